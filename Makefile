@@ -1,0 +1,84 @@
+# Two commands matter: `make demo` and `make test`. Both work on a fresh clone with Python >= 3.11 and make.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+UV     := VIRTUAL_ENV=$(VENV) $(BIN)/uv
+TESTS  ?= tests
+
+.PHONY: demo test quick lint format audit soak bench docs matrix lock clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo    set up, then answer questions about the Adult census (core and plots only)"
+	@echo "make test    set up, then lint and run every test"
+	@echo "make lint    ruff, mypy, import directions, shape of the code"
+	@echo "make audit   statistical tests at full size, and mutations one by one"
+	@echo "make soak    kills and races, many rounds"
+	@echo "make bench   speed, as ratios in one run"
+	@echo "make docs    check that every link, name and example of the docs holds"
+	@echo "make matrix  the quick tests on every Python >= 3.11 that is present"
+	@echo "make lock    write the hash-pinned requirement files anew"
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "Sfumato needs Python 3.11 or newer; call: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+# Each stamp is one set of locked packages plus this package itself, editable.
+$(VENV)/.uv: requirements/uv.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/uv.txt
+	@touch $@
+
+$(VENV)/.demo: requirements/demo.txt pyproject.toml $(VENV)/.uv
+	$(UV) pip install --quiet --require-hashes -r requirements/demo.txt
+	$(UV) pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/.test: requirements/test.txt pyproject.toml $(VENV)/.uv
+	$(UV) pip install --quiet --require-hashes -r requirements/test.txt
+	$(UV) pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+demo: $(VENV)/.demo
+	$(BIN)/sfumato demo
+
+test: lint
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" $(TESTS)
+
+quick: $(VENV)/.test
+	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m "not slow and not statistical and not mutation" $(TESTS)
+
+lint: $(VENV)/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m pytest -q tests/meta
+
+format: $(VENV)/.test
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+audit: $(VENV)/.test
+	SFUMATO_FULL_SIZE=1 $(BIN)/python -m pytest -n 2 -m "statistical or mutation or slow" $(TESTS)
+
+soak: $(VENV)/.test
+	SFUMATO_FULL_SIZE=1 $(BIN)/python -m pytest -n 2 tests/ledger
+
+bench: $(VENV)/.test
+	for file in benchmarks/*/bench_*.py; do $(BIN)/python $$file || exit 1; done
+
+docs: $(VENV)/.test
+	$(BIN)/python -m pytest -q --doctest-modules src/sfumato tests/meta
+
+matrix:
+	PYTHON=$(PYTHON) sh requirements/matrix.sh
+
+lock: $(VENV)/.uv
+	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header requirements/uv.in -o requirements/uv.txt
+	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header pyproject.toml -o requirements/core.txt
+	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header pyproject.toml --extra plots --group build -o requirements/demo.txt
+	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header pyproject.toml --all-extras --group test --group build -o requirements/test.txt
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,126 @@
+"""Every error of the package, in one file.
+
+::
+
+    SfumatoError
+      ParameterError(ValueError)      a value that cannot be used: name, value, requirement
+      NotPrivateError                 a question without a privacy meaning: expression, reason, suggestion
+      UnboundedSensitivityError       a person could move the answer without limit: relation, column, suggestion
+      UnsupportedEventError           an accountant cannot price an event: event, accountant
+      PolicyError                     a policy file says something impossible: path, requirement
+      EngineError                     the engine failed: engine, phase; never its text, which may quote rows
+      BudgetError
+        BudgetExceededError           the account cannot pay: requested, remaining
+        ReservationError              a reservation used twice or never made: reservation, state
+      LedgerError                     the ledger cannot be used: ledger, requirement
+        LedgerConflictError           another writer came first: expected_head, actual_head
+        LedgerCorruptError            an entry does not verify: index
+      EntropyError                    no secure randomness; nothing was released
+
+An error carries its objects, says what was wanted and how to mend it, and holds nothing computed from private rows.
+This module imports nothing of the package.
+"""
+
+
+class SfumatoError(Exception):
+    """The base of every error raised on purpose by this package."""
+
+
+class ParameterError(SfumatoError, ValueError):
+    """A parameter has a value that cannot be used."""
+
+    def __init__(self, name: str, value: object, requirement: str) -> None:
+        self.name, self.value, self.requirement = name, value, requirement
+        super().__init__(f"{name} = {value!r}: {requirement}")
+
+
+class NotPrivateError(SfumatoError):
+    """A question, or a part of it, that has no privacy meaning here."""
+
+    def __init__(self, expression: str, reason: str, suggestion: str) -> None:
+        self.expression, self.reason, self.suggestion = expression, reason, suggestion
+        super().__init__(f"{expression}: {reason}. {suggestion}")
+
+
+class UnboundedSensitivityError(SfumatoError):
+    """One person could move the answer without limit."""
+
+    def __init__(self, relation: str, column: str, suggestion: str) -> None:
+        self.relation, self.column, self.suggestion = relation, column, suggestion
+        super().__init__(f"{relation}.{column}: one person could move this answer without limit. {suggestion}")
+
+
+class UnsupportedEventError(SfumatoError):
+    """An accountant has no sound price for an event."""
+
+    def __init__(self, event: object, accountant: str) -> None:
+        self.event, self.accountant = event, accountant
+        super().__init__(f"{accountant} has no sound price for {event!r}; use an accountant whose supports() says yes")
+
+
+class PolicyError(SfumatoError):
+    """A policy file says something impossible."""
+
+    def __init__(self, path: str, requirement: str) -> None:
+        self.path, self.requirement = path, requirement
+        super().__init__(f"policy, at {path}: {requirement}")
+
+
+class EngineError(SfumatoError):
+    """The engine failed; its own text is withheld, because engines quote rows."""
+
+    def __init__(self, engine: str, phase: str) -> None:
+        self.engine, self.phase = engine, phase
+        super().__init__(f"the {engine} engine failed while it {phase}; its message is withheld, as it may quote data")
+
+
+class BudgetError(SfumatoError):
+    """The base of errors about spending."""
+
+
+class BudgetExceededError(BudgetError):
+    """The account cannot pay for what was asked; nothing was spent."""
+
+    def __init__(self, requested: object, remaining: object) -> None:
+        self.requested, self.remaining = requested, remaining
+        super().__init__(f"asked for {requested}, but {remaining} is left; nothing was spent. Ask for less")
+
+
+class ReservationError(BudgetError):
+    """A reservation was used twice, or was never made."""
+
+    def __init__(self, reservation: str, state: str) -> None:
+        self.reservation, self.state = reservation, state
+        super().__init__(f"reservation {reservation} is {state}; each one is made once and used once")
+
+
+class LedgerError(SfumatoError):
+    """The ledger cannot be used as asked."""
+
+    def __init__(self, ledger: str, requirement: str) -> None:
+        self.ledger, self.requirement = ledger, requirement
+        super().__init__(f"ledger {ledger}: {requirement}")
+
+
+class LedgerConflictError(LedgerError):
+    """Another writer appended first."""
+
+    def __init__(self, expected_head: str, actual_head: str) -> None:
+        self.expected_head, self.actual_head = expected_head, actual_head
+        super().__init__(actual_head, f"another writer appended after {expected_head}; read again and retry")
+
+
+class LedgerCorruptError(LedgerError):
+    """An entry of the ledger does not verify."""
+
+    def __init__(self, index: int, requirement: str = "its hash does not follow from its content") -> None:
+        self.index = index
+        super().__init__(f"entry {index}", f"{requirement}. Nothing is released on it; restore a good copy")
+
+
+class EntropyError(SfumatoError):
+    """The operating system gave no secure randomness; nothing was released."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        super().__init__(f"no secure randomness from {source}; nothing was released")

@@ -1,0 +1,114 @@
+"""Exact numbers: what people write as a number, taken at its word.
+
+Budgets, scales and resolutions are rationals, never binary floats, so that ten times 0.1 is exactly 1.
+"""
+
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from math import isqrt
+from typing import TypeAlias
+
+from sfumato.errors import ParameterError
+
+Number: TypeAlias = int | float | str | Decimal | Fraction
+
+_MAX_LITERAL_LENGTH = 200  # a decimal of 10^9 digits, or 1e999999999, is refused before it is expanded
+_MAX_EXPONENT = 400
+
+
+def exact(value: Number, name: str) -> Fraction:
+    """The rational a caller means: text and decimals as written, a float as its shortest decimal.
+
+    Args:
+        value: An integer, fraction, decimal, float, or text such as ``"0.1"``, ``"1/3"`` or ``"1e-6"``.
+        name: The parameter's name, for the error.
+
+    Raises:
+        ParameterError: Not a finite number.
+
+    Example:
+        >>> exact(0.1, "epsilon") + exact("0.2", "epsilon")
+        Fraction(3, 10)
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float | str | Decimal | Fraction):
+        raise ParameterError(name, value, 'must be a number, or text that is one, such as "0.1"')
+    if isinstance(value, int | Fraction):
+        return Fraction(value)
+    text = repr(value) if isinstance(value, float) else str(value).strip()
+    return _parse(text, value, name)
+
+
+def _parse(text: str, value: Number, name: str) -> Fraction:
+    requirement = 'must be a finite number, such as "0.1", "1/3" or "1e-6"'
+    if len(text) > _MAX_LITERAL_LENGTH:
+        raise ParameterError(name, f"{text[:20]}…", f"must have at most {_MAX_LITERAL_LENGTH} characters")
+    try:
+        if "/" in text:
+            return Fraction(text)
+        decimal = Decimal(text)
+    except (ValueError, ZeroDivisionError, InvalidOperation):
+        raise ParameterError(name, value, requirement) from None
+    if not decimal.is_finite() or abs(decimal.adjusted()) > _MAX_EXPONENT:
+        raise ParameterError(name, value, requirement)
+    return Fraction(decimal)
+
+
+def positive(value: Number, name: str) -> Fraction:
+    """`exact`, above 0."""
+    number = exact(value, name)
+    if number <= 0:
+        raise ParameterError(name, value, "must be above 0")
+    return number
+
+
+def nonnegative(value: Number, name: str) -> Fraction:
+    """`exact`, 0 or more."""
+    number = exact(value, name)
+    if number < 0:
+        raise ParameterError(name, value, "must be 0 or more")
+    return number
+
+
+def probability(value: Number, name: str) -> Fraction:
+    """`exact`, between 0 and 1, both included."""
+    number = exact(value, name)
+    if not 0 <= number <= 1:
+        raise ParameterError(name, value, "must lie between 0 and 1")
+    return number
+
+
+def positive_integer(value: object, name: str) -> int:
+    """A whole number of at least 1."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ParameterError(name, value, "must be a whole number of at least 1")
+    return value
+
+
+def sqrt_up(square: Fraction, bits: int = 64) -> Fraction:
+    """A rational at or above √square, exact where the root is rational, else within a relative 2^-bits.
+
+    Example:
+        >>> sqrt_up(Fraction(9, 4))
+        Fraction(3, 2)
+    """
+    if square < 0:
+        raise ParameterError("square", square, "must be 0 or more")
+    numerator, denominator = square.as_integer_ratio()
+    root = Fraction(isqrt(numerator), isqrt(denominator))
+    if root * root == square:
+        return root
+    grid = 1 << bits + max(0, (denominator.bit_length() - numerator.bit_length()) // 2 + 1)
+    scaled = numerator * grid * grid // denominator
+    return Fraction(isqrt(scaled) + 1, grid)
+
+
+def decimal_text(value: Fraction, digits: int = 6) -> str:
+    """A rational for people: exact if it is a short decimal, else to some significant digits, marked ≈.
+
+    Example:
+        >>> decimal_text(Fraction(3, 10)), decimal_text(Fraction(1, 3))
+        ('0.3', '≈0.333333')
+    """
+    as_float = float(value)
+    text = f"{as_float:.{digits}g}"
+    return text if Fraction(text) == value else f"≈{text}"

@@ -1,0 +1,108 @@
+"""Versioned JSON of events and guarantees, by a closed registry: old ledgers load for ever.
+
+Rationals are written as text ("1/10"), so that no reader rounds them; nothing is ever imported by name.
+"""
+
+from collections.abc import Callable
+from dataclasses import fields
+from fractions import Fraction
+from typing import Final, TypeAlias, get_args
+
+from sfumato.errors import ParameterError
+from sfumato.privacy.events import Event
+from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, Guarantee, NoGuarantee, PureDP
+
+VERSION: Final = 1
+Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
+
+_EVENTS: Final[dict[str, Callable[..., Event]]] = {cls.__name__: cls for cls in get_args(Event)}
+
+
+def encode_event(event: Event) -> dict[str, Json]:
+    """An event as JSON with its version.
+
+    Example:
+        >>> from sfumato.privacy.events import PureEvent
+        >>> encode_event(PureEvent(Fraction(1, 10)))
+        {'version': 1, 'event': {'type': 'PureEvent', 'epsilon': '1/10'}}
+    """
+    return {"version": VERSION, "event": _encode(event)}
+
+
+def decode_event(document: Json) -> Event:
+    """The event that `encode_event` wrote.
+
+    Raises:
+        ParameterError: The document has another version, or names no event of this package.
+    """
+    if not isinstance(document, dict) or document.get("version") != VERSION:
+        raise ParameterError("event", "a document of another version", f"must have version {VERSION}")
+    return _decode(document.get("event"))
+
+
+def encode_guarantee(guarantee: Guarantee) -> dict[str, Json]:
+    """A guarantee as JSON."""
+    match guarantee:
+        case PureDP():
+            return {"type": "PureDP", "epsilon": str(guarantee.epsilon)}
+        case ApproxDP():
+            return {"type": "ApproxDP", "epsilon": str(guarantee.epsilon), "delta": str(guarantee.delta)}
+        case NoGuarantee():
+            return {"type": "NoGuarantee"}
+
+
+def decode_guarantee(document: Json) -> Guarantee:
+    """The guarantee that `encode_guarantee` wrote.
+
+    Raises:
+        ParameterError: The document is none.
+    """
+    match document:
+        case {"type": "PureDP", "epsilon": str(epsilon)}:
+            return PureDP(epsilon)
+        case {"type": "ApproxDP", "epsilon": str(epsilon), "delta": str(delta)}:
+            return ApproxDP(epsilon, delta)
+        case {"type": "NoGuarantee"}:
+            return NO_GUARANTEE
+        case _:
+            raise ParameterError("guarantee", "a document", "must be a guarantee written by this package")
+
+
+def _encode(event: Event) -> dict[str, Json]:
+    return {"type": type(event).__name__} | {field.name: _field(getattr(event, field.name)) for field in fields(event)}
+
+
+def _field(value: object) -> Json:
+    match value:
+        case Fraction():
+            return str(value)
+        case int():
+            return value
+        case tuple():
+            return [_field(item) for item in value]
+        case _ if type(value).__name__ in _EVENTS:
+            return _encode(value)  # type: ignore[arg-type]
+        case _:
+            raise ParameterError("event", type(value).__name__, "must hold rationals, whole numbers and events only")
+
+
+def _decode(document: Json) -> Event:
+    name = document.get("type") if isinstance(document, dict) else None
+    if not isinstance(document, dict) or not isinstance(name, str) or name not in _EVENTS:
+        raise ParameterError("event", "a document", "must be an event written by this package")
+    try:
+        return _EVENTS[name](**{field: _value(value) for field, value in document.items() if field != "type"})
+    except (TypeError, ValueError):
+        raise ParameterError("event", name, "has fields that this event does not have") from None
+
+
+def _value(value: Json) -> object:
+    match value:
+        case str():
+            return Fraction(value)
+        case dict():
+            return _decode(value)
+        case list():
+            return tuple(_value(item) for item in value)
+        case _:
+            return value

@@ -1,0 +1,154 @@
+"""What was promised: `PureDP(epsilon)`, `ApproxDP(epsilon, delta)`, and, only by name, `NO_GUARANTEE`.
+
+Exact rationals, partially ordered (smaller is a stronger promise), added by sequential composition [DMNS06], [DKMMN06].
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final, TypeAlias
+
+from sfumato.errors import ParameterError
+from sfumato.numeric.rationals import Number, decimal_text, nonnegative
+
+
+@dataclass(frozen=True, slots=True, init=False, order=False)
+class PureDP:
+    """ε-differential privacy: Pr[A(D₁) ∈ S] ≤ e^ε · Pr[A(D₂) ∈ S] for neighbours D₁, D₂ and every S.
+
+    Edge cases: ε = 0 lets nothing of the data through; an infinite ε promises nothing and is only `NO_GUARANTEE`.
+
+    Args:
+        epsilon: 0 or more; text, decimals, fractions, or a float by its shortest decimal.
+
+    Raises:
+        ParameterError: epsilon is negative, NaN, infinite or no number.
+
+    Example:
+        >>> sum([PureDP("0.1")] * 10, start=PureDP(0)) == PureDP(1)
+        True
+
+    References:
+        [DMNS06] Definition 1.
+    """
+
+    epsilon: Fraction
+
+    def __init__(self, epsilon: Number) -> None:
+        object.__setattr__(self, "epsilon", _finite(epsilon))
+
+    @property
+    def delta(self) -> Fraction:
+        """Always 0."""
+        return Fraction(0)
+
+    def __add__(self, other: "Guarantee") -> "Guarantee":
+        return _added(self, other)
+
+    def __le__(self, other: "Guarantee") -> bool:
+        return _implies(self, other)
+
+    def __lt__(self, other: "Guarantee") -> bool:
+        return _implies(self, other) and not _implies(other, self)
+
+    def __str__(self) -> str:
+        return f"ε {decimal_text(self.epsilon)}"
+
+
+@dataclass(frozen=True, slots=True, init=False, order=False)
+class ApproxDP:
+    """(ε, δ)-differential privacy: Pr[A(D₁) ∈ S] ≤ e^ε · Pr[A(D₂) ∈ S] + δ.
+
+    Useful only when δ is far below one over the number of people.
+
+    Args:
+        epsilon: 0 or more.
+        delta: At least 0 and below 1.
+
+    Raises:
+        ParameterError: epsilon or delta lies outside.
+
+    Example:
+        >>> ApproxDP(1, "1e-6") + PureDP(2)
+        ApproxDP(epsilon=Fraction(3, 1), delta=Fraction(1, 1000000))
+
+    References:
+        [DKMMN06] Definition 1.
+    """
+
+    epsilon: Fraction
+    delta: Fraction
+
+    def __init__(self, epsilon: Number, delta: Number) -> None:
+        object.__setattr__(self, "epsilon", _finite(epsilon))
+        object.__setattr__(self, "delta", nonnegative(delta, "delta"))
+        if self.delta >= 1:
+            raise ParameterError("delta", delta, "must be below 1, and far below one over the number of people")
+
+    def __add__(self, other: "Guarantee") -> "Guarantee":
+        return _added(self, other)
+
+    def __le__(self, other: "Guarantee") -> bool:
+        return _implies(self, other)
+
+    def __lt__(self, other: "Guarantee") -> bool:
+        return _implies(self, other) and not _implies(other, self)
+
+    def __str__(self) -> str:
+        return f"ε {decimal_text(self.epsilon)}, δ {decimal_text(self.delta)}"
+
+
+@dataclass(frozen=True, slots=True, order=False)
+class NoGuarantee:
+    """No promise at all: what an infinite ε means. It is weaker than every guarantee and absorbs what is added."""
+
+    @property
+    def epsilon(self) -> float:
+        """Infinite."""
+        return math.inf
+
+    @property
+    def delta(self) -> Fraction:
+        """The largest there is."""
+        return Fraction(1)
+
+    def __add__(self, other: "Guarantee") -> "Guarantee":
+        return _added(self, other)
+
+    def __le__(self, other: "Guarantee") -> bool:
+        return _implies(self, other)
+
+    def __lt__(self, other: "Guarantee") -> bool:
+        return _implies(self, other) and not _implies(other, self)
+
+    def __str__(self) -> str:
+        return "no guarantee"
+
+
+Guarantee: TypeAlias = PureDP | ApproxDP | NoGuarantee
+NO_GUARANTEE: Final = NoGuarantee()
+
+
+def guarantee(epsilon: Number, delta: Number = 0) -> PureDP | ApproxDP:
+    """The guarantee with these parameters: pure where delta is 0."""
+    return PureDP(epsilon) if nonnegative(delta, "delta") == 0 else ApproxDP(epsilon, delta)
+
+
+def _finite(epsilon: Number) -> Fraction:
+    if isinstance(epsilon, float | str) and str(epsilon).strip().lower() in {"inf", "infinity", "∞"}:
+        raise ParameterError("epsilon", epsilon, "an infinite ε promises nothing; say NO_GUARANTEE if you mean that")
+    return nonnegative(epsilon, "epsilon")
+
+
+def _implies(strong: Guarantee, weak: Guarantee) -> bool:
+    """Whether every mechanism with the first guarantee has the second."""
+    return strong.epsilon <= weak.epsilon and strong.delta <= weak.delta
+
+
+def _added(first: Guarantee, second: Guarantee) -> Guarantee:
+    if isinstance(first, NoGuarantee) or isinstance(second, NoGuarantee):
+        return NO_GUARANTEE
+    delta = first.delta + second.delta
+    if delta >= 1:
+        return NO_GUARANTEE
+    return guarantee(first.epsilon + second.epsilon, delta)

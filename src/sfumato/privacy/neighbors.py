@@ -1,0 +1,41 @@
+"""What may change between two neighbouring databases, and who the change is about."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final, TypeAlias
+
+
+class NeighboringRelation(StrEnum):
+    """How a database may differ from its neighbour: by one privacy unit, all of its rows together."""
+
+    ADD_OR_REMOVE_ONE = "add_or_remove_one"
+    """One unit is present in one database and absent from the other."""
+
+    REPLACE_ONE = "replace_one"
+    """One unit's rows are exchanged for any other rows; the number of units is public."""
+
+
+ADD_OR_REMOVE_ONE: Final = NeighboringRelation.ADD_OR_REMOVE_ONE
+REPLACE_ONE: Final = NeighboringRelation.REPLACE_ONE
+
+
+@dataclass(frozen=True, slots=True)
+class EachRow:
+    """Every row is a privacy unit of its own: right only if no person has two rows."""
+
+    def __str__(self) -> str:
+        return "each row"
+
+
+@dataclass(frozen=True, slots=True)
+class UnitColumn:
+    """All rows with the same value in a column belong to one privacy unit; rows without a value are dropped."""
+
+    column: str
+
+    def __str__(self) -> str:
+        return self.column
+
+
+EACH_ROW: Final = EachRow()
+PrivacyUnit: TypeAlias = EachRow | UnitColumn
