@@ -12,7 +12,20 @@ from sfumato.errors import ParameterError
 from sfumato.numeric.rationals import Number, decimal_text, nonnegative
 
 
-@dataclass(frozen=True, slots=True, init=False, order=False)
+def _equal(first: object, second: object) -> bool:
+    """Guarantees are equal if they promise the same: (ε, 0) is ε."""
+    if not isinstance(first, PureDP | ApproxDP | NoGuarantee) or not isinstance(
+        second, PureDP | ApproxDP | NoGuarantee
+    ):
+        return False
+    return (first.epsilon, first.delta) == (second.epsilon, second.delta)
+
+
+def _hash(promise: "PureDP | ApproxDP | NoGuarantee") -> int:
+    return hash((promise.epsilon, promise.delta))
+
+
+@dataclass(frozen=True, slots=True, init=False, order=False, eq=False)
 class PureDP:
     """ε-differential privacy: Pr[A(D₁) ∈ S] ≤ e^ε · Pr[A(D₂) ∈ S] for neighbours D₁, D₂ and every S.
 
@@ -51,11 +64,14 @@ class PureDP:
     def __lt__(self, other: "Guarantee") -> bool:
         return _implies(self, other) and not _implies(other, self)
 
+    __eq__ = _equal
+    __hash__ = _hash
+
     def __str__(self) -> str:
         return f"ε {decimal_text(self.epsilon)}"
 
 
-@dataclass(frozen=True, slots=True, init=False, order=False)
+@dataclass(frozen=True, slots=True, init=False, order=False, eq=False)
 class ApproxDP:
     """(ε, δ)-differential privacy: Pr[A(D₁) ∈ S] ≤ e^ε · Pr[A(D₂) ∈ S] + δ.
 
@@ -94,11 +110,14 @@ class ApproxDP:
     def __lt__(self, other: "Guarantee") -> bool:
         return _implies(self, other) and not _implies(other, self)
 
+    __eq__ = _equal
+    __hash__ = _hash
+
     def __str__(self) -> str:
         return f"ε {decimal_text(self.epsilon)}, δ {decimal_text(self.delta)}"
 
 
-@dataclass(frozen=True, slots=True, order=False)
+@dataclass(frozen=True, slots=True, order=False, eq=False)
 class NoGuarantee:
     """No promise at all: what an infinite ε means. It is weaker than every guarantee and absorbs what is added."""
 
@@ -120,6 +139,9 @@ class NoGuarantee:
 
     def __lt__(self, other: "Guarantee") -> bool:
         return _implies(self, other) and not _implies(other, self)
+
+    __eq__ = _equal
+    __hash__ = _hash
 
     def __str__(self) -> str:
         return "no guarantee"

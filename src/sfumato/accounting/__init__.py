@@ -1,0 +1,1 @@
+"""Events in, guarantees out: what a sequence of releases costs, and how much noise a guarantee needs."""

@@ -1,0 +1,152 @@
+"""Guarantees out of guarantees: in sequence, in parallel, for groups, after stable transformations.
+
+All arithmetic is exact, except e^ε, which is rounded up. A guarantee whose δ would reach 1 promises nothing.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from heapq import nlargest
+
+from sfumato.errors import ParameterError
+from sfumato.numeric.rationals import positive_integer
+from sfumato.numeric.rounding import exp_down, exp_up
+from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, Guarantee, NoGuarantee, PureDP, guarantee
+from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, NeighboringRelation
+
+NOTHING_RELEASED = PureDP(0)
+
+
+def to_approx(pure: PureDP) -> ApproxDP:
+    """The same promise, said as (ε, 0)."""
+    return ApproxDP(pure.epsilon, 0)
+
+
+def to_pure(approx: ApproxDP) -> PureDP:
+    """The same promise, said as ε.
+
+    Raises:
+        ParameterError: δ is above 0, so that no finite ε alone says as much.
+    """
+    if approx.delta:
+        raise ParameterError("delta", approx.delta, "must be 0: no pure guarantee follows from one with δ above 0")
+    return PureDP(approx.epsilon)
+
+
+def sequential(guarantees: Iterable[Guarantee]) -> Guarantee:
+    """The guarantee of releases one after the other, each chosen in the light of the ones before: Σ ε, Σ δ.
+
+    Edge cases: without any, nothing was released: ε = 0.
+
+    Example:
+        >>> sequential([PureDP("0.1")] * 10)
+        PureDP(epsilon=Fraction(1, 1))
+
+    References:
+        [DKMMN06] Theorem 1; [McS09] Theorem 3.
+    """
+    return sum(guarantees, start=NOTHING_RELEASED)
+
+
+def repeated(single: Guarantee, count: int) -> Guarantee:
+    """`sequential` of `count` times the same guarantee."""
+    times = positive_integer(count, "count")
+    return promise(single.epsilon * times, single.delta * times)
+
+
+def parallel(
+    guarantees: Sequence[Guarantee],
+    *,
+    max_parts_per_unit: int = 1,
+    neighboring_relation: NeighboringRelation = ADD_OR_REMOVE_ONE,
+) -> Guarantee:
+    """The guarantee of one release on each part of a partition of people.
+
+    The sum of the k largest ε, and of the k largest δ, where one unit can touch k parts.
+
+    **Guarantee**: a unit that is added or removed touches at most `max_parts_per_unit` parts; one that is replaced
+    may leave as many and enter as many others, so k is twice that. A replaced unit is then removed from one part
+    and added to another: each part's guarantee must hold for that change too.
+
+    Args:
+        guarantees: One for each part.
+        max_parts_per_unit: In how many parts one unit may lie.
+        neighboring_relation: Of the whole.
+
+    Raises:
+        ParameterError: `max_parts_per_unit` is not at least 1.
+
+    Example:
+        >>> parallel([PureDP("0.5"), PureDP(1), PureDP("0.25")])
+        PureDP(epsilon=Fraction(1, 1))
+        >>> parallel([PureDP("0.5"), PureDP(1), PureDP("0.25")], neighboring_relation=REPLACE_ONE)
+        PureDP(epsilon=Fraction(3, 2))
+
+    References:
+        [McS09] Theorem 4.
+    """
+    touched = touched_parts(max_parts_per_unit, neighboring_relation)
+    epsilons = nlargest(touched, (each.epsilon for each in guarantees))
+    deltas = nlargest(touched, (each.delta for each in guarantees))
+    return promise(sum(epsilons, start=Fraction(0)), sum(deltas, start=Fraction(0)))
+
+
+def touched_parts(max_parts_per_unit: int, neighboring_relation: NeighboringRelation) -> int:
+    """How many parts of a partition may differ between two neighbours."""
+    parts = positive_integer(max_parts_per_unit, "max_parts_per_unit")
+    return 2 * parts if neighboring_relation is REPLACE_ONE else parts
+
+
+def group(single: Guarantee, size: int) -> Guarantee:
+    """What a guarantee for one unit promises to a group of `size` units that act as one.
+
+    (ε·c, δ Σ_{i<c} e^(iε)). Protection is meaningful to groups of about 1/ε.
+
+    **Guarantee**: for databases at a distance of at most `size` steps; e^ε is rounded up.
+
+    Raises:
+        ParameterError: The size is not at least 1.
+
+    Example:
+        >>> group(PureDP("0.1"), 5)
+        PureDP(epsilon=Fraction(1, 2))
+
+    References:
+        [DR14] Theorem 2.2; [Vad17] Lemma 2.2.
+    """
+    units = positive_integer(size, "size")
+    if isinstance(single, NoGuarantee):
+        return NO_GUARANTEE
+    if single.delta == 0:
+        return promise(single.epsilon * units, single.delta)
+    return promise(single.epsilon * units, single.delta * _geometric_up(single.epsilon, units))
+
+
+def stable(single: Guarantee, stability: int) -> Guarantee:
+    """The guarantee of a mechanism after a transformation that is c-stable: `group` of c units.
+
+    T is c-stable if d(T(A), T(B)) ≤ c · d(A, B); M after T is then (cε)-differentially private if M is ε.
+
+    Example:
+        >>> stable(PureDP(1), stability=2)
+        PureDP(epsilon=Fraction(2, 1))
+
+    References:
+        [McS09] Definition 2 and Theorem 2.
+    """
+    return group(single, positive_integer(stability, "stability"))
+
+
+def promise(epsilon: Fraction | float, delta: Fraction | float) -> Guarantee:
+    """The guarantee with these parameters; none where ε is infinite or δ reaches 1."""
+    return NO_GUARANTEE if epsilon == math.inf or delta >= 1 else guarantee(epsilon, delta)
+
+
+def _geometric_up(epsilon: Fraction, count: int) -> Fraction | float:
+    """Σ_{i<count} e^(iε) = (e^(count·ε) - 1)/(e^ε - 1), rounded up; at most count times the last term."""
+    power, last = exp_up(epsilon * count), exp_up(epsilon * (count - 1))
+    if power == math.inf:
+        return math.inf
+    ratio = Fraction(exp_down(epsilon)) - 1
+    bound = count * Fraction(last)
+    return min((Fraction(power) - 1) / ratio, bound) if ratio > 0 else bound

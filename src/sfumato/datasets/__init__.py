@@ -1,0 +1,23 @@
+"""Tables to learn and to test with: the small ones of the texts, synthetic people, and the Adult census.
+
+Everything here is public or made up, so nothing of it is noise and nothing of it is charged. Tables are
+`pyarrow.Table`s, which `sfumato.open` takes as they are.
+"""
+
+from sfumato.datasets.adult import ADULT_NAMES, adult_or_people, load_adult
+from sfumato.datasets.census import people
+from sfumato.datasets.small import SYMPTOMS, company, diseases, medical_table, survey, symptoms, votes
+
+__all__ = [
+    "ADULT_NAMES",
+    "SYMPTOMS",
+    "adult_or_people",
+    "company",
+    "diseases",
+    "load_adult",
+    "medical_table",
+    "people",
+    "survey",
+    "symptoms",
+    "votes",
+]

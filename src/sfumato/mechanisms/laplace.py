@@ -1,0 +1,112 @@
+"""The Laplace mechanism on integers and on the lattice of a resolution."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import inf
+
+import numpy as np
+
+from sfumato.errors import ParameterError
+from sfumato.mechanisms.additive import Answer, Exact, half_width, release_on_lattice
+from sfumato.mechanisms.lattice import lattice_l1_sensitivity
+from sfumato.noise.discrete_laplace import discrete_laplace
+from sfumato.noise.domain import drawable
+from sfumato.noise.integers import Integers, add
+from sfumato.numeric.distributions import discrete_laplace_half_width
+from sfumato.numeric.rationals import Number, nonnegative, positive, positive_integer
+from sfumato.privacy.events import DiscreteLaplaceEvent, PureEvent
+from sfumato.privacy.secret import Secret
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Laplace:
+    """Adds k with probability ∝ exp(−|k|/scale) lattice steps, independently to each number.
+
+    scale = Δ/ε, where Δ is how many steps one unit moves the vector of numbers in L1; the steps are 1 for integers,
+    and `resolution` for real numbers, which are first rounded to them (and Δ is enlarged to cover that).
+
+    **Guarantee**: ε-differential privacy for the neighbouring relation of `l1_sensitivity`, for the noise that is
+    really drawn; no rounding is left out. Proof: proofs/mechanisms/laplace.md.
+
+    ==================================  ================================  =============  ===========
+    Edge case                           Answer                            Accuracy       Event
+    ==================================  ================================  =============  ===========
+    l1_sensitivity = 0                  the exact one (on the lattice)    0 (½ step)     PureEvent(0)
+    epsilon = 0 otherwise               0, nothing of the data            ∞              PureEvent(0)
+    scale below 1/1000 or above 2^50    ParameterError when constructed
+    NaN, None, with a resolution        as 0
+    ±∞, beyond 2^62 steps               as ±2^62 steps
+    ==================================  ================================  =============  ===========
+
+    Args:
+        l1_sensitivity: How far one unit moves the exact vector in L1, 0 or more, in the unit of the values.
+        epsilon: 0 or more.
+        resolution: The width of a lattice step, above 0; None where the exact values are integers.
+        dimension: The length of the vectors to be released, which matters with a resolution only.
+
+    Raises:
+        ParameterError: A parameter lies outside.
+
+    Example:
+        >>> count = Laplace(l1_sensitivity=1, epsilon="0.1")
+        >>> count.scale, count.accuracy(0.95), isinstance(count.release(42), int)
+        (Fraction(10, 1), 30, True)
+
+    References:
+        [DMNS06] Proposition 1; [GRS09] for integers; [CKS20] for the sampler.
+    """
+
+    l1_sensitivity: Fraction
+    epsilon: Fraction
+    resolution: Fraction | None
+    dimension: int
+
+    def __init__(
+        self, *, l1_sensitivity: Number, epsilon: Number, resolution: Number | None = None, dimension: int = 1
+    ) -> None:
+        step = None if resolution is None else positive(resolution, "resolution")
+        object.__setattr__(self, "l1_sensitivity", nonnegative(l1_sensitivity, "l1_sensitivity"))
+        object.__setattr__(self, "epsilon", nonnegative(epsilon, "epsilon"))
+        object.__setattr__(self, "resolution", step)
+        object.__setattr__(self, "dimension", positive_integer(dimension, "dimension"))
+        if self.scale:
+            drawable(self.scale, "scale")
+
+    @property
+    def scale(self) -> Fraction:
+        """The scale of the noise in lattice steps; 0 where none is drawn."""
+        return self._steps_moved / self.epsilon if self.epsilon else Fraction(0)
+
+    @property
+    def event(self) -> DiscreteLaplaceEvent | PureEvent:
+        """What one release tells of the data."""
+        return DiscreteLaplaceEvent(self.scale, self._steps_moved) if self.scale else PureEvent(Fraction(0))
+
+    def release(self, exact: Exact | Secret[Exact]) -> Answer:
+        """The exact value, a number or a vector of numbers, with noise.
+
+        Returns:
+            An int, or with a resolution a Fraction; of a vector, an array of as many: int64 where all answers fit,
+            Python integers otherwise, Fractions with a resolution.
+
+        Raises:
+            ParameterError: Something is no integer; with a resolution, no number, or there are not `dimension`.
+        """
+        return release_on_lattice(exact, self._perturb, resolution=self.resolution)
+
+    def accuracy(self, confidence: Number = "0.95") -> int | Fraction | float:
+        """The smallest half-width t with P(|answer − exact| ≤ t) ≥ confidence, for each answer."""
+        if self.l1_sensitivity == 0:
+            return half_width(0, self.resolution)
+        return half_width(discrete_laplace_half_width(self.scale, confidence), self.resolution) if self.scale else inf
+
+    @property
+    def _steps_moved(self) -> Fraction:
+        return lattice_l1_sensitivity(self.l1_sensitivity, resolution=self.resolution, dimension=self.dimension)
+
+    def _perturb(self, steps: Integers) -> Integers:
+        if self.resolution is not None and len(steps) != self.dimension:
+            raise ParameterError("exact", f"{len(steps)} numbers", f"must be of dimension {self.dimension}")
+        if self.l1_sensitivity == 0:
+            return steps
+        return add(steps, discrete_laplace(self.scale, len(steps))) if self.scale else np.zeros_like(steps)

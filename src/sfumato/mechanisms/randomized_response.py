@@ -1,0 +1,159 @@
+"""Randomized response with two tosses of one coin: everyone answers, and no answer convicts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import inf, log, sqrt
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaincinv
+
+from sfumato.errors import ParameterError
+from sfumato.mechanisms.base import opened
+from sfumato.noise.bernoulli import Booleans, bernoulli
+from sfumato.numeric.distributions import failure_probability
+from sfumato.numeric.rationals import Number, positive_integer, probability
+from sfumato.numeric.rounding import log_up
+from sfumato.privacy.events import PureEvent, RandomizedResponseEvent
+from sfumato.privacy.secret import Secret
+
+_FAIR = Fraction(1, 2)
+
+Bits: TypeAlias = Sequence[Any] | NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SurveyEstimate:
+    """What randomized answers say about the fraction of "yes".
+
+    Attributes:
+        fraction: Unbiased, and thus sometimes below 0 or above 1.
+        standard_error: Of `fraction`.
+        low: Lower end of the interval, at least 0.
+        high: Upper end of the interval, at most 1.
+        confidence: Of the interval.
+    """
+
+    fraction: float
+    standard_error: float
+    low: float
+    high: float
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class RandomizedResponse:
+    """Heads: the truth. Tails: toss the same coin again and say "yes" on heads, "no" on tails.
+
+    With p the probability of heads, "yes" is said with probability p + (1−p)p by whom it is true of, and (1−p)p by
+    others. With a fair coin the truth is told three times out of four.
+
+    **Guarantee**: ε-differential privacy of each respondent's bit (a respondent's bit is replaced, REPLACE_ONE), with
+    e^ε = max(1 + 1/(1−p), 1 + p/(1−p)²): 3 for a fair coin, 21 for p = 0.8. `epsilon` is rounded up. Proof:
+    proofs/mechanisms/randomized_response.md.
+
+    Edge cases: p = 0 always says "no", ε = 0, and allows no estimate; p = 1 always tells the truth and is refused.
+    ε does not go to 0 with p: a "yes" stays at least twice as likely from a yes-person.
+
+    Args:
+        heads_probability: p, at least 0 and below 1.
+
+    Raises:
+        ParameterError: The probability lies outside.
+
+    Example:
+        >>> survey = RandomizedResponse()
+        >>> survey.exp_epsilon, len(survey.release([True, False, True]))
+        (Fraction(3, 1), 3)
+
+    References:
+        [War65]; [DR14] Section 3.2.
+    """
+
+    heads_probability: Fraction
+
+    def __init__(self, *, heads_probability: Number = _FAIR) -> None:
+        object.__setattr__(self, "heads_probability", probability(heads_probability, "heads_probability"))
+        if self.heads_probability == 1:
+            raise ParameterError("heads_probability", 1, "always tells the truth, NO_GUARANTEE; take less than 1")
+
+    @property
+    def exp_epsilon(self) -> Fraction:
+        """e^ε, exactly: the largest ratio of the probabilities of one answer from two different truths."""
+        heads = self.heads_probability
+        tails = 1 - heads
+        return max(1 + 1 / tails, 1 + heads / tails**2) if heads else Fraction(1)
+
+    @property
+    def epsilon(self) -> Fraction:
+        """The ε of one answer, rounded up."""
+        return log_up(self.exp_epsilon)
+
+    @property
+    def event(self) -> RandomizedResponseEvent | PureEvent:
+        """What one answer tells of its respondent."""
+        if self.heads_probability == _FAIR:
+            return RandomizedResponseEvent(probability=_FAIR, categories=2)
+        return PureEvent(self.epsilon)
+
+    def release(self, bits: Bits | Secret[Bits]) -> Booleans:
+        """One answer for each respondent; a missing bit (None) counts as "no".
+
+        Raises:
+            ParameterError: The bits are not one-dimensional.
+        """
+        truths = np.asarray(opened(bits), dtype=np.bool_)
+        if truths.ndim != 1:
+            raise ParameterError("bits", f"{truths.ndim}-dimensional", "must be one bit for each respondent")
+        first, second = (bernoulli(self.heads_probability, len(truths)) for _ in range(2))
+        return np.where(first, truths, second)
+
+    def estimate(self, answers: Bits, confidence: Number = "0.95") -> SurveyEstimate:
+        """The fraction of true "yes" behind released answers: (said yes − (1−p)p) / p.
+
+        The interval is that of Clopper and Pearson for the fraction who said yes, mapped to the fraction of whom it is
+        true; post-processing, so it costs nothing.
+
+        Args:
+            answers: What `release` returned, at least one.
+            confidence: Between 0 and 1, both excluded.
+
+        Raises:
+            ParameterError: There is no answer, p is 0, or the confidence lies outside.
+
+        Example:
+            >>> RandomizedResponse().estimate([True] * 5 + [False] * 5).fraction
+            0.5
+        """
+        if self.heads_probability == 0:
+            raise ParameterError("heads_probability", 0, "tells nothing of the truth; an estimate needs more than 0")
+        failure = float(failure_probability(confidence))
+        said, count = int(np.count_nonzero(answers)), positive_integer(len(answers), "answers")
+        low = float(betaincinv(said, count - said + 1, failure / 2)) if said else 0.0
+        high = float(betaincinv(said + 1, count - said, 1 - failure / 2)) if said < count else 1.0
+        return SurveyEstimate(
+            fraction=self._truth_behind(said / count),
+            standard_error=sqrt(said * (count - said) / count**3) / float(self.heads_probability),
+            low=min(1.0, max(0.0, self._truth_behind(low))),
+            high=min(1.0, max(0.0, self._truth_behind(high))),
+            confidence=1 - failure,
+        )
+
+    def accuracy(self, confidence: Number = "0.95", *, respondents: int) -> float:
+        """How far the estimated fraction may lie from the true one of these respondents, by Hoeffding's bound.
+
+        √(ln(2/(1 − confidence)) / (2·respondents)) / p, known before anyone is asked; infinite at p = 0.
+
+        References:
+            [Hoe63] Theorem 2.
+        """
+        if self.heads_probability == 0:
+            return inf
+        people = positive_integer(respondents, "respondents")
+        return sqrt(log(2 / float(failure_probability(confidence))) / (2 * people)) / float(self.heads_probability)
+
+    def _truth_behind(self, said: float) -> float:
+        heads = float(self.heads_probability)
+        return (said - (1 - heads) * heads) / heads

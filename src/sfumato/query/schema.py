@@ -1,0 +1,223 @@
+"""Public facts about tables, declared by the owner: columns, bounds, keys, the privacy unit, contribution limits."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from math import floor
+from types import MappingProxyType
+from typing import Final, TypeAlias
+
+from sfumato.errors import ParameterError, UnboundedSensitivityError
+from sfumato.numeric.rationals import Number, exact, positive, positive_integer
+from sfumato.privacy.neighbors import EACH_ROW, EachRow, PrivacyUnit, UnitColumn
+
+MAX_STEPS: Final = 2**53
+"""Bounds lie within this many lattice steps of 0, where binary doubles still count one by one."""
+
+Key: TypeAlias = int | str | bool
+
+
+class Kind(StrEnum):
+    """What a column holds, whatever its storage: values that do not convert are NULL."""
+
+    INTEGER = "integer"
+    FLOAT = "float"
+    TEXT = "text"
+    BOOLEAN = "boolean"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """What the owner declares about one column.
+
+    Attributes:
+        kind: How values are read; what does not convert is NULL.
+        lower: Public lower bound, or None.
+        upper: Public upper bound, or None.
+        resolution: The lattice on which values are summed; 1 for integers.
+        values: Public keys, in the order in which answers list them, or None.
+        nullable: If False, NULL counts as the bound nearest to 0, so that every row has a value.
+    """
+
+    kind: Kind
+    lower: Fraction | None = None
+    upper: Fraction | None = None
+    resolution: Fraction = Fraction(1)
+    values: tuple[Key, ...] | None = None
+    nullable: bool = True
+
+    def __post_init__(self) -> None:
+        if self.values is not None:
+            object.__setattr__(self, "values", _checked_keys(self.kind, self.values))
+        if self.resolution <= 0 or (self.kind is not Kind.FLOAT and self.resolution != 1):
+            raise ParameterError(
+                "resolution", str(self.resolution), "must be above 0, and 1 unless the column is a float"
+            )
+        if (self.lower is None) != (self.upper is None):
+            raise ParameterError("bounds", (self.lower, self.upper), "must have both a lower and an upper end")
+        if self.lower is not None and self.upper is not None:
+            self._check_bounds(self.lower, self.upper)
+        elif not self.nullable:
+            raise ParameterError("nullable", False, "needs bounds, because NULL then counts as the bound nearest to 0")
+
+    def _check_bounds(self, lower: Fraction, upper: Fraction) -> None:
+        bounds = (str(lower), str(upper))
+        if self.kind not in {Kind.INTEGER, Kind.FLOAT}:
+            raise ParameterError("bounds", bounds, f"belong to a number; this column is {self.kind}")
+        if lower >= upper:
+            raise ParameterError("bounds", bounds, "must have the lower end below the upper one")
+        if max(abs(lower), abs(upper)) / self.resolution > MAX_STEPS:
+            raise ParameterError(
+                "bounds", bounds, f"must lie within 2^53 steps of {self.resolution}; use a coarser one"
+            )
+
+    @property
+    def bounded_steps(self) -> tuple[int, int] | None:
+        """The bounds in lattice steps, rounded half up like every value."""
+        if self.lower is None or self.upper is None:
+            return None
+        return self.steps(self.lower), self.steps(self.upper)
+
+    def steps(self, value: Fraction) -> int:
+        """The lattice point of a value: floor(x / resolution + 1/2)."""
+        return floor(value / self.resolution + Fraction(1, 2))
+
+    @property
+    def null_steps(self) -> int:
+        """What NULL counts as in a column that is not nullable: the lattice point in bounds nearest to 0."""
+        lower, upper = self.bounded_steps or (0, 0)
+        return min(max(0, lower), upper)
+
+
+_KEY_TYPES: Final = {Kind.INTEGER: int, Kind.TEXT: str, Kind.BOOLEAN: bool}
+
+
+def integer(
+    lower: Number | None = None,
+    upper: Number | None = None,
+    *,
+    values: Iterable[int] | None = None,
+    nullable: bool = True,
+) -> Column:
+    """A whole number, between public bounds if it is to be summed.
+
+    Example:
+        >>> integer(17, 90).bounded_steps
+        (17, 90)
+    """
+    return Column(
+        kind=Kind.INTEGER, lower=_bound(lower, "lower"), upper=_bound(upper, "upper"), values=_keys(values),
+        nullable=nullable,
+    )  # fmt: skip
+
+
+def real(
+    lower: Number | None = None, upper: Number | None = None, *, resolution: Number = "0.01", nullable: bool = True
+) -> Column:
+    """A number with a fraction, summed on a public lattice of `resolution`.
+
+    Example:
+        >>> real(0, 100, resolution="0.5").bounded_steps
+        (0, 200)
+    """
+    return Column(
+        kind=Kind.FLOAT, lower=_bound(lower, "lower"), upper=_bound(upper, "upper"),
+        resolution=positive(resolution, "resolution"), nullable=nullable,
+    )  # fmt: skip
+
+
+def text(*, values: Iterable[str] | None = None) -> Column:
+    """Text, with public keys if answers are to be grouped by it."""
+    return Column(kind=Kind.TEXT, values=_keys(values))
+
+
+def boolean() -> Column:
+    """True or false; its two values are public keys."""
+    return Column(kind=Kind.BOOLEAN, values=(False, True))
+
+
+def _bound(value: Number | None, name: str) -> Fraction | None:
+    return None if value is None else exact(value, name)
+
+
+def _keys(values: Iterable[Key] | None) -> tuple[Key, ...] | None:
+    return None if values is None else tuple(values)
+
+
+def _checked_keys(kind: Kind, keys: tuple[Key, ...]) -> tuple[Key, ...]:
+    """Keys of the column's own type, each once; numbers with fractions are no keys."""
+    for key in keys:
+        if type(key) is not _KEY_TYPES.get(kind):
+            raise ParameterError("values", key, f"is no key of a column of type {kind}")
+    if not keys or len(set(keys)) != len(keys):
+        raise ParameterError("values", f"{len(keys)} keys", "must hold at least one key, each of them once")
+    return keys
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How much one privacy unit may contribute; what is above is left out by salted sampling of the unit's own rows."""
+
+    max_rows_per_unit: int | None = None
+    max_groups_per_unit: int | None = None
+    max_rows_per_group_per_unit: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("max_rows_per_unit", "max_groups_per_unit", "max_rows_per_group_per_unit"):
+            if (value := getattr(self, name)) is not None:
+                positive_integer(value, name)
+
+    @property
+    def bound_rows(self) -> bool:
+        """Whether they bound the rows of one unit, in one group or over all."""
+        return self.max_rows_per_unit is not None or self.max_rows_per_group_per_unit is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """One table as the policy declares it.
+
+    Raises:
+        UnboundedSensitivityError: A unit column without a limit on rows.
+        ParameterError: Limits for a table whose unit is each row.
+    """
+
+    name: str
+    columns: Mapping[str, Column]
+    unit: PrivacyUnit = EACH_ROW
+    limits: Limits = Limits()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", MappingProxyType(dict(self.columns)))
+        lowered = {name.lower() for name in self.columns}
+        if len(lowered) != len(self.columns):
+            raise ParameterError("columns", self.name, "must differ in more than upper and lower case")
+        match self.unit:
+            case EachRow() if self.limits != Limits():
+                raise ParameterError("limits", self.name, "belong to a table with a unit column; each row has one row")
+            case UnitColumn(column) if column not in self.columns:
+                raise ParameterError("unit", column, f"must be a column of {self.name}: {', '.join(self.columns)}")
+            case UnitColumn(column) if self.columns[column].kind is Kind.FLOAT:
+                raise ParameterError("unit", column, "must be text or whole numbers; equal floats may look different")
+            case UnitColumn(column) if not self.limits.bound_rows:
+                raise UnboundedSensitivityError(
+                    self.name,
+                    column,
+                    "Declare max_rows_per_unit, or max_rows_per_group_per_unit with max_groups_per_unit.",
+                )
+            case _:
+                pass
+
+    def column(self, name: str) -> Column:
+        """The facts of one column.
+
+        Raises:
+            ParameterError: There is no such column.
+        """
+        try:
+            return self.columns[name]
+        except KeyError:
+            raise ParameterError(
+                "column", name, f"must be a column of {self.name}: {', '.join(self.columns)}"
+            ) from None

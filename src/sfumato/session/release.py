@@ -1,0 +1,160 @@
+"""`Release`: the answer to a question, safe to show to anybody, with error bars and a receipt."""
+
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sfumato.errors import ParameterError
+from sfumato.query.schema import Key
+from sfumato.session.answer import Estimate
+from sfumato.session.receipt import Receipt
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Release:
+    """One row a group, in the order of the public keys; a column for each key and each statistic.
+
+    Attributes:
+        keys: The names of the key columns.
+        statistics: The names of the other columns.
+        groups: The keys of each row.
+        estimates: For each row, one estimate a statistic.
+        confidence: How often an interval holds the exact value.
+        receipt: What was asked and what it cost.
+        reused: Whether it is a stored answer, returned again for nothing.
+    """
+
+    keys: tuple[str, ...]
+    statistics: tuple[str, ...]
+    groups: tuple[tuple[Key, ...], ...]
+    estimates: tuple[tuple[Estimate, ...], ...]
+    confidence: float
+    receipt: Receipt
+    reused: bool = False
+
+    def __len__(self) -> int:
+        return len(self.groups)
+
+    def __getitem__(self, statistic: str) -> tuple[Estimate, ...]:
+        """The estimates of one statistic, one a row.
+
+        Raises:
+            ParameterError: There is no such column.
+        """
+        if statistic not in self.statistics:
+            raise ParameterError("statistic", statistic, f"must be one of: {', '.join(self.statistics)}")
+        index = self.statistics.index(statistic)
+        return tuple(row[index] for row in self.estimates)
+
+    def records(self) -> list[dict[str, Any]]:
+        """The rows as dictionaries: keys, values, and each value's ends as `…_low` and `…_high`."""
+        return [
+            dict(zip(self.keys, group, strict=True)) | _figures(self.statistics, row)
+            for group, row in zip(self.groups, self.estimates, strict=True)
+        ]
+
+    def to_arrow(self) -> Any:
+        """The records as a pyarrow Table."""
+        import pyarrow as pa  # noqa: PLC0415 # loaded only by those who ask for it
+
+        return pa.Table.from_pylist(self.records())
+
+    def to_pandas(self) -> Any:
+        """The records as a pandas DataFrame; needs the extra `frames`."""
+        return _extra("pandas").DataFrame.from_records(self.records())
+
+    def to_polars(self) -> Any:
+        """The records as a Polars DataFrame; needs the extra `frames`."""
+        return _extra("polars").from_dicts(self.records())
+
+    def plot(self, statistic: str | None = None, path: "str | Path | None" = None) -> Any:
+        """A picture of one statistic with its error bars, saved if a path is given; needs the extra `plots`."""
+        from sfumato import plots  # noqa: PLC0415 # an extra
+
+        name = statistic or self.statistics[0]
+        shown = [
+            (" · ".join(map(str, group)) or name, estimate.value, estimate.low, estimate.high)
+            for group, estimate in zip(self.groups, self[name], strict=True)
+            if estimate.value is not None and estimate.low is not None and estimate.high is not None
+        ]
+        labels, values, lows, highs = (list(column) for column in zip(*shown, strict=True)) if shown else ([],) * 4
+        figure = plots.bars(
+            labels, values, lows, highs, y_label=name, x_label=", ".join(self.keys),
+            title=f"{name}, {self.confidence:.0%} intervals, {self.receipt.guarantee}",
+        )  # fmt: skip
+        if path is not None:
+            plots.save(figure, path)
+        return figure
+
+    def __repr__(self) -> str:
+        return f"{self._table()}\n{self._footer()}"
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in (*self.keys, *self.statistics))
+        rows = "".join(f"<tr>{''.join(f'<td>{html.escape(c)}</td>' for c in cells)}</tr>" for cells in self._cells())
+        footer = html.escape(self._footer())
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table><p>{footer}</p>"
+
+    def _table(self) -> str:
+        if not self.keys:
+            names, cells = self.statistics, self._cells()[0]
+            return "\n".join(f"{name} = {cell}" for name, cell in zip(names, cells, strict=True))
+        return _text_table((*self.keys, *self.statistics), self._cells(), right_from=len(self.keys))
+
+    def _cells(self) -> list[list[str]]:
+        return [
+            [*map(str, group), *map(shown_estimate, row)]
+            for group, row in zip(self.groups, self.estimates, strict=True)
+        ]
+
+    def _footer(self) -> str:
+        paid = "stored answer, nothing spent" if self.reused else f"spent {self.receipt.guarantee}"
+        return f"{self.confidence:.0%} intervals; {paid}, left {self.receipt.left}"
+
+
+def shown_estimate(estimate: Estimate) -> str:
+    """An estimate for people: the value and its error, to the digits that the error leaves."""
+    if estimate.value is None:
+        return "nothing released (ε 0)"
+    width = estimate.half_width
+    if isinstance(estimate.value, int) and float(width).is_integer():
+        return f"{estimate.value:,} ± {int(width):,}"
+    digits = max(0, 2 - len(str(int(width)))) if width >= 1 else 3
+    return f"{estimate.value:,.{digits}f} ± {width:,.{digits}f}"
+
+
+def _figures(names: Sequence[str], row: Sequence[Estimate]) -> dict[str, Any]:
+    figures: dict[str, Any] = {}
+    for name, estimate in zip(names, row, strict=True):
+        figures |= {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
+    return figures
+
+
+def _text_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, right_from: int) -> str:
+    from io import StringIO  # noqa: PLC0415 # with rich, below
+
+    from rich.box import SIMPLE_HEAD  # noqa: PLC0415 # loaded when a table is printed
+    from rich.console import Console  # noqa: PLC0415 # the same
+    from rich.table import Table  # noqa: PLC0415 # the same
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for index, name in enumerate(header):
+        table.add_column(name, justify="right" if index >= right_from else "left", no_wrap=True)
+    for row in rows:
+        table.add_row(*row)
+    out = StringIO()
+    Console(file=out, width=1_000, color_system=None).print(table)
+    return "\n".join(line.rstrip() for line in out.getvalue().strip("\n").splitlines())
+
+
+def _extra(module: str) -> Any:
+    from importlib import import_module  # noqa: PLC0415 # with the extra
+
+    try:
+        return import_module(module)
+    except ImportError:
+        raise ParameterError("frame", module, 'is not installed; run: pip install "sfumato[frames]"') from None

@@ -1,0 +1,370 @@
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+from tests.ledger.accounts import people, reserve, ward
+
+from sfumato.errors import (
+    BudgetExceededError,
+    LedgerCorruptError,
+    LedgerError,
+    ParameterError,
+    ReservationError,
+)
+from sfumato.ledger.entry import Committed, Opened, Reserved
+from sfumato.ledger.ledger import Ledger, Reservation
+from sfumato.ledger.memory import MemoryStore
+from sfumato.ledger.sqlite import SQLiteStore
+from sfumato.privacy.events import DiscreteLaplaceEvent, NonPrivateEvent, PureEvent
+from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, PureDP
+from sfumato.privacy.neighbors import REPLACE_ONE
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def store(request, tmp_path):
+    store = MemoryStore() if request.param == "memory" else SQLiteStore(tmp_path / "ledger.db")
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def ledger(store):
+    ledger = Ledger(store)
+    ledger.open_account(people())
+    return ledger
+
+
+def test_ten_tenths_fill_a_budget_of_one_and_the_eleventh_is_refused(ledger):
+    for _ in range(10):
+        reserve(ledger, 0.1)
+    assert ledger.spent("people") == ledger.budget("people") == PureDP(1)
+    with pytest.raises(BudgetExceededError) as caught:
+        reserve(ledger, 0.1)
+    assert (caught.value.requested, caught.value.remaining) == (PureDP("0.1"), PureDP(0))
+    assert ledger.spent("people") == PureDP(1)
+
+
+def test_a_refused_request_leaves_no_entry(ledger):
+    with pytest.raises(BudgetExceededError):
+        reserve(ledger, "1.0000001")
+    assert [type(entry) for entry in ledger.entries()] == [Opened]
+    assert ledger.remaining("people") == PureDP(1)
+
+
+def test_a_reservation_that_is_never_committed_stays_spent(ledger, store):
+    reserve(ledger, "0.4")
+    assert Ledger(store).spent("people") == PureDP("0.4")
+    assert ledger.remaining("people") == PureDP("0.6")
+
+
+def test_a_charge_of_nothing_is_granted_on_a_full_budget(ledger):
+    reserve(ledger, 1)
+    reserve(ledger, 0)
+    assert ledger.spent("people") == PureDP(1)
+
+
+def test_a_pure_budget_refuses_any_delta(ledger):
+    with pytest.raises(BudgetExceededError):
+        reserve(ledger, "0.1", delta="1e-30")
+
+
+def test_an_approximate_budget_counts_epsilon_and_delta(store):
+    ledger = Ledger(store)
+    ledger.open_account(people(ApproxDP(1, "1e-6")))
+    reserve(ledger, "0.1", delta="1e-6")
+    with pytest.raises(BudgetExceededError):
+        reserve(ledger, "0.1", delta="1e-9")
+    reserve(ledger, "0.9")
+    assert ledger.spent("people") == ApproxDP(1, "1e-6")
+
+
+def test_a_budget_without_a_promise_refuses_nothing_and_counts(store):
+    ledger = Ledger(store)
+    ledger.open_account(people(NO_GUARANTEE))
+    for _ in range(3):
+        reserve(ledger, 100, delta="0.1")
+    assert ledger.spent("people") == ApproxDP(300, "0.3")
+
+
+def test_a_charge_below_the_price_of_the_event_is_refused(ledger):
+    event = DiscreteLaplaceEvent(5)
+    ledger.reserve("people", event=event, charge=PureDP("0.2"), question="q")
+    with pytest.raises(ParameterError, match="charge"):
+        ledger.reserve("people", event=event, charge=PureDP("0.1999999"), question="q")
+    assert ledger.spent("people") == PureDP("0.2")
+
+
+def test_an_exact_answer_has_no_price(store):
+    ledger = Ledger(store)
+    ledger.open_account(people(NO_GUARANTEE))
+    with pytest.raises(ParameterError):
+        ledger.reserve("people", event=NonPrivateEvent(), charge=PureDP(10**9), question="q")
+
+
+def test_parts_of_a_partition_share_what_the_dearest_costs(ledger):
+    for value in "ABCDE":
+        reserve(ledger, "0.6", part=ward(value))
+    assert ledger.spent("people") == PureDP("0.6")
+    reserve(ledger, "0.4", part=ward("C"))
+    with pytest.raises(BudgetExceededError) as caught:
+        reserve(ledger, "0.5", part=ward("A"))
+    assert (caught.value.requested, caught.value.remaining) == (PureDP("0.1"), PureDP(0))
+    reserve(ledger, "0.4", part=ward("A"))
+    assert ledger.spent("people") == PureDP(1)
+
+
+def test_exchanging_a_person_doubles_the_parts_that_are_paid(store):
+    ledger = Ledger(store)
+    ledger.open_account(people(relation=REPLACE_ONE))
+    for value in "AB":
+        reserve(ledger, "0.5", part=ward(value))
+    reserve(ledger, "0.5", part=ward("C"))
+    assert ledger.spent("people") == PureDP(1)
+    with pytest.raises(BudgetExceededError):
+        reserve(ledger, "0.6", part=ward("D"))
+
+
+def test_a_partition_keeps_the_number_of_parts_it_was_declared_with(ledger):
+    reserve(ledger, "0.1", part=ward("A", 2))
+    with pytest.raises(ParameterError, match="max_parts_per_unit"):
+        reserve(ledger, "0.1", part=ward("B", 1))
+    assert ledger.spent("people") == PureDP("0.1")
+
+
+def test_a_committed_answer_is_given_again_for_nothing(ledger, store):
+    ledger.commit(reserve(ledger), key="k", answer={"n": 42})
+    assert Ledger(store).answer("people", "k") == {"n": 42}
+    assert ledger.answer("people", "other") is None
+    assert ledger.spent("people") == PureDP("0.1")
+
+
+def test_the_first_answer_to_a_question_stays(ledger):
+    first, second = reserve(ledger), reserve(ledger)
+    ledger.commit(first, key="k", answer=1)
+    ledger.commit(second, key="k", answer=2)
+    assert ledger.answer("people", "k") == 1
+
+
+def test_a_reservation_is_committed_once(ledger):
+    reservation = reserve(ledger)
+    ledger.commit(reservation, key="k", answer=1)
+    with pytest.raises(ReservationError, match="already committed"):
+        ledger.commit(reservation, key="k2", answer=1)
+
+
+def test_a_reservation_that_was_never_made_is_refused(ledger):
+    with pytest.raises(ReservationError, match="unknown"):
+        ledger.commit(Reservation(account="people", request="made up"), key="k", answer=1)
+
+
+def test_a_reservation_of_another_account_is_refused(ledger):
+    ledger.open_account(replace(people(), account="others"))
+    reservation = reserve(ledger)
+    with pytest.raises(ReservationError):
+        ledger.commit(replace(reservation, account="others"), key="k", answer=1)
+
+
+def test_an_answer_that_is_no_json_is_refused_and_stays_charged(ledger):
+    reservation = reserve(ledger)
+    with pytest.raises(ParameterError):
+        ledger.commit(reservation, key="k", answer=float("nan"))
+    ledger.commit(reservation, key="k", answer=1)
+    assert ledger.spent("people") == PureDP("0.1")
+
+
+def test_opening_an_account_again_changes_nothing(ledger):
+    reserve(ledger)
+    ledger.open_account(people())
+    assert len(ledger.entries()) == 2
+    assert ledger.spent("people") == PureDP("0.1")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"budget": PureDP(2)}, {"neighboring_relation": REPLACE_ONE}, {"privacy_unit": "household"}],
+    ids=lambda change: next(iter(change)),
+)
+def test_an_account_is_not_opened_again_with_other_facts(ledger, change):
+    with pytest.raises(LedgerError, match=next(iter(change))):
+        ledger.open_account(replace(people(), **change))
+    assert ledger.budget("people") == PureDP(1)
+
+
+def test_accounts_do_not_share(ledger):
+    ledger.open_account(replace(people(), account="others"))
+    ledger.commit(reserve(ledger, 1), key="k", answer=1)
+    assert ledger.spent("others") == PureDP(0)
+    assert ledger.answer("others", "k") is None
+    assert ledger.accounts() == ("people", "others")
+
+
+@pytest.mark.parametrize("ask", [Ledger.spent, Ledger.budget, Ledger.remaining, Ledger.opened])
+def test_an_unknown_account_is_an_error(ledger, ask):
+    with pytest.raises(LedgerError, match="not open"):
+        ask(ledger, "nobody")
+
+
+def test_entries_tell_the_whole_story(ledger):
+    reservation = reserve(ledger)
+    ledger.commit(reservation, key="k", answer=1)
+    opened, reserved, committed = ledger.entries()
+    assert opened == people()
+    assert (type(reserved), type(committed)) == (Reserved, Committed)
+    assert reserved.request == committed.request == reservation.request
+    assert reserved.event == PureEvent("0.1")
+
+
+def test_verifying_counts_the_records(ledger, store):
+    reserve(ledger)
+    assert ledger.verify().length == 2
+    assert ledger.verify().head == store.read(0)[-1].hash
+
+
+def test_two_ledgers_over_one_store_see_each_other(ledger, store):
+    other = Ledger(store)
+    reserve(other, "0.7")
+    with pytest.raises(BudgetExceededError):
+        reserve(ledger, "0.4")
+    ledger.commit(reserve(ledger, "0.3"), key="k", answer=1)
+    assert other.answer("people", "k") == 1
+
+
+def test_threads_race_to_the_budget_exactly(ledger):
+    def attempt(_: int) -> bool:
+        try:
+            reserve(ledger, "0.05")
+        except BudgetExceededError:
+            return False
+        return True
+
+    with ThreadPoolExecutor(8) as threads:
+        assert sum(threads.map(attempt, range(60))) == 20
+    assert ledger.spent("people") == PureDP(1)
+
+
+class Interleaved(MemoryStore):
+    """A store in which another ledger spends just before every append of ours."""
+
+    def __init__(self, epsilons):
+        super().__init__()
+        self.epsilons = list(epsilons)
+
+    def append(self, record, *, expected_head):
+        if self.epsilons:
+            epsilon = self.epsilons.pop(0)
+            reserve(Ledger(self), epsilon)
+        super().append(record, expected_head=expected_head)
+
+
+def test_a_grant_is_decided_anew_when_another_writer_came_first():
+    store = Interleaved([])
+    ledger = Ledger(store)
+    ledger.open_account(people())
+    store.epsilons = ["0.1", "0.2", "0.3"]
+    with pytest.raises(BudgetExceededError):
+        reserve(ledger, "0.5")
+    assert ledger.spent("people") == PureDP("0.6")
+
+
+def test_a_grant_that_still_fits_is_recorded_once_after_conflicts():
+    store = Interleaved([])
+    ledger = Ledger(store)
+    ledger.open_account(people())
+    store.epsilons = ["0.1", "0.2"]
+    reserve(ledger, "0.5")
+    assert ledger.spent("people") == PureDP("0.8")
+    assert len(ledger.entries()) == 4
+
+
+class Rewound(MemoryStore):
+    """A store that forgets its last records when told."""
+
+    def rewind(self, count):
+        del self._records[-count:]
+
+
+@pytest.mark.parametrize("again", [1, 2])
+def test_a_store_that_lost_its_end_is_noticed_every_time(again):
+    store = Rewound()
+    ledger = Ledger(store)
+    ledger.open_account(people())
+    reserve(ledger)
+    ledger.spent("people")
+    store.rewind(1)
+    for _ in range(again):
+        with pytest.raises(LedgerCorruptError):
+            reserve(ledger)
+
+
+class Interrupted(MemoryStore):
+    """A store whose reader is interrupted in the middle, as by Ctrl-C."""
+
+    interrupt = False
+
+    def read(self, start):
+        records = super().read(start)
+        if not self.interrupt:
+            return records
+        self.interrupt = False
+        return TornRecords(records)
+
+
+class TornRecords(tuple):
+    __slots__ = ()
+
+    def __getitem__(self, key):
+        return TornRecords(super().__getitem__(key)) if isinstance(key, slice) else super().__getitem__(key)
+
+    def __iter__(self):
+        yield from tuple(super().__iter__())[:1]
+        raise KeyboardInterrupt
+
+
+def test_an_interrupted_replay_forgets_no_spending():
+    store = Interrupted()
+    ledger = Ledger(store)
+    ledger.open_account(people())
+    for _ in range(3):
+        reserve(Ledger(store))
+    store.interrupt = True
+    with pytest.raises(KeyboardInterrupt):
+        ledger.spent("people")
+    assert ledger.spent("people") == PureDP("0.3")
+
+
+class Failing(MemoryStore):
+    """A store whose disk fails, before or after it kept the record."""
+
+    keeps = False
+    fails = False
+
+    def append(self, record, *, expected_head):
+        if self.keeps or not self.fails:
+            super().append(record, expected_head=expected_head)
+        if self.fails:
+            raise LedgerError("disk", "failed")
+
+
+@pytest.mark.parametrize(("keeps", "spent"), [(True, "0.1"), (False, 0)])
+def test_a_failed_append_grants_nothing_and_is_charged_if_it_was_kept(keeps, spent):
+    store = Failing()
+    ledger = Ledger(store)
+    ledger.open_account(people())
+    store.keeps, store.fails = keeps, True
+    with pytest.raises(LedgerError):
+        reserve(ledger)
+    assert ledger.spent("people") == PureDP(spent)
+
+
+def test_a_forked_child_must_open_the_ledger_for_itself(ledger, monkeypatch):
+    monkeypatch.setattr(os, "getpid", lambda: -1)
+    with pytest.raises(LedgerError, match="fork"):
+        reserve(ledger)
+
+
+def test_a_closed_ledger_grants_nothing(store):
+    with Ledger(store) as ledger:
+        ledger.open_account(people())
+    with pytest.raises(LedgerError):
+        reserve(ledger)

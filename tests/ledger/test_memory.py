@@ -1,0 +1,10 @@
+import pytest
+from tests.ledger.store_contract import LedgerStoreContract
+
+from sfumato.ledger.memory import MemoryStore
+
+
+class TestMemoryStore(LedgerStoreContract):
+    @pytest.fixture
+    def store(self):
+        return MemoryStore()

@@ -1,0 +1,115 @@
+"""Documents hold: citations have their entry, errors their page, guarantees their proof, and links their target."""
+
+import ast
+import inspect
+import re
+
+import pytest
+from tests.meta.repository import ROOT, SOURCE, documents, modules, name, texts, tree
+
+from sfumato import errors
+
+KEY = re.compile(r"\[([A-Z][A-Za-z]*\d\d[a-z]?)\]")
+ENTRY = re.compile(r"^- \*\*\[([^\]]+)\]\*\* ", re.MULTILINE)
+LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)|!\[[^\]]*\]\(([^)\s]+)\)")
+HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+CODE = re.compile(r"^```.*?^```|`[^`\n]*`", re.MULTILINE | re.DOTALL)
+GUARANTEE = re.compile(r"^\s*(\*\*Guarantee\*\*|Guarantee:)", re.MULTILINE)
+BIBLIOGRAPHY = ROOT / "docs" / "bibliography.md"
+ERRORS = ROOT / "docs" / "reference" / "errors.md"
+PROVED_PACKAGES = ("mechanisms", "noise", "accounting", "ledger")
+
+
+def cited():
+    folders = ("src", "proofs", "docs")
+    return {
+        (key, name(path))
+        for path, text in texts().items()
+        if path.relative_to(ROOT).parts[0] in folders and path != BIBLIOGRAPHY
+        for key in KEY.findall(text)
+    }
+
+
+def error_classes():
+    return sorted(
+        label for label, value in vars(errors).items() if inspect.isclass(value) and value.__module__ == errors.__name__
+    )
+
+
+def guarantee_bearing():
+    """Modules of which a docstring states a guarantee."""
+    candidates = (path for path in modules() if path.relative_to(SOURCE).parts[0] in PROVED_PACKAGES)
+    return [path for path in candidates if any(GUARANTEE.search(text) for text in docstrings(path))]
+
+
+def docstrings(path):
+    kinds = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+    return [ast.get_docstring(node) or "" for node in ast.walk(tree(path)) if isinstance(node, kinds)]
+
+
+def note(path):
+    return ROOT / "proofs" / path.relative_to(SOURCE).with_suffix(".md")
+
+
+def links(text):
+    for plain, image in LINK.findall(CODE.sub("", text)):
+        if not re.match(r"[a-z]+:", plain or image):
+            yield plain or image
+
+
+def anchors(text):
+    """Headings as the addresses that hosts of Markdown make of them."""
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in HEADING.findall(text)}
+
+
+def is_broken(link, path):
+    target, _, anchor = link.partition("#")
+    file = (path.parent / target).resolve() if target else path
+    return not file.exists() or (anchor != "" and file.suffix == ".md" and anchor not in anchors(documents()[file]))
+
+
+def test_every_citation_has_its_entry():
+    entries = set(ENTRY.findall(texts()[BIBLIOGRAPHY]))
+    assert sorted((key, path) for key, path in cited() if key not in entries) == []
+
+
+def test_entries_are_sorted_named_once_and_of_the_form_of_a_key():
+    entries = ENTRY.findall(texts()[BIBLIOGRAPHY])
+    assert entries == sorted(set(entries), key=str.lower)
+    assert all(KEY.fullmatch(f"[{entry}]") for entry in entries)
+
+
+def test_every_entry_is_cited():
+    assert sorted(set(ENTRY.findall(texts()[BIBLIOGRAPHY])) - {key for key, _ in cited()}) == []
+
+
+def test_the_page_of_errors_has_every_error_and_no_other():
+    headings = re.findall(r"^#+ `(\w+)`$", texts()[ERRORS], re.MULTILINE)
+    assert sorted(headings) == error_classes()
+
+
+@pytest.mark.parametrize("path", guarantee_bearing(), ids=name)
+def test_every_module_that_states_a_guarantee_has_a_proof(path):
+    assert note(path).is_file(), f"{name(path)} must have {name(note(path))}"
+
+
+def test_every_proof_is_of_a_module():
+    notes = [path for path in documents() if path.is_relative_to(ROOT / "proofs") and path.name != "README.md"]
+    modules_of = {path: SOURCE / path.relative_to(ROOT / "proofs").with_suffix(".py") for path in notes}
+    assert [name(path) for path, module in modules_of.items() if not module.exists()] == []
+
+
+@pytest.mark.parametrize("path", documents(), ids=name)
+def test_every_relative_link_leads_somewhere(path):
+    assert [link for link in links(documents()[path]) if is_broken(link, path)] == []
+
+
+def test_a_broken_link_is_seen(tmp_path):
+    page = tmp_path / "page.md"
+    assert is_broken("nowhere.md", page)
+    assert not is_broken("https://example.org", page) or list(links("[x](https://example.org)")) == []
+    assert list(links("[x](a.md#b) `[y](c.md)` ![z](d.png)")) == ["a.md#b", "d.png"]
+
+
+def test_anchors_are_those_of_headings():
+    assert anchors("# One, two\n\n## `Three` & four") == {"one-two", "three--four"}

@@ -1,0 +1,49 @@
+"""Tests mirror the source: whoever reads src/sfumato/x/y.py finds tests/x/test_y.py."""
+
+import ast
+import re
+
+import pytest
+from tests.meta.repository import ROOT, SOURCE, modules, name, texts, tree
+
+WITHOUT = {
+    "privacy/neighbors.py": "two enumerated values and a marker: only types, which mypy checks",
+}
+
+
+def mirrored():
+    return [path for path in modules() if path.stem not in {"__init__", "__main__"} and inside(path) not in WITHOUT]
+
+
+def inside(path):
+    return path.relative_to(SOURCE).as_posix()
+
+
+def twin(path):
+    return ROOT / "tests" / path.relative_to(SOURCE).with_name(f"test_{path.name}")
+
+
+def functions_that_test(module):
+    return [
+        node
+        for node in ast.walk(module)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_")
+    ]
+
+
+@pytest.mark.parametrize("path", mirrored(), ids=name)
+def test_every_module_has_its_tests(path):
+    assert twin(path).is_file(), f"{name(path)} must have {name(twin(path))}"
+
+
+@pytest.mark.parametrize("entry", sorted(WITHOUT))
+def test_an_exception_is_of_a_module_that_exists_and_has_no_tests(entry):
+    assert (SOURCE / entry).is_file()
+    assert not twin(SOURCE / entry).exists()
+
+
+@pytest.mark.parametrize("path", [path for path in texts() if path.match("tests/**/test_*.py")], ids=name)
+def test_a_test_file_has_tests_and_none_is_skipped(path):
+    inherited = any(isinstance(node, ast.ClassDef) and node.bases for node in tree(path).body)
+    assert functions_that_test(tree(path)) or inherited
+    assert re.search(r"pytest\.(mark\.)?skip\b", texts()[path]) is None

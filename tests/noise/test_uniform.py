@@ -1,0 +1,55 @@
+"""Uniform integers below n: exact by enumeration for small words, by chi-square for all sizes."""
+
+import numpy as np
+import pytest
+from tests.laws import SAMPLES, assert_law, assert_not_law
+
+from sfumato.errors import ParameterError
+from sfumato.noise import entropy
+from sfumato.noise.uniform import uniform_below
+
+
+def uniform_cdf(n):
+    return lambda k: min(max(k + 1, 0), n) / n
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5, 6, 128, 200, 255, 256])
+def test_each_value_comes_from_exactly_one_byte_pattern(n, monkeypatch):
+    every_pattern = np.arange(256, dtype=np.uint64) | np.uint64(0xABCD << 48)  # high bits are masked away
+    bits = (n - 1).bit_length()
+    monkeypatch.setattr(entropy, "random_bytes", lambda count: every_pattern[: count // 8].tobytes())
+    values = uniform_below(n, n * 256 // 2**bits)
+    assert np.bincount(values, minlength=n).tolist() == [256 // 2**bits] * n
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("n", [2, 3, 10, 1000, 2**31 + 1, 2**62 - 1, 2**62, 2**62 + 1, 3**50, 2**64, 2**64 + 1, 7**100])
+def test_it_follows_the_uniform_law(n):
+    assert_law(uniform_below(n, SAMPLES), uniform_cdf(n))
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("n", [1000, 2**62, 7**100])
+def test_ten_percent_more_or_less_is_refused(n):
+    samples = uniform_below(n, SAMPLES)
+    assert_not_law(samples, uniform_cdf(n * 11 // 10))
+    assert_not_law(samples, uniform_cdf(n * 10 // 11))
+
+
+@pytest.mark.parametrize(("n", "dtype"), [(1, np.int64), (2**62, np.int64), (2**100, object)])
+@pytest.mark.parametrize("size", [1, 50])
+def test_types(n, dtype, size):
+    values = uniform_below(n, size)
+    assert values.dtype == dtype
+    assert all(0 <= value < n for value in values.tolist())
+
+
+@pytest.mark.parametrize("n", [1, 10, 2**100])
+def test_none_are_drawn_if_none_are_asked(n):
+    assert uniform_below(n, 0).tolist() == []
+
+
+@pytest.mark.parametrize("n", [0, -1])
+def test_an_empty_range_is_refused(n):
+    with pytest.raises(ParameterError, match="at least 1"):
+        uniform_below(n, 1)

@@ -1,0 +1,148 @@
+"""Masses, tails and half-widths against sums in exact or long arithmetic."""
+
+import math
+from decimal import Decimal, localcontext
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from sfumato.errors import ParameterError
+from sfumato.numeric.distributions import (
+    discrete_gaussian_cdf,
+    discrete_gaussian_half_width,
+    discrete_gaussian_log_pmf,
+    discrete_gaussian_tail,
+    discrete_laplace_cdf,
+    discrete_laplace_half_width,
+    discrete_laplace_log_pmf,
+    discrete_laplace_tail,
+    discrete_laplace_variance,
+    failure_probability,
+)
+from sfumato.numeric.gaussian_sums import tail_ratio
+
+SCALES = [Fraction(1, 10), Fraction(1, 2), Fraction(1), Fraction(10, 3), Fraction(30)]
+CONFIDENCES = [Fraction(1, 100), Fraction(1, 2), Fraction(95, 100), Fraction(999_999, 10**6)]
+LARGE = [Fraction(65), Fraction(1000), Fraction(10**9), Fraction(2**50), Fraction(3**40, 2**20)]
+
+
+def laplace_weight(scale, k):
+    return math.exp(-abs(k) / scale)
+
+
+def gaussian_weight(stddev, k):
+    return math.exp(-k * k / (2 * stddev**2))
+
+
+LAWS = [
+    pytest.param(laplace_weight, discrete_laplace_log_pmf, discrete_laplace_tail, discrete_laplace_cdf, id="laplace"),
+    pytest.param(
+        gaussian_weight, discrete_gaussian_log_pmf, discrete_gaussian_tail, discrete_gaussian_cdf, id="gaussian"
+    ),
+]
+
+
+def masses(weight, scale):
+    """The law by summation, on a support that holds all but e^-60 of it."""
+    support = np.arange(-2000, 2001)
+    weights = np.array([weight(float(scale), int(k)) for k in support])
+    return support, weights / math.fsum(weights)
+
+
+@pytest.mark.parametrize(("weight", "log_pmf", "tail", "cdf"), LAWS)
+@pytest.mark.parametrize("scale", SCALES)
+def test_masses_tails_and_distribution_functions_are_sums(weight, log_pmf, tail, cdf, scale):
+    support, expected = masses(weight, scale)
+    assert np.exp(log_pmf(scale, support)) == pytest.approx(expected, rel=1e-11, abs=1e-300)
+    for k in (-3, -1, 0, 1, 2, 7, 20):
+        assert tail(scale, k) == pytest.approx(math.fsum(expected[np.abs(support) > k]), rel=1e-11, abs=1e-300)
+        assert cdf(scale, k) == pytest.approx(math.fsum(expected[support <= k]), rel=1e-11, abs=1e-300)
+
+
+@pytest.mark.parametrize(
+    ("tail", "half_width"),
+    [(discrete_laplace_tail, discrete_laplace_half_width), (discrete_gaussian_tail, discrete_gaussian_half_width)],
+    ids=["laplace", "gaussian"],
+)
+@pytest.mark.parametrize("confidence", CONFIDENCES)
+@pytest.mark.parametrize("scale", [Fraction(1, 1000), *SCALES, Fraction(64), *LARGE[:2]])
+def test_a_half_width_is_the_smallest_that_holds_the_confidence(tail, half_width, scale, confidence):
+    steps = half_width(scale, confidence)
+    assert tail(scale, steps) <= 1 - confidence < tail(scale, steps - 1)
+
+
+@pytest.mark.parametrize("scale", LARGE)
+@pytest.mark.parametrize("confidence", CONFIDENCES)
+def test_laplace_half_widths_solve_their_equation_in_long_arithmetic(scale, confidence):
+    with localcontext(prec=100):
+        width, failure = (Decimal(x.numerator) / x.denominator for x in (scale, 1 - confidence))
+        steps = discrete_laplace_half_width(scale, confidence)
+        tails = [2 * (-(k + 1) / width).exp() / (1 + (-1 / width).exp()) for k in (steps, steps - 1)]
+        assert tails[0] <= failure < tails[1]
+
+
+def erf_in_long_arithmetic(x):
+    """The Maclaurin series of erf, in digits enough for its cancellation."""
+    with localcontext(prec=150):
+        pi = Decimal(
+            "3.1415926535897932384626433832795028841971693993751058209749445923078164062862089986280348253421170679"
+        )
+        total, power, n = Decimal(0), x, 0
+        while abs(power) > Decimal("1e-120"):
+            total += power / (2 * n + 1)
+            n += 1
+            power *= -x * x / n
+        return 2 * total / pi.sqrt()
+
+
+@pytest.mark.parametrize("stddev", LARGE)
+@pytest.mark.parametrize("confidence", CONFIDENCES)
+def test_gaussian_half_widths_are_right_to_one_step_at_any_scale(stddev, confidence):
+    with localcontext(prec=150):
+        steps = discrete_gaussian_half_width(stddev, confidence)
+        sigma, level = (Decimal(x.numerator) / x.denominator for x in (stddev, confidence))
+        central = [
+            erf_in_long_arithmetic((k + Decimal("0.5")) / (sigma * Decimal(2).sqrt())) for k in (steps, steps - 1)
+        ]
+        assert central[0] >= level > central[1]
+
+
+@pytest.mark.parametrize("stddev", [Fraction(64), Fraction(65), Fraction(700), Fraction(5000)])
+@pytest.mark.parametrize("multiple", [0, 1, 3, 8])
+def test_gaussian_tails_are_never_too_small_and_agree_with_the_certified_sums(stddev, multiple):
+    k = int(multiple * stddev)
+    total = 2 * tail_ratio(stddev, 0).high - 1
+    expected = 2 * math.exp(-((k + 1) ** 2) / (2 * stddev**2)) * tail_ratio(stddev, k + 1).low / total
+    excess = discrete_gaussian_tail(stddev, k) / expected - 1
+    assert -1e-11 <= excess <= float((1 + multiple**2) / (24 * stddev**2)) * 1.1 + 1e-11
+
+
+@pytest.mark.parametrize("k", [2**53 + 1, 10**30])
+def test_tails_beyond_every_float_are_zero(k):
+    assert discrete_laplace_tail(Fraction(1), k) == 0.0
+    assert discrete_gaussian_tail(Fraction(1000), k) == 0.0
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_the_variance_is_the_sum(scale):
+    support, probabilities = masses(laplace_weight, scale)
+    assert discrete_laplace_variance(scale) == pytest.approx(float((support**2 * probabilities).sum()), rel=1e-9)
+
+
+def test_the_variance_at_the_smallest_scale_is_that_of_no_noise():
+    assert discrete_laplace_variance(Fraction(1, 1000)) == 0.0
+
+
+@pytest.mark.parametrize("confidence", [0, 1, -1, 2, "1.0"])
+def test_a_confidence_outside_is_refused(confidence):
+    with pytest.raises(ParameterError, match="between 0 and 1"):
+        failure_probability(confidence)
+    with pytest.raises(ParameterError):
+        discrete_gaussian_half_width(Fraction(1), confidence)
+
+
+@pytest.mark.parametrize("confidence", ["0.95", 0.95, Fraction(19, 20)])
+def test_a_confidence_may_be_written_in_any_way(confidence):
+    assert discrete_laplace_half_width(Fraction(10), confidence) == 30
+    assert discrete_gaussian_half_width(Fraction(10), confidence) == 20

@@ -1,0 +1,110 @@
+import math
+from fractions import Fraction
+
+import mpmath
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sfumato.errors import ParameterError
+from sfumato.numeric.rounding import (
+    deflated,
+    dyadic_up,
+    exp_down,
+    exp_up,
+    float_down,
+    float_up,
+    inflated,
+    log_near,
+    log_up,
+)
+
+EXPONENTS = st.fractions(min_value=-690, max_value=709, max_denominator=10**12)
+VALUES = st.builds(Fraction, *[st.integers(1, 10**30)] * 2)
+
+
+def precise(value: Fraction) -> mpmath.mpf:
+    return mpmath.mpf(value.numerator) / value.denominator
+
+
+@pytest.fixture(autouse=True)
+def fifty_digits():
+    with mpmath.workdps(50):
+        yield
+
+
+@given(st.fractions())
+def test_floats_enclose_a_rational(value):
+    low, high = float_down(value), float_up(value)
+    assert Fraction(low) <= value <= Fraction(high)
+    assert high in {low, math.nextafter(low, math.inf)}
+
+
+def test_a_rational_beyond_all_floats_is_enclosed_too():
+    huge = Fraction(10**400)
+    assert (float_up(huge), float_down(-huge)) == (math.inf, -math.inf)
+    assert float_down(huge) == -float_up(-huge) == math.nextafter(math.inf, 0)
+
+
+@given(EXPONENTS)
+def test_the_exponential_is_enclosed_within_1e_12(exponent):
+    with mpmath.workdps(50):
+        truth = mpmath.exp(precise(exponent))
+        assert truth * (1 - mpmath.mpf("1e-12")) <= exp_down(exponent) <= truth <= exp_up(exponent)
+        assert exp_up(exponent) <= truth * (1 + mpmath.mpf("1e-12"))
+
+
+def test_the_exponential_of_zero_is_exactly_one():
+    assert exp_down(Fraction(0)) == exp_up(Fraction(0)) == 1
+
+
+@pytest.mark.parametrize("exponent", [-(10**9), -746, -701, 710, 10**9])
+def test_the_exponential_is_enclosed_beyond_the_range_of_floats(exponent):
+    low, high = exp_down(Fraction(exponent)), exp_up(Fraction(exponent))
+    truth = mpmath.exp(exponent)
+    assert low <= truth
+    assert truth <= high
+    assert low < high
+
+
+@given(VALUES)
+def test_the_logarithm_is_rounded_up_within_1e_13(value):
+    with mpmath.workdps(50):
+        truth = mpmath.log(precise(value))
+        assert truth <= precise(log_up(value)) <= truth + abs(truth) * mpmath.mpf("1e-13")
+
+
+@given(st.integers(10, 10**40), st.sampled_from([-1, 1]))
+def test_the_logarithm_is_tight_near_one(parts, sign):
+    value = 1 + Fraction(sign, parts)
+    with mpmath.workdps(100):
+        truth = mpmath.log(precise(value))
+        assert truth <= precise(log_up(value)) <= truth + abs(truth) * mpmath.mpf("1e-13")
+        assert abs(log_near(value) - truth) <= abs(truth) * 1e-15
+
+
+@pytest.mark.parametrize("value", [Fraction(10**400), Fraction(1, 10**400)])
+def test_the_logarithm_of_what_no_float_holds(value):
+    truth = mpmath.log(precise(value))
+    assert truth <= precise(log_up(value)) <= truth + abs(truth) * 1e-13
+
+
+def test_the_logarithm_of_one_is_exactly_zero():
+    assert log_up(Fraction(1)) == 0
+
+
+def test_zero_has_no_logarithm():
+    with pytest.raises(ParameterError, match="above 0"):
+        log_up(Fraction(0))
+
+
+@given(VALUES, st.integers(3, 60))
+def test_a_short_dyadic_is_above_and_near(value, bits):
+    rounded = dyadic_up(value, bits)
+    assert value <= rounded <= value * (1 + Fraction(8, 2**bits))
+    assert rounded.denominator & (rounded.denominator - 1) == 0
+    assert dyadic_up(rounded, bits) == rounded
+
+
+def test_margins_go_outward():
+    assert deflated(1.0) < 1 < inflated(1.0)
