@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 UV     := VIRTUAL_ENV=$(VENV) $(BIN)/uv
 TESTS  ?= tests
 
-.PHONY: demo test quick lint format audit soak bench docs matrix lock clean
+.PHONY: help demo test quick lint format audit soak peers bench docs matrix lock clean
 .DEFAULT_GOAL := help
 
 help:
@@ -14,7 +14,7 @@ help:
 	@echo "make lint    ruff, mypy, import directions, shape of the code"
 	@echo "make audit   statistical tests at full size, and mutations one by one"
 	@echo "make soak    kills and races, many rounds"
-	@echo "make bench   speed, as ratios in one run"
+	@echo "make bench   speed, as ratios in one run (make peers first, to compare with other libraries)"
 	@echo "make docs    check that every link, name and example of the docs holds"
 	@echo "make matrix  the quick tests on every Python >= 3.11 that is present"
 	@echo "make lock    write the hash-pinned requirement files anew"
@@ -64,6 +64,12 @@ audit: $(VENV)/.test
 
 soak: $(VENV)/.test
 	SFUMATO_FULL_SIZE=1 $(BIN)/python -m pytest -n 2 tests/ledger
+
+# Peers exclude each other, so each has an environment of its own; they are measured, never imported.
+peers: $(VENV)/.uv
+	for peer in benchmarks/peers/*/; do \
+	  $(PYTHON) -m venv $$peer.venv && $(BIN)/uv pip install --quiet --python $$peer.venv/bin/python -r $$peer/requirements.txt || exit 1; \
+	done
 
 bench: $(VENV)/.test
 	for file in benchmarks/*/bench_*.py; do $(BIN)/python $$file || exit 1; done

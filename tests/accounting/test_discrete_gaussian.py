@@ -5,6 +5,7 @@ import pytest
 from dp_accounting.pld import privacy_loss_mechanism
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.accounting.exact_sums import hockey_stick
 
 from sfumato.accounting.discrete_gaussian import (
     discrete_gaussian_delta_up,
@@ -13,7 +14,6 @@ from sfumato.accounting.discrete_gaussian import (
 )
 from sfumato.accounting.gaussian import gaussian_delta_up, gaussian_epsilon_up
 from sfumato.errors import ParameterError
-from tests.accounting.exact_sums import hockey_stick
 
 GRID = [(stddev, shift) for stddev in ("0.5", "1", "3.7", "100") for shift in (1, 2, 7)]
 

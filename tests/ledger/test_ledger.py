@@ -15,6 +15,7 @@ from sfumato.errors import (
 from sfumato.ledger.entry import Committed, Opened, Reserved
 from sfumato.ledger.ledger import Ledger, Reservation
 from sfumato.ledger.memory import MemoryStore
+from sfumato.ledger.replay import AccountState
 from sfumato.ledger.sqlite import SQLiteStore
 from sfumato.privacy.events import DiscreteLaplaceEvent, NonPrivateEvent, PureEvent
 from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, PureDP
@@ -297,40 +298,36 @@ def test_a_store_that_lost_its_end_is_noticed_every_time(again):
             reserve(ledger)
 
 
-class Interrupted(MemoryStore):
-    """A store whose reader is interrupted in the middle, as by Ctrl-C."""
-
-    interrupt = False
-
-    def read(self, start):
-        records = super().read(start)
-        if not self.interrupt:
-            return records
-        self.interrupt = False
-        return TornRecords(records)
-
-
-class TornRecords(tuple):
-    __slots__ = ()
-
-    def __getitem__(self, key):
-        return TornRecords(super().__getitem__(key)) if isinstance(key, slice) else super().__getitem__(key)
-
-    def __iter__(self):
-        yield from tuple(super().__iter__())[:1]
-        raise KeyboardInterrupt
-
-
-def test_an_interrupted_replay_forgets_no_spending():
-    store = Interrupted()
+def test_an_interrupted_replay_counts_every_charge_once(monkeypatch):
+    """As by Ctrl-C in the middle of the second of three records that another ledger wrote."""
+    store = MemoryStore()
     ledger = Ledger(store)
     ledger.open_account(people())
     for _ in range(3):
         reserve(Ledger(store))
-    store.interrupt = True
+    calls, apply = iter(range(100)), AccountState.apply
+
+    def interrupted(state, entry):
+        apply(state, entry)
+        if next(calls) == 1:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(AccountState, "apply", interrupted)
     with pytest.raises(KeyboardInterrupt):
         ledger.spent("people")
     assert ledger.spent("people") == PureDP("0.3")
+
+
+def test_a_store_whose_end_was_replaced_is_noticed():
+    store = Rewound()
+    ledger = Ledger(store)
+    ledger.open_account(people())
+    reserve(ledger, "0.9")
+    ledger.spent("people")
+    store.rewind(1)
+    reserve(Ledger(store), "0.1")
+    with pytest.raises(LedgerCorruptError):
+        ledger.spent("people")
 
 
 class Failing(MemoryStore):

@@ -70,11 +70,20 @@ def test_partitions_and_the_rest_add_up():
         [reserved("r", 1)],
         [people(), people()],
         [people(), reserved("r", 1), reserved("r", 1)],
+        [people(), reserved("r", 1), Committed(account="people", request="r", key="k", answer=1), reserved("r", 1)],
         [people(), Committed(account="people", request="r", key="k", answer=1)],
         [people(), reserved("r", 1), *[Committed(account="people", request="r", key="k", answer=1)] * 2],
         [people(), reserved("r", 1, ward("A", 1)), reserved("s", 1, ward("B", 2))],
     ],
-    ids=["not open", "opened twice", "reserved twice", "never reserved", "committed twice", "declared anew"],
+    ids=[
+        "not open",
+        "opened twice",
+        "reserved twice",
+        "reserved after commit",
+        "never reserved",
+        "committed twice",
+        "declared anew",
+    ],
 )
 def test_a_story_that_cannot_be_is_refused(entries):
     replay = Replay()

@@ -38,9 +38,9 @@ def test_two_stores_on_one_file_see_each_other(tmp_path):
     second.close()
 
 
-def test_a_symbolic_link_leads_to_the_same_ledger(tmp_path):
+def test_a_symbolic_link_leads_to_the_same_ledger_even_before_there_is_one(tmp_path):
     (tmp_path / "link.db").symlink_to(tmp_path / "ledger.db")
-    first, second = SQLiteStore(tmp_path / "ledger.db"), SQLiteStore(tmp_path / "link.db")
+    second, first = SQLiteStore(tmp_path / "link.db"), SQLiteStore(tmp_path / "ledger.db")
     filled(second, "one")
     assert len(first.read(0)) == 1
     first.close()

@@ -9,6 +9,7 @@ from tests.ledger.store_contract import filled
 from sfumato.errors import LedgerCorruptError, LedgerError
 from sfumato.ledger.locations import open_ledger
 from sfumato.ledger.sqlite import SQLiteStore
+from sfumato.ledger.sqlite_file import make
 from sfumato.privacy.guarantees import PureDP
 
 
@@ -56,6 +57,12 @@ def test_only_the_owner_may_read_the_file(path, tmp_path):
 
 def test_no_draft_is_left_behind(path, tmp_path):
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_that_another_process_made_meanwhile_is_kept(path):
+    make(path)
+    with open_ledger(path) as ledger:
+        assert ledger.verify().length == 201
 
 
 @pytest.mark.parametrize(

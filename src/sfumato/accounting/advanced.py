@@ -37,7 +37,8 @@ def advanced_composition(*, epsilon: Number, delta: Number, count: int, delta_sl
     References:
         [DRV10] Theorem III.3; [DR14] Theorem 3.20.
     """
-    each, slack, times = nonnegative(epsilon, "epsilon"), open_delta(delta_slack), positive_integer(count, "count")
+    each, times = nonnegative(epsilon, "epsilon"), positive_integer(count, "count")
+    slack = open_delta(delta_slack, "delta_slack")
     if each > _LARGEST_EPSILON:
         raise ParameterError("epsilon", epsilon, f"must be at most {_LARGEST_EPSILON} for advanced composition")
     spread = sqrt_up(2 * times * log_up(1 / slack)) * each

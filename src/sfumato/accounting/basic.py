@@ -99,7 +99,7 @@ class BasicAccountant:
             return Fraction(1)
         if not fixed.curves:
             return fixed.guarantee.delta
-        found = smallest_dyadic(lambda delta: delta >= 1 or self.epsilon(delta) <= allowed, guess=_FIRST_GUESS, bits=24)
+        found = smallest_dyadic(lambda delta: delta >= 1 or self.epsilon(delta) <= allowed, guess=_FIRST_GUESS)
         return Fraction(1) if found is None else min(found, Fraction(1))
 
     def _price(self, event: Event, delta_per_curve: Fraction | None = None) -> Cost:

@@ -31,11 +31,11 @@ def as_delta(*bounds: float) -> float:
     return min(max(inflated(min(bounds)), _SMALLEST_DELTA), 1.0)
 
 
-def open_delta(delta: Number) -> Fraction:
-    """A δ between 0 and 1, both excluded: Gaussian noise reaches no other."""
-    value = probability(delta, "delta")
+def open_delta(delta: Number, name: str = "delta") -> Fraction:
+    """A δ between 0 and 1, both excluded: what Gaussian noise and advanced composition need."""
+    value = probability(delta, name)
     if value in {0, 1}:
-        raise ParameterError("delta", delta, "must be above 0 and below 1 for Gaussian noise")
+        raise ParameterError(name, delta, "must be above 0 and below 1")
     return value
 
 

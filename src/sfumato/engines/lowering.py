@@ -102,14 +102,14 @@ def _bounded(entries: exp.Select, limits: Limits, statement: Statement, salt: st
     unit = column(_UNIT)
     keys: list[exp.Expr] = [column(f"k{i}") for i in range(len(statement.keys))]
     added = [column(f"m{i}") for i in range(len(statement.measures))]
-    names = [term.name for term in (unit, *keys, *added)]
-    by_row = [_hash(salt, [unit, *keys, *added])]
+    row = [unit, *keys, *added]
+    names = [term.name for term in row]
     if (most := limits.max_groups_per_unit) is not None and keys:
         entries = _ranked(entries, names, "DENSE_RANK", [unit], [_hash(salt, [unit, *keys]), *keys], most)
     if (most := limits.max_rows_per_group_per_unit) is not None:
-        entries = _ranked(entries, names, "ROW_NUMBER", [unit, *keys], by_row, most)
+        entries = _ranked(entries, names, "ROW_NUMBER", [unit, *keys], [_hash(salt, row)], most)
     if (most := limits.max_rows_per_unit) is not None:
-        entries = _ranked(entries, names, "ROW_NUMBER", [unit], by_row, most)
+        entries = _ranked(entries, names, "ROW_NUMBER", [unit], [_hash(salt, row)], most)
     return entries
 
 

@@ -1,0 +1,169 @@
+"""What every accountant promises, whatever its method; inherited by the tests of each one."""
+
+import math
+from fractions import Fraction
+
+import pytest
+
+from sfumato.accounting.accountant import Accountant
+from sfumato.errors import ParameterError, UnsupportedEventError
+from sfumato.privacy.events import (
+    ApproxEvent,
+    ComposedEvent,
+    DiscreteGaussianEvent,
+    DiscreteLaplaceEvent,
+    Event,
+    ExponentialEvent,
+    GaussianEvent,
+    GroupEvent,
+    LaplaceEvent,
+    NonPrivateEvent,
+    PartitionEvent,
+    PoissonSampledEvent,
+    PureEvent,
+    RandomizedResponseEvent,
+    SelfComposedEvent,
+    ZCDPEvent,
+)
+from sfumato.privacy.neighbors import NeighboringRelation
+
+TENTH = Fraction(1, 10)
+LEAVES: tuple[Event, ...] = (
+    PureEvent(TENTH),
+    ApproxEvent(TENTH, Fraction(1, 10**8)),
+    ZCDPEvent(Fraction(1, 100)),
+    LaplaceEvent(Fraction(10)),
+    GaussianEvent(Fraction(10)),
+    DiscreteLaplaceEvent(Fraction(10)),
+    DiscreteGaussianEvent(Fraction(10)),
+    DiscreteGaussianEvent(Fraction(30), Fraction(3), 2),
+    RandomizedResponseEvent(Fraction(1, 20), 4),
+    ExponentialEvent(TENTH),
+)
+EVENTS: tuple[Event, ...] = (
+    *LEAVES,
+    PoissonSampledEvent(TENTH, LEAVES[4]),
+    SelfComposedEvent(LEAVES[4], 3),
+    SelfComposedEvent(LEAVES[8], 3),
+    ComposedEvent((LEAVES[0], LEAVES[1], LEAVES[6])),
+    PartitionEvent((LEAVES[0], LEAVES[3], LEAVES[4]), 2),
+    PartitionEvent((LEAVES[0], LEAVES[1])),
+    GroupEvent(LEAVES[1], 2),
+    GroupEvent(LEAVES[4], 2),
+    GroupEvent(ComposedEvent((LEAVES[0], LEAVES[6])), 2),
+)
+DELTA = Fraction(1, 10**5)
+NAMES = [f"{position}-{type(event).__name__}" for position, event in enumerate(EVENTS)]
+every_event = pytest.mark.parametrize("event", EVENTS, ids=NAMES)
+every_relation = pytest.mark.parametrize("relation", NeighboringRelation)
+
+
+class AccountantContract:
+    """Subclasses say how an accountant is made."""
+
+    def make(self, relation: NeighboringRelation) -> Accountant:
+        raise NotImplementedError
+
+    def supported(self, event: Event, relation: NeighboringRelation) -> Accountant:
+        accountant = self.make(relation)
+        if not accountant.supports(event):
+            pytest.skip("this accountant refuses the event, as another test checks")
+        return accountant
+
+    @every_relation
+    @every_event
+    def test_composing_k_times_is_composing_once_with_count_k(self, event, relation):
+        empty = self.supported(event, relation)
+        one_by_one = empty
+        for _ in range(4):
+            one_by_one = one_by_one.compose(event)
+        at_once = empty.compose(event, count=4)
+        assert one_by_one.epsilon(DELTA) == at_once.epsilon(DELTA)
+        assert one_by_one.epsilon(DELTA) == empty.compose(SelfComposedEvent(event, 4)).epsilon(DELTA)
+        assert one_by_one.epsilon(DELTA) == empty.compose(ComposedEvent((event,) * 4)).epsilon(DELTA)
+
+    @every_relation
+    @every_event
+    def test_order_does_not_matter(self, event, relation):
+        empty = self.supported(event, relation)
+        other = PureEvent(TENTH)
+        assert empty.compose(event).compose(other).epsilon(DELTA) == empty.compose(other).compose(event).epsilon(DELTA)
+
+    @every_relation
+    @every_event
+    def test_cost_grows_with_the_count(self, event, relation):
+        empty = self.supported(event, relation)
+        costs = [empty.compose(event, count=count).epsilon(DELTA) for count in (1, 2, 7, 50)]
+        assert costs == sorted(costs)
+        assert costs[0] < costs[-1]
+
+    @every_relation
+    @every_event
+    def test_more_delta_never_costs_more_epsilon(self, event, relation):
+        accountant = self.supported(event, relation).compose(event, count=2)
+        costs = [accountant.epsilon(delta) for delta in ("1e-2", "1e-4", "1e-6", "1e-9", 0)]
+        assert costs == sorted(costs)
+
+    @every_relation
+    @every_event
+    def test_delta_and_epsilon_agree(self, event, relation):
+        accountant = self.supported(event, relation).compose(event, count=2)
+        epsilon = accountant.epsilon(DELTA)
+        delta = accountant.delta(epsilon)
+        assert delta <= DELTA * (1 + Fraction(1, 10**6))
+        assert accountant.epsilon(delta) <= epsilon
+
+    @every_relation
+    @every_event
+    def test_accountants_are_values(self, event, relation):
+        empty = self.supported(event, relation)
+        empty.compose(event, count=3)
+        assert empty.epsilon() == 0
+        assert empty.neighboring_relation is relation
+
+    @every_event
+    def test_what_is_not_supported_is_refused_wherever_it_is_nested(self, event):
+        accountant = self.make(NeighboringRelation.ADD_OR_REMOVE_ONE)
+        supported = accountant.supports(event)
+        for nested in (
+            event,
+            SelfComposedEvent(event, 2),
+            ComposedEvent((PureEvent(TENTH), event)),
+            PartitionEvent((event, PureEvent(TENTH))),
+            GroupEvent(event, 2),
+        ):
+            assert accountant.supports(nested) == supported
+            if not supported:
+                with pytest.raises(UnsupportedEventError):
+                    accountant.compose(nested)
+
+    @every_relation
+    def test_nothing_released_costs_nothing(self, relation):
+        empty = self.make(relation)
+        for nothing in (
+            ComposedEvent(()),
+            PartitionEvent(()),
+            GroupEvent(ComposedEvent(()), 3),
+            PureEvent(Fraction(0)),
+        ):
+            assert empty.compose(nothing, count=1000).epsilon() == 0
+        assert empty.delta(0) == 0
+
+    @every_relation
+    def test_an_exact_answer_costs_everything(self, relation):
+        accountant = self.make(relation).compose(NonPrivateEvent())
+        assert accountant.epsilon("1e-3") == math.inf
+        assert accountant.delta(1000) == 1
+
+    @pytest.mark.parametrize("count", [0, -1, 1.5, True])
+    @pytest.mark.parametrize("event", [LEAVES[0], LEAVES[4]])
+    def test_a_count_is_checked(self, event, count):
+        accountant = self.make(NeighboringRelation.ADD_OR_REMOVE_ONE)
+        if accountant.supports(event):
+            with pytest.raises(ParameterError, match="count"):
+                accountant.compose(event, count=count)
+
+    @pytest.mark.parametrize("delta", [-1, 1, 2, "nan"])
+    def test_delta_is_checked(self, delta):
+        with pytest.raises(ParameterError, match="delta"):
+            self.make(NeighboringRelation.ADD_OR_REMOVE_ONE).epsilon(delta)

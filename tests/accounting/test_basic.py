@@ -1,0 +1,129 @@
+import math
+from fractions import Fraction
+from itertools import product
+
+import pytest
+from dp_accounting import pld
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.accounting.contract import AccountantContract
+
+from sfumato.accounting.basic import BasicAccountant
+from sfumato.accounting.finite import smallest_epsilon
+from sfumato.accounting.gaussian import gaussian_epsilon_up
+from sfumato.privacy.events import (
+    ApproxEvent,
+    ComposedEvent,
+    DiscreteGaussianEvent,
+    GaussianEvent,
+    PureEvent,
+    RandomizedResponseEvent,
+    ZCDPEvent,
+)
+from sfumato.privacy.neighbors import NeighboringRelation
+
+
+class TestBasicAccountant(AccountantContract):
+    def make(self, relation: NeighboringRelation) -> BasicAccountant:
+        return BasicAccountant(neighboring_relation=relation)
+
+
+def test_ten_times_a_tenth_is_exactly_one():
+    accountant = BasicAccountant()
+    for _ in range(10):
+        accountant = accountant.compose(PureEvent("0.1"))
+    assert accountant.epsilon() == 1
+    assert accountant.delta(1) == 0
+    assert accountant.delta("0.999999999999999999") == 1
+
+
+def test_points_take_their_own_delta():
+    accountant = BasicAccountant().compose(ApproxEvent("0.5", "1e-6"), count=3)
+    assert accountant.epsilon("3e-6") == Fraction(3, 2)
+    assert accountant.epsilon("2.999999e-6") == math.inf
+    assert accountant.delta("1.5") == Fraction(3, 10**6)
+
+
+def test_curves_share_what_points_leave():
+    accountant = (
+        BasicAccountant()
+        .compose(ApproxEvent(1, "1e-6"))
+        .compose(GaussianEvent(5))
+        .compose(ComposedEvent((GaussianEvent(2), PureEvent(2))))
+    )
+    share = Fraction("4.5e-6")
+    curves = sum(gaussian_epsilon_up(noise_multiplier=multiplier, delta=share) for multiplier in (5, 2))
+    assert accountant.epsilon("1e-5") == 3 + curves
+    assert accountant.epsilon("1e-6") == math.inf
+
+
+def test_one_gaussian_is_accounted_exactly():
+    # Balle and Wang (2018), and the sum over integers of the discrete law.
+    assert float(BasicAccountant().compose(GaussianEvent(1)).epsilon("1e-6")) == pytest.approx(4.886554, abs=1e-6)
+    assert float(BasicAccountant().compose(DiscreteGaussianEvent(1)).epsilon("1e-6")) == pytest.approx(
+        4.49959, abs=1e-5
+    )
+
+
+def test_delta_of_one_gaussian_is_its_curve():
+    delta = BasicAccountant().compose(GaussianEvent(1)).delta(1)
+    assert 0.12693673 < delta < 0.126937
+
+
+def test_zcdp_is_refused():
+    assert not BasicAccountant().supports(ZCDPEvent(1))
+
+
+def test_a_delta_that_curves_multiply_beyond_one_promises_nothing():
+    accountant = BasicAccountant().compose(ApproxEvent(1, "0.5"), count=2)
+    assert accountant.epsilon("0.999") == math.inf
+    assert accountant.delta(1000) == 1
+
+
+def outputs(probability: Fraction, categories: int, count: int) -> list[list[Fraction]]:
+    """The exact law of `count` randomized responses, for the truths 0 and 1."""
+    lie = (1 - probability) / categories
+    single = [[lie + probability * (answer == truth) for answer in range(categories)] for truth in (0, 1)]
+    return [[math.prod(answers, start=Fraction(1)) for answers in product(law, repeat=count)] for law in single]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
+@pytest.mark.parametrize(("probability", "categories"), [("1/2", 2), ("3/4", 3), ("1/10", 2)])
+def test_sequential_composition_is_exact_for_randomized_response(count, probability, categories):
+    accountant = BasicAccountant().compose(RandomizedResponseEvent(probability, categories), count=count)
+    truth = smallest_epsilon(*outputs(Fraction(probability), categories, count))
+    assert float(accountant.epsilon()) == pytest.approx(float(truth), rel=1e-12)
+    ratio = float(1 + categories * Fraction(probability) / (1 - Fraction(probability)))
+    assert float(accountant.epsilon()) >= count * math.log(ratio)
+
+
+@given(
+    st.lists(
+        st.tuples(st.fractions(0, Fraction(9, 10), max_denominator=20), st.integers(1, 3)), min_size=1, max_size=3
+    ),
+    st.fractions(0, Fraction(1, 2), max_denominator=50),
+)
+@settings(max_examples=40, deadline=None)
+def test_basic_composition_is_never_below_the_exact_composition(responses, delta):
+    accountant, laws = BasicAccountant(), ([Fraction(1)], [Fraction(1)])
+    for probability, categories in responses:
+        accountant = accountant.compose(RandomizedResponseEvent(probability, categories))
+        single = outputs(probability, categories, 1) if categories > 1 else ([Fraction(1)], [Fraction(1)])
+        laws = tuple([a * b for a, b in product(law, one)] for law, one in zip(laws, single, strict=True))
+    both_rounded_up = 1 + Fraction(1, 10**13)
+    assert accountant.epsilon(delta) * both_rounded_up >= smallest_epsilon(*laws, delta=delta)
+
+
+def test_an_independent_accountant_is_never_above_for_many_gaussians():
+    accountant = BasicAccountant().compose(GaussianEvent(10), count=10)
+    tight = pld.privacy_loss_distribution.from_gaussian_mechanism(10.0).self_compose(10).get_epsilon_for_delta(1e-6)
+    assert tight == pytest.approx(1.3676, abs=1e-4)
+    assert accountant.epsilon("1e-6") > tight
+
+
+def test_ten_thousand_releases_are_composed_quickly_and_exactly():
+    accountant = BasicAccountant()
+    for position in range(2000):
+        accountant = accountant.compose(PureEvent(Fraction(1, position + 1)))
+    assert accountant.epsilon() == sum(Fraction(1, position + 1) for position in range(2000))
+    assert accountant.curved == ()

@@ -1,0 +1,85 @@
+"""The way through noise: shapes and types in, the same shapes out, and nothing of the data in a type or an error."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from sfumato.errors import ParameterError
+from sfumato.mechanisms.additive import half_width, integers, release_on_lattice
+from sfumato.noise.integers import add
+from sfumato.privacy.secret import Secret
+
+
+def plus_one(steps):
+    return add(steps, np.ones(len(steps), dtype=np.int64))
+
+
+@pytest.mark.parametrize("exact", [42, np.int64(42), np.uint8(42), np.array(42), Secret(42)], ids=repr)
+def test_a_number_gives_an_int(exact):
+    answer = release_on_lattice(exact, plus_one, resolution=None)
+    assert (answer, type(answer)) == (43, int)
+
+
+@pytest.mark.parametrize(
+    "exact",
+    [
+        [1, 2],
+        (1, 2),
+        range(1, 3),
+        np.array([1, 2]),
+        np.array([1, 2], dtype=np.int8),
+        np.array([1, 2], dtype=np.uint64),
+        np.array([1, 2], dtype=object),
+        Secret([1, 2]),
+    ],
+    ids=repr,
+)
+def test_a_vector_gives_an_array(exact):
+    answer = release_on_lattice(exact, plus_one, resolution=None)
+    assert (answer.tolist(), answer.dtype) == ([2, 3], np.int64)
+
+
+def test_bits_count_as_integers():
+    assert release_on_lattice(np.array([True, False]), plus_one, resolution=None).tolist() == [2, 1]
+
+
+@pytest.mark.parametrize("exact", [[2**63 - 1, 0], np.array([2**63 - 1, 0]), [2**63 - 1, -1 - 2**90]], ids=repr)
+def test_sums_beyond_int64_are_python_integers(exact):
+    answer = release_on_lattice(exact, plus_one, resolution=None)
+    assert answer.tolist() == [int(value) + 1 for value in exact]
+
+
+@pytest.mark.parametrize("exact", [[2**63, -1], np.array([2**63, 5], dtype=np.uint64)], ids=repr)
+def test_the_type_of_an_answer_follows_from_the_answer(exact):
+    answer = release_on_lattice(exact, lambda steps: add(steps, np.array([-1, 0])), resolution=None)
+    assert answer.dtype == np.int64
+
+
+def test_real_numbers_become_lattice_points():
+    assert release_on_lattice(0.26, plus_one, resolution=Fraction(1, 10)) == Fraction(4, 10)
+    answer = release_on_lattice([0.26, -1], plus_one, resolution=Fraction(1, 10))
+    assert answer.tolist() == [Fraction(4, 10), Fraction(-9, 10)]
+
+
+@pytest.mark.parametrize("empty", [[], np.array([], dtype=np.int64)], ids=repr)
+def test_an_empty_vector_gives_an_empty_array(empty):
+    assert release_on_lattice(empty, plus_one, resolution=None).tolist() == []
+
+
+@pytest.mark.parametrize(
+    "exact", [4321.5, "4321", [4321, 4321.5], [None], np.array([4321.5]), np.array([[4321]])], ids=repr
+)
+def test_what_is_no_integer_is_an_error_that_does_not_tell_the_value(exact):
+    with pytest.raises(ParameterError) as caught:
+        release_on_lattice(exact, plus_one, resolution=None)
+    assert "4321" not in str(caught.value)
+
+
+def test_integers_do_not_pass_through_floats():
+    assert integers([2**63, -1]).tolist() == [2**63, -1]
+
+
+def test_rounding_to_the_lattice_adds_half_a_step_to_the_error():
+    assert half_width(7, None) == 7
+    assert half_width(7, Fraction(1, 10)) == Fraction(75, 100)

@@ -1,0 +1,124 @@
+"""Rounding to the lattice: it never fails on data, and never moves neighbours further apart than was claimed."""
+
+from decimal import Decimal
+from fractions import Fraction
+from math import inf, isqrt, nan
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sfumato.errors import ParameterError
+from sfumato.mechanisms.lattice import (
+    LARGEST_STEP,
+    as_rational,
+    lattice_l1_sensitivity,
+    lattice_l2_sensitivity,
+    lattice_steps,
+    to_lattice,
+)
+
+FRACTIONS = st.fractions(-50, 50, max_denominator=16)  # many of them lie halfway between two steps
+RESOLUTIONS = st.sampled_from([Fraction(1), Fraction(1, 2), Fraction(1, 8), Fraction(2, 3), Fraction(7)])
+MOVES = st.lists(st.tuples(FRACTIONS, FRACTIONS), min_size=1, max_size=4)
+
+
+@pytest.mark.parametrize(
+    ("value", "steps"),
+    [(0, 0), (0.04, 0), (0.05, 1), (0.15, 2), (0.25, 3), (-0.05, 0), (-0.15, -1), (-0.151, -2), (12, 120)],
+)
+def test_halves_go_upward(value, steps):
+    assert to_lattice(value, Fraction(1, 10)) == steps
+
+
+@pytest.mark.parametrize(
+    ("value", "steps"),
+    [
+        (None, 0),
+        (nan, 0),
+        (np.float64(nan), 0),
+        (Decimal("sNaN"), 0),
+        (inf, LARGEST_STEP),
+        (-inf, -LARGEST_STEP),
+        (Decimal("-Infinity"), -LARGEST_STEP),
+        (Decimal("1e999999999"), LARGEST_STEP),
+        (Decimal("-1e999999999"), -LARGEST_STEP),
+        (Decimal("1e-999999999"), 0),
+        (5e-324, 0),
+        (1.7e308, LARGEST_STEP),
+        (10**500, LARGEST_STEP),
+        (-(10**500), -LARGEST_STEP),
+        (-0.0, 0),
+    ],
+    ids=str,
+)
+def test_no_data_value_is_an_error(value, steps):
+    assert to_lattice(value, Fraction(1, 10)) == steps
+
+
+@pytest.mark.parametrize("value", [7, 7.0, True + 6, Fraction(7), Decimal(7), np.int32(7), np.uint8(7), np.float32(7)])
+def test_numbers_of_every_type_are_read(value):
+    assert as_rational(value) == 7
+
+
+def test_a_float_counts_as_its_shortest_decimal():
+    assert as_rational(0.1) == Fraction(1, 10)
+
+
+@pytest.mark.parametrize("value", ["7", b"7", [7], 1j])
+def test_what_is_no_number_is_an_error_that_does_not_tell_the_value(value):
+    with pytest.raises(ParameterError, match="must be a number") as caught:
+        as_rational(value)
+    assert "7" not in str(caught.value)
+
+
+@given(st.floats(allow_nan=False), st.floats(allow_nan=False))
+def test_reading_is_monotone(first, second):
+    assert (as_rational(first) <= as_rational(second)) == (first <= second)
+
+
+@given(FRACTIONS, RESOLUTIONS, st.integers(-10, 10))
+def test_rounding_commutes_with_shifts_by_whole_steps(value, resolution, shift):
+    assert to_lattice(value + shift * resolution, resolution) == to_lattice(value, resolution) + shift
+
+
+@given(MOVES, RESOLUTIONS)
+def test_no_move_exceeds_the_claimed_l1_sensitivity(moves, resolution):
+    l1 = sum((abs(a - b) for a, b in moves), start=Fraction(0))
+    moved = sum(abs(to_lattice(a, resolution) - to_lattice(b, resolution)) for a, b in moves)
+    assert moved <= lattice_l1_sensitivity(l1, resolution=resolution, dimension=len(moves))
+
+
+@given(MOVES, RESOLUTIONS)
+def test_no_move_exceeds_the_claimed_l2_sensitivity(moves, resolution):
+    square = sum(((a - b) ** 2 for a, b in moves), start=Fraction(0))
+    l2 = Fraction(isqrt(int(square * 2**80)) + (square > 0), 2**40)
+    moved = sum((to_lattice(a, resolution) - to_lattice(b, resolution)) ** 2 for a, b in moves)
+    changed = max(1, sum(a != b for a, b in moves))
+    assert moved <= lattice_l2_sensitivity(l2, resolution=resolution, l0_sensitivity=changed) ** 2
+
+
+def test_the_l1_sensitivity_is_reached():
+    pairs = [(Fraction(2, 5), Fraction(9, 10)), (Fraction(2, 5), Fraction(9, 10))]  # half a step each, across a border
+    assert sum(to_lattice(b, Fraction(1)) - to_lattice(a, Fraction(1)) for a, b in pairs) == 2
+    assert lattice_l1_sensitivity(Fraction(1), resolution=Fraction(1), dimension=2) == 2
+
+
+def test_rounding_to_even_would_break_the_claim():
+    assert round(1.5) - round(0.5) == 2 > lattice_l1_sensitivity(Fraction(1), resolution=Fraction(1), dimension=1)
+
+
+@pytest.mark.parametrize("resolution", [None, Fraction(1, 3)])
+def test_what_nobody_moves_stays_unmoved(resolution):
+    assert lattice_l1_sensitivity(Fraction(0), resolution=resolution, dimension=5) == 0
+    assert lattice_l2_sensitivity(Fraction(0), resolution=resolution, l0_sensitivity=5) == 0
+
+
+def test_integers_keep_their_sensitivity():
+    assert lattice_l1_sensitivity(Fraction(5, 2), resolution=None, dimension=9) == Fraction(5, 2)
+    assert lattice_l2_sensitivity(Fraction(5, 2), resolution=None, l0_sensitivity=9) == Fraction(5, 2)
+
+
+def test_vectors_go_value_by_value():
+    assert lattice_steps([0.5, None, inf], Fraction(1)).tolist() == [1, 0, LARGEST_STEP]

@@ -1,0 +1,55 @@
+"""Random events of every kind, nested at random."""
+
+from fractions import Fraction
+
+from hypothesis import strategies as st
+
+from sfumato.privacy.events import (
+    ApproxEvent,
+    ComposedEvent,
+    DiscreteGaussianEvent,
+    DiscreteLaplaceEvent,
+    ExponentialEvent,
+    GaussianEvent,
+    GroupEvent,
+    LaplaceEvent,
+    NonPrivateEvent,
+    PartitionEvent,
+    PoissonSampledEvent,
+    PureEvent,
+    RandomizedResponseEvent,
+    SelfComposedEvent,
+    ZCDPEvent,
+)
+
+NONNEGATIVE = st.fractions(0, 10)
+POSITIVE = st.fractions(Fraction(1, 10**6), 10**6)
+PROBABILITIES = st.fractions(0, 1)
+COUNTS = st.integers(1, 10**6)
+
+LEAVES = st.one_of(
+    st.just(NonPrivateEvent()),
+    st.builds(PureEvent, NONNEGATIVE),
+    st.builds(ApproxEvent, NONNEGATIVE, PROBABILITIES),
+    st.builds(ZCDPEvent, NONNEGATIVE),
+    st.builds(LaplaceEvent, POSITIVE),
+    st.builds(GaussianEvent, POSITIVE),
+    st.builds(DiscreteLaplaceEvent, POSITIVE, POSITIVE),
+    st.builds(DiscreteGaussianEvent, POSITIVE, POSITIVE, COUNTS),
+    st.builds(RandomizedResponseEvent, PROBABILITIES, COUNTS),
+    st.builds(ExponentialEvent, NONNEGATIVE),
+)
+
+
+def _nested(events):
+    several = st.lists(events, max_size=3).map(tuple)
+    return st.one_of(
+        st.builds(PoissonSampledEvent, PROBABILITIES, events),
+        st.builds(SelfComposedEvent, events, COUNTS),
+        st.builds(ComposedEvent, several),
+        st.builds(PartitionEvent, several, COUNTS),
+        st.builds(GroupEvent, events, COUNTS),
+    )
+
+
+EVENTS = st.recursive(LEAVES, _nested, max_leaves=5)

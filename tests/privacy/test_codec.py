@@ -1,0 +1,116 @@
+import json
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from tests.privacy.event_strategies import EVENTS
+
+from sfumato.errors import ParameterError
+from sfumato.privacy.codec import VERSION, decode_event, decode_guarantee, encode_event, encode_guarantee
+from sfumato.privacy.events import (
+    ApproxEvent,
+    ComposedEvent,
+    DiscreteGaussianEvent,
+    DiscreteLaplaceEvent,
+    Event,
+    ExponentialEvent,
+    GaussianEvent,
+    GroupEvent,
+    LaplaceEvent,
+    NonPrivateEvent,
+    PartitionEvent,
+    PoissonSampledEvent,
+    PureEvent,
+    RandomizedResponseEvent,
+    SelfComposedEvent,
+    ZCDPEvent,
+)
+from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, PureDP
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "events.json"
+ONE_OF_EACH: tuple[Event, ...] = (
+    NonPrivateEvent(),
+    PureEvent("0.1"),
+    ApproxEvent("0.1", "1e-6"),
+    ZCDPEvent("1/3"),
+    LaplaceEvent(10),
+    GaussianEvent("2.5"),
+    DiscreteLaplaceEvent(10, 2),
+    DiscreteGaussianEvent("37/10", 2, 3),
+    RandomizedResponseEvent("0.75", 4),
+    ExponentialEvent(1),
+    PoissonSampledEvent("0.01", GaussianEvent(1)),
+    SelfComposedEvent(PureEvent("0.1"), 10),
+    ComposedEvent((PureEvent(1), LaplaceEvent(2))),
+    PartitionEvent((PureEvent(1), PureEvent(2)), 2),
+    GroupEvent(PureEvent("0.1"), 5),
+)
+
+
+@given(EVENTS)
+def test_every_event_comes_back_through_json(event):
+    document = json.loads(json.dumps(encode_event(event)))
+    assert decode_event(document) == event
+    assert type(decode_event(document)) is type(event)
+
+
+def test_the_golden_file_has_every_kind_of_event():
+    assert {type(event) for event in ONE_OF_EACH} == set(get_args(Event))
+
+
+def test_the_written_form_never_changes():
+    assert json.loads(GOLDEN.read_text()) == [encode_event(event) for event in ONE_OF_EACH]
+
+
+def test_old_ledgers_load_for_ever():
+    assert tuple(decode_event(document) for document in json.loads(GOLDEN.read_text())) == ONE_OF_EACH
+
+
+def test_a_field_that_is_not_written_has_its_old_meaning():
+    document = {"version": 1, "event": {"type": "DiscreteGaussianEvent", "stddev": "2"}}
+    assert decode_event(document) == DiscreteGaussianEvent(2)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        None,
+        [],
+        {},
+        {"version": VERSION},
+        {"version": VERSION + 1, "event": {"type": "NonPrivateEvent"}},
+        {"event": {"type": "NonPrivateEvent"}},
+        {"version": VERSION, "event": {"type": "os.system"}},
+        {"version": VERSION, "event": {"type": "Event"}},
+        {"version": VERSION, "event": {"type": ["PureEvent"], "epsilon": "1"}},
+        {"version": VERSION, "event": {"type": "PureEvent"}},
+        {"version": VERSION, "event": {"type": "PureEvent", "epsilon": "1", "other": "1"}},
+        {"version": VERSION, "event": {"type": "PureEvent", "epsilon": "x"}},
+        {"version": VERSION, "event": {"type": "PureEvent", "epsilon": "1/0"}},
+        {"version": VERSION, "event": {"type": "PureEvent", "epsilon": "-1"}},
+        {"version": VERSION, "event": {"type": "PureEvent", "epsilon": "1e999999999"}},
+        {"version": VERSION, "event": {"type": "PureEvent", "epsilon": {"type": "NonPrivateEvent"}}},
+        {"version": VERSION, "event": {"type": "SelfComposedEvent", "event": "1", "count": 2}},
+        {"version": VERSION, "event": {"type": "ComposedEvent", "events": ["1"]}},
+        {"version": VERSION, "event": {"type": "GroupEvent", "event": {"type": "NonPrivateEvent"}, "size": "2"}},
+    ],
+)
+def test_what_this_package_did_not_write_is_refused(document):
+    with pytest.raises(ParameterError):
+        decode_event(document)
+
+
+@pytest.mark.parametrize("guarantee", [PureDP("1/3"), ApproxDP(1, "1e-6"), ApproxDP(1, 0), NO_GUARANTEE])
+def test_guarantees_come_back_through_json(guarantee):
+    back = decode_guarantee(json.loads(json.dumps(encode_guarantee(guarantee))))
+    assert back == guarantee
+    assert type(back) is type(guarantee)
+
+
+@pytest.mark.parametrize(
+    "document", [None, {}, {"type": "PureDP"}, {"type": "PureDP", "epsilon": 0.1}, {"type": "Other", "epsilon": "1"}]
+)
+def test_what_is_no_guarantee_is_refused(document):
+    with pytest.raises(ParameterError):
+        decode_guarantee(document)
