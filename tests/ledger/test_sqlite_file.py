@@ -107,6 +107,19 @@ def test_a_truncated_file_is_refused(path, kept):
         open_ledger(path)
 
 
+def test_damage_that_hides_the_last_record_is_found(path):
+    with open_ledger(path) as ledger:
+        for _ in range(4):  # so that the last page holds several records, and stays readable with one less
+            reserve(ledger, "0.001")
+        last = ledger.verify().head
+    content = bytearray(path.read_bytes())
+    page = content.index(last.encode()) // 4096 * 4096
+    content[page + 4] -= 1  # the low byte of the number of cells in this page
+    path.write_bytes(content)
+    with pytest.raises(LedgerCorruptError, match="damaged"):
+        open_ledger(path)
+
+
 @pytest.mark.parametrize("page", range(1, 12))
 def test_a_page_of_zeros_is_refused(path, page):
     content = bytearray(path.read_bytes())

@@ -6,7 +6,7 @@ Nothing here fails on a data value: a NaN, an infinity or a number of any size h
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
-from math import ceil, floor, isinf, isnan
+from math import ceil, floor, isfinite, isnan
 from typing import Any, Final
 
 import numpy as np
@@ -17,7 +17,6 @@ from sfumato.numeric.rationals import exact, sqrt_up
 
 LARGEST_STEP: Final = 1 << 62
 _LARGEST_EXPONENT: Final = 400  # decimals beyond 10^400 count as infinite, below 10^−400 as 0
-_INFINITY: Final = Fraction(10**_LARGEST_EXPONENT)
 _HALF: Final = Fraction(1, 2)
 
 
@@ -52,19 +51,30 @@ def as_rational(value: object) -> Fraction:
         return Fraction(int(value))
     if isinstance(value, Fraction):
         return value
-    if isinstance(value, float | np.floating | Decimal):
-        return _from_decimal_or_float(value if isinstance(value, Decimal) else float(value))
+    if isinstance(value, float | np.floating):
+        return _from_float(float(value))
+    if isinstance(value, Decimal):
+        return _from_decimal(value)
     raise ParameterError("exact", type(value).__name__, "must be a number")
 
 
-def _from_decimal_or_float(value: Decimal | float) -> Fraction:
+def _from_float(value: float) -> Fraction:
     if isnan(value):
         return Fraction(0)
-    if isinf(value) or (isinstance(value, Decimal) and value.adjusted() >= _LARGEST_EXPONENT):
-        return _INFINITY if value > 0 else -_INFINITY
-    if isinstance(value, Decimal):
-        return Fraction(0) if value.adjusted() < -_LARGEST_EXPONENT else Fraction(value)
-    return exact(value, "exact")
+    return exact(value, "exact") if isfinite(value) else _infinity(positive=value > 0)
+
+
+def _from_decimal(value: Decimal) -> Fraction:
+    if value.is_nan():
+        return Fraction(0)
+    if value.is_infinite() or value.adjusted() >= _LARGEST_EXPONENT:
+        return _infinity(positive=value > 0)
+    return Fraction(value) if value.adjusted() >= -_LARGEST_EXPONENT else Fraction(0)
+
+
+def _infinity(*, positive: bool) -> Fraction:
+    """Beyond every float."""
+    return Fraction(10**_LARGEST_EXPONENT) * (1 if positive else -1)
 
 
 def lattice_steps(values: Sequence[object] | np.ndarray[Any, Any], resolution: Fraction) -> Integers:
