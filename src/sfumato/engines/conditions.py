@@ -1,5 +1,6 @@
 """Conditions on typed rows in plain Python, with SQL's three-valued logic: True, False, or None for NULL."""
 
+import math
 from fractions import Fraction
 from operator import eq, ge, gt, le, lt, ne
 from typing import Final, TypeAlias
@@ -51,7 +52,11 @@ def holds(condition: Condition, row: dict[str, Cell]) -> Truth:
             return holds(Or(tuple(Compare(Comparison.EQUAL, column, value) for value in values)), row)
         case Compare(comparison, left, right):
             first, second = _value(left, row), _value(right, row)
-            return None if first is None or second is None else bool(_OPERATORS[comparison](first, second))
+            if first is None or second is None:
+                return None
+            if isinstance(first, float) or isinstance(second, float):  # as engines do, not exactly as Python would
+                first, second = float(first), float(second)
+            return bool(_OPERATORS[comparison](first, second))
 
 
 def _all(truths: list[Truth]) -> Truth:
@@ -71,5 +76,10 @@ def _value(side: Scalar, row: dict[str, Cell]) -> Cell:
 
 
 def number(value: Fraction) -> int | float:
-    """A constant as engines compare it: a 64-bit integer where it is one, else the nearest double."""
-    return int(value) if value.denominator == 1 and abs(value) < _TWO_63 else float(value)
+    """A constant as engines compare it: a 64-bit integer where it is one, else the nearest double, if need be ±∞."""
+    if value.denominator == 1 and abs(value) < _TWO_63:
+        return int(value)
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf

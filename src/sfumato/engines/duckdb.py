@@ -3,8 +3,10 @@
 A CSV file is read once, every field as text, into a typed table of declared columns; other sources stay where they are.
 """
 
+import re
 import threading
 from collections.abc import Mapping
+from pathlib import Path
 
 import duckdb
 from sqlglot import exp
@@ -12,7 +14,7 @@ from sqlglot import exp
 from sfumato.engines.base import Integers, aligned
 from sfumato.engines.lowering import lower
 from sfumato.engines.sources import ArrowData, CsvFile, DataSource, ParquetFile
-from sfumato.engines.sql_terms import column
+from sfumato.engines.sql_terms import column, stripped
 from sfumato.engines.sql_typing import lower_typed
 from sfumato.errors import EngineError
 from sfumato.privacy.secret import Secret
@@ -82,7 +84,7 @@ class DuckDBEngine:
             case ArrowData(data, _):
                 self._database.register(_RAW.format(name), data)
             case ParquetFile(path, _):
-                self._database.read_parquet(str(path)).create_view(_RAW.format(name))
+                self._database.read_parquet(_literal_path(path)).create_view(_RAW.format(name))
             case CsvFile():
                 self._database.execute(f"CREATE VIEW {raw} AS {_read_csv(source)}")
         return raw
@@ -109,14 +111,19 @@ def _read_csv(source: CsvFile) -> str:
         "null_padding": exp.true(), "strict_mode": exp.false(), "ignore_errors": exp.true(),
         "parallel": exp.false(), "max_line_size": exp.Literal.number(_MAX_LINE),
     }  # fmt: skip
-    arguments: list[exp.Expr] = [exp.Literal.string(str(source.path))]
+    arguments: list[exp.Expr] = [exp.Literal.string(_literal_path(source.path))]
     arguments += [exp.PropertyEQ(this=exp.to_identifier(name), expression=value) for name, value in options.items()]
-    stripped = [
-        exp.Nullif(this=exp.Trim(this=column(name)), expression=exp.Literal.string("")).as_(name, quoted=True)
+    columns = [
+        exp.Nullif(this=stripped(column(name)), expression=exp.Literal.string("")).as_(name, quoted=True)
         for name in source.names
     ]
     call = exp.Anonymous(this="read_csv", expressions=arguments)
-    return exp.select(*stripped).from_(exp.Table(this=call)).sql(dialect="duckdb")
+    return exp.select(*columns).from_(exp.Table(this=call)).sql(dialect="duckdb")
+
+
+def _literal_path(path: Path) -> str:
+    """A path of which no character is a wildcard."""
+    return re.sub(r"[*?\[]", r"[\g<0>]", str(path))
 
 
 def _quoted(name: str) -> str:

@@ -121,9 +121,10 @@ def _ranked(
         this=function(rank), partition_by=[e.copy() for e in by],
         order=exp.Order(expressions=[exp.Ordered(this=e.copy()) for e in order]),
     )  # fmt: skip
-    ranked = exp.select("*", window.as_("rank")).from_(query.subquery("rows"))
-    kept = exp.select(*map(column, names)).from_(ranked.subquery("ranked"))
-    return kept.where(exp.LTE(this=column("rank"), expression=exp.Literal.number(most)))
+    kept = exp.select(*map(column, names)).from_(query.subquery("rows"))
+    # QUALIFY, because a rank with a name of its own could be shadowed by a column of the table that has the same one
+    kept.set("qualify", exp.Qualify(this=exp.LTE(this=window, expression=exp.Literal.number(most))))
+    return kept
 
 
 def _hash(salt: str, values: Sequence[exp.Expr]) -> exp.Expr:
@@ -189,9 +190,18 @@ def lower_condition(condition: Condition) -> exp.Expr:
         case IsTrue(reference):
             return column(reference.name)
         case IsIn(reference, values):
-            return exp.In(this=column(reference.name), expressions=[constant(v.value) for v in values])
+            return _lower_is_in(reference, values)
         case Compare(comparison, left, right):
             return _COMPARE[comparison](this=_scalar(left), expression=_scalar(right))
+
+
+def _lower_is_in(reference: ColumnRef, values: Sequence[Literal]) -> exp.Expr:
+    """Constants of one type at a time, because a list of mixed types would be compared in the widest of them."""
+    kinds: dict[object, list[exp.Expr]] = {}
+    for value in values:
+        term = constant(value.value)
+        kinds.setdefault(term.args.get("to"), []).append(term)
+    return exp.or_(*(exp.In(this=column(reference.name), expressions=terms) for terms in kinds.values()))
 
 
 def _scalar(side: Scalar) -> exp.Expr:

@@ -1,10 +1,12 @@
 """The slow engine in plain Python, nothing clever: the oracle that every other engine is tested against."""
 
+import csv
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from operator import itemgetter
 from typing import TypeAlias, TypeVar
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sfumato.engines.base import Integers, aligned
@@ -12,6 +14,7 @@ from sfumato.engines.conditions import holds
 from sfumato.engines.sampling import rank_hash
 from sfumato.engines.sources import ArrowData, CsvFile, DataSource, ParquetFile, csv_rows
 from sfumato.engines.values import Cell, contribution, typed
+from sfumato.errors import EngineError
 from sfumato.privacy.neighbors import EachRow
 from sfumato.privacy.secret import Secret
 from sfumato.query.plan import Statement
@@ -38,6 +41,12 @@ class ReferenceEngine:
 
     def run(self, statement: Statement, *, salt: str) -> Secret[Integers]:
         """See `Engine.run`."""
+        try:
+            return self._run(statement, salt)
+        except (OSError, csv.Error, pa.ArrowException):
+            raise EngineError(self.name, "read a source") from None
+
+    def _run(self, statement: Statement, salt: str) -> Secret[Integers]:
         table = table_of(statement.rows)
         rows, limits = _unbounded(statement.rows)
         kept = [row for row in self._rows(rows) if _has_listed_keys(row, statement)]

@@ -7,12 +7,14 @@ import csv
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Final, TextIO, TypeAlias
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sfumato.errors import EngineError, ParameterError
+
+_MAX_FIELD: Final = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,24 +53,38 @@ def open_source(source: object, *, names: tuple[str, ...] | None = None) -> Data
         names: The columns of a CSV file without a header.
 
     Raises:
-        ParameterError: No such file, or no kind of source that is known here.
+        ParameterError: No such file, no kind of source that is known here, or two columns of one name.
     """
     if isinstance(source, str | Path):
-        return _file(Path(source), names)
+        return _with_distinct_names(_file(Path(source), names))
     table = _arrow(source)
-    return ArrowData(table, tuple(table.column_names))
+    return _with_distinct_names(ArrowData(table, tuple(table.column_names)))
+
+
+def _with_distinct_names(source: DataSource) -> DataSource:
+    """Engines ignore case, so names that differ in nothing else would be mixed up."""
+    if len({name.lower() for name in source.names}) != len(source.names):
+        raise ParameterError("source", ", ".join(source.names), "must have column names that differ in more than case")
+    return source
 
 
 def csv_rows(source: CsvFile) -> Iterator[list[str | None]]:
     """The rows of a CSV file, each cut or filled to its names; rows that are not UTF-8 are left out."""
-    with source.path.open(newline="", encoding="utf-8", errors="surrogateescape") as file:
-        reader = csv.reader(file)
+    with source.path.open(newline="", encoding="utf-8-sig", errors="surrogateescape") as file:
+        reader = _reader(file)
         if source.has_header:
             next(reader, None)
         for row in reader:
-            if row and not any(_broken(field) for field in row):
+            if not row and len(source.names) > 1:  # an empty line; in a file of one column it is an empty field
+                continue
+            if not any(_broken(field) for field in row):
                 fields = [field.strip(" ") or None for field in row[: len(source.names)]]
                 yield fields + [None] * (len(source.names) - len(fields))
+
+
+def _reader(file: TextIO) -> Iterator[list[str]]:
+    csv.field_size_limit(_MAX_FIELD)  # or a single long field would be an error, which tells that there is one
+    return csv.reader(file)
 
 
 def _broken(field: str) -> bool:
@@ -87,7 +103,7 @@ def _file(path: Path, names: tuple[str, ...] | None) -> DataSource:
 
 def _header(path: Path) -> tuple[str, ...]:
     with path.open(newline="", encoding="utf-8-sig", errors="replace") as file:
-        header = next(csv.reader(file), [])
+        header = next(_reader(file), [])
     names = tuple(name.strip(" ") for name in header)
     if not names or "" in names or len(set(names)) != len(names):
         raise ParameterError("source", path.name, "must start with a header of distinct column names, or get names=")
@@ -116,6 +132,11 @@ def _arrow(frame: Any) -> Any:
 
 def _pandas_column(column: Any) -> Any:
     if column.dtype == object:
-        texts = [None if missing else str(value) for value, missing in zip(column, column.isna(), strict=True)]
+        texts = [None if missing else _unicode(value) for value, missing in zip(column, column.isna(), strict=True)]
         return pa.array(texts, pa.string())
     return pa.array(column, from_pandas=True)
+
+
+def _unicode(value: object) -> str:
+    """The text of a value; unpaired surrogates, which would be an error that tells of them, become question marks."""
+    return str(value).encode(errors="replace").decode()

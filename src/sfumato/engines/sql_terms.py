@@ -41,6 +41,11 @@ def double(value: float) -> exp.Expr:
     return exp.cast(exp.Literal.string(repr(value)), exp.DataType.Type.DOUBLE)
 
 
+def stripped(text: exp.Expr) -> exp.Expr:
+    """Text without spaces around it, of which engines would otherwise take other kinds off too."""
+    return exp.Trim(this=text, expression=exp.Literal.string(" "))
+
+
 def present(name: str) -> exp.Expr:
     """Whether a column is not NULL."""
     return exp.Not(this=exp.Is(this=column(name), expression=exp.Null()))

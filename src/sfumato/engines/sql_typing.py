@@ -2,7 +2,7 @@
 
 from sqlglot import exp
 
-from sfumato.engines.sql_terms import column, double, function
+from sfumato.engines.sql_terms import column, double, function, stripped
 from sfumato.engines.values import FALSE_WORDS, NUMBER_PATTERN, TRUE_WORDS
 from sfumato.query.schema import Kind
 
@@ -46,7 +46,7 @@ def is_number(storage: str) -> bool:
 def _typed_double(stored: exp.Expr, storage: str) -> exp.Expr:
     """A binary double; NaN, and text that is no number, are NULL."""
     if storage == "VARCHAR":
-        text = exp.Trim(this=stored)
+        text = stripped(stored)
         is_one = function("REGEXP_FULL_MATCH", text, exp.Literal.string(NUMBER_PATTERN))
         return exp.case().when(is_one, exp.TryCast(this=text.copy(), to=exp.DataType.build("DOUBLE")))
     number = exp.TryCast(this=stored, to=exp.DataType.build("DOUBLE"))
@@ -59,7 +59,7 @@ def _typed_boolean(stored: exp.Expr, storage: str) -> exp.Expr:
     if storage == "BOOLEAN":
         return stored
     if storage == "VARCHAR":
-        word = exp.Lower(this=exp.Trim(this=stored))
+        word = exp.Lower(this=stripped(stored))
         true = exp.In(this=word, expressions=[exp.Literal.string(w) for w in TRUE_WORDS])
         false = exp.In(this=word.copy(), expressions=[exp.Literal.string(w) for w in FALSE_WORDS])
         return exp.case().when(true, exp.true()).when(false, exp.false())

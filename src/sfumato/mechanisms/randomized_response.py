@@ -147,7 +147,7 @@ class RandomizedResponse:
         √(ln(2/(1 − confidence)) / (2·respondents)) / p, known before anyone is asked; infinite at p = 0.
 
         References:
-            [Hoe63] Theorem 2.
+            [Hoe63] Theorem 1.
         """
         if self.heads_probability == 0:
             return inf

@@ -30,7 +30,7 @@ def discrete_gaussian(variance: Fraction, size: int) -> Integers:
         5
 
     References:
-        [CKS20] Algorithm 3 and Theorem 23.
+        [CKS20] Algorithm 3.
     """
     if not SMALLEST_SCALE**2 <= variance <= LARGEST_SCALE**2:
         raise ParameterError("variance", variance, "its square root must lie between 1/1000 and 2^50 lattice steps")

@@ -30,7 +30,7 @@ def discrete_laplace(scale: Fraction, size: int) -> Integers:
         5
 
     References:
-        [CKS20] Algorithm 2 and Proposition 20.
+        [CKS20] Algorithm 2.
     """
     numerator, denominator = drawable(scale, "scale").as_integer_ratio()
     return accepted(lambda count: _attempts(numerator, denominator, count), size)

@@ -92,7 +92,7 @@ def _decode(document: Json) -> Event:
         raise ParameterError("event", "a document", "must be an event written by this package")
     try:
         return _EVENTS[name](**{field: _value(value) for field, value in document.items() if field != "type"})
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, ZeroDivisionError):
         raise ParameterError("event", name, "has fields that this event does not have") from None
 
 

@@ -7,7 +7,7 @@ from typing import Final
 from sfumato.errors import NotPrivateError, ParameterError
 from sfumato.numeric.rationals import exact
 from sfumato.query.expressions import ColumnRef, Compare, Comparison, Condition, IsIn, IsTrue, Literal, Scalar
-from sfumato.query.schema import Kind, Table
+from sfumato.query.schema import Kind, Table, unicode_text
 
 _KIND_OF: Final = {Fraction: "number", str: "text", bool: "boolean"}
 _FAMILY: Final = {Kind.INTEGER: "number", Kind.FLOAT: "number", Kind.TEXT: "text", Kind.BOOLEAN: "boolean"}
@@ -18,13 +18,15 @@ def literal(value: object) -> Literal:
 
     Raises:
         NotPrivateError: NULL, which compares with nothing.
-        ParameterError: Something else.
+        ParameterError: Something else, or text that is not Unicode.
     """
     match value:
         case None:
             raise NotPrivateError("NULL", "a comparison with NULL is never true", "Write IS NULL, or is_null().")
-        case bool() | str():
+        case bool():
             return Literal(value)
+        case str():
+            return Literal(unicode_text(value, "literal"))
         case int() | float() | Decimal() | Fraction():
             return Literal(exact(value, "literal"))
         case _:

@@ -94,6 +94,25 @@ class Or:
 Condition: TypeAlias = Compare | IsIn | IsNull | IsTrue | Not | And | Or
 
 
+def depth(condition: Condition) -> int:
+    """How deep AND, OR and NOT are nested; counted level by level, so that no depth is too much for it."""
+    levels = 0
+    level: list[Condition] = [condition]
+    while level := [inner for outer in level for inner in _inner(outer)]:
+        levels += 1
+    return levels
+
+
+def _inner(condition: Condition) -> "tuple[Condition, ...]":
+    match condition:
+        case And(conditions) | Or(conditions):
+            return conditions
+        case Not(inner):
+            return (inner,)
+        case _:
+            return ()
+
+
 def columns_of(condition: Condition) -> frozenset[str]:
     """The names of the columns a condition reads."""
     match condition:

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Generic, NoReturn, TypeVar
+from typing import Final, Generic, NoReturn, TypeVar
 
 from sfumato.errors import ParameterError
 from sfumato.query.conditions import compare, is_in, is_true, literal
-from sfumato.query.expressions import And, ColumnRef, Comparison, Condition, IsNull, Not, Or
+from sfumato.query.expressions import And, ColumnRef, Comparison, Condition, IsNull, Not, Or, depth
 from sfumato.query.relations import (
     Aggregate,
     CountRows,
@@ -15,11 +15,15 @@ from sfumato.query.relations import (
     GroupBy,
     Mean,
     Rows,
+    Source,
     Statistic,
     Sum,
     table_of,
 )
-from sfumato.query.schema import Table
+from sfumato.query.schema import Table, unicode_text
+
+MAX_DEPTH: Final = 40
+"""How deep conditions and filters may be nested: engines and the stack of Python have room for twice as much."""
 
 Q = TypeVar("Q")
 
@@ -61,16 +65,21 @@ class Where:
     condition: Condition
 
     def __and__(self, other: "Where") -> "Where":
-        return Where(And((self.condition, other.condition)))
+        return Where(And((*_side_by_side(And, self), *_side_by_side(And, other))))
 
     def __or__(self, other: "Where") -> "Where":
-        return Where(Or((self.condition, other.condition)))
+        return Where(Or((*_side_by_side(Or, self), *_side_by_side(Or, other))))
 
     def __invert__(self) -> "Where":
         return Where(Not(self.condition))
 
     def __bool__(self) -> NoReturn:
         raise ParameterError("condition", "and / or / not", "must be combined with &, | and ~")
+
+
+def _side_by_side(kind: type[And] | type[Or], where: Where) -> tuple[Condition, ...]:
+    """So that a long chain of one connective is wide and not deep."""
+    return where.condition.conditions if isinstance(where.condition, kind) else (where.condition,)
 
 
 class ColumnHandle:
@@ -184,19 +193,36 @@ def checked_keys(table: Table, keys: tuple[str, ...]) -> tuple[str, ...]:
     return keys
 
 
+def check_depth(rows: Rows) -> None:
+    """Refuse what is nested deeper than every later step can follow, before it costs anything.
+
+    Raises:
+        ParameterError: Too many filters one after the other, or AND, OR and NOT nested too deeply.
+    """
+    steps = 0
+    while not isinstance(rows, Source):
+        steps += 1 + (depth(rows.condition) if isinstance(rows, Filter) else 0)
+        rows = rows.child
+    if steps > MAX_DEPTH:
+        raise ParameterError(
+            "condition", f"{steps} levels", f"must be nested at most {MAX_DEPTH} deep; combine conditions side by side"
+        )
+
+
 def aggregate(rows: Rows, keys: tuple[str, ...], statistics: tuple[tuple[str, Statistic], ...]) -> Aggregate:
     """A whole question, its names checked.
 
     Raises:
         ParameterError: No statistic, an unknown column, or an output name twice.
     """
+    check_depth(rows)
     table = table_of(rows)
     if not statistics:
         raise ParameterError("statistics", "none", "must ask for at least one, such as n=sf.count()")
     for _, statistic in statistics:
         if not isinstance(statistic, CountRows):
             table.column(statistic.column)
-    names = [*keys, *(name for name, _ in statistics)]
+    names = [*keys, *(unicode_text(name, "statistics") for name, _ in statistics)]
     if len(set(names)) != len(names):
         raise ParameterError("statistics", names, "must have names that differ from each other and from the keys")
     return Aggregate(GroupBy(rows, keys), statistics)

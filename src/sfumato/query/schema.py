@@ -15,6 +15,8 @@ from sfumato.privacy.neighbors import EACH_ROW, EachRow, PrivacyUnit, UnitColumn
 MAX_STEPS: Final = 2**53
 """Bounds lie within this many lattice steps of 0, where binary doubles still count one by one."""
 
+_FINEST: Final = Fraction(1, 10**100)  # a resolution, and the values on its lattice, are doubles far from 0 and ∞
+
 Key: TypeAlias = int | str | bool
 
 
@@ -54,6 +56,8 @@ class Column:
             raise ParameterError(
                 "resolution", str(self.resolution), "must be above 0, and 1 unless the column is a float"
             )
+        if not _FINEST <= self.resolution <= 1 / _FINEST:
+            raise ParameterError("resolution", "out of range", "must lie between 1e-100 and 1e100")
         if (self.lower is None) != (self.upper is None):
             raise ParameterError("bounds", (self.lower, self.upper), "must have both a lower and an upper end")
         if self.lower is not None and self.upper is not None:
@@ -88,6 +92,19 @@ class Column:
         """What NULL counts as in a column that is not nullable: the lattice point in bounds nearest to 0."""
         lower, upper = self.bounded_steps or (0, 0)
         return min(max(0, lower), upper)
+
+
+def unicode_text(text: str, name: str) -> str:
+    """Text that engines and ledgers can store.
+
+    Raises:
+        ParameterError: It holds half a surrogate pair.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ParameterError(name, ascii(text[:80]), "must be Unicode text, without unpaired surrogates") from None
+    return text
 
 
 _KEY_TYPES: Final = {Kind.INTEGER: int, Kind.TEXT: str, Kind.BOOLEAN: bool}
@@ -150,6 +167,8 @@ def _checked_keys(kind: Kind, keys: tuple[Key, ...]) -> tuple[Key, ...]:
     for key in keys:
         if type(key) is not _KEY_TYPES.get(kind):
             raise ParameterError("values", key, f"is no key of a column of type {kind}")
+        if isinstance(key, str):
+            unicode_text(key, "values")
     if not keys or len(set(keys)) != len(keys):
         raise ParameterError("values", f"{len(keys)} keys", "must hold at least one key, each of them once")
     return keys

@@ -14,6 +14,7 @@ from sqlglot.optimizer.qualify import qualify
 from sfumato.errors import NotPrivateError, ParameterError
 from sfumato.query.frame import aggregate
 from sfumato.query.relations import Aggregate, Filter, Rows, table_of
+from sfumato.query.schema import unicode_text
 from sfumato.query.sql_lowering import DIALECT, Lowering, shown
 
 MAX_LENGTH: Final = 100_000
@@ -55,6 +56,7 @@ def _parsed(text: str) -> exp.Select:
         raise ParameterError("sql", text, "must be a SELECT statement")
     if len(text) > MAX_LENGTH:
         raise ParameterError("sql", f"{len(text)} characters", f"must have at most {MAX_LENGTH}")
+    unicode_text(text, "sql")
     try:
         statements = [statement for statement in sqlglot.parse(text, dialect=DIALECT) if statement is not None]
     except ParseError as error:
@@ -99,6 +101,8 @@ def _source(select: exp.Select, sources: Mapping[str, Rows]) -> Rows:
         raise NotPrivateError(fragment, "only a table of the policy can be asked about", "Name one table after FROM.")
     if extras := [key for key, value in source.args.items() if value and key not in {"this", "alias"}]:
         raise NotPrivateError(shown(source), f"{extras[0]} is not supported", "Name the table alone.")
+    if source.args.get("alias") and source.args["alias"].columns:
+        raise NotPrivateError(shown(source), "columns cannot be renamed here", "Use the names of the policy.")
     rows = sources.get(source.name.lower())
     if rows is None:
         tables = ", ".join(sorted(table_of(rows).name for rows in sources.values()))

@@ -1,0 +1,1 @@
+"""The command `sfumato`: it parses and prints, and decides nothing."""

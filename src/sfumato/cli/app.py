@@ -1,0 +1,125 @@
+"""The command line, option by option. What a command does is in a module of its own, loaded when it is called."""
+
+import sys
+from io import TextIOWrapper
+from typing import Annotated
+
+import typer
+
+from sfumato.cli.refusals import RefusingGroup
+from sfumato.version import __version__
+
+# A traceback must never quote local variables, as they may hold rows.
+app = typer.Typer(cls=RefusingGroup, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+ledger_app = typer.Typer(no_args_is_help=True, help="Look at a ledger file; nothing is spent or changed.")
+app.add_typer(ledger_app, name="ledger")
+
+LedgerFile = Annotated[str, typer.Argument(metavar="FILE", help="An existing ledger file.")]
+
+
+def main() -> None:
+    """Run the command line; a terminal that cannot show ε gets a question mark instead of a failure."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    app(prog_name="sfumato")
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"sfumato {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def sfumato(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """A curator you can trust with a database of people: exact-noise answers with error bars and a receipt."""
+
+
+@app.command()
+def query(
+    question: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[FILE] SQL",
+            help="A CSV or Parquet file and a SELECT statement. With --policy the statement alone: the policy names "
+            "the files.",
+        ),
+    ],
+    *,
+    epsilon: Annotated[str, typer.Option(help='What the whole question may cost, such as "0.1"; read exactly.')],
+    delta: Annotated[str, typer.Option(help="Above 0, columns may take Gaussian noise.")] = "0",
+    budget: Annotated[
+        str | None,
+        typer.Option(help="The ε that may ever be spent; stated when a ledger first sees the data."),
+    ] = None,
+    budget_delta: Annotated[str | None, typer.Option(help="The δ of the budget.")] = None,
+    policy: Annotated[str | None, typer.Option(help="The owner's policy (TOML), instead of declarations here.")] = None,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What is public about a column: age=int:17:90, hours=float:0:100:0.01 (bounds, then resolution), "
+            "sex=text, member=bool. Once a column."
+        ),
+    ] = None,
+    keys: Annotated[
+        list[str] | None,
+        typer.Option(help="The public keys of a column, for GROUP BY: education=Bachelors,Masters. Once a column."),
+    ] = None,
+    unit: Annotated[str | None, typer.Option(help="The column that names the person, if one may have rows.")] = None,
+    max_rows_per_unit: Annotated[int | None, typer.Option(help="Rows that one person may contribute.")] = None,
+    max_groups_per_unit: Annotated[int | None, typer.Option(help="Groups that one person may lie in.")] = None,
+    names: Annotated[str | None, typer.Option(help="The columns of a CSV file without a header: a,b,c.")] = None,
+    name: Annotated[str | None, typer.Option(help="The table's name in SQL; else the file's, without ending.")] = None,
+    ledger: Annotated[str | None, typer.Option(help="The file that remembers what was spent.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the rows and the receipt as JSON.")] = False,
+    explain: Annotated[bool, typer.Option(help="Show plan, price and error; touch no data, spend nothing.")] = False,
+) -> None:
+    """Ask one question in SQL about a file of people, and get an answer with noise.
+
+    Example: sfumato query adult.csv "SELECT COUNT(*) AS n FROM adult WHERE age > 50" --epsilon 0.1 --column
+    age=int:17:90
+    """
+    from sfumato.cli.query import Declared, Price, ask  # noqa: PLC0415 # keeps --help quick
+
+    declared = Declared(
+        policy=policy, columns=tuple(column or ()), keys=tuple(keys or ()), unit=unit, names=names, name=name,
+        max_rows_per_unit=max_rows_per_unit, max_groups_per_unit=max_groups_per_unit,
+    )  # fmt: skip
+    price = Price(epsilon=epsilon, delta=delta, budget=budget, budget_delta=budget_delta)
+    ask(tuple(question), declared=declared, price=price, ledger=ledger, as_json=as_json, explain=explain)
+
+
+@app.command()
+def demo(
+    *,
+    output: Annotated[str, typer.Option(help="The folder for the picture.")] = "demo-output",
+    ledger: Annotated[
+        str | None, typer.Option(help="A file that remembers what was spent: a second run is then free.")
+    ] = None,
+) -> None:
+    """Show the main things at work, on the Adult census where it can be had: answers, attacks, budgets, a receipt."""
+    from sfumato.cli.demo.run import run  # noqa: PLC0415 # keeps --help quick
+
+    run(output=output, ledger=ledger)
+
+
+@ledger_app.command("verify")
+def ledger_verify(file: LedgerFile) -> None:
+    """Compute every hash and every account anew, from the first entry."""
+    from sfumato.cli.ledger import verify  # noqa: PLC0415 # keeps --help quick
+
+    verify(file)
+
+
+@ledger_app.command("show")
+def ledger_show(file: LedgerFile) -> None:
+    """Show each account: its budget, what is spent and what is left."""
+    from sfumato.cli.ledger import show  # noqa: PLC0415 # keeps --help quick
+
+    show(file)

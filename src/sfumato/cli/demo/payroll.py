@@ -1,0 +1,59 @@
+"""The differencing attack on two averages: it finds a salary in raw answers, and nothing in private ones."""
+
+from typing import Final
+
+from sfumato.cli.demo.curators import TOP_SALARY
+from sfumato.cli.demo.stage import Stage
+from sfumato.datasets import company
+from sfumato.session.answer import Estimate
+from sfumato.session.session import Session
+
+EPSILONS: Final = ("8", "1", "0.1")
+
+
+def show(stage: Stage, curator: Session) -> None:
+    """Attack the raw averages, then the curator."""
+    stage.section("6. The differencing attack: what does Mallory earn?")
+    (jan_size, jan_mean), (feb_size, feb_mean) = _raw("january"), _raw("february")
+    stolen = feb_mean * feb_size - jan_mean * jan_size
+    stage.say(
+        f"January: {jan_size} employees earn ${jan_mean:,} on average. In February Mallory joins: {feb_size} employees, "
+        f"${feb_mean:,}. From the raw averages: {feb_mean:,}·{feb_size} − {jan_mean:,}·{jan_size} = ${stolen:,}, "
+        "Mallory's salary. The attack wins."
+    )
+    stage.say(f"The same two averages through the curator (salaries within the public bounds $0 to ${TOP_SALARY:,}):")
+    rows = [_attack(curator, epsilon, jan_size, feb_size) for epsilon in EPSILONS]
+    header = ("ε of each month", "January's average", "February's average", "Mallory, by difference", "between")
+    stage.figures(header, rows)
+    stage.say(
+        "The attack loses: differencing multiplies the noise by the number of employees. Both averages lie in their "
+        'intervals, and so Mallory in "between", with a confidence of 90% at least.'
+    )
+    stage.say(
+        f"The six answers cost {curator.spent} in all, the whole budget of this account. An owner would allow one row: "
+        "at ε 8 a month the averages are good and the promise is weak, at ε 0.1 it is the other way round."
+    )
+
+
+def _raw(month: str) -> tuple[int, int]:
+    """Employees and their exact average in whole dollars: for the owner's eyes."""
+    salaries = company("january" if month == "january" else "february")["salary"].to_pylist()
+    return len(salaries), sum(salaries) // len(salaries)
+
+
+def _attack(curator: Session, epsilon: str, jan_size: int, feb_size: int) -> tuple[str, ...]:
+    """What an attacker gets who knows the numbers of employees."""
+    jan, feb = (_average(curator, month, epsilon) for month in ("january", "february"))
+    guess = feb_size * (feb.value or 0) - jan_size * (jan.value or 0)
+    low = feb_size * (feb.low or 0) - jan_size * (jan.high or 0)
+    high = feb_size * (feb.high or 0) - jan_size * (jan.low or 0)
+    between = f"{_dollars(low)} and {_dollars(high)}"
+    return epsilon, _dollars(jan.value or 0), _dollars(feb.value or 0), _dollars(guess), between
+
+
+def _average(curator: Session, month: str, epsilon: str) -> Estimate:
+    return curator.sql(f"SELECT AVG(salary) AS mean FROM {month}", epsilon=epsilon)["mean"][0]
+
+
+def _dollars(amount: float) -> str:
+    return f"{'−' if amount < 0 else ''}${abs(amount):,.0f}"

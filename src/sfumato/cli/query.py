@@ -1,0 +1,137 @@
+"""`sfumato query`: one question about one file, or about the tables of a policy."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import typer
+
+from sfumato.cli.declarations import declared_columns, separated
+from sfumato.cli.show import note
+from sfumato.errors import ParameterError
+from sfumato.ledger.locations import open_ledger
+from sfumato.privacy.guarantees import ApproxDP, Guarantee, PureDP, guarantee
+from sfumato.privacy.neighbors import EACH_ROW, UnitColumn
+from sfumato.query.schema import Limits
+from sfumato.session.release import Release
+from sfumato.session.session import Session, open_session
+
+_FILE_AND_SQL: Final = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declared:
+    """What the options say about the data: a policy file, or the facts of one table."""
+
+    policy: str | None
+    columns: tuple[str, ...]
+    keys: tuple[str, ...]
+    unit: str | None
+    names: str | None
+    name: str | None
+    max_rows_per_unit: int | None
+    max_groups_per_unit: int | None
+
+    @property
+    def of_a_table(self) -> tuple[str, ...]:
+        """The options that were given and belong to a table without a policy."""
+        facts = {
+            "--column": self.columns or None, "--keys": self.keys or None, "--unit": self.unit, "--names": self.names,
+            "--name": self.name, "--max-rows-per-unit": self.max_rows_per_unit,
+            "--max-groups-per-unit": self.max_groups_per_unit,
+        }  # fmt: skip
+        return tuple(option for option, value in facts.items() if value is not None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Price:
+    """What is to be spent, and what may be spent in all; numbers as they were typed."""
+
+    epsilon: str
+    delta: str
+    budget: str | None
+    budget_delta: str | None
+
+    @property
+    def asked(self) -> PureDP | ApproxDP:
+        """The price of this question."""
+        return guarantee(self.epsilon, self.delta)
+
+    @property
+    def stated_budget(self) -> Guarantee | None:
+        """The budget, if one was stated."""
+        if self.budget is not None:
+            return guarantee(self.budget, self.budget_delta or 0)
+        if self.budget_delta is not None:
+            raise ParameterError("budget_delta", self.budget_delta, "needs --budget beside it")
+        return None
+
+
+def ask(
+    question: tuple[str, ...], *, declared: Declared, price: Price, ledger: str | None, as_json: bool, explain: bool
+) -> None:
+    """Answer and print. What cannot be asked is refused before an account is opened."""
+    asked, stated = price.asked, price.stated_budget
+    *file, sql = question
+    with _forgetful(tuple(file), declared, stated or asked) as session:
+        planned = session.query(sql)
+        planned.cost(epsilon=asked.epsilon, delta=asked.delta)
+        if explain:
+            typer.echo(planned.explain(epsilon=asked.epsilon, delta=asked.delta))
+        elif ledger is None:
+            if stated is None:
+                note(f"no --budget was stated, so it is what this question asks: {asked}")
+            note("no --ledger was named, so what is spent is forgotten on exit")
+            _print(session.sql(sql, epsilon=asked.epsilon, delta=asked.delta), as_json=as_json)
+        else:
+            budget = stated or _known_budget(ledger, session.policy.dataset)
+            with Session(session.policy, budget=budget, ledger=ledger) as lasting:
+                _print(lasting.sql(sql, epsilon=asked.epsilon, delta=asked.delta), as_json=as_json)
+
+
+def _forgetful(file: tuple[str, ...], declared: Declared, budget: Guarantee) -> Session:
+    """A session that keeps no ledger: on the policy's tables, or on the one file."""
+    if declared.policy is not None:
+        if file:
+            raise ParameterError("FILE", file[0], "must be left out with --policy, which names the files itself")
+        if declared.of_a_table:
+            raise ParameterError("policy", declared.policy, f"says this itself: {', '.join(declared.of_a_table)}")
+        return Session(declared.policy, budget=budget)
+    if len(file) + 1 != _FILE_AND_SQL:
+        raise ParameterError("arguments", len(file) + 1, "must be two, FILE and SQL, or with --policy SQL alone")
+    return open_session(
+        file[0],
+        budget=budget,
+        columns=declared_columns(declared.columns, declared.keys),
+        unit=EACH_ROW if declared.unit is None else UnitColumn(declared.unit),
+        name=declared.name,
+        names=None if declared.names is None else separated(declared.names),
+        limits=Limits(
+            max_rows_per_unit=declared.max_rows_per_unit, max_groups_per_unit=declared.max_groups_per_unit
+        ),
+    )  # fmt: skip
+
+
+def _known_budget(ledger: str, account: str) -> Guarantee:
+    """The budget with which an account was opened before."""
+    if Path(ledger.removeprefix("sqlite:///")).exists():
+        with open_ledger(ledger, must_exist=True) as opened:
+            if account in opened.accounts():
+                return opened.budget(account)
+    raise ParameterError(
+        "budget", None, f"must be stated once: {ledger} knows no account {account!r} yet; add --budget"
+    )
+
+
+def _print(release: Release, *, as_json: bool) -> None:
+    if not as_json:
+        typer.echo(repr(release))
+        return
+    document = {
+        "records": release.records(),
+        "confidence": release.confidence,
+        "reused": release.reused,
+        "receipt": release.receipt.to_dict(),
+    }
+    typer.echo(json.dumps(document, ensure_ascii=False, indent=2))
