@@ -1,8 +1,8 @@
 """D4. The ages of the Adult census in ten equal bins from 17 to 90, true and private side by side.
 
 The owner adds the bin of each person as a public column. A person is in one bin, so the whole histogram costs what one
-count costs. At ε = 0.01 each bar has noise of standard deviation 141: nothing beside thousands, but bins of a few
-dozen people drown in it. Analysts may set the negative bars to 0; that costs nothing.
+count costs. At ε = 0.01 each bar has noise of standard deviation 141: nothing beside thousands, but the bins of fewer
+than 300 people drown in it. Analysts may set the negative bars to 0; that costs nothing.
 
 Usage: d04_age_histogram.py [OUTPUT_FOLDER]
 """

@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "sfumato"
 _VISIBLE = {".ci", ".github"}  # the only hidden folders that are part of the project
-_MADE = {"build", "dist", "demo-output", "__pycache__"}
+_MADE = {"build", "dist", "demo-output", "example-output", "__pycache__"}
 
 
 def modules() -> list[Path]:

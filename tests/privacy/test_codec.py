@@ -1,4 +1,5 @@
 import json
+from fractions import Fraction
 from pathlib import Path
 from typing import get_args
 
@@ -55,6 +56,12 @@ def test_every_event_comes_back_through_json(event):
     assert type(decode_event(document)) is type(event)
 
 
+def test_a_sum_of_many_different_prices_comes_back():
+    total = PureEvent(sum(Fraction(1, count) for count in range(1, 2000)))
+    assert len(str(total.epsilon)) > 1000
+    assert decode_event(encode_event(total)) == total
+
+
 def test_the_golden_file_has_every_kind_of_event():
     assert {type(event) for event in ONE_OF_EACH} == set(get_args(Event))
 
@@ -101,7 +108,9 @@ def test_what_this_package_did_not_write_is_refused(document):
         decode_event(document)
 
 
-@pytest.mark.parametrize("guarantee", [PureDP("1/3"), ApproxDP(1, "1e-6"), ApproxDP(1, 0), NO_GUARANTEE])
+@pytest.mark.parametrize(
+    "guarantee", [PureDP("1/3"), PureDP(Fraction(3**800, 2**1200)), ApproxDP(1, "1e-6"), ApproxDP(1, 0), NO_GUARANTEE]
+)
 def test_guarantees_come_back_through_json(guarantee):
     back = decode_guarantee(json.loads(json.dumps(encode_guarantee(guarantee))))
     assert back == guarantee
@@ -109,7 +118,15 @@ def test_guarantees_come_back_through_json(guarantee):
 
 
 @pytest.mark.parametrize(
-    "document", [None, {}, {"type": "PureDP"}, {"type": "PureDP", "epsilon": 0.1}, {"type": "Other", "epsilon": "1"}]
+    "document",
+    [
+        None,
+        {},
+        {"type": "PureDP"},
+        {"type": "PureDP", "epsilon": 0.1},
+        {"type": "PureDP", "epsilon": "1e9999999"},
+        {"type": "Other", "epsilon": "1"},
+    ],
 )
 def test_what_is_no_guarantee_is_refused(document):
     with pytest.raises(ParameterError):

@@ -1,3 +1,4 @@
+import copy
 from dataclasses import FrozenInstanceError
 from fractions import Fraction
 
@@ -26,8 +27,8 @@ from sfumato.privacy.events import (
 
 @given(EVENTS)
 def test_events_are_values(event):
-    assert hash(event) == hash(event)
-    assert event in {event}
+    assert hash(event) == hash(copy.deepcopy(event))
+    assert event == copy.deepcopy(event)
     with pytest.raises((FrozenInstanceError, AttributeError, TypeError)):
         event.anything = 1
 
@@ -62,6 +63,11 @@ def test_lists_of_events_become_tuples():
         (lambda: SelfComposedEvent(PureEvent(1), 0), "count"),
         (lambda: PartitionEvent((), 0), "max_parts_per_unit"),
         (lambda: GroupEvent(PureEvent(1), 0), "size"),
+        (lambda: GroupEvent(1, 2), "event"),
+        (lambda: SelfComposedEvent(None, 2), "event"),
+        (lambda: PoissonSampledEvent(1, PureEvent), "event"),
+        (lambda: ComposedEvent((PureEvent(1), "PureEvent")), "event"),
+        (lambda: PartitionEvent("ab"), "event"),
     ],
 )
 def test_every_parameter_is_checked_by_name(make, name):

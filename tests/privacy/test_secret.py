@@ -15,7 +15,7 @@ def test_only_a_mechanism_opens_a_secret():
 
 
 @pytest.mark.parametrize(
-    "show", [repr, str, "{}".format, "{:>10}".format, lambda s: f"{s!r}{s}", lambda s: "%s" % (s,)]
+    "show", [repr, str, "{}".format, "{:>10}".format, lambda s: f"{s!r}{s}", lambda s: "%s".__mod__((s,))]
 )
 def test_a_secret_never_shows_its_value(show):
     assert str(CANARY) not in show(Secret(CANARY))
@@ -46,9 +46,10 @@ def test_a_secret_does_not_reach_a_log(caplog):
         lambda s: s < CANARY,
         lambda s: s >= CANARY,
         lambda s: s + 1,
-        lambda s: s in {CANARY},
+        lambda s: {s: 1},
+        [1].count,
         lambda s: range(10)[s],
-        lambda s: vars(s),
+        vars,
         lambda s: setattr(s, "other", 1),
     ],
 )

@@ -42,48 +42,57 @@ def sfumato(
 
 
 @app.command()
-def query(
+def query(  # noqa: PLR0913 # every option is a parameter
     question: Annotated[
         list[str],
         typer.Argument(
             metavar="[FILE] SQL",
-            help="A CSV or Parquet file and a SELECT statement. With --policy the statement alone: the policy names "
-            "the files.",
+            help="A CSV or Parquet file of people, then a SELECT statement on the table of its name. With --policy the "
+            "statement alone, as the policy names its files.",
         ),
     ],
     *,
-    epsilon: Annotated[str, typer.Option(help='What the whole question may cost, such as "0.1"; read exactly.')],
-    delta: Annotated[str, typer.Option(help="Above 0, columns may take Gaussian noise.")] = "0",
+    epsilon: Annotated[str, typer.Option(metavar="ε", help="What this question may cost, such as 0.1; taken exactly.")],
+    delta: Annotated[str, typer.Option(metavar="δ", help="Above 0, Gaussian noise is used where it errs less.")] = "0",
     budget: Annotated[
-        str | None,
-        typer.Option(help="The ε that may ever be spent; stated when a ledger first sees the data."),
+        str | None, typer.Option(metavar="ε", help="What may ever be spent; stated when a ledger first sees this data.")
     ] = None,
-    budget_delta: Annotated[str | None, typer.Option(help="The δ of the budget.")] = None,
-    policy: Annotated[str | None, typer.Option(help="The owner's policy (TOML), instead of declarations here.")] = None,
+    budget_delta: Annotated[str | None, typer.Option(metavar="δ", help="The δ of the budget.")] = None,
     column: Annotated[
         list[str] | None,
         typer.Option(
-            help="What is public about a column: age=int:17:90, hours=float:0:100:0.01 (bounds, then resolution), "
-            "sex=text, member=bool. Once a column."
+            metavar="NAME=TYPE",
+            help="Public facts of a column: age=int:17:90, hours=float:0:100:0.01 (bounds, resolution), sex=text, "
+            "member=bool. Repeat for each column.",
         ),
     ] = None,
     keys: Annotated[
         list[str] | None,
-        typer.Option(help="The public keys of a column, for GROUP BY: education=Bachelors,Masters. Once a column."),
+        typer.Option(metavar="NAME=A,B", help="Public keys of a column, for GROUP BY. Repeat for each column."),
     ] = None,
-    unit: Annotated[str | None, typer.Option(help="The column that names the person, if one may have rows.")] = None,
-    max_rows_per_unit: Annotated[int | None, typer.Option(help="Rows that one person may contribute.")] = None,
-    max_groups_per_unit: Annotated[int | None, typer.Option(help="Groups that one person may lie in.")] = None,
-    names: Annotated[str | None, typer.Option(help="The columns of a CSV file without a header: a,b,c.")] = None,
-    name: Annotated[str | None, typer.Option(help="The table's name in SQL; else the file's, without ending.")] = None,
-    ledger: Annotated[str | None, typer.Option(help="The file that remembers what was spent.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the rows and the receipt as JSON.")] = False,
-    explain: Annotated[bool, typer.Option(help="Show plan, price and error; touch no data, spend nothing.")] = False,
+    unit: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Who a row belongs to, if a person may have several rows.")
+    ] = None,
+    max_rows_per_unit: Annotated[int | None, typer.Option(metavar="N", help="Rows used of one person.")] = None,
+    max_groups_per_unit: Annotated[int | None, typer.Option(metavar="N", help="Groups used of one person.")] = None,
+    names: Annotated[
+        str | None, typer.Option(metavar="A,B", help="The first columns of a CSV file that has no header.")
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option(metavar="TABLE", help="The table's name in SQL, if not the file's without its ending.")
+    ] = None,
+    policy: Annotated[
+        str | None, typer.Option(metavar="FILE", help="The owner's policy (TOML) instead of FILE and declarations.")
+    ] = None,
+    ledger: Annotated[str | None, typer.Option(metavar="FILE", help="Remembers what was spent, and answers.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print rows and receipt as JSON.")] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Print plan, price and error instead; nothing is read or spent.")
+    ] = False,
 ) -> None:
     """Ask one question in SQL about a file of people, and get an answer with noise.
 
-    Example: sfumato query adult.csv "SELECT COUNT(*) AS n FROM adult WHERE age > 50" --epsilon 0.1 --column
-    age=int:17:90
+    Example: sfumato query adult.csv "SELECT AVG(age) FROM adult" --epsilon 0.1 --column age=int:17:90
     """
     from sfumato.cli.query import Declared, Price, ask  # noqa: PLC0415 # keeps --help quick
 

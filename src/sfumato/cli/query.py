@@ -100,10 +100,13 @@ def _forgetful(file: tuple[str, ...], declared: Declared, budget: Guarantee) -> 
         return Session(declared.policy, budget=budget)
     if len(file) + 1 != _FILE_AND_SQL:
         raise ParameterError("arguments", len(file) + 1, "must be two, FILE and SQL, or with --policy SQL alone")
+    columns = declared_columns(declared.columns, declared.keys)
+    if not columns and declared.unit is None:
+        raise ParameterError("column", None, "must be declared at least once, such as --column age=int:17:90")
     return open_session(
         file[0],
         budget=budget,
-        columns=declared_columns(declared.columns, declared.keys),
+        columns=columns,
         unit=EACH_ROW if declared.unit is None else UnitColumn(declared.unit),
         name=declared.name,
         names=None if declared.names is None else separated(declared.names),

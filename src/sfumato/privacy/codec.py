@@ -3,6 +3,7 @@
 Rationals are written as text ("1/10"), so that no reader rounds them; nothing is ever imported by name.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import fields
 from fractions import Fraction
@@ -15,6 +16,7 @@ from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, Guarantee, NoGuar
 VERSION: Final = 1
 Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
 
+_RATIONAL: Final = re.compile(r"-?[0-9]+(/0*[1-9][0-9]*)?")
 _EVENTS: Final[dict[str, Callable[..., Event]]] = {cls.__name__: cls for cls in get_args(Event)}
 
 
@@ -59,13 +61,20 @@ def decode_guarantee(document: Json) -> Guarantee:
     """
     match document:
         case {"type": "PureDP", "epsilon": str(epsilon)}:
-            return PureDP(epsilon)
+            return PureDP(_rational(epsilon))
         case {"type": "ApproxDP", "epsilon": str(epsilon), "delta": str(delta)}:
-            return ApproxDP(epsilon, delta)
+            return ApproxDP(_rational(epsilon), _rational(delta))
         case {"type": "NoGuarantee"}:
             return NO_GUARANTEE
         case _:
             raise ParameterError("guarantee", "a document", "must be a guarantee written by this package")
+
+
+def _rational(text: str) -> Fraction:
+    """What `str` of a fraction wrote, however long; no exponents, which a short text could make huge."""
+    if not _RATIONAL.fullmatch(text):
+        raise ParameterError("rational", text[:20], 'must be written as "1" or "1/10"')
+    return Fraction(text)
 
 
 def _encode(event: Event) -> dict[str, Json]:
@@ -99,7 +108,7 @@ def _decode(document: Json) -> Event:
 def _value(value: Json) -> object:
     match value:
         case str():
-            return Fraction(value)
+            return _rational(value)
         case dict():
             return _decode(value)
         case list():

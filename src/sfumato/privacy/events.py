@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
+from sfumato.errors import ParameterError
 from sfumato.numeric.rationals import nonnegative, positive, positive_integer, probability
 
 
@@ -139,6 +140,7 @@ class PoissonSampledEvent:
     event: "Event"
 
     def __post_init__(self) -> None:
+        _check_events(self.event)
         _set(self, sampling_probability=probability(self.sampling_probability, "sampling_probability"))
 
 
@@ -150,6 +152,7 @@ class SelfComposedEvent:
     count: int
 
     def __post_init__(self) -> None:
+        _check_events(self.event)
         positive_integer(self.count, "count")
 
 
@@ -161,6 +164,7 @@ class ComposedEvent:
 
     def __post_init__(self) -> None:
         _set(self, events=tuple(self.events))
+        _check_events(*self.events)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +177,7 @@ class PartitionEvent:
     def __post_init__(self) -> None:
         positive_integer(self.max_parts_per_unit, "max_parts_per_unit")
         _set(self, events=tuple(self.events))
+        _check_events(*self.events)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +188,7 @@ class GroupEvent:
     size: int
 
     def __post_init__(self) -> None:
+        _check_events(self.event)
         positive_integer(self.size, "size")
 
 
@@ -203,6 +209,12 @@ Event: TypeAlias = (
     | PartitionEvent
     | GroupEvent
 )
+
+
+def _check_events(*nested: object) -> None:
+    for event in nested:
+        if not isinstance(event, Event):
+            raise ParameterError("event", event, "must be an event of sfumato.privacy.events")
 
 
 def _set(event: object, **fields: object) -> None:

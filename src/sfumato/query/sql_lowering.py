@@ -16,6 +16,9 @@ from sfumato.query.schema import Table
 
 DIALECT: Final = "postgres"
 _SHOWN: Final = 80
+_ARGUMENTS: Final = frozenset(
+    {"this", "table", "expression", "expressions", "negate", "low", "high", "symmetric", "query", "unnest", "big_int"}
+)
 _COMPARISONS: Final[Mapping[type[exp.Expr], Comparison]] = {
     exp.EQ: Comparison.EQUAL,
     exp.NEQ: Comparison.NOT_EQUAL,
@@ -67,6 +70,7 @@ class Lowering:
 
     def statistic(self, node: exp.Expr) -> Statistic:
         """One aggregate."""
+        _check_arguments(node)
         inner = node.this
         match node:
             case exp.Count() if isinstance(inner, exp.Star) and not node.expressions:
@@ -85,6 +89,7 @@ class Lowering:
 
     def condition(self, node: exp.Expr) -> Condition:
         """What WHERE says."""
+        _check_arguments(node)
         match node:
             case exp.Paren():
                 return self.condition(node.this)
@@ -103,7 +108,8 @@ class Lowering:
             case exp.In() if not node.args.get("query") and not node.args.get("unnest"):
                 return is_in(self.table, self.column(node.this), tuple(map(self.literal, node.expressions)))
             case exp.Is() if isinstance(node.expression, exp.Null):
-                return IsNull(self.column(node.this))
+                is_null = IsNull(self.column(node.this))
+                return Not(is_null) if node.args.get("negate") else is_null
             case _ if type(node) in _COMPARISONS:
                 return compare(
                     self.table, _COMPARISONS[type(node)], self.scalar(node.this), self.scalar(node.expression)
@@ -153,6 +159,12 @@ class Lowering:
                 raise NotPrivateError(
                     shown(node), "only a constant can stand here", "Write it out as a number or text."
                 )
+
+
+def _check_arguments(node: exp.Expr) -> None:
+    """Refuse what the parser noted beside the arguments that are read here, rather than leave it out."""
+    if extras := [key for key, value in node.args.items() if value and key not in _ARGUMENTS]:
+        raise NotPrivateError(shown(node), f"{extras[0].upper()} is not supported", "Leave it out.")
 
 
 def _number(text: str) -> Fraction:

@@ -4,11 +4,11 @@ from math import sqrt
 from pathlib import Path
 from typing import Final
 
-from sfumato import plots
 from sfumato.cli.demo.over_fifty import paid
 from sfumato.cli.demo.people import BINS, OLDEST, YOUNGEST, People, age_bin, true_counts
 from sfumato.cli.demo.stage import Stage
 from sfumato.errors import ParameterError
+from sfumato.plots import histogram, save
 from sfumato.session.release import Release, shown_estimate
 from sfumato.session.session import Session
 
@@ -59,10 +59,10 @@ def _drawn(path: Path, true: list[int], release: Release) -> str:
     errors = [estimate.half_width for estimate in estimates]
     title = f"People by age, true and private at ε = {EPSILON}"
     try:
-        picture = plots.histogram(_labels(), true, values, errors, title=title, x_label="age in years")
+        picture = histogram(_labels(), true, values, errors, title=title, x_label="age in years")
     except ParameterError as error:  # without the extra `plots` the rest of the demo still works
         return f"No picture: {error}"
     try:
-        return f"Picture: {plots.save(picture, path)}"
+        return f"Picture: {save(picture, path)}"
     except OSError:
         raise ParameterError("output", str(path.parent), "must be a folder that can be written") from None

@@ -15,7 +15,7 @@ def show_receipt(stage: Stage, release: Release) -> None:
         "What was asked, which noise was added (event), what it cost (guarantee), for whom it holds (privacy_unit, "
         "neighboring_relation), and which entry of the ledger paid for it (request):"
     )
-    stage.say(release.receipt.to_json())
+    stage.console.print(release.receipt.to_json(), soft_wrap=True)
 
 
 def show_accounts(stage: Stage, curators: Curators, before: Sequence[Guarantee]) -> None:

@@ -22,8 +22,8 @@ def show(stage: Stage, people: People) -> None:
     """Draw, and set the counts beside the expected ones."""
     stage.section(f"4. The exponential mechanism: {DRAWS:,} draws of a marital status")
     stage.say(
-        "A simulation of the mechanism, outside any session: no account pays for it, and none of it may be released. "
-        "It draws a status with probability ∝ exp(ε·utility/2), where utility = count/1000 and ε = 1."
+        "A simulation of the mechanism, outside any session: no account pays for it, and no analyst sees it. It draws "
+        "a status with probability ∝ exp(ε·utility/2), where utility = count/1000 and ε = 1."
     )
     true = true_counts(people.everyone["marital_status"].to_pylist(), MARITAL_STATUS)
     utilities = [Fraction(count, PEOPLE_A_POINT) for count in true]
@@ -35,9 +35,9 @@ def show(stage: Stage, people: People) -> None:
     ]
     stage.figures(("marital status", "people", "expected draws", "drawn"), rows)
     stage.say(
-        f"Nominal total: ε {int(DRAWS * CLAIMED.epsilon):,}, because the texts claim that one person moves a utility by 1, "
-        f"at ε 1 a draw. True total: one person moves count/1000 by only 1/1000, so a draw really costs ε "
-        f"{float(TRUE_EPSILON)}, and all {DRAWS:,} together at most ε {DRAWS * TRUE_EPSILON}."
+        f"Nominal total: ε {int(DRAWS * CLAIMED.epsilon):,}, as the texts claim that one person moves a utility by 1, "
+        f"at ε {CLAIMED.epsilon} a draw. True total: one person moves count/1000 by only 1/1000, so a draw really "
+        f"costs ε {float(TRUE_EPSILON)}, and all {DRAWS:,} together at most ε {DRAWS * TRUE_EPSILON}."
     )
 
 

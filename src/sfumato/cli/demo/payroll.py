@@ -17,21 +17,21 @@ def show(stage: Stage, curator: Session) -> None:
     (jan_size, jan_mean), (feb_size, feb_mean) = _raw("january"), _raw("february")
     stolen = feb_mean * feb_size - jan_mean * jan_size
     stage.say(
-        f"January: {jan_size} employees earn ${jan_mean:,} on average. In February Mallory joins: {feb_size} employees, "
-        f"${feb_mean:,}. From the raw averages: {feb_mean:,}·{feb_size} − {jan_mean:,}·{jan_size} = ${stolen:,}, "
-        "Mallory's salary. The attack wins."
+        f"January: {jan_size} employees, who earn ${jan_mean:,} on average. In February Mallory joins: {feb_size} "
+        f"employees, ${feb_mean:,}. From the raw averages: {feb_mean:,}·{feb_size} − {jan_mean:,}·{jan_size} = "
+        f"${stolen:,}, Mallory's salary. The attack wins."
     )
     stage.say(f"The same two averages through the curator (salaries within the public bounds $0 to ${TOP_SALARY:,}):")
     rows = [_attack(curator, epsilon, jan_size, feb_size) for epsilon in EPSILONS]
-    header = ("ε of each month", "January's average", "February's average", "Mallory, by difference", "between")
-    stage.figures(header, rows)
+    stage.figures(("ε a month", "January", "February", "difference", "from", "to"), rows)
     stage.say(
-        "The attack loses: differencing multiplies the noise by the number of employees. Both averages lie in their "
-        'intervals, and so Mallory in "between", with a confidence of 90% at least.'
+        f"The attack loses. The difference {feb_size}·February − {jan_size}·January multiplies the noise by the number "
+        "of employees: all that it tells, with a confidence of at least 90%, is that the salary lies between the last "
+        "two columns."
     )
     stage.say(
-        f"The six answers cost {curator.spent} in all, the whole budget of this account. An owner would allow one row: "
-        "at ε 8 a month the averages are good and the promise is weak, at ε 0.1 it is the other way round."
+        f"These six answers cost {curator.spent}, the whole budget of this account. An owner would allow one row of "
+        "them: at ε 8 a month the averages are good and the promise is weak, at ε 0.1 it is the other way round."
     )
 
 
@@ -47,8 +47,7 @@ def _attack(curator: Session, epsilon: str, jan_size: int, feb_size: int) -> tup
     guess = feb_size * (feb.value or 0) - jan_size * (jan.value or 0)
     low = feb_size * (feb.low or 0) - jan_size * (jan.high or 0)
     high = feb_size * (feb.high or 0) - jan_size * (jan.low or 0)
-    between = f"{_dollars(low)} and {_dollars(high)}"
-    return epsilon, _dollars(jan.value or 0), _dollars(feb.value or 0), _dollars(guess), between
+    return epsilon, *map(_dollars, (jan.value or 0, feb.value or 0, guess, low, high))
 
 
 def _average(curator: Session, month: str, epsilon: str) -> Estimate:
@@ -56,4 +55,4 @@ def _average(curator: Session, month: str, epsilon: str) -> Estimate:
 
 
 def _dollars(amount: float) -> str:
-    return f"{'−' if amount < 0 else ''}${abs(amount):,.0f}"
+    return f"{'-' if amount < 0 else ''}${abs(amount):,.0f}"

@@ -1,0 +1,122 @@
+import json
+
+import pytest
+from tests.cli.commands import COUNT, QUERY, refusal, run, spent
+
+POLICY = """
+version = "1"
+dataset = "hospital"
+[unit]
+name = "patient"
+[tables.people]
+source = "people.csv"
+[tables.people.columns.age]
+type = "integer"
+bounds = [0, 120]
+"""
+
+
+@pytest.fixture
+def policy(people_csv):
+    path = people_csv.with_name("hospital.toml")
+    path.write_text(POLICY, "utf-8")
+    return path
+
+
+def test_json_holds_the_records_and_the_receipt_alone_on_stdout(people_csv):
+    result = run(*QUERY, people_csv, COUNT, "--epsilon", "50", "--json")
+    document = json.loads(result.stdout)
+    assert document["records"] == [{"n": 100, "n_low": 100, "n_high": 100}]
+    assert document["receipt"]["guarantee"] == {"type": "PureDP", "epsilon": "50"}
+    assert (document["confidence"], document["reused"]) == (0.95, False)
+
+
+def test_without_a_budget_or_a_ledger_both_are_said(people_csv):
+    result = run(*QUERY, people_csv, COUNT, "--epsilon", "0.1")
+    assert "it is what this question asks: ε 0.1" in result.stderr
+    assert "forgotten on exit" in result.stderr
+    assert "spent ε 0.1, left ε 0" in result.stdout
+
+
+def test_a_stated_budget_is_kept_in_silence(people_csv):
+    result = run(*QUERY, people_csv, COUNT, "--epsilon", "0.1", "--budget", "1", "--budget-delta", "1e-6")
+    assert "no --budget" not in result.stderr
+    assert "left ε 0.9, δ 1e-06" in result.stdout
+
+
+def test_delta_is_part_of_the_price(people_csv):
+    result = run(*QUERY, people_csv, COUNT, "--epsilon", "1", "--delta", "1e-6", "--explain")
+    assert "price" in result.stdout
+
+
+def test_explaining_spends_nothing_and_opens_no_account(people_csv, tmp_path):
+    ledger = tmp_path / "l.db"
+    result = run(*QUERY, people_csv, COUNT, "--epsilon", "2", "--budget", "1", "--ledger", ledger, "--explain")
+    assert (result.exit_code, ledger.exists()) == (0, False)
+    assert "price       ε 2" in result.stdout
+
+
+def test_a_new_account_needs_a_budget(people_csv, tmp_path):
+    assert "--budget" in refusal(*QUERY, people_csv, COUNT, "--epsilon", "0.1", "--ledger", tmp_path / "l.db")
+    assert not (tmp_path / "l.db").exists()
+
+
+def test_an_account_keeps_its_budget_and_its_answers(people_csv, tmp_path):
+    ledger = tmp_path / "l.db"
+    first = run(*QUERY, people_csv, COUNT, "--epsilon", "0.1", "--budget", "1", "--ledger", ledger).stdout
+    again = run(*QUERY, people_csv, COUNT, "--epsilon", "0.1", "--ledger", ledger).stdout
+    assert again.splitlines()[0] == first.splitlines()[0]
+    assert "stored answer, nothing spent, left ε 0.9" in again
+    assert spent(ledger) == "ε 0.1"
+
+
+def test_another_account_in_the_same_ledger_needs_a_budget_of_its_own(people_csv, tmp_path):
+    run(*QUERY, people_csv, COUNT, "--epsilon", "0.1", "--budget", "1", "--ledger", tmp_path / "l.db")
+    question = (*QUERY, people_csv, "SELECT COUNT(*) AS n FROM folk", "--name", "folk", "--epsilon", "0.1")
+    assert "'folk'" in refusal(*question, "--ledger", tmp_path / "l.db")
+    assert run(*question, "--ledger", tmp_path / "l.db", "--budget", "1").exit_code == 0
+
+
+def test_an_account_does_not_take_another_budget(people_csv, tmp_path):
+    question = (*QUERY, people_csv, COUNT, "--epsilon", "0.1", "--ledger", tmp_path / "l.db")
+    run(*question, "--budget", "1")
+    assert "was opened with budget ε 1, not ε 2" in refusal(*question, "--budget", "2")
+
+
+def test_a_file_without_a_header_gets_names(tmp_path):
+    path = tmp_path / "bare.csv"
+    path.write_text("30,x\n40,x\n", "utf-8")
+    sql = "SELECT COUNT(*) AS n FROM bare WHERE age > 35"
+    result = run(*QUERY, path, sql, "--epsilon", "50", "--names", "age,hours", "--column", "age=int")
+    assert result.stdout.startswith("n = 1 ± 0")
+
+
+def test_rows_of_one_person_are_bounded(people_csv):
+    options = ("--unit", "sex", "--max-rows-per-unit", "3", "--epsilon", "100")
+    assert run(*QUERY, people_csv, COUNT, *options).stdout.startswith("n = 6 ± 0")
+
+
+def test_keys_of_an_int_column_are_ints(people_csv):
+    sql = "SELECT age, COUNT(*) AS n FROM people GROUP BY age"
+    options = ("--column", "age=int", "--keys", "age=20,21", "--epsilon", "50", "--json")
+    assert [row["age"] for row in json.loads(run(*QUERY, people_csv, sql, *options).stdout)["records"]] == [20, 21]
+
+
+def test_with_a_policy_the_statement_stands_alone(policy, tmp_path):
+    options = ("--policy", policy, "--epsilon", "50", "--budget", "60", "--ledger", tmp_path / "l.db")
+    assert run("query", "SELECT AVG(age) AS a FROM people", *options).exit_code == 0
+    assert spent(tmp_path / "l.db", "hospital") == "ε 50"
+
+
+def test_a_policy_takes_no_file_and_no_declarations(policy, people_csv):
+    assert "FILE" in refusal("query", people_csv, COUNT, "--policy", policy, "--epsilon", "1")
+    line = refusal("query", COUNT, "--policy", policy, "--epsilon", "1", "--unit", "sex", "--column", "age=int")
+    assert "--column, --unit" in line
+
+
+def test_a_file_needs_a_question_beside_it(people_csv):
+    assert "FILE and SQL" in refusal(*QUERY, people_csv, "--epsilon", "1")
+
+
+def test_without_any_declared_column_nothing_can_be_asked(people_csv):
+    assert "--column" in refusal("query", people_csv, COUNT, "--epsilon", "1")
