@@ -20,8 +20,3 @@ def test_the_first_answer_comes_back_for_its_receipt(stage, people, curators):
     release = over_fifty.show(stage, people, curators.people)
     assert str(release.receipt.guarantee) == "ε 0.1"
     assert abs(release["n"][0].value - 6_460) < 400  # 40 scales: e^-40
-
-
-def test_asked_again_it_is_paid_with_nothing(stage, people, curators):
-    first, again = (over_fifty.show(stage, people, curators.people) for _ in range(2))
-    assert (over_fifty.paid(first), over_fifty.paid(again)) == ("ε 0.1", "nothing, stored answer")

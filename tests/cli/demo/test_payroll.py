@@ -21,8 +21,8 @@ def test_raw_averages_give_the_salary_away(shown):
 @pytest.mark.parametrize("epsilon", payroll.EPSILONS)
 def test_private_averages_leave_it_anywhere_within_the_public_bounds(shown, epsilon):
     _, january, february, difference, low, high = row(shown, f"{epsilon} ")
-    assert dollars(low) < dollars(difference) < dollars(high)
-    assert dollars(high) - dollars(low) > payroll.TOP_SALARY
+    assert dollars(low) <= dollars(difference) <= dollars(high)
+    assert dollars(high) - dollars(low) > payroll.TOP_SALARY  # wider than what is known without asking
     # The averages are shown in whole dollars: half a dollar for each of 201 employees.
     assert abs(101 * dollars(february) - 100 * dollars(january) - dollars(difference)) <= 101
 

@@ -4,9 +4,8 @@ from math import sqrt
 from pathlib import Path
 from typing import Final
 
-from sfumato.cli.demo.over_fifty import paid
 from sfumato.cli.demo.people import BINS, OLDEST, YOUNGEST, People, age_bin, true_counts
-from sfumato.cli.demo.stage import Stage
+from sfumato.cli.demo.stage import Stage, paid
 from sfumato.errors import ParameterError
 from sfumato.plots import histogram, save
 from sfumato.session.release import Release, shown_estimate

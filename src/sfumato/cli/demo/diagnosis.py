@@ -4,8 +4,7 @@ from fractions import Fraction
 from typing import Final
 
 from sfumato.cli.demo.curators import numbered_patients
-from sfumato.cli.demo.over_fifty import paid
-from sfumato.cli.demo.stage import Stage
+from sfumato.cli.demo.stage import Stage, paid
 from sfumato.errors import BudgetExceededError
 from sfumato.session.release import shown_estimate
 from sfumato.session.session import Session

@@ -10,6 +10,7 @@ from sfumato.mechanisms import Exponential
 
 DRAWS: Final = 10_000
 PEOPLE_A_POINT: Final = 1_000
+_MANY: Final = 100  # from here on, one decimal is enough
 CLAIMED: Final = Exponential(utility_sensitivity=1, epsilon=1)
 """As the texts have it: utility count/1000, said to have sensitivity 1, at ε = 1."""
 
@@ -42,4 +43,4 @@ def show(stage: Stage, people: People) -> None:
 
 
 def _expectation(draws: float) -> str:
-    return f"{draws:,.1f}" if draws >= 100 else f"{draws:.2f}"  # noqa: PLR2004 # digits, nothing else
+    return f"{draws:,.1f}" if draws >= _MANY else f"{draws:.2f}"

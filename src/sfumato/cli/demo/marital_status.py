@@ -3,9 +3,8 @@
 from typing import Final
 
 from sfumato.cli.demo.curators import MARITAL_STATUS
-from sfumato.cli.demo.over_fifty import paid
 from sfumato.cli.demo.people import People, true_counts
-from sfumato.cli.demo.stage import Stage
+from sfumato.cli.demo.stage import Stage, paid
 from sfumato.session.release import shown_estimate
 from sfumato.session.session import Session
 

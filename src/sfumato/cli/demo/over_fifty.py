@@ -3,7 +3,7 @@
 from typing import Final
 
 from sfumato.cli.demo.people import OVER, People
-from sfumato.cli.demo.stage import Stage
+from sfumato.cli.demo.stage import Stage, paid
 from sfumato.session.release import Release, shown_estimate
 from sfumato.session.session import Session
 
@@ -26,8 +26,3 @@ def show(stage: Stage, people: People, curator: Session) -> Release:
     )
     stage.say("The error bar follows from ε alone, so it was known before anything was spent.")
     return releases[0]
-
-
-def paid(release: Release) -> str:
-    """What an answer cost this time."""
-    return "nothing, stored answer" if release.reused else str(release.receipt.guarantee)

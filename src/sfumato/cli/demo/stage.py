@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from sfumato.cli.show import console, table
+from sfumato.session.release import Release
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,3 +37,8 @@ class Stage:
     def figures(self, header: Sequence[str], rows: Iterable[Sequence[str]], *, left: int = 1) -> None:
         """A table whose first `left` columns are words, and whose others are figures."""
         self.console.print(table(header, rows, left=left))
+
+
+def paid(release: Release) -> str:
+    """What an answer cost this time."""
+    return "nothing, stored answer" if release.reused else str(release.receipt.guarantee)
