@@ -101,3 +101,7 @@ def test_counts_are_checked(wrong):
             call(PureDP(1), wrong)
     with pytest.raises(ParameterError, match="max_parts_per_unit"):
         parallel(MIXED, max_parts_per_unit=wrong)
+
+
+def test_a_group_of_one_is_the_guarantee_itself_however_large_epsilon():
+    assert group(ApproxDP(1000, "1e-6"), 1) == ApproxDP(1000, "1e-6")

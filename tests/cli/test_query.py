@@ -108,8 +108,14 @@ def test_with_a_policy_the_statement_stands_alone(policy, tmp_path):
     assert spent(tmp_path / "l.db", "hospital") == "ε 50"
 
 
-def test_a_policy_takes_no_file_and_no_declarations(policy, people_csv):
-    assert "FILE" in refusal("query", people_csv, COUNT, "--policy", policy, "--epsilon", "1")
+def test_a_file_beside_a_policy_replaces_the_source_of_its_one_table(policy, tmp_path):
+    other = tmp_path / "other.csv"
+    other.write_text("age,sex,hours\n" + "30,M,1\n" * 500, "utf-8")
+    result = run("query", other, COUNT, "--policy", policy, "--epsilon", "50")
+    assert result.stdout.startswith("n = 500 ± 0")
+
+
+def test_a_policy_takes_no_declarations(policy):
     line = refusal("query", COUNT, "--policy", policy, "--epsilon", "1", "--unit", "sex", "--column", "age=int")
     assert "--column, --unit" in line
 
@@ -118,5 +124,5 @@ def test_a_file_needs_a_question_beside_it(people_csv):
     assert "FILE and SQL" in refusal(*QUERY, people_csv, "--epsilon", "1")
 
 
-def test_without_any_declared_column_nothing_can_be_asked(people_csv):
-    assert "--column" in refusal("query", people_csv, COUNT, "--epsilon", "1")
+def test_at_least_one_column_must_be_declared(people_csv):
+    assert "columns" in refusal("query", people_csv, COUNT, "--epsilon", "1")

@@ -145,8 +145,8 @@ def promise(epsilon: Fraction | float, delta: Fraction | float) -> Guarantee:
 def _geometric_up(epsilon: Fraction, count: int) -> Fraction | float:
     """Σ_{i<count} e^(iε) = (e^(count·ε) - 1)/(e^ε - 1), rounded up; at most count times the last term."""
     power, last = exp_up(epsilon * count), exp_up(epsilon * (count - 1))
-    if power == math.inf:
+    if last == math.inf:
         return math.inf
-    ratio = Fraction(exp_down(epsilon)) - 1
     bound = count * Fraction(last)
-    return min((Fraction(power) - 1) / ratio, bound) if ratio > 0 else bound
+    ratio = Fraction(exp_down(epsilon)) - 1
+    return min((Fraction(power) - 1) / ratio, bound) if ratio > 0 and power < math.inf else bound

@@ -42,13 +42,13 @@ def sfumato(
 
 
 @app.command()
-def query(  # noqa: PLR0913 # every option is a parameter
+def query(
     question: Annotated[
         list[str],
         typer.Argument(
             metavar="[FILE] SQL",
-            help="A CSV or Parquet file of people, then a SELECT statement on the table of its name. With --policy the "
-            "statement alone, as the policy names its files.",
+            help="A CSV or Parquet file of people, then a SELECT statement on the table of its name. With --policy "
+            "FILE may be left out, as the policy names its own, or it replaces that of the policy's one table.",
         ),
     ],
     *,
@@ -75,6 +75,9 @@ def query(  # noqa: PLR0913 # every option is a parameter
     ] = None,
     max_rows_per_unit: Annotated[int | None, typer.Option(metavar="N", help="Rows used of one person.")] = None,
     max_groups_per_unit: Annotated[int | None, typer.Option(metavar="N", help="Groups used of one person.")] = None,
+    max_rows_per_group_per_unit: Annotated[
+        int | None, typer.Option(metavar="N", help="Rows used of one person in one group.")
+    ] = None,
     names: Annotated[
         str | None, typer.Option(metavar="A,B", help="The first columns of a CSV file that has no header.")
     ] = None,
@@ -82,7 +85,7 @@ def query(  # noqa: PLR0913 # every option is a parameter
         str | None, typer.Option(metavar="TABLE", help="The table's name in SQL, if not the file's without its ending.")
     ] = None,
     policy: Annotated[
-        str | None, typer.Option(metavar="FILE", help="The owner's policy (TOML) instead of FILE and declarations.")
+        str | None, typer.Option(metavar="FILE", help="The owner's policy (TOML) instead of declarations.")
     ] = None,
     ledger: Annotated[str | None, typer.Option(metavar="FILE", help="Remembers what was spent, and answers.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print rows and receipt as JSON.")] = False,
@@ -94,11 +97,12 @@ def query(  # noqa: PLR0913 # every option is a parameter
 
     Example: sfumato query adult.csv "SELECT AVG(age) FROM adult" --epsilon 0.1 --column age=int:17:90
     """
-    from sfumato.cli.query import Declared, Price, ask  # noqa: PLC0415 # keeps --help quick
+    from sfumato.cli.query import Declared, Price, ask  # keeps --help quick
 
     declared = Declared(
         policy=policy, columns=tuple(column or ()), keys=tuple(keys or ()), unit=unit, names=names, name=name,
         max_rows_per_unit=max_rows_per_unit, max_groups_per_unit=max_groups_per_unit,
+        max_rows_per_group_per_unit=max_rows_per_group_per_unit,
     )  # fmt: skip
     price = Price(epsilon=epsilon, delta=delta, budget=budget, budget_delta=budget_delta)
     ask(tuple(question), declared=declared, price=price, ledger=ledger, as_json=as_json, explain=explain)
@@ -113,7 +117,7 @@ def demo(
     ] = None,
 ) -> None:
     """Show the main things at work, on the Adult census where it can be had: answers, attacks, budgets, a receipt."""
-    from sfumato.cli.demo.run import run  # noqa: PLC0415 # keeps --help quick
+    from sfumato.cli.demo.run import run  # keeps --help quick
 
     run(output=output, ledger=ledger)
 
@@ -121,7 +125,7 @@ def demo(
 @ledger_app.command("verify")
 def ledger_verify(file: LedgerFile) -> None:
     """Compute every hash and every account anew, from the first entry."""
-    from sfumato.cli.ledger import verify  # noqa: PLC0415 # keeps --help quick
+    from sfumato.cli.ledger import verify  # keeps --help quick
 
     verify(file)
 
@@ -129,6 +133,6 @@ def ledger_verify(file: LedgerFile) -> None:
 @ledger_app.command("show")
 def ledger_show(file: LedgerFile) -> None:
     """Show each account: its budget, what is spent and what is left."""
-    from sfumato.cli.ledger import show  # noqa: PLC0415 # keeps --help quick
+    from sfumato.cli.ledger import show  # keeps --help quick
 
     show(file)

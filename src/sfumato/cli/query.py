@@ -1,7 +1,7 @@
 """`sfumato query`: one question about one file, or about the tables of a policy."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -13,6 +13,8 @@ from sfumato.errors import ParameterError
 from sfumato.ledger.locations import open_ledger
 from sfumato.privacy.guarantees import ApproxDP, Guarantee, PureDP, guarantee
 from sfumato.privacy.neighbors import EACH_ROW, UnitColumn
+from sfumato.query.policy import Policy
+from sfumato.query.policy_file import load_policy
 from sfumato.query.schema import Limits
 from sfumato.session.release import Release
 from sfumato.session.session import Session, open_session
@@ -32,6 +34,7 @@ class Declared:
     name: str | None
     max_rows_per_unit: int | None
     max_groups_per_unit: int | None
+    max_rows_per_group_per_unit: int | None
 
     @property
     def of_a_table(self) -> tuple[str, ...]:
@@ -40,6 +43,7 @@ class Declared:
             "--column": self.columns or None, "--keys": self.keys or None, "--unit": self.unit, "--names": self.names,
             "--name": self.name, "--max-rows-per-unit": self.max_rows_per_unit,
             "--max-groups-per-unit": self.max_groups_per_unit,
+            "--max-rows-per-group-per-unit": self.max_rows_per_group_per_unit,
         }  # fmt: skip
         return tuple(option for option, value in facts.items() if value is not None)
 
@@ -93,27 +97,33 @@ def ask(
 def _forgetful(file: tuple[str, ...], declared: Declared, budget: Guarantee) -> Session:
     """A session that keeps no ledger: on the policy's tables, or on the one file."""
     if declared.policy is not None:
-        if file:
-            raise ParameterError("FILE", file[0], "must be left out with --policy, which names the files itself")
         if declared.of_a_table:
             raise ParameterError("policy", declared.policy, f"says this itself: {', '.join(declared.of_a_table)}")
-        return Session(declared.policy, budget=budget)
+        policy = load_policy(declared.policy)
+        return Session(_with_source(policy, *file) if file else policy, budget=budget)
     if len(file) + 1 != _FILE_AND_SQL:
         raise ParameterError("arguments", len(file) + 1, "must be two, FILE and SQL, or with --policy SQL alone")
-    columns = declared_columns(declared.columns, declared.keys)
-    if not columns and declared.unit is None:
-        raise ParameterError("column", None, "must be declared at least once, such as --column age=int:17:90")
     return open_session(
         file[0],
         budget=budget,
-        columns=columns,
+        columns=declared_columns(declared.columns, declared.keys),
         unit=EACH_ROW if declared.unit is None else UnitColumn(declared.unit),
         name=declared.name,
         names=None if declared.names is None else separated(declared.names),
         limits=Limits(
-            max_rows_per_unit=declared.max_rows_per_unit, max_groups_per_unit=declared.max_groups_per_unit
+            max_rows_per_unit=declared.max_rows_per_unit,
+            max_groups_per_unit=declared.max_groups_per_unit,
+            max_rows_per_group_per_unit=declared.max_rows_per_group_per_unit,
         ),
     )  # fmt: skip
+
+
+def _with_source(policy: Policy, file: str, *more: str) -> Policy:
+    """The policy with another file behind its one table."""
+    if more or len(policy.sources) != 1:
+        raise ParameterError("FILE", file, f"can replace the source of one table; the policy has {len(policy.sources)}")
+    ((table, facts),) = policy.sources.items()
+    return replace(policy, sources={table: replace(facts, source=Path(file))})
 
 
 def _known_budget(ledger: str, account: str) -> Guarantee:

@@ -102,8 +102,11 @@ def _file(path: Path, names: tuple[str, ...] | None) -> DataSource:
 
 
 def _header(path: Path) -> tuple[str, ...]:
-    with path.open(newline="", encoding="utf-8-sig", errors="replace") as file:
-        header = next(_reader(file), [])
+    try:
+        with path.open(newline="", encoding="utf-8-sig", errors="replace") as file:
+            header = next(_reader(file), [])
+    except OSError:
+        raise ParameterError("source", path.name, "must be a file that can be read") from None
     names = tuple(name.strip(" ") for name in header)
     if not names or "" in names or len(set(names)) != len(names):
         raise ParameterError("source", path.name, "must start with a header of distinct column names, or get names=")

@@ -103,9 +103,13 @@ def _oriented(compare: Compare) -> Condition:
     left, right = compare.left, compare.right
     if isinstance(left, Literal) and isinstance(right, Literal):
         return And(()) if decided(compare.comparison, left, right) else Or(())
-    if _side_text(left) > _side_text(right):
+    if _order(left) > _order(right):
         return Compare(_MIRRORED[compare.comparison], right, left)
     return compare
+
+
+def _order(side: Scalar) -> tuple[bool, str]:
+    return isinstance(side, Literal), _side_text(side)
 
 
 def decided(comparison: Comparison, left: Literal, right: Literal) -> bool:

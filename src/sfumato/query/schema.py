@@ -210,6 +210,8 @@ class Table:
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", MappingProxyType(dict(self.columns)))
         lowered = {name.lower() for name in self.columns}
+        if not self.columns:
+            raise ParameterError("columns", self.name, "must declare at least one, such as age=integer(17, 90)")
         if len(lowered) != len(self.columns):
             raise ParameterError("columns", self.name, "must differ in more than upper and lower case")
         match self.unit:

@@ -70,7 +70,8 @@ class Lowering:
 
     def statistic(self, node: exp.Expr) -> Statistic:
         """One aggregate."""
-        _check_arguments(node)
+        if _says_more(node):
+            raise _no_statistic(node)
         inner = node.this
         match node:
             case exp.Count() if isinstance(inner, exp.Star) and not node.expressions:
@@ -82,14 +83,12 @@ class Lowering:
             case exp.Avg() if isinstance(inner, exp.Column):
                 return Mean(self.column(inner).name)
             case _:
-                raise NotPrivateError(
-                    shown(node), "this is no statistic that is released here",
-                    "Ask for COUNT(*), COUNT(column), SUM(column) or AVG(column).",
-                )  # fmt: skip
+                raise _no_statistic(node)
 
     def condition(self, node: exp.Expr) -> Condition:
         """What WHERE says."""
-        _check_arguments(node)
+        if _says_more(node):
+            raise _no_condition(node)
         match node:
             case exp.Paren():
                 return self.condition(node.this)
@@ -115,10 +114,7 @@ class Lowering:
                     self.table, _COMPARISONS[type(node)], self.scalar(node.this), self.scalar(node.expression)
                 )  # fmt: skip
             case _:
-                raise NotPrivateError(
-                    shown(node), "this condition is not supported",
-                    "Use comparisons, IN, BETWEEN, IS NULL, AND, OR and NOT on columns and constants.",
-                )  # fmt: skip
+                raise _no_condition(node)
 
     def _between(self, node: exp.Between) -> Condition:
         if node.args.get("symmetric"):
@@ -161,10 +157,23 @@ class Lowering:
                 )
 
 
-def _check_arguments(node: exp.Expr) -> None:
-    """Refuse what the parser noted beside the arguments that are read here, rather than leave it out."""
-    if extras := [key for key, value in node.args.items() if value and key not in _ARGUMENTS]:
-        raise NotPrivateError(shown(node), f"{extras[0].upper()} is not supported", "Leave it out.")
+def _says_more(node: exp.Expr) -> bool:
+    """Whether the parser noted more than what is read here: then the node is refused, and nothing is left out."""
+    return any(value and key not in _ARGUMENTS for key, value in node.args.items())
+
+
+def _no_condition(node: exp.Expr) -> NotPrivateError:
+    return NotPrivateError(
+        shown(node), "this condition is not supported",
+        "Use comparisons, IN, BETWEEN, IS NULL, AND, OR and NOT on columns and constants.",
+    )  # fmt: skip
+
+
+def _no_statistic(node: exp.Expr) -> NotPrivateError:
+    return NotPrivateError(
+        shown(node), "this is no statistic that is released here",
+        "Ask for COUNT(*), COUNT(column), SUM(column) or AVG(column).",
+    )  # fmt: skip
 
 
 def _number(text: str) -> Fraction:

@@ -59,7 +59,7 @@ class Release:
 
     def to_arrow(self) -> Any:
         """The records as a pyarrow Table."""
-        import pyarrow as pa  # noqa: PLC0415 # loaded only by those who ask for it
+        import pyarrow as pa  # loaded only by those who ask for it
 
         return pa.Table.from_pylist(self.records())
 
@@ -73,7 +73,7 @@ class Release:
 
     def plot(self, statistic: str | None = None, path: "str | Path | None" = None) -> Any:
         """A picture of one statistic with its error bars, saved if a path is given; needs the extra `plots`."""
-        from sfumato import plots  # noqa: PLC0415 # an extra
+        from sfumato import plots  # an extra
 
         name = statistic or self.statistics[0]
         shown = [
@@ -135,11 +135,11 @@ def _figures(names: Sequence[str], row: Sequence[Estimate]) -> dict[str, Any]:
 
 
 def _text_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, right_from: int) -> str:
-    from io import StringIO  # noqa: PLC0415 # with rich, below
+    from io import StringIO  # with rich, below
 
-    from rich.box import SIMPLE_HEAD  # noqa: PLC0415 # loaded when a table is printed
-    from rich.console import Console  # noqa: PLC0415 # the same
-    from rich.table import Table  # noqa: PLC0415 # the same
+    from rich.box import SIMPLE_HEAD  # loaded when a table is printed
+    from rich.console import Console  # the same
+    from rich.table import Table  # the same
 
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for index, name in enumerate(header):
@@ -152,7 +152,7 @@ def _text_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, right_f
 
 
 def _extra(module: str) -> Any:
-    from importlib import import_module  # noqa: PLC0415 # with the extra
+    from importlib import import_module  # with the extra
 
     try:
         return import_module(module)

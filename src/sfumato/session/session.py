@@ -195,7 +195,7 @@ def open_session(
 
 
 def _loaded(path: str | PathLike[str]) -> Policy:
-    from sfumato.query.policy_file import load_policy  # noqa: PLC0415 # pydantic is for policy files alone
+    from sfumato.query.policy_file import load_policy  # pydantic is for policy files alone
 
     return load_policy(Path(path))
 
