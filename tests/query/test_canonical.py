@@ -46,7 +46,7 @@ def test_what_is_simple_stays_as_it_is(condition):
         (And((And((B,)), And(()))), B),
         (Or((B, And(()))), And(())),
         (And((B, Or(()))), Or(())),
-        (Not(And((B, Not(B)))), Or((Not(B), B))),
+        (Not(And((Not(B), B))), Or((B, Not(B)))),
         (Not(Compare(Comparison.LESS, V, ONE)), Compare(Comparison.GREATER_EQUAL, V, ONE)),
         (Compare(Comparison.LESS, ONE, V), Compare(Comparison.GREATER, V, ONE)),
         (IsIn(V, (TWO, ONE, TWO)), IsIn(V, (ONE, TWO))),

@@ -5,7 +5,7 @@ Only names are read when a source is opened: the header of a CSV file, or the na
 
 import csv
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TextIO, TypeAlias
 
@@ -38,7 +38,7 @@ class ParquetFile:
 class ArrowData:
     """An Arrow table in memory."""
 
-    table: Any  # pyarrow.Table; pyarrow ships no types
+    table: Any = field(repr=False)  # pyarrow.Table, which ships no types and shows its rows
     names: tuple[str, ...]
 
 

@@ -1,7 +1,7 @@
 """The owner's policy as a value: tables, where their rows come from, who a person is, and the version of all this."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
@@ -14,7 +14,7 @@ from sfumato.query.schema import Table
 class SourceFacts:
     """Where the rows of a table come from: a path or a frame, and the names of a CSV file that has no header."""
 
-    source: Any
+    source: Any = field(repr=False)  # a frame shows its rows
     names: tuple[str, ...] | None = None
 
 

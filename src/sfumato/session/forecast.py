@@ -9,7 +9,7 @@ from sfumato.query.plan import CountOutput, MeanOutput, Output, PrivatePlan, Sum
 TYPICAL_SIZE: Final = 1_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Forecast:
     """How far one column of an answer will be from the exact value, at a confidence.
 
@@ -23,7 +23,7 @@ class Forecast:
     half_width: float
     assumption: str = ""
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return f"{self.column} ± {self.half_width:.6g}" + (f" ({self.assumption})" if self.assumption else "")
 
 

@@ -4,7 +4,7 @@
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
@@ -126,6 +126,7 @@ def _key(policy: Policy, plan: PrivatePlan) -> str:
     document = {
         "question": question_text(plan.question),
         "measures": [repr(measure) for measure in plan.statement.measures],
+        "outputs": [repr(replace(output, name="")) for output in plan.outputs],
         "keys": [[key.name, [repr(value) for value in key.values]] for key in plan.statement.keys],
         "event": encode_event(plan.event),
         "charge": encode_guarantee(plan.charge),
