@@ -88,7 +88,7 @@ def _float(value: object) -> float | None:
 def _text(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    return value if isinstance(value, str) else str(value)
+    return f"{value:f}" if isinstance(value, Decimal) else str(value)
 
 
 def _boolean(value: object) -> bool | None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from sfumato.errors import NotPrivateError
+from sfumato.errors import NotPrivateError, ParameterError
 from sfumato.privacy.guarantees import ApproxDP, PureDP
 from sfumato.privacy.neighbors import NeighboringRelation
 from sfumato.query.allocation import allocate
@@ -14,6 +14,7 @@ from sfumato.query.relations import Aggregate, CountRows, CountValues, GroupBy, 
 from sfumato.query.schema import Table
 from sfumato.query.stability import sensitivity
 
+MAX_GROUPS: Final = 1_000_000
 PASSES: Final[tuple[Callable[[Aggregate], Aggregate], ...]] = (enforce_limits,)
 
 
@@ -25,7 +26,7 @@ def compile_plan(
     Raises:
         NotPrivateError: A key column without public keys.
         UnboundedSensitivityError: A sum without bounds, or a unit without limits.
-        ParameterError: An unknown column, or a sum over one that is no number.
+        ParameterError: An unknown column, a sum over one that is no number, or more groups than an answer can hold.
     """
     for rewrite in PASSES:
         question = rewrite(question)
@@ -60,6 +61,9 @@ def exact_half(question: Aggregate) -> tuple[Statement, tuple[tuple[int, ...], .
         columns.append(tuple(range(first, first + len(own))))
         outputs.append(output)
     statement = Statement(rows=question.child.child, keys=key_columns(table, question.child), measures=tuple(measures))
+    if statement.group_count > MAX_GROUPS:
+        groups = f"{statement.group_count:,} groups"
+        raise ParameterError("GROUP BY", groups, f"must make at most {MAX_GROUPS:,}; every listed one is in the answer")
     return statement, tuple(columns), tuple(outputs)
 
 

@@ -8,16 +8,18 @@ from typing import Final
 
 import sqlglot
 from sqlglot import exp
-from sqlglot.errors import OptimizeError, ParseError, TokenError
+from sqlglot.errors import OptimizeError, ParseError, SqlglotError, TokenError
 from sqlglot.optimizer.qualify import qualify
 
-from sfumato.errors import NotPrivateError, ParameterError
+from sfumato.errors import NotPrivateError, ParameterError, SfumatoError
 from sfumato.query.frame import aggregate
 from sfumato.query.relations import Aggregate, Filter, Rows, table_of
 from sfumato.query.schema import unicode_text
 from sfumato.query.sql_lowering import DIALECT, Lowering, shown
 
 MAX_LENGTH: Final = 100_000
+# what sqlglot raises on calls of known functions with arguments of a shape that it does not expect
+_SLIPS_OF_THE_PARSER: Final = (SqlglotError, TypeError, ValueError, LookupError, AttributeError)
 _ALLOWED_CLAUSES: Final = {"expressions", "from_", "where", "group", "kind"}
 
 
@@ -36,6 +38,10 @@ def parse_question(text: str, sources: Mapping[str, Rows]) -> Aggregate:
         return _question(text, sources)
     except RecursionError:
         raise ParameterError("sql", text[:80], "must not be nested so deeply") from None
+    except SfumatoError:
+        raise
+    except _SLIPS_OF_THE_PARSER:
+        raise ParameterError("sql", text[:80], "holds a call that cannot be read; ask for COUNT, SUM or AVG") from None
 
 
 def _question(text: str, sources: Mapping[str, Rows]) -> Aggregate:

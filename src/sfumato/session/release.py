@@ -81,7 +81,9 @@ class Release:
             for group, estimate in zip(self.groups, self[name], strict=True)
             if estimate.value is not None and estimate.low is not None and estimate.high is not None
         ]
-        labels, values, lows, highs = (list(column) for column in zip(*shown, strict=True)) if shown else ([],) * 4
+        if not shown:
+            raise ParameterError("statistic", name, "holds nothing to show; release it with an ε above 0")
+        labels, values, lows, highs = (list(column) for column in zip(*shown, strict=True))
         figure = plots.bars(
             labels, values, lows, highs, y_label=name, x_label=", ".join(self.keys),
             title=f"{name}, {self.confidence:.0%} intervals, {self.receipt.guarantee}",

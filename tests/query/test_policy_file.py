@@ -1,0 +1,141 @@
+from fractions import Fraction
+
+import pytest
+
+import sfumato as sf
+from sfumato.errors import ParameterError, PolicyError
+from sfumato.privacy.neighbors import EACH_ROW, REPLACE_ONE, UnitColumn
+from sfumato.query.policy_file import load_policy
+from sfumato.query.schema import Kind, Limits
+
+HOSPITAL = """
+version = "2026-11"
+
+[unit]
+name = "patient"
+neighboring_relation = "add_or_remove_one"
+
+[tables.visits]
+source = "visits.parquet"
+unit = "patient_id"
+max_groups_per_unit = 3
+max_rows_per_unit = 10
+
+[tables.visits.columns.hours]
+type = "float"
+bounds = [0, 100]
+resolution = 0.01
+
+[tables.visits.columns.day]
+values = [1, 2, 3, 4, 5, 6, 7]
+
+[tables.visits.columns.emergency]
+type = "boolean"
+"""
+
+
+def loaded(text, folder):
+    path = folder / "hospital.toml"
+    path.write_text(text, "utf-8")
+    return load_policy(path)
+
+
+def test_a_policy_is_read_as_it_is_written(tmp_path):
+    policy = loaded(HOSPITAL, tmp_path)
+    visits = policy.tables["visits"]
+    assert (policy.dataset, policy.version, policy.data_version, policy.unit_name) == (
+        "hospital", "2026-11", "2026-11", "patient",
+    )  # fmt: skip
+    assert (visits.unit, visits.limits) == (
+        UnitColumn("patient_id"), Limits(max_groups_per_unit=3, max_rows_per_unit=10),
+    )  # fmt: skip
+    assert (visits.columns["hours"].resolution, visits.columns["hours"].bounded_steps) == (
+        Fraction(1, 100), (0, 10_000),
+    )  # fmt: skip
+    assert (visits.columns["day"].kind, visits.columns["day"].values) == (Kind.INTEGER, (1, 2, 3, 4, 5, 6, 7))
+    assert visits.columns["emergency"].values == (False, True)
+    assert visits.columns["patient_id"].kind is Kind.TEXT
+    assert policy.sources["visits"].source == tmp_path / "visits.parquet"
+
+
+def test_a_session_is_opened_on_a_policy_file(tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rows = {"patient_id": ["a", "a", "b"], "hours": [1.5, 2.5, 3.0], "day": [1, 1, 2], "emergency": [True, False, None]}
+    pq.write_table(pa.table(rows), tmp_path / "visits.parquet")
+    loaded(HOSPITAL, tmp_path)
+    with sf.Session(tmp_path / "hospital.toml", budget=sf.ApproxDP(3, "1e-6")) as session:
+        release = session.sql("SELECT day, COUNT(*) AS n, AVG(hours) AS h FROM visits GROUP BY day", epsilon=1)
+        assert (len(release), session.spent) == (7, sf.PureDP(1))
+
+
+def test_what_is_left_out_has_the_plain_meaning(tmp_path):
+    policy = loaded(
+        'version = "1"\ndata_version = "7"\ndataset = "d"\n[unit]\nname = "row"\nneighboring_relation = "replace_one"\n'
+        '[tables.t]\nsource = "t.csv"\nnames = ["a", "b"]\n[tables.t.columns.a]\ntype = "float"\nnullable = false\n'
+        'bounds = ["0.5", 1.5]\n[tables.t.columns.b]\nvalues = ["x"]\n',
+        tmp_path,
+    )
+    table = policy.tables["t"]
+    assert (table.unit, policy.neighboring_relation, policy.data_version, policy.dataset) == (
+        EACH_ROW, REPLACE_ONE, "7", "d",
+    )  # fmt: skip
+    assert (table.columns["a"].resolution, table.columns["a"].nullable, table.columns["b"].values) == (
+        Fraction(1, 100), False, ("x",),
+    )  # fmt: skip
+    assert policy.sources["t"].names == ("a", "b")
+
+
+BROKEN = [
+    # what is replaced, by what, the path in the error, the requirement
+    ('version = "2026-11"', "", "version", "required"),
+    ('version = "2026-11"', "version = 3", "version", "string"),
+    ('name = "patient"', "", "unit.name", "required"),
+    ('"add_or_remove_one"', '"add_or_remove_two"', "unit.neighboring_relation", "replace_one"),
+    ("max_rows_per_unit = 10", "max_rows = 10", "tables.visits.max_rows", "not permitted"),
+    ("max_rows_per_unit = 10", "", "tables.visits", "max_rows_per_unit"),
+    ("max_rows_per_unit = 10", "max_rows_per_unit = 0", "tables.visits", "at least 1"),
+    ("max_rows_per_unit = 10", 'max_rows_per_unit = "10"', "tables.visits.max_rows_per_unit", "integer"),
+    ('unit = "patient_id"', "", "tables.visits", "unit column"),
+    ("bounds = [0, 100]", "bounds = [100, 0]", "tables.visits.columns.hours", "below the upper"),
+    ("bounds = [0, 100]", "bounds = [5, 5]", "tables.visits.columns.hours", "below the upper"),
+    ("bounds = [0, 100]", "bounds = [0]", "tables.visits.columns.hours.bounds", "at least 2"),
+    ("bounds = [0, 100]", 'bounds = ["zero", 1]', "tables.visits.columns.hours", "finite"),
+    ("bounds = [0, 100]", "bounds = [0, inf]", "tables.visits.columns.hours", "finite"),
+    ("bounds = [0, 100]", "nullable = false", "tables.visits.columns.hours", "bounds"),
+    ("resolution = 0.01", "resolution = 0", "tables.visits.columns.hours", "above 0"),
+    ("resolution = 0.01", "resolution = -1", "tables.visits.columns.hours", "above 0"),
+    ("resolution = 0.01", 'resolution = "1e-300"', "tables.visits.columns.hours", "1e-100"),
+    ('type = "float"', 'type = "double"', "tables.visits.columns.hours.type", "float"),
+    ('type = "boolean"', 'type = "boolean"\nbounds = [0, 1]', "tables.visits.columns.emergency", "number"),
+    ('type = "boolean"', "", "tables.visits.columns.emergency", "needs type"),
+    ("values = [1, 2, 3, 4, 5, 6, 7]", "values = []", "tables.visits.columns.day", "needs type"),
+    ("values = [1, 2, 3, 4, 5, 6, 7]", 'values = [1, "2"]', "tables.visits.columns.day", "one type"),
+    ("values = [1, 2, 3, 4, 5, 6, 7]", "values = [1, 1]", "tables.visits.columns.day", "once"),
+    ("values = [1, 2, 3, 4, 5, 6, 7]", "values = [1, 2.5]", "tables.visits.columns.day", "valid"),
+    ("values = [1, 2, 3, 4, 5, 6, 7]", 'values = [1]\ntype = "text"', "tables.visits.columns.day", "no key"),
+    ("[unit]", "secret = 1\n[unit]", "secret", "not permitted"),
+    ("[tables.visits]", "[tables.visits", "hospital.toml", "not TOML"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("before", "after", "path", "requirement"), BROKEN)
+def test_what_is_impossible_is_refused_with_its_place(tmp_path, before, after, path, requirement):
+    assert before in HOSPITAL
+    with pytest.raises(PolicyError, match=rf"(?s)at {path}.*{requirement}") as caught:
+        loaded(HOSPITAL.replace(before, after, 1), tmp_path)
+    assert caught.value.path.startswith(path)
+
+
+def test_a_policy_without_tables_is_refused(tmp_path):
+    with pytest.raises(PolicyError, match="tables"):
+        loaded('version = "1"\n[unit]\nname = "p"\n[tables]\n', tmp_path)
+
+
+def test_a_missing_file_and_one_that_is_no_text_are_refused(tmp_path):
+    with pytest.raises(ParameterError, match="TOML"):
+        load_policy(tmp_path / "nowhere.toml")
+    (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(PolicyError, match=r"binary\.toml.*not TOML"):
+        load_policy(tmp_path / "binary.toml")

@@ -1,0 +1,137 @@
+"""Parallel composition over people: the k most expensive parts are charged, because a unit lies in at most k."""
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.engines.running import exact
+from tests.session.opening import COUNT, opened, recorded
+
+import sfumato as sf
+from sfumato.errors import BudgetExceededError, ParameterError
+
+VISITS = {"u": sf.text(), "ward": sf.text(values=["A", "B", "C"]), "hours": sf.integer(0, 9)}
+
+
+def hospital(rows, **changes):
+    data = pa.Table.from_pylist(rows, schema=pa.schema({"u": pa.string(), "ward": pa.string(), "hours": pa.int64()}))
+    facts = {"name": "visits", "columns": VISITS, "unit": "u", "limits": sf.Limits(max_rows_per_unit=2)}
+    return opened(data, **(facts | changes)), data
+
+
+ROWS = [{"u": u, "ward": ward, "hours": 1} for u in "ab" for ward in "ABC"]
+QUESTION = "SELECT COUNT(*) AS n FROM visits"
+
+
+@pytest.mark.parametrize(("most", "spent"), [(1, "0.3"), (2, "0.5"), (3, "0.6")])
+def test_the_most_expensive_parts_are_charged(most, spent):
+    session, _ = hospital(ROWS)
+    with session.partition("visits", by="ward", max_parts_per_unit=most) as wards:
+        for ward, epsilon in {"A": "0.1", "B": "0.2", "C": "0.3"}.items():
+            wards[ward].sql(QUESTION, epsilon=epsilon)
+    assert session.spent == sf.PureDP(spent)
+
+
+def test_where_a_unit_is_replaced_it_may_leave_one_part_for_another():
+    session, _ = hospital(ROWS, neighboring_relation=sf.REPLACE_ONE)
+    with session.partition("visits", by="ward") as wards:
+        for ward, epsilon in {"A": "0.1", "B": "0.2", "C": "0.3"}.items():
+            wards[ward].sql(QUESTION, epsilon=epsilon)
+    assert session.spent == sf.PureDP("0.5")
+
+
+def test_a_second_partition_is_paid_for_on_top_of_the_first():
+    session, _ = hospital(ROWS)
+    for _ in range(2):
+        with session.partition("visits", by="ward") as wards:
+            wards["A"].sql(QUESTION, epsilon="0.3")
+    assert session.spent == sf.PureDP("0.6")
+
+
+def test_a_part_that_the_budget_cannot_pay_is_refused_before_data_is_touched():
+    session, engine = recorded(hospital(ROWS)[0])
+    with session.partition("visits", by="ward") as wards, pytest.raises(BudgetExceededError):
+        wards["A"].sql(QUESTION, epsilon="1.1")
+    assert engine.statements == []
+
+
+def test_the_same_question_to_another_part_is_another_question():
+    session, _ = hospital(ROWS)
+    with session.partition("visits", by="ward") as wards:
+        first, again, other = (wards[ward].sql(QUESTION, epsilon="0.1") for ward in ("A", "A", "B"))
+    assert (first.reused, again.reused, other.reused) == (False, True, False)
+
+
+units = st.sampled_from(["a", "b", "c", None])
+visits = st.fixed_dictionaries(
+    {"u": units, "ward": st.sampled_from(["A", "B", "C", "?", None]), "hours": st.integers(-5, 12)}
+)
+
+
+@given(st.lists(visits, max_size=20), st.integers(1, 3), st.sampled_from(["reference", "duckdb"]))
+@settings(max_examples=25, deadline=None)
+def test_over_separate_questions_a_unit_has_rows_in_at_most_so_many_parts(rows, most, engine):
+    session, data = hospital(rows)
+    with session.partition("visits", by="ward", max_parts_per_unit=most) as wards:
+        for unit in "abc":
+            counts = [
+                exact(engine, view.query(f"{QUESTION} WHERE u = '{unit}'").relation, data)[0][0] for view in wards.values()
+            ]
+            lies_in = {row["ward"] for row in rows if row["u"] == unit} & set("ABC")
+            assert sum(1 for count in counts if count) == min(most, len(lies_in))
+
+
+@given(st.lists(visits, max_size=12), st.lists(visits, max_size=8), st.integers(1, 3))
+@settings(max_examples=60, deadline=None)
+def test_a_unit_moves_all_parts_together_by_at_most_its_limit_in_each_of_so_many(rows, own, most):
+    others = [row for row in rows if row["u"] != "a"]
+    session, with_it = hospital(others + [row | {"u": "a"} for row in own])
+    _, without = hospital(others)
+    with session.partition("visits", by="ward", max_parts_per_unit=most) as wards:
+        relations = [view.query(QUESTION).relation for view in wards.values()]
+    moved = [abs(exact("reference", r, with_it)[0][0] - exact("reference", r, without)[0][0]) for r in relations]
+    assert sum(1 for step in moved if step) <= most
+    assert all(step <= 2 for step in moved)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"table": "nosuch", "by": "ward"}, "visits"),
+        ({"table": "visits", "by": "nosuch"}, "u, ward, hours"),
+        ({"table": "visits", "by": "hours"}, "public values of hours"),
+        ({"table": "visits", "by": "ward", "values": []}, "at least one"),
+        ({"table": "visits", "by": "ward", "values": ["A", "A"]}, "once"),
+        ({"table": "visits", "by": "ward", "values": [1]}, "no key"),
+        ({"table": "visits", "by": "ward", "max_parts_per_unit": 0}, "at least 1"),
+    ],
+)
+def test_a_partition_of_nothing_public_is_refused(arguments, message):
+    session, _ = hospital(ROWS)
+    with pytest.raises(ParameterError, match=message), session.partition(**arguments):
+        pass
+
+
+def test_values_may_be_listed_that_the_policy_does_not_list():
+    session, _ = hospital(ROWS)
+    with session.partition("visits", by="hours", values=[1, 2]) as parts:
+        assert (list(parts), len(parts)) == ([1, 2], 2)
+        parts[1].sql(QUESTION, epsilon="0.1")
+
+
+def test_a_part_that_is_not_there_is_refused_with_those_that_are():
+    session, _ = hospital(ROWS)
+    with session.partition("visits", by="ward") as wards, pytest.raises(ParameterError, match="'A', 'B', 'C'"):
+        wards["D"]
+
+
+def test_where_each_row_is_a_unit_it_lies_in_one_part():
+    session = opened()
+    with pytest.raises(ParameterError, match="each row is a unit"), session.partition(
+        "people", by="sex", max_parts_per_unit=2
+    ):
+        pass
+    with session.partition("people", by="sex") as parts:
+        for part in parts.values():
+            part.sql(COUNT, epsilon=1)
+    assert session.spent == sf.PureDP(1)

@@ -1,0 +1,66 @@
+"""Errors carry what they are about, say how to mend it, and hold nothing that was computed from rows."""
+
+import inspect
+import re
+
+import pytest
+
+from sfumato import errors
+from sfumato.errors import (
+    BudgetExceededError,
+    EngineError,
+    EntropyError,
+    LedgerConflictError,
+    LedgerCorruptError,
+    LedgerError,
+    NotPrivateError,
+    ParameterError,
+    PolicyError,
+    ReservationError,
+    SfumatoError,
+    UnboundedSensitivityError,
+    UnsupportedEventError,
+)
+
+RAISED = [
+    (ParameterError("epsilon", -1, "must be 0 or more"), {"name": "epsilon", "value": -1}, "epsilon = -1: must be"),
+    (NotPrivateError("MAX(age)", "is unbounded", "Ask AVG."), {"expression": "MAX(age)"}, r"MAX\(age\): is unbounded\. Ask"),
+    (UnboundedSensitivityError("t", "v", "Declare bounds."), {"relation": "t", "column": "v"}, "t.v: .*Declare bounds"),
+    (UnsupportedEventError("event", "PLD"), {"accountant": "PLD"}, "PLD has no sound price.*supports"),
+    (PolicyError("tables.t", "must be"), {"path": "tables.t"}, "policy, at tables.t: must be"),
+    (EngineError("duckdb", "ran"), {"engine": "duckdb", "phase": "ran"}, "message is withheld"),
+    (BudgetExceededError("ε 2", "ε 1"), {"requested": "ε 2", "remaining": "ε 1"}, "nothing was spent. Ask for less"),
+    (ReservationError("r", "used"), {"reservation": "r", "state": "used"}, "made once and used once"),
+    (LedgerError("l.db", "is closed"), {"ledger": "l.db"}, "ledger l.db: is closed"),
+    (LedgerConflictError("a", "b"), {"ledger": "b"}, "read again and retry"),
+    (LedgerCorruptError(7), {"index": 7}, "restore a good copy"),
+    (EntropyError("ssl"), {"source": "ssl"}, "nothing was released"),
+]  # fmt: skip
+
+
+def classes():
+    return [value for _, value in inspect.getmembers(errors, inspect.isclass) if value.__module__ == errors.__name__]
+
+
+@pytest.mark.parametrize(("error", "carried", "message"), RAISED, ids=lambda value: type(value).__name__)
+def test_an_error_carries_its_objects_and_says_what_to_do(error, carried, message):
+    assert {name: getattr(error, name) for name in carried} == carried
+    assert re.search(message, str(error))
+
+
+def test_every_error_is_tried_here_or_is_a_base():
+    assert {type(error) for error, _, _ in RAISED} | {SfumatoError, errors.BudgetError} == set(classes())
+
+
+@pytest.mark.parametrize("error", classes(), ids=lambda error: error.__name__)
+def test_every_error_is_one_of_the_package_and_stands_in_the_tree(error):
+    assert issubclass(error, SfumatoError)
+    assert re.search(rf"^ +{error.__name__}\b", errors.__doc__, re.MULTILINE)
+
+
+def test_a_wrong_parameter_is_a_value_error_too():
+    assert issubclass(ParameterError, ValueError)
+
+
+def test_the_module_imports_nothing():
+    assert not re.search(r"^(import|from) ", inspect.getsource(errors), re.MULTILINE)
