@@ -24,7 +24,8 @@ from sfumato.errors import (
 
 RAISED = [
     (ParameterError("epsilon", -1, "must be 0 or more"), {"name": "epsilon", "value": -1}, "epsilon = -1: must be"),
-    (NotPrivateError("MAX(age)", "is unbounded", "Ask AVG."), {"expression": "MAX(age)"}, r"MAX\(age\): is unbounded\. Ask"),
+    (NotPrivateError("MAX(age)", "is unbounded", "Ask AVG."), {"expression": "MAX(age)"},
+     r"MAX\(age\): is unbounded\. Ask"),
     (UnboundedSensitivityError("t", "v", "Declare bounds."), {"relation": "t", "column": "v"}, "t.v: .*Declare bounds"),
     (UnsupportedEventError("event", "PLD"), {"accountant": "PLD"}, "PLD has no sound price.*supports"),
     (PolicyError("tables.t", "must be"), {"path": "tables.t"}, "policy, at tables.t: must be"),

@@ -53,9 +53,11 @@ EVENTS: tuple[Event, ...] = (
     GroupEvent(ComposedEvent((LEAVES[0], LEAVES[6])), 2),
 )
 DELTA = Fraction(1, 10**5)
-NAMES = [f"{position}-{type(event).__name__}" for position, event in enumerate(EVENTS)]
-every_event = pytest.mark.parametrize("event", EVENTS, ids=NAMES)
 every_relation = pytest.mark.parametrize("relation", NeighboringRelation)
+
+
+def name_of(event: Event) -> str:
+    return f"{EVENTS.index(event)}-{type(event).__name__}"
 
 
 class AccountantContract:
@@ -64,64 +66,54 @@ class AccountantContract:
     def make(self, relation: NeighboringRelation) -> Accountant:
         raise NotImplementedError
 
-    def supported(self, event: Event, relation: NeighboringRelation) -> Accountant:
-        accountant = self.make(relation)
-        if not accountant.supports(event):
-            pytest.skip("this accountant refuses the event, as another test checks")
-        return accountant
-
     @every_relation
-    @every_event
-    def test_composing_k_times_is_composing_once_with_count_k(self, event, relation):
-        empty = self.supported(event, relation)
+    def test_composing_k_times_is_composing_once_with_count_k(self, supported_event, relation):
+        empty = self.make(relation)
         one_by_one = empty
         for _ in range(4):
-            one_by_one = one_by_one.compose(event)
-        at_once = empty.compose(event, count=4)
+            one_by_one = one_by_one.compose(supported_event)
+        at_once = empty.compose(supported_event, count=4)
         assert one_by_one.epsilon(DELTA) == at_once.epsilon(DELTA)
-        assert one_by_one.epsilon(DELTA) == empty.compose(SelfComposedEvent(event, 4)).epsilon(DELTA)
-        assert one_by_one.epsilon(DELTA) == empty.compose(ComposedEvent((event,) * 4)).epsilon(DELTA)
+        assert one_by_one.epsilon(DELTA) == empty.compose(SelfComposedEvent(supported_event, 4)).epsilon(DELTA)
+        assert one_by_one.epsilon(DELTA) == empty.compose(ComposedEvent((supported_event,) * 4)).epsilon(DELTA)
 
     @every_relation
-    @every_event
-    def test_order_does_not_matter(self, event, relation):
-        empty = self.supported(event, relation)
+    def test_order_does_not_matter(self, supported_event, relation):
+        empty = self.make(relation)
         other = PureEvent(TENTH)
-        assert empty.compose(event).compose(other).epsilon(DELTA) == empty.compose(other).compose(event).epsilon(DELTA)
+        assert empty.compose(supported_event).compose(other).epsilon(DELTA) == empty.compose(other).compose(
+            supported_event
+        ).epsilon(DELTA)
 
     @every_relation
-    @every_event
-    def test_cost_grows_with_the_count(self, event, relation):
-        empty = self.supported(event, relation)
-        costs = [empty.compose(event, count=count).epsilon(DELTA) for count in (1, 2, 7, 50)]
+    def test_cost_grows_with_the_count(self, supported_event, relation):
+        empty = self.make(relation)
+        costs = [empty.compose(supported_event, count=count).epsilon(DELTA) for count in (1, 2, 7, 50)]
         assert costs == sorted(costs)
         assert costs[0] < costs[-1]
 
     @every_relation
-    @every_event
-    def test_more_delta_never_costs_more_epsilon(self, event, relation):
-        accountant = self.supported(event, relation).compose(event, count=2)
+    def test_more_delta_never_costs_more_epsilon(self, supported_event, relation):
+        accountant = self.make(relation).compose(supported_event, count=2)
         costs = [accountant.epsilon(delta) for delta in ("1e-2", "1e-4", "1e-6", "1e-9", 0)]
         assert costs == sorted(costs)
 
     @every_relation
-    @every_event
-    def test_delta_and_epsilon_agree(self, event, relation):
-        accountant = self.supported(event, relation).compose(event, count=2)
+    def test_delta_and_epsilon_agree(self, supported_event, relation):
+        accountant = self.make(relation).compose(supported_event, count=2)
         epsilon = accountant.epsilon(DELTA)
         delta = accountant.delta(epsilon)
         assert delta <= DELTA * (1 + Fraction(1, 10**6))
         assert accountant.epsilon(delta) <= epsilon
 
     @every_relation
-    @every_event
-    def test_accountants_are_values(self, event, relation):
-        empty = self.supported(event, relation)
-        empty.compose(event, count=3)
+    def test_accountants_are_values(self, supported_event, relation):
+        empty = self.make(relation)
+        empty.compose(supported_event, count=3)
         assert empty.epsilon() == 0
         assert empty.neighboring_relation is relation
 
-    @every_event
+    @pytest.mark.parametrize("event", EVENTS, ids=name_of)
     def test_what_is_not_supported_is_refused_wherever_it_is_nested(self, event):
         accountant = self.make(NeighboringRelation.ADD_OR_REMOVE_ONE)
         supported = accountant.supports(event)

@@ -163,7 +163,8 @@ class EngineContract:
     @pytest.mark.parametrize(
         ("stored", "steps"),
         [("-1e400", -40), (-41.0, -40), (-39.9, -40), (-0.3, -1), (-0.25, 0), (0.25, 1), (12.2, 24), (12.3, 25),
-         (99.9, 50), ("inf", 0), ("1e400", 50), (math.nan, 0), (math.inf, 50), (-math.inf, -40), ("word", 0), (None, 0)],
+         (99.9, 50), ("inf", 0), ("1e400", 50), (math.nan, 0), (math.inf, 50), (-math.inf, -40), ("word", 0),
+         (None, 0)],
     )  # fmt: skip
     def test_values_are_rounded_half_up_to_the_lattice_and_clamped(self, engine, stored, steps):
         data = values(stored) if stored is not None else pa.table({"v": pa.array([None], pa.float64())})
@@ -296,6 +297,6 @@ class EngineContract:
         path = tmp_path / "t.csv"
         path.write_bytes(b"\xef\xbb\xbf1,x\n2,y\n")
         table = typed_table(integer(0, 9))
-        assert exact(engine, question("SELECT COUNT(*), SUM(v) FROM t", table), open_source(path, names=("v", "w"))) == [
-            [2, 3]
-        ]
+        assert exact(
+            engine, question("SELECT COUNT(*), SUM(v) FROM t", table), open_source(path, names=("v", "w"))
+        ) == [[2, 3]]

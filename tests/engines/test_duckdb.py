@@ -51,6 +51,8 @@ def test_threads_share_an_engine():
 def test_extensions_are_not_loaded_behind_the_back_of_the_owner():
     engine = DuckDBEngine({})
     settings_of = dict(
-        engine._database.execute("SELECT name, value FROM duckdb_settings() WHERE name LIKE 'auto%extensions'").fetchall()
+        engine._database.execute(
+            "SELECT name, value FROM duckdb_settings() WHERE name LIKE 'auto%extensions'"
+        ).fetchall()
     )
     assert set(settings_of.values()) == {"false"}

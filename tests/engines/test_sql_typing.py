@@ -17,7 +17,9 @@ from sfumato.query.schema import Column, Kind, Table
 
 COLUMNS = {kind.value: Column(kind=kind) for kind in Kind}
 EXACT_STORED = {
-    pa.string(): st.sampled_from(POISON) | st.text(max_size=8) | st.from_regex(r" ?[+-]?\d{0,20}\.?\d{0,20}(e-?\d{1,3})? ?"),
+    pa.string(): st.sampled_from(POISON)
+    | st.text(max_size=8)
+    | st.from_regex(r" ?[+-]?\d{0,20}\.?\d{0,20}(e-?\d{1,3})? ?"),
     pa.large_string(): st.sampled_from(POISON),
     pa.uint64(): st.integers(0, 2**64 - 1),
     pa.int8(): st.integers(-128, 127),
@@ -62,7 +64,9 @@ def test_every_poison_is_read_alike():
 @pytest.mark.parametrize("kind", [pa.date32(), pa.timestamp("us"), pa.time64("us"), pa.list_(pa.int64()), pa.binary()])
 def test_what_is_no_number_is_no_number(kind):
     value = [1] if pa.types.is_list(kind) else b"x" if pa.types.is_binary(kind) else 86_400_000_000
-    array = pa.array([value if not pa.types.is_date(kind) else 1], kind) if kind != pa.time64("us") else pa.array([1], kind)
+    array = (
+        pa.array([value if not pa.types.is_date(kind) else 1], kind) if kind != pa.time64("us") else pa.array([1], kind)
+    )
     [row] = in_sql(array.to_pylist(), kind)
     assert (row["integer"], row["float"], row["boolean"]) == (None, None, None)
 

@@ -33,6 +33,7 @@ def run_suite(folder: Path, mutant: Mutant, *, broken: bool) -> subprocess.Compl
         if text.count(old) != 1:
             raise AssertionError(f"{mutant.name}: {old!r} stands {text.count(old)} times in {name}")
         module.write_text(text.replace(old, new), encoding="utf-8")
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *mutant.tests]
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    command += ["--hypothesis-profile=mutants", *mutant.tests]  # it need not find the smallest example
     environment = os.environ | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)

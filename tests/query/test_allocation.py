@@ -18,9 +18,7 @@ NONE = Sensitivity(l1=0, l2=Fraction(0), l0=1)
 WIDE = Sensitivity(l1=100, l2=Fraction(10), l0=100)
 
 sensitivities = st.integers(0, 60).flatmap(
-    lambda l1: st.integers(1, max(1, l1)).map(
-        lambda l0: Sensitivity(l1=l1, l2=sqrt_up(Fraction(l1 * l1, l0)), l0=l0)
-    )
+    lambda l1: st.integers(1, max(1, l1)).map(lambda l0: Sensitivity(l1=l1, l2=sqrt_up(Fraction(l1 * l1, l0)), l0=l0))
 )
 
 

@@ -68,7 +68,9 @@ def test_constants_are_compared_when_the_question_is_read(comparison, left, righ
 
 def test_the_text_the_number_and_the_truth_of_one_are_three_things():
     conditions_of = [Compare(Comparison.EQUAL, V, Literal(value)) for value in ("1", Fraction(1), True, "true")]
-    bases = [replace(parsed("SELECT COUNT(*) FROM people WHERE smoker").child.child, condition=c) for c in conditions_of]
+    bases = [
+        replace(parsed("SELECT COUNT(*) FROM people WHERE smoker").child.child, condition=c) for c in conditions_of
+    ]
     question = parsed("SELECT COUNT(*) FROM people")
     hashes = {question_hash(replace(question, child=replace(question.child, child=base))) for base in bases}
     assert len(hashes) == len(conditions_of)

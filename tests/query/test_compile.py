@@ -38,7 +38,9 @@ def test_groups_are_the_product_of_public_keys():
 
 def test_each_measure_has_a_sensitivity_a_mechanism_and_an_event():
     made = plan("SELECT COUNT(*), AVG(age) FROM people")
-    assert len(made.sensitivities) == len(made.mechanisms) == len(made.statement.measures) == len(made.event.events) == 3
+    assert (
+        len(made.sensitivities) == len(made.mechanisms) == len(made.statement.measures) == len(made.event.events) == 3
+    )
     assert made.charge == PureDP(1)
 
 

@@ -38,7 +38,9 @@ def test_each_side_has_a_family():
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("left", "right"), [(AGE, SEX), (AGE, literal("1")), (SMOKER, literal(1)), (SEX, literal(True))])
+@pytest.mark.parametrize(
+    ("left", "right"), [(AGE, SEX), (AGE, literal("1")), (SMOKER, literal(1)), (SEX, literal(True))]
+)
 def test_only_like_is_compared_with_like(left, right):
     for sides in ((left, right), (right, left)):
         with pytest.raises(ParameterError, match="one type"):

@@ -1,7 +1,19 @@
 from fractions import Fraction
 
-from sfumato.query.expressions import And, ColumnRef, Compare, Comparison, IsIn, IsNull, IsTrue, Literal, Not, Or
-from sfumato.query.expressions import columns_of, depth
+from sfumato.query.expressions import (
+    And,
+    ColumnRef,
+    Compare,
+    Comparison,
+    IsIn,
+    IsNull,
+    IsTrue,
+    Literal,
+    Not,
+    Or,
+    columns_of,
+    depth,
+)
 
 A, B, C, D = map(ColumnRef, "abcd")
 ONE = Literal(Fraction(1))

@@ -10,13 +10,14 @@ people = frame()
 
 BOTH_FACES = [
     ("SELECT COUNT(*) FROM people", people.agg(n=sf.count())),
-    ("SELECT COUNT(age), SUM(pay), AVG(age) FROM people", people.agg(a=sf.count("age"), b=sf.sum("pay"), c=sf.mean("age"))),
+    ("SELECT COUNT(age), SUM(pay), AVG(age) FROM people",
+     people.agg(a=sf.count("age"), b=sf.sum("pay"), c=sf.mean("age"))),
     ("SELECT COUNT(*) FROM people WHERE age > 50 AND NOT Sex = 'm'",
      people.filter((people.age > 50) & ~(people["Sex"] == "m")).agg(n=sf.count())),
     ("SELECT COUNT(*) FROM people WHERE age > 50 AND NOT Sex = 'm'",
      people.filter(people.Sex != "m").filter(people.age > 50).agg(n=sf.count())),
     ("SELECT COUNT(*) FROM people WHERE age BETWEEN 1 AND 2.5 OR smoker",
-     people.filter(people.age.between(1, "2.5" and 2.5) | people.smoker.is_true()).agg(n=sf.count())),
+     people.filter(people.age.between(1, 2.5) | people.smoker.is_true()).agg(n=sf.count())),
     ("SELECT COUNT(*) FROM people WHERE Sex IN ('f', 'm') AND pay IS NOT NULL",
      people.filter(people.Sex.is_in(["m", "f"]) & ~people.pay.is_null()).agg(n=sf.count())),
     ("SELECT COUNT(*) FROM people WHERE age <= pay OR age < 3",
@@ -33,7 +34,7 @@ def test_sql_and_python_are_two_faces_of_one_question(sql, relation):
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        (lambda: people.agg(), "statistics = 'none'"),
+        (people.agg, "statistics = 'none'"),
         (lambda: people.agg(n=sf.sum("nosuch")), "nosuch.*age, Sex"),
         (lambda: people.group_by("nosuch"), "nosuch.*age, Sex"),
         (lambda: people.group_by("Sex", "Sex"), "each column once"),
@@ -43,8 +44,8 @@ def test_sql_and_python_are_two_faces_of_one_question(sql, relation):
         (lambda: people.age > "x", "number > text"),
         (lambda: people.age == [1], "literal = 'list'"),
         (lambda: people.age.is_in([]), "at least one"),
-        (lambda: people.age.is_true(), "compare"),
-        (lambda: people.age > float("nan"), "finite"),
+        (people.age.is_true, "compare"),
+        (lambda: people.age.is_in([float("nan")]), "finite"),
         (lambda: people.Sex == "\ud800", "Unicode"),
         (lambda: people.agg(**{"\ud800": sf.count()}), "Unicode"),
         (lambda: bool(people.age > 5), "combined with &"),
@@ -84,7 +85,7 @@ def test_what_is_nested_too_deeply_is_refused_before_it_costs_anything(nested):
     asked, where = people, people.age > 0
     for _ in range(100 * MAX_DEPTH):
         asked, where = (asked.filter(where), where) if nested == "filters" else (asked, ~where)
-    with pytest.raises(ParameterError, match="levels.*at most"):
+    with pytest.raises(ParameterError, match=r"levels.*at most"):
         asked.filter(where).agg(n=sf.count())
 
 

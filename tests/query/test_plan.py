@@ -1,3 +1,5 @@
+from tests.query.asking import PEOPLE, parsed
+
 from sfumato.privacy.events import ComposedEvent
 from sfumato.privacy.guarantees import PureDP
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
@@ -5,7 +7,6 @@ from sfumato.query.compile import compile_plan
 from sfumato.query.measures import RowCount
 from sfumato.query.plan import KeyColumn, Statement
 from sfumato.query.relations import Source
-from tests.query.asking import PEOPLE, parsed
 
 
 def test_the_number_of_groups_is_the_product_of_the_keys():
@@ -15,5 +16,7 @@ def test_the_number_of_groups_is_the_product_of_the_keys():
 
 
 def test_the_event_of_a_plan_is_all_that_it_releases():
-    plan = compile_plan(parsed("SELECT COUNT(*), AVG(age) FROM people"), PureDP(1), neighboring_relation=ADD_OR_REMOVE_ONE)
+    plan = compile_plan(
+        parsed("SELECT COUNT(*), AVG(age) FROM people"), PureDP(1), neighboring_relation=ADD_OR_REMOVE_ONE
+    )
     assert plan.event == ComposedEvent(tuple(mechanism.event for mechanism in plan.mechanisms))

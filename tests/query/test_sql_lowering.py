@@ -17,7 +17,12 @@ def expression(sql):
 
 @pytest.mark.parametrize(
     ("sql", "statistic"),
-    [("COUNT(*)", CountRows()), ("COUNT(sex)", CountValues("Sex")), ("SUM(age)", Sum("age")), ("AVG(pay)", Mean("pay"))],
+    [
+        ("COUNT(*)", CountRows()),
+        ("COUNT(sex)", CountValues("Sex")),
+        ("SUM(age)", Sum("age")),
+        ("AVG(pay)", Mean("pay")),
+    ],
 )
 def test_four_statistics_are_known(sql, statistic):
     assert LOWERING.statistic(expression(sql)) == statistic
@@ -44,7 +49,11 @@ def test_what_a_parser_notes_beside_the_known_arguments_is_refused_and_not_left_
 def test_no_function_that_the_parser_knows_is_let_through(arguments):
     known = {name for name in exp.FUNCTION_BY_NAME if name.isidentifier()}
     for name in sorted(known | {"PG_SLEEP", "READ_CSV", "SETSEED", "DBLINK", "GETENV", "ERROR"}):
-        for sql in (f"WHERE {name}({arguments})", f"WHERE age = {name}({arguments})", f"WHERE {name}({arguments}) IS NULL"):
+        for sql in (
+            f"WHERE {name}({arguments})",
+            f"WHERE age = {name}({arguments})",
+            f"WHERE {name}({arguments}) IS NULL",
+        ):
             with pytest.raises(SfumatoError):
                 parsed(f"SELECT COUNT(*) FROM people {sql}")
 

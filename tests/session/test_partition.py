@@ -75,7 +75,8 @@ def test_over_separate_questions_a_unit_has_rows_in_at_most_so_many_parts(rows, 
     with session.partition("visits", by="ward", max_parts_per_unit=most) as wards:
         for unit in "abc":
             counts = [
-                exact(engine, view.query(f"{QUESTION} WHERE u = '{unit}'").relation, data)[0][0] for view in wards.values()
+                exact(engine, view.query(f"{QUESTION} WHERE u = '{unit}'").relation, data)[0][0]
+                for view in wards.values()
             ]
             lies_in = {row["ward"] for row in rows if row["u"] == unit} & set("ABC")
             assert sum(1 for count in counts if count) == min(most, len(lies_in))
@@ -127,8 +128,9 @@ def test_a_part_that_is_not_there_is_refused_with_those_that_are():
 
 def test_where_each_row_is_a_unit_it_lies_in_one_part():
     session = opened()
-    with pytest.raises(ParameterError, match="each row is a unit"), session.partition(
-        "people", by="sex", max_parts_per_unit=2
+    with (
+        pytest.raises(ParameterError, match="each row is a unit"),
+        session.partition("people", by="sex", max_parts_per_unit=2),
     ):
         pass
     with session.partition("people", by="sex") as parts:

@@ -135,7 +135,9 @@ def test_a_float_is_taken_by_its_shortest_decimal():
 def test_ten_tenths_are_exactly_one_and_nothing_is_left():
     session = opened()
     for age in range(10):
-        session.sql(f"SELECT COUNT(*) AS n FROM people WHERE age > {age}", epsilon=[0.1, "0.1", Decimal("0.1")][age % 3])
+        session.sql(
+            f"SELECT COUNT(*) AS n FROM people WHERE age > {age}", epsilon=[0.1, "0.1", Decimal("0.1")][age % 3]
+        )
     assert (session.spent, session.remaining) == (session.budget, sf.PureDP(0))
     with pytest.raises(BudgetExceededError):
         session.sql("SELECT COUNT(*) FROM people WHERE age > 99", epsilon="1e-9")
@@ -223,7 +225,13 @@ def test_nothing_private_is_shown_anywhere(engine):
     question = session.query("SELECT sex, COUNT(*) AS n, SUM(age) AS s, AVG(pay) AS m FROM people GROUP BY sex")
     release = question.release(epsilon="0.5")
     shown = [repr(session), repr(question), question.explain(), repr(question.error(epsilon=1)), repr(release)]
-    shown += [release._repr_html_(), release.receipt.to_json(), repr(release.receipt), repr(session._desk), repr(session.policy)]
+    shown += [
+        release._repr_html_(),
+        release.receipt.to_json(),
+        repr(release.receipt),
+        repr(session._desk),
+        repr(session.policy),
+    ]
     shown += [repr(open_source(DATA)), repr(session.table())]
     assert [text for text in shown if CANARY in text or "31415926" in text] == []
 
