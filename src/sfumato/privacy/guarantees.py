@@ -12,6 +12,24 @@ from sfumato.errors import ParameterError
 from sfumato.numeric.rationals import Number, decimal_text, nonnegative
 
 
+def _implies(strong: "Guarantee", weak: "Guarantee") -> bool:
+    """Whether every mechanism with the first guarantee has the second."""
+    return strong.epsilon <= weak.epsilon and strong.delta <= weak.delta
+
+
+def _added(first: "Guarantee", second: "Guarantee") -> "Guarantee":
+    if isinstance(first, NoGuarantee) or isinstance(second, NoGuarantee):
+        return NO_GUARANTEE
+    delta = first.delta + second.delta
+    if delta >= 1:
+        return NO_GUARANTEE
+    return guarantee(first.epsilon + second.epsilon, delta)
+
+
+def _is_stronger(first: "Guarantee", second: "Guarantee") -> bool:
+    return _implies(first, second) and not _implies(second, first)
+
+
 def _equal(first: object, second: object) -> bool:
     """Guarantees are equal if they promise the same: (ε, 0) is ε."""
     if not isinstance(first, PureDP | ApproxDP | NoGuarantee) or not isinstance(
@@ -55,17 +73,8 @@ class PureDP:
         """Always 0."""
         return Fraction(0)
 
-    def __add__(self, other: "Guarantee") -> "Guarantee":
-        return _added(self, other)
-
-    def __le__(self, other: "Guarantee") -> bool:
-        return _implies(self, other)
-
-    def __lt__(self, other: "Guarantee") -> bool:
-        return _implies(self, other) and not _implies(other, self)
-
-    __eq__ = _equal
-    __hash__ = _hash
+    __add__, __le__, __lt__ = _added, _implies, _is_stronger
+    __eq__, __hash__ = _equal, _hash
 
     def __str__(self) -> str:
         return f"ε {decimal_text(self.epsilon)}"
@@ -101,17 +110,8 @@ class ApproxDP:
         if self.delta >= 1:
             raise ParameterError("delta", delta, "must be below 1, and far below one over the number of people")
 
-    def __add__(self, other: "Guarantee") -> "Guarantee":
-        return _added(self, other)
-
-    def __le__(self, other: "Guarantee") -> bool:
-        return _implies(self, other)
-
-    def __lt__(self, other: "Guarantee") -> bool:
-        return _implies(self, other) and not _implies(other, self)
-
-    __eq__ = _equal
-    __hash__ = _hash
+    __add__, __le__, __lt__ = _added, _implies, _is_stronger
+    __eq__, __hash__ = _equal, _hash
 
     def __str__(self) -> str:
         return f"ε {decimal_text(self.epsilon)}, δ {decimal_text(self.delta)}"
@@ -131,17 +131,8 @@ class NoGuarantee:
         """The largest there is."""
         return Fraction(1)
 
-    def __add__(self, other: "Guarantee") -> "Guarantee":
-        return _added(self, other)
-
-    def __le__(self, other: "Guarantee") -> bool:
-        return _implies(self, other)
-
-    def __lt__(self, other: "Guarantee") -> bool:
-        return _implies(self, other) and not _implies(other, self)
-
-    __eq__ = _equal
-    __hash__ = _hash
+    __add__, __le__, __lt__ = _added, _implies, _is_stronger
+    __eq__, __hash__ = _equal, _hash
 
     def __str__(self) -> str:
         return "no guarantee"
@@ -160,17 +151,3 @@ def _finite(epsilon: Number) -> Fraction:
     if isinstance(epsilon, float | str) and str(epsilon).strip().lower() in {"inf", "infinity", "∞"}:
         raise ParameterError("epsilon", epsilon, "an infinite ε promises nothing; say NO_GUARANTEE if you mean that")
     return nonnegative(epsilon, "epsilon")
-
-
-def _implies(strong: Guarantee, weak: Guarantee) -> bool:
-    """Whether every mechanism with the first guarantee has the second."""
-    return strong.epsilon <= weak.epsilon and strong.delta <= weak.delta
-
-
-def _added(first: Guarantee, second: Guarantee) -> Guarantee:
-    if isinstance(first, NoGuarantee) or isinstance(second, NoGuarantee):
-        return NO_GUARANTEE
-    delta = first.delta + second.delta
-    if delta >= 1:
-        return NO_GUARANTEE
-    return guarantee(first.epsilon + second.epsilon, delta)
