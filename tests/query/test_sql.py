@@ -205,3 +205,13 @@ def test_a_long_list_and_a_long_chain_are_no_trouble():
     chain = " OR ".join(f"age = {n}" for n in range(4_000))
     assert len(parsed(f"SELECT COUNT(*) FROM people WHERE age IN ({numbers})").child.child.condition.values) == 10_000
     assert len(parsed(f"SELECT COUNT(*) FROM people WHERE {chain}").child.child.condition.conditions) == 4_000
+
+
+def test_names_of_answers_keep_their_case():
+    asked = parsed('SELECT COUNT(*) AS Total, SUM(age) AS "Sum of age" FROM people')
+    assert [name for name, _ in asked.statistics] == ["Total", "Sum of age"]
+
+
+def test_a_key_is_not_renamed_in_silence():
+    with pytest.raises(NotPrivateError, match="a key keeps its name"):
+        parsed("SELECT sex AS gender, COUNT(*) FROM people GROUP BY sex")

@@ -86,15 +86,14 @@ def _one_of(name: str, values: Sequence[Key]) -> exp.In:
 
 def _entries(rows: Rows, statement: Statement, table: Table) -> exp.Select:
     """Each row as its unit, its keys and what it adds to each measure."""
-    source = _rows(rows)
+    listed = exp.select("*").from_(_rows(rows).subquery("rows"))
+    for key in statement.keys:
+        listed = listed.where(_one_of(key.name, key.values))
     selected = [column(key.name).as_(f"k{i}") for i, key in enumerate(statement.keys)]
     selected += [lower_measure(m, table).as_(f"m{i}") for i, m in enumerate(statement.measures)]
     if not isinstance(table.unit, EachRow):
         selected.append(column(table.unit.column).as_(_UNIT))
-    query = exp.select(*selected).from_(source.subquery("rows"))
-    for key in statement.keys:
-        query = query.where(_one_of(key.name, key.values))
-    return query
+    return exp.select(*selected).from_(listed.subquery("listed"))
 
 
 def _bounded(entries: exp.Select, limits: Limits, statement: Statement, salt: str) -> exp.Select:

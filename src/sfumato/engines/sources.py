@@ -83,7 +83,7 @@ def csv_rows(source: CsvFile) -> Iterator[list[str | None]]:
 
 
 def _reader(file: TextIO) -> Iterator[list[str]]:
-    csv.field_size_limit(_MAX_FIELD)  # or a single long field would be an error, which tells that there is one
+    csv.columnsize_limit(_MAX_FIELD)  # or a single long field would be an error, which tells that there is one
     return csv.reader(file)
 
 
@@ -123,7 +123,7 @@ def _parquet_names(path: Path) -> tuple[str, ...]:
 def _arrow(frame: Any) -> Any:
     """A frame as an Arrow table; columns of Python objects become text, so that no cell decides a column's type."""
     if isinstance(frame, pa.Table):
-        return frame
+        return _readable(frame)
     module = type(frame).__module__.partition(".")[0]
     if module == "polars":
         collected = frame.collect() if hasattr(frame, "collect") else frame  # a LazyFrame
@@ -131,6 +131,14 @@ def _arrow(frame: Any) -> Any:
     if module == "pandas":
         return pa.table({str(name): _pandas_column(frame[name]) for name in frame.columns})
     raise ParameterError("source", type(frame).__name__, "must be a path, or an Arrow, pandas or Polars frame")
+
+
+def _readable(table: Any) -> Any:
+    """A table without the two types that engines cannot read; refused now, because a question would be paid for."""
+    for column in table.schema:
+        if pa.types.is_float16(column.type) or pa.types.is_decimal256(column.type):
+            raise ParameterError("source", column.name, f"is of type {column.type}; cast it to a double first")
+    return table
 
 
 def _pandas_column(column: Any) -> Any:

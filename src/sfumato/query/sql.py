@@ -49,12 +49,13 @@ def _question(text: str, sources: Mapping[str, Rows]) -> Aggregate:
     rows = _source(select, {name.lower(): rows for name, rows in sources.items()})
     table = table_of(rows)
     names = {name.lower(): name for name in table.columns}
+    aliases = tuple(projection.alias for projection in select.expressions)  # before names lose their case
     select = _qualified(select, names)
     lowering = Lowering(table, names)
     if where := select.args.get("where"):
         rows = Filter(rows, lowering.condition(where.this))
     keys = lowering.keys(select)
-    return aggregate(rows, keys, lowering.statistics(select, keys))
+    return aggregate(rows, keys, lowering.statistics(select, keys, aliases))
 
 
 def _parsed(text: str) -> exp.Select:

@@ -45,23 +45,25 @@ class Lowering:
             raise NotPrivateError(shown(group), f"{extras[0].upper()} is not supported", "Group by columns.")
         return tuple(self.column(key).name for key in group.expressions)
 
-    def statistics(self, select: exp.Select, keys: tuple[str, ...]) -> tuple[tuple[str, Statistic], ...]:
+    def statistics(
+        self, select: exp.Select, keys: tuple[str, ...], aliases: tuple[str, ...]
+    ) -> tuple[tuple[str, Statistic], ...]:
         """The named aggregates of SELECT; plain columns must be keys."""
         named: list[tuple[str, Statistic]] = []
-        for projection in select.expressions:
+        for projection, alias in zip(select.expressions, aliases, strict=True):
             inner = projection.unalias()
             if isinstance(inner, exp.Column):
-                self._check_key(inner, keys)
+                self._check_key(inner, keys, alias)
                 continue
             statistic = self.statistic(inner)
-            alias = projection.alias
-            named.append(
-                (alias if alias and not alias.startswith("_col_") else _name(statistic, len(named)), statistic)
-            )
+            named.append((alias or _name(statistic, len(named)), statistic))
         return tuple(named)
 
-    def _check_key(self, column: exp.Column, keys: tuple[str, ...]) -> None:
-        if self.column(column).name not in keys:
+    def _check_key(self, column: exp.Column, keys: tuple[str, ...], alias: str) -> None:
+        name = self.column(column).name
+        if alias.lower() not in {"", name.lower()}:
+            raise NotPrivateError(f"{name} AS {alias}", "a key keeps its name", "Rename the column of the answer.")
+        if name not in keys:
             raise NotPrivateError(
                 column.name,
                 "values of single rows are never released",
