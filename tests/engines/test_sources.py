@@ -84,3 +84,9 @@ def test_objects_of_a_pandas_column_become_text_one_by_one():
 
 def test_a_source_does_not_show_its_rows():
     assert "canary" not in repr(open_source(pa.table({"v": ["canary"]})))
+
+
+@pytest.mark.parametrize("kind", [pa.float16(), pa.decimal256(50, 2)])
+def test_a_type_that_engines_cannot_read_is_refused_when_the_source_is_opened(kind):
+    with pytest.raises(ParameterError, match="cast it to a double"):
+        open_source(pa.table({"v": pa.array([None], kind)}))

@@ -83,7 +83,7 @@ def csv_rows(source: CsvFile) -> Iterator[list[str | None]]:
 
 
 def _reader(file: TextIO) -> Iterator[list[str]]:
-    csv.columnsize_limit(_MAX_FIELD)  # or a single long field would be an error, which tells that there is one
+    csv.field_size_limit(_MAX_FIELD)  # or a single long field would be an error, which tells that there is one
     return csv.reader(file)
 
 
