@@ -212,6 +212,7 @@ def test_names_of_answers_keep_their_case():
     assert [name for name, _ in asked.statistics] == ["Total", "Sum of age"]
 
 
-def test_a_key_is_not_renamed_in_silence():
-    with pytest.raises(NotPrivateError, match="a key keeps its name"):
-        parsed("SELECT sex AS gender, COUNT(*) FROM people GROUP BY sex")
+def test_an_answer_calls_a_key_by_its_alias():
+    asked = parsed("SELECT sex AS Gender, smoker, COUNT(*) FROM people GROUP BY smoker, sex")
+    assert asked.child.keys == ("smoker", "Sex")
+    assert asked.child.labels == ("smoker", "Gender")

@@ -209,7 +209,9 @@ def check_depth(rows: Rows) -> None:
         )
 
 
-def aggregate(rows: Rows, keys: tuple[str, ...], statistics: tuple[tuple[str, Statistic], ...]) -> Aggregate:
+def aggregate(
+    rows: Rows, keys: tuple[str, ...], statistics: tuple[tuple[str, Statistic], ...], labels: tuple[str, ...] = ()
+) -> Aggregate:
     """A whole question, its names checked.
 
     Raises:
@@ -222,7 +224,7 @@ def aggregate(rows: Rows, keys: tuple[str, ...], statistics: tuple[tuple[str, St
     for _, statistic in statistics:
         if not isinstance(statistic, CountRows):
             table.column(statistic.column)
-    names = [*keys, *(unicode_text(name, "statistics") for name, _ in statistics)]
+    names = [*(labels or keys), *(unicode_text(name, "statistics") for name, _ in statistics)]
     if len(set(names)) != len(names):
         raise ParameterError("statistics", names, "must have names that differ from each other and from the keys")
-    return Aggregate(GroupBy(rows, keys), statistics)
+    return Aggregate(GroupBy(rows, keys, labels), statistics)

@@ -59,6 +59,8 @@ class GroupBy:
 
     child: Rows
     keys: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    """What the answer calls the keys; their own names if empty."""
 
 
 @dataclass(frozen=True, slots=True)

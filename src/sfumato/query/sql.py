@@ -55,7 +55,8 @@ def _question(text: str, sources: Mapping[str, Rows]) -> Aggregate:
     if where := select.args.get("where"):
         rows = Filter(rows, lowering.condition(where.this))
     keys = lowering.keys(select)
-    return aggregate(rows, keys, lowering.statistics(select, keys, aliases))
+    statistics = lowering.statistics(select, keys, aliases)
+    return aggregate(rows, keys, statistics, lowering.labels(select, keys, aliases))
 
 
 def _parsed(text: str) -> exp.Select:

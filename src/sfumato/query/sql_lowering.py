@@ -53,17 +53,20 @@ class Lowering:
         for projection, alias in zip(select.expressions, aliases, strict=True):
             inner = projection.unalias()
             if isinstance(inner, exp.Column):
-                self._check_key(inner, keys, alias)
+                self._check_key(inner, keys)
                 continue
             statistic = self.statistic(inner)
             named.append((alias or _name(statistic, len(named)), statistic))
         return tuple(named)
 
-    def _check_key(self, column: exp.Column, keys: tuple[str, ...], alias: str) -> None:
-        name = self.column(column).name
-        if alias.lower() not in {"", name.lower()}:
-            raise NotPrivateError(f"{name} AS {alias}", "a key keeps its name", "Rename the column of the answer.")
-        if name not in keys:
+    def labels(self, select: exp.Select, keys: tuple[str, ...], aliases: tuple[str, ...]) -> tuple[str, ...]:
+        """What the answer calls each key: its alias in SELECT, or else its name."""
+        columns = [(projection.unalias(), alias) for projection, alias in zip(select.expressions, aliases, strict=True)]
+        named = {self.column(c).name: alias for c, alias in columns if isinstance(c, exp.Column) and alias}
+        return tuple(named.get(key, key) for key in keys)
+
+    def _check_key(self, column: exp.Column, keys: tuple[str, ...]) -> None:
+        if self.column(column).name not in keys:
             raise NotPrivateError(
                 column.name,
                 "values of single rows are never released",

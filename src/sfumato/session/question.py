@@ -92,7 +92,7 @@ class Question:
         if reused:
             receipt = replace(receipt, left=self.desk.ledger.remaining(self.desk.account))
         return Release(
-            keys=tuple(key.name for key in plan.statement.keys),
+            keys=plan.question.child.labels or plan.question.child.keys,
             statistics=tuple(output.name for output in plan.outputs),
             groups=tuple(groups(plan.statement)),
             estimates=tuple(map(tuple, estimates(plan, answer["noisy"], confidence))),
