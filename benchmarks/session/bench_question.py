@@ -1,8 +1,8 @@
 """How long does one whole question take on a small table, and where does the time go?
 
-Size: 1,000 rows, count by two public groups, plan to committed release; warm median over 100 questions (each with its own
-ε, so that none is a stored answer). Beside it, in the same run: the plain DuckDB query, the fsync of one ledger page, and
-OpenDP where its environment was made with `make peers`.
+Size: 1,000 rows, count by two public groups, plan to committed release; warm median over 100 questions (each with its
+own ε, so that none is a stored answer). Beside it, in the same run: the plain DuckDB query, the fsync of one ledger
+page, and OpenDP where its environment was made with `make peers`.
 """
 
 import json

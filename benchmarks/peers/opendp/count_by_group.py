@@ -1,4 +1,4 @@
-"""OpenDP: the same count by public group on the same table, whole question from context to frame. Prints milliseconds."""
+"""OpenDP: the same count by public group on the same table, from context to frame. Prints milliseconds."""
 
 import json
 import statistics
