@@ -43,10 +43,11 @@ demo: $(VENV)/.demo
 	$(BIN)/sfumato demo
 
 test: lint
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" $(TESTS)
+	$(BIN)/python -m pytest -q -n 2 --doctest-modules src/sfumato
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(TESTS)
 
 quick: $(VENV)/.test
-	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m "not slow and not statistical and not mutation" $(TESTS)
+	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m "not statistical and not mutation" $(TESTS)
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
@@ -60,7 +61,8 @@ format: $(VENV)/.test
 	$(BIN)/ruff check --fix .
 
 audit: $(VENV)/.test
-	SFUMATO_FULL_SIZE=1 $(BIN)/python -m pytest -n 2 -m "statistical or mutation or slow" $(TESTS)
+	SFUMATO_FULL_SIZE=1 $(BIN)/python -m pytest -n 2 -m "statistical or mutation" $(TESTS)
+	SFUMATO_FULL_SIZE=1 $(BIN)/python -m pytest -n 2 tests/query/test_stability.py
 
 soak: $(VENV)/.test
 	SFUMATO_FULL_SIZE=1 $(BIN)/python -m pytest -n 2 tests/ledger

@@ -1,5 +1,6 @@
 """The heart of the matter: no neighbour moves any measure further than its `Sensitivity` says. Brute force."""
 
+import os
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
 
@@ -22,6 +23,7 @@ from sfumato.query.relations import Bound, Filter, Part, Source
 from sfumato.query.schema import Limits, Table, integer, text
 from sfumato.query.stability import Contribution, contribution, sensitivity
 
+MORE = 10 if os.environ.get("SFUMATO_FULL_SIZE") else 1
 RELATIONS = (ADD_OR_REMOVE_ONE, REPLACE_ONE)
 SLOW_DATA = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 
@@ -68,14 +70,14 @@ def trials(draw):
 
 
 @given(trials())
-@settings(SLOW_DATA, max_examples=400)
+@settings(SLOW_DATA, max_examples=400 * MORE)
 def test_no_neighbour_moves_a_measure_further_on_the_reference_engine(trial):
     asked, relation, first, second = trial
     assert_within(exact("reference", asked, first), exact("reference", asked, second), sensitivities(asked, relation))
 
 
 @given(trials())
-@settings(SLOW_DATA, max_examples=60)
+@settings(SLOW_DATA, max_examples=60 * MORE)
 def test_no_neighbour_moves_a_measure_further_on_duckdb(trial):
     asked, relation, first, second = trial
     assert_within(exact("duckdb", asked, first), exact("duckdb", asked, second), sensitivities(asked, relation))
