@@ -43,7 +43,7 @@ def test_without_the_census_made_up_people_answer_and_are_called_so(demo, tmp_pa
     result = demo()
     assert result.exit_code == 0
     assert [fact for fact in ("made-up people", *FACTS) if fact not in in_one_line(result.stdout)] == []
-    assert "6,460" not in result.stdout
+    assert "0.1     6,460 " not in result.stdout  # the true column; by chance a private figure may hold these digits
     assert spent(tmp_path / "l.db", "made-up people") == "ε 0.211"
 
 
