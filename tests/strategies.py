@@ -57,7 +57,8 @@ def tables(draw):
         "i": integer(low, low + span, nullable=nullable),
         "f": real(low, low + span, resolution=resolution, nullable=draw(st.booleans())),
     }
-    return Table(name="t", columns=columns, unit=unit, limits=Limits() if isinstance(unit, EachRow) else draw(limits()))
+    bounds = Limits() if isinstance(unit, EachRow) else draw(limits())
+    return Table(name="t", columns=columns, unit=unit, limits=bounds, keeps_rows=True)
 
 
 @st.composite

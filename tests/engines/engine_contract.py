@@ -279,7 +279,8 @@ class EngineContract:
             ('v,w\n"1","2"\n"3 ", 4 \n', [(1, 2), (3, 4)]),
             ("v,w\n1,2,9\n3\n", [(1, 2), (3, None)]),
             ("\ufeffv,w\n1,2\n", [(1, 2)]),
-            (b"v,w\n1,\xff\n3,4\n", [(3, 4)]),
+            (b"v,w\n1,\xff\n3,4\n", [(1, None), (3, 4)]),
+            (b"v,w\n1,2\r3\r4\n", [(1, None)]),
             ("v,w\n1," + "2" * 200_000 + "\n3,4\n", [(1, None), (3, 4)]),
             ("v,w\n", []),
         ],
@@ -300,3 +301,34 @@ class EngineContract:
         assert exact(
             engine, question("SELECT COUNT(*), SUM(v) FROM t", table), open_source(path, names=("v", "w"))
         ) == [[2, 3]]
+
+    def test_text_that_is_not_utf_8_is_no_error_in_arrow_or_parquet(self, engine, tmp_path):
+        broken = pa.array([b"1", b"\xff", b"2"]).cast(pa.large_binary()).view(pa.large_string())
+        pq.write_table(pa.table({"v": broken}), tmp_path / "t.parquet")
+        for data in (pa.table({"v": broken}), tmp_path / "t.parquet"):
+            for column in (text(), integer(0, 9), real(0, 9), boolean()):
+                assert ask(engine, "SELECT COUNT(*) FROM t", Table(name="t", columns={"v": column}), data) == [[3]]
+            numbers = Table(name="t", columns={"v": integer(0, 9)})
+            assert ask(engine, "SELECT COUNT(v), SUM(v) FROM t", numbers, data) == [[2, 3]]
+
+    @pytest.mark.parametrize("cells", [[True] * 3, [1, 1, 1], [1.0, 1.0, 1.0], ["1", "1", "1"]])
+    @pytest.mark.parametrize("column", [integer(0, 9), real(0, 9), boolean()])
+    def test_one_missing_cell_does_not_change_how_the_others_are_read(self, engine, cells, column):
+        table = Table(name="t", columns={"v": column})
+        for frame in (pd.DataFrame({"v": cells}), pd.DataFrame({"v": [*cells, None]})):
+            assert ask(engine, "SELECT COUNT(v) FROM t", table, frame) == [[3]]
+
+    def test_whole_doubles_are_the_keys_that_integers_are(self, engine):
+        table = Table(name="t", columns={"v": text(values=["1", "2"])})
+        for frame in (pd.DataFrame({"v": [1, 2, 2]}), pd.DataFrame({"v": [1, 2, 2, None]})):
+            assert ask(engine, "SELECT v, COUNT(*) FROM t GROUP BY v", table, frame) == [[1], [2]]
+
+    def test_long_ids_in_text_are_told_apart(self, engine):
+        columns = {"u": integer()}
+        table = Table(name="t", columns=columns, unit=UnitColumn("u"), limits=Limits(max_rows_per_unit=1))
+        data = pa.table({"u": ["1730000000000000001", "1730000000000000002", "1730000000000000002"]})
+        assert ask(engine, "SELECT COUNT(*) FROM t", table, data) == [[2]]
+
+    def test_tables_do_not_collide_with_what_they_are_made_of(self, engine):
+        table = Table(name="raw 0", columns={"v": integer(0, 9)})
+        assert ask(engine, 'SELECT SUM(v) FROM "raw 0"', table, pa.table({"v": [1, 2]})) == [[3]]

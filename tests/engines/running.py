@@ -2,7 +2,7 @@
 
 from sfumato.engines.duckdb import DuckDBEngine
 from sfumato.engines.reference import ReferenceEngine
-from sfumato.engines.sources import ArrowData, CsvFile, ParquetFile, open_source
+from sfumato.engines.sources import ArrowData, CsvFile, ParquetFile, open_source, readable
 from sfumato.query.bounding import enforce_limits
 from sfumato.query.compile import exact_half
 from sfumato.query.relations import Aggregate, Rows, Source, table_of
@@ -35,8 +35,9 @@ def question(sql: str, rows: Table | Rows) -> Aggregate:
 def exact(engine: str, asked: Aggregate, data, *, salt: str = SALT) -> list[list[int]]:
     """The measures of every group, as they are before noise."""
     statement, _, _ = exact_half(enforce_limits(asked))
-    source = data if isinstance(data, ArrowData | CsvFile | ParquetFile) else open_source(data)
-    running = ENGINES[engine]({table_of(asked.child.child).name: source})
+    table = table_of(asked.child.child)
+    source = data if isinstance(data, ArrowData | CsvFile | ParquetFile) else readable(open_source(data), table)
+    running = ENGINES[engine]({table.name: source})
     try:
         return running.run(statement, salt=salt).open_for_noise().tolist()
     finally:

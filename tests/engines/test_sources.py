@@ -4,8 +4,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sfumato.engines.sources import ArrowData, CsvFile, ParquetFile, csv_rows, open_source
+from sfumato.engines.sources import ArrowData, CsvFile, ParquetFile, keeps_rows, open_source, readable
 from sfumato.errors import EngineError, ParameterError
+from sfumato.query.schema import Table, integer, text
 
 
 def csv_source(folder, content, **names):
@@ -56,37 +57,26 @@ def test_a_file_that_is_no_parquet_is_an_error_without_its_text(tmp_path):
     assert "canary" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("content", "rows"),
-    [
-        ("a,b\n1, x \n", [["1", "x"]]),
-        ("a,b\n\n1\n1,2,3\n", [["1", None], ["1", "2"]]),
-        ('a,b\n"x, ""y""","z\nz"\n', [['x, "y"', "z\nz"]]),
-        (b"\xef\xbb\xbfa,b\r\n1,\xff\r\n\xc3\xa9,2\r\n", [["é", "2"]]),
-        ("a\n1\n\n2\n", [["1"], [None], ["2"]]),
-        ("a\n" + "x" * 300_000 + "\n", [["x" * 300_000]]),
-    ],
-)
-def test_csv_rows_are_text_cut_or_filled_to_their_names(tmp_path, content, rows):
-    assert list(csv_rows(csv_source(tmp_path, content))) == rows
-
-
-def test_a_file_without_a_header_starts_with_its_first_row(tmp_path):
-    source = csv_source(tmp_path, b"\xef\xbb\xbf1,2\n", names=("a", "b"))
-    assert list(csv_rows(source)) == [["1", "2"]]
-
-
-def test_objects_of_a_pandas_column_become_text_one_by_one():
-    column = pd.Series([1, 2.5, True, "x", None, float("nan"), pd.NA, pd.NaT, {"a": 1}, "\ud800"], dtype=object)
-    table = open_source(pd.DataFrame({"v": column})).table
-    assert table.column("v").to_pylist() == ["1", "2.5", "True", "x", None, None, None, None, "{'a': 1}", "?"]
-
-
 def test_a_source_does_not_show_its_rows():
     assert "canary" not in repr(open_source(pa.table({"v": ["canary"]})))
 
 
-@pytest.mark.parametrize("kind", [pa.float16(), pa.decimal256(50, 2)])
-def test_a_type_that_engines_cannot_read_is_refused_when_the_source_is_opened(kind):
-    with pytest.raises(ParameterError, match="cast it to a double"):
-        open_source(pa.table({"v": pa.array([None], kind)}))
+def declared(**columns):
+    return Table(name="t", columns=columns)
+
+
+def test_a_frame_is_cut_to_what_is_declared():
+    source = readable(open_source(pa.table({"v": [1], "w": ["x"]})), declared(w=text()))
+    assert (source.names, source.table.column_names) == (("w",), ["w"])
+
+
+def test_a_missing_column_is_named_without_the_ones_that_exist(tmp_path):
+    source = csv_source(tmp_path, "Alice,42,HIV\n")
+    with pytest.raises(ParameterError, match=r"age.*names=") as caught:
+        readable(source, declared(age=integer()))
+    assert "Alice" not in str(caught.value)
+
+
+def test_only_a_csv_file_may_leave_lines_out(tmp_path):
+    assert keeps_rows(open_source(pa.table({"v": [1]})))
+    assert not keeps_rows(csv_source(tmp_path, "a,b\n"))

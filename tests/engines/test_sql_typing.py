@@ -34,7 +34,7 @@ def in_sql(values, kind):
     table = Table(name="t", columns=COLUMNS)
     engine = DuckDBEngine({"t": open_source(data)})
     engine._prepare(table)
-    rows = engine._database.execute('SELECT * FROM "t"').fetchall()
+    rows = engine._database.execute('SELECT * FROM typed."t"').fetchall()
     engine.close()
     return [dict(zip(names, row, strict=True)) for row in rows]
 
@@ -51,24 +51,12 @@ def test_sql_and_python_read_a_stored_value_alike(kind, data):
     array = pa.array(stored, kind)
     for value, row in zip(array.to_pylist(), in_sql(stored, kind), strict=True):
         for name, column in COLUMNS.items():
-            if column.kind is Kind.TEXT and kind == pa.float64():
-                continue  # the text of a double is the engine's own
             assert same(row[name], typed(value, column)), f"{value!r} as {name}"
 
 
 def test_every_poison_is_read_alike():
     for value, row in zip(POISON, in_sql(list(POISON), pa.string()), strict=True):
         assert all(same(row[name], typed(value, column)) for name, column in COLUMNS.items())
-
-
-@pytest.mark.parametrize("kind", [pa.date32(), pa.timestamp("us"), pa.time64("us"), pa.list_(pa.int64()), pa.binary()])
-def test_what_is_no_number_is_no_number(kind):
-    value = [1] if pa.types.is_list(kind) else b"x" if pa.types.is_binary(kind) else 86_400_000_000
-    array = (
-        pa.array([value if not pa.types.is_date(kind) else 1], kind) if kind != pa.time64("us") else pa.array([1], kind)
-    )
-    [row] = in_sql(array.to_pylist(), kind)
-    assert (row["integer"], row["float"], row["boolean"]) == (None, None, None)
 
 
 def test_nan_is_null_and_infinity_is_not():

@@ -16,7 +16,7 @@ from sfumato.privacy.neighbors import NeighboringRelation
 
 BUDGET = ApproxDP(2, "3e-6")
 PARTS_PER_UNIT = {"ward": 1, "day": 2}
-EPSILONS = st.sampled_from([Fraction(0), Fraction(1, 10), Fraction(1, 3), Fraction(1, 2)])
+EPSILONS = st.sampled_from([Fraction(0), Fraction(1, 10), Fraction(3, 10), Fraction(1, 2)])
 DELTAS = st.sampled_from([Fraction(0), Fraction(0), Fraction(1, 10**6)])
 PARTS = st.none() | st.tuples(st.sampled_from(sorted(PARTS_PER_UNIT)), st.sampled_from("ABCDEF"))
 

@@ -30,9 +30,10 @@ def test_columns_share_equally_and_a_mean_halves_its_share():
     assert scales([[ONE], [ONE, ONE]], PureDP(1)) == [2, 4, 4]
 
 
-def test_a_measure_that_nobody_moves_costs_nothing_and_leaves_its_share_to_its_column():
+def test_a_measure_that_nobody_moves_costs_nothing_and_leaves_its_share_to_the_others():
     assert scales([[NONE, ONE], [ONE]], PureDP(1)) == [0, 2, 2]
-    assert allocate([[NONE], [ONE]], PureDP(1)).charge == PureDP("0.5")
+    assert scales([[NONE], [ONE]], PureDP(1)) == [0, 1]
+    assert allocate([[NONE], [ONE]], PureDP(1)).charge == PureDP(1)
     assert allocate([[NONE]], PureDP(1)).charge == PureDP(0)
 
 

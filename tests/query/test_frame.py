@@ -4,7 +4,9 @@ from tests.query.asking import frame, hashed
 import sfumato as sf
 from sfumato.errors import ParameterError
 from sfumato.query.canonical import question_hash
-from sfumato.query.frame import MAX_DEPTH
+from sfumato.query.frame import MAX_DEPTH, Frame
+from sfumato.query.relations import Source
+from sfumato.query.schema import Table, text
 
 people = frame()
 
@@ -83,10 +85,22 @@ def test_a_long_chain_is_wide_and_not_deep():
 @pytest.mark.parametrize("nested", ["filters", "conditions"])
 def test_what_is_nested_too_deeply_is_refused_before_it_costs_anything(nested):
     asked, where = people, people.age > 0
-    for _ in range(100 * MAX_DEPTH):
-        asked, where = (asked.filter(where), where) if nested == "filters" else (asked, ~where)
+
+    def nest():
+        deeper = asked, where
+        for _ in range(100 * MAX_DEPTH):
+            deeper = (deeper[0].filter(where), where) if nested == "filters" else (asked, ~deeper[1])
+        return deeper[0].filter(deeper[1])
+
     with pytest.raises(ParameterError, match=r"levels.*at most"):
-        asked.filter(where).agg(n=sf.count())
+        nest()
+
+
+def test_a_condition_of_another_table_is_held_against_this_one():
+    other = Frame(Source(Table(name="o", columns={"age": text(), "pay": text(), "x": text()})), lambda asked: asked)
+    for where in (other.x == other.age, other.x.is_null(), ~(other.age == "a"), other.age.is_in(["a"])):
+        with pytest.raises(ParameterError, match=r"must be a column|one type"):
+            people.filter(where)
 
 
 def test_a_column_is_no_key_of_a_dictionary():

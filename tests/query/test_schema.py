@@ -98,3 +98,9 @@ def test_text_that_cannot_be_stored_is_refused_without_being_shown_raw():
     assert unicode_text("é ✓", "name") == "é ✓"
     with pytest.raises(ParameterError, match=r"\\udfff"):
         unicode_text("\udfff", "name")
+
+
+@pytest.mark.parametrize("key", [2**63, -(2**63), -(2**70)])
+def test_keys_that_no_column_can_hold_are_refused_because_engines_would_round_them(key):
+    with pytest.raises(ParameterError, match="64 bits"):
+        integer(values=[key])

@@ -1,6 +1,7 @@
 """The heart of the matter: no neighbour moves any measure further than its `Sensitivity` says. Brute force."""
 
 import os
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
 
@@ -153,7 +154,8 @@ def test_the_brute_force_sees_a_bound_that_is_not_enforced():
 
 
 def each_row(**columns):
-    return Table(name="t", columns={"k": text(values=["x", "y", "z"])} | columns, unit=EACH_ROW)
+    columns = {"k": text(values=["x", "y", "z"])} | columns
+    return Table(name="t", columns=columns, unit=EACH_ROW, keeps_rows=True)
 
 
 ROOT_2 = sqrt_up(Fraction(2))
@@ -250,3 +252,7 @@ def test_only_unfiltered_rows_that_are_units_are_known_to_be_there():
     assert contribution(Source(table)) == Contribution(rows=1, rows_per_group=1, groups=1, always_one=True)
     assert not contribution(Filter(Source(table), And(()))).always_one
     assert not contribution(part).always_one
+
+
+def test_a_source_that_may_leave_lines_out_is_not_known_to_keep_its_rows():
+    assert not contribution(Source(replace(each_row(), keeps_rows=False))).always_one

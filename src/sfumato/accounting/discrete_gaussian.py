@@ -8,6 +8,7 @@ import math
 from fractions import Fraction
 from functools import lru_cache
 from math import floor
+from typing import Final
 
 from sfumato.accounting.parameters import as_delta, certified_stddev, in_range, in_range_or_zero, open_delta
 from sfumato.accounting.zcdp import zcdp_delta_up, zcdp_epsilon_up
@@ -109,10 +110,14 @@ def discrete_gaussian_epsilon_up(
     )
 
 
+_JUST_BELOW: Final = 1 - Fraction(1, 2**36)
+
+
 @lru_cache(maxsize=4096)
 def _stddev(l2_sensitivity: Fraction, epsilon: Fraction, delta: Fraction, l0_sensitivity: int) -> Fraction:
+    target = epsilon * _JUST_BELOW  # so that `discrete_gaussian_epsilon_up`, which rounds up too, stays within epsilon
     return certified_stddev(
-        lambda stddev: _delta_up(stddev, l2_sensitivity, epsilon, l0_sensitivity), delta, guess=l2_sensitivity
+        lambda stddev: _delta_up(stddev, l2_sensitivity, target, l0_sensitivity), delta, guess=l2_sensitivity
     )
 
 

@@ -3,27 +3,28 @@
 A CSV file is read once, every field as text, into a typed table of declared columns; other sources stay where they are.
 """
 
+import csv
 import re
 import threading
 from collections.abc import Mapping
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
 from sqlglot import exp
 
+from sfumato.engines.arrow_tables import read_parquet
 from sfumato.engines.base import Integers, aligned
-from sfumato.engines.lowering import lower
+from sfumato.engines.csv_files import batches, rows
+from sfumato.engines.lowering import TYPED, lower
 from sfumato.engines.sources import ArrowData, CsvFile, DataSource, ParquetFile
-from sfumato.engines.sql_terms import column, stripped
+from sfumato.engines.sql_terms import column, function
 from sfumato.engines.sql_typing import lower_typed
 from sfumato.errors import EngineError
 from sfumato.privacy.secret import Secret
 from sfumato.query.plan import Statement
 from sfumato.query.relations import table_of
 from sfumato.query.schema import Table
-
-_RAW = "raw {}"
-_MAX_LINE = 2**24
 
 
 class DuckDBEngine:
@@ -42,6 +43,7 @@ class DuckDBEngine:
         self._database = duckdb.connect(
             config={"autoinstall_known_extensions": False, "autoload_known_extensions": False}
         )  # fmt: skip
+        self._database.execute(f"CREATE SCHEMA {TYPED}")
 
     def run(self, statement: Statement, *, salt: str) -> Secret[Integers]:
         """See `Engine.run`."""
@@ -50,10 +52,10 @@ class DuckDBEngine:
         with self._lock:
             self._prepare(table_of(statement.rows))
             try:
-                rows = self._database.execute(sql).fetchall()
+                found_rows = self._database.execute(sql).fetchall()
             except duckdb.Error:
                 raise EngineError(self.name, "computed the exact half of a question") from None
-        found = {row[:key_count]: [amount or 0 for amount in row[key_count:]] for row in rows}
+        found = {row[:key_count]: [amount or 0 for amount in row[key_count:]] for row in found_rows}
         return aligned(statement, found)
 
     def close(self) -> None:
@@ -66,28 +68,45 @@ class DuckDBEngine:
             return
         source = self._sources[table.name]
         try:
-            raw = self._raw(table.name, source)
-            storage = {
-                row[0]: str(row[1]).split("(")[0] for row in self._database.execute(f"DESCRIBE {raw}").fetchall()
-            }
+            raw = f"raw {len(self._ready)}"  # in another schema than the typed tables, so that no name can collide
+            storage = self._store(raw, table, source)
             kind = "TABLE" if isinstance(source, CsvFile) else "VIEW"
-            select = _typed_columns(table, storage).from_(raw)
-            self._database.execute(f"CREATE {kind} {_quoted(table.name)} AS {select.sql(dialect='duckdb')}")
-        except duckdb.Error:
+            select = _typed_columns(table, storage).from_(_quoted(raw))
+            name = _quoted(table.name, db=TYPED).sql(dialect="duckdb")
+            self._database.execute(f"CREATE {kind} {name} AS {select.sql(dialect='duckdb')}")
+        except (duckdb.Error, pa.ArrowException, OSError, csv.Error):
             raise EngineError(self.name, "opened a source") from None
         self._ready.add(table.name)
 
-    def _raw(self, name: str, source: DataSource) -> str:
-        """A view of a source as it is stored, and its quoted name."""
-        raw = _quoted(_RAW.format(name))
+    def _store(self, raw: str, table: Table, source: DataSource) -> Mapping[str, str]:
+        """Make a view of a source as it is stored, and say the types of its columns."""
         match source:
             case ArrowData(data, _):
-                self._database.register(_RAW.format(name), data)
-            case ParquetFile(path, _):
-                self._database.read_parquet(_literal_path(path)).create_view(_RAW.format(name))
-            case CsvFile():
-                self._database.execute(f"CREATE VIEW {raw} AS {_read_csv(source)}")
-        return raw
+                self._database.register(raw, data)
+            case ParquetFile():
+                self._store_parquet(raw, table, source)
+            case CsvFile(path, names, has_header):
+                records = rows(path, names=names, has_header=has_header)
+                self._database.register(raw, batches(records, names=names, wanted=table.columns))
+                return dict.fromkeys(table.columns, "VARCHAR")
+        return self._types(raw)
+
+    def _store_parquet(self, raw: str, table: Table, source: ParquetFile) -> None:
+        """The file in place; if some text in it is not UTF-8, which the engine would fail on, its repaired columns."""
+        self._database.read_parquet(_literal_path(source.path)).create_view(raw)
+        storage = self._types(raw)
+        texts = [
+            function("SUM", function("LENGTH", column(name))) for name in table.columns if storage[name] == "VARCHAR"
+        ]
+        try:
+            self._database.execute(exp.select(*texts, "1").from_(_quoted(raw)).sql(dialect="duckdb")).fetchall()
+        except duckdb.Error:
+            self._database.execute(f"DROP VIEW {_quoted(raw).sql(dialect='duckdb')}")
+            self._database.register(raw, read_parquet(source.path, table))
+
+    def _types(self, name: str) -> Mapping[str, str]:
+        described = self._database.execute(f"DESCRIBE {_quoted(name).sql(dialect='duckdb')}").fetchall()
+        return {row[0]: str(row[1]).split("(")[0] for row in described}
 
 
 def _typed_columns(table: Table, storage: Mapping[str, str]) -> exp.Select:
@@ -97,34 +116,12 @@ def _typed_columns(table: Table, storage: Mapping[str, str]) -> exp.Select:
     )
 
 
-def _read_csv(source: CsvFile) -> str:
-    """All fields as text without spaces around them, empty ones NULL; broken rows are cut, filled or left out."""
-    fields = exp.Struct(
-        expressions=[
-            exp.PropertyEQ(this=exp.Literal.string(name), expression=exp.Literal.string("VARCHAR"))
-            for name in source.names
-        ]
-    )
-    options: dict[str, exp.Expr] = {
-        "header": exp.Boolean(this=source.has_header), "auto_detect": exp.false(), "columns": fields,
-        "delim": exp.Literal.string(","), "quote": exp.Literal.string('"'), "escape": exp.Literal.string('"'),
-        "null_padding": exp.true(), "strict_mode": exp.false(), "ignore_errors": exp.true(),
-        "parallel": exp.false(), "max_line_size": exp.Literal.number(_MAX_LINE),
-    }  # fmt: skip
-    arguments: list[exp.Expr] = [exp.Literal.string(_literal_path(source.path))]
-    arguments += [exp.PropertyEQ(this=exp.to_identifier(name), expression=value) for name, value in options.items()]
-    columns = [
-        exp.Nullif(this=stripped(column(name)), expression=exp.Literal.string("")).as_(name, quoted=True)
-        for name in source.names
-    ]
-    call = exp.Anonymous(this="read_csv", expressions=arguments)
-    return exp.select(*columns).from_(exp.Table(this=call)).sql(dialect="duckdb")
-
-
 def _literal_path(path: Path) -> str:
     """A path of which no character is a wildcard."""
     return re.sub(r"[*?\[]", r"[\g<0>]", str(path))
 
 
-def _quoted(name: str) -> str:
-    return exp.to_identifier(name, quoted=True).sql(dialect="duckdb")
+def _quoted(name: str, db: str | None = None) -> exp.Table:
+    return exp.Table(
+        this=exp.to_identifier(name, quoted=True), db=None if db is None else exp.to_identifier(db, quoted=True)
+    )

@@ -30,6 +30,9 @@ from sfumato.query.plan import Statement
 from sfumato.query.relations import Bound, Filter, Part, Rows, Source, table_of
 from sfumato.query.schema import Key, Limits, Table
 
+TYPED: Final = "typed"
+"""The schema in which engines keep tables of declared types, apart from what they were made of."""
+
 _UNIT: Final = "unit"
 _COMPARE: Final = {
     Comparison.EQUAL: exp.EQ,
@@ -58,7 +61,8 @@ def lower(statement: Statement, *, salt: str) -> exp.Select:
 def _rows(rows: Rows) -> exp.Select:
     match rows:
         case Source(table):
-            query = exp.select("*").from_(exp.Table(this=exp.to_identifier(table.name, quoted=True)))
+            name, schema = (exp.to_identifier(text, quoted=True) for text in (table.name, TYPED))
+            query = exp.select("*").from_(exp.Table(this=name, db=schema))
             return query if isinstance(table.unit, EachRow) else query.where(present(table.unit.column))
         case Part():
             return _part(rows)

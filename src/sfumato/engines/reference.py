@@ -7,12 +7,13 @@ from operator import itemgetter
 from typing import TypeAlias, TypeVar
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from sfumato.engines.arrow_tables import read_parquet
 from sfumato.engines.base import Integers, aligned
 from sfumato.engines.conditions import holds
+from sfumato.engines.csv_files import rows as csv_rows
 from sfumato.engines.sampling import rank_hash
-from sfumato.engines.sources import ArrowData, CsvFile, DataSource, ParquetFile, csv_rows
+from sfumato.engines.sources import ArrowData, CsvFile, DataSource, ParquetFile
 from sfumato.engines.values import Cell, contribution, typed
 from sfumato.errors import EngineError
 from sfumato.privacy.neighbors import EachRow
@@ -73,16 +74,16 @@ class ReferenceEngine:
                 return self._rows(child)
 
     def _typed(self, table: Table) -> Iterable[Row]:
-        for values in _records(self._sources[table.name]):
+        for values in _records(self._sources[table.name], table):
             yield {name: typed(values.get(name), column) for name, column in table.columns.items()}
 
 
-def _records(source: DataSource) -> Iterable[Mapping[str, object]]:
+def _records(source: DataSource, table: Table) -> Iterable[Mapping[str, object]]:
     match source:
-        case CsvFile():
-            return (dict(zip(source.names, row, strict=True)) for row in csv_rows(source))
-        case ParquetFile():
-            return list(pq.read_table(source.path).to_pylist())
+        case CsvFile(path, names, has_header):
+            return (dict(zip(names, row, strict=True)) for row in csv_rows(path, names=names, has_header=has_header))
+        case ParquetFile(path, _):
+            return list(read_parquet(path, table).to_pylist())
         case ArrowData():
             return list(source.table.to_pylist())
 

@@ -1,25 +1,21 @@
 """Where rows come from: CSV and Parquet files, Arrow tables, pandas and Polars frames.
 
-Only names are read when a source is opened: the header of a CSV file, or the names a frame already knows.
+Only names and types are read when a source is opened: the header of a CSV file, or what a frame's schema says.
 """
 
-import csv
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, TextIO, TypeAlias
+from typing import Any, TypeAlias
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
-from sfumato.errors import EngineError, ParameterError
-
-_MAX_FIELD: Final = 2**31 - 1
+from sfumato.engines.arrow_tables import arrow_table, check_types, parquet_schema, repaired
+from sfumato.engines.csv_files import header
+from sfumato.errors import ParameterError
+from sfumato.query.schema import Table
 
 
 @dataclass(frozen=True, slots=True)
 class CsvFile:
-    """A CSV file in UTF-8; every field is text, spaces around it are not part of it, and an empty one is NULL."""
+    """A CSV file; every field is text, spaces around it are not part of it, and an empty one is NULL."""
 
     path: Path
     names: tuple[str, ...]
@@ -55,99 +51,46 @@ def open_source(source: object, *, names: tuple[str, ...] | None = None) -> Data
     Raises:
         ParameterError: No such file, no kind of source that is known here, or two columns of one name.
     """
-    if isinstance(source, str | Path):
-        return _with_distinct_names(_file(Path(source), names))
-    table = _arrow(source)
-    return _with_distinct_names(ArrowData(table, tuple(table.column_names)))
+    opened = _file(Path(source), names) if isinstance(source, str | Path) else _frame(source)
+    if len({name.lower() for name in opened.names}) != len(opened.names):  # engines ignore case
+        raise ParameterError("source", ", ".join(opened.names), "must have column names that differ in more than case")
+    return opened
 
 
-def _with_distinct_names(source: DataSource) -> DataSource:
-    """Engines ignore case, so names that differ in nothing else would be mixed up."""
-    if len({name.lower() for name in source.names}) != len(source.names):
-        raise ParameterError("source", ", ".join(source.names), "must have column names that differ in more than case")
-    return source
+def readable(source: DataSource, table: Table) -> DataSource:
+    """The source with what the table declares of it, of types that can be read whatever they hold.
+
+    Raises:
+        ParameterError: A declared column does not exist, or is of a type that cannot be read.
+    """
+    for column in table.columns:
+        if column not in source.names:  # without naming those that exist: a file without a header would show a row
+            requirement = f"is no column of {table.name}; check its spelling, or give names= if the file has no header"
+            raise ParameterError("columns", column, requirement)
+    match source:
+        case CsvFile():
+            return source
+        case ParquetFile():
+            check_types(parquet_schema(source.path), table)
+            return source
+        case ArrowData():
+            check_types(source.table.schema, table)
+            return replace(source, table=repaired(source.table.select(list(table.columns))), names=tuple(table.columns))
 
 
-def csv_rows(source: CsvFile) -> Iterator[list[str | None]]:
-    """The rows of a CSV file, each cut or filled to its names; rows that are not UTF-8 are left out."""
-    with source.path.open(newline="", encoding="utf-8-sig", errors="surrogateescape") as file:
-        reader = _reader(file)
-        if source.has_header:
-            next(reader, None)
-        for row in reader:
-            if not row and len(source.names) > 1:  # an empty line; in a file of one column it is an empty field
-                continue
-            if not any(_broken(field) for field in row):
-                fields = [field.strip(" ") or None for field in row[: len(source.names)]]
-                yield fields + [None] * (len(source.names) - len(fields))
-
-
-def _reader(file: TextIO) -> Iterator[list[str]]:
-    csv.field_size_limit(_MAX_FIELD)  # or a single long field would be an error, which tells that there is one
-    return csv.reader(file)
-
-
-def _broken(field: str) -> bool:
-    return any("\ud800" <= character <= "\udfff" for character in field)
+def keeps_rows(source: DataSource) -> bool:
+    """Whether every record is a row whatever it holds; of a CSV file, whose lines may be empty, it is not said."""
+    return not isinstance(source, CsvFile)
 
 
 def _file(path: Path, names: tuple[str, ...] | None) -> DataSource:
     if not path.is_file():
         raise ParameterError("source", str(path), "must be an existing file (CSV or Parquet), or a frame")
     if path.suffix.lower() in {".parquet", ".pq"}:
-        return ParquetFile(path, _parquet_names(path))
-    if names is not None:
-        return CsvFile(path, names, has_header=False)
-    return CsvFile(path, _header(path), has_header=True)
+        return ParquetFile(path, tuple(parquet_schema(path).names))
+    return CsvFile(path, header(path) if names is None else names, has_header=names is None)
 
 
-def _header(path: Path) -> tuple[str, ...]:
-    try:
-        with path.open(newline="", encoding="utf-8-sig", errors="replace") as file:
-            header = next(_reader(file), [])
-    except OSError:
-        raise ParameterError("source", path.name, "must be a file that can be read") from None
-    names = tuple(name.strip(" ") for name in header)
-    if not names or "" in names or len(set(names)) != len(names):
-        raise ParameterError("source", path.name, "must start with a header of distinct column names, or get names=")
-    return names
-
-
-def _parquet_names(path: Path) -> tuple[str, ...]:
-    try:
-        return tuple(pq.read_schema(path).names)
-    except (pa.ArrowException, OSError):
-        raise EngineError("parquet", "read the schema of the file") from None
-
-
-def _arrow(frame: Any) -> Any:
-    """A frame as an Arrow table; columns of Python objects become text, so that no cell decides a column's type."""
-    if isinstance(frame, pa.Table):
-        return _readable(frame)
-    module = type(frame).__module__.partition(".")[0]
-    if module == "polars":
-        collected = frame.collect() if hasattr(frame, "collect") else frame  # a LazyFrame
-        return collected.to_arrow()
-    if module == "pandas":
-        return pa.table({str(name): _pandas_column(frame[name]) for name in frame.columns})
-    raise ParameterError("source", type(frame).__name__, "must be a path, or an Arrow, pandas or Polars frame")
-
-
-def _readable(table: Any) -> Any:
-    """A table without the two types that engines cannot read; refused now, because a question would be paid for."""
-    for column in table.schema:
-        if pa.types.is_float16(column.type) or pa.types.is_decimal256(column.type):
-            raise ParameterError("source", column.name, f"is of type {column.type}; cast it to a double first")
-    return table
-
-
-def _pandas_column(column: Any) -> Any:
-    if column.dtype == object:
-        texts = [None if missing else _unicode(value) for value, missing in zip(column, column.isna(), strict=True)]
-        return pa.array(texts, pa.string())
-    return pa.array(column, from_pandas=True)
-
-
-def _unicode(value: object) -> str:
-    """The text of a value; unpaired surrogates, which would be an error that tells of them, become question marks."""
-    return str(value).encode(errors="replace").decode()
+def _frame(frame: object) -> ArrowData:
+    table = arrow_table(frame)
+    return ArrowData(table, tuple(table.column_names))

@@ -1,7 +1,9 @@
 """What a stored value means under a declared column: the semantics that every engine keeps, in plain Python.
 
 Total: what does not convert is None, so that no cell of a table can raise. Text is stripped of spaces; a number in text
-is one of `NUMBER_PATTERN`, read as a binary double; whole numbers are floor(x + 1/2) within 64 bits; NaN is None.
+is one of `NUMBER_PATTERN`, a whole one exact within 64 bits, any other a binary double, or true or false for 1 or 0;
+other numbers become whole as floor(x + 1/2); NaN is None. As text, 1.0 is 1, because one missing cell turns a column of
+integers into doubles.
 """
 
 import math
@@ -14,12 +16,17 @@ from sfumato.query.schema import Column, Kind, Table
 
 Cell: TypeAlias = int | float | str | bool | None
 
+WHOLE_PATTERN: Final = r"[+-]?[0-9]{1,30}"
 NUMBER_PATTERN: Final = r"[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?"
 TRUE_WORDS: Final = ("true", "t", "yes", "y", "1")
 FALSE_WORDS: Final = ("false", "f", "no", "n", "0")
 MIN_INT64, MAX_INT64 = -(2**63), 2**63 - 1
 
+MAX_WHOLE_DOUBLE: Final = 2**53
+
 _NUMBER: Final = re.compile(NUMBER_PATTERN, re.ASCII)
+_WHOLE: Final = re.compile(WHOLE_PATTERN, re.ASCII)
+_TRUTHS: Final = {"true": 1.0, "false": 0.0}
 
 
 def typed(value: object, column: Column) -> Cell:
@@ -63,7 +70,7 @@ def clamped_steps(value: float, measure: StepSum, resolution: float) -> int:
 
 
 def _integer(value: object) -> int | None:
-    if isinstance(value, bool | int):
+    if isinstance(value, bool | int) or (isinstance(value, str) and _WHOLE.fullmatch(value.strip(" "))):
         whole = int(value)
     else:
         number = _float(value)
@@ -77,7 +84,7 @@ def _float(value: object) -> float | None:
     match value:
         case str():
             text = value.strip(" ")
-            number = float(text) if _NUMBER.fullmatch(text) else math.nan
+            number = float(text) if _NUMBER.fullmatch(text) else _TRUTHS.get(text.lower(), math.nan)
         case bool() | int() | float() | Decimal():
             number = float(value)
         case _:
@@ -85,9 +92,13 @@ def _float(value: object) -> float | None:
     return None if math.isnan(number) else number
 
 
-def _text(value: object) -> str:
+def _text(value: object) -> str | None:
+    if isinstance(value, float) and math.isnan(value):
+        return None
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer() and abs(value) < MAX_WHOLE_DOUBLE:
+        return str(int(value))
     return f"{value:f}" if isinstance(value, Decimal) else str(value)
 
 

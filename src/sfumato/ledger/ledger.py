@@ -21,6 +21,7 @@ from sfumato.errors import (
 from sfumato.ledger.codec import decode_entry, encode_entry
 from sfumato.ledger.entry import Charge, Committed, Entry, Opened, Part, Reserved
 from sfumato.ledger.journal import Chain
+from sfumato.ledger.prices import admitted
 from sfumato.ledger.replay import AccountState, Replay
 from sfumato.ledger.store import LedgerStore
 from sfumato.noise.entropy import random_bytes
@@ -123,6 +124,7 @@ class Ledger:
             ParameterError: The charge is below the event's price, or the partition was declared otherwise.
             UnsupportedEventError: The event has no price.
         """
+        admitted(charge)
         request = random_bytes(16).hex()
         entry = Reserved(account=account, request=request, question=question, event=event, charge=charge, part=part)
         _require_price(event, charge, self.opened(account).neighboring_relation)

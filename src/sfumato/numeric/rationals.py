@@ -3,6 +3,7 @@
 Budgets, scales and resolutions are rationals, never binary floats, so that ten times 0.1 is exactly 1.
 """
 
+import re
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from math import isqrt
@@ -14,6 +15,8 @@ Number: TypeAlias = int | float | str | Decimal | Fraction
 
 _MAX_LITERAL_LENGTH = 200  # a decimal of 10^9 digits, or 1e999999999, is refused before it is expanded
 _MAX_EXPONENT = 400
+_MAX_BITS = 10_000
+_TEXT = re.compile(r"[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?|[+-]?[0-9]+/[0-9]+", re.ASCII)
 
 
 def exact(value: Number, name: str) -> Fraction:
@@ -33,6 +36,10 @@ def exact(value: Number, name: str) -> Fraction:
     if isinstance(value, bool) or not isinstance(value, int | float | str | Decimal | Fraction):
         raise ParameterError(name, value, 'must be a number, or text that is one, such as "0.1"')
     if isinstance(value, int | Fraction):
+        if max(abs(value.numerator), value.denominator).bit_length() > _MAX_BITS:
+            raise ParameterError(
+                name, "a number", f"must have a numerator and a denominator of at most {_MAX_BITS} bits"
+            )
         return Fraction(value)
     text = repr(value) if isinstance(value, float) else str(value).strip()
     return _parse(text, value, name)
@@ -42,6 +49,8 @@ def _parse(text: str, value: Number, name: str) -> Fraction:
     requirement = 'must be a finite number, such as "0.1", "1/3" or "1e-6"'
     if len(text) > _MAX_LITERAL_LENGTH:
         raise ParameterError(name, f"{text[:20]}…", f"must have at most {_MAX_LITERAL_LENGTH} characters")
+    if not _TEXT.fullmatch(text):
+        raise ParameterError(name, value, requirement)
     try:
         if "/" in text:
             return Fraction(text)
@@ -109,6 +118,8 @@ def decimal_text(value: Fraction, digits: int = 6) -> str:
         >>> decimal_text(Fraction(3, 10)), decimal_text(Fraction(1, 3))
         ('0.3', '≈0.333333')
     """
-    as_float = float(value)
-    text = f"{as_float:.{digits}g}"
+    try:
+        text = f"{float(value):.{digits}g}"
+    except OverflowError:
+        return f"≈1e{len(str(int(value))) - 1}"
     return text if Fraction(text) == value else f"≈{text}"

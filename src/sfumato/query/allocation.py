@@ -1,7 +1,7 @@
 """How one stated total is split over the measures of a question, and which law each gets.
 
 Every column of the answer gets the same ε; AVG gives half to its count and half to its sum. A measure that no neighbour
-can move costs nothing and leaves its share to the others of its column. With δ, each measure takes the law of the
+can move costs nothing and leaves its share to the others. With δ, each measure takes the law of the
 smaller variance, from public facts alone, and those that take the Gaussian share δ equally.
 """
 
@@ -31,11 +31,10 @@ def allocate(columns: Sequence[Sequence[Sensitivity]], total: PureDP | ApproxDP)
         columns: For each column of the answer, the sensitivities of its measures.
         total: What all of them may cost together.
     """
+    moved = sum(1 for column in columns if any(sensitivity.l1 > 0 for sensitivity in column))
     shares = tuple(
-        (sensitivity, epsilon)
-        for column in columns
-        for sensitivity, epsilon in _split(column, total.epsilon / len(columns))
-    )
+        share for column in columns for share in _split(column, total.epsilon / max(1, moved))
+    )  # fmt: skip
     gaussian = _gaussian_measures(shares, total.delta)
     delta = total.delta / max(1, sum(gaussian))
     mechanisms = tuple(

@@ -6,7 +6,20 @@ from typing import Final
 
 from sfumato.errors import NotPrivateError, ParameterError
 from sfumato.numeric.rationals import exact
-from sfumato.query.expressions import ColumnRef, Compare, Comparison, Condition, IsIn, IsTrue, Literal, Scalar
+from sfumato.query.expressions import (
+    And,
+    ColumnRef,
+    Compare,
+    Comparison,
+    Condition,
+    IsIn,
+    IsNull,
+    IsTrue,
+    Literal,
+    Not,
+    Or,
+    Scalar,
+)
 from sfumato.query.schema import Kind, Table, unicode_text
 
 _KIND_OF: Final = {Fraction: "number", str: "text", bool: "boolean"}
@@ -67,6 +80,29 @@ def is_true(table: Table, column: ColumnRef) -> Condition:
     if family(table, column) != "boolean":
         raise ParameterError("condition", column.name, "must be true or false; compare the column with something")
     return IsTrue(column)
+
+
+def checked(table: Table, condition: Condition) -> Condition:
+    """A condition that was made elsewhere, held against the columns of this table.
+
+    Raises:
+        ParameterError: It names a column that does not exist here, or compares values of two types.
+    """
+    match condition:
+        case And(conditions) | Or(conditions):
+            for inner in conditions:
+                checked(table, inner)
+        case Not(inner):
+            checked(table, inner)
+        case Compare(comparison, left, right):
+            compare(table, comparison, left, right)
+        case IsIn(column, values):
+            is_in(table, column, values)
+        case IsTrue(column):
+            is_true(table, column)
+        case IsNull(column):
+            family(table, column)
+    return condition
 
 
 def family(table: Table, side: Scalar) -> str:

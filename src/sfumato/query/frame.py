@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final, Generic, NoReturn, TypeVar
 
 from sfumato.errors import ParameterError
-from sfumato.query.conditions import compare, is_in, is_true, literal
+from sfumato.query.conditions import checked, compare, is_in, is_true, literal
 from sfumato.query.expressions import And, ColumnRef, Comparison, Condition, IsNull, Not, Or, depth
 from sfumato.query.relations import (
     Aggregate,
@@ -161,7 +161,10 @@ class Frame(Generic[Q]):
         """Only the rows for which a condition is true."""
         if not isinstance(where, Where):
             raise ParameterError("where", type(where).__name__, "must be a condition, such as people.age > 50")
-        return Frame(Filter(self._rows, where.condition), self._ask, self._keys)
+        filtered = Filter(self._rows, where.condition)
+        check_depth(filtered)
+        checked(table_of(self._rows), where.condition)
+        return Frame(filtered, self._ask, self._keys)
 
     def group_by(self, *keys: str) -> "Frame[Q]":
         """One group for each combination of the public keys of some columns.

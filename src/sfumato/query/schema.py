@@ -15,6 +15,7 @@ from sfumato.privacy.neighbors import EACH_ROW, EachRow, PrivacyUnit, UnitColumn
 MAX_STEPS: Final = 2**53
 """Bounds lie within this many lattice steps of 0, where binary doubles still count one by one."""
 
+MAX_KEY: Final = 2**63 - 1
 _FINEST: Final = Fraction(1, 10**100)  # a resolution, and the values on its lattice, are doubles far from 0 and ∞
 
 Key: TypeAlias = int | str | bool
@@ -169,6 +170,8 @@ def _checked_keys(kind: Kind, keys: tuple[Key, ...]) -> tuple[Key, ...]:
             raise ParameterError("values", key, f"is no key of a column of type {kind}")
         if isinstance(key, str):
             unicode_text(key, "values")
+        if isinstance(key, int) and abs(key) > MAX_KEY:
+            raise ParameterError("values", key, "must lie within 64 bits, as whole numbers in columns do")
     if not keys or len(set(keys)) != len(keys):
         raise ParameterError("values", f"{len(keys)} keys", "must hold at least one key, each of them once")
     return keys
@@ -206,6 +209,11 @@ class Table:
     columns: Mapping[str, Column]
     unit: PrivacyUnit = EACH_ROW
     limits: Limits = Limits()
+    keeps_rows: bool = False
+    """Whether every record of the source is a row whatever it holds, so that replacing one never changes their number.
+
+    True of tables in memory and of Parquet; a line of a CSV file may be empty, or part of a quoted field.
+    """
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", MappingProxyType(dict(self.columns)))

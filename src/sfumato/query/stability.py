@@ -44,7 +44,7 @@ def contribution(rows: Rows) -> Contribution:
     """What one unit can have in a relation."""
     match rows:
         case Source(table) if isinstance(table.unit, EachRow):
-            return Contribution(rows=1, rows_per_group=1, groups=1, always_one=True)
+            return Contribution(rows=1, rows_per_group=1, groups=1, always_one=table.keeps_rows)
         case Source():
             return Contribution(rows=None, rows_per_group=None, groups=None)
         case Part(child=child) | Filter(child=child):

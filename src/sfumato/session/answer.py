@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
+from sfumato.numeric.rationals import exact
 from sfumato.query.plan import AdditiveNoise, CountOutput, MeanOutput, Output, PrivatePlan, SumOutput
 
 Figure: TypeAlias = int | float | None
@@ -56,10 +57,15 @@ def _estimator(
         case SumOutput(total=index, resolution=resolution):
             return _scaled(index, resolution, mechanisms[index].accuracy(confidence))
         case MeanOutput():
-            each = 1 - (1 - confidence) / 2  # both halves of a mean must hold at once
+            each = both_hold(confidence)
             count_error = mechanisms[output.count].accuracy(each)
             total_error = mechanisms[output.total].accuracy(each)
             return lambda row: _mean(output, row, count_error, total_error)
+
+
+def both_hold(confidence: float) -> Fraction:
+    """The confidence that each half of a mean needs, so that both hold at once with this one."""
+    return 1 - (1 - exact(confidence, "confidence")) / 2
 
 
 def _scaled(index: int, resolution: Fraction, error: HalfWidth) -> Callable[[Sequence[int]], Estimate]:

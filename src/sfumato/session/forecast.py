@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from sfumato.query.plan import CountOutput, MeanOutput, Output, PrivatePlan, SumOutput
+from sfumato.session.answer import both_hold
 
 TYPICAL_SIZE: Final = 1_000
 
@@ -54,8 +55,8 @@ def _one(output: Output, plan: PrivatePlan, confidence: float, size: int) -> For
 
 def _mean_half_width(output: MeanOutput, plan: PrivatePlan, confidence: float, size: int) -> float:
     """At the middle of the bounds the centred sum is near 0, so that the error of the sum is all there is."""
-    total_error = float(plan.mechanisms[output.total].accuracy(1 - (1 - confidence) / 2))
-    count_error = float(plan.mechanisms[output.count].accuracy(1 - (1 - confidence) / 2))
+    total_error = float(plan.mechanisms[output.total].accuracy(both_hold(confidence)))
+    count_error = float(plan.mechanisms[output.count].accuracy(both_hold(confidence)))
     if math.isinf(total_error) or math.isinf(count_error):
         return math.inf
     widest = float(output.resolution) * (output.upper - output.lower)

@@ -12,6 +12,7 @@ from sfumato.engines.base import Engine
 from sfumato.errors import LedgerError
 from sfumato.ledger.entry import Part
 from sfumato.ledger.ledger import Ledger, Reservation
+from sfumato.ledger.prices import admitted
 from sfumato.noise.entropy import random_bytes
 from sfumato.privacy.codec import Json, encode_event, encode_guarantee
 from sfumato.privacy.guarantees import ApproxDP, Guarantee, PureDP
@@ -68,6 +69,7 @@ def prepare(
     desk: Desk, question: Aggregate, *, text: str, total: PureDP | ApproxDP, part: Part | None = None
 ) -> Prepared:
     """Plan a question for at most `total`; no data, no charge."""
+    admitted(total)
     plan = compile_plan(question, total, neighboring_relation=desk.policy.neighboring_relation)
     return Prepared(plan=plan, text=text, key=_key(desk.policy, plan), part=part)
 
@@ -94,11 +96,11 @@ def execute(desk: Desk, ticket: Ticket, *, library: str) -> dict[str, Json]:
     Returns:
         The stored answer: noisy integers and the receipt.
     """
-    plan = ticket.prepared.plan
+    plan, receipt = ticket.prepared.plan, _receipt(desk, ticket, library).to_dict()
     exact = desk.engine.run(plan.statement, salt=random_bytes(16).hex())
     columns = [mechanism.release(exact.open_for_noise()[:, index]) for index, mechanism in enumerate(plan.mechanisms)]
     rows: Json = [[int(value) for value in row] for row in zip(*columns, strict=True)]
-    answer: dict[str, Json] = {"noisy": rows, "receipt": _receipt(desk, ticket, library).to_dict()}
+    answer: dict[str, Json] = {"noisy": rows, "receipt": receipt}
     desk.ledger.commit(ticket.reservation, key=ticket.prepared.key, answer=answer)
     return answer
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType, TracebackType
@@ -10,7 +11,7 @@ from typing import Any, Final, Self
 from sfumato.engines.base import Engine
 from sfumato.engines.duckdb import DuckDBEngine
 from sfumato.engines.reference import ReferenceEngine
-from sfumato.engines.sources import DataSource, open_source
+from sfumato.engines.sources import DataSource, keeps_rows, open_source, readable
 from sfumato.errors import ParameterError
 from sfumato.ledger.entry import Opened
 from sfumato.ledger.locations import open_ledger
@@ -61,9 +62,9 @@ class Session(View):
         engine: str = "duckdb",
     ) -> None:
         policy = policy if isinstance(policy, Policy) else _loaded(policy)
-        sources = {name: open_source(facts.source, names=facts.names) for name, facts in policy.sources.items()}
-        for name, table in policy.tables.items():
-            _check_columns(table, sources[name])
+        sources = {name: _opened(facts, policy.tables[name]) for name, facts in policy.sources.items()}
+        keeping = {name: replace(t, keeps_rows=keeps_rows(sources[name])) for name, t in policy.tables.items()}
+        policy = replace(policy, tables=keeping)
         self.policy = policy
         self.is_lasting = ledger is not None and ledger != "memory:"
         account = Opened(
@@ -206,12 +207,8 @@ def _engine(name: str, sources: Mapping[str, DataSource]) -> Engine:
     return _ENGINES[name](sources)
 
 
-def _check_columns(table: Table, source: DataSource) -> None:
-    for column in table.columns:
-        if column not in source.names:
-            raise ParameterError(
-                "columns", column, f"is no column of {table.name}, which has {', '.join(source.names)}"
-            )
+def _opened(facts: SourceFacts, table: Table) -> DataSource:
+    return readable(open_source(facts.source, names=facts.names), table)
 
 
 def _stem(source: object) -> str:
