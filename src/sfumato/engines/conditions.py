@@ -2,11 +2,11 @@
 
 import math
 from fractions import Fraction
-from operator import eq, ge, gt, le, lt, ne
 from typing import Final, TypeAlias
 
 from sfumato.engines.values import Cell
 from sfumato.query.expressions import (
+    OPERATORS,
     And,
     ColumnRef,
     Compare,
@@ -23,15 +23,6 @@ from sfumato.query.expressions import (
 
 _TWO_63: Final = Fraction(2**63)
 Truth: TypeAlias = bool | None
-
-_OPERATORS: Final = {
-    Comparison.EQUAL: eq,
-    Comparison.NOT_EQUAL: ne,
-    Comparison.LESS: lt,
-    Comparison.LESS_EQUAL: le,
-    Comparison.GREATER: gt,
-    Comparison.GREATER_EQUAL: ge,
-}
 
 
 def holds(condition: Condition, row: dict[str, Cell]) -> Truth:
@@ -56,7 +47,7 @@ def holds(condition: Condition, row: dict[str, Cell]) -> Truth:
                 return None
             if isinstance(first, float) or isinstance(second, float):  # as engines do, not exactly as Python would
                 first, second = float(first), float(second)
-            return bool(_OPERATORS[comparison](first, second))
+            return bool(OPERATORS[comparison](first, second))
 
 
 def _all(truths: list[Truth]) -> Truth:

@@ -11,6 +11,7 @@ from hashlib import sha256
 from typing import Final, TypeAlias
 
 from sfumato.query.expressions import (
+    OPERATORS,
     And,
     ColumnRef,
     Compare,
@@ -102,7 +103,7 @@ def _oriented(compare: Compare) -> Condition:
     """Columns before literals, names in order; a comparison of two literals is decided."""
     left, right = compare.left, compare.right
     if isinstance(left, Literal) and isinstance(right, Literal):
-        return And(()) if decided(compare.comparison, left, right) else Or(())
+        return And(()) if OPERATORS[compare.comparison](left.value, right.value) else Or(())
     if _order(left) > _order(right):
         return Compare(_MIRRORED[compare.comparison], right, left)
     return compare
@@ -110,24 +111,6 @@ def _oriented(compare: Compare) -> Condition:
 
 def _order(side: Scalar) -> tuple[bool, str]:
     return isinstance(side, Literal), _side_text(side)
-
-
-def decided(comparison: Comparison, left: Literal, right: Literal) -> bool:
-    """Whether a comparison of two constants of one type holds."""
-    a, b = left.value, right.value
-    match comparison:
-        case Comparison.EQUAL:
-            return a == b
-        case Comparison.NOT_EQUAL:
-            return a != b
-        case Comparison.LESS:
-            return a < b  # type: ignore[operator] # the front ends compare like with like
-        case Comparison.LESS_EQUAL:
-            return a <= b  # type: ignore[operator] # the same
-        case Comparison.GREATER:
-            return a > b  # type: ignore[operator] # the same
-        case Comparison.GREATER_EQUAL:
-            return a >= b  # type: ignore[operator] # the same
 
 
 def _flat(kind: type[And] | type[Or], conditions: tuple[Condition, ...]) -> Condition:

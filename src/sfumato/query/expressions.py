@@ -3,10 +3,12 @@
 Every expression is total: whatever a row holds, it is true, false or NULL, never an error.
 """
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
-from typing import TypeAlias
+from operator import eq, ge, gt, le, lt, ne
+from typing import Any, Final, TypeAlias
 
 Value: TypeAlias = Fraction | str | bool
 
@@ -20,6 +22,16 @@ class Comparison(StrEnum):
     LESS_EQUAL = "<="
     GREATER = ">"
     GREATER_EQUAL = ">="
+
+
+OPERATORS: Final[Mapping[Comparison, Callable[[Any, Any], bool]]] = {
+    Comparison.EQUAL: eq,
+    Comparison.NOT_EQUAL: ne,
+    Comparison.LESS: lt,
+    Comparison.LESS_EQUAL: le,
+    Comparison.GREATER: gt,
+    Comparison.GREATER_EQUAL: ge,
+}
 
 
 @dataclass(frozen=True, slots=True)
