@@ -106,3 +106,8 @@ def test_a_condition_of_another_table_is_held_against_this_one():
 def test_a_column_is_no_key_of_a_dictionary():
     with pytest.raises(TypeError):
         hash(people.age)
+
+
+def test_names_leave_room_for_the_ends_of_intervals():
+    with pytest.raises(ParameterError, match="_low"):
+        people.agg(n=sf.count(), n_low=sf.count("age"))

@@ -61,7 +61,10 @@ def test_nothing_is_estimated_where_nothing_was_released():
     assert NOTHING.half_width == math.inf
 
 
-@pytest.mark.parametrize(("value", "shown"), [(Fraction(3), 3), (Fraction(1, 2), 0.5), (Fraction(1, 3), 1 / 3)])
-def test_figures_are_whole_where_the_lattice_is(value, shown):
-    assert figure(value) == shown
-    assert type(figure(value)) is type(shown)
+@pytest.mark.parametrize(
+    ("steps", "resolution", "shown"),
+    [(3, "1", 3), (3, "7", 21), (1, "1/2", 0.5), (2, "1/2", 1.0), (1, "1/3", 1 / 3), (2**63, "1", 2.0**63)],
+)
+def test_figures_are_whole_where_the_lattice_is_whatever_the_value(steps, resolution, shown):
+    found = figure(steps, Fraction(resolution))
+    assert (found, type(found)) == (shown, type(shown))

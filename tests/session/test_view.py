@@ -37,4 +37,4 @@ def test_a_question_in_python_and_in_sql_share_their_answer():
     first = people.filter(people.age > 35).group_by("sex").agg(n=sf.count()).release(epsilon="0.5")
     second = session.sql("SELECT sex, COUNT(*) AS n FROM people WHERE 35 < age GROUP BY sex", epsilon=0.5)
     assert (second.reused, second.estimates) == (True, first.estimates)
-    assert first.receipt.question == "people: n"
+    assert first.receipt.question == "SELECT sex, COUNT(*) AS n FROM people WHERE age > 35 GROUP BY sex"

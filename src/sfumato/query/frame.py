@@ -22,6 +22,9 @@ from sfumato.query.relations import (
 )
 from sfumato.query.schema import Table, unicode_text
 
+INTERVAL_ENDS: Final = ("_low", "_high")
+"""What the two ends of an answer's interval are called, behind its name."""
+
 MAX_DEPTH: Final = 40
 """How deep conditions and filters may be nested: engines and the stack of Python have room for twice as much."""
 
@@ -227,7 +230,9 @@ def aggregate(
     for _, statistic in statistics:
         if not isinstance(statistic, CountRows):
             table.column(statistic.column)
-    names = [*(labels or keys), *(unicode_text(name, "statistics") for name, _ in statistics)]
-    if len(set(names)) != len(names):
-        raise ParameterError("statistics", names, "must have names that differ from each other and from the keys")
+    names = [unicode_text(name, "statistics") for name, _ in statistics]
+    columns = [*(labels or keys), *names, *(name + end for name in names for end in INTERVAL_ENDS)]
+    if len(set(columns)) != len(columns):
+        requirement = "must have names that differ from each other and from …_low and …_high"
+        raise ParameterError("statistics", [*(labels or keys), *names], requirement)
     return Aggregate(GroupBy(rows, keys, labels), statistics)

@@ -4,12 +4,13 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from sfumato.numeric.rationals import exact
 from sfumato.query.plan import AdditiveNoise, CountOutput, MeanOutput, Output, PrivatePlan, SumOutput
 
 Figure: TypeAlias = int | float | None
+_TWO_63: Final = 2**63
 HalfWidth: TypeAlias = int | float | Fraction
 
 
@@ -75,7 +76,7 @@ def _scaled(index: int, resolution: Fraction, error: HalfWidth) -> Callable[[Seq
 
     def estimate(row: Sequence[int]) -> Estimate:
         steps = row[index]
-        low, value, high = (figure(resolution * s) for s in (steps - int(error), steps, steps + int(error)))
+        low, value, high = (figure(s, resolution) for s in (steps - int(error), steps, steps + int(error)))
         return Estimate(value=value, low=low, high=high)
 
     return estimate
@@ -98,6 +99,7 @@ def _bounded_mean(output: MeanOutput, total: int, count: int) -> Fraction:
     return output.resolution * min(max(steps, Fraction(output.lower)), Fraction(output.upper))
 
 
-def figure(value: Fraction) -> int | float:
-    """A lattice point as a whole number where the lattice is whole, else as the nearest double."""
-    return int(value) if value.denominator == 1 else float(value)
+def figure(steps: int, resolution: Fraction) -> int | float:
+    """A lattice point as a whole number where the lattice is whole and 64 bits hold it, else as the nearest double."""
+    value = steps * resolution
+    return int(value) if resolution.denominator == 1 and abs(value) < _TWO_63 else float(value)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sfumato.errors import ParameterError
+from sfumato.query.frame import INTERVAL_ENDS
 from sfumato.query.schema import Key
 from sfumato.session.answer import Estimate
 from sfumato.session.receipt import Receipt
@@ -132,7 +133,8 @@ def shown_estimate(estimate: Estimate) -> str:
 def _figures(names: Sequence[str], row: Sequence[Estimate]) -> dict[str, Any]:
     figures: dict[str, Any] = {}
     for name, estimate in zip(names, row, strict=True):
-        figures |= {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
+        low, high = (name + end for end in INTERVAL_ENDS)
+        figures |= {name: estimate.value, low: estimate.low, high: estimate.high}
     return figures
 
 

@@ -6,8 +6,9 @@ from types import MappingProxyType
 from sfumato.errors import ParameterError
 from sfumato.ledger.entry import Part
 from sfumato.numeric.rationals import Number
+from sfumato.query.describe import described
 from sfumato.query.frame import Frame
-from sfumato.query.relations import Aggregate, Rows, table_of
+from sfumato.query.relations import Aggregate, Rows
 from sfumato.query.sql import parse_question
 from sfumato.session.pipeline import Desk
 from sfumato.session.question import Question
@@ -54,6 +55,4 @@ class View:
         return self.query(sql).release(epsilon=epsilon, delta=delta)
 
     def _asked(self, relation: Aggregate) -> Question:
-        table = table_of(relation.child.child).name
-        text = f"{table}: {', '.join(name for name, _ in relation.statistics)}"
-        return Question(relation=relation, text=text, desk=self._desk, part=self._part)
+        return Question(relation=relation, text=described(relation), desk=self._desk, part=self._part)
