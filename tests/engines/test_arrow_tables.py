@@ -1,7 +1,9 @@
 """Frames and Parquet files become tables on which no engine can stumble, whatever the cells."""
 
 import datetime as dt
+from decimal import Decimal
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -20,6 +22,8 @@ TABLE = Table(name="t", columns={"v": text()})
     "kind",
     [
         pa.float16(),
+        pa.decimal128(5, -2),
+        pa.dictionary(pa.int8(), pa.string_view()),
         pa.decimal256(50, 2),
         pa.timestamp("us"),
         pa.date32(),
@@ -81,18 +85,42 @@ def test_a_file_without_a_schema_is_an_error_without_its_text(tmp_path):
     assert "canary" not in str(caught.value)
 
 
-def test_objects_of_a_pandas_column_become_text_one_by_one():
-    column = pd.Series([1, 2.0, 2.5, True, "x", None, float("nan"), pd.NA, pd.NaT, {"a": 1}, "\ud800"], dtype=object)
-    found = arrow_table(pd.DataFrame({"v": column})).column("v").to_pylist()
-    assert found == ["1", "2", "2.5", "true", "x", None, None, None, None, "{'a': 1}", "?"]
+class Failing:
+    def __str__(self):
+        raise RuntimeError("canary")
+
+
+def test_objects_of_a_pandas_column_become_text_one_by_one_and_none_is_an_error():
+    cells = [1, 2.0, 2.5, True, "x", None, float("nan"), pd.NA, pd.NaT, {"a": 1}, "\ud800", 10**5000]
+    cells += [Decimal("sNaN"), Decimal("1.50"), Failing(), dt.date(2026, 1, 2), np.int8(7), np.float32(0.5)]
+    found = arrow_table(pd.DataFrame({"v": pd.Series(cells, dtype=object)})).column("v").to_pylist()
+    assert found == [
+        "1", "2", "2.5", "true", "x", None, None, None, None, None, "?", None,
+        None, "1.50", None, "2026-01-02", "7", "0.5",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    "column",
-    [pd.Categorical(["secret-name", 3]), pd.to_datetime(["2026-01-01", None]), [dt.date(2026, 1, 1), "x"]],
+    ("column", "found"),
+    [
+        (pd.Categorical(["secret-name", 3, None]), ["secret-name", "3", None]),
+        (pd.to_datetime(["2026-01-01", None]), ["2026-01-01T00:00:00", None]),
+        (pd.array(["a", None], dtype=pd.StringDtype("python")), ["a", None]),
+        (pd.interval_range(0, 2), [None, None]),
+    ],
 )
-def test_no_pandas_column_is_an_error(column):
-    assert arrow_table(pd.DataFrame({"v": column})).column("v").type == pa.large_string()
+def test_no_pandas_column_is_an_error(column, found):
+    assert repaired(arrow_table(pd.DataFrame({"v": column}))).column("v").to_pylist() == found
+
+
+def test_a_pandas_column_that_is_not_utf_8_is_repaired():
+    frame = pd.DataFrame({"v": pd.Series(pd.arrays.ArrowExtensionArray(BROKEN))})
+    assert repaired(arrow_table(frame)).column("v").to_pylist() == ["ok", "\ufffd", None]
+
+
+def test_two_pandas_columns_of_one_name_are_refused():
+    with pytest.raises(ParameterError, match="distinct"):
+        arrow_table(pd.DataFrame([[1, 2]], columns=["v", "v"]))
 
 
 def test_sparse_and_nullable_pandas_columns_are_read():

@@ -4,6 +4,9 @@ Types that some value could make an engine fail on are refused when a source is 
 text that is not UTF-8 is repaired.
 """
 
+import math
+from datetime import date
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,6 +19,9 @@ from sfumato.errors import EngineError, ParameterError
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.schema import Table
 
+_DOUBLE: Final = 8  # bytes
+_MOST_DIGITS: Final = 1_000
+_LONGEST: Final = 10**_MOST_DIGITS
 _TEXTS: Final = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
 _READABLE: Final = (
     pa.types.is_boolean, pa.types.is_integer, pa.types.is_float32, pa.types.is_float64, pa.types.is_decimal128,
@@ -36,7 +42,7 @@ def arrow_table(frame: Any) -> Any:
         collected = frame.collect() if hasattr(frame, "collect") else frame  # a LazyFrame
         return collected.to_arrow()
     if module == "pandas":
-        return pa.table({str(name): _pandas_column(frame[name]) for name in frame.columns})
+        return _pandas_table(frame)
     raise ParameterError("source", type(frame).__name__, "must be a path, or an Arrow, pandas or Polars frame")
 
 
@@ -66,11 +72,19 @@ def check_types(schema: Any, table: Table) -> None:
     for name in table.columns:
         kind = schema.field(name).type
         values = kind.value_type if pa.types.is_dictionary(kind) else kind
-        if not any(is_kind(values) for is_kind in _READABLE):
+        if not _is_readable(kind, values):
             raise ParameterError("columns", name, f"is stored as {kind}; cast it to text, a whole number or a double")
         inexact = pa.types.is_floating(values) or pa.types.is_decimal(values)
         if inexact and isinstance(table.unit, UnitColumn) and table.unit.column == name:
             raise ParameterError("unit", name, f"is stored as {kind}; cast the ids to text or whole numbers")
+
+
+def _is_readable(kind: Any, values: Any) -> bool:
+    if pa.types.is_dictionary(kind):
+        return bool(pa.types.is_string(values) or pa.types.is_large_string(values))
+    if pa.types.is_decimal128(values) and values.scale < 0:
+        return False
+    return any(is_kind(values) for is_kind in _READABLE)
 
 
 def repaired(data: Any) -> Any:
@@ -91,19 +105,49 @@ def _repaired(column: Any) -> Any:
     return column
 
 
+def _pandas_table(frame: Any) -> Any:
+    names = [str(name) for name in frame.columns]
+    if len(set(names)) != len(names):
+        raise ParameterError("source", "a pandas frame", "must have distinct column names")
+    try:
+        return pa.table({name: _pandas_column(frame.iloc[:, place]) for place, name in enumerate(names)})
+    except pa.ArrowException:
+        raise ParameterError("source", "a pandas frame", "must hold text, whole numbers, doubles or booleans") from None
+
+
 def _pandas_column(column: Any) -> Any:
-    if str(column.dtype).startswith("Sparse"):
-        column = column.sparse.to_dense()
-    if getattr(column.dtype, "kind", "O") in "iufb":
+    """A column of one type as it is, a categorical one by its categories, any other cell by cell as text."""
+    kind = type(column.dtype).__name__
+    if kind == "SparseDtype":
+        return _pandas_column(column.sparse.to_dense())
+    if kind == "CategoricalDtype":
+        codes = np.asarray(column.cat.codes)
+        return pc.take(_pandas_column(column.cat.categories.to_series()), pa.array(codes, mask=codes < 0))
+    is_arrow = kind == "ArrowDtype" or (kind == "StringDtype" and column.dtype.storage != "python")
+    is_plain = getattr(column.dtype, "kind", "O") in "iufb" and column.dtype.itemsize <= _DOUBLE
+    if is_arrow or is_plain:
         return pa.array(column, from_pandas=True)
-    cells = zip(column, column.isna(), strict=True)
-    return pa.array([None if missing else _text(value) for value, missing in cells], pa.large_string())
+    return pa.array([_text(value) for value in column], pa.large_string())
 
 
-def _text(value: object) -> str:
-    """One cell as it reads in a column of one type: 1.0 as 1, because a missing cell turns integers into floats."""
-    if isinstance(value, bool | np.bool_):
-        return "true" if value else "false"
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value).encode(errors="replace").decode()  # half a surrogate pair becomes a question mark
+def _text(value: object) -> str | None:
+    """One cell as it reads in a column of one type: 1.0 as 1, because a missing cell turns integers into floats.
+
+    Cells of types without one obvious text are missing: what they would print is their own affair, and may fail.
+    """
+    match value:
+        case bool() | np.bool_():
+            return "true" if value else "false"
+        case int() | np.integer():
+            return str(value) if abs(int(value)) < _LONGEST else None
+        case float() | np.floating():
+            number = float(value)
+            return None if math.isnan(number) else str(int(number)) if number.is_integer() else repr(number)
+        case Decimal():
+            return f"{value:f}" if value.is_finite() and abs(value.adjusted()) < _MOST_DIGITS else None
+        case str():
+            return str(value).encode(errors="replace").decode()  # half a surrogate pair becomes a question mark
+        case date() if value == value:  # noqa: PLR0124 # a missing date is not equal to itself
+            return value.isoformat()
+        case _:
+            return None

@@ -33,7 +33,7 @@ def lower_typed(name: str, kind: Kind, storage: str) -> exp.Expr:
 
 def is_whole(storage: str) -> bool:
     """Whether a storage type holds whole numbers."""
-    return storage.endswith("INT") or storage in {"INTEGER", "BIGNUM"}
+    return storage.endswith("INT") or storage in {"INTEGER", "UINTEGER", "BIGNUM"}
 
 
 def is_number(storage: str) -> bool:

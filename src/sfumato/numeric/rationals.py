@@ -41,7 +41,7 @@ def exact(value: Number, name: str) -> Fraction:
                 name, "a number", f"must have a numerator and a denominator of at most {_MAX_BITS} bits"
             )
         return Fraction(value)
-    text = repr(value) if isinstance(value, float) else str(value).strip()
+    text = float.__repr__(value) if isinstance(value, float) else str(value).strip()
     return _parse(text, value, name)
 
 

@@ -7,6 +7,7 @@ from typing import Final
 from sfumato.errors import NotPrivateError, ParameterError
 from sfumato.numeric.rationals import exact
 from sfumato.query.expressions import (
+    OPERATORS,
     And,
     ColumnRef,
     Compare,
@@ -55,6 +56,8 @@ def compare(table: Table, comparison: Comparison, left: Scalar, right: Scalar) -
     first, second = family(table, left), family(table, right)
     if first != second:
         raise ParameterError("comparison", f"{first} {comparison} {second}", "must compare values of one type")
+    if isinstance(left, Literal) and isinstance(right, Literal):  # decided here, exactly; engines would round
+        return And(()) if OPERATORS[comparison](left.value, right.value) else Or(())
     return Compare(comparison, left, right)
 
 

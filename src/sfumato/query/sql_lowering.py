@@ -43,7 +43,7 @@ class Lowering:
             return ()
         if extras := [key for key, value in group.args.items() if value and key != "expressions"]:
             raise NotPrivateError(shown(group), f"{extras[0].upper()} is not supported", "Group by columns.")
-        return tuple(self.column(key).name for key in group.expressions)
+        return tuple(dict.fromkeys(self.column(key).name for key in group.expressions))
 
     def statistics(
         self, select: exp.Select, keys: tuple[str, ...], aliases: tuple[str, ...]
@@ -62,7 +62,12 @@ class Lowering:
     def labels(self, select: exp.Select, keys: tuple[str, ...], aliases: tuple[str, ...]) -> tuple[str, ...]:
         """What the answer calls each key: its alias in SELECT, or else its name."""
         columns = [(projection.unalias(), alias) for projection, alias in zip(select.expressions, aliases, strict=True)]
-        named = {self.column(c).name: alias for c, alias in columns if isinstance(c, exp.Column) and alias}
+        selected = [(self.column(c).name, alias) for c, alias in columns if isinstance(c, exp.Column)]
+        if len(dict(selected)) != len(selected):
+            raise NotPrivateError(
+                ", ".join(name for name, _ in selected), "a key is selected twice", "Name each key once."
+            )
+        named = {name: alias for name, alias in selected if alias}
         return tuple(named.get(key, key) for key in keys)
 
     def _check_key(self, column: exp.Column, keys: tuple[str, ...]) -> None:

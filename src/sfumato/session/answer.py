@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, TypeAlias
 
-from sfumato.numeric.rationals import exact
 from sfumato.query.plan import AdditiveNoise, CountOutput, MeanOutput, Output, PrivatePlan, SumOutput
 
 Figure: TypeAlias = int | float | None
@@ -37,7 +36,7 @@ class Estimate:
 NOTHING = Estimate(value=None, low=None, high=None)
 
 
-def estimates(plan: PrivatePlan, noisy: Sequence[Sequence[int]], confidence: float) -> list[list[Estimate]]:
+def estimates(plan: PrivatePlan, noisy: Sequence[Sequence[int]], confidence: Fraction) -> list[list[Estimate]]:
     """The estimates of each group, one for each output.
 
     Args:
@@ -50,7 +49,7 @@ def estimates(plan: PrivatePlan, noisy: Sequence[Sequence[int]], confidence: flo
 
 
 def _estimator(
-    output: Output, mechanisms: Sequence[AdditiveNoise], confidence: float
+    output: Output, mechanisms: Sequence[AdditiveNoise], confidence: Fraction
 ) -> Callable[[Sequence[int]], Estimate]:
     match output:
         case CountOutput(count=index):
@@ -64,9 +63,9 @@ def _estimator(
             return lambda row: _mean(output, row, count_error, total_error)
 
 
-def both_hold(confidence: float) -> Fraction:
+def both_hold(confidence: Fraction) -> Fraction:
     """The confidence that each half of a mean needs, so that both hold at once with this one."""
-    return 1 - (1 - exact(confidence, "confidence")) / 2
+    return 1 - (1 - confidence) / 2
 
 
 def _scaled(index: int, resolution: Fraction, error: HalfWidth) -> Callable[[Sequence[int]], Estimate]:

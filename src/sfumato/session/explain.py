@@ -1,5 +1,7 @@
 """A plan for people: what is asked, who is protected, what one person can move, which noise, which price."""
 
+from fractions import Fraction
+
 from sfumato.mechanisms.gaussian import Gaussian
 from sfumato.numeric.rationals import decimal_text
 from sfumato.privacy.neighbors import EachRow
@@ -11,7 +13,7 @@ from sfumato.query.schema import Limits
 from sfumato.session.forecast import forecast
 
 
-def explain(plan: PrivatePlan, policy: Policy, confidence: float) -> str:
+def explain(plan: PrivatePlan, policy: Policy, confidence: Fraction) -> str:
     """The plan as lines of text."""
     lines = [f"price       {plan.charge}, charged before data is touched"]
     lines.append(f"protected   one {policy.unit_name} ({policy.neighboring_relation.value.replace('_', ' ')})")
@@ -23,7 +25,9 @@ def explain(plan: PrivatePlan, policy: Policy, confidence: float) -> str:
         f"noise       {_measure(m)}: one {policy.unit_name} moves it by at most {s.l1}; {_noise(n)}"
         for m, s, n in pairs
     ]
-    lines += [f"error       {prediction}, {confidence:.0%}" for prediction in forecast(plan, confidence=confidence)]
+    lines += [
+        f"error       {prediction}, {float(confidence):.0%}" for prediction in forecast(plan, confidence=confidence)
+    ]
     return "\n".join(lines)
 
 

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Final
 
 from sfumato.query.plan import CountOutput, MeanOutput, Output, PrivatePlan, SumOutput
@@ -28,7 +29,7 @@ class Forecast:
         return f"{self.column} ± {self.half_width:.6g}" + (f" ({self.assumption})" if self.assumption else "")
 
 
-def forecast(plan: PrivatePlan, *, confidence: float, size: int | None = None) -> tuple[Forecast, ...]:
+def forecast(plan: PrivatePlan, *, confidence: Fraction, size: int | None = None) -> tuple[Forecast, ...]:
     """The predicted error of every column.
 
     Args:
@@ -39,7 +40,7 @@ def forecast(plan: PrivatePlan, *, confidence: float, size: int | None = None) -
     return tuple(_one(output, plan, confidence, size or TYPICAL_SIZE) for output in plan.outputs)
 
 
-def _one(output: Output, plan: PrivatePlan, confidence: float, size: int) -> Forecast:
+def _one(output: Output, plan: PrivatePlan, confidence: Fraction, size: int) -> Forecast:
     match output:
         case CountOutput(name=name, count=index):
             return Forecast(column=name, half_width=float(plan.mechanisms[index].accuracy(confidence)))
@@ -53,7 +54,7 @@ def _one(output: Output, plan: PrivatePlan, confidence: float, size: int) -> For
             )
 
 
-def _mean_half_width(output: MeanOutput, plan: PrivatePlan, confidence: float, size: int) -> float:
+def _mean_half_width(output: MeanOutput, plan: PrivatePlan, confidence: Fraction, size: int) -> float:
     """At the middle of the bounds the centred sum is near 0, so that the error of the sum is all there is."""
     total_error = float(plan.mechanisms[output.total].accuracy(both_hold(confidence)))
     count_error = float(plan.mechanisms[output.count].accuracy(both_hold(confidence)))

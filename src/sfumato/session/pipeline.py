@@ -20,7 +20,7 @@ from sfumato.query.canonical import question_hash, question_text
 from sfumato.query.compile import compile_plan
 from sfumato.query.plan import PrivatePlan
 from sfumato.query.policy import Policy
-from sfumato.query.relations import Aggregate
+from sfumato.query.relations import Aggregate, table_of
 from sfumato.session.receipt import Receipt
 
 
@@ -130,6 +130,7 @@ def _key(policy: Policy, plan: PrivatePlan) -> str:
         "measures": [repr(measure) for measure in plan.statement.measures],
         "outputs": [repr(replace(output, name="")) for output in plan.outputs],
         "keys": [[key.name, [repr(value) for value in key.values]] for key in plan.statement.keys],
+        "kinds": {name: facts.kind.value for name, facts in table_of(plan.statement.rows).columns.items()},
         "event": encode_event(plan.event),
         "charge": encode_guarantee(plan.charge),
         "relation": policy.neighboring_relation.value,

@@ -1,12 +1,13 @@
 """`Question`: a plan and a desk. Its cost and error are free to ask; `release` spends."""
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 from sfumato.engines.base import groups
 from sfumato.errors import ParameterError
 from sfumato.ledger.entry import Part
-from sfumato.numeric.rationals import Number
+from sfumato.numeric.rationals import Number, exact
 from sfumato.privacy.guarantees import ApproxDP, PureDP, guarantee
 from sfumato.query.plan import PrivatePlan
 from sfumato.query.relations import Aggregate
@@ -18,7 +19,7 @@ from sfumato.session.receipt import receipt_from_dict
 from sfumato.session.release import Release
 from sfumato.version import __version__
 
-CONFIDENCE = 0.95
+CONFIDENCE = Fraction(95, 100)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +48,7 @@ class Question:
         return self._prepared(epsilon, delta).plan.charge
 
     def error(
-        self, *, epsilon: Number, delta: Number = 0, confidence: float = CONFIDENCE, size: int | None = None
+        self, *, epsilon: Number, delta: Number = 0, confidence: Number = CONFIDENCE, size: int | None = None
     ) -> tuple[Forecast, ...]:
         """How far each column will be from the exact value; no data is touched and nothing is spent.
 
@@ -63,7 +64,7 @@ class Question:
         """The plan for people: what is bounded, which noise, what it costs; no data is touched and nothing is spent."""
         return explain(self._prepared(epsilon, delta).plan, self.desk.policy, CONFIDENCE)
 
-    def release(self, *, epsilon: Number, delta: Number = 0, confidence: float = CONFIDENCE) -> Release:
+    def release(self, *, epsilon: Number, delta: Number = 0, confidence: Number = CONFIDENCE) -> Release:
         """Spend, look at the data, answer with noise. The same question again is answered from the ledger, for nothing.
 
         Args:
@@ -75,19 +76,19 @@ class Question:
             BudgetExceededError: The account cannot pay; nothing was spent and no data was touched.
             EngineError: The engine failed after the charge; nothing is refunded.
         """
-        _checked(confidence)
+        share = _checked(confidence)
         prepared = self._prepared(epsilon, delta)
         answer = stored(self.desk, prepared)
         reused = answer is not None
         if answer is None:
             answer = execute(self.desk, charge(self.desk, prepared), library=__version__)
-        return self._release(prepared.plan, answer, confidence, reused=reused)
+        return self._release(prepared.plan, answer, share, reused=reused)
 
     def _prepared(self, epsilon: Number, delta: Number) -> Prepared:
         total = guarantee(epsilon, delta)
         return prepare(self.desk, self.relation, text=self.text, total=total, part=self.part)
 
-    def _release(self, plan: PrivatePlan, answer: dict[str, Any], confidence: float, *, reused: bool) -> Release:
+    def _release(self, plan: PrivatePlan, answer: dict[str, Any], confidence: Fraction, *, reused: bool) -> Release:
         receipt = receipt_from_dict(answer["receipt"])
         if reused:
             receipt = replace(receipt, left=self.desk.ledger.remaining(self.desk.account))
@@ -96,13 +97,15 @@ class Question:
             statistics=tuple(output.name for output in plan.outputs),
             groups=tuple(groups(plan.statement)),
             estimates=tuple(map(tuple, estimates(plan, answer["noisy"], confidence))),
-            confidence=confidence,
+            confidence=float(confidence),
             receipt=receipt,
             reused=reused,
         )
 
 
-def _checked(confidence: float) -> float:
-    if not 0 < confidence < 1:
+def _checked(confidence: Number) -> Fraction:
+    """A confidence as the rational it says, before anything is spent."""
+    share = exact(confidence, "confidence")
+    if not 0 < share < 1:
         raise ParameterError("confidence", confidence, "must lie between 0 and 1, such as 0.95")
-    return confidence
+    return share
