@@ -48,3 +48,12 @@ def test_only_bounded_numbers_are_summed():
         step_sum(table(v=real()), "v", centred=False)
     with pytest.raises(ParameterError, match="declared as text"):
         numeric_column(table(v=text()), "v")
+
+
+@pytest.mark.parametrize(("bounds", "steps"), [((2, 9), 2), ((-9, -2), -2), ((-9, 9), 0)])
+def test_null_counts_as_the_bound_nearest_to_zero_where_a_column_is_not_nullable(bounds, steps):
+    table = Table(name="t", columns={"v": integer(*bounds, nullable=False), "w": integer(*bounds)})
+    assert step_sum(table, "v", centred=False).null_amount == steps
+    centred = step_sum(table, "v", centred=True)
+    assert centred.null_amount == steps - centred.offset
+    assert step_sum(table, "w", centred=True).null_amount == 0

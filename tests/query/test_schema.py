@@ -89,11 +89,6 @@ def test_the_lattice_point_of_a_value_is_the_nearest_one_half_up(value, resoluti
     assert -column.resolution / 2 < distance <= column.resolution / 2
 
 
-@pytest.mark.parametrize(("bounds", "steps"), [((2, 9), 2), ((-9, -2), -2), ((-9, 9), 0)])
-def test_null_counts_as_the_bound_nearest_to_zero(bounds, steps):
-    assert integer(*bounds, nullable=False).null_steps == steps
-
-
 def test_text_that_cannot_be_stored_is_refused_without_being_shown_raw():
     assert unicode_text("é ✓", "name") == "é ✓"
     with pytest.raises(ParameterError, match=r"\\udfff"):

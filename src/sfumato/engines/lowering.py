@@ -167,12 +167,11 @@ def _steps(measure: StepSum, resolution: Fraction) -> exp.Expr:
     rounded = exp.Floor(this=exp.Paren(this=exp.Add(this=scaled, expression=double(0.5))))
     steps = exp.TryCast(this=rounded, to=exp.DataType.build("BIGINT"))
     low, high = measure.lower - measure.offset, measure.upper - measure.offset
-    null = 0 if measure.nullable else min(max(0, measure.lower), measure.upper) - measure.offset
     clamped = function("GREATEST", function("LEAST", steps, whole(measure.upper)), whole(measure.lower))
     inner = exp.Sub(this=clamped, expression=exp.Paren(this=whole(measure.offset)))
     return (
         exp.case()
-        .when(exp.Is(this=column(measure.column), expression=exp.Null()), whole(null))
+        .when(exp.Is(this=column(measure.column), expression=exp.Null()), whole(measure.null_amount))
         .when(exp.GTE(this=scaled.copy(), expression=double(float(measure.upper))), whole(high))
         .when(exp.LTE(this=scaled.copy(), expression=double(float(measure.lower))), whole(low))
         .else_(inner)

@@ -54,7 +54,7 @@ def contribution(measure: Measure, row: dict[str, Cell], table: Table) -> int:
         case StepSum():
             value = row[measure.column]
             if not isinstance(value, int | float):
-                return 0 if measure.nullable else min(max(0, measure.lower), measure.upper) - measure.offset
+                return measure.null_amount
             resolution = float(table.column(measure.column).resolution)
             return clamped_steps(value, measure, resolution) - measure.offset
 

@@ -45,11 +45,6 @@ def float_up(value: Fraction) -> float:
     return nearest if nearest >= value else math.nextafter(nearest, math.inf)
 
 
-def float_down(value: Fraction) -> float:
-    """The largest float that is not above a rational."""
-    return -float_up(-value)
-
-
 def exp_up(exponent: Fraction) -> float:
     """A float at or above e^exponent: 1 at 0, infinite above 709, and 1e-304 for all exponents below -700.
 

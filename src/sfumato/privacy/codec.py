@@ -90,7 +90,7 @@ def _field(value: object) -> Json:
         case tuple():
             return [_field(item) for item in value]
         case _ if type(value).__name__ in _EVENTS:
-            return _encode(value)  # type: ignore[arg-type]
+            return _encode(value)  # type: ignore[arg-type] # the registry says that it is an event
         case _:
             raise ParameterError("event", type(value).__name__, "must hold rationals, whole numbers and events only")
 

@@ -41,8 +41,13 @@ class StepSum:
     offset: int
     nullable: bool
 
+    @property
+    def null_amount(self) -> int:
+        """What a NULL adds: 0, or where the column is not nullable, what the bound nearest to 0 adds."""
+        return 0 if self.nullable else min(max(0, self.lower), self.upper) - self.offset
+
     def range(self) -> tuple[int, int]:
-        """What one row adds, at least and at most; a NULL adds 0."""
+        """What one row adds, at least and at most."""
         low, high = self.lower - self.offset, self.upper - self.offset
         return (min(low, 0), max(high, 0)) if self.nullable else (low, high)
 

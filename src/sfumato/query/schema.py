@@ -88,12 +88,6 @@ class Column:
         """The lattice point of a value: floor(x / resolution + 1/2)."""
         return floor(value / self.resolution + Fraction(1, 2))
 
-    @property
-    def null_steps(self) -> int:
-        """What NULL counts as in a column that is not nullable: the lattice point in bounds nearest to 0."""
-        lower, upper = self.bounded_steps or (0, 0)
-        return min(max(0, lower), upper)
-
 
 def unicode_text(text: str, name: str) -> str:
     """Text that engines and ledgers can store.
