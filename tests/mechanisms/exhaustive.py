@@ -47,6 +47,7 @@ def answers_by_noise(patch, module, sampler: str, release: Callable[[], object],
             return np.array(noise, dtype=np.int64)
 
         patch.setattr(module, sampler, draw)
+        patch.setattr(module, f"{sampler}_one", lambda parameter, draw=draw: int(draw(parameter, 1)[0]), raising=False)
         answer = release()
         found[noise] = (tuple(answer) if isinstance(answer, np.ndarray) else answer, asked[0])
     return found

@@ -15,9 +15,13 @@ def plus_one(steps):
     return add(steps, np.ones(len(steps), dtype=np.int64))
 
 
+def release(exact, perturb=plus_one, *, resolution=None):
+    return release_on_lattice(exact, perturb, lambda step: step + 1, resolution=resolution)
+
+
 @pytest.mark.parametrize("exact", [42, np.int64(42), np.uint8(42), np.array(42), Secret(42)], ids=repr)
 def test_a_number_gives_an_int(exact):
-    answer = release_on_lattice(exact, plus_one, resolution=None)
+    answer = release(exact)
     assert (answer, type(answer)) == (43, int)
 
 
@@ -36,35 +40,46 @@ def test_a_number_gives_an_int(exact):
     ids=repr,
 )
 def test_a_vector_gives_an_array(exact):
-    answer = release_on_lattice(exact, plus_one, resolution=None)
+    answer = release(exact)
     assert (answer.tolist(), answer.dtype) == ([2, 3], np.int64)
 
 
 def test_bits_count_as_integers():
-    assert release_on_lattice(np.array([True, False]), plus_one, resolution=None).tolist() == [2, 1]
+    assert release(np.array([True, False])).tolist() == [2, 1]
 
 
 @pytest.mark.parametrize("exact", [[2**63 - 1, 0], np.array([2**63 - 1, 0]), [2**63 - 1, -1 - 2**90]], ids=repr)
 def test_sums_beyond_int64_are_python_integers(exact):
-    answer = release_on_lattice(exact, plus_one, resolution=None)
+    answer = release(exact)
     assert answer.tolist() == [int(value) + 1 for value in exact]
 
 
 @pytest.mark.parametrize("exact", [[2**63, -1], np.array([2**63, 5], dtype=np.uint64)], ids=repr)
 def test_the_type_of_an_answer_follows_from_the_answer(exact):
-    answer = release_on_lattice(exact, lambda steps: add(steps, np.array([-1, 0])), resolution=None)
+    answer = release(exact, lambda steps: add(steps, np.array([-1, 0])))
     assert answer.dtype == np.int64
 
 
 def test_real_numbers_become_lattice_points():
-    assert release_on_lattice(0.26, plus_one, resolution=Fraction(1, 10)) == Fraction(4, 10)
-    answer = release_on_lattice([0.26, -1], plus_one, resolution=Fraction(1, 10))
+    assert release(0.26, resolution=Fraction(1, 10)) == Fraction(4, 10)
+    answer = release([0.26, -1], resolution=Fraction(1, 10))
     assert answer.tolist() == [Fraction(4, 10), Fraction(-9, 10)]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_an_array_of_floats_gives_floats(dtype):
+    answer = release(np.array([0.25, -1, np.nan, np.inf], dtype=dtype), resolution=Fraction(1, 10))
+    assert (answer.dtype, answer.tolist()) == (np.float64, [0.4, -0.9, 0.1, float(2**62 + 1) / 10])
+
+
+def test_a_vector_that_is_no_array_of_floats_gives_fractions():
+    for exact in ([0.25], np.array([0.25], dtype=object), np.array([2]), [Fraction(1, 4)]):
+        assert isinstance(release(exact, resolution=Fraction(1, 10))[0], Fraction)
 
 
 @pytest.mark.parametrize("empty", [[], np.array([], dtype=np.int64)], ids=repr)
 def test_an_empty_vector_gives_an_empty_array(empty):
-    assert release_on_lattice(empty, plus_one, resolution=None).tolist() == []
+    assert release(empty).tolist() == []
 
 
 @pytest.mark.parametrize(
@@ -72,7 +87,7 @@ def test_an_empty_vector_gives_an_empty_array(empty):
 )
 def test_what_is_no_integer_is_an_error_that_does_not_tell_the_value(exact):
     with pytest.raises(ParameterError) as caught:
-        release_on_lattice(exact, plus_one, resolution=None)
+        release(exact)
     assert "4321" not in str(caught.value)
 
 

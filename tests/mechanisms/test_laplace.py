@@ -162,3 +162,18 @@ def test_secrets_are_opened():
 @pytest.mark.parametrize("exact", [nan, inf, -inf, None, 1e300])
 def test_no_data_value_is_an_error(exact):
     assert isinstance(Laplace(l1_sensitivity=1, epsilon=1, resolution="0.01").release(exact), Fraction)
+
+
+def test_rounding_costs_a_step_for_each_coordinate_that_moves_and_no_more():
+    scales = [
+        Laplace(l1_sensitivity=1, epsilon=1, resolution="0.1", dimension=100, l0_sensitivity=moved).scale
+        for moved in (None, 1, 3, 100, 10**6)
+    ]
+    assert scales == [109, 10, 12, 109, 109]
+
+
+def test_an_array_of_floats_is_released_on_the_lattice():
+    exact = np.full(1000, 0.26)
+    mechanism = Laplace(l1_sensitivity=1, epsilon=1, resolution="0.1", dimension=1000, l0_sensitivity=1)
+    steps = mechanism.release(exact) * 10
+    assert np.abs(steps - np.round(steps)).max() < 1e-9

@@ -13,6 +13,7 @@ from sfumato.errors import ParameterError
 from sfumato.mechanisms.lattice import (
     LARGEST_STEP,
     as_rational,
+    lattice_floats,
     lattice_l1_sensitivity,
     lattice_l2_sensitivity,
     lattice_steps,
@@ -87,7 +88,7 @@ def test_rounding_commutes_with_shifts_by_whole_steps(value, resolution, shift):
 def test_no_move_exceeds_the_claimed_l1_sensitivity(moves, resolution):
     l1 = sum((abs(a - b) for a, b in moves), start=Fraction(0))
     moved = sum(abs(to_lattice(a, resolution) - to_lattice(b, resolution)) for a, b in moves)
-    assert moved <= lattice_l1_sensitivity(l1, resolution=resolution, dimension=len(moves))
+    assert moved <= lattice_l1_sensitivity(l1, resolution=resolution, l0_sensitivity=len(moves))
 
 
 @given(MOVES, RESOLUTIONS)
@@ -102,23 +103,72 @@ def test_no_move_exceeds_the_claimed_l2_sensitivity(moves, resolution):
 def test_the_l1_sensitivity_is_reached():
     pairs = [(Fraction(2, 5), Fraction(9, 10)), (Fraction(2, 5), Fraction(9, 10))]  # half a step each, across a border
     assert sum(to_lattice(b, Fraction(1)) - to_lattice(a, Fraction(1)) for a, b in pairs) == 2
-    assert lattice_l1_sensitivity(Fraction(1), resolution=Fraction(1), dimension=2) == 2
+    assert lattice_l1_sensitivity(Fraction(1), resolution=Fraction(1), l0_sensitivity=2) == 2
 
 
 def test_rounding_to_even_would_break_the_claim():
-    assert round(1.5) - round(0.5) == 2 > lattice_l1_sensitivity(Fraction(1), resolution=Fraction(1), dimension=1)
+    assert round(1.5) - round(0.5) == 2 > lattice_l1_sensitivity(Fraction(1), resolution=Fraction(1), l0_sensitivity=1)
 
 
 @pytest.mark.parametrize("resolution", [None, Fraction(1, 3)])
 def test_what_nobody_moves_stays_unmoved(resolution):
-    assert lattice_l1_sensitivity(Fraction(0), resolution=resolution, dimension=5) == 0
+    assert lattice_l1_sensitivity(Fraction(0), resolution=resolution, l0_sensitivity=5) == 0
     assert lattice_l2_sensitivity(Fraction(0), resolution=resolution, l0_sensitivity=5) == 0
 
 
 def test_integers_keep_their_sensitivity():
-    assert lattice_l1_sensitivity(Fraction(5, 2), resolution=None, dimension=9) == Fraction(5, 2)
+    assert lattice_l1_sensitivity(Fraction(5, 2), resolution=None, l0_sensitivity=9) == Fraction(5, 2)
     assert lattice_l2_sensitivity(Fraction(5, 2), resolution=None, l0_sensitivity=9) == Fraction(5, 2)
 
 
 def test_vectors_go_value_by_value():
     assert lattice_steps([0.5, None, inf], Fraction(1)).tolist() == [1, 0, LARGEST_STEP]
+
+
+ANY_FLOAT = st.floats(allow_nan=True, allow_infinity=True)
+NEAR_HALVES = st.builds(
+    lambda step, resolution, ulps: float((step + Fraction(1, 2)) * resolution) * (1 + ulps * 2.0**-52),
+    st.integers(-(2**54), 2**54),
+    RESOLUTIONS,
+    st.integers(-3, 3),
+)
+
+
+@given(
+    st.lists(st.one_of(ANY_FLOAT, NEAR_HALVES, st.floats(-1e3, 1e3)), min_size=1, max_size=20),
+    st.one_of(
+        RESOLUTIONS, st.sampled_from([Fraction(1, 100), Fraction(1, 2**40), Fraction(1, 3**30), Fraction(10**20)])
+    ),
+)
+def test_an_array_of_floats_lands_on_the_same_steps_as_its_numbers_one_by_one(values, resolution):
+    steps = lattice_steps(np.array(values), resolution)
+    assert steps.dtype == np.int64
+    assert steps.tolist() == [to_lattice(value, resolution) for value in values]
+
+
+def test_floats_that_lie_halfway_in_decimal_go_upward_in_arrays_too():
+    values = np.array([0.05, 0.15, 0.25, 0.35, 1.005, -0.05, 2.675])
+    assert lattice_steps(values[:4], Fraction(1, 10)).tolist() == [1, 2, 3, 4]
+    assert lattice_steps(values, Fraction(1, 100)).tolist() == [5, 15, 25, 35, 101, -5, 268]
+
+
+@given(st.lists(st.integers(-(2**53), 2**53), min_size=1), st.integers(1, 10**6))
+def test_lattice_points_are_the_nearest_floats(steps, denominator):
+    points = lattice_floats(np.array(steps), Fraction(1, denominator)).tolist()
+    assert points == [float(Fraction(step, denominator)) for step in steps]
+
+
+def test_no_lattice_point_is_minus_zero():
+    assert str(lattice_floats(np.array([0]), Fraction(1, 10))[0]) == "0.0"
+
+
+@pytest.mark.parametrize("resolution", [Fraction(1, 2**901), Fraction(2**901), Fraction(1, 3**600)])
+def test_a_resolution_beyond_floats_is_refused_for_arrays_of_floats(resolution):
+    with pytest.raises(ParameterError, match="resolution"):
+        lattice_steps(np.array([0.5]), resolution)
+    assert isinstance(to_lattice(0.5, resolution), int)
+
+
+def test_an_array_of_more_dimensions_is_refused():
+    with pytest.raises(ParameterError, match="2-dimensional"):
+        lattice_steps(np.array([[0.5]]), Fraction(1))

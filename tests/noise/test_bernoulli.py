@@ -9,7 +9,9 @@ from scipy.stats import binomtest
 from tests.laws import ALPHA, SAMPLES
 
 from sfumato.errors import ParameterError
-from sfumato.noise.bernoulli import bernoulli, bernoulli_exp
+from sfumato.noise import entropy
+from sfumato.noise.bernoulli import bernoulli, bernoulli_exp, bernoulli_within
+from sfumato.numeric.enclosures import exp_bounds
 
 pytestmark = pytest.mark.statistical
 
@@ -96,3 +98,35 @@ def test_the_caller_keeps_its_numerators():
     numerators = np.array([3, 4, 5])
     bernoulli_exp(numerators, 2)
     assert numerators.tolist() == [3, 4, 5]
+
+
+def test_every_leading_part_is_decided_as_the_probability_says(monkeypatch):
+    every = np.arange(1 << 16, dtype="<u2")
+    monkeypatch.setattr(entropy, "random_halfwords", lambda count: every[:count])
+    assert bernoulli(Fraction(3, 16), 1 << 16).sum() == 3 << 12
+    third = bernoulli(Fraction(1, 3), 1 << 16)
+    assert third.sum() in {21845, 21846}  # the one tie is decided by the next bits
+
+
+@pytest.mark.parametrize("exponent", [Fraction(1, 7), Fraction(1), Fraction(9), Fraction(20)])
+def test_a_coin_known_by_bounds_has_its_probability(exponent):
+    assert_frequency(bernoulli_within(lambda bits: exp_bounds(exponent, bits), SAMPLES), exp(-exponent))
+
+
+def test_a_coin_known_by_bounds_asks_for_more_precision_where_it_must():
+    asked = []
+
+    def bounds(bits):
+        asked.append(bits)
+        return exp_bounds(Fraction(1, 2**70), bits)  # 1 but for 2^−70
+
+    assert bernoulli_within(bounds, 1000).all()
+    assert asked == [32, 48, 64, 80]
+
+
+@pytest.mark.parametrize(
+    "toss", [lambda: bernoulli(Fraction(1, 2), -1), lambda: bernoulli_within(lambda _: (1, 2), -1)]
+)
+def test_a_negative_size_is_refused(toss):
+    with pytest.raises(ParameterError, match="size = -1"):
+        toss()

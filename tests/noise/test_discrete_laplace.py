@@ -1,32 +1,37 @@
-"""Discrete Laplace noise against its exact law: right scales accepted, wrong ones refused."""
+"""Discrete Laplace noise against its exact law, in both tiers: right scales accepted, wrong ones refused."""
 
 from fractions import Fraction
 from functools import partial
 
 import numpy as np
 import pytest
-from tests.laws import SAMPLES, assert_law, assert_not_law
+from tests.laws import assert_law, assert_not_law
+from tests.noise.tables import DRAWS
 
 from sfumato.errors import ParameterError
-from sfumato.noise import discrete_laplace as module
-from sfumato.noise.discrete_laplace import discrete_laplace
+from sfumato.noise.block_table import BlockTable
+from sfumato.noise.direct_table import DirectTable
+from sfumato.noise.discrete_laplace import discrete_laplace, discrete_laplace_one, laplace_table
 from sfumato.numeric.distributions import discrete_laplace_cdf
 
 SCALES = [
     Fraction(1, 2),
     Fraction(1),
     Fraction(10, 3),
+    Fraction(128),
     Fraction(1000),
     Fraction(10**30 + 7, 10**29),
     Fraction(3**40, 2**60),
     Fraction(2**50),
 ]
+TIERS = {"table": lambda scale, size: laplace_table(scale).draw(size), "chosen": discrete_laplace}
 
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("scale", SCALES, ids=lambda scale: f"{float(scale):.4g}")
-def test_it_follows_its_law_and_none_ten_percent_off(scale):
-    samples = discrete_laplace(scale, SAMPLES)
+@pytest.mark.parametrize("tier", TIERS)
+def test_it_follows_its_law_and_none_ten_percent_off(tier, scale):
+    samples = TIERS[tier](scale, DRAWS)
     assert samples.dtype == np.int64
     assert_law(samples, partial(discrete_laplace_cdf, scale))
     assert_not_law(samples, partial(discrete_laplace_cdf, scale * Fraction(11, 10)))
@@ -34,28 +39,38 @@ def test_it_follows_its_law_and_none_ten_percent_off(scale):
 
 
 @pytest.mark.statistical
+@pytest.mark.parametrize("scale", [Fraction(10, 3), Fraction(1000)])
+def test_one_by_one_it_follows_its_law_in_both_tiers(scale):
+    table = laplace_table(scale)
+    for one in (table.draw_one, partial(discrete_laplace_one, scale)):
+        assert_law(np.array([one() for _ in range(30_000)]), partial(discrete_laplace_cdf, scale))
+
+
+@pytest.mark.statistical
 @pytest.mark.parametrize("scale", [Fraction(1, 2), Fraction(7)])
 def test_signs_are_symmetric(scale):
-    samples = discrete_laplace(scale, SAMPLES)
+    samples = discrete_laplace(scale, DRAWS)
     signs = np.sign(samples)
     assert abs(signs.sum()) < 4.9 * np.abs(signs).sum() ** 0.5  # two-sided, below 1e-6
 
 
-@pytest.mark.statistical
-def test_zero_is_counted_once():
-    samples = discrete_laplace(Fraction(1), SAMPLES)
-    zeros, expected = int((samples == 0).sum()), 0.46211715726 * SAMPLES  # tanh(1/2)
-    assert abs(zeros - expected) < 4.9 * (expected * 0.538) ** 0.5
+@pytest.mark.parametrize(
+    ("scale", "kind"), [(1, DirectTable), (128, DirectTable), (129, BlockTable), (2**50, BlockTable)]
+)
+def test_the_table_suits_the_scale(scale, kind):
+    assert isinstance(laplace_table(Fraction(scale)), kind)
 
 
-def test_the_smallest_scale_gives_zero_but_for_a_chance_of_e_to_the_minus_1000():
-    assert not discrete_laplace(Fraction(1, 1000), 10_000).any()
+@pytest.mark.parametrize("size", [1, 100, 400_000])
+def test_the_smallest_scale_gives_zero_but_for_a_chance_of_e_to_the_minus_1000(size):
+    assert not discrete_laplace(Fraction(1, 1000), size).any()
 
 
 @pytest.mark.parametrize("scale", [Fraction(0), Fraction(-1), Fraction(1, 1001), Fraction(2**50 + 1)])
-def test_a_scale_outside_is_refused(scale):
+@pytest.mark.parametrize("draw", [partial(discrete_laplace, size=1), discrete_laplace_one])
+def test_a_scale_outside_is_refused(scale, draw):
     with pytest.raises(ParameterError, match="scale"):
-        discrete_laplace(scale, 1)
+        draw(scale)
 
 
 @pytest.mark.parametrize("scale", [Fraction(1, 1000), Fraction(10), Fraction(2**50)])
@@ -63,13 +78,6 @@ def test_no_noise_is_drawn_if_none_is_asked(scale):
     assert discrete_laplace(scale, 0).tolist() == []
 
 
-@pytest.mark.parametrize("blocks", [2**11, 2**13, 2**40])
-def test_noise_beyond_int64_comes_as_python_integers(blocks, monkeypatch):
-    monkeypatch.setattr(module, "geometric", lambda count: np.full(count, blocks))
-    magnitudes = [abs(value) for value in discrete_laplace(Fraction(2**50), 100).tolist()]
-    assert all(blocks * 2**50 <= value < (blocks + 1) * 2**50 for value in magnitudes)
-
-
 def test_a_big_denominator_does_not_wrap():
-    samples = discrete_laplace(Fraction(2**80 + 1, 2**80), 1000)
-    assert int(np.abs(samples).max()) < 100
+    for size in (1000, 400_000):
+        assert int(np.abs(discrete_laplace(Fraction(2**80 + 1, 2**80), size)).max()) < 100

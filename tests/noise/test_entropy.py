@@ -25,6 +25,12 @@ def test_words_are_uint64():
     assert len(set(words.tolist())) == 1000
 
 
+def test_halfwords_are_uint16_and_every_byte_counts():
+    halves = entropy.random_halfwords(1 << 17)
+    assert (halves.dtype, len(halves)) == (np.uint16, 1 << 17)
+    assert len(np.unique(halves >> 8)) == len(np.unique(halves & 255)) == 256
+
+
 @pytest.mark.statistical
 def test_every_bit_of_a_word_is_fair():
     ones = np.unpackbits(entropy.random_words(100_000).view(np.uint8)).reshape(-1, 64).sum(axis=0, dtype=np.int64)

@@ -1,24 +1,80 @@
-"""Geometric integers with ratio 1/e."""
+"""Geometric integers of any scale."""
 
-from math import exp
+from fractions import Fraction
+from math import exp, expm1
 
+import numpy as np
 import pytest
-from tests.laws import SAMPLES, assert_law, assert_not_law
+from tests.laws import assert_law, assert_not_law
+from tests.noise.tables import DRAWS
 
-from sfumato.noise.geometric import geometric
+from sfumato.errors import ParameterError
+from sfumato.noise import acceptance, entropy
+from sfumato.noise import geometric as module
+from sfumato.noise.geometric import ATTEMPT_BITS, geometric, geometric_one
+
+SCALES = [
+    Fraction(1, 2),
+    Fraction(1),
+    Fraction(10, 3),
+    Fraction(2**24 + 1),
+    Fraction(10**30 + 7, 10**29),
+    Fraction(2**50),
+]
 
 
-def geometric_cdf(ratio):
-    return lambda k: 1 - ratio ** (k + 1) if k >= 0 else 0.0
+def geometric_cdf(scale):
+    return lambda k: -expm1(-(k + 1) / float(scale)) if k >= 0 else 0.0
 
 
 @pytest.mark.statistical
-def test_it_follows_the_geometric_law():
-    samples = geometric(SAMPLES)
-    assert_law(samples, geometric_cdf(exp(-1)))
-    assert_not_law(samples, geometric_cdf(exp(-1.1)))
-    assert_not_law(samples, geometric_cdf(exp(-1 / 1.1)))
+@pytest.mark.parametrize("scale", SCALES, ids=lambda scale: f"{float(scale):.4g}")
+def test_it_follows_the_geometric_law(scale):
+    samples = geometric(scale, DRAWS)
+    assert samples.dtype == np.int64
+    assert_law(samples, geometric_cdf(scale))
+    assert_not_law(samples, geometric_cdf(scale * Fraction(11, 10)))
+    assert_not_law(samples, geometric_cdf(scale * Fraction(10, 11)))
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("scale", SCALES, ids=lambda scale: f"{float(scale):.4g}")
+def test_one_by_one_it_follows_its_law(scale):
+    attempts = (geometric_one(scale, int.from_bytes(entropy.random_bytes(ATTEMPT_BITS // 8))) for _ in range(30_000))
+    samples = np.array([value for value in attempts if value is not None])
+    assert len(samples) > 28_000
+    assert_law(samples, geometric_cdf(scale))
+
+
+@pytest.mark.statistical
+def test_integers_alone_decide_alike(monkeypatch):
+    monkeypatch.setattr(acceptance, "MARGIN", 2.0)
+    monkeypatch.setattr(module, "_SURE", 0)
+    assert_law(geometric(Fraction(10, 3), 20_000), geometric_cdf(Fraction(10, 3)))
+
+
+@pytest.mark.parametrize("numerator", [1, 3, 10, 1 << 24])
+def test_places_out_of_half_words_are_uniform_by_lemires_rule(numerator):
+    """Of all 2^32 halves, those that give one place and are kept are equally many: counted at the borders."""
+    rejected = 2**32 % numerator
+    for place in {0, 1 % numerator, numerator // 2, numerator - 1}:
+        first = -(-(place << 32) // numerator)
+        last = -(-((place + 1) << 32) // numerator)
+        halves = np.array([first, first + 1, last - 1], dtype=np.uint64)
+        places, kept = module._short_places(halves << np.uint64(32), numerator)
+        assert places.tolist() == [place] * 3
+        assert kept.tolist() == [(int(half) * numerator) % 2**32 >= rejected for half in halves]
+
+
+def test_a_sure_coin_is_below_the_worst_chance():
+    assert module._SURE < exp(-1 / 32) * 2**16 < module._SURE + 2
+
+
+@pytest.mark.parametrize("scale", [Fraction(0), Fraction(1, 1001), Fraction(2**50 + 1)])
+def test_a_scale_outside_is_refused(scale):
+    with pytest.raises(ParameterError, match="scale"):
+        geometric(scale, 1)
 
 
 def test_none_are_drawn_if_none_are_asked():
-    assert geometric(0).tolist() == []
+    assert geometric(Fraction(3), 0).tolist() == []

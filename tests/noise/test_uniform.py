@@ -6,7 +6,7 @@ from tests.laws import SAMPLES, assert_law, assert_not_law
 
 from sfumato.errors import ParameterError
 from sfumato.noise import entropy
-from sfumato.noise.uniform import uniform_below
+from sfumato.noise.uniform import uniform_below, uniform_one_below
 
 
 def uniform_cdf(n):
@@ -53,3 +53,25 @@ def test_none_are_drawn_if_none_are_asked(n):
 def test_an_empty_range_is_refused(n):
     with pytest.raises(ParameterError, match="at least 1"):
         uniform_below(n, 1)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 100, 255])
+def test_one_draw_takes_equally_many_of_all_words_for_each_value(n, monkeypatch):
+    monkeypatch.setattr("sfumato.noise.uniform._SPARE", 8)  # words of one byte up to 7 bits, of two beyond
+    size = (n.bit_length() + 8) // 8
+    drawn = []
+    for word in range(256**size):
+        words = iter([word])
+        monkeypatch.setattr(entropy, "random_bytes", lambda count, words=words: next(words).to_bytes(count))
+        try:
+            drawn.append(uniform_one_below(n))
+        except StopIteration:
+            continue  # discarded: another word would have been drawn
+    assert np.bincount(drawn, minlength=n).tolist() == [256**size // n] * n
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("n", [10, 2**62 + 1, 7**100])
+def test_one_by_one_it_follows_the_uniform_law(n):
+    values = np.array([uniform_one_below(n) for _ in range(30_000)], dtype=object if n > 2**62 else np.int64)
+    assert_law(values, uniform_cdf(n))

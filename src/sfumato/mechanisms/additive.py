@@ -9,7 +9,7 @@ import numpy as np
 
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.base import opened
-from sfumato.mechanisms.lattice import lattice_steps
+from sfumato.mechanisms.lattice import lattice_floats, lattice_steps, to_lattice
 from sfumato.noise.integers import Integers, narrow, python_integers
 from sfumato.privacy.secret import Secret
 
@@ -17,21 +17,34 @@ Vector: TypeAlias = Sequence[Any] | np.ndarray[Any, Any]
 Exact: TypeAlias = Any
 """A number or a `Vector` of numbers, or a `Secret` of either."""
 Answer: TypeAlias = Any
-"""An int, or a Fraction on the lattice; of a vector, an array of the same length."""
+"""An int, or a Fraction on the lattice; of a vector, an array of the same length, of floats if floats went in."""
 
 
 def release_on_lattice(
-    exact: Exact | Secret[Exact], perturb: Callable[[Integers], Integers], *, resolution: Fraction | None
+    exact: Exact | Secret[Exact],
+    perturb: Callable[[Integers], Integers],
+    perturb_one: Callable[[int], int],
+    *,
+    resolution: Fraction | None,
 ) -> Answer:
     """The answer `resolution · perturb(steps of exact)`; without a resolution the values are integers themselves."""
     value = opened(exact)
-    is_vector = np.ndim(value) > 0 if isinstance(value, np.ndarray) else isinstance(value, Sequence)
-    values = value if is_vector else [value]
-    noisy = perturb(integers(values) if resolution is None else lattice_steps(values, resolution))
-    answers = noisy if resolution is None else noisy.astype(object) * resolution
-    if is_vector:
-        return answers
-    return int(answers[0]) if resolution is None else answers[0]
+    if np.ndim(value) > 0 if isinstance(value, np.ndarray) else isinstance(value, Sequence):
+        return _vector(value, perturb, resolution)
+    if resolution is None:
+        return perturb_one(value if type(value) is int else _integer(value))
+    number = value.item() if isinstance(value, np.ndarray) else value
+    return perturb_one(to_lattice(number, resolution)) * resolution
+
+
+def _vector(values: Vector, perturb: Callable[[Integers], Integers], resolution: Fraction | None) -> Answer:
+    """Floats out where an array of floats went in, otherwise what holds each answer exactly."""
+    if resolution is None:
+        return perturb(integers(values))
+    noisy = perturb(lattice_steps(values, resolution))
+    if isinstance(values, np.ndarray) and values.dtype.kind == "f":
+        return lattice_floats(noisy, resolution)
+    return noisy.astype(object) * resolution
 
 
 def half_width(steps: int, resolution: Fraction | None) -> int | Fraction:

@@ -8,7 +8,7 @@ from sfumato.accounting.gaussian import analytic_stddev, classic_stddev, discret
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.additive import Answer, Exact, half_width, release_on_lattice
 from sfumato.mechanisms.lattice import lattice_l2_sensitivity
-from sfumato.noise.discrete_gaussian import discrete_gaussian
+from sfumato.noise.discrete_gaussian import discrete_gaussian, discrete_gaussian_one
 from sfumato.noise.domain import drawable
 from sfumato.noise.integers import Integers, add
 from sfumato.numeric.distributions import discrete_gaussian_half_width
@@ -108,12 +108,12 @@ class Gaussian:
 
         Returns:
             An int, or with a resolution a Fraction; of a vector, an array of as many: int64 where all answers fit,
-            Python integers otherwise, Fractions with a resolution.
+            Python integers otherwise; with a resolution Fractions, or floats if an array of floats was given.
 
         Raises:
             ParameterError: Without a resolution, something is no integer; with one, no number.
         """
-        return release_on_lattice(exact, self._perturb, resolution=self.resolution)
+        return release_on_lattice(exact, self._perturb, self._perturb_one, resolution=self.resolution)
 
     def accuracy(self, confidence: Number = "0.95") -> int | Fraction:
         """The smallest half-width t with P(|answer − exact| ≤ t) ≥ confidence, for each answer, or one step more."""
@@ -144,3 +144,6 @@ class Gaussian:
 
     def _perturb(self, steps: Integers) -> Integers:
         return add(steps, discrete_gaussian(self.stddev**2, len(steps))) if self.stddev else steps
+
+    def _perturb_one(self, step: int) -> int:
+        return step + discrete_gaussian_one(self.stddev**2) if self.stddev else step

@@ -9,7 +9,7 @@ import numpy as np
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.additive import Answer, Exact, half_width, release_on_lattice
 from sfumato.mechanisms.lattice import lattice_l1_sensitivity
-from sfumato.noise.discrete_laplace import discrete_laplace
+from sfumato.noise.discrete_laplace import discrete_laplace, discrete_laplace_one
 from sfumato.noise.domain import drawable
 from sfumato.noise.integers import Integers, add
 from sfumato.numeric.distributions import discrete_laplace_half_width
@@ -43,6 +43,7 @@ class Laplace:
         epsilon: 0 or more.
         resolution: The width of a lattice step, above 0; None where the exact values are integers.
         dimension: The length of the vectors to be released, which matters with a resolution only.
+        l0_sensitivity: How many coordinates of the vector one unit moves, if not all; matters likewise.
 
     Raises:
         ParameterError: A parameter lies outside.
@@ -60,22 +61,28 @@ class Laplace:
     epsilon: Fraction
     resolution: Fraction | None
     dimension: int
+    l0_sensitivity: int
+    scale: Fraction
+    """The scale of the noise in lattice steps; 0 where none is drawn."""
 
     def __init__(
-        self, *, l1_sensitivity: Number, epsilon: Number, resolution: Number | None = None, dimension: int = 1
+        self,
+        *,
+        l1_sensitivity: Number,
+        epsilon: Number,
+        resolution: Number | None = None,
+        dimension: int = 1,
+        l0_sensitivity: int | None = None,
     ) -> None:
         step = None if resolution is None else positive(resolution, "resolution")
         object.__setattr__(self, "l1_sensitivity", nonnegative(l1_sensitivity, "l1_sensitivity"))
         object.__setattr__(self, "epsilon", nonnegative(epsilon, "epsilon"))
         object.__setattr__(self, "resolution", step)
         object.__setattr__(self, "dimension", positive_integer(dimension, "dimension"))
-        if self.scale:
-            drawable(self.scale, "scale")
-
-    @property
-    def scale(self) -> Fraction:
-        """The scale of the noise in lattice steps; 0 where none is drawn."""
-        return self._steps_moved / self.epsilon if self.epsilon else Fraction(0)
+        moved = self.dimension if l0_sensitivity is None else positive_integer(l0_sensitivity, "l0_sensitivity")
+        object.__setattr__(self, "l0_sensitivity", min(moved, self.dimension))
+        scale = self._steps_moved / self.epsilon if self.epsilon else Fraction(0)
+        object.__setattr__(self, "scale", drawable(scale, "scale") if scale else scale)
 
     @property
     def event(self) -> DiscreteLaplaceEvent | PureEvent:
@@ -87,12 +94,12 @@ class Laplace:
 
         Returns:
             An int, or with a resolution a Fraction; of a vector, an array of as many: int64 where all answers fit,
-            Python integers otherwise, Fractions with a resolution.
+            Python integers otherwise; with a resolution Fractions, or floats if an array of floats was given.
 
         Raises:
             ParameterError: Something is no integer; with a resolution, no number, or there are not `dimension`.
         """
-        return release_on_lattice(exact, self._perturb, resolution=self.resolution)
+        return release_on_lattice(exact, self._perturb, self._perturb_one, resolution=self.resolution)
 
     def accuracy(self, confidence: Number = "0.95") -> int | Fraction | float:
         """The smallest half-width t with P(|answer − exact| ≤ t) ≥ confidence, for each answer."""
@@ -102,11 +109,22 @@ class Laplace:
 
     @property
     def _steps_moved(self) -> Fraction:
-        return lattice_l1_sensitivity(self.l1_sensitivity, resolution=self.resolution, dimension=self.dimension)
+        return lattice_l1_sensitivity(
+            self.l1_sensitivity, resolution=self.resolution, l0_sensitivity=self.l0_sensitivity
+        )
 
     def _perturb(self, steps: Integers) -> Integers:
-        if self.resolution is not None and len(steps) != self.dimension:
-            raise ParameterError("exact", f"{len(steps)} numbers", f"must be of dimension {self.dimension}")
+        self._check(len(steps))
         if self.l1_sensitivity == 0:
             return steps
         return add(steps, discrete_laplace(self.scale, len(steps))) if self.scale else np.zeros_like(steps)
+
+    def _perturb_one(self, step: int) -> int:
+        self._check(1)
+        if self.l1_sensitivity == 0:
+            return step
+        return step + discrete_laplace_one(self.scale) if self.scale else 0
+
+    def _check(self, dimension: int) -> None:
+        if self.resolution is not None and dimension != self.dimension:
+            raise ParameterError("exact", f"{dimension} numbers", f"must be of dimension {self.dimension}")

@@ -10,6 +10,7 @@ from math import ceil, floor, isfinite, isnan
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.errors import ParameterError
 from sfumato.noise.integers import Integers, narrow, python_integers
@@ -18,6 +19,8 @@ from sfumato.numeric.rationals import exact, sqrt_up
 LARGEST_STEP: Final = 1 << 62
 _LARGEST_EXPONENT: Final = 400  # decimals beyond 10^400 count as infinite, below 10^−400 as 0
 _HALF: Final = Fraction(1, 2)
+_QUOTIENT_ERROR: Final = 2.0**-50
+_LARGEST_TERM: Final = 1 << 900  # times 2^64 steps, still a float
 
 
 def to_lattice(value: object, resolution: Fraction) -> int:
@@ -78,23 +81,69 @@ def _infinity(*, positive: bool) -> Fraction:
 
 
 def lattice_steps(values: Sequence[object] | np.ndarray[Any, Any], resolution: Fraction) -> Integers:
-    """`to_lattice` of each value."""
+    """`to_lattice` of each value.
+
+    Raises:
+        ParameterError: The values are not one-dimensional or hold something that is no number; for an array of floats,
+            the resolution is out of their range.
+    """
+    if isinstance(values, np.ndarray):
+        if values.ndim != 1:
+            raise ParameterError("exact", f"{values.ndim}-dimensional", "must be a number or a vector")
+        if values.dtype.kind == "f":
+            return _float_steps(values.astype(np.float64, copy=False), _float_resolution(resolution))
     return narrow(python_integers(to_lattice(value, resolution) for value in values))
 
 
-def lattice_l1_sensitivity(l1_sensitivity: Fraction, *, resolution: Fraction | None, dimension: int) -> Fraction:
-    """How many steps, added over all coordinates, one unit moves a vector of `dimension` numbers on the lattice.
+def _float_steps(values: NDArray[np.float64], resolution: Fraction) -> NDArray[np.int64]:
+    """⌊value/resolution + ½⌋ in floats, but in exact arithmetic for those so near a half that floats could err.
 
-    ⌈Δ/resolution⌉ + dimension − 1, because each coordinate may round away from its neighbour by less than one step:
+    A quotient of floats is off by less than 2^−50 of itself, the shortest decimal of the value included; NaN, ±∞ and
+    what lies beyond 2^49 steps are never near enough to be trusted.
+    """
+    with np.errstate(invalid="ignore", over="ignore"):
+        quotients = values / float(resolution)
+        below = np.floor(quotients)
+        beyond_half = quotients - below - 0.5
+        settled = np.abs(beyond_half) > np.abs(quotients) * _QUOTIENT_ERROR + _QUOTIENT_ERROR
+        steps = (below + (beyond_half >= 0)).astype(np.int64)
+    doubtful = np.flatnonzero(~settled)
+    different, which = np.unique(values[doubtful], return_inverse=True)
+    exact_steps = [to_lattice(value, resolution) for value in different.tolist()]
+    steps[doubtful] = np.array(exact_steps, dtype=np.int64)[which]
+    return steps
+
+
+def lattice_floats(steps: Integers, resolution: Fraction) -> NDArray[np.float64]:
+    """The lattice points as floats: a function of the steps alone, the nearest float where one is all it takes.
+
+    That is so for up to 2^53 steps of a width 1/n, such as 0.01 or 2^−20; otherwise two roundings make it.
+    """
+    numerator, denominator = _float_resolution(resolution).as_integer_ratio()
+    return steps.astype(np.float64) * float(numerator) / float(denominator)
+
+
+def _float_resolution(resolution: Fraction) -> Fraction:
+    """The resolution, if floats can hold its terms and the steps times them."""
+    if max(resolution.numerator, resolution.denominator) > _LARGEST_TERM:
+        requirement = "must have a numerator and a denominator of at most 2^900, for an array of floats"
+        raise ParameterError("resolution", "a number", requirement)
+    return resolution
+
+
+def lattice_l1_sensitivity(l1_sensitivity: Fraction, *, resolution: Fraction | None, l0_sensitivity: int) -> Fraction:
+    """How many steps, added over all coordinates, one unit moves a vector on the lattice if it moves `l0_sensitivity`.
+
+    ⌈Δ/resolution⌉ + l0_sensitivity − 1, because each of them may round away from its neighbour by less than one step:
     Σ⌈δᵢ⌉ < Σ(δᵢ + 1) for Σδᵢ = Δ/resolution. Without a resolution the values are integers already, and Δ is unchanged.
 
     Example:
-        >>> lattice_l1_sensitivity(Fraction(1), resolution=Fraction(2, 5), dimension=1)
+        >>> lattice_l1_sensitivity(Fraction(1), resolution=Fraction(2, 5), l0_sensitivity=1)
         Fraction(3, 1)
     """
     if resolution is None or l1_sensitivity == 0:
         return l1_sensitivity
-    return Fraction(ceil(l1_sensitivity / resolution) + dimension - 1)
+    return Fraction(ceil(l1_sensitivity / resolution) + l0_sensitivity - 1)
 
 
 def lattice_l2_sensitivity(l2_sensitivity: Fraction, *, resolution: Fraction | None, l0_sensitivity: int) -> Fraction:

@@ -1,16 +1,18 @@
-"""Exact coins: probability a rational, or exp(−x) for a rational x [CKS20]."""
+"""Exact coins: probability a rational, exp(−x) for a rational x [CKS20], or a number known by its bounds."""
 
+from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import ParameterError
-from sfumato.noise.integers import Integers, floor_divide
-from sfumato.noise.uniform import uniform_below
+from sfumato.noise import entropy
+from sfumato.noise.acceptance import Booleans, below, rational_coins
+from sfumato.noise.rejection import size_of
 
-Booleans: TypeAlias = NDArray[np.bool_]
+_BITS: Final = 16  # of U that decide all but one coin in 2^16
 
 
 def bernoulli(probability: Fraction, size: int) -> Booleans:
@@ -29,14 +31,40 @@ def bernoulli(probability: Fraction, size: int) -> Booleans:
     """
     if not 0 <= probability <= 1:
         raise ParameterError("probability", probability, "must lie between 0 and 1")
-    return uniform_below(probability.denominator, size) < probability.numerator
+    scaled = probability * (1 << _BITS)
+    threshold, rest = int(scaled), scaled - int(scaled)
+    if rest == 0:
+        return _leading(size) < threshold
+    return _coins(threshold, size, lambda count: bernoulli(rest, count))
+
+
+def bernoulli_within(bounds: Callable[[int], tuple[int, int]], size: int) -> Booleans:
+    """`size` independent coins, each true with the one probability p that the bounds enclose, exactly.
+
+    Args:
+        bounds: Of a precision, integers around p·2^precision that draw together as the precision grows; p must not be
+            a multiple of 2^−16.
+        size: How many, 0 or more.
+
+    Raises:
+        ParameterError: The size is negative.
+
+    Example:
+        >>> from sfumato.numeric.enclosures import exp_bounds
+        >>> len(bernoulli_within(lambda bits: exp_bounds(Fraction(1), bits), 5))
+        5
+    """
+    precision = 2 * _BITS
+    lower, upper = bounds(precision)
+    while lower >> precision - _BITS != upper >> precision - _BITS:
+        precision += _BITS
+        lower, upper = bounds(precision)
+    threshold = lower >> precision - _BITS
+    return _coins(threshold, size, lambda count: [below(threshold, _BITS, bounds) for _ in range(count)])
 
 
 def bernoulli_exp(numerators: NDArray[Any], denominator: int) -> Booleans:
     """One coin for each numerator, true with probability exp(−numerator/denominator), exactly.
-
-    With x = m + r, m whole and 0 ≤ r < 1, it is one coin of exp(−r) and m coins of exp(−1), of which all must be true.
-    The m coins are tossed only while all were true, so a huge x costs no more than a small one.
 
     Args:
         numerators: Integers, 0 or more, int64 or Python integers of any size.
@@ -50,34 +78,25 @@ def bernoulli_exp(numerators: NDArray[Any], denominator: int) -> Booleans:
         [True, False]
 
     References:
-        [CKS20] Algorithm 1.
+        [CKS20] Algorithm 1, for the law; the way here is `acceptance`.
     """
     if denominator < 1:
         raise ParameterError("denominator", denominator, "must be at least 1")
     if (numerators < 0).any():
         raise ParameterError("numerators", "an array", "must hold no negative number")
-    whole = floor_divide(numerators, denominator)
-    return _all_of_exp_minus_one(whole, heads=_exp_below_one(numerators - whole * denominator, denominator))
+    return rational_coins(numerators, denominator)
 
 
-def _exp_below_one(numerators: Integers, denominator: int) -> Booleans:
-    """Coins of exp(−x) for x ≤ 1: toss coins of x/1, x/2, x/3, … until one is false; true if that was an odd one."""
-    odd = np.ones(len(numerators), dtype=np.bool_)
-    active, trial = np.arange(len(numerators)), 1
-    while len(active):
-        active = active[uniform_below(denominator * trial, len(active)) < numerators[active]]
-        odd[active] = ~odd[active]
-        trial += 1
-    return odd
+def _leading(size: int) -> NDArray[np.uint16]:
+    """The first bits of `size` uniform numbers."""
+    return entropy.random_halfwords(size_of(size))
 
 
-def _all_of_exp_minus_one(counts: Integers, *, heads: Booleans) -> Booleans:
-    """Which of `heads` are still true after as many coins of exp(−1) as `counts` says."""
-    active, tossed = np.flatnonzero(heads & (counts > 0)), 0
-    while len(active):
-        lucky = _exp_below_one(np.ones(len(active), dtype=np.int64), 1)
-        heads[active[~lucky]] = False
-        tossed += 1
-        active = active[lucky]
-        active = active[counts[active] > tossed]
-    return heads
+def _coins(threshold: int, size: int, decide: Callable[[int], Any]) -> Booleans:
+    """Coins settled by the first bits of U, but for those that equal the threshold's: `decide` tosses these."""
+    leading = _leading(size)
+    coins: Booleans = leading < threshold
+    ties = np.flatnonzero(leading == threshold)
+    if len(ties):
+        coins[ties] = decide(len(ties))
+    return coins

@@ -21,3 +21,14 @@ def drawable(scale: Fraction, name: str) -> Fraction:
         requirement = "must lie between 1/1000 and 2^50 lattice steps; change ε, the sensitivity or the resolution"
         raise ParameterError(name, scale, requirement)
     return scale
+
+
+def drawable_variance(variance: Fraction) -> Fraction:
+    """The variance itself, if its square root is `drawable`.
+
+    Raises:
+        ParameterError: The variance lies outside.
+    """
+    if not SMALLEST_SCALE**2 <= variance <= LARGEST_SCALE**2:
+        raise ParameterError("variance", variance, "its square root must lie between 1/1000 and 2^50 lattice steps")
+    return variance

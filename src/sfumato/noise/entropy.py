@@ -38,7 +38,10 @@ def random_bytes(count: int) -> bytes:
         100000
     """
     try:
-        data = b"".join(_read(min(_SLICE, count - start)) for start in range(0, count, _SLICE))
+        if count <= _SLICE:
+            data = _read(count)
+        else:
+            data = b"".join(_read(min(_SLICE, count - start)) for start in range(0, count, _SLICE))
     except (OSError, NotImplementedError) as error:  # ssl.SSLError is an OSError
         raise EntropyError(_SOURCE) from error
     if len(data) != count:
@@ -52,4 +55,13 @@ def random_words(count: int) -> NDArray[np.uint64]:
     Raises:
         EntropyError: As `random_bytes`.
     """
-    return np.frombuffer(random_bytes(8 * count), dtype=np.uint64)
+    return np.frombuffer(random_bytes(8 * count), dtype="<u8")
+
+
+def random_halfwords(count: int) -> NDArray[np.uint16]:
+    """`count` independent uniform integers in [0, 2^16).
+
+    Raises:
+        EntropyError: As `random_bytes`.
+    """
+    return np.frombuffer(random_bytes(2 * count), dtype="<u2")

@@ -12,7 +12,7 @@ import numpy as np
 from sfumato.errors import ParameterError
 from sfumato.noise.integers import Integers, narrow
 
-_LARGEST_BATCH: Final = 1 << 20  # bounds memory where almost nothing is accepted
+_LARGEST_BATCH: Final = 1 << 15  # arrays of this size stay in the processor's cache
 
 
 def accepted(attempt: Callable[[int], Integers], size: int) -> Integers:
@@ -25,14 +25,23 @@ def accepted(attempt: Callable[[int], Integers], size: int) -> Integers:
     Raises:
         ParameterError: `size` is negative.
     """
-    if size < 0:
-        raise ParameterError("size", size, "must be 0 or more")
-    if size == 0:
+    if size_of(size) == 0:
         return attempt(0)
-    batches, found, tried, batch = [], 0, 0, size
+    batches, found, tried, batch = [], 0, 0, min(size, _LARGEST_BATCH)
     while found < size:
         batches.append(attempt(batch)[: size - found])
         found += len(batches[-1])
         tried += batch
         batch = min((size - found) * tried // max(found, 1) + 8, _LARGEST_BATCH)
     return narrow(np.concatenate(batches))
+
+
+def size_of(size: int) -> int:
+    """How many draws are asked for.
+
+    Raises:
+        ParameterError: It is negative.
+    """
+    if size < 0:
+        raise ParameterError("size", size, "must be 0 or more")
+    return size

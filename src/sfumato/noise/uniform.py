@@ -1,11 +1,15 @@
 """Exact uniform integers by masked rejection: take just enough random bits, discard what is too large."""
 
+from typing import Final
+
 import numpy as np
 
 from sfumato.errors import ParameterError
 from sfumato.noise import entropy
 from sfumato.noise.integers import SAFE, Integers, python_integers
 from sfumato.noise.rejection import accepted
+
+_SPARE: Final = 32  # bits beyond those of n: one draw in 2^25 or less is discarded
 
 
 def uniform_below(n: int, size: int) -> Integers:
@@ -40,3 +44,17 @@ def _below(n: int, count: int) -> Integers:
     data = entropy.random_bytes(width * count)
     candidates = (int.from_bytes(data[start : start + width]) & mask for start in range(0, len(data), width))
     return python_integers(candidate for candidate in candidates if candidate < n)
+
+
+def uniform_one_below(n: int) -> int:
+    """One draw of `uniform_below`, by multiplication instead of a mask: n·x/2^bits of a random x [Lem19].
+
+    Every result has equally many x once those whose low part is below 2^bits mod n are discarded.
+    """
+    size = (n.bit_length() + _SPARE) // 8
+    bits = 8 * size
+    while True:
+        product = n * int.from_bytes(entropy.random_bytes(size))
+        low = product & (1 << bits) - 1
+        if low >= n or low >= (1 << bits) % n:
+            return product >> bits
