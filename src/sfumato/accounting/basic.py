@@ -11,7 +11,7 @@ from sfumato.numeric.rationals import Number, nonnegative, positive_integer
 from sfumato.numeric.search import smallest_dyadic
 from sfumato.privacy.events import Event
 from sfumato.privacy.guarantees import Guarantee
-from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation
+from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation, as_relation
 
 _FIRST_GUESS: Final = Fraction(1, 10**6)
 
@@ -45,6 +45,9 @@ class BasicAccountant:
     """What the events without Gaussian noise cost."""
     curved: tuple[tuple[Event, int], ...] = ()
     """The events with Gaussian noise in them, and how often each was composed."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "neighboring_relation", as_relation(self.neighboring_relation))
 
     def supports(self, event: Event) -> bool:
         """Whether the event and everything nested in it has a price by basic composition."""

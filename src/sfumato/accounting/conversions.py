@@ -12,7 +12,7 @@ from sfumato.errors import ParameterError
 from sfumato.numeric.rationals import positive_integer
 from sfumato.numeric.rounding import exp_down, exp_up
 from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, Guarantee, NoGuarantee, PureDP, guarantee
-from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, NeighboringRelation
+from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, NeighboringRelation, as_relation
 
 NOTHING_RELEASED = PureDP(0)
 
@@ -94,7 +94,7 @@ def parallel(
 def touched_parts(max_parts_per_unit: int, neighboring_relation: NeighboringRelation) -> int:
     """How many parts of a partition may differ between two neighbours."""
     parts = positive_integer(max_parts_per_unit, "max_parts_per_unit")
-    return 2 * parts if neighboring_relation is REPLACE_ONE else parts
+    return 2 * parts if as_relation(neighboring_relation) is REPLACE_ONE else parts
 
 
 def group(single: Guarantee, size: int) -> Guarantee:

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, TypeAlias
 
+from sfumato.errors import ParameterError
+
 
 class NeighboringRelation(StrEnum):
     """How a database may differ from its neighbour: by one privacy unit, all of its rows together."""
@@ -17,6 +19,22 @@ class NeighboringRelation(StrEnum):
 
 ADD_OR_REMOVE_ONE: Final = NeighboringRelation.ADD_OR_REMOVE_ONE
 REPLACE_ONE: Final = NeighboringRelation.REPLACE_ONE
+
+
+def as_relation(value: object) -> NeighboringRelation:
+    """The relation itself, also of its name: an unknown one must not pass for the weaker of the two.
+
+    Raises:
+        ParameterError: It is neither of them.
+
+    Example:
+        >>> as_relation("replace_one") is REPLACE_ONE
+        True
+    """
+    try:
+        return NeighboringRelation(value)
+    except ValueError:
+        raise ParameterError("neighboring_relation", value, "must be ADD_OR_REMOVE_ONE or REPLACE_ONE") from None
 
 
 @dataclass(frozen=True, slots=True)

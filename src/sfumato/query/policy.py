@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Any
 
 from sfumato.errors import ParameterError
-from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation
+from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation, as_relation
 from sfumato.query.schema import Table
 
 
@@ -45,5 +45,6 @@ class Policy:
             raise ParameterError("tables", list(self.tables), "must be at least one, each with a source")
         if len({name.lower() for name in self.tables}) != len(self.tables):
             raise ParameterError("tables", list(self.tables), "must have names that differ in more than case")
+        object.__setattr__(self, "neighboring_relation", as_relation(self.neighboring_relation))
         object.__setattr__(self, "tables", MappingProxyType(dict(self.tables)))
         object.__setattr__(self, "sources", MappingProxyType(dict(self.sources)))
