@@ -10,6 +10,7 @@ from sfumato.errors import ParameterError
 from sfumato.numeric.rationals import (
     decimal_text,
     exact,
+    flag,
     nonnegative,
     positive,
     positive_integer,
@@ -87,3 +88,10 @@ def test_the_root_of_a_negative_number_is_refused():
 def test_people_see_whether_a_decimal_is_exact():
     assert decimal_text(Fraction(1, 8)) == "0.125"
     assert decimal_text(Fraction(2, 3), digits=3) == "≈0.667"
+
+
+@pytest.mark.parametrize("value", ["false", 0, 1, None, "True"])
+def test_only_true_and_false_are_flags(value):
+    with pytest.raises(ParameterError, match="monotonic"):
+        flag(value, "monotonic")
+    assert (flag(True, "monotonic"), flag(False, "monotonic")) == (True, False)

@@ -19,7 +19,7 @@ from sfumato.noise.uniform import uniform_below
 from sfumato.numeric.distributions import discrete_laplace_half_width, failure_probability
 from sfumato.numeric.rationals import Number, nonnegative, positive_integer
 from sfumato.privacy.events import PureEvent
-from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, NeighboringRelation
+from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, NeighboringRelation, as_relation
 from sfumato.privacy.secret import Secret
 
 Counts: TypeAlias = Sequence[Any] | NDArray[Any]
@@ -34,9 +34,18 @@ class NoisyMax:
     of counts that one unit takes part in, so a patient with seven symptoms costs as much as one with a single one.
 
     **Guarantee**: ε-differential privacy under `neighboring_relation`, if an added unit raises each count by 0 or 1.
-    Only the index may be released, never the noisy counts. Proof, ties included: proofs/mechanisms/noisy_max.md.
+    Only the index may be released, never the noisy counts; by how much it won is told by `NoisyTopK`, at no further
+    cost. Proof, ties included: proofs/mechanisms/noisy_max.md.
 
-    Edge cases: ε = 0 chooses uniformly; a scale below 1/1000 or above 2^50 is refused when constructed.
+    ==================================  ======================================================
+    Edge case                           Answer
+    ==================================  ======================================================
+    epsilon = 0                         any index, each as likely
+    a single count                      0
+    counts of any size                  no sum wraps
+    no count                            ParameterError; their number is public
+    a scale outside [1/1000, 2^50]      ParameterError when constructed
+    ==================================  ======================================================
 
     Args:
         epsilon: 0 or more.
@@ -58,7 +67,7 @@ class NoisyMax:
 
     def __init__(self, *, epsilon: Number, neighboring_relation: NeighboringRelation = ADD_OR_REMOVE_ONE) -> None:
         object.__setattr__(self, "epsilon", nonnegative(epsilon, "epsilon"))
-        object.__setattr__(self, "neighboring_relation", neighboring_relation)
+        object.__setattr__(self, "neighboring_relation", as_relation(neighboring_relation))
         if self.epsilon:
             drawable(self.scale, "scale")
 

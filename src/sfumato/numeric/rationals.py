@@ -93,6 +93,13 @@ def positive_integer(value: object, name: str) -> int:
     return value
 
 
+def flag(value: object, name: str) -> bool:
+    """True or False themselves: of anything else, such as the text "false", the truth is a guess."""
+    if not isinstance(value, bool):
+        raise ParameterError(name, value, "must be True or False")
+    return value
+
+
 def sqrt_up(square: Fraction, bits: int = 64) -> Fraction:
     """A rational at or above √square, exact where the root is rational, else within a relative 2^-bits.
 

@@ -1,0 +1,205 @@
+"""Models whose posterior may be released: a prior and a likelihood on a public grid, bounded away from the poles."""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import inf
+from typing import Final, Protocol, TypeAlias, assert_never
+
+from sfumato.errors import NotPrivateError, ParameterError
+from sfumato.numeric.enclosures import log_bounds
+from sfumato.numeric.rationals import Number, exact, nonnegative, positive, positive_integer, probability
+from sfumato.numeric.rounding import log_up
+from sfumato.privacy.neighbors import NeighboringRelation
+
+Interval: TypeAlias = tuple[Fraction, Fraction]
+"""A real number lies between these two."""
+
+_SLACK: Final = 16  # bits that swallow the few units by which bounds of a logarithm are apart
+
+
+class PosteriorModel(Protocol):
+    """Laws of one observation x ∈ {0, …, maximum}; a likelihood depends on how many there are and on their sum."""
+
+    @property
+    def grid(self) -> tuple[Fraction, ...]:
+        """The parameters that may be released, in rising order."""
+        ...
+
+    @property
+    def maximum(self) -> int:
+        """The largest observation; larger ones count as it."""
+        ...
+
+    def log_density(self, parameter: Fraction, *, count: Fraction, total: Fraction, bits: int) -> Interval:
+        """Bounds, 2^−bits apart or less, of ln(prior · likelihood) after `count` observations that add up to `total`.
+
+        Terms that are the same for all parameters are left out.
+        """
+        ...
+
+    def epsilon(self, neighboring_relation: NeighboringRelation) -> Fraction:
+        """The price of one draw of the posterior, rounded up: the most that one unit moves its log-density."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class BetaBernoulli:
+    """Coins of an unknown probability θ, with a Beta prior cut to [low, high]: ∝ θ^(alpha−1)·(1−θ)^(beta−1).
+
+    θ lies on the grid of `points` equally spaced numbers from low to high. An observation is 0 or 1.
+
+    One observation changes the log-posterior, between any two θ, by at most
+    ε = max(ln(high/low), ln((1−low)/(1−high))) if it is added or removed, and by
+    ε = ln(high·(1−low)/(low·(1−high))) if it is replaced. At low = 0 or high = 1 that is infinite.
+
+    Args:
+        low: The smallest θ, above 0.
+        high: The largest θ, above low and below 1.
+        alpha: Of the prior, above 0; 1 with beta = 1 is uniform.
+        beta: Of the prior, above 0.
+        points: How many θ, 2 or more.
+
+    Raises:
+        NotPrivateError: low is 0 or high is 1, so that a draw would have no finite ε.
+        ParameterError: A parameter lies outside.
+
+    Example:
+        >>> coin = BetaBernoulli(low="0.25", high="0.75", points=3)
+        >>> [str(theta) for theta in coin.grid], round(float(coin.epsilon(NeighboringRelation.REPLACE_ONE)), 4)
+        (['1/4', '1/2', '3/4'], 2.1972)
+
+    References:
+        [DNMR14]; [WFS15].
+    """
+
+    low: Fraction
+    high: Fraction
+    alpha: Fraction
+    beta: Fraction
+    grid: tuple[Fraction, ...] = field(repr=False)
+
+    def __init__(self, *, low: Number, high: Number, alpha: Number = 1, beta: Number = 1, points: int = 101) -> None:
+        object.__setattr__(self, "low", probability(low, "low"))
+        object.__setattr__(self, "high", probability(high, "high"))
+        if self.low == 0 or self.high == 1:
+            raise _unbounded("[low, high] with low = 0 or high = 1", "choose 0 < low < high < 1")
+        object.__setattr__(self, "alpha", positive(alpha, "alpha"))
+        object.__setattr__(self, "beta", positive(beta, "beta"))
+        object.__setattr__(self, "grid", _equally_spaced(self.low, self.high, points))
+
+    @property
+    def maximum(self) -> int:
+        """A coin shows 0 or 1."""
+        return 1
+
+    def log_density(self, parameter: Fraction, *, count: Fraction, total: Fraction, bits: int) -> Interval:
+        """Bounds of (alpha − 1 + total)·ln θ + (beta − 1 + count − total)·ln(1 − θ)."""
+        ones = _times_log(self.alpha - 1 + total, parameter, bits + 1)
+        zeros = _times_log(self.beta - 1 + count - total, 1 - parameter, bits + 1)
+        return ones[0] + zeros[0], ones[1] + zeros[1]
+
+    def epsilon(self, neighboring_relation: NeighboringRelation) -> Fraction:
+        """The range of ln θ or of ln(1 − θ), whichever is wider; of their difference under replacement."""
+        ones, zeros = self.high / self.low, (1 - self.low) / (1 - self.high)
+        match neighboring_relation:
+            case NeighboringRelation.ADD_OR_REMOVE_ONE:
+                return log_up(max(ones, zeros))
+            case NeighboringRelation.REPLACE_ONE:
+                return log_up(ones * zeros)
+            case _:
+                assert_never(neighboring_relation)
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class GammaPoisson:
+    """Counts of an unknown rate θ, with a Gamma prior cut to [low, high]: ∝ θ^(shape−1)·exp(−rate·θ).
+
+    θ lies on the grid of `points` equally spaced numbers from low to high. An observation is a whole number, clamped to
+    0, …, maximum: one unit must not count for more than the public maximum.
+
+    One observation x changes the log-posterior, between any two θ, by at most the range of x·ln θ − θ if it is added or
+    removed, widest at x = 0 or x = maximum, and by ε = maximum·ln(high/low) if it is replaced.
+
+    Args:
+        low: The smallest θ, above 0.
+        high: The largest θ, finite and above low.
+        maximum: The largest observation, 1 or more.
+        shape: Of the prior, above 0; 1 with rate = 0 is uniform on the grid.
+        rate: Of the prior, 0 or more.
+        points: How many θ, 2 or more.
+
+    Raises:
+        NotPrivateError: low is 0 or high is infinite, so that a draw would have no finite ε.
+        ParameterError: A parameter lies outside.
+
+    Example:
+        >>> visits = GammaPoisson(low=1, high=4, maximum=2, points=4)
+        >>> [str(theta) for theta in visits.grid], round(float(visits.epsilon(NeighboringRelation.REPLACE_ONE)), 4)
+        (['1', '2', '3', '4'], 2.7726)
+
+    References:
+        [DNMR14]; [WFS15].
+    """
+
+    low: Fraction
+    high: Fraction
+    maximum: int
+    shape: Fraction
+    rate: Fraction
+    grid: tuple[Fraction, ...] = field(repr=False)
+
+    def __init__(
+        self, *, low: Number, high: Number, maximum: int, shape: Number = 1, rate: Number = 0, points: int = 101
+    ) -> None:
+        if high == inf or nonnegative(low, "low") == 0:
+            raise _unbounded("[low, high] with low = 0 or an infinite high", "choose 0 < low < high")
+        object.__setattr__(self, "low", positive(low, "low"))
+        object.__setattr__(self, "high", exact(high, "high"))
+        object.__setattr__(self, "maximum", positive_integer(maximum, "maximum"))
+        object.__setattr__(self, "shape", positive(shape, "shape"))
+        object.__setattr__(self, "rate", nonnegative(rate, "rate"))
+        object.__setattr__(self, "grid", _equally_spaced(self.low, self.high, points))
+
+    def log_density(self, parameter: Fraction, *, count: Fraction, total: Fraction, bits: int) -> Interval:
+        """Bounds of (shape − 1 + total)·ln θ − (rate + count)·θ."""
+        lower, upper = _times_log(self.shape - 1 + total, parameter, bits)
+        linear = (self.rate + count) * parameter
+        return lower - linear, upper - linear
+
+    def epsilon(self, neighboring_relation: NeighboringRelation) -> Fraction:
+        """maximum·ln(high/low) under replacement; else the range of maximum·ln θ − θ on the grid, or of −θ if wider.
+
+        maximum·ln θ − θ is concave, so it is smallest at an end.
+        """
+        match neighboring_relation:
+            case NeighboringRelation.ADD_OR_REMOVE_ONE:
+                ranges = [
+                    self.maximum * log_up(parameter / end) - (parameter - end)
+                    for parameter in self.grid
+                    for end in (self.low, self.high)
+                ]
+                return max(self.high - self.low, *ranges)
+            case NeighboringRelation.REPLACE_ONE:
+                return self.maximum * log_up(self.high / self.low)
+            case _:
+                assert_never(neighboring_relation)
+
+
+def _unbounded(interval: str, suggestion: str) -> NotPrivateError:
+    reason = "the log-likelihood of one observation has no bound there, so no finite ε holds for a draw"
+    return NotPrivateError(f"a posterior on {interval}", reason, suggestion)
+
+
+def _equally_spaced(low: Fraction, high: Fraction, points: int) -> tuple[Fraction, ...]:
+    if high <= low:
+        raise ParameterError("high", high, "must be above low")
+    if positive_integer(points, "points") == 1:
+        raise ParameterError("points", points, "must be 2 or more")
+    return tuple(low + (high - low) * step / (points - 1) for step in range(points))
+
+
+def _times_log(coefficient: Fraction, value: Fraction, bits: int) -> Interval:
+    """Bounds of coefficient · ln(value), 2^−bits apart or less."""
+    precision = bits + int(abs(coefficient)).bit_length() + _SLACK
+    lower, upper = (coefficient * Fraction(bound, 1 << precision) for bound in log_bounds(value, precision))
+    return (lower, upper) if lower <= upper else (upper, lower)

@@ -1,0 +1,130 @@
+"""A running sparse vector: one noisy threshold, and replies until it halts."""
+
+from collections.abc import Callable
+from fractions import Fraction
+from threading import Lock
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.errors import ParameterError
+from sfumato.mechanisms.additive import Answer, Exact, Vector, integers
+from sfumato.mechanisms.base import opened
+from sfumato.mechanisms.lattice import lattice_steps
+from sfumato.noise.discrete_laplace import discrete_laplace
+from sfumato.noise.integers import Integers, add
+from sfumato.privacy.secret import Secret
+
+Answers: TypeAlias = Vector | Secret[Vector]
+"""Exact answers, in the order in which they are asked about; how many there are is public."""
+
+
+class SparseVectorSession:
+    """Replies of one noisy threshold, made by `SparseVector.start`, which says what they mean and cost.
+
+    The caller may choose each answer in the light of the replies so far. How often it has said True, and so whether it
+    has halted, is public. Threads may share it.
+
+    Example:
+        >>> from sfumato.mechanisms.sparse_vector import SparseVector
+        >>> session = SparseVector(epsilon=1).start(threshold=1000)
+        >>> session.above(-(10**6)), session.above(10**6), session.halted
+        (False, True, True)
+    """
+
+    __slots__ = ("_answer_scale", "_comparison_scale", "_lock", "_noisy_threshold", "_remaining", "_resolution")
+
+    def __init__(
+        self,
+        *,
+        threshold_steps: int,
+        threshold_scale: Fraction,
+        comparison_scale: Fraction,
+        answer_scale: Fraction | None,
+        cutoff: int,
+        resolution: Fraction | None,
+    ) -> None:
+        """For `SparseVector.start`. A scale of 0 stands for ε = 0: no noise, but nothing of the data either."""
+        noise = int(discrete_laplace(threshold_scale, 1)[0]) if threshold_scale else 0
+        self._noisy_threshold = threshold_steps + noise
+        self._comparison_scale, self._answer_scale = comparison_scale, answer_scale
+        self._remaining, self._resolution = cutoff, resolution
+        self._lock = Lock()  # two threads must not both find the last True still to be said
+
+    @property
+    def remaining(self) -> int:
+        """How many more times it may say True."""
+        return self._remaining
+
+    @property
+    def halted(self) -> bool:
+        """Whether it has said True as often as it may, and replies no more."""
+        return self._remaining == 0
+
+    def above(self, exact: Exact | Secret[Exact]) -> bool:
+        """Whether an exact answer, a number, lies above the threshold, as far as the noise lets it say.
+
+        Raises:
+            ParameterError: The session has halted, whatever the answer; or it is no number.
+        """
+        return bool(self._compared(lambda: [opened(exact)])[1][0])
+
+    def value(self, exact: Exact | Secret[Exact]) -> Answer | None:
+        """As `above`, with a noisy value for True and None for False.
+
+        Raises:
+            ParameterError: The mechanism keeps no share for values; the session has halted; the answer is no number.
+        """
+        return self._told(lambda: [opened(exact)])[0]
+
+    def each_above(self, answers: Answers) -> tuple[bool, ...]:
+        """`above` of one answer after the other, up to and including the one at which the session halts.
+
+        Raises:
+            ParameterError: As for `above`.
+        """
+        return tuple(self._compared(lambda: opened(answers))[1].tolist())
+
+    def each_value(self, answers: Answers) -> tuple[Answer | None, ...]:
+        """`value` of one answer after the other, up to and including the one at which the session halts.
+
+        Raises:
+            ParameterError: As for `value`.
+        """
+        return self._told(lambda: opened(answers))
+
+    def _told(self, open_answers: Callable[[], Exact]) -> tuple[Answer | None, ...]:
+        if self._answer_scale is None:
+            raise ParameterError("answer_share", 0, "must be above 0 for values to be told")
+        steps, above = self._compared(open_answers)
+        values = iter(self._values(steps[above], self._answer_scale))
+        return tuple(next(values) if said else None for said in above.tolist())
+
+    def _compared(self, open_answers: Callable[[], Exact]) -> tuple[Integers, NDArray[np.bool_]]:
+        """Answers in steps and the replies to them, up to the halt, behind which nothing is opened."""
+        with self._lock:
+            if self.halted:
+                requirement = "is reached, so the session has halted; start another one, at its own cost"
+                raise ParameterError("cutoff", "the number of times a session says True", requirement)
+            steps = self._steps(open_answers())
+            above = self._above(steps)
+            halt = np.flatnonzero(above)[self._remaining - 1 : self._remaining]
+            asked = int(halt[0]) + 1 if len(halt) else len(steps)
+            self._remaining -= int(np.count_nonzero(above[:asked]))
+            return steps[:asked], above[:asked]
+
+    def _above(self, steps: Integers) -> NDArray[np.bool_]:
+        if not self._comparison_scale:
+            return np.zeros(len(steps), dtype=np.bool_)
+        above: NDArray[np.bool_] = (
+            add(steps, discrete_laplace(self._comparison_scale, len(steps))) >= self._noisy_threshold
+        )
+        return above
+
+    def _steps(self, values: Exact) -> Integers:
+        return integers(values) if self._resolution is None else lattice_steps(values, self._resolution)
+
+    def _values(self, steps: Integers, scale: Fraction) -> list[Answer]:
+        noisy: list[int] = add(steps, discrete_laplace(scale, len(steps))).tolist() if len(steps) else []
+        return noisy if self._resolution is None else [step * self._resolution for step in noisy]
