@@ -77,11 +77,12 @@ class PosteriorSampling:
         epsilon: Number | None = None,
         neighboring_relation: NeighboringRelation = ADD_OR_REMOVE_ONE,
     ) -> None:
-        price = model.epsilon(neighboring_relation)
+        relation = as_relation(neighboring_relation)
+        price = model.epsilon(relation)
         affordable = price if epsilon is None else min(price, nonnegative(epsilon, "epsilon"))
         object.__setattr__(self, "model", model)
         object.__setattr__(self, "epsilon", affordable)
-        object.__setattr__(self, "neighboring_relation", as_relation(neighboring_relation))
+        object.__setattr__(self, "neighboring_relation", relation)
         object.__setattr__(self, "power", affordable / price)
 
     @property

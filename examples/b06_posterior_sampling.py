@@ -1,0 +1,50 @@
+"""B6. One draw of a posterior is private by itself, if no one observation can be arbitrarily unlikely.
+
+A hospital wants to tell how common a side effect is, and how many visits a patient makes in a month. A Bayesian who
+draws one parameter from the posterior, instead of publishing its mean, has added all the noise that is needed: one
+patient moves the log-likelihood by at most ln(high/low), where the parameter is kept within public limits. Without them
+a single patient could rule a parameter out, and there is no ε at all.
+"""
+
+import sfumato as sf
+from sfumato.errors import NotPrivateError
+from sfumato.mechanisms import BetaBernoulli, GammaPoisson, PosteriorSampling
+
+ILL = (True,) * 61 + (False,) * 139
+VISITS = (0, 1, 1, 2, 2, 2, 3, 3, 4, 9) * 20  # counts above 6 count as 6
+SIDE_EFFECT = PosteriorSampling(BetaBernoulli(low="0.1", high="0.9"))
+TEMPERED = PosteriorSampling(BetaBernoulli(low="0.1", high="0.9"), epsilon=1)
+RATE = PosteriorSampling(GammaPoisson(low=1, high=6, maximum=6), epsilon=1)
+
+
+def refusal(low: str) -> str:
+    """What the model says of limits that limit nothing."""
+    try:
+        BetaBernoulli(low=low, high="0.9")
+    except NotPrivateError as error:
+        return str(error)
+    return "accepted"
+
+
+def name_of(mechanism: PosteriorSampling) -> str:
+    """Whether the likelihood was raised to a power below 1."""
+    return "posterior itself" if mechanism.power == 1 else f"tempered, power {float(mechanism.power):.3f}"
+
+
+def main() -> None:
+    """Draw from three posteriors, and be refused a fourth."""
+    print(__doc__)
+    print(f"side effect: {sum(ILL)} of {len(ILL)} patients, {sum(ILL) / len(ILL):.3f} (owner only)")
+    for name, mechanism in (
+        ("posterior itself", SIDE_EFFECT),
+        (f"tempered, power {float(TEMPERED.power):.3f}", TEMPERED),
+    ):
+        print(f"  {name:<24} drew {float(mechanism.release(ILL)):.3f}; spent {sf.PureDP(mechanism.epsilon)}")
+    capped = [min(visits, RATE.model.maximum) for visits in VISITS]
+    print(f"visits in a month: {sum(capped) / len(capped):.3f} on average, once capped (owner only)")
+    print(f"  {name_of(RATE):<24} drew {float(RATE.release(VISITS)):.3f}; spent {sf.PureDP(RATE.epsilon)}")
+    print(f"\nwithout limits: {refusal('0')}")
+
+
+if __name__ == "__main__":
+    main()
