@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from sfumato.version import __version__
 
 if TYPE_CHECKING:
-    from sfumato import accounting, datasets, errors, mechanisms, plots, privacy
+    from sfumato import accounting, attacks, audit, datasets, errors, mechanisms, plots, privacy
     from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, PureDP
     from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, EACH_ROW, REPLACE_ONE, NeighboringRelation, UnitColumn
     from sfumato.query.frame import count, mean, sum  # noqa: A004 # the field's word, used as sf.sum
@@ -51,7 +51,7 @@ _HOMES = {
     "sum": "query.frame",
     "text": "query.schema",
 }
-_PACKAGES = frozenset({"accounting", "datasets", "errors", "mechanisms", "plots", "privacy"})
+_PACKAGES = frozenset({"accounting", "attacks", "audit", "datasets", "errors", "mechanisms", "plots", "privacy"})
 _OTHER_NAMES = {"open": "open_session"}
 
 __all__ = [
@@ -70,6 +70,8 @@ __all__ = [
     "UnitColumn",
     "__version__",
     "accounting",
+    "attacks",
+    "audit",
     "boolean",
     "count",
     "datasets",

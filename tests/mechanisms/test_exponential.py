@@ -7,7 +7,7 @@ from math import exp, inf, log, nan
 import numpy as np
 import pytest
 from scipy.stats import binomtest
-from tests.laws import ALPHA, assert_law, cdf_of
+from tests.laws import ALPHA, SAMPLES, assert_law, cdf_of
 from tests.mechanisms.exhaustive import neighbours
 
 from sfumato.errors import ParameterError
@@ -40,10 +40,11 @@ def law(mechanism, scores):
     """Probabilities from the exponents that the real code gives to the sampler, to 50 digits."""
     asked = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "exponential_choice", lambda exponents, _: asked.append(exponents) or np.array([0]))
+        patch.setattr(module, "exponential_choice_of", lambda *exponents: asked.append(exponents) or np.array([0]))
         mechanism.release(scores)
+    numerators, denominator, _ = asked[0]
     with localcontext(prec=50):
-        weights = [(-Decimal(e.numerator) / e.denominator).exp() for e in asked[0]]
+        weights = [(-Decimal(numerator) / denominator).exp() for numerator in numerators.tolist()]
         return [weight / sum(weights) for weight in weights]
 
 
@@ -108,6 +109,13 @@ def test_the_sport_of_a_city_is_chosen_with_its_probability(epsilon):
     football = float(mechanism.probabilities(VOTES)[0])
     assert football == pytest.approx(1 / sum(exp(-float(epsilon) * (49 - vote) / 2) for vote in VOTES))
     assert binomtest(int((draws == 0).sum()), 50_000, football).pvalue >= ALPHA
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("scores", [np.arange(0, 40, 2) % 7, np.arange(20) / 4.0, [2**80 + k for k in range(20)]])
+def test_choices_among_many_forms_of_scores_have_their_probability(scores):
+    mechanism = Exponential(utility_sensitivity=1, epsilon=1)
+    assert_law(mechanism.release_many(scores, SAMPLES), cdf_of(mechanism.probabilities(scores)))
 
 
 def test_a_larger_epsilon_picks_the_best_more_often():

@@ -19,7 +19,7 @@ COINS = [Fraction(1, 100), Fraction(1, 3), Fraction(1, 2), Fraction(61, 100), Fr
 
 
 def law(mechanism, truth):
-    """Exact probabilities of "no" and "yes" from the real code, over all tosses of the two coins."""
+    """Exact probabilities of "no" and "yes" from the real code, over all tosses of as many coins as it asks for."""
     probabilities = {False: Fraction(0), True: Fraction(0)}
     for tosses in product([True, False], repeat=2):
         coins, weight = iter(tosses), Fraction(1)
@@ -32,7 +32,8 @@ def law(mechanism, truth):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(module, "bernoulli", toss)
             answer = bool(mechanism.release([truth])[0])
-        for probability, heads in zip(asked, tosses, strict=True):
+        unused = [Fraction(1, 2)] * (2 - len(asked))  # coins that are not asked for show either side
+        for probability, heads in zip(asked + unused, tosses, strict=True):
             weight *= probability if heads else 1 - probability
         probabilities[answer] += weight
     return probabilities

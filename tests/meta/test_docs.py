@@ -17,7 +17,7 @@ CODE = re.compile(r"^```.*?^```|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 GUARANTEE = re.compile(r"^\s*(\*\*Guarantee\*\*|Guarantee:)", re.MULTILINE)
 BIBLIOGRAPHY = ROOT / "docs" / "bibliography.md"
 ERRORS = ROOT / "docs" / "reference" / "errors.md"
-PROVED_PACKAGES = ("mechanisms", "noise", "accounting", "query", "engines", "ledger", "session")
+PROVED_PACKAGES = ("mechanisms", "noise", "accounting", "query", "engines", "ledger", "session", "audit")
 
 
 def cited():

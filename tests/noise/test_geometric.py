@@ -12,6 +12,7 @@ from sfumato.errors import ParameterError
 from sfumato.noise import acceptance, entropy
 from sfumato.noise import geometric as module
 from sfumato.noise.geometric import ATTEMPT_BITS, geometric, geometric_one
+from sfumato.noise.uniform import scaled
 
 SCALES = [
     Fraction(1, 2),
@@ -61,7 +62,7 @@ def test_places_out_of_half_words_are_uniform_by_lemires_rule(numerator):
         first = -(-(place << 32) // numerator)
         last = -(-((place + 1) << 32) // numerator)
         halves = np.array([first, first + 1, last - 1], dtype=np.uint64)
-        places, kept = module._short_places(halves << np.uint64(32), numerator)
+        places, kept = scaled(halves, numerator, 32)
         assert places.tolist() == [place] * 3
         assert kept.tolist() == [(int(half) * numerator) % 2**32 >= rejected for half in halves]
 

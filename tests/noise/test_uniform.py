@@ -6,6 +6,7 @@ from tests.laws import SAMPLES, assert_law, assert_not_law
 
 from sfumato.errors import ParameterError
 from sfumato.noise import entropy
+from sfumato.noise import uniform as module
 from sfumato.noise.uniform import uniform_below, uniform_one_below
 
 
@@ -13,13 +14,17 @@ def uniform_cdf(n):
     return lambda k: min(max(k + 1, 0), n) / n
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 5, 6, 128, 200, 255, 256])
-def test_each_value_comes_from_exactly_one_byte_pattern(n, monkeypatch):
-    every_pattern = np.arange(256, dtype=np.uint64) | np.uint64(0xABCD << 48)  # high bits are masked away
-    bits = (n - 1).bit_length()
+@pytest.mark.parametrize("n", [1, 2, 3, 5, 6, 200, 255, 256, 3000, 4096])
+def test_each_small_value_comes_from_equally_many_halfwords(n, monkeypatch):
+    monkeypatch.setattr(entropy, "random_halfwords", lambda count: np.arange(count, dtype="<u2"))
+    assert np.bincount(module._below(n, 1 << 16), minlength=n).tolist() == [2**16 // n] * n
+
+
+@pytest.mark.parametrize("n", [4097, 5000, 8191, 8192])
+def test_each_larger_value_comes_from_exactly_one_pattern_of_low_bits(n, monkeypatch):
+    every_pattern = np.arange(2**13, dtype=np.uint64) | np.uint64(0xABCD << 48)  # high bits are masked away
     monkeypatch.setattr(entropy, "random_bytes", lambda count: every_pattern[: count // 8].tobytes())
-    values = uniform_below(n, n * 256 // 2**bits)
-    assert np.bincount(values, minlength=n).tolist() == [256 // 2**bits] * n
+    assert sorted(module._below(n, 2**13).tolist()) == list(range(n))
 
 
 @pytest.mark.statistical

@@ -3,44 +3,28 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import inf, log, sqrt
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv
 
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.base import opened
-from sfumato.noise.bernoulli import Booleans, bernoulli
-from sfumato.numeric.distributions import failure_probability
-from sfumato.numeric.rationals import Number, positive_integer, probability
+from sfumato.mechanisms.survey import Randomization, SurveyEstimate
+from sfumato.noise.acceptance import Booleans
+from sfumato.noise.bernoulli import bernoulli
+from sfumato.numeric.rationals import Number, probability
 from sfumato.numeric.rounding import log_up
 from sfumato.privacy.events import PureEvent, RandomizedResponseEvent
 from sfumato.privacy.secret import Secret
 
-_FAIR = Fraction(1, 2)
+__all__ = ["RandomizedResponse", "SurveyEstimate"]
+
+_FAIR: Final = Fraction(1, 2)
+_FALSEHOOD: Final = _FAIR * (1 - _FAIR)
+"""How often fair coins give the wrong answer, the same whichever is right: one coin does for two."""
 
 Bits: TypeAlias = Sequence[Any] | NDArray[Any]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SurveyEstimate:
-    """What randomized answers say about the fraction of "yes".
-
-    Attributes:
-        fraction: Unbiased, and thus sometimes below 0 or above 1.
-        standard_error: Of `fraction`.
-        low: Lower end of the interval, at least 0.
-        high: Upper end of the interval, at most 1.
-        confidence: Of the interval.
-    """
-
-    fraction: float
-    standard_error: float
-    low: float
-    high: float
-    confidence: float
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -107,8 +91,10 @@ class RandomizedResponse:
         truths = np.asarray(opened(bits), dtype=np.bool_)
         if truths.ndim != 1:
             raise ParameterError("bits", f"{truths.ndim}-dimensional", "must be one bit for each respondent")
+        if self.heads_probability == _FAIR:
+            return truths ^ bernoulli(_FALSEHOOD, len(truths))
         first, second = (bernoulli(self.heads_probability, len(truths)) for _ in range(2))
-        return np.where(first, truths, second)
+        return second ^ (first & (truths ^ second))  # where(first, truths, second), without a branch
 
     def estimate(self, answers: Bits, confidence: Number = "0.95") -> SurveyEstimate:
         """The fraction of true "yes" behind released answers: (said yes − (1−p)p) / p.
@@ -127,19 +113,7 @@ class RandomizedResponse:
             >>> RandomizedResponse().estimate([True] * 5 + [False] * 5).fraction
             0.5
         """
-        if self.heads_probability == 0:
-            raise ParameterError("heads_probability", 0, "tells nothing of the truth; an estimate needs more than 0")
-        failure = float(failure_probability(confidence))
-        said, count = int(np.count_nonzero(answers)), positive_integer(len(answers), "answers")
-        low = float(betaincinv(said, count - said + 1, failure / 2)) if said else 0.0
-        high = float(betaincinv(said + 1, count - said, 1 - failure / 2)) if said < count else 1.0
-        return SurveyEstimate(
-            fraction=self._truth_behind(said / count),
-            standard_error=sqrt(said * (count - said) / count**3) / float(self.heads_probability),
-            low=min(1.0, max(0.0, self._truth_behind(low))),
-            high=min(1.0, max(0.0, self._truth_behind(high))),
-            confidence=1 - failure,
-        )
+        return self._randomization.estimate(int(np.count_nonzero(answers)), len(answers), confidence)
 
     def accuracy(self, confidence: Number = "0.95", *, respondents: int) -> float:
         """How far the estimated fraction may lie from the true one of these respondents, by Hoeffding's bound.
@@ -149,11 +123,9 @@ class RandomizedResponse:
         References:
             [Hoe63] Theorem 1.
         """
-        if self.heads_probability == 0:
-            return inf
-        people = positive_integer(respondents, "respondents")
-        return sqrt(log(2 / float(failure_probability(confidence))) / (2 * people)) / float(self.heads_probability)
+        return self._randomization.accuracy(respondents, confidence)
 
-    def _truth_behind(self, said: float) -> float:
+    @property
+    def _randomization(self) -> Randomization:
         heads = float(self.heads_probability)
-        return (said - (1 - heads) * heads) / heads
+        return Randomization(when_false=(1 - heads) * heads, gain=heads)

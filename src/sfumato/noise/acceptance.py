@@ -89,12 +89,16 @@ def rational_coins(numerators: Integers, denominator: int, *, leading: Halfwords
         denominator: A whole number above 0.
         leading: The first 16 bits of each U; fresh ones if not given.
     """
-    if numerators.dtype == object or denominator >= _LARGEST_FLOAT:
-        exponents = np.array([as_float(number, denominator) for number in numerators.tolist()], dtype=np.float64)
-    else:
-        exponents = numerators / float(denominator)
     uniforms = None if leading is None else extended(leading)
+    exponents = exponents_in_floats(numerators, denominator)
     return exp_coins(exponents, lambda i: Fraction(int(numerators[i]), denominator), uniforms=uniforms)
+
+
+def exponents_in_floats(numerators: Integers, denominator: int) -> Floats:
+    """numerators/denominator, right to a relative 2^−52, and 1000 for some of those above 1000."""
+    if numerators.dtype == object or denominator > _LARGEST_FLOAT:
+        return np.array([_as_float(number, denominator) for number in numerators.tolist()], dtype=np.float64)
+    return numerators / float(denominator)
 
 
 def extended(leading: NDArray[Any]) -> Words:
@@ -103,6 +107,6 @@ def extended(leading: NDArray[Any]) -> Words:
     return leading.astype(np.uint64) << np.uint64(WORD - HALFWORD) | rest
 
 
-def as_float(numerator: int, denominator: int) -> float:
+def _as_float(numerator: int, denominator: int) -> float:
     """An exponent as a float; beyond 1000 as 1000, where e^(−x) is below every margin."""
     return 1000.0 if numerator > 1000 * denominator else numerator / denominator

@@ -43,7 +43,7 @@ def bernoulli_within(bounds: Callable[[int], tuple[int, int]], size: int) -> Boo
 
     Args:
         bounds: Of a precision, integers around p·2^precision that draw together as the precision grows; p must not be
-            a multiple of 2^−16.
+            a multiple of 2^−16, nor so near one that no precision in reach tells them apart (but 0).
         size: How many, 0 or more.
 
     Raises:

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.noise import entropy
-from sfumato.noise.acceptance import HALFWORD, WORD, Booleans, Halfwords, exact_coin, rational_coins
+from sfumato.noise.acceptance import HALFWORD, WORD, Halfwords, exact_coin, rational_coins
 from sfumato.noise.domain import drawable
 from sfumato.noise.integers import Integers, floor_divide, multiply_add
 from sfumato.noise.rejection import accepted
-from sfumato.noise.uniform import uniform_below, uniform_one_below
+from sfumato.noise.uniform import scaled, uniform_below, uniform_one_below
 from sfumato.noise.weights import Law, laplace_weights
 from sfumato.noise.word_table import MIXED, WordTable
 from sfumato.numeric.enclosures import exp_bounds
@@ -57,7 +57,8 @@ def geometric_attempts(scale: Fraction, words: NDArray[np.uint64]) -> Integers:
     halves = words.view("<u2").reshape(-1, 4)
     blocks = _blocks(halves[:, 0])
     if numerator <= _SHORT:
-        places, kept = _short_places(words, numerator)
+        high, kept = scaled(words >> np.uint64(32), numerator, 32)
+        places: Integers = high.view(np.int64)
     else:
         places, kept = uniform_below(numerator, len(words)), np.ones(len(words), dtype=np.bool_)
     doubtful = np.flatnonzero(kept & (halves[:, 1] >= _SURE))
@@ -86,10 +87,3 @@ def _blocks(leading: Halfwords) -> Integers:
     unsettled = np.flatnonzero(blocks == MIXED)
     blocks[unsettled] = table.atoms(leading[unsettled])
     return blocks
-
-
-def _short_places(words: NDArray[np.uint64], count: int) -> tuple[Integers, Booleans]:
-    """Uniform numbers below `count` out of the upper halves of words, and which of them to keep [Lem19]."""
-    products = (words >> np.uint64(32)) * np.uint64(count)
-    kept = (products & np.uint64(0xFFFFFFFF)) >= (1 << 32) % count
-    return (products >> np.uint64(32)).view(np.int64), kept

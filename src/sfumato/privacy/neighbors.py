@@ -32,7 +32,7 @@ def as_relation(value: object) -> NeighboringRelation:
         True
     """
     try:
-        return NeighboringRelation(value)
+        return NeighboringRelation(str(value))
     except ValueError:
         raise ParameterError("neighboring_relation", value, "must be ADD_OR_REMOVE_ONE or REPLACE_ONE") from None
 

@@ -1,0 +1,74 @@
+"""One audit: every tester on every pair, and every declared law, under one chance of a false alarm."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from sfumato.audit.bits import BITS
+from sfumato.audit.findings import AuditReport
+from sfumato.audit.laws import ALPHA, DeclaredLaw, check_law
+from sfumato.audit.roles import Mechanism, NeighborPair, Tester
+from sfumato.audit.runs import run_on
+from sfumato.audit.split_search import SPLIT_SEARCH
+from sfumato.errors import ParameterError
+from sfumato.numeric.rationals import Number
+from sfumato.privacy.guarantees import ApproxDP
+
+TESTERS: Final[tuple[Tester, ...]] = (SPLIT_SEARCH, BITS)
+_FEWEST_SAMPLES: Final = 100
+
+
+def audit(
+    mechanism: Mechanism,
+    pairs: Iterable[NeighborPair],
+    *,
+    epsilon: Number,
+    delta: Number = 0,
+    samples: int = 10_000,
+    significance: float = ALPHA,
+    testers: tuple[Tester, ...] = TESTERS,
+    laws: tuple[DeclaredLaw, ...] = (),
+) -> AuditReport:
+    """Try to refute that a mechanism has (ε, δ)-differential privacy, and that its noise has its declared law.
+
+    **Guarantee**: if every claim is true, the report holds any finding with a chance of at most `significance`, shared
+    evenly by all tests (union bound). A report without findings guarantees nothing. Proof: proofs/audit/auditor.md.
+
+    Args:
+        mechanism: Called as mechanism(database, count), it gives the outputs of `count` independent runs.
+        pairs: Neighbouring databases, from `neighbors` or made by hand.
+        epsilon: The claimed ε.
+        delta: The claimed δ.
+        samples: Runs on each database of a pair, on average; 10,000 for a quick look, 300,000 for a thorough one.
+        significance: The chance that true claims are called false.
+        testers: What looks at the outputs.
+        laws: What noise is said to follow.
+
+    Raises:
+        ParameterError: samples is below 100, significance not between 0 and 1, or there is nothing to test.
+
+    Example:
+        >>> from sfumato.mechanisms import Laplace
+        >>> count = Laplace(l1_sensitivity=1, epsilon=1)
+        >>> pair = NeighborPair(5, 6, "one person more")
+        >>> mechanism = lambda exact, runs: count.release([exact] * runs)
+        >>> audit(mechanism, [pair], epsilon=1, samples=2000).is_refuted
+        False
+        >>> audit(mechanism, [pair], epsilon="0.1", samples=2000).is_refuted
+        True
+
+    References:
+        [DWWZK18]; [KMRS24] for the three roles.
+    """
+    claim = ApproxDP(epsilon, delta)
+    tried = tuple(pairs)
+    if samples < _FEWEST_SAMPLES:
+        raise ParameterError("samples", samples, f"must be at least {_FEWEST_SAMPLES}")
+    if not 0 < significance < 1:
+        raise ParameterError("significance", significance, "must lie between 0 and 1, such as 1e-6")
+    tests = len(tried) * len(testers) + len(laws)
+    if tests == 0:
+        raise ParameterError("pairs", (), "must hold a pair of neighbors, unless a law is to be tested")
+    share = significance / tests
+    outputs = (run_on(pair, mechanism, samples=samples) for pair in tried)
+    events = tuple(tester(runs, claim=claim, significance=share) for runs in outputs for tester in testers)
+    return AuditReport(events, tuple(check_law(law, samples=samples, significance=share) for law in laws))

@@ -1,0 +1,88 @@
+"""What counts of one event on two neighbours say about ε, with a stated chance of being wrong.
+
+The runs are divided by fair coins: each run asks the first database or the second with probability ½. That makes the
+test below exact, where a fixed number of runs on each side would make it an approximation.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from scipy.stats import beta, binom
+
+from sfumato.numeric.rounding import deflated, exp_up, float_up
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How often an event happened in how many runs."""
+
+    events: int
+    runs: int
+
+
+def conditional_p_value(first: Count, second: Count, *, epsilon: Fraction) -> float:
+    """P(X ≥ first.events) for X ~ Binomial(first.events + second.events, e^ε/(1 + e^ε)).
+
+    Given that the event happened, a fair coin had chosen the first database with probability p/(p + q), which is at
+    most e^ε/(1 + e^ε) if p ≤ e^ε·q.
+
+    **Guarantee**: for runs divided by fair coins, and an event chosen without them, this is below α with a chance of
+    at most α if the mechanism has ε-differential privacy on this pair. Proof: proofs/audit/bounds.md.
+
+    Example:
+        >>> round(conditional_p_value(Count(10, 50), Count(0, 50), epsilon=Fraction(0)), 6)
+        0.000977
+
+    References:
+        [DWWZK18] for conditioning on the number of events.
+    """
+    likelier = exp_up(epsilon)
+    ceiling = likelier / (1 + likelier) if math.isfinite(likelier) else 1.0
+    return float(binom.sf(first.events - 1, first.events + second.events, ceiling))
+
+
+def epsilon_lower_bound(first: Count, second: Count, *, delta: Fraction, significance: float) -> float:
+    """An ε that the mechanism cannot undercut at this δ, unless a chance of `significance` came true.
+
+    With δ = 0 it is the smallest ε that `conditional_p_value` does not refute. Otherwise ln((p − δ)/q) with p and q at
+    their Clopper-Pearson limits, each of half the significance. −∞ where the counts say nothing.
+
+    **Guarantee**: it lies above the true ε with a chance of at most `significance`; for runs and events as in
+    `conditional_p_value`. Proof: proofs/audit/bounds.md.
+
+    Args:
+        first: On the database where the event is thought to be likelier.
+        second: On its neighbour.
+        delta: At least 0, below 1.
+        significance: Between 0 and 1.
+
+    Example:
+        >>> counts = Count(500, 1000), Count(50, 1000)
+        >>> round(epsilon_lower_bound(*counts, delta=Fraction(0), significance=1e-6), 2)
+        1.65
+        >>> round(epsilon_lower_bound(*counts, delta=Fraction(1, 1000), significance=1e-6), 2)
+        1.52
+
+    References:
+        [CP34]; [JUO20] for the use of both limits.
+    """
+    if delta == 0:
+        share = clopper_pearson_lower(Count(first.events, first.events + second.events), significance=significance)
+        return math.log(share) - math.log1p(-share) if share > 0 else -math.inf
+    low = clopper_pearson_lower(first, significance=significance / 2) - float_up(delta)
+    high = clopper_pearson_upper(second, significance=significance / 2)
+    return math.log(low) - math.log(high) if low > 0 else -math.inf
+
+
+def clopper_pearson_lower(count: Count, *, significance: float) -> float:
+    """The smallest probability that gives so many events or more with a chance above `significance`."""
+    if count.events == 0:
+        return 0.0
+    return deflated(float(beta.ppf(significance, count.events, count.runs - count.events + 1)))
+
+
+def clopper_pearson_upper(count: Count, *, significance: float) -> float:
+    """The largest probability that gives so few events or fewer with a chance above `significance`."""
+    missed = Count(count.runs - count.events, count.runs)
+    return 1 - clopper_pearson_lower(missed, significance=significance)

@@ -1,0 +1,175 @@
+"""Neighbouring databases worth trying: every unit left out, and every unit that a careless mechanism forgets.
+
+A database is a tuple of rows, a row either a value or a mapping from columns to values. What is tried does not depend
+on chance, so an audit that failed once fails again.
+"""
+
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+from math import inf, nan
+from typing import Any, Final, TypeAlias, assert_never
+
+from sfumato.audit.roles import NeighborPair
+from sfumato.errors import ParameterError
+from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation
+
+Row: TypeAlias = Any
+Database: TypeAlias = tuple[Row, ...]
+
+NEW_KEY: Final = "a key of nobody else"
+_EXTREMES: Final = {
+    "an extreme value": 1e300,
+    "a negative extreme value": -1e300,
+    "an integer beyond 64 bits": 1 << 80,
+    "infinity": inf,
+    "NaN": nan,
+    "None": None,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Neighbors:
+    """All neighbours of one database that are tried.
+
+    Under `ADD_OR_REMOVE_ONE`: without each unit, first and last among them; with one more unit, whose row is a copy, or
+    has an extreme value, NaN, None, a new key, or a value of others in any column; and with a heavy user of many rows.
+    Under `REPLACE_ONE`: with each of those in place of each unit's own rows, so that labels flip too.
+
+    Edge cases: the empty database has neighbours under `ADD_OR_REMOVE_ONE` if `newcomer` is given, and none otherwise.
+
+    Args:
+        database: The rows.
+        relation: How neighbours may differ.
+        unit: The column that tells units apart, where rows are mappings; None if each row is a unit.
+        newcomer: A row like those of a new unit; None takes the last row of the database.
+        heavy_rows: How many rows a heavy user has.
+
+    Raises:
+        ParameterError: There is a unit column but a row that is no mapping with it.
+
+    Example:
+        >>> pairs = list(Neighbors(database=(3, 5), relation=ADD_OR_REMOVE_ONE))
+        >>> [(pair.neighbor, pair.description) for pair in pairs[:2]]
+        [((5,), 'the first unit is removed'), ((3,), 'the last unit is removed')]
+    """
+
+    database: Database
+    relation: NeighboringRelation = ADD_OR_REMOVE_ONE
+    unit: str | None = None
+    newcomer: Row = None
+    heavy_rows: int = 1000
+
+    def __post_init__(self) -> None:
+        if self.unit is not None and not all(isinstance(row, Mapping) and self.unit in row for row in self.database):
+            raise ParameterError("database", "rows without the unit column", f"must all be mappings with {self.unit!r}")
+
+    def __iter__(self) -> Iterator[NeighborPair]:
+        """The pairs, each with this database first."""
+        match self.relation:
+            case NeighboringRelation.ADD_OR_REMOVE_ONE:
+                changes = (*self._without_one(), *self._with_one_more())
+            case NeighboringRelation.REPLACE_ONE:
+                changes = tuple(self._with_one_replaced())
+            case _:
+                assert_never(self.relation)
+        for neighbor, description in changes:
+            yield NeighborPair(self.database, neighbor, description)
+
+    def _without_one(self) -> Iterator[tuple[Database, str]]:
+        units = self._units()
+        for i, unit in enumerate(units):
+            rest = tuple(row for at, row in enumerate(self.database) if self._unit_of(at, row) != unit)
+            yield rest, f"the {_ordinal(i, len(units))} unit is removed"
+
+    def _with_one_more(self) -> Iterator[tuple[Database, str]]:
+        if self.newcomer is None and not self.database:
+            return
+        template = self.newcomer if self.newcomer is not None else self.database[-1]
+        joined = template if self.unit is None else {**template, self.unit: NEW_KEY}
+        for row, what in self._variants(joined):
+            yield (*self.database, row), f"a unit is added, {what}"
+        for rows, what in self._heavy(joined):
+            yield (*self.database, *rows), f"a unit is added, {what}"
+
+    def _with_one_replaced(self) -> Iterator[tuple[Database, str]]:
+        units = self._units()
+        for i, unit in enumerate(units):
+            own = [at for at, row in enumerate(self.database) if self._unit_of(at, row) == unit]
+            before = self.database[: own[0]]
+            after = tuple(row for at, row in enumerate(self.database) if at > own[0] and at not in own)
+            template = self.newcomer if self.newcomer is not None else self.database[own[0]]
+            joined = template if self.unit is None else {**template, self.unit: unit}
+            variants = (((row,), what) for row, what in self._variants(joined))
+            for rows, what in (*variants, *self._heavy(joined)):
+                neighbor = (*before, *rows, *after)
+                if neighbor != self.database:
+                    yield neighbor, f"the {_ordinal(i, len(units))} unit is replaced, {what}"
+
+    def _heavy(self, row: Row) -> Iterator[tuple[Database, str]]:
+        """Many rows of one unit, alike and with a value of their own in each column; none where a row is a unit."""
+        if self.unit is None:
+            return
+        yield (row,) * self.heavy_rows, f"a heavy user with {self.heavy_rows} rows"
+        for column in self._columns(row):
+            rows = tuple({**row, column: f"{NEW_KEY} {i}"} for i in range(self.heavy_rows))
+            yield rows, f"a heavy user with {self.heavy_rows} values of {column}"
+
+    def _variants(self, row: Row) -> Iterator[tuple[Row, str]]:
+        """A row itself, and with every value worth trying in each place that is not the unit's."""
+        yield row, "with an ordinary row"
+        if not isinstance(row, Mapping):
+            others = sorted(self._values(None) - {row}, key=repr)
+            yield from ((value, f"with the value {value!r} of another") for value in others)
+            yield from ((value, f"with {what}") for what, value in _EXTREMES.items())
+            return
+        for column in self._columns(row):
+            for value in sorted(self._values(column) - {row[column]}, key=repr):
+                yield {**row, column: value}, f"with {column} as {value!r}"
+            for what, value in {"a new key": NEW_KEY, **_EXTREMES}.items():
+                yield {**row, column: value}, f"with {what} in {column}"
+
+    def _columns(self, row: Mapping[str, Any]) -> list[str]:
+        return [column for column in row if column != self.unit]
+
+    def _values(self, column: str | None) -> set[Hashable]:
+        return {row if column is None else row.get(column) for row in self.database}
+
+    def _units(self) -> list[Hashable]:
+        return list(dict.fromkeys(self._unit_of(at, row) for at, row in enumerate(self.database)))
+
+    def _unit_of(self, at: int, row: Row) -> Hashable:
+        """Who a row belongs to: its place, where each row is a unit, so that equal rows stay apart."""
+        return at if self.unit is None else row[self.unit]
+
+
+def small_databases(rows: tuple[Row, ...], *, largest: int) -> Iterator[Database]:
+    """Every database of up to `largest` rows taken from these, in every order, the empty one first.
+
+    Example:
+        >>> list(small_databases(("a", "b"), largest=1))
+        [(), ('a',), ('b',)]
+    """
+    for size in range(largest + 1):
+        yield from product(rows, repeat=size)
+
+
+def small_pairs(rows: tuple[Row, ...], *, largest: int, relation: NeighboringRelation) -> Iterator[NeighborPair]:
+    """Every pair of neighbours among the small databases, each row a unit: an exhaustive audit of tiny inputs.
+
+    Example:
+        >>> [(p.database, p.neighbor) for p in small_pairs(("a",), largest=1, relation=ADD_OR_REMOVE_ONE)]
+        [(('a',), ())]
+    """
+    for database in small_databases(rows, largest=largest):
+        for i, row in enumerate(database):
+            rest, place = (database[:i], database[i + 1 :]), _ordinal(i, len(database))
+            if relation is ADD_OR_REMOVE_ONE:
+                yield NeighborPair(database, (*rest[0], *rest[1]), f"the {place} unit is removed")
+                continue
+            for other in rows[rows.index(row) + 1 :]:
+                yield NeighborPair(database, (*rest[0], other, *rest[1]), f"the {place} unit is replaced by {other!r}")
+
+
+def _ordinal(i: int, count: int) -> str:
+    return "first" if i == 0 else "last" if i == count - 1 else f"{i + 1}th"

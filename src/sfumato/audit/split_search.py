@@ -1,0 +1,61 @@
+"""The split search: an event is sought in one half of the runs, and one exact test of it is made on the other half."""
+
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+import numpy as np
+
+from sfumato.audit.bounds import Count, epsilon_lower_bound
+from sfumato.audit.events import Event, Suspicion, strongest_event
+from sfumato.audit.findings import EventFinding
+from sfumato.audit.roles import Outputs, Runs
+from sfumato.privacy.guarantees import ApproxDP
+
+
+class Search(Protocol):
+    """Finds the event that speaks loudest against a claim."""
+
+    def __call__(self, first: Outputs, second: Outputs, *, claim: ApproxDP) -> Suspicion:
+        """The event, from as many outputs on either database."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SplitTester:
+    """A tester from a search.
+
+    **Guarantee**: on runs made by `run_on` a true claim is refuted with a chance of at most `significance`, whatever
+    the search does, because the runs it saw are not those of the test. Proof: proofs/audit/split_search.md.
+
+    References:
+        [DWWZK18] for the split into search and test.
+    """
+
+    name: str
+    search: Search
+
+    def __call__(self, runs: Runs, *, claim: ApproxDP, significance: float) -> EventFinding:
+        """Search the first half, test on the second."""
+        suspicion = self.search(*runs.search, claim=claim)
+        first, second = (_count(suspicion.event, outputs) for outputs in runs.test)
+        likelier, other = (second, first) if suspicion.likelier_on_second else (first, second)
+        return EventFinding(
+            tester=self.name,
+            pair=runs.description,
+            event=f"{suspicion.event.words}: {_times(first)} on the database, {_times(second)} on its neighbor",
+            claim=claim,
+            epsilon_lower_bound=epsilon_lower_bound(likelier, other, delta=claim.delta, significance=significance),
+            samples=runs.samples,
+            significance=significance,
+        )
+
+
+def _count(event: Event, outputs: Outputs) -> Count:
+    return Count(int(np.count_nonzero(event.happened(outputs))), len(outputs))
+
+
+def _times(count: Count) -> str:
+    return f"{count.events} of {count.runs}"
+
+
+SPLIT_SEARCH: Final = SplitTester("event search", strongest_event)

@@ -1,0 +1,42 @@
+"""Which testers find which specimen at which sample size: what the tests demand and the benchmark prints."""
+
+from dataclasses import dataclass
+
+from tests.audit.zoo import Specimen
+
+from sfumato.audit.bits import BITS
+from sfumato.audit.findings import Verdict
+from sfumato.audit.laws import ALPHA, check_law
+from sfumato.audit.runs import run_on
+from sfumato.audit.split_search import SPLIT_SEARCH
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Detection:
+    """What was found; the law test counts apart, because its finding is another verdict."""
+
+    name: str
+    split_search: bool
+    bits: bool
+    law: bool
+
+    @property
+    def by_events(self) -> bool:
+        return self.split_search or self.bits
+
+    @property
+    def found(self) -> bool:
+        return self.by_events or self.law
+
+
+def detect(specimen: Specimen, *, samples: int) -> Detection:
+    """Each tester alone at type-I error ALPHA."""
+    runs = run_on(specimen.neighbors, specimen.mechanism, samples=samples)
+    violated = [
+        tester(runs, claim=specimen.claim, significance=ALPHA).verdict is Verdict.PRIVACY_VIOLATION
+        for tester in (SPLIT_SEARCH, BITS)
+    ]
+    miscalibrated = (
+        specimen.law is not None and check_law(specimen.law, samples=samples).verdict is Verdict.CALIBRATION_BUG
+    )
+    return Detection(name=specimen.name, split_search=violated[0], bits=violated[1], law=miscalibrated)

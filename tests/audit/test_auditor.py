@@ -1,0 +1,112 @@
+"""One audit over pairs, testers and laws: what is broken is refuted, what is right is not."""
+
+import numpy as np
+import pytest
+from tests.audit.zoo import laplace_cdf, laplace_steps
+
+from sfumato.audit.auditor import audit
+from sfumato.audit.laws import DeclaredLaw
+from sfumato.audit.neighbors import Neighbors
+from sfumato.audit.roles import NeighborPair
+from sfumato.audit.runs import one_by_one
+from sfumato.errors import ParameterError
+from sfumato.mechanisms import Laplace, NoisyMax, RandomizedResponse
+
+COUNT = Laplace(l1_sensitivity=1, epsilon=1)
+ONE_MORE = NeighborPair(5, 6, "one person more")
+
+
+def count(exact, runs):
+    return COUNT.release(np.full(runs, exact))
+
+
+def count_of(database, runs):
+    return count(len(database), runs)
+
+
+def clamped_sum(database, runs):
+    """The largest row may be 1; NaN and None count as 0."""
+    values = [min(max(row, 0), 1) if row is not None and row == row else 0 for row in database]  # noqa: PLR0124 # NaN
+    return count(int(sum(values)), runs)
+
+
+def forgets_the_first_row(database, runs):
+    return count(sum(1 for row in database[1:] if row), runs) + (len(database) > 1) * 3 * (database[:1] == (1,))
+
+
+def test_a_right_mechanism_passes():
+    assert not audit(count, [ONE_MORE], epsilon=1).is_refuted
+
+
+@pytest.mark.parametrize("mechanism", [count_of, clamped_sum])
+def test_right_mechanisms_pass_on_all_neighbours(mechanism):
+    report = audit(mechanism, Neighbors(database=(1, 0, 1)), epsilon=1, samples=1000)
+    assert not report.is_refuted, str(report)
+
+
+def test_a_claim_below_the_truth_is_refuted_and_the_bound_lies_between():
+    (violation, *_) = audit(count, [ONE_MORE], epsilon="0.5", samples=20_000).violations
+    assert 0.5 < violation.epsilon_lower_bound < 1
+
+
+def test_only_removing_the_first_record_shows_what_is_wrong_with_it():
+    report = audit(forgets_the_first_row, Neighbors(database=(1, 0, 1)), epsilon=1, samples=4000)
+    assert {finding.pair for finding in report.violations if "removed" in finding.pair} == {"the first unit is removed"}
+
+
+def test_an_error_on_one_side_is_a_violation():
+    inverse = one_by_one(lambda database: round(1 / sum(database)) * 0)
+    report = audit(inverse, [NeighborPair((1, -1), (1,), "the last unit is removed")], epsilon=1, samples=400)
+    assert report.is_refuted
+    assert "ZeroDivisionError" in str(report)
+
+
+def test_noise_half_as_large_as_declared_is_a_calibration_bug_and_no_violation_by_itself():
+    law = DeclaredLaw("Laplace of scale 2", lambda n: laplace_steps(1, n), laplace_cdf(2))
+    report = audit(count, [ONE_MORE], epsilon=1, laws=(law,))
+    assert report.violations == ()
+    assert [bug.law for bug in report.calibration_bugs] == ["Laplace of scale 2"]
+
+
+def test_a_law_can_be_tested_without_pairs():
+    law = DeclaredLaw("Laplace of scale 1", lambda n: laplace_steps(1, n), laplace_cdf(1))
+    assert not audit(count, [], epsilon=1, laws=(law,)).is_refuted
+
+
+def test_the_significance_is_shared_by_all_tests():
+    report = audit(count, [ONE_MORE, ONE_MORE], epsilon=1, samples=200, significance=0.04)
+    assert [finding.significance for finding in report.events] == [0.01] * 4
+
+
+def test_delta_is_part_of_the_claim():
+    leaky = one_by_one(lambda database: database if np.random.default_rng().random() < 0.5 else 0)
+    pair = NeighborPair(1, 2, "another value")
+    assert audit(leaky, [pair], epsilon=1, delta="0.1", samples=1000).is_refuted
+    assert not audit(leaky, [pair], epsilon=1, delta="0.6", samples=1000).is_refuted
+
+
+@pytest.mark.parametrize(
+    ("release", "here", "there"),
+    [
+        (NoisyMax(epsilon=1).release, [3, 3, 3], [4, 4, 3]),
+        (RandomizedResponse(heads_probability="0.4").release, [1], [0]),
+    ],
+    ids=["noisy max", "randomized response"],
+)
+def test_mechanisms_that_release_one_answer_at_a_time_pass(release, here, there):
+    report = audit(one_by_one(release), [NeighborPair(here, there, "a pair")], epsilon=1, samples=2000)
+    assert not report.is_refuted, str(report)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [("samples", {"samples": 99}), ("significance", {"significance": 0}), ("significance", {"significance": 1.0})],
+)
+def test_impossible_parameters_are_refused_by_name(name, arguments):
+    with pytest.raises(ParameterError, match=name):
+        audit(count, [ONE_MORE], epsilon=1, **arguments)
+
+
+def test_an_audit_of_nothing_is_refused():
+    with pytest.raises(ParameterError, match="pairs"):
+        audit(count, [], epsilon=1)

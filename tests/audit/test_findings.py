@@ -1,0 +1,57 @@
+"""Reports keep privacy violations and calibration bugs apart, and say that a pass proves nothing."""
+
+from dataclasses import replace
+
+from sfumato.audit.findings import CAVEAT, AuditReport, EventFinding, LawFinding, Verdict
+from sfumato.privacy.guarantees import ApproxDP
+
+QUIET = EventFinding(
+    tester="event search",
+    pair="the first unit is removed",
+    event="the answer ≥ 3",
+    claim=ApproxDP(1, 0),
+    epsilon_lower_bound=0.9,
+    samples=100,
+    significance=1e-6,
+)
+VIOLATION = replace(QUIET, epsilon_lower_bound=1.5)
+FITTING = LawFinding(law="Laplace of scale 1", p_value=0.3, samples=100, significance=1e-6)
+MISFIT = replace(FITTING, p_value=1e-9)
+
+
+def test_a_lower_bound_above_the_claim_is_a_violation():
+    assert VIOLATION.verdict is Verdict.PRIVACY_VIOLATION
+    assert QUIET.verdict is Verdict.NOTHING_FOUND
+
+
+def test_a_bound_equal_to_the_claim_refutes_nothing():
+    assert replace(QUIET, epsilon_lower_bound=1.0).verdict is Verdict.NOTHING_FOUND
+
+
+def test_a_wrong_law_is_a_calibration_bug():
+    assert MISFIT.verdict is Verdict.CALIBRATION_BUG
+    assert FITTING.verdict is Verdict.NOTHING_FOUND
+
+
+def test_the_two_kinds_are_counted_apart():
+    report = AuditReport((QUIET, VIOLATION), (FITTING, MISFIT))
+    assert report.violations == (VIOLATION,)
+    assert report.calibration_bugs == (MISFIT,)
+    assert report.is_refuted
+
+
+def test_either_kind_alone_refutes():
+    assert AuditReport((VIOLATION,), ()).is_refuted
+    assert AuditReport((), (MISFIT,)).is_refuted
+
+
+def test_a_pass_says_that_it_proves_nothing():
+    report = AuditReport((QUIET,), (FITTING,))
+    assert not report.is_refuted
+    assert CAVEAT in str(report)
+
+
+def test_a_report_shows_event_bound_claim_samples_and_significance():
+    text = str(AuditReport((VIOLATION,), (MISFIT,)))
+    for words in ("privacy violation", "the answer ≥ 3", "1.500", "ε 1", "100 samples", "1.0e-06", "calibration bug"):
+        assert words in text

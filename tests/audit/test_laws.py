@@ -1,0 +1,62 @@
+"""Both law tests: right laws pass, scales 10% off are refused on both sides, and the spread test has the more power."""
+
+import numpy as np
+import pytest
+from tests.audit.zoo import gaussian_steps, laplace_cdf, laplace_steps
+from tests.laws import cdf_of
+
+from sfumato.audit.findings import Verdict
+from sfumato.audit.laws import ALPHA, DeclaredLaw, check_law, p_value, spread_p_value
+from sfumato.errors import ParameterError
+
+RNG = np.random.default_rng(7)
+SAMPLES = 20_000
+
+
+def drawn(scale):
+    return DeclaredLaw(f"scale {scale}", lambda n: laplace_steps(scale, n), laplace_cdf(100))
+
+
+def test_the_declared_law_is_accepted():
+    assert check_law(drawn(100), samples=SAMPLES).verdict is Verdict.NOTHING_FOUND
+
+
+@pytest.mark.parametrize("factor", [1.1, 1 / 1.1])
+def test_a_scale_off_by_ten_percent_is_refused_on_both_sides(factor):
+    finding = check_law(drawn(100 * factor), samples=SAMPLES // 4)
+    assert finding.verdict is Verdict.CALIBRATION_BUG
+    assert finding.p_value < ALPHA
+
+
+def test_a_gaussian_with_nine_tenths_of_its_stddev_is_refused_with_five_thousand_samples():
+    mass = np.exp(-(np.arange(-800, 801) ** 2) / (2 * 100**2))
+    cdf = cdf_of(mass / mass.sum())
+    law = DeclaredLaw("σ × 0.9", lambda n: gaussian_steps(90, n), lambda k: cdf(k + 800))
+    assert check_law(law, samples=5_000).verdict is Verdict.CALIBRATION_BUG
+
+
+@pytest.mark.parametrize("factor", [1.1, 1 / 1.1])
+def test_the_spread_test_needs_fewer_samples_than_chi_square(factor):
+    samples = laplace_steps(100 * factor, SAMPLES // 2)
+    assert spread_p_value(samples, laplace_cdf(100)) < 1e-3 * p_value(samples, laplace_cdf(100))
+
+
+def test_chi_square_sees_what_keeps_the_spread():
+    shifted = laplace_steps(100, SAMPLES) + 10
+    assert p_value(shifted, laplace_cdf(100)) < ALPHA
+    assert check_law(DeclaredLaw("shifted", lambda n: shifted[:n], laplace_cdf(100)), samples=SAMPLES).p_value < ALPHA
+
+
+def test_p_values_of_the_spread_of_a_right_sampler_are_nearly_uniform():
+    p_values = [spread_p_value(laplace_steps(100, 2000), laplace_cdf(100)) for _ in range(200)]
+    assert abs(np.mean(np.array(p_values) < 0.1) - 0.1) < 0.107  # 5 standard deviations
+    assert min(p_values) > ALPHA
+
+
+def test_a_fair_coin_has_no_spread_to_test():
+    assert spread_p_value(RNG.integers(0, 2, SAMPLES), cdf_of(np.array([0.5, 0.5]))) == 1
+
+
+def test_a_law_on_one_value_is_no_test():
+    with pytest.raises(ParameterError, match="single cell"):
+        spread_p_value(np.zeros(10, dtype=np.int64), lambda k: float(k >= 0))

@@ -1,0 +1,18 @@
+"""The values that pass between the parts of an audit."""
+
+import numpy as np
+
+from sfumato.audit.neighbors import Neighbors
+from sfumato.audit.roles import NeighborPair, Runs
+
+
+def test_runs_count_all_outputs():
+    runs = Runs(search=(np.zeros(3), np.zeros(3)), test=(np.zeros(4), ("a", "b")), description="a pair")
+    assert runs.samples == 12
+
+
+def test_a_generator_gives_the_same_pairs_each_time():
+    neighbors = Neighbors(database=(1, 2, 3))
+    first, second = ([(pair.neighbor[:3], pair.description) for pair in neighbors] for _ in range(2))
+    assert repr(first) == repr(second)
+    assert all(isinstance(pair, NeighborPair) for pair in neighbors)
