@@ -1,83 +1,113 @@
-"""The roles of mechanisms, and the opening of secrets."""
+"""The roles of mechanisms: what every one of them does, whatever it releases."""
 
-import importlib
 import inspect
-import pkgutil
+from math import inf
 
 import pytest
+from tests.mechanisms.contract import ADDITIVE, CASES
 
-import sfumato.mechanisms
-import sfumato.noise
-from sfumato.mechanisms import (
-    AdditiveMechanism,
-    Exponential,
-    Gaussian,
-    Laplace,
-    Mechanism,
-    NoisyMax,
-    RandomizedResponse,
-)
+from sfumato import mechanisms
+from sfumato.accounting import BasicAccountant
+from sfumato.errors import ParameterError
+from sfumato.mechanisms import Laplace, MatrixMechanism, NoisyMax
 from sfumato.mechanisms.base import opened
+from sfumato.privacy.codec import decode_event, encode_event
 from sfumato.privacy.events import Event
+from sfumato.privacy.neighbors import REPLACE_ONE
 from sfumato.privacy.secret import Secret
 
-ADDITIVE: list[AdditiveMechanism] = [
-    Laplace(l1_sensitivity=1, epsilon=1),
-    Gaussian(l2_sensitivity=1, epsilon=1, delta="1e-6"),
-]
-ALL: list[Mechanism] = [
-    *ADDITIVE,
-    Exponential(utility_sensitivity=1, epsilon=1),
-    NoisyMax(epsilon=1),
-    RandomizedResponse(),
+RELATED = [
+    value
+    for value in (getattr(mechanisms, name) for name in mechanisms.__all__)
+    if inspect.isclass(value) and "neighboring_relation" in inspect.signature(value).parameters
 ]
 
 
-@pytest.mark.parametrize("mechanism", ALL, ids=lambda mechanism: type(mechanism).__name__)
-def test_every_mechanism_has_an_event_and_takes_secrets(mechanism):
-    assert isinstance(mechanism.event, Event)
-    assert mechanism.release(Secret([1, 0, 1])) is not None
+def title(case):
+    return type(getattr(case, "mechanism", case)).__name__
 
 
-@pytest.mark.parametrize("mechanism", ALL, ids=lambda mechanism: type(mechanism).__name__)
-def test_mechanisms_are_frozen_values(mechanism):
+def test_every_mechanism_has_its_case():
+    released = {name for name in mechanisms.__all__ if hasattr(getattr(mechanisms, name), "release")}
+    assert released - {type(case.mechanism).__name__ for case in CASES} == {"Mechanism", "AdditiveMechanism"}
+
+
+@pytest.mark.parametrize("case", CASES, ids=title)
+def test_its_event_has_a_price_and_is_kept_as_text(case):
+    event = case.mechanism.event
+    assert isinstance(event, Event)
+    assert decode_event(encode_event(event)) == event
+    assert BasicAccountant().compose(event).epsilon(delta="1e-5") < inf
+
+
+@pytest.mark.parametrize("case", CASES, ids=title)
+def test_it_takes_secrets(case):
+    case.mechanism.release(Secret(case.exact))
+
+
+@pytest.mark.parametrize("case", CASES, ids=title)
+def test_no_data_value_is_an_error(case):
+    for exact in case.odd:
+        case.mechanism.release(exact)
+
+
+@pytest.mark.parametrize("case", CASES, ids=title)
+def test_what_it_is_given_stays_as_it_was(case):
+    for exact in (case.exact, *case.odd):
+        before = repr(exact)
+        case.mechanism.release(exact)
+        assert repr(exact) == before
+
+
+@pytest.mark.parametrize("case", CASES, ids=title)
+def test_it_is_a_frozen_value_that_remembers_nothing(case):
+    before = repr(case.mechanism)
     with pytest.raises((AttributeError, TypeError)):
-        mechanism.epsilon = 0
+        case.mechanism.epsilon = 0
+    case.mechanism.release(case.exact)
+    assert repr(case.mechanism) == before
+    assert hash(case.mechanism) == hash(case.mechanism)
+    assert case.mechanism == case.mechanism
+
+
+@pytest.mark.parametrize("case", CASES, ids=title)
+def test_its_docstring_states_guarantee_and_edge_cases(case):
+    text = inspect.getdoc(type(case.mechanism))
+    assert "**Guarantee**" in text
+    assert "dge case" in text
+    assert ">>>" in text
+
+
+@pytest.mark.parametrize("kind", RELATED, ids=lambda kind: kind.__name__)
+def test_a_relation_that_is_unknown_is_refused_and_a_name_is_as_good_as_the_relation(kind):
+    others = next(
+        {
+            name: getattr(case.mechanism, name)
+            for name in inspect.signature(kind).parameters
+            if name != "neighboring_relation" and hasattr(case.mechanism, name)
+        }
+        for case in CASES
+        if type(case.mechanism) is kind
+    )
+    positional = [others.pop(name) for name in list(others) if name in {"workload", "model"}]
+    named = kind(*positional, **others, neighboring_relation="replace_one")
+    assert named == kind(*positional, **others, neighboring_relation=REPLACE_ONE)
+    with pytest.raises(ParameterError, match="neighboring_relation"):
+        kind(*positional, **others, neighboring_relation="replace one")
 
 
 def test_equal_parameters_make_equal_mechanisms():
     assert Laplace(l1_sensitivity=1, epsilon=0.1) == Laplace(l1_sensitivity="1", epsilon="1/10")
     assert len({NoisyMax(epsilon=1), NoisyMax(epsilon="1.0")}) == 1
+    assert MatrixMechanism([[1, 0]], epsilon=1) == MatrixMechanism([[1, 0]], epsilon="1")
 
 
-@pytest.mark.parametrize("mechanism", ADDITIVE, ids=lambda mechanism: type(mechanism).__name__)
+@pytest.mark.parametrize("mechanism", ADDITIVE, ids=title)
 def test_a_higher_confidence_has_a_wider_error(mechanism):
     widths = [mechanism.accuracy(confidence) for confidence in (0.5, 0.9, 0.95, 0.999)]
-    assert widths == sorted(set(widths))
+    assert widths == sorted(widths)
+    assert widths[0] < widths[-1]
 
 
 def test_opened_takes_values_with_and_without_a_wrapper():
     assert opened(Secret(3)) == opened(3) == 3
-
-
-@pytest.mark.parametrize("package", [sfumato.noise, sfumato.mechanisms], ids=lambda package: package.__name__)
-def test_no_signature_has_a_seed(package):
-    modules = [
-        importlib.import_module(found.name) for found in pkgutil.iter_modules(package.__path__, package.__name__ + ".")
-    ]
-    callables = [
-        value
-        for module in modules
-        for value in vars(module).values()
-        if inspect.isfunction(value) or inspect.isclass(value)
-    ]
-    callables += [
-        method
-        for value in callables
-        if inspect.isclass(value) and value.__module__.startswith("sfumato")
-        for method in vars(value).values()
-        if inspect.isfunction(method)
-    ]
-    names = {name for value in callables if inspect.isfunction(value) for name in inspect.signature(value).parameters}
-    assert len(callables) > 20
-    assert names.isdisjoint({"seed", "rng", "random_state", "generator", "entropy"})

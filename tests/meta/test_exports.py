@@ -1,8 +1,10 @@
 """The public face: what `sfumato.__all__` lists is there, explained, and everything that is public."""
 
+import ast
 import inspect
 
 import pytest
+from tests.meta.repository import SOURCE, tree
 
 import sfumato
 
@@ -35,3 +37,30 @@ def test_everything_public_is_exported():
 def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no_such_name"):
         _ = sfumato.no_such_name
+
+
+@pytest.mark.parametrize("package", ["accounting", "audit", "attacks", "mechanisms"])
+def test_every_name_of_a_package_resolves_and_has_a_docstring(package):
+    module = getattr(sfumato, package)
+    assert sorted(set(module.__all__)) == sorted(module.__all__)
+    assert set(module.__all__) <= set(dir(module))
+    for export in module.__all__:
+        assert inspect.getdoc(getattr(module, export)), f"sfumato.{package}.{export} must say what it is"
+
+
+def test_every_mechanism_is_exported():
+    modules = [path for path in (SOURCE / "mechanisms").glob("*.py") if path.stem != "__init__"]
+    classes = {
+        node.name
+        for path in modules
+        for node in tree(path).body
+        if isinstance(node, ast.ClassDef)
+        and {"event", "release"} <= {item.name for item in node.body if isinstance(item, ast.FunctionDef)}
+    }
+    assert classes <= {*sfumato.mechanisms.__all__, "PartitionSelection"}, "a role shared by strategies is no mechanism"
+    assert set(sfumato.mechanisms.__all__) == set(sfumato.mechanisms._HOMES)
+
+
+def test_an_unknown_mechanism_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="Laplce"):
+        _ = sfumato.mechanisms.Laplce

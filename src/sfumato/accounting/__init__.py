@@ -19,6 +19,7 @@ from sfumato.accounting.gaussian import (
     gaussian_delta_up,
     gaussian_epsilon_up,
 )
+from sfumato.accounting.skellam import skellam_delta_up, skellam_epsilon_up, skellam_mean
 from sfumato.accounting.zcdp import zcdp_delta_up, zcdp_epsilon_up
 
 __all__ = [
@@ -39,6 +40,9 @@ __all__ = [
     "remaining",
     "repeated",
     "sequential",
+    "skellam_delta_up",
+    "skellam_epsilon_up",
+    "skellam_mean",
     "smallest_delta",
     "smallest_epsilon",
     "stable",
