@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from fractions import Fraction
 
 import pytest
 
@@ -65,3 +66,10 @@ def test_a_wrong_parameter_is_a_value_error_too():
 
 def test_the_module_imports_nothing():
     assert not re.search(r"^(import|from) ", inspect.getsource(errors), re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    "value", [2**20_000, Fraction(1, 3**20_000), "x" * 10_000, [1] * 10_000], ids=lambda v: type(v).__name__
+)
+def test_a_value_of_any_size_makes_a_short_message(value):
+    assert len(str(errors.ParameterError("epsilon", value, "must be smaller"))) < 300

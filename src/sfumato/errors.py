@@ -26,12 +26,25 @@ class SfumatoError(Exception):
     """The base of every error raised on purpose by this package."""
 
 
+_LONGEST_SHOWN = 200
+_MOST_BITS = 4096
+
+
+def _shown(value: object) -> str:
+    """A value as code, cut short; Python itself refuses to write integers of more than 4,300 digits."""
+    terms = (getattr(value, "numerator", 0), getattr(value, "denominator", 0))
+    if any(isinstance(term, int) and term.bit_length() > _MOST_BITS for term in terms):
+        return "a number of thousands of digits"
+    text = repr(value)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
+
+
 class ParameterError(SfumatoError, ValueError):
     """A parameter has a value that cannot be used."""
 
     def __init__(self, name: str, value: object, requirement: str) -> None:
         self.name, self.value, self.requirement = name, value, requirement
-        super().__init__(f"{name} = {value!r}: {requirement}")
+        super().__init__(f"{name} = {_shown(value)}: {requirement}")
 
 
 class NotPrivateError(SfumatoError):

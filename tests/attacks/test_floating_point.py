@@ -16,8 +16,8 @@ CENT = Fraction(1, 100)
 
 LAPLACE = Laplace(l1_sensitivity=1, epsilon=1)
 LAPLACE_CENTS = Laplace(l1_sensitivity=1, epsilon=1, resolution=CENT)
-GAUSSIAN = Gaussian(l2_sensitivity=1, epsilon=1, delta="1e-6")
-GAUSSIAN_CENTS = Gaussian(l2_sensitivity=1, epsilon=1, delta="1e-6", resolution=CENT)
+GAUSSIAN = Gaussian(l2_sensitivity=1, epsilon=1, delta="1e-6", l0_sensitivity=1)
+GAUSSIAN_CENTS = Gaussian(l2_sensitivity=1, epsilon=1, delta="1e-6", resolution=CENT, l0_sensitivity=1)
 HALF = Laplace(l1_sensitivity=1, epsilon="0.5")
 HALF_CENTS = Laplace(l1_sensitivity=1, epsilon="0.5", resolution=CENT)
 

@@ -9,6 +9,7 @@ from math import inf, nan
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from sfumato.mechanisms import (
     AdditiveMechanism,
@@ -59,7 +60,8 @@ class Case:
 
 def whole(mechanism, *, length=3):
     """Releases a vector of integers."""
-    odd = [[value] * length for value in HUGE] + [np.full(length, 2**63 - 1), np.full(length, -(2**63))]
+    odd = [[value] * length for value in (*HUGE, None)] + [np.full(length, 2**63 - 1), np.full(length, -(2**63))]
+    odd += [np.ma.masked_array([1] * length, mask=[True] * length), pd.Series([None] * length, dtype="Int64")]
     return Case(mechanism=mechanism, exact=[1, 0, 1][:length], odd=tuple(odd))
 
 
@@ -67,6 +69,7 @@ def real(mechanism, *, length=3):
     """Releases a vector of numbers of any kind."""
     odd = [[value] * length for value in (*HUGE, nan, inf, -inf, None, 1e308, 5e-324, -0.0, Fraction(1, 3))]
     arrays = [np.full(length, value) for value in (nan, inf, -inf, 1e308, -0.0)]
+    arrays += [np.ma.masked_array([1.5] * length, mask=[True] * length), pd.Series([pd.NA] * length, dtype="Float64")]
     return Case(mechanism=mechanism, exact=[1.5, 0.0, 1.0][:length], odd=(*odd, *arrays))
 
 
@@ -81,7 +84,7 @@ CASES = [
     whole(Laplace(l1_sensitivity=1, epsilon=0)),
     whole(Laplace(l1_sensitivity=0, epsilon=1)),
     real(Laplace(l1_sensitivity=1, epsilon=1, resolution="0.01", dimension=3)),
-    whole(Gaussian(l2_sensitivity=1, epsilon=1, delta="1e-6")),
+    whole(Gaussian(l2_sensitivity=1, epsilon=1, delta="1e-6", l0_sensitivity=1)),
     real(Gaussian(l2_sensitivity=1, epsilon=1, delta="1e-6", resolution="0.01", l0_sensitivity=3)),
     whole(Geometric(lower=0, upper=10, epsilon=1)),
     whole(Staircase(linf_sensitivity=10, epsilon=1), length=1),

@@ -83,7 +83,7 @@ def test_an_empty_vector_gives_an_empty_array(empty):
 
 
 @pytest.mark.parametrize(
-    "exact", [4321.5, "4321", [4321, 4321.5], [None], np.array([4321.5]), np.array([[4321]])], ids=repr
+    "exact", [4321.5, "4321", [4321, 4321.5], b"4321", np.array([4321.5]), np.array([[4321]])], ids=repr
 )
 def test_what_is_no_integer_is_an_error_that_does_not_tell_the_value(exact):
     with pytest.raises(ParameterError) as caught:

@@ -3,6 +3,8 @@
 import inspect
 from math import inf
 
+import numpy as np
+import pandas as pd
 import pytest
 from tests.mechanisms.contract import ADDITIVE, CASES
 
@@ -49,6 +51,12 @@ def test_it_takes_secrets(case):
 def test_no_data_value_is_an_error(case):
     for exact in case.odd:
         case.mechanism.release(exact)
+
+
+@pytest.mark.parametrize("case", CASES, ids=title)
+def test_no_answer_carries_the_container_of_the_data(case):
+    for exact in case.odd:
+        assert not isinstance(case.mechanism.release(exact), np.ma.MaskedArray | pd.Series)
 
 
 @pytest.mark.parametrize("case", CASES, ids=title)

@@ -65,7 +65,7 @@ def test_delta_of_rounded_real_numbers():
 
 
 def test_half_the_noise_would_be_caught():
-    mechanism = Gaussian(l2_sensitivity=1, epsilon=1, delta="1e-6")  # the sum moves by 2
+    mechanism = Gaussian(l2_sensitivity=1, epsilon=1, delta="1e-6", l0_sensitivity=1)  # the sum moves by 2
     assert worst_delta(mechanism, sum, neighbours([0, 2], ADD_OR_REMOVE_ONE, sizes=range(1))) > 1e-3
 
 
@@ -109,7 +109,7 @@ def test_the_classic_calibration_is_refused_where_it_is_unproven(epsilon):
 
 @pytest.mark.statistical
 def test_releases_follow_the_law_of_the_event():
-    mechanism = Gaussian(l2_sensitivity=2, epsilon="0.7", delta="1e-5")
+    mechanism = Gaussian(l2_sensitivity=2, epsilon="0.7", delta="1e-5", l0_sensitivity=1)
     noise = mechanism.release(np.full(SAMPLES, 1000)) - 1000
     assert_law(noise, partial(discrete_gaussian_cdf, mechanism.event.stddev))
 
@@ -117,7 +117,7 @@ def test_releases_follow_the_law_of_the_event():
 @pytest.mark.statistical
 @pytest.mark.parametrize("resolution", [None, "0.1"])
 def test_the_accuracy_covers_as_often_as_it_says(resolution):
-    mechanism = Gaussian(l2_sensitivity=1, epsilon=1, delta="1e-6", resolution=resolution)
+    mechanism = Gaussian(l2_sensitivity=1, epsilon=1, delta="1e-6", resolution=resolution, l0_sensitivity=1)
     exact = np.full(SAMPLES, 5)
     inside = np.abs(mechanism.release(exact) - exact) <= mechanism.accuracy(0.95)
     assert inside.mean() > 0.95 - 4.9 * (0.95 * 0.05 / SAMPLES) ** 0.5
@@ -130,14 +130,14 @@ def test_the_event_describes_the_noise_that_is_drawn():
 
 @pytest.mark.parametrize("epsilon", [0, 1])
 def test_what_nobody_moves_is_released_exactly(epsilon):
-    mechanism = Gaussian(l2_sensitivity=0, epsilon=epsilon, delta="1e-6")
+    mechanism = Gaussian(l2_sensitivity=0, epsilon=epsilon, delta="1e-6", l0_sensitivity=1)
     assert (mechanism.release(10**30), mechanism.release([4, 5]).tolist()) == (10**30, [4, 5])
     assert (mechanism.accuracy(), mechanism.event) == (0, PureEvent(Fraction(0)))
 
 
 def test_every_element_of_a_vector_gets_noise_of_its_own(monkeypatch):
     monkeypatch.setattr(module, "discrete_gaussian", lambda _, size: np.arange(size) + 1)
-    mechanism = Gaussian(l2_sensitivity=1, epsilon=1, delta="1e-6")
+    mechanism = Gaussian(l2_sensitivity=1, epsilon=1, delta="1e-6", l0_sensitivity=1)
     assert mechanism.release(Secret([10, 20, 30])).tolist() == [11, 22, 33]
 
 
@@ -171,3 +171,12 @@ def test_a_stddev_that_cannot_be_drawn_is_refused_when_constructed():
 def test_no_data_value_is_an_error(exact):
     mechanism = Gaussian(l2_sensitivity=1, epsilon=1, delta="1e-6", resolution="0.01")
     assert isinstance(mechanism.release(exact), Fraction)
+
+
+def test_a_vector_is_refused_until_it_is_stated_how_many_of_its_numbers_one_unit_moves():
+    mechanism = Gaussian(l2_sensitivity="1.4143", epsilon=1, delta="1e-6")
+    with pytest.raises(ParameterError, match="l0_sensitivity"):
+        mechanism.release([1, 2])
+    both = Gaussian(l2_sensitivity="1.4143", epsilon=1, delta="1e-6", l0_sensitivity=2)
+    assert both.stddev > 1.3 * mechanism.stddev  # of one integer alone, 1.4143 is as good as 1
+    assert len(both.release([1, 2])) == 2

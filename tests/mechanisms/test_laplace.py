@@ -177,3 +177,17 @@ def test_an_array_of_floats_is_released_on_the_lattice():
     mechanism = Laplace(l1_sensitivity=1, epsilon=1, resolution="0.1", dimension=1000, l0_sensitivity=1)
     steps = mechanism.release(exact) * 10
     assert np.abs(steps - np.round(steps)).max() < 1e-9
+
+
+@pytest.mark.parametrize("exact", [[1, 2], [1, 2**70], np.array([2**63], dtype=np.uint64)], ids=repr)
+def test_at_epsilon_zero_not_even_the_type_tells_of_the_data(exact):
+    answer = Laplace(l1_sensitivity=1, epsilon=0).release(exact)
+    assert (answer.dtype, answer.any()) == (np.int64, False)
+
+
+@pytest.mark.parametrize("resolution", [None, "0.5"])
+def test_a_mask_is_not_released(resolution):
+    values = np.ma.masked_array([1, 2, 3], mask=[False, True, False], dtype=np.int64 if resolution is None else float)
+    answer = Laplace(l1_sensitivity=1, epsilon=1, resolution=resolution, dimension=3).release(values)
+    assert type(answer) is np.ndarray
+    assert answer.shape == (3,)

@@ -5,6 +5,7 @@ from fractions import Fraction
 from math import inf, isqrt, nan
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -46,6 +47,11 @@ def test_halves_go_upward(value, steps):
         (Decimal("1e999999999"), LARGEST_STEP),
         (Decimal("-1e999999999"), -LARGEST_STEP),
         (Decimal("1e-999999999"), 0),
+        (Decimal("0E+500"), 0),
+        (Decimal("-0E+500"), 0),
+        (pd.NA, 0),
+        (pd.NaT, 0),
+        (np.ma.masked, 0),
         (5e-324, 0),
         (1.7e308, LARGEST_STEP),
         (10**500, LARGEST_STEP),
@@ -172,3 +178,18 @@ def test_a_resolution_beyond_floats_is_refused_for_arrays_of_floats(resolution):
 def test_an_array_of_more_dimensions_is_refused():
     with pytest.raises(ParameterError, match="2-dimensional"):
         lattice_steps(np.array([[0.5]]), Fraction(1))
+
+
+def test_no_value_of_an_array_makes_a_warning_or_an_error_whatever_the_caller_made_of_them():
+    signalling = np.array([0x7FA00000], dtype=np.uint32).view(np.float32)
+    arrays = [np.array([np.longdouble("1e4000"), 1]), signalling, np.array([5e-324, 1e-310, 1e308, np.nan, np.inf])]
+    with np.errstate(all="raise"):
+        for values in arrays:
+            for resolution in (Fraction(1, 10), Fraction(3), Fraction(1, 2**800)):
+                assert lattice_steps(values, resolution).dtype == np.int64
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint64, np.int64, np.bool_])
+def test_integers_are_their_own_steps_where_a_step_is_one(dtype):
+    assert lattice_steps(np.array([0, 1], dtype=dtype), Fraction(1)).tolist() == [0, 1]
+    assert lattice_steps([2**70, -(2**70)], Fraction(1)).tolist() == [LARGEST_STEP, -LARGEST_STEP]

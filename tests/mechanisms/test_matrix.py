@@ -40,7 +40,7 @@ def histogram(rows):
 
 def pairs(relation):
     """The histograms of all pairs of neighbouring databases."""
-    found = neighbours(list(range(CELLS)), relation, sizes=range(2))
+    found = neighbours([*range(CELLS), None], relation, sizes=range(2))  # None is counted in no cell
     return {(histogram(first), histogram(second)) for first, second in found}
 
 
@@ -156,11 +156,19 @@ def test_the_event_describes_the_noise_and_what_one_unit_moves():
 
 @pytest.mark.parametrize("delta", [None, "1e-6"])
 def test_what_no_unit_moves_is_released_exactly(delta):
-    mechanism = MatrixMechanism(
-        [[1, 1, 1]], epsilon=1, delta=delta, strategy="workload", neighboring_relation=REPLACE_ONE
-    )
-    assert mechanism.release([10, 20, 12]) == pytest.approx([42])
+    mechanism = MatrixMechanism([[0, 0, 0]], epsilon=1, delta=delta, strategy="workload")
+    assert mechanism.release([10, 20, 12]) == pytest.approx([0])
     assert (mechanism.event, mechanism.stddevs.tolist()) == (PureEvent(Fraction(0)), [0])
+
+
+def test_a_replaced_unit_may_have_been_in_no_cell():
+    total = MatrixMechanism([[1, 1, 1]], epsilon=1, strategy="workload", neighboring_relation=REPLACE_ONE)
+    assert total.noise == Laplace(l1_sensitivity=1, epsilon=1)
+
+
+@pytest.mark.parametrize("strategy", [np.eye(2, dtype=int), [[1, 0], [0, 1]]], ids=["array", "lists"])
+def test_a_strategy_may_be_given_as_an_array(strategy):
+    assert MatrixMechanism([[1, 1]], epsilon=1, strategy=strategy).strategy == ((1, 0), (0, 1))
 
 
 @pytest.mark.parametrize("counts", [[2**62, 2**62, -(2**62), 0], [10**400, -(10**400), 0, 1]], ids=["2^62", "10^400"])

@@ -217,3 +217,16 @@ def test_parameters_outside_are_refused_by_name(name, wrong):
 def test_what_is_no_number_is_an_error():
     with pytest.raises(ParameterError, match="number"):
         Quantile(**PUBLIC).release(["a"])
+
+
+@pytest.mark.parametrize("values", [[], [3], [3] * 5], ids=len)
+def test_a_quantile_of_many_digits_is_no_error_however_few_the_values(values):
+    for quantile in ("0.1234567890123456789012345", Fraction(0.0001)):
+        mechanism = Quantile(quantile=quantile, lower=0, upper=9, epsilon=1)
+        assert 0 <= mechanism.release(values) <= 9
+
+
+@pytest.mark.parametrize("dtype", [int, float])
+def test_a_table_is_no_column(dtype):
+    with pytest.raises(ParameterError, match="2-dimensional"):
+        Quantile(quantile=1, lower=0, upper=999, epsilon=1).release(np.array([[990] * 3], dtype=dtype))

@@ -173,3 +173,9 @@ def test_a_single_quantile_is_one_choice_at_full_price():
 def test_parameters_outside_are_refused_by_name(name, wrong):
     with pytest.raises(ParameterError, match=name):
         Quantiles(**PUBLIC | wrong)
+
+
+def test_quantiles_of_many_digits_are_no_error_where_a_part_is_empty():
+    mechanism = Quantiles(quantiles=[Fraction(0.0001), "0.5"], lower=0, upper=9, epsilon=1)
+    for _ in range(20):
+        assert len(mechanism.release([3])) == 2

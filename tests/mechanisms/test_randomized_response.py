@@ -112,7 +112,7 @@ def test_bits_come_in_many_forms(bits):
 
 @pytest.mark.parametrize("bits", [np.ones((2, 2)), np.array(True)])
 def test_bits_in_other_shapes_would_share_coins_and_are_refused(bits):
-    with pytest.raises(ParameterError, match="one bit for each respondent"):
+    with pytest.raises(ParameterError, match="one dimension"):
         RandomizedResponse().release(bits)
 
 

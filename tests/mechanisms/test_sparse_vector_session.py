@@ -1,5 +1,7 @@
 """A running sparse vector: it halts, refuses, and shows nothing of its noise."""
 
+import copy
+import pickle
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -83,3 +85,22 @@ def test_threads_together_get_no_more_than_the_cutoff():
 
     with ThreadPoolExecutor(8) as threads:
         assert sum(threads.map(ask, range(200))) == 20
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, pickle.dumps], ids=lambda function: function.__name__)
+def test_a_running_session_is_not_duplicated(duplicate):
+    session = SparseVector(epsilon=1).start(threshold=10)
+    with pytest.raises(TypeError, match="not copied"):
+        duplicate(session)
+
+
+def test_a_session_does_not_reply_in_another_process(monkeypatch):
+    session = SparseVector(epsilon=1).start(threshold=10)
+    monkeypatch.setattr(module, "getpid", lambda: -1)
+    with pytest.raises(ParameterError, match="another process"):
+        session.above(5)
+
+
+def test_answers_may_be_made_in_the_light_of_the_session():
+    session = SparseVector(epsilon=1, cutoff=5).start(threshold=10**9)
+    assert session.each_above(-session.remaining for _ in range(3)) == (False,) * 3

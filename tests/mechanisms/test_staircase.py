@@ -90,7 +90,7 @@ def test_the_expected_error_is_smaller_than_that_of_laplace_noise(epsilon, facto
 
 @pytest.mark.statistical
 def test_answers_have_the_error_that_was_stated():
-    mechanism = Staircase(linf_sensitivity=1000, epsilon=5)
+    mechanism = Staircase(linf_sensitivity=1000, epsilon=5, l0_sensitivity=1)
     errors = np.abs(mechanism.release(np.zeros(SAMPLES, dtype=np.int64)))
     assert errors.mean() == pytest.approx(mechanism.expected_error, rel=0.02)
     assert (errors <= mechanism.accuracy("0.95")).mean() >= 0.945
@@ -99,20 +99,23 @@ def test_answers_have_the_error_that_was_stated():
 
 @pytest.mark.statistical
 def test_answers_follow_the_law():
-    mechanism = Staircase(linf_sensitivity=7, epsilon=2)
+    mechanism = Staircase(linf_sensitivity=7, epsilon=2, l0_sensitivity=1)
     tail = mechanism._law.tail
     answers = mechanism.release(np.full(SAMPLES, 5))
     assert_law(answers - 5, lambda k: 1 - float(tail(k)) / 2 if k >= 0 else float(tail(-k - 1)) / 2)
 
 
 def test_what_nobody_moves_is_released_exactly():
-    for mechanism in (Staircase(linf_sensitivity=0, epsilon=1), Staircase(linf_sensitivity="0.9", epsilon=0)):
+    for mechanism in (
+        Staircase(linf_sensitivity=0, epsilon=1, l0_sensitivity=1),
+        Staircase(linf_sensitivity="0.9", epsilon=0, l0_sensitivity=1),
+    ):
         assert (mechanism.release(10**30), mechanism.release([4, 5]).tolist()) == (10**30, [4, 5])
         assert (mechanism.accuracy(), mechanism.expected_error, mechanism.event) == (0, 0, PureEvent(Fraction(0)))
 
 
 def test_at_epsilon_zero_nothing_of_the_data_is_released():
-    mechanism = Staircase(linf_sensitivity=2, epsilon=0)
+    mechanism = Staircase(linf_sensitivity=2, epsilon=0, l0_sensitivity=1)
     assert (mechanism.release(7), mechanism.release([7, 8]).tolist()) == (0, [0, 0])
     assert (mechanism.accuracy(), mechanism.expected_error, mechanism.event) == (inf, inf, PureEvent(Fraction(0)))
 
@@ -123,7 +126,7 @@ def test_no_data_value_is_an_error(exact):
 
 
 def test_secrets_are_opened_and_vectors_keep_their_length():
-    mechanism = Staircase(linf_sensitivity=3, epsilon=1)
+    mechanism = Staircase(linf_sensitivity=3, epsilon=1, l0_sensitivity=1)
     assert isinstance(mechanism.release(Secret(42)), int)
     assert len(mechanism.release(Secret([1, 2, 3]))) == 3
     assert Staircase(linf_sensitivity=1, epsilon=1, resolution="0.5").accuracy() % Fraction(1, 4) == 0
@@ -145,3 +148,8 @@ def test_secrets_are_opened_and_vectors_keep_their_length():
 def test_parameters_outside_are_refused_by_name(wrong):
     with pytest.raises(ParameterError, match=next(iter(wrong))):
         Staircase(**({"linf_sensitivity": 2, "epsilon": 1} | wrong))
+
+
+def test_a_vector_is_refused_until_it_is_stated_how_many_of_its_numbers_one_unit_moves():
+    with pytest.raises(ParameterError, match="l0_sensitivity"):
+        Staircase(linf_sensitivity=1, epsilon=1).release([1, 2])

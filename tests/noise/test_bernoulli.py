@@ -10,7 +10,8 @@ from tests.laws import ALPHA, SAMPLES
 
 from sfumato.errors import ParameterError
 from sfumato.noise import entropy
-from sfumato.noise.bernoulli import bernoulli, bernoulli_exp, bernoulli_within
+from sfumato.noise.acceptance import rational_coins
+from sfumato.noise.bernoulli import bernoulli, bernoulli_within
 from sfumato.numeric.enclosures import exp_bounds
 
 pytestmark = pytest.mark.statistical
@@ -50,53 +51,47 @@ def test_a_probability_outside_is_refused(probability):
     [(1, 10**6), (1, 10), (1, 2), (99, 100), (1, 1), (101, 100), (7, 2), (5, 1), (10**40 + 1, 10**40), (1, 3**90)],
 )
 def test_exponential_coins_have_their_probability(numerator, denominator):
-    heads = bernoulli_exp(np.full(SAMPLES, numerator, dtype=object), denominator)
+    heads = rational_coins(np.full(SAMPLES, numerator, dtype=object), denominator)
     assert_frequency(heads, exp(-numerator / denominator))
 
 
 def test_each_element_has_its_own_probability():
     numerators = np.repeat(np.array([0, 1, 5, 10, 25, 1000]), SAMPLES)
-    heads = bernoulli_exp(numerators, 10).reshape(6, SAMPLES)
+    heads = rational_coins(numerators, 10).reshape(6, SAMPLES)
     for numerator, part in zip([0, 1, 5, 10, 25, 1000], heads, strict=True):
         assert_frequency(part, exp(-numerator / 10))
 
 
 def test_neighbouring_elements_are_independent():
-    heads = bernoulli_exp(np.full(2 * SAMPLES, 7), 10).reshape(2, SAMPLES)
+    heads = rational_coins(np.full(2 * SAMPLES, 7), 10).reshape(2, SAMPLES)
     assert_frequency(heads[0] & heads[1], exp(-1.4))
 
 
 def test_the_exponential_of_zero_is_certain():
-    assert bernoulli_exp(np.zeros(1000, dtype=np.int64), 7).all()
+    assert rational_coins(np.zeros(1000, dtype=np.int64), 7).all()
 
 
 @pytest.mark.parametrize("huge", [10**18, 10**60])
 def test_a_huge_exponent_is_never_true_and_ends_soon(huge):
-    assert not bernoulli_exp(np.array([huge] * 1000), 1).any()
+    assert not rational_coins(np.array([huge] * 1000), 1).any()
 
 
 def test_both_types_of_numerators_are_equal_in_law():
     numerators = np.arange(SAMPLES) % 30
     probability = float(np.exp(-numerators / 10).mean())
     spread = float((np.exp(-numerators / 10) * (1 - np.exp(-numerators / 10))).sum()) ** 0.5
-    for heads in (bernoulli_exp(numerators, 10), bernoulli_exp(numerators.astype(object) * 10**30, 10**31)):
+    for heads in (rational_coins(numerators, 10), rational_coins(numerators.astype(object) * 10**30, 10**31)):
         assert abs(heads.sum() - probability * SAMPLES) < 4.9 * spread
 
 
 def test_no_coins_are_tossed_if_none_are_asked():
     assert bernoulli(Fraction(1, 2), 0).tolist() == []
-    assert bernoulli_exp(np.array([], dtype=np.int64), 3).tolist() == []
-
-
-@pytest.mark.parametrize(("numerators", "denominator"), [([1], 0), ([1], -1), ([0, -1], 1)])
-def test_negative_exponents_are_refused(numerators, denominator):
-    with pytest.raises(ParameterError):
-        bernoulli_exp(np.array(numerators), denominator)
+    assert rational_coins(np.array([], dtype=np.int64), 3).tolist() == []
 
 
 def test_the_caller_keeps_its_numerators():
     numerators = np.array([3, 4, 5])
-    bernoulli_exp(numerators, 2)
+    rational_coins(numerators, 2)
     assert numerators.tolist() == [3, 4, 5]
 
 

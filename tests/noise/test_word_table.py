@@ -3,6 +3,7 @@
 import os
 from bisect import bisect_right
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,7 +12,9 @@ from tests.laws import SAMPLES, assert_law, assert_not_law
 from tests.noise import tables
 
 from sfumato.noise import entropy
-from sfumato.noise.word_table import MIXED, WordTable
+from sfumato.noise.discrete_laplace import discrete_laplace
+from sfumato.noise.word_table import MIXED, UncertifiedError, WordTable
+from sfumato.numeric.distributions import discrete_laplace_cdf
 
 LAWS = {
     "Laplace 1/1000": tables.laplace(Fraction(1, 1000)),
@@ -38,7 +41,7 @@ SHORT = ["Laplace 1/2", "Laplace 355/113", "Gaussian 1/2", "Gaussian 10", "geome
 @pytest.mark.parametrize("name", CHECKED)
 def test_every_word_is_the_floor_that_ball_arithmetic_finds(name):
     law, exponent = CHECKED[name]
-    words = WordTable(law).words
+    words = WordTable(law).words.tolist()
     assert words == tables.floors(law, exponent, count=len(words), bits=64)
     assert words[-1] == 2**64 - 1
 
@@ -46,10 +49,11 @@ def test_every_word_is_the_floor_that_ball_arithmetic_finds(name):
 @pytest.mark.parametrize("name", CHECKED)
 def test_the_guide_speaks_only_where_all_words_agree(name):
     table = WordTable(CHECKED[name][0])
+    words = table.words.tolist()
     for leading in {*np.flatnonzero(table.guide == MIXED).tolist(), *range(0, 1 << 16, 97), 0, 65535}:
         lowest, highest = leading << 48, (leading << 48) + 2**48 - 1
-        atoms = {bisect_right(table.words, lowest), bisect_right(table.words, highest)}
-        inside = any(lowest <= word <= highest for word in atoms_near(table.words, lowest, highest))
+        atoms = {bisect_right(words, lowest), bisect_right(words, highest)}
+        inside = any(lowest <= word <= highest for word in atoms_near(words, lowest, highest))
         assert table.guide[leading] == (MIXED if inside else atoms.pop())
 
 
@@ -66,14 +70,14 @@ def test_short_words_and_their_ties_give_every_atom_exactly_its_share(name, monk
     exact = tables.cumulative(law, exponent, count=400)
     borders = [(each * 2**17).floor().unique_fmpz() for each in exact if each < arb(1) - arb(2) ** -30]
     ctx.prec = old
-    ties = 0
+    ties, words = 0, set(table.words.tolist())
     for word in range(256):
         for part in range(256):
             monkeypatch.setattr(entropy, "random_bytes", lambda _, part=part: (part << 56 | 1 << 55).to_bytes(8))
             middle = (word << 8 | part) * 2 + 1  # in units of 2^−17
             assert table.atom(word << 56) == bisect_right(borders, middle - 1)
-        ties += word in table.words
-    assert ties == len(set(table.words))
+        ties += word in words
+    assert ties == len(words)
 
 
 @pytest.mark.parametrize("name", SHORT)
@@ -115,3 +119,15 @@ def test_a_tie_in_the_tail_asks_for_more_bits(monkeypatch):
     table, answers = WordTable(LAWS["Laplace 1/2"][0]), iter([2**64 - 1] * 20 + [0])
     monkeypatch.setattr(entropy, "random_bytes", lambda _: next(answers).to_bytes(8))
     assert 20 * 64 * 0.69 / 2 < table.settle(2**64 - 1) / 2 < 22 * 64 * 0.7 / 2
+
+
+def test_a_scale_made_to_defy_certification_gets_no_table_and_the_same_law():
+    """1/scale = 2·artanh(1/256) to 700 bits: C_0 is 1/256 but for 2^−700, so its word would need as many bits."""
+    ctx_precision, ctx.prec = ctx.prec, 1500
+    exact = 2 * (arb(1) / 256).atanh()
+    inverse = Fraction(int((exact * 2**700).floor().unique_fmpz()), 2**700)
+    ctx.prec = ctx_precision
+    with pytest.raises(UncertifiedError):
+        WordTable(tables.laplace(1 / inverse)[0])
+    samples = discrete_laplace(1 / inverse, 400_000)
+    assert_law(samples, partial(discrete_laplace_cdf, Fraction(1 / inverse)))

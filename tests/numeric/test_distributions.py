@@ -146,3 +146,12 @@ def test_a_confidence_outside_is_refused(confidence):
 def test_a_confidence_may_be_written_in_any_way(confidence):
     assert discrete_laplace_half_width(Fraction(10), confidence) == 30
     assert discrete_gaussian_half_width(Fraction(10), confidence) == 20
+
+
+@pytest.mark.parametrize("half_width", [discrete_laplace_half_width, discrete_gaussian_half_width])
+def test_a_float_does_not_stand_for_the_rational_it_is_stored_as(half_width):
+    nearly_one, scale = 1 - 5 * 2.0**-53, Fraction(50)
+    first = half_width(scale, nearly_one)  # 0.9999999999999994, as it is written
+    second = half_width(scale, Fraction(nearly_one))
+    assert (first, second) == (half_width(scale, "0.9999999999999994"), half_width(scale, 1 - Fraction(5, 2**53)))
+    assert first < second

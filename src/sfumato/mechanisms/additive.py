@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from sfumato.errors import ParameterError
+from sfumato.mechanisms.arrays import column, integer_column, is_vector, present
 from sfumato.mechanisms.base import opened
 from sfumato.mechanisms.lattice import lattice_floats, lattice_steps, to_lattice
 from sfumato.noise.integers import Integers, narrow, python_integers
@@ -29,12 +30,13 @@ def release_on_lattice(
 ) -> Answer:
     """The answer `resolution · perturb(steps of exact)`; without a resolution the values are integers themselves."""
     value = opened(exact)
-    if np.ndim(value) > 0 if isinstance(value, np.ndarray) else isinstance(value, Sequence):
+    if type(value) is int and resolution is None:
+        return perturb_one(value)
+    if is_vector(value):
         return _vector(value, perturb, resolution)
     if resolution is None:
-        return perturb_one(value if type(value) is int else _integer(value))
-    number = value.item() if isinstance(value, np.ndarray) else value
-    return perturb_one(to_lattice(number, resolution)) * resolution
+        return perturb_one(_integer(value))
+    return perturb_one(to_lattice(value.item() if isinstance(value, np.ndarray) else value, resolution)) * resolution
 
 
 def _vector(values: Vector, perturb: Callable[[Integers], Integers], resolution: Fraction | None) -> Answer:
@@ -42,9 +44,8 @@ def _vector(values: Vector, perturb: Callable[[Integers], Integers], resolution:
     if resolution is None:
         return perturb(integers(values))
     noisy = perturb(lattice_steps(values, resolution))
-    if isinstance(values, np.ndarray) and values.dtype.kind == "f":
-        return lattice_floats(noisy, resolution)
-    return noisy.astype(object) * resolution
+    holds_floats = hasattr(values, "dtype") and getattr(values.dtype, "kind", None) == "f"
+    return lattice_floats(noisy, resolution) if holds_floats else noisy.astype(object) * resolution
 
 
 def half_width(steps: int, resolution: Fraction | None) -> int | Fraction:
@@ -53,22 +54,37 @@ def half_width(steps: int, resolution: Fraction | None) -> int | Fraction:
 
 
 def integers(values: Iterable[Any]) -> Integers:
-    """A `Vector` of integers, exactly, whatever holds them.
+    """A `Vector` of integers, exactly, whatever holds them; missing ones are 0.
 
     Raises:
         ParameterError: It holds something else, which its public type decides.
     """
-    if isinstance(values, np.ndarray) and values.dtype != object:
-        if values.ndim != 1 or values.dtype.kind not in "iub":
-            requirement = "must be one-dimensional and hold integers; give real numbers a resolution"
-            raise ParameterError("exact", f"an array of {values.dtype}, {values.ndim}-dimensional", requirement)
-        values = values.astype(object) if values.dtype == np.uint64 else values.astype(np.int64)
-        return narrow(values)
-    return narrow(python_integers(_integer(value) for value in values))
+    plain = column(values)
+    exact = integer_column(plain)
+    if exact is not None:
+        return exact
+    if isinstance(plain, np.ndarray):
+        requirement = "must hold integers; give real numbers a resolution"
+        raise ParameterError("exact", f"an array of {plain.dtype}", requirement)
+    return narrow(python_integers(_integer(value) for value in plain))
 
 
 def _integer(value: Any) -> int:
+    number = present(value)
+    if isinstance(number, np.bool_):
+        return int(number)
     try:
-        return index(value)
+        return index(number)
     except TypeError:
         raise ParameterError("exact", type(value).__name__, "must be an integer, or have a resolution") from None
+
+
+def stated_for_vectors(l0_sensitivity: int | None, numbers: int) -> None:
+    """Refuse a vector where it was not stated how many of its numbers one unit moves: 1 would be a guess.
+
+    Raises:
+        ParameterError: So it is.
+    """
+    if l0_sensitivity is None and numbers != 1:
+        requirement = "must be stated to release a vector: how many of its numbers one unit moves"
+        raise ParameterError("l0_sensitivity", None, requirement)

@@ -1,7 +1,12 @@
-"""Columns of data values as arrays where an array holds them exactly, because arrays are faster than lists."""
+"""Columns of data values, whatever holds them: the one way in for every mechanism that takes many numbers.
 
-from collections.abc import Iterable
-from typing import Any, TypeAlias
+What a container adds to its values may itself tell of the data: a database hands out a masked array exactly where
+something is missing. So masks, subclasses and missing values are gone behind this module.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,31 +15,75 @@ from sfumato.errors import ParameterError
 from sfumato.noise.integers import Integers, narrow, python_integers
 
 Column: TypeAlias = NDArray[Any] | list[Any]
+"""A plain array of one dimension that holds integers (Python's, if they need it), bits or floats; or else a list."""
+
+_MISSING: Final = frozenset({"NoneType", "NAType", "NaTType", "MaskedConstant"})  # of Python, pandas and NumPy
+_NUMBERS: Final = "iubf"
 
 
-def as_column(values: Iterable[Any], name: str) -> Column:
-    """Nothing but ints, or nothing but floats, as an array; an array as it is; all else as a list.
-
-    Raises:
-        ParameterError: An array has not one dimension.
+def is_vector(values: object) -> bool:
+    """Whether it holds several numbers; a text does not.
 
     Example:
-        >>> as_column([1, 2], "values"), as_column([1, None], "values")
-        (array([1, 2]), [1, None])
+        >>> is_vector([1]), is_vector(np.array([1])), is_vector(np.array(1)), is_vector(1), is_vector("1")
+        (True, True, False, False, False)
     """
     if isinstance(values, np.ndarray):
-        if values.ndim != 1:
-            raise ParameterError(name, f"{values.ndim}-dimensional", "must have one dimension")
-        return values
-    items = list(values)
+        return values.ndim > 0
+    is_sequence = isinstance(values, Sequence) and not isinstance(values, str | bytes | bytearray)
+    return is_sequence or (hasattr(values, "__array__") and not isinstance(values, np.generic))
+
+
+def column(values: Iterable[Any], name: str = "exact") -> Column:
+    """The values without their container: integers, bits or floats as an array, all else as a list.
+
+    Missing values are 0: masked ones, None, and what pandas writes for it. A list of nothing but ints, or nothing but
+    floats, comes as an array too, because arrays are faster.
+
+    Args:
+        values: An array, a series, a sequence or another iterable.
+        name: The parameter's name, for the error.
+
+    Raises:
+        ParameterError: It has not one dimension, or holds a type of things that are no numbers.
+
+    Example:
+        >>> column([1, 2]), column([1, None]), column(np.ma.masked_array([5, 7], mask=[False, True]))
+        (array([1, 2]), [1, 0], array([5, 0]))
+    """
+    if isinstance(values, str | bytes | bytearray | AbstractSet | Mapping) or not isinstance(values, Iterable):
+        raise ParameterError(name, type(values).__name__, "must be a sequence of numbers")
+    if hasattr(values, "to_list"):  # a series, which would turn integers into floats where one is missing
+        return column(values.to_list(), name)
+    if hasattr(values, "__array__"):
+        return _plain(values, name)
+    items = [present(value) for value in values]
     kinds = set(map(type, items))
     if kinds == {float}:
         return np.array(items, dtype=np.float64)
     return narrow(python_integers(items)) if kinds == {int} else items
 
 
+def present(value: Any) -> Any:
+    """The value, or 0 if it is a missing one."""
+    return 0 if type(value).__name__ in _MISSING else value
+
+
 def integer_column(values: Column) -> Integers | None:
     """The values as int64 or Python integers, if they are an array of integers or bits."""
-    if not isinstance(values, np.ndarray) or values.dtype.kind not in "iub":
+    if not isinstance(values, np.ndarray) or values.dtype.kind == "f":
         return None
-    return values.astype(object if values.dtype == np.uint64 else np.int64, copy=False)
+    if values.dtype == object:
+        return values
+    return narrow(values.astype(object)) if values.dtype == np.uint64 else values.astype(np.int64, copy=False)
+
+
+def _plain(values: Any, name: str) -> Column:
+    array = np.ma.filled(values, 0) if isinstance(values, np.ma.MaskedArray) else np.asarray(values)
+    if array.ndim != 1:
+        raise ParameterError(name, f"{array.ndim}-dimensional", "must have one dimension")
+    if array.dtype == object:
+        return column(array.tolist(), name)
+    if array.dtype.kind not in _NUMBERS:
+        raise ParameterError(name, f"an array of {array.dtype}", "must hold numbers")
+    return array

@@ -131,7 +131,7 @@ class DistributedLaplace:
     def _perturb(self, values: Integers, shape: Fraction) -> Integers:
         """Adds ⌊shape⌋ differences of Pólya integers of shape 1, which are discrete Laplace, and one of the rest."""
         if not self.scale:
-            return np.zeros_like(values) if self.l1_sensitivity else values
+            return np.zeros(len(values), dtype=np.int64) if self.l1_sensitivity else values
         for _ in range(int(shape)):
             values = add(values, discrete_laplace(self.scale, len(values)))
         rest = shape - int(shape)

@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 from sfumato.accounting.gaussian import analytic_stddev, classic_stddev, discrete_stddev
 from sfumato.errors import ParameterError
-from sfumato.mechanisms.additive import Answer, Exact, half_width, release_on_lattice
+from sfumato.mechanisms.additive import Answer, Exact, half_width, release_on_lattice, stated_for_vectors
 from sfumato.mechanisms.lattice import lattice_l2_sensitivity
 from sfumato.noise.discrete_gaussian import discrete_gaussian, discrete_gaussian_one
 from sfumato.noise.domain import drawable
@@ -41,6 +41,7 @@ class Gaussian:
     l2_sensitivity = 0                   the exact one (on the lattice)     0 (½ step)     PureEvent(0)
     epsilon = 0                          with noise: δ alone allows it
     delta = 0                            ParameterError when constructed
+    a vector without l0_sensitivity      ParameterError
     stddev below 1/1000 or above 2^50    ParameterError when constructed
     NaN, None, with a resolution         as 0
     ±∞, beyond 2^62 steps                as ±2^62 steps
@@ -50,7 +51,7 @@ class Gaussian:
         l2_sensitivity: How far one unit moves the exact vector in L2, 0 or more, in the unit of the values.
         epsilon: 0 or more.
         delta: Above 0 and below 1; far below one over the number of people.
-        l0_sensitivity: How many coordinates of the vector one unit moves.
+        l0_sensitivity: How many numbers of a vector one unit moves; must be stated for vectors.
         calibration: "discrete", "analytic" or "classic".
         resolution: The width of a lattice step, above 0; None where the exact values are integers.
 
@@ -69,7 +70,7 @@ class Gaussian:
     l2_sensitivity: Fraction
     epsilon: Fraction
     delta: Fraction
-    l0_sensitivity: int
+    l0_sensitivity: int | None
     calibration: Calibration
     resolution: Fraction | None
     stddev: Fraction
@@ -81,7 +82,7 @@ class Gaussian:
         l2_sensitivity: Number,
         epsilon: Number,
         delta: Number,
-        l0_sensitivity: int = 1,
+        l0_sensitivity: int | None = None,
         calibration: Calibration = "discrete",
         resolution: Number | None = None,
     ) -> None:
@@ -89,7 +90,8 @@ class Gaussian:
         object.__setattr__(self, "l2_sensitivity", nonnegative(l2_sensitivity, "l2_sensitivity"))
         object.__setattr__(self, "epsilon", nonnegative(epsilon, "epsilon"))
         object.__setattr__(self, "delta", probability(delta, "delta"))
-        object.__setattr__(self, "l0_sensitivity", positive_integer(l0_sensitivity, "l0_sensitivity"))
+        moved = None if l0_sensitivity is None else positive_integer(l0_sensitivity, "l0_sensitivity")
+        object.__setattr__(self, "l0_sensitivity", moved)
         object.__setattr__(self, "calibration", calibration)
         object.__setattr__(self, "resolution", step)
         object.__setattr__(
@@ -101,7 +103,7 @@ class Gaussian:
         """What one release tells of the data."""
         if self.stddev == 0:
             return PureEvent(Fraction(0))
-        return DiscreteGaussianEvent(self.stddev, self._distance_moved, self.l0_sensitivity)
+        return DiscreteGaussianEvent(self.stddev, self._distance_moved, self._numbers_moved)
 
     def release(self, exact: Exact | Secret[Exact]) -> Answer:
         """The exact value, a number or a vector of numbers, with noise.
@@ -120,9 +122,13 @@ class Gaussian:
         return half_width(discrete_gaussian_half_width(self.stddev, confidence) if self.stddev else 0, self.resolution)
 
     @property
+    def _numbers_moved(self) -> int:
+        return self.l0_sensitivity or 1
+
+    @property
     def _distance_moved(self) -> Fraction:
         return lattice_l2_sensitivity(
-            self.l2_sensitivity, resolution=self.resolution, l0_sensitivity=self.l0_sensitivity
+            self.l2_sensitivity, resolution=self.resolution, l0_sensitivity=self._numbers_moved
         )
 
     def _calibrated(self) -> Fraction:
@@ -133,7 +139,7 @@ class Gaussian:
                     l2_sensitivity=distance,
                     epsilon=self.epsilon,
                     delta=self.delta,
-                    l0_sensitivity=self.l0_sensitivity,
+                    l0_sensitivity=self._numbers_moved,
                 )
             case "analytic":
                 return analytic_stddev(l2_sensitivity=distance, epsilon=self.epsilon, delta=self.delta)
@@ -143,6 +149,7 @@ class Gaussian:
                 raise ParameterError("calibration", self.calibration, 'must be "discrete", "analytic" or "classic"')
 
     def _perturb(self, steps: Integers) -> Integers:
+        stated_for_vectors(self.l0_sensitivity, len(steps))
         return add(steps, discrete_gaussian(self.stddev**2, len(steps))) if self.stddev else steps
 
     def _perturb_one(self, step: int) -> int:

@@ -64,7 +64,4 @@ class Grid:
         Raises:
             ParameterError: A value is no number.
         """
-        exact = opened(values)
-        already = self.resolution == 1 and isinstance(exact, np.ndarray) and exact.dtype.kind == "i"
-        steps = exact.astype(np.int64) if already else lattice_steps(exact, self.resolution)  # the same, but faster
-        return np.clip(steps, self.first, self.last)
+        return np.clip(lattice_steps(opened(values), self.resolution), self.first, self.last)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import ParameterError
-from sfumato.mechanisms.arrays import as_column, integer_column
+from sfumato.mechanisms.arrays import column, integer_column
 from sfumato.mechanisms.base import opened
 from sfumato.mechanisms.lattice import lattice_steps
 from sfumato.mechanisms.survey import Randomization, SurveyEstimate
@@ -174,7 +174,7 @@ class KaryRandomizedResponse:
         return (lower << bits) // (one + lower), -(-(upper << bits) // (one + upper))
 
     def _in_range(self, values: Iterable[Any]) -> NDArray[np.int64]:
-        numbers = as_column(values, "values")
+        numbers = column(values, "values")
         integers = integer_column(numbers)
         steps = lattice_steps(numbers, Fraction(1)) if integers is None else integers
         return np.clip(steps, 0, self.categories - 1).astype(np.int64)

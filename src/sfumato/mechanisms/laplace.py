@@ -117,7 +117,9 @@ class Laplace:
         self._check(len(steps))
         if self.l1_sensitivity == 0:
             return steps
-        return add(steps, discrete_laplace(self.scale, len(steps))) if self.scale else np.zeros_like(steps)
+        if self.scale == 0:
+            return np.zeros(len(steps), dtype=np.int64)
+        return add(steps, discrete_laplace(self.scale, len(steps)))
 
     def _perturb_one(self, step: int) -> int:
         self._check(1)

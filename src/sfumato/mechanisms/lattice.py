@@ -3,7 +3,7 @@
 Nothing here fails on a data value: a NaN, an infinity or a number of any size has its lattice point.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
 from math import ceil, floor, isfinite, isnan
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import ParameterError
+from sfumato.mechanisms.arrays import column, integer_column, present
 from sfumato.noise.integers import Integers, narrow, python_integers
 from sfumato.numeric.rationals import exact, sqrt_up
 
@@ -48,8 +49,7 @@ def to_lattice(value: object, resolution: Fraction) -> int:
 
 def as_rational(value: object) -> Fraction:
     """The rational a data value stands for: never an error on a number, and never decreasing in it."""
-    if value is None:
-        return Fraction(0)
+    value = present(value)
     if isinstance(value, int | np.integer | np.bool_):
         return Fraction(int(value))
     if isinstance(value, Fraction):
@@ -68,7 +68,7 @@ def _from_float(value: float) -> Fraction:
 
 
 def _from_decimal(value: Decimal) -> Fraction:
-    if value.is_nan():
+    if value.is_nan() or not value:  # a zero may have any exponent
         return Fraction(0)
     if value.is_infinite() or value.adjusted() >= _LARGEST_EXPONENT:
         return _infinity(positive=value > 0)
@@ -80,19 +80,22 @@ def _infinity(*, positive: bool) -> Fraction:
     return Fraction(10**_LARGEST_EXPONENT) * (1 if positive else -1)
 
 
-def lattice_steps(values: Sequence[object] | np.ndarray[Any, Any], resolution: Fraction) -> Integers:
+def lattice_steps(values: Iterable[Any], resolution: Fraction) -> Integers:
     """`to_lattice` of each value.
 
     Raises:
         ParameterError: The values are not one-dimensional or hold something that is no number; for an array of floats,
             the resolution is out of their range.
     """
-    if isinstance(values, np.ndarray):
-        if values.ndim != 1:
-            raise ParameterError("exact", f"{values.ndim}-dimensional", "must be a number or a vector")
-        if values.dtype.kind == "f":
-            return _float_steps(values.astype(np.float64, copy=False), _float_resolution(resolution))
-    return narrow(python_integers(to_lattice(value, resolution) for value in values))
+    plain = column(values)
+    if isinstance(plain, np.ndarray) and plain.dtype.kind == "f":
+        with np.errstate(all="ignore"):  # a long double may be beyond floats
+            floats = plain.astype(np.float64, copy=False)
+        return _float_steps(floats, _float_resolution(resolution))
+    exact_integers = integer_column(plain)
+    if exact_integers is not None and resolution == 1:
+        return np.clip(exact_integers, -LARGEST_STEP, LARGEST_STEP).astype(np.int64)
+    return narrow(python_integers(to_lattice(value, resolution) for value in plain))
 
 
 def _float_steps(values: NDArray[np.float64], resolution: Fraction) -> NDArray[np.int64]:
@@ -101,7 +104,7 @@ def _float_steps(values: NDArray[np.float64], resolution: Fraction) -> NDArray[n
     A quotient of floats is off by less than 2^−50 of itself, the shortest decimal of the value included; NaN, ±∞ and
     what lies beyond 2^49 steps are never near enough to be trusted.
     """
-    with np.errstate(invalid="ignore", over="ignore"):
+    with np.errstate(all="ignore"):  # whatever the caller made of warnings, none may come of data
         quotients = values / float(resolution)
         below = np.floor(quotients)
         beyond_half = quotients - below - 0.5

@@ -44,21 +44,21 @@ class MatrixMechanism:
 
     The strategy A, a matrix of whole numbers, is what is measured with noise. Its columns say how far one unit moves
     the measurements: noise is scaled to the largest column in L1 (Laplace), or in L2 if a δ is given (Gaussian); under
-    replacement, to the largest difference of two columns. A⁺ is the pseudo-inverse, so the answers are those of the
-    histogram that fits the noisy measurements best in least squares. All come from that one histogram, so they are
-    consistent: a query that is the sum of two others is answered by the sum of their answers.
+    replacement, to the largest difference of two columns if that is more. A⁺ is the pseudo-inverse, so the answers are
+    those of the histogram that fits the noisy measurements best in least squares. All come from that one histogram, so
+    they are consistent: a query that is the sum of two others is answered by the sum of their answers.
 
     A is given, or one of "identity" (each cell), "workload" (W itself, in whole numbers), "hierarchical" (a binary tree
     of sums, good for ranges), or the "best": the one of these with the smallest predicted total squared error.
 
     **Guarantee**: (ε, δ)-differential privacy, δ = 0 without a delta, under `neighboring_relation`, for the whole
-    vector of answers, if a unit is counted once, in one cell. Sensitivities are exact integers and the noise is exact;
-    floats enter after it only. Proof: proofs/mechanisms/matrix.md.
+    vector of answers, if a unit is counted once at most, in one cell. Sensitivities are exact integers and the noise
+    is exact; floats enter after it only. Proof: proofs/mechanisms/matrix.md.
 
     =======================================  ==============================================================
     Edge case                                Behaviour
     =======================================  ==============================================================
-    no unit moves any measurement            exact answers, PureEvent(0): such as the total under replacement
+    no unit moves any measurement            exact answers, PureEvent(0): all entries of the workload are 0
     W not computable from a given A          ParameterError when constructed
     epsilon = 0                              ParameterError when constructed
     a histogram of another length            ParameterError; the number of cells is public
@@ -101,12 +101,12 @@ class MatrixMechanism:
         strategy: Strategy = "best",
         neighboring_relation: NeighboringRelation = ADD_OR_REMOVE_ONE,
     ) -> None:
-        queries, budget = rationals(workload), positive(epsilon, "epsilon")
+        queries, budget, relation = rationals(workload), positive(epsilon, "epsilon"), as_relation(neighboring_relation)
         rounded = np.array([[float(entry) for entry in row] for row in queries])
         plans = [
             _Plan(
                 strategy=measured,
-                noise=_calibrated(movement(measured, neighboring_relation), budget, delta),
+                noise=_calibrated(movement(measured, relation), budget, delta),
                 weights=_reconstruction(rounded, measured),
             )
             for measured in _candidates(strategy, queries)
@@ -115,7 +115,7 @@ class MatrixMechanism:
         object.__setattr__(self, "workload", queries)
         object.__setattr__(self, "strategy", tuple(map(tuple, best.strategy.tolist())))
         object.__setattr__(self, "noise", best.noise)
-        object.__setattr__(self, "neighboring_relation", as_relation(neighboring_relation))
+        object.__setattr__(self, "neighboring_relation", relation)
         object.__setattr__(self, "_weights", best.weights)
 
     @property
@@ -181,6 +181,8 @@ class _Plan:
 
 def _candidates(strategy: Strategy, queries: Rationals) -> list[IntegerMatrix]:
     cells = len(queries[0])
+    if not isinstance(strategy, str):
+        return [whole(strategy, cells=cells)]
     match strategy:
         case "identity":
             return [identity(cells)]
@@ -193,12 +195,9 @@ def _candidates(strategy: Strategy, queries: Rationals) -> list[IntegerMatrix]:
             with suppress(ParameterError):  # its denominators may be too large
                 found.append(whole_multiple(queries))
             return found
-        case str():
-            raise ParameterError(
-                "strategy", strategy, 'must be "best", "identity", "workload", "hierarchical" or a matrix'
-            )
         case _:
-            return [whole(strategy, cells=cells)]
+            requirement = 'must be "best", "identity", "workload", "hierarchical" or a matrix'
+            raise ParameterError("strategy", strategy, requirement)
 
 
 def _calibrated(moved: Movement, epsilon: Fraction, delta: Number | None) -> Noise:

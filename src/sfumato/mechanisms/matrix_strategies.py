@@ -37,10 +37,10 @@ class Movement:
 
 
 def movement(strategy: IntegerMatrix, neighboring_relation: NeighboringRelation) -> Movement:
-    """The largest column, or under replacement the largest difference of two columns: each size by itself.
+    """The largest column, or under replacement also the largest difference of two columns: each size by itself.
 
-    A unit is counted once, in one cell: adding it adds that cell's column to the measurements, replacing it takes one
-    column off and adds another.
+    A unit is counted in at most one cell: adding it adds that cell's column to the measurements, replacing it may also
+    take another column off. That a replaced unit is counted before and after is not taken for granted.
 
     Example:
         >>> movement(hierarchical(4), NeighboringRelation.ADD_OR_REMOVE_ONE)
@@ -50,7 +50,8 @@ def movement(strategy: IntegerMatrix, neighboring_relation: NeighboringRelation)
         case NeighboringRelation.ADD_OR_REMOVE_ONE:
             return _movement(strategy)
         case NeighboringRelation.REPLACE_ONE:
-            pairs = [_movement(strategy - strategy[:, [cell]]) for cell in range(strategy.shape[1])]
+            columns = np.pad(strategy, ((0, 0), (0, 1)))  # the last for units that no cell counts
+            pairs = [_movement(columns - columns[:, [cell]]) for cell in range(columns.shape[1])]
             return Movement(
                 l0=max(pair.l0 for pair in pairs),
                 l1=max(pair.l1 for pair in pairs),

@@ -10,7 +10,6 @@ Of the largest gap A_k of these windows both uses here need two facts alone: A_0
 A_k(x) ≤ A_(k+1)(x′) for neighbours x, x′. Proof: proofs/mechanisms/median.md.
 """
 
-from collections.abc import Sequence
 from fractions import Fraction
 from math import floor
 from typing import Any, Final, TypeAlias
@@ -56,8 +55,6 @@ def ordered(grid: Grid, values: Any) -> Ordered:
         [0, 0, 6, 20, 20]
     """
     exact = opened(values)
-    if isinstance(exact, str) or not isinstance(exact, Sequence | np.ndarray):
-        raise ParameterError("values", type(exact).__name__, "must be a sequence of numbers")
     return np.concatenate([[grid.first], np.sort(grid.steps(exact).astype(np.int64)), [grid.last]])
 
 

@@ -129,8 +129,9 @@ class NoisyTopK:
         steps = integers(values) if self.resolution is None else lattice_steps(values, self.resolution)
         if len(steps) < self.k:
             raise ParameterError("scores", f"{len(steps)} candidates", f"must be of at least k = {self.k} candidates")
-        noisy = add(steps, discrete_laplace(self.scale, len(steps))) if self.epsilon else np.zeros_like(steps)
-        return self._ranked(noisy)
+        if self.epsilon == 0:
+            return self._ranked(np.zeros(len(steps), dtype=np.int64))
+        return self._ranked(add(steps, discrete_laplace(self.scale, len(steps))))
 
     def accuracy(self, confidence: Number = "0.95", *, candidates: int) -> Fraction | float:
         """How far, at most, the j-th winner's score lies below the j-th largest one, for all j, with this confidence.

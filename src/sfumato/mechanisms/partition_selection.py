@@ -5,12 +5,10 @@ with a probability that grows with the number of units that hold it. Here is wha
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from math import floor
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,15 +16,12 @@ from numpy.typing import NDArray
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.additive import Vector
 from sfumato.mechanisms.base import opened
-from sfumato.mechanisms.lattice import as_rational
+from sfumato.mechanisms.keys import Key, KeyCounts, canonical_counts, key_rank
 from sfumato.numeric.rationals import Number, nonnegative, positive_integer, probability
 from sfumato.privacy.events import ApproxEvent
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, NeighboringRelation, as_relation
 from sfumato.privacy.secret import Secret
 
-K = TypeVar("K")
-KeyCounts: TypeAlias = Mapping[K, int]
-"""How many units hold each key, or how many rows each key has."""
 Mask: TypeAlias = NDArray[np.bool_]
 
 _SMALLEST_DELTA: Final = Fraction(1, 2**1000)
@@ -73,6 +68,7 @@ class PartitionSelection(ABC):
             raise ParameterError(
                 "delta", delta, "must be at least 2^-1000 and below 1: no unknown key is shown without δ"
             )
+        self._calibrate()
 
     @property
     def changed_keys(self) -> int:
@@ -84,21 +80,21 @@ class PartitionSelection(ABC):
         """What one release tells of the data."""
         return ApproxEvent(self.epsilon, self.delta)
 
-    def release(self, counts: KeyCounts[K] | Secret[KeyCounts[K]]) -> tuple[K, ...]:
-        """The keys that may be shown, sorted, so that their order says nothing about the rows.
+    def release(self, counts: KeyCounts | Secret[KeyCounts]) -> tuple[Key, ...]:
+        """The keys that may be shown, as `canonical_key` has them, sorted: neither look nor order tells of the rows.
 
         Raises:
-            ParameterError: A count is no integer.
+            ParameterError: A count is no integer, or the type of a key is not one of those of `canonical_key`.
         """
-        exact = opened(counts)
-        mask = self.kept(list(exact.values()))
+        exact = canonical_counts(opened(counts))
+        mask = opened(self.kept(list(exact.values())))
         return tuple(sorted((key for key, shown in zip(exact, mask, strict=True) if shown), key=key_rank))
 
     @abstractmethod
-    def kept(self, counts: Vector | Secret[Vector]) -> Mask:
+    def kept(self, counts: Vector | Secret[Vector]) -> Secret[Mask]:
         """Which keys may be shown, in the order of their counts, each decided by fresh randomness.
 
-        Secret as a whole: it is as long as there are keys in the data. Filter keys with it, and show only those.
+        A secret, for it is as long as there are keys in the data: `release` filters them with it and shows only those.
 
         Raises:
             ParameterError: A count is no integer.
@@ -111,6 +107,10 @@ class PartitionSelection(ABC):
     @abstractmethod
     def reliable_count(self, confidence: Number = "0.95") -> int:
         """A count from which on a key is kept with this confidence."""
+
+    @abstractmethod
+    def _calibrate(self) -> None:
+        """Derives what a strategy needs beyond the parameters, and refuses those with which it cannot work."""
 
 
 def delta_per_key(delta: Fraction, keys: int) -> Fraction:
@@ -128,25 +128,3 @@ def delta_per_key(delta: Fraction, keys: int) -> Fraction:
     per_key = share + (keys - 1) * share**2 / 2
     grid = 1 << _DIGITS + (per_key.denominator // per_key.numerator).bit_length()
     return Fraction(floor(per_key * grid), grid)
-
-
-def key_rank(key: Any) -> tuple[Any, ...]:
-    """A place for every key: None, numbers by size, texts, tuples part by part, then others by type and text.
-
-    Total, so that sorting keys of any types never fails and never falls back on the order in which they came.
-
-    Example:
-        >>> sorted(["b", 10, None, ("x", None), 9.5, "a"], key=key_rank)
-        [None, 9.5, 10, 'a', 'b', ('x', None)]
-    """
-    if isinstance(key, str):
-        return (2, key)
-    if isinstance(key, int):
-        return (1, key, "")
-    if isinstance(key, float | Fraction | Decimal | np.number | np.bool_):
-        return (1, as_rational(key), str(key))  # the text places NaN, which counts as 0, after a 0
-    if key is None:
-        return (0,)
-    if isinstance(key, tuple):
-        return (3, tuple(key_rank(part) for part in key))
-    return (4, type(key).__name__, str(key))

@@ -96,7 +96,7 @@ class PosteriorSampling:
         Raises:
             ParameterError: An observation is no number at all.
         """
-        steps = lattice_steps(list(opened(observations)), resolution=Fraction(1)).tolist()
+        steps = lattice_steps(opened(observations), Fraction(1)).tolist()
         values = [min(max(step, 0), self.model.maximum) for step in steps]
         count, total = self.power * len(values), self.power * sum(values)
         return self.model.grid[int(enclosed_choice(partial(self._weights, count, total), 1)[0])]

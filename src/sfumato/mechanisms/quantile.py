@@ -113,6 +113,8 @@ class Quantile:
     def accuracy(self, confidence: Number = "0.95") -> float:
         """The t for which #{v < x} − t ≤ q·n ≤ #{v ≤ x} + t holds of the answer x, with this confidence.
 
+        v are the values as they are counted: moved to the nearest grid point.
+
         t = (W/ε)·(ln of the number of grid points − ln(1 − confidence)) ranks, rounded up; infinite at ε = 0.
         """
         ratio = len(self._grid) / failure_probability(confidence)
@@ -147,7 +149,7 @@ def choose_step(steps: Integers, ends: tuple[int, int], quantile: Fraction, rate
     """
     starts, widths, below, up_to = _stretches(steps, ends)
     numerator, denominator = quantile.as_integer_ratio()
-    if denominator * len(steps) > SAFE:
+    if denominator * max(1, len(steps)) > SAFE:  # without a step the products are 0, but not their factors
         below, up_to = below.astype(object), up_to.astype(object)
     target = numerator * len(steps)
     distances = np.maximum(np.maximum(below * denominator - target, target - up_to * denominator), 0)

@@ -131,6 +131,8 @@ class Quantiles:
     def accuracy(self, confidence: Number = "0.95") -> float:
         """The t for which #{v < xⱼ} − t ≤ qⱼ·n ≤ #{v ≤ xⱼ} + t holds of all answers xⱼ at once, with this confidence.
 
+        v are the values as they are counted: moved to the nearest grid point.
+
         The sum, over the levels, of the error of its worst choice, by the union bound over all choices; values that
         share a grid point and a place, about one in 2^20 of those of the point, may add to it once a level. Infinite
         at ε = 0.

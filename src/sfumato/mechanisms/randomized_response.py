@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import ParameterError
+from sfumato.mechanisms.arrays import Column, column
 from sfumato.mechanisms.base import opened
+from sfumato.mechanisms.lattice import as_rational
 from sfumato.mechanisms.survey import Randomization, SurveyEstimate
 from sfumato.noise.acceptance import Booleans
 from sfumato.noise.bernoulli import bernoulli
@@ -88,9 +90,7 @@ class RandomizedResponse:
         Raises:
             ParameterError: The bits are not one-dimensional.
         """
-        truths = np.asarray(opened(bits), dtype=np.bool_)
-        if truths.ndim != 1:
-            raise ParameterError("bits", f"{truths.ndim}-dimensional", "must be one bit for each respondent")
+        truths = _truths(column(opened(bits), "bits"))
         if self.heads_probability == _FAIR:
             return truths ^ bernoulli(_FALSEHOOD, len(truths))
         first, second = (bernoulli(self.heads_probability, len(truths)) for _ in range(2))
@@ -129,3 +129,11 @@ class RandomizedResponse:
     def _randomization(self) -> Randomization:
         heads = float(self.heads_probability)
         return Randomization(when_false=(1 - heads) * heads, gain=heads)
+
+
+def _truths(bits: Column) -> Booleans:
+    """What is not 0; NaN is missing, so it is a "no"."""
+    if not isinstance(bits, np.ndarray):
+        return np.array([as_rational(bit) != 0 for bit in bits], dtype=np.bool_)
+    said: Booleans = (bits != 0).astype(np.bool_, copy=False)
+    return said & ~np.isnan(bits) if bits.dtype.kind == "f" else said

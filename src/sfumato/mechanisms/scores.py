@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from numpy.typing import NDArray
 
 from sfumato.errors import ParameterError
-from sfumato.mechanisms.arrays import as_column, integer_column
+from sfumato.mechanisms.arrays import column, integer_column
 from sfumato.mechanisms.lattice import as_rational, lattice_steps
 from sfumato.noise.integers import SAFE, Integers, narrow, python_integers
 
@@ -28,7 +28,7 @@ def whole_scores(scores: Iterable[Any], resolution: Fraction | None) -> tuple[In
         >>> whole_scores([0.5, 0.25, 3], Fraction(1, 2))  # halves upward
         (array([1, 1, 6]), 1)
     """
-    values = as_column(scores, "scores")
+    values = column(scores, "scores")
     if len(values) == 0:
         raise ParameterError("scores", "an empty sequence", "must hold at least one candidate")
     if resolution is not None:

@@ -2,14 +2,16 @@
 
 from collections.abc import Callable
 from fractions import Fraction
+from os import getpid
 from threading import Lock
-from typing import TypeAlias
+from typing import NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.additive import Answer, Exact, Vector, integers
+from sfumato.mechanisms.arrays import column
 from sfumato.mechanisms.base import opened
 from sfumato.mechanisms.lattice import lattice_steps
 from sfumato.noise.discrete_laplace import discrete_laplace
@@ -33,7 +35,15 @@ class SparseVectorSession:
         (False, True, True)
     """
 
-    __slots__ = ("_answer_scale", "_comparison_scale", "_lock", "_noisy_threshold", "_remaining", "_resolution")
+    __slots__ = (
+        "_answer_scale",
+        "_comparison_scale",
+        "_lock",
+        "_noisy_threshold",
+        "_process",
+        "_remaining",
+        "_resolution",
+    )
 
     def __init__(
         self,
@@ -51,6 +61,7 @@ class SparseVectorSession:
         self._comparison_scale, self._answer_scale = comparison_scale, answer_scale
         self._remaining, self._resolution = cutoff, resolution
         self._lock = Lock()  # two threads must not both find the last True still to be said
+        self._process = getpid()
 
     @property
     def remaining(self) -> int:
@@ -84,7 +95,7 @@ class SparseVectorSession:
         Raises:
             ParameterError: As for `above`.
         """
-        return tuple(self._compared(lambda: opened(answers))[1].tolist())
+        return tuple(self._compared(lambda: column(opened(answers)))[1].tolist())
 
     def each_value(self, answers: Answers) -> tuple[Answer | None, ...]:
         """`value` of one answer after the other, up to and including the one at which the session halts.
@@ -92,7 +103,12 @@ class SparseVectorSession:
         Raises:
             ParameterError: As for `value`.
         """
-        return self._told(lambda: opened(answers))
+        return self._told(lambda: column(opened(answers)))
+
+    def _refuse(self, *_: object) -> NoReturn:
+        raise TypeError("a running sparse vector is not copied or stored: each copy could say True as often again")
+
+    __copy__ = __deepcopy__ = __reduce__ = __reduce_ex__ = __getstate__ = _refuse
 
     def _told(self, open_answers: Callable[[], Exact]) -> tuple[Answer | None, ...]:
         if self._answer_scale is None:
@@ -103,6 +119,9 @@ class SparseVectorSession:
 
     def _compared(self, open_answers: Callable[[], Exact]) -> tuple[Integers, NDArray[np.bool_]]:
         """Answers in steps and the replies to them, up to the halt, behind which nothing is opened."""
+        if getpid() != self._process:
+            requirement = "stays with the process that started it, or each process could hear as often True"
+            raise ParameterError("session", "a copy in another process", requirement)
         with self._lock:
             if self.halted:
                 requirement = "is reached, so the session has halted; start another one, at its own cost"

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from sfumato.mechanisms.base import opened
-from sfumato.mechanisms.partition_selection import K, KeyCounts, key_rank
+from sfumato.mechanisms.keys import Key, KeyCounts, canonical_counts, key_rank
 from sfumato.mechanisms.thresholds import NoisyThreshold
 from sfumato.numeric.rationals import Number
 from sfumato.privacy.events import ApproxEvent
@@ -22,14 +22,16 @@ class StableHistogram:
     **Guarantee**: (ε, δ)-differential privacy with the parameters and the neighbouring relation of `selection`. No
     count below τ is ever shown. Proof: proofs/mechanisms/stable_histogram.md.
 
-    ==============================  =========================================================
+    ==============================  ======================================================================
     Edge case                       Answer
-    ==============================  =========================================================
+    ==============================  ======================================================================
     count of 0, or below            the key never appears
     no key, or none reaches τ       an empty dict
-    keys of several types           sorted all the same: None, numbers, texts, tuples, others
+    keys that are equal             shown as one, by `canonical_key`: 1 for True, 1.0 and Decimal("1.00")
+    keys of several types           sorted all the same, by `key_rank`
+    NaN                             the key never appears: it equals nothing, not even itself
     counts beyond 2^63              Python integers, never wrapped
-    ==============================  =========================================================
+    ==============================  ======================================================================
 
     Args:
         selection: A `LaplaceThreshold` or a `GaussianThreshold`; its bounds are those of the counts.
@@ -51,16 +53,16 @@ class StableHistogram:
         """What one release tells of the data."""
         return self.selection.event
 
-    def release(self, counts: KeyCounts[K] | Secret[KeyCounts[K]]) -> dict[K, int]:
-        """Keys and noisy counts, sorted by key, so that their order says nothing about the rows.
+    def release(self, counts: KeyCounts | Secret[KeyCounts]) -> dict[Key, int]:
+        """Keys as `canonical_key` has them and their noisy counts, sorted by key: nothing but counts tells of the rows.
 
         Raises:
-            ParameterError: A count is no integer.
+            ParameterError: A count is no integer, or the type of a key is not one of those of `canonical_key`.
         """
-        exact = opened(counts)
-        kept, noisy = self.selection.noisy_counts(list(exact.values()))
-        shown = [(key, int(noisy[i])) for i, key in enumerate(exact) if kept[i]]
-        return dict(sorted(shown, key=lambda item: (key_rank(item[0]), item[1])))
+        exact = canonical_counts(opened(counts))
+        kept, noisy = opened(self.selection.noisy_counts(list(exact.values())))
+        shown = {key: int(noisy[i]) for i, key in enumerate(exact) if kept[i]}
+        return {key: shown[key] for key in sorted(shown, key=key_rank)}
 
     def accuracy(self, confidence: Number = "0.95") -> int | Fraction | float:
         """A t such that a key is shown with a count more than t off with probability at most 1 − confidence.

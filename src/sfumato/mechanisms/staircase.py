@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from sfumato.errors import ParameterError
-from sfumato.mechanisms.additive import Answer, Exact, half_width, release_on_lattice
+from sfumato.mechanisms.additive import Answer, Exact, half_width, release_on_lattice, stated_for_vectors
 from sfumato.mechanisms.lattice import lattice_l1_sensitivity
 from sfumato.noise.domain import drawable
 from sfumato.noise.integers import Integers, add
@@ -47,7 +47,8 @@ class Staircase:
     Args:
         linf_sensitivity: How far one unit moves each number it moves, 0 or more, in the unit of the values.
         epsilon: 0 or more, for all numbers together.
-        l0_sensitivity: How many numbers of a vector one unit moves; each is noised with ε/l0_sensitivity.
+        l0_sensitivity: How many numbers of a vector one unit moves, each noised with ε/l0_sensitivity; must be stated
+            for vectors.
         resolution: The width of a lattice step, above 0; None where the exact values are integers.
         minimize: "absolute" for the smallest E|noise|, "squared" for the smallest variance.
 
@@ -65,7 +66,7 @@ class Staircase:
 
     linf_sensitivity: Fraction
     epsilon: Fraction
-    l0_sensitivity: int
+    l0_sensitivity: int | None
     resolution: Fraction | None
     minimize: Objective
     width: int
@@ -76,14 +77,15 @@ class Staircase:
         *,
         linf_sensitivity: Number,
         epsilon: Number,
-        l0_sensitivity: int = 1,
+        l0_sensitivity: int | None = None,
         resolution: Number | None = None,
         minimize: Objective = "absolute",
     ) -> None:
         step = None if resolution is None else positive(resolution, "resolution")
         object.__setattr__(self, "linf_sensitivity", nonnegative(linf_sensitivity, "linf_sensitivity"))
         object.__setattr__(self, "epsilon", nonnegative(epsilon, "epsilon"))
-        object.__setattr__(self, "l0_sensitivity", positive_integer(l0_sensitivity, "l0_sensitivity"))
+        moved = None if l0_sensitivity is None else positive_integer(l0_sensitivity, "l0_sensitivity")
+        object.__setattr__(self, "l0_sensitivity", moved)
         object.__setattr__(self, "resolution", step)
         object.__setattr__(self, "minimize", minimize)
         object.__setattr__(self, "width", self._best_width())
@@ -125,7 +127,7 @@ class Staircase:
 
     @property
     def _epsilon_each(self) -> Fraction:
-        return self.epsilon / self.l0_sensitivity
+        return self.epsilon / (self.l0_sensitivity or 1)
 
     @property
     def _law(self) -> StaircaseLaw:
@@ -141,8 +143,9 @@ class Staircase:
         return best_width(self._steps_moved, self._epsilon_each, 1 if self.minimize == "absolute" else 2)
 
     def _perturb(self, steps: Integers) -> Integers:
+        stated_for_vectors(self.l0_sensitivity, len(steps))
         if not self.width:
-            return np.zeros_like(steps) if self._steps_moved else steps
+            return np.zeros(len(steps), dtype=np.int64) if self._steps_moved else steps
         return add(steps, staircase(self._steps_moved, self.width, self._epsilon_each, len(steps)))
 
     def _perturb_one(self, step: int) -> int:

@@ -18,7 +18,7 @@ from sfumato.privacy.secret import Secret
 
 
 class NoisyCounts(NamedTuple):
-    """Noisy counts of all keys of the data, in their order, and which of them may be shown. Secret as a whole."""
+    """Noisy counts of all keys of the data, in their order, and which of them may be shown."""
 
     kept: Mask
     noisy: Integers
@@ -29,6 +29,8 @@ class NoisyThreshold(PartitionSelection):
     """What both thresholds share: a key is kept if its count is not 0 and count + noise ≥ `threshold`.
 
     Counts may be of units, or of rows if a unit has at most `max_rows_per_group_per_unit` of them in each key.
+    Every key of the data draws noise before any is dropped, so time and memory of a release grow with the number of keys:
+    no guarantee covers who can measure these.
     """
 
     max_rows_per_group_per_unit: int
@@ -37,19 +39,38 @@ class NoisyThreshold(PartitionSelection):
     threshold: int
     """The smallest τ, or one more, that a key of one unit alone reaches with probability at most δ per key."""
 
-    def noisy_counts(self, counts: Vector | Secret[Vector]) -> NoisyCounts:
-        """The noisy count of each key, and whether it may be shown.
+    def __init__(
+        self,
+        *,
+        epsilon: Number,
+        delta: Number,
+        max_groups_per_unit: int = 1,
+        max_rows_per_group_per_unit: int = 1,
+        neighboring_relation: NeighboringRelation = ADD_OR_REMOVE_ONE,
+    ) -> None:
+        rows = positive_integer(max_rows_per_group_per_unit, "max_rows_per_group_per_unit")
+        object.__setattr__(self, "max_rows_per_group_per_unit", rows)  # before the rest, which is calibrated for it
+        PartitionSelection.__init__(
+            self,
+            epsilon=epsilon,
+            delta=delta,
+            max_groups_per_unit=max_groups_per_unit,
+            neighboring_relation=neighboring_relation,
+        )
+
+    def noisy_counts(self, counts: Vector | Secret[Vector]) -> Secret[NoisyCounts]:
+        """The noisy count of each key, and whether it may be shown: a secret, for keys that stay hidden are among them.
 
         Raises:
             ParameterError: A count is no integer.
         """
         exact_counts = integers(opened(counts))
         noisy: Integers = self.noise.release(exact_counts)
-        return NoisyCounts((exact_counts > 0) & (noisy >= self.threshold), noisy)
+        return Secret(NoisyCounts((exact_counts > 0) & (noisy >= self.threshold), noisy))
 
-    def kept(self, counts: Vector | Secret[Vector]) -> Mask:
+    def kept(self, counts: Vector | Secret[Vector]) -> Secret[Mask]:
         """Which keys may be shown: those of which the noisy count reaches the threshold."""
-        return self.noisy_counts(counts).kept
+        return Secret(opened(self.noisy_counts(counts)).kept)
 
     def keep_probability(self, count: int) -> float:
         """P(count + noise ≥ threshold), as precise as a float; 0 up to a count of 0."""
@@ -59,12 +80,11 @@ class NoisyThreshold(PartitionSelection):
         """The smallest count of at least the threshold with which a key is kept with this confidence, or one more."""
         return self.threshold + _upper_width(self.noise, failure_probability(confidence))
 
-    def _set_threshold(self, rows: int, noise: Laplace | Gaussian, delta: Fraction) -> None:
+    def _set_threshold(self, noise: Laplace | Gaussian, delta: Fraction) -> None:
         """Such that no more than `delta` is left to keys that one database has and its neighbour has not."""
-        object.__setattr__(self, "max_rows_per_group_per_unit", rows)
-        object.__setattr__(self, "noise", noise)
         width = _upper_width(noise, delta_per_key(delta, self.changed_keys))
-        object.__setattr__(self, "threshold", rows + 1 + width)
+        object.__setattr__(self, "noise", noise)
+        object.__setattr__(self, "threshold", self.max_rows_per_group_per_unit + 1 + width)
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -107,26 +127,11 @@ class LaplaceThreshold(NoisyThreshold):
         [KKMN09]; [BNS16] for the histogram.
     """
 
-    def __init__(
-        self,
-        *,
-        epsilon: Number,
-        delta: Number,
-        max_groups_per_unit: int = 1,
-        max_rows_per_group_per_unit: int = 1,
-        neighboring_relation: NeighboringRelation = ADD_OR_REMOVE_ONE,
-    ) -> None:
-        PartitionSelection.__init__(
-            self,
-            epsilon=epsilon,
-            delta=delta,
-            max_groups_per_unit=max_groups_per_unit,
-            neighboring_relation=neighboring_relation,
-        )
-        rows = positive_integer(max_rows_per_group_per_unit, "max_rows_per_group_per_unit")
+    def _calibrate(self) -> None:
         if self.epsilon == 0:
-            raise ParameterError("epsilon", epsilon, "must be above 0; at 0 a Gaussian threshold lives on δ alone")
-        self._set_threshold(rows, Laplace(l1_sensitivity=self.changed_keys * rows, epsilon=self.epsilon), self.delta)
+            raise ParameterError("epsilon", self.epsilon, "must be above 0; at 0 a Gaussian threshold lives on δ alone")
+        distance = self.changed_keys * self.max_rows_per_group_per_unit
+        self._set_threshold(Laplace(l1_sensitivity=distance, epsilon=self.epsilon), self.delta)
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -171,27 +176,12 @@ class GaussianThreshold(NoisyThreshold):
         [CKS20] for the noise; [WKZK24], which also prices the sum of both δ exactly.
     """
 
-    def __init__(
-        self,
-        *,
-        epsilon: Number,
-        delta: Number,
-        max_groups_per_unit: int = 1,
-        max_rows_per_group_per_unit: int = 1,
-        neighboring_relation: NeighboringRelation = ADD_OR_REMOVE_ONE,
-    ) -> None:
-        PartitionSelection.__init__(
-            self,
-            epsilon=epsilon,
-            delta=delta,
-            max_groups_per_unit=max_groups_per_unit,
-            neighboring_relation=neighboring_relation,
-        )
-        rows, keys = positive_integer(max_rows_per_group_per_unit, "max_rows_per_group_per_unit"), self.changed_keys
+    def _calibrate(self) -> None:
+        rows, keys = self.max_rows_per_group_per_unit, self.changed_keys
         share = self.delta if keys == 1 else self.delta / 2
         distance = sqrt_up(Fraction(keys * rows**2))
         noise = Gaussian(l2_sensitivity=distance, epsilon=self.epsilon, delta=share, l0_sensitivity=keys)
-        self._set_threshold(rows, noise, share)
+        self._set_threshold(noise, share)
 
 
 def _upper_width(noise: Laplace | Gaussian, failure: Fraction) -> int:

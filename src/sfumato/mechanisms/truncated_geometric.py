@@ -18,7 +18,6 @@ from sfumato.numeric.distributions import failure_probability
 from sfumato.numeric.rationals import Number
 from sfumato.numeric.rounding import exp_down
 from sfumato.numeric.search import smallest_integer
-from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation
 from sfumato.privacy.secret import Secret
 
 _WORD_BITS: Final = 62  # of the uniform words that decide all but one key in 2^62
@@ -35,8 +34,8 @@ class TruncatedGeometricSelection(PartitionSelection):
     π first grows like e^(nε/k), then 1 − π shrinks like e^(−nε/k) until π is 1: like the tails of geometric noise
     that is truncated, hence the name.
 
-    **Guarantee**: (ε, δ)-differential privacy for `neighboring_relation`, for units that are counted in at most
-    `max_groups_per_unit` keys, and for the probabilities that are really used: what is rounded is rounded down, and all
+    **Guarantee**: (ε, δ)-differential privacy for `neighboring_relation`, for counts of units (never of rows) that are
+    counted once in each of at most `max_groups_per_unit` keys, and for the probabilities that are really used: what is rounded is rounded down, and all
     inequalities hold between the rounded numbers. A key of one unit is shown with probability δ₀.
     Proof: proofs/mechanisms/truncated_geometric.md.
 
@@ -69,31 +68,12 @@ class TruncatedGeometricSelection(PartitionSelection):
         [DVGM22] for the optimum where a unit holds one key; [KOV15] Theorem 3.3 for several.
     """
 
-    def __init__(
-        self,
-        *,
-        epsilon: Number,
-        delta: Number,
-        max_groups_per_unit: int = 1,
-        neighboring_relation: NeighboringRelation = ADD_OR_REMOVE_ONE,
-    ) -> None:
-        PartitionSelection.__init__(
-            self,
-            epsilon=epsilon,
-            delta=delta,
-            max_groups_per_unit=max_groups_per_unit,
-            neighboring_relation=neighboring_relation,
-        )
-        if self.certain_count > _LARGEST_TABLE:
-            requirement = f"keys of {_LARGEST_TABLE} units would not be certain to be shown; raise ε or δ"
-            raise ParameterError("epsilon", epsilon, requirement)
-
     @property
     def certain_count(self) -> int:
         """The smallest count with which a key is certain to be kept."""
         return self._table.certain
 
-    def kept(self, counts: Vector | Secret[Vector]) -> Mask:
+    def kept(self, counts: Vector | Secret[Vector]) -> Secret[Mask]:
         """Which keys may be shown: one coin of `keep_probability` for each."""
         table = self._table
         exact_counts = np.clip(integers(opened(counts)), 0, table.certain).astype(np.int64)
@@ -101,7 +81,7 @@ class TruncatedGeometricSelection(PartitionSelection):
         mask: Mask = words < heads
         for tie in np.flatnonzero(words == heads):  # the bits below the word decide
             mask[tie] = bernoulli(table.tail(int(exact_counts[tie])), 1)[0]
-        return mask
+        return Secret(mask)
 
     def keep_probability(self, count: int) -> Fraction:
         """π(count), exactly."""
@@ -113,6 +93,11 @@ class TruncatedGeometricSelection(PartitionSelection):
         return smallest_integer(
             lambda count: self.keep_probability(count) >= 1 - failure, fails_at=0, holds_at=self.certain_count
         )
+
+    def _calibrate(self) -> None:
+        if self.certain_count > _LARGEST_TABLE:
+            requirement = f"keys of {_LARGEST_TABLE} units would not be certain to be shown; raise ε or δ"
+            raise ParameterError("epsilon", self.epsilon, requirement)
 
     @property
     def _table(self) -> "_KeepTable":

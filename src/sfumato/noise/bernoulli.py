@@ -1,4 +1,4 @@
-"""Exact coins: probability a rational, exp(−x) for a rational x [CKS20], or a number known by its bounds."""
+"""Exact coins: probability a rational, or a number known by its bounds."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sfumato.errors import ParameterError
 from sfumato.noise import entropy
-from sfumato.noise.acceptance import Booleans, below, rational_coins
+from sfumato.noise.acceptance import Booleans, below
 from sfumato.noise.rejection import size_of
 
 _BITS: Final = 16  # of U that decide all but one coin in 2^16
@@ -61,30 +61,6 @@ def bernoulli_within(bounds: Callable[[int], tuple[int, int]], size: int) -> Boo
         lower, upper = bounds(precision)
     threshold = lower >> precision - _BITS
     return _coins(threshold, size, lambda count: [below(threshold, _BITS, bounds) for _ in range(count)])
-
-
-def bernoulli_exp(numerators: NDArray[Any], denominator: int) -> Booleans:
-    """One coin for each numerator, true with probability exp(−numerator/denominator), exactly.
-
-    Args:
-        numerators: Integers, 0 or more, int64 or Python integers of any size.
-        denominator: A whole number above 0.
-
-    Raises:
-        ParameterError: The denominator is below 1 or a numerator is negative.
-
-    Example:
-        >>> bernoulli_exp(np.array([0, 10**6]), 1).tolist()
-        [True, False]
-
-    References:
-        [CKS20] Algorithm 1, for the law; the way here is `acceptance`.
-    """
-    if denominator < 1:
-        raise ParameterError("denominator", denominator, "must be at least 1")
-    if (numerators < 0).any():
-        raise ParameterError("numerators", "an array", "must hold no negative number")
-    return rational_coins(numerators, denominator)
 
 
 def _leading(size: int) -> NDArray[np.uint16]:

@@ -10,10 +10,10 @@ from sfumato.errors import ParameterError
 from sfumato.noise import entropy
 from sfumato.noise.acceptance import Booleans
 from sfumato.noise.bernoulli import bernoulli
-from sfumato.noise.discrete_gaussian import discrete_gaussian
 from sfumato.noise.integers import Integers, largest
 from sfumato.noise.rejection import accepted
 from sfumato.noise.uniform import uniform_one_below
+from sfumato.noise.universal_gaussian import universal_gaussian
 
 LARGEST_COUNT: Final = 1 << 62
 
@@ -73,7 +73,7 @@ def _drawn(half: int, size: int) -> Integers:
 
 
 def _attempts(half: int, variance: Fraction, count: int) -> Integers:
-    offsets = discrete_gaussian(variance, count)
+    offsets = universal_gaussian(variance, count)
     offsets = offsets[abs(offsets) <= half]
     return offsets[_kept(abs(offsets), half)]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from itertools import accumulate
-from math import frexp, lcm
+from math import frexp
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -29,41 +29,6 @@ Whole: TypeAlias = Sequence[int] | NDArray[Any]
 _PRECISION: Final = 32  # bits of the largest weight
 _INFLATION: Final = 1 + 2.0**-14  # above the error of a float32 of a weight, 2^−17
 _MOST_IN_FLOATS: Final = 1 << 29  # candidates whose weights add up to less than 2^62
-
-
-def exponential_choice(exponents: Sequence[Fraction], size: int) -> Integers:
-    """`size` independent indexes i with P(i) = exp(−exponents[i]) / Σ_j exp(−exponents[j]), exactly.
-
-    Args:
-        exponents: One rational for each candidate; adding the same number to all changes nothing.
-        size: How many, 0 or more.
-
-    Raises:
-        ParameterError: There is no candidate, or the size lies outside.
-
-    Example:
-        >>> exponential_choice([Fraction(0), Fraction(1000)], 3).tolist()
-        [0, 0, 0]
-    """
-    return exponential_choice_of(*_on_one_denominator(exponents), size)
-
-
-def weighted_exponential_choice(weights: Whole, exponents: Sequence[Fraction], size: int) -> Integers:
-    """`size` independent indexes i with P(i) ∝ weights[i]·exp(−exponents[i]), exactly.
-
-    Args:
-        weights: 0 or more, at least one above 0.
-        exponents: One rational for each candidate; adding the same number to all changes nothing.
-        size: How many, 0 or more.
-
-    Raises:
-        ParameterError: No candidate has a weight, a weight is negative, or the size lies outside.
-
-    Example:
-        >>> weighted_exponential_choice([0, 3], [Fraction(0), Fraction(1000)], 3).tolist()
-        [1, 1, 1]
-    """
-    return exponential_choice_of(*_on_one_denominator(exponents), size, weights=weights)
 
 
 def exponential_choice_of(numerators: Whole, denominator: int, size: int, *, weights: Whole | None = None) -> Integers:
@@ -204,8 +169,3 @@ def _proposals(gaps: Integers, denominator: int, weights: Integers | None) -> _P
     edges[1:] = approximate
     edges[1:] += 2
     return _Proposals(_Candidates(gaps, denominator, weights, shift), np.cumsum(edges, out=edges))
-
-
-def _on_one_denominator(exponents: Sequence[Fraction]) -> tuple[Integers, int]:
-    denominator = lcm(*(exponent.denominator for exponent in exponents))
-    return python_integers(e.numerator * (denominator // e.denominator) for e in exponents), denominator

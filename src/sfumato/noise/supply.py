@@ -1,21 +1,24 @@
 """Which tier draws: a certified table once it pays, the universal sampler until then.
 
-Both have exactly the same law. The choice depends on the law's parameter and on how many draws were asked for, which
-are public; a scale that is secret must not come here, because tables are kept.
+Both have exactly the same law. The choice depends on the law's parameter and on how many draws were asked for: on what
+is public, but for the number of keys nobody listed, which shows in time and memory in any case. A scale that is secret
+must not come here, because tables are kept.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
 from typing import Final, Protocol
 
 from sfumato.noise.integers import Integers, narrow, python_integers
 from sfumato.noise.rejection import size_of
+from sfumato.noise.word_table import UncertifiedError
 
 LARGEST_DIRECT_SCALE: Final = 128
 """Up to it a table names every value; beyond it, blocks of values."""
 
 KEPT: Final = 64
-"""How many laws are remembered, each with a table of at most 700 kB."""
+"""How many laws are remembered, each with a table of at most 1 MB."""
 
 _FEW: Final = 8  # draws that are quicker one by one
 _CALL: Final = 1000  # what a call costs beyond its draws, in draws
@@ -42,7 +45,7 @@ class Supply:
     universal: Callable[[int], Integers]
     universal_one: Callable[[], int]
     table: Table | None = None
-    drawn: int = 0
+    drawn: float = 0
 
     def one(self) -> int:
         """One draw."""
@@ -58,7 +61,12 @@ class Supply:
             return narrow(python_integers(self.one() for _ in range(size)))
         if self.table is None:
             self.drawn += size + _CALL
-            if self.drawn < _PAYS:
-                return self.universal(size)
+            if self.drawn >= _PAYS:
+                self._try_table()
+        return self.universal(size) if self.table is None else self.table.draw(size)
+
+    def _try_table(self) -> None:
+        try:
             self.table = self.build()
-        return self.table.draw(size)
+        except UncertifiedError:
+            self.drawn = -inf

@@ -8,7 +8,6 @@ higher precision, until it is settled. The last word is 2^64 − 1, so whatever 
 A guide maps the first 16 bits of U straight to the atom wherever no word lies among the numbers they begin.
 """
 
-from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import repeat
@@ -25,8 +24,13 @@ MIXED: Final = -1
 """What the guide says where 16 bits do not settle the atom."""
 
 _GUARD: Final = 64  # bits of the first enclosure beyond those of a word
+_MOST_GUARD: Final = 4 * _GUARD  # some C_i of an odd scale may lie as near a multiple of 2^−64 as its maker likes
 _NEGLIGIBLE: Final = 32  # weights below 2^(32 − precision) are bounded together, as a tail
 _WORD: Final = 64
+
+
+class UncertifiedError(Exception):
+    """A word of this law cannot be certified at a reasonable precision: it is to be drawn without a table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,20 +51,22 @@ class WordTable:
         law: The weights.
         word_bits: Length of a word; shorter ones only make ties more frequent, for tests.
         guide_bits: How many leading bits the guide reads.
+
+    Raises:
+        UncertifiedError: The law has no table, which its public parameters decide.
     """
 
     def __init__(self, law: Law, *, word_bits: int = _WORD, guide_bits: int = GUIDE_BITS) -> None:
         self._law, self._bits, self._rest = law, word_bits, word_bits - guide_bits
-        self.words: Final = _words(law, word_bits)
-        self._words = np.array(self.words, dtype=np.uint64)
+        self.words: Final = np.array(_words(law, word_bits), dtype=np.uint64)
         self.guide: Final = self._guide(guide_bits)
 
     def atoms(self, leading: NDArray[Any]) -> NDArray[np.int64]:
         """The atom of each U whose first bits are given: fresh bits follow them."""
         rest = entropy.random_words(len(leading)) >> np.uint64(_WORD - self._rest)
         prefixes = leading.astype(np.uint64) << np.uint64(self._rest) | rest
-        found: NDArray[np.int64] = np.searchsorted(self._words, prefixes, side="right")
-        ties = (found > 0) & (self._words[found - 1] == prefixes)
+        found: NDArray[np.int64] = np.searchsorted(self.words, prefixes, side="right")
+        ties = (found > 0) & (self.words[found - 1] == prefixes)
         for i in np.flatnonzero(ties).tolist():
             found[i] = self.settle(int(prefixes[i]))
         return found
@@ -71,8 +77,8 @@ class WordTable:
         found = self.guide.item(prefix >> self._rest)
         if found != MIXED:
             return int(found)
-        found = bisect_right(self.words, prefix)
-        return self.settle(prefix) if found and self.words[found - 1] == prefix else found
+        found = int(self.words.searchsorted(np.uint64(prefix), side="right"))
+        return self.settle(prefix) if found and int(self.words[found - 1]) == prefix else found
 
     def settle(self, prefix: int) -> int:
         """The atom of a U that begins with a word: U is extended until it lies on one side of every C_i."""
@@ -87,15 +93,14 @@ class WordTable:
         """For each leading part, the atom of all words that begin with it, if that is one and the same."""
         lowest = np.arange(1 << bits, dtype=np.uint64) << np.uint64(self._rest)
         highest = lowest | np.uint64((1 << self._rest) - 1)
-        first = np.searchsorted(self._words, lowest, side="left")
-        past = np.searchsorted(self._words, highest, side="right")
+        first = np.searchsorted(self.words, lowest, side="left")
+        past = np.searchsorted(self.words, highest, side="right")
         return np.where(first == past, first, MIXED).astype(np.int16)
 
 
 def _words(law: Law, bits: int) -> list[int]:
     """⌊2^bits·C_i⌋ for each atom i, up to the first that is 2^bits − 1."""
-    precision = bits + _GUARD
-    while True:
+    for precision in range(bits + _GUARD, bits + _MOST_GUARD, _WORD):
         words = []
         for lower, upper in _word_bounds(_enclosed(law, precision), bits):
             if lower != upper:
@@ -103,7 +108,7 @@ def _words(law: Law, bits: int) -> list[int]:
             words.append(lower)
             if lower == (1 << bits) - 1:
                 return words
-        precision += _WORD
+    raise UncertifiedError
 
 
 def _word_bounds(enclosed: _Cumulative, bits: int) -> Iterator[tuple[int, int]]:

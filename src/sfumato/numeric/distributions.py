@@ -103,7 +103,6 @@ def discrete_laplace_variance(scale: Fraction) -> float:
     return 0.5 / math.sinh(0.5 / float(scale)) ** 2 if scale > Fraction(1, 700) else 0.0
 
 
-@lru_cache(maxsize=1024)
 def discrete_laplace_half_width(scale: Fraction, confidence: Number) -> int:
     """The smallest integer t with P(|X| ≤ t) ≥ confidence.
 
@@ -120,13 +119,18 @@ def discrete_laplace_half_width(scale: Fraction, confidence: Number) -> int:
         >>> discrete_laplace_half_width(Fraction(10), "0.95")
         30
     """
-    with localcontext(_CONTEXT):
-        ratio = (-1 / _decimal(scale)).exp()
-        steps = _decimal(scale) * (2 / ((1 + ratio) * _decimal(failure_probability(confidence)))).ln()
-        return max(0, int((steps * _ROUNDED_UP).to_integral_value(ROUND_CEILING)) - 1)
+    return _laplace_half_width(scale, failure_probability(confidence))
 
 
 @lru_cache(maxsize=1024)
+def _laplace_half_width(scale: Fraction, failure: Fraction) -> int:
+    """Keyed by exact numbers: a float equals and hashes like the rational it is stored as, but stands for another."""
+    with localcontext(_CONTEXT):
+        ratio = (-1 / _decimal(scale)).exp()
+        steps = _decimal(scale) * (2 / ((1 + ratio) * _decimal(failure))).ln()
+        return max(0, int((steps * _ROUNDED_UP).to_integral_value(ROUND_CEILING)) - 1)
+
+
 def discrete_gaussian_half_width(stddev: Fraction, confidence: Number) -> int:
     """The smallest integer t with P(|X| ≤ t) ≥ confidence, or one more; never less.
 
@@ -141,7 +145,11 @@ def discrete_gaussian_half_width(stddev: Fraction, confidence: Number) -> int:
         >>> discrete_gaussian_half_width(Fraction(10), "0.95")
         20
     """
-    failure = failure_probability(confidence)
+    return _gaussian_half_width(stddev, failure_probability(confidence))
+
+
+@lru_cache(maxsize=1024)
+def _gaussian_half_width(stddev: Fraction, failure: Fraction) -> int:
     with localcontext(_CONTEXT):
         allowed = _decimal(failure)
         high = 1

@@ -6,7 +6,7 @@ Budgets, scales and resolutions are rationals, never binary floats, so that ten 
 import re
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
-from math import isqrt
+from math import isqrt, log10
 from typing import TypeAlias
 
 from sfumato.errors import ParameterError
@@ -128,5 +128,6 @@ def decimal_text(value: Fraction, digits: int = 6) -> str:
     try:
         text = f"{float(value):.{digits}g}"
     except OverflowError:
-        return f"≈1e{len(str(int(value))) - 1}"
+        octaves = abs(value.numerator).bit_length() - value.denominator.bit_length()
+        return f"≈{'-' * (value < 0)}1e{int(octaves * log10(2))}"
     return text if Fraction(text) == value else f"≈{text}"
