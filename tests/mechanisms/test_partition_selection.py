@@ -1,36 +1,43 @@
-"""What all strategies share: the split of δ, the order of keys, the shape of a release."""
+"""What all strategies share: the split of δ, the look and the order of keys, the shape of a release."""
 
-from datetime import date
+from collections import Counter
+from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from fractions import Fraction
+from inspect import signature
 from math import inf, nan
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from sfumato.errors import ParameterError
-from sfumato.mechanisms.partition_selection import PartitionSelection, delta_per_key, key_rank
+from sfumato.mechanisms.partition_selection import PartitionSelection, delta_per_key
 from sfumato.mechanisms.thresholds import GaussianThreshold, LaplaceThreshold
 from sfumato.mechanisms.truncated_geometric import TruncatedGeometricSelection
 from sfumato.privacy.neighbors import REPLACE_ONE
 from sfumato.privacy.secret import Secret
 
+
+class Point(NamedTuple):
+    """A tuple with a name."""
+
+    x: Any
+    y: Any
+
+
 STRATEGIES = [TruncatedGeometricSelection, LaplaceThreshold, GaussianThreshold]
-MIXED = [
-    None,
-    -2,
-    False,
-    Fraction(1, 3),
-    Decimal("0.5"),
-    1.5,
-    np.int64(7),
-    inf,
-    "",
-    "B",
-    "a",
-    (1, "x"),
-    (1, "y"),
-    date(2026, 1, 31),
+MIXED = [None, -2, 0, Fraction(1, 3), 0.5, 1.5, 7, inf, "", "B", "a", (1, "x"), (1, "y"), date(2026, 1, 31)]
+EQUAL = [
+    (True, 1),
+    (-0.0, 0.0),
+    (Decimal("1.00"), Decimal(1)),
+    (1.0, 1),
+    (np.int64(1), 1),
+    (np.str_("a"), "a"),
+    (Point(1, 2), (1, 2)),
+    (datetime(2026, 1, 31, 13, tzinfo=timezone(timedelta(hours=1))), datetime(2026, 1, 31, 12, tzinfo=UTC)),
 ]
 
 
@@ -69,7 +76,7 @@ def test_every_strategy_plays_the_role(strategy):
     assert isinstance(selection, PartitionSelection)
     assert selection == strategy(epsilon="1", delta=1e-6)
     assert selection.release(Secret({"b": 10**6, "a": 10**6, "c": 1})) in {("a", "b"), ("a", "b", "c")}
-    assert selection.kept(Secret([10**6, 0])).tolist() == [True, False]
+    assert selection.kept(Secret([10**6, 0])).open_for_noise().tolist() == [True, False]
     with pytest.raises((AttributeError, TypeError)):
         selection.delta = 0
 
@@ -81,9 +88,50 @@ def test_the_order_of_a_release_does_not_depend_on_the_order_of_the_data(strateg
         assert list(selection.release(dict.fromkeys(keys, 10**6))) == MIXED
 
 
-def test_keys_that_do_not_compare_are_ordered_all_the_same():
-    assert min([nan, 1, "1", None, (None,), (1,), b"x", Decimal("NaN")], key=key_rank) is None
-    assert sorted([Decimal("1.5"), Fraction(4, 3)], key=key_rank) == [Fraction(4, 3), Decimal("1.5")]
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize(("first", "others"), EQUAL, ids=repr)
+def test_no_unit_decides_how_a_key_looks(strategy, first, others):
+    selection = strategy(epsilon=1, delta="1e-6")
+    with_it, without_it = Counter([first] + [others] * 1000), Counter([others] * 1000)
+    assert (len(with_it), repr([*with_it]) == repr([*without_it])) == (1, False), "the rows alone would tell"
+    assert repr(selection.release(with_it)) == repr(selection.release(without_it))
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_keys_that_equal_nothing_are_never_shown(strategy):
+    selection = strategy(epsilon=1, delta="1e-6")
+    assert selection.release({nan: 10**6, np.float64(nan): 10**6, ("a", nan): 10**6, "a": 10**6}) == ("a",)
+
+
+def test_keys_that_fall_together_are_decided_by_the_largest_of_their_counts():
+    selection = TruncatedGeometricSelection(epsilon=1, delta="1e-6")
+    moments = [pd.Timestamp(2026, 1, 31, nanosecond=n) for n in range(3)]
+    certain, shown = selection.certain_count, (moments[0].to_pydatetime(),)
+    assert selection.release(dict.fromkeys(moments, certain)) == shown
+    assert selection.release(dict(zip(moments, (0, -certain, certain), strict=True))) == shown
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_key_of_a_type_without_a_canonical_look_is_refused_by_its_type(strategy):
+    with pytest.raises(ParameterError, match="keys = 'frozenset'") as refused:
+        strategy(epsilon=1, delta="1e-6").release({"a": 1, frozenset({"secret"}): 1})
+    assert "secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_which_keys_of_the_data_are_kept_is_a_secret_outside_a_release(strategy):
+    assert isinstance(strategy(epsilon=1, delta="1e-6").kept([1, 2]), Secret)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_masked_count_is_a_key_of_nobody(strategy):
+    masked = np.ma.masked_array([10**6, 10**6], mask=[False, True])
+    assert strategy(epsilon=1, delta="1e-6").kept(masked).open_for_noise().tolist() == [True, False]
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_help_shows_every_parameter_by_its_name(strategy):
+    assert {"epsilon", "delta", "max_groups_per_unit", "neighboring_relation"} <= {*signature(strategy).parameters}
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)

@@ -76,7 +76,7 @@ def law_of(selection):
         with pytest.MonkeyPatch.context() as patch:
             for module, sampler in ((laplace, "discrete_laplace"), (gaussian, "discrete_gaussian")):
                 patch.setattr(module, sampler, lambda _, size: window[:size])
-            kept, noisy = selection.noisy_counts(np.full(len(window), count))
+            kept, noisy = selection.noisy_counts(np.full(len(window), count)).open_for_noise()
         shown = {}
         for keep, answer, mass in zip(kept.tolist(), noisy.tolist(), masses.values(), strict=True):
             outcome = answer if keep else None
@@ -183,8 +183,14 @@ def test_noise_is_calibrated_for_all_keys_of_a_unit():
 def test_every_key_has_noise_of_its_own(monkeypatch, selection):
     for module, sampler in ((laplace, "discrete_laplace"), (gaussian, "discrete_gaussian")):
         monkeypatch.setattr(module, sampler, lambda _, size: np.arange(size) * 100)
-    kept, noisy = selection.noisy_counts([7, 7, 0, 7])
+    kept, noisy = selection.noisy_counts([7, 7, 0, 7]).open_for_noise()
     assert (kept.tolist(), noisy.tolist()) == ([selection.threshold <= 7, True, False, True], [7, 107, 200, 307])
+
+
+@pytest.mark.parametrize("selection", [SMALL[0], SMALL[7]], ids=label)
+def test_noisy_counts_of_hidden_keys_stay_secret(selection):
+    assert isinstance(selection.noisy_counts([7, 0]), Secret)
+    assert repr(selection.noisy_counts(Secret([7, 0]))) == "Secret(…)"
 
 
 @pytest.mark.statistical
@@ -192,7 +198,7 @@ def test_every_key_has_noise_of_its_own(monkeypatch, selection):
 def test_keys_are_kept_as_often_as_their_probability_says(kind):
     selection, size = kind(epsilon=1, delta="0.01"), 20_000
     for count in range(1, selection.threshold + 4):
-        found = int(selection.kept(np.full(size, count)).sum())
+        found = int(selection.kept(np.full(size, count)).open_for_noise().sum())
         assert binomtest(found, size, float(selection.keep_probability(count))).pvalue >= ALPHA
 
 
@@ -203,7 +209,7 @@ def test_keys_of_nobody_are_never_shown_whatever_the_noise(monkeypatch, kind):
     selection = kind(epsilon=1, delta="1e-6")
     assert selection.release(Secret({"a": 0, "b": -(10**5), "c": 1})) == ("c",)
     assert (selection.keep_probability(0), selection.keep_probability(-5)) == (0, 0)
-    assert (selection.release({}), selection.kept([]).tolist()) == ((), [])
+    assert (selection.release({}), selection.kept([]).open_for_noise().tolist()) == ((), [])
 
 
 @pytest.mark.parametrize("kind", [LaplaceThreshold, GaussianThreshold])

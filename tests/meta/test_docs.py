@@ -7,7 +7,8 @@ import re
 import pytest
 from tests.meta.repository import ROOT, SOURCE, documents, modules, name, texts, tree
 
-from sfumato import errors
+from sfumato import errors, mechanisms
+from sfumato.privacy.events import DiscreteLaplaceEvent
 
 KEY = re.compile(r"\[([A-Z][A-Za-z]*\d\d[a-z]?)\]")
 ENTRY = re.compile(r"^- \*\*\[([^\]]+)\]\*\* ", re.MULTILINE)
@@ -121,3 +122,19 @@ def test_a_broken_link_is_seen(tmp_path):
 
 def test_anchors_are_those_of_headings():
     assert anchors("# One, two\n\n## `Three` & four") == {"one-two", "three--four"}
+
+
+def test_the_page_of_mechanisms_has_every_mechanism():
+    page = (ROOT / "docs" / "reference" / "mechanisms.md").read_text("utf-8")
+    named = {name for name in mechanisms.__all__ if hasattr(getattr(mechanisms, name), "release")}
+    assert sorted(name for name in named - {"Mechanism", "AdditiveMechanism"} if f"`{name}`" not in page) == []
+
+
+def test_the_examples_of_the_page_of_mechanisms_run_and_give_what_they_say():
+    page = (ROOT / "docs" / "reference" / "mechanisms.md").read_text("utf-8")
+    names: dict = {}
+    for block in re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL):
+        exec(block, names)  # noqa: S102 # the page's own examples
+    assert names["count"].accuracy("0.95") == 30
+    assert names["count"].event == DiscreteLaplaceEvent(10)
+    assert not names["report"].is_refuted

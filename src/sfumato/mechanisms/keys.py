@@ -1,6 +1,6 @@
 """One look for each key: what is shown of equal keys must not depend on which of them came first.
 
-`True`, `1`, `1.0` and `Decimal("1.00")` are equal, so a dict holds them as one key and keeps the object of the first row.
+`True`, `1`, `1.0` and `Decimal("1.00")` are equal, so a dict holds them as one key and keeps whichever came first.
 Shown as it is, that object would give its row away, however many others hold the key. Here is the object to show.
 """
 
@@ -16,13 +16,13 @@ import numpy as np
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.additive import integers
 
-Key: TypeAlias = "None | int | float | complex | Decimal | Fraction | str | bytes | date | tuple[Key, ...]"
+Key: TypeAlias = "int | float | complex | Decimal | Fraction | str | bytes | date | tuple[Key, ...] | None"
 KeyCounts: TypeAlias = Mapping[Any, int]
 """How many units hold each key: a unit that is added or removed moves a count by at most 1.
 
 `LaplaceThreshold` and `GaussianThreshold`, alone or in a `StableHistogram`, also take how many rows each key has, if a
-unit has at most `max_rows_per_group_per_unit` of them in a key. `TruncatedGeometricSelection` does not: its chances grow
-by what one unit may add, and row counts would move them by several such steps at once.
+unit has at most `max_rows_per_group_per_unit` of them in a key. `TruncatedGeometricSelection` does not: from n to n + 1
+its chances grow as much as one unit may make them grow, and with rows one unit could go several such steps.
 
 Counts of canonical keys, such as `Counter(map(canonical_key, column))`, lose nothing when they are merged.
 """
@@ -47,14 +47,14 @@ def canonical_key(key: Any) -> Key:
     ==========================================  ========================================================
     Key                                         Stands for it
     ==========================================  ========================================================
-    number, of Python or NumPy                  int if whole, else float if that is exact, else Decimal if that is,
+    number, of Python or a real one of NumPy    int if whole, else float if that is exact, else Decimal if that is,
                                                 else Fraction; complex if its imaginary part is not 0
     True, False, -0.0                           1, 0, 0
     number beyond 10^±400                       an infinity, or 0
     text, bytes, tuple                          str, bytes, tuple of canonical keys, whatever the subclass
     date                                        date
     datetime without a zone                     datetime
-    datetime with a zone                        datetime in UTC; the hour that clocks repeat counts as its first
+    datetime with a zone                        datetime in UTC; in an hour that clocks repeat, of the first
     datetime, finer than a microsecond          datetime of the microsecond
     datetime outside years 1 to 9999 (in UTC)   the first or the last datetime
     None                                        None
@@ -84,8 +84,8 @@ def canonical_key(key: Any) -> Key:
             return _datetime(key)
         case date():
             return date(key.year, key.month, key.day)
-        case complex() | np.complex64():
-            return _complex(complex(key))
+        case complex():
+            return _complex(key)
         case _:
             return _real(key)
 
@@ -145,7 +145,7 @@ def _real(number: Any) -> Key:
         case np.timedelta64():  # which NumPy takes for an integer
             raise ParameterError("keys", "timedelta64", _REQUIREMENT)
         case int() | np.integer() | np.bool_():
-            return _rational(int(number))
+            return _rational(Fraction(int(number)))
         case Fraction():
             return _rational(number)
         case Decimal():
@@ -168,7 +168,7 @@ def _decimal(number: Decimal) -> Key:
     return _rational(Fraction(number))
 
 
-def _rational(number: int | Fraction) -> Key:
+def _rational(number: Fraction) -> Key:
     if abs(number) >= _LARGEST:
         return inf if number > 0 else -inf
     if number.denominator == 1:
@@ -180,7 +180,7 @@ def _rational(number: int | Fraction) -> Key:
     places = number.denominator.bit_length()
     shifted = number * 10**places  # whole if the number has a finite decimal: 2^a·5^b divides 10^(a + b)
     if shifted.denominator != 1:
-        return Fraction(number)
+        return number
     return Decimal(shifted.numerator).scaleb(-places, _EXACT).normalize(_EXACT)
 
 
@@ -195,9 +195,10 @@ def _complex(number: complex) -> Key:
 def _datetime(key: datetime) -> Key:
     """Without `fold`, which Python ignores when it compares within a zone."""
     try:
-        fields = (key.year, key.month, key.day, key.hour, key.minute, key.second, key.microsecond)
-        plain = datetime(*fields, tzinfo=key.tzinfo)
-        return plain.replace(tzinfo=None) if plain.utcoffset() is None else plain.astimezone(UTC)
-    except (OverflowError, ValueError):  # beyond the years that a datetime has, as pandas allows, or in UTC
-        end = datetime.min if key.year <= 1 else datetime.max
-        return end if key.tzinfo is None else end.replace(tzinfo=UTC)
+        zone = None if key.utcoffset() is None else UTC
+        moment = key if zone is None else key.replace(fold=0).astimezone(UTC)
+        fields = (moment.year, moment.month, moment.day, moment.hour, moment.minute, moment.second, moment.microsecond)
+        return datetime(*fields, tzinfo=zone)
+    except (OverflowError, ValueError):  # beyond the years that a datetime has, in UTC, or already in pandas
+        end = datetime.min.replace(tzinfo=UTC) if key.year <= 1 else datetime.max.replace(tzinfo=UTC)
+        return end.replace(tzinfo=None) if key.tzinfo is None else end

@@ -87,7 +87,7 @@ class PartitionSelection(ABC):
             ParameterError: A count is no integer, or the type of a key is not one of those of `canonical_key`.
         """
         exact = canonical_counts(opened(counts))
-        mask = opened(self.kept(list(exact.values())))
+        mask = self.kept(list(exact.values())).open_for_noise()
         return tuple(sorted((key for key, shown in zip(exact, mask, strict=True) if shown), key=key_rank))
 
     @abstractmethod

@@ -60,7 +60,7 @@ class StableHistogram:
             ParameterError: A count is no integer, or the type of a key is not one of those of `canonical_key`.
         """
         exact = canonical_counts(opened(counts))
-        kept, noisy = opened(self.selection.noisy_counts(list(exact.values())))
+        kept, noisy = self.selection.noisy_counts(list(exact.values())).open_for_noise()
         shown = {key: int(noisy[i]) for i, key in enumerate(exact) if kept[i]}
         return {key: shown[key] for key in sorted(shown, key=key_rank)}
 

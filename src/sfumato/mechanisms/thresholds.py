@@ -29,8 +29,8 @@ class NoisyThreshold(PartitionSelection):
     """What both thresholds share: a key is kept if its count is not 0 and count + noise ≥ `threshold`.
 
     Counts may be of units, or of rows if a unit has at most `max_rows_per_group_per_unit` of them in each key.
-    Every key of the data draws noise before any is dropped, so time and memory of a release grow with the number of keys:
-    no guarantee covers who can measure these.
+    Every key of the data draws noise before any is dropped, as in every strategy: time and memory grow with the number
+    of keys, and no guarantee covers those who can measure these.
     """
 
     max_rows_per_group_per_unit: int
@@ -70,7 +70,7 @@ class NoisyThreshold(PartitionSelection):
 
     def kept(self, counts: Vector | Secret[Vector]) -> Secret[Mask]:
         """Which keys may be shown: those of which the noisy count reaches the threshold."""
-        return Secret(opened(self.noisy_counts(counts)).kept)
+        return Secret(self.noisy_counts(counts).open_for_noise().kept)
 
     def keep_probability(self, count: int) -> float:
         """P(count + noise ≥ threshold), as precise as a float; 0 up to a count of 0."""

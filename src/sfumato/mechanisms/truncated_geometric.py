@@ -34,10 +34,10 @@ class TruncatedGeometricSelection(PartitionSelection):
     π first grows like e^(nε/k), then 1 − π shrinks like e^(−nε/k) until π is 1: like the tails of geometric noise
     that is truncated, hence the name.
 
-    **Guarantee**: (ε, δ)-differential privacy for `neighboring_relation`, for counts of units (never of rows) that are
-    counted once in each of at most `max_groups_per_unit` keys, and for the probabilities that are really used: what is rounded is rounded down, and all
-    inequalities hold between the rounded numbers. A key of one unit is shown with probability δ₀.
-    Proof: proofs/mechanisms/truncated_geometric.md.
+    **Guarantee**: (ε, δ)-differential privacy for `neighboring_relation`, for counts of units, never of rows, where one
+    is counted once in each of at most `max_groups_per_unit` keys, and for the probabilities that are really used: what
+    is rounded is rounded down, and all inequalities hold between the rounded numbers. A key of one unit is shown with
+    probability δ₀. Proof: proofs/mechanisms/truncated_geometric.md.
 
     ===================================  ======================================
     Edge case                            What happens

@@ -1,0 +1,172 @@
+"""Seeded bugs of mechanisms and their accounting."""
+
+from tests.mutations.mutants import Mutant
+
+MUTANTS = (
+    Mutant(
+        name="permute-and-flip pays for one direction only",
+        edits=(("mechanisms/selection.py", "(1 if self.monotonic else 2)", "1"),),
+        tests=("tests/mechanisms/test_permute_and_flip.py",),
+    ),
+    Mutant(
+        name="rounding of utilities not paid for",
+        edits=(
+            (
+                "mechanisms/selection.py",
+                "ceil(self.utility_sensitivity / self.resolution)",
+                "self.utility_sensitivity / self.resolution",
+            ),
+        ),
+        tests=("tests/mechanisms/test_permute_and_flip.py",),
+    ),
+    Mutant(
+        name="a lie that may be the truth",
+        edits=(
+            (
+                "mechanisms/kary_randomized_response.py",
+                "others += others >= truths[liars]",
+                "others += others > truths[liars]",
+            ),
+        ),
+        tests=("tests/mechanisms/test_kary_randomized_response.py",),
+    ),
+    Mutant(
+        name="sparse vector with half the noise of comparisons",
+        edits=(
+            ("mechanisms/sparse_vector.py", "self._steps_moved * (1 if self.monotonic else 2)", "self._steps_moved"),
+        ),
+        tests=("tests/mechanisms/test_sparse_vector.py",),
+    ),
+    Mutant(
+        name="sparse vector never halts",
+        edits=(
+            ("mechanisms/sparse_vector_session.py", "self._remaining -= int(np.count_nonzero(above[:asked]))", "pass"),
+        ),
+        tests=("tests/mechanisms/test_sparse_vector_session.py",),
+    ),
+    Mutant(
+        name="the lead of a winner is the difference",
+        edits=(("mechanisms/noisy_top_k.py", " - (rival < index)", ""),),
+        tests=("tests/mechanisms/test_noisy_top_k.py",),
+    ),
+    Mutant(
+        name="a quantile with half the range",
+        edits=(
+            (
+                "mechanisms/quantile.py",
+                "return 2 * max(quantile, 1 - quantile) if",
+                "return max(quantile, 1 - quantile) if",
+            ),
+        ),
+        tests=("tests/mechanisms/test_quantile.py",),
+    ),
+    Mutant(
+        name="a replaced value charged once a level",
+        edits=(("mechanisms/quantiles.py", "apart = 2 * apart if node.level", "apart = apart if node.level"),),
+        tests=("tests/mechanisms/test_quantiles.py",),
+    ),
+    Mutant(
+        name="smooth bounds rounded one by one",
+        edits=(("mechanisms/median.py", "_RESERVE: Final = Fraction(1, 1 << 28)", "_RESERVE: Final = Fraction(0)"),),
+        tests=("tests/mechanisms/test_median.py",),
+    ),
+    Mutant(
+        name="smooth noise halved",
+        edits=(
+            (
+                "mechanisms/smooth_sensitivity.py",
+                "scale = self.scale_factor * min(",
+                "scale = self.scale_factor / 2 * min(",
+            ),
+        ),
+        tests=("tests/mechanisms/test_smooth_sensitivity.py",),
+    ),
+    Mutant(
+        name="a tie passes the test of stability",
+        edits=(("mechanisms/propose_test_release.py", "<= self.threshold:", "< self.threshold:"),),
+        tests=("tests/mechanisms/test_propose_test_release.py",),
+    ),
+    Mutant(
+        name="a threshold one too low",
+        edits=(
+            (
+                "mechanisms/thresholds.py",
+                "self.max_rows_per_group_per_unit + 1 + width",
+                "self.max_rows_per_group_per_unit + width",
+            ),
+        ),
+        tests=("tests/mechanisms/test_thresholds.py",),
+    ),
+    Mutant(
+        name="delta not split over the keys of a unit",
+        edits=(("mechanisms/partition_selection.py", "share = delta / keys", "share = delta"),),
+        tests=("tests/mechanisms/test_truncated_geometric.py",),
+    ),
+    Mutant(
+        name="keys of nobody shown",
+        edits=(
+            ("mechanisms/thresholds.py", "(exact_counts > 0) & (noisy >= self.threshold)", "noisy >= self.threshold"),
+        ),
+        tests=("tests/mechanisms/test_stable_histogram.py",),
+    ),
+    Mutant(
+        name="shares of noise sized for everybody although some may drop out",
+        edits=(
+            ("mechanisms/distributed_laplace.py", "Fraction(1, self._parties.needed)", "Fraction(1, self.parties)"),
+        ),
+        tests=("tests/mechanisms/test_distributed_laplace.py",),
+    ),
+    Mutant(
+        name="Skellam privacy summed from the wrong place",
+        edits=(("accounting/skellam.py", "first = -(sensitivity // 2)", "first = sensitivity"),),
+        tests=("tests/accounting/test_skellam.py",),
+    ),
+    Mutant(
+        name="a posterior is not tempered",
+        edits=(("mechanisms/posterior_sampling.py", '"power", affordable / price)', '"power", price / price)'),),
+        tests=("tests/mechanisms/test_posterior_sampling.py",),
+    ),
+    Mutant(
+        name="replaced units move measurements like added ones",
+        edits=(("mechanisms/matrix_strategies.py", "_movement(columns - columns[:, [cell]])", "_movement(columns)"),),
+        tests=("tests/mechanisms/test_matrix.py",),
+    ),
+    Mutant(
+        name="a clamped count gets half its noise",
+        edits=(
+            (
+                "mechanisms/geometric.py",
+                "Laplace(l1_sensitivity=l1_sensitivity, epsilon=epsilon)",
+                "Laplace(l1_sensitivity=l1_sensitivity, epsilon=2 * epsilon)",
+            ),
+        ),
+        tests=("tests/mechanisms/test_geometric.py",),
+    ),
+    Mutant(
+        name="floats rounded to the lattice on their own",
+        edits=(("mechanisms/lattice.py", "np.flatnonzero(~settled)", "np.flatnonzero(settled & False)"),),
+        tests=("tests/mechanisms/test_lattice.py",),
+    ),
+    Mutant(
+        name="the mask of an array passes through",
+        edits=(
+            (
+                "mechanisms/arrays.py",
+                "if isinstance(values, np.ma.MaskedArray) else np.asarray(values)",
+                "if False else np.asanyarray(values)",
+            ),
+        ),
+        tests=("tests/mechanisms/test_base.py",),
+    ),
+    Mutant(
+        name="the rounding of vectors costs nothing",
+        edits=(
+            (
+                "mechanisms/lattice.py",
+                "ceil(l1_sensitivity / resolution) + l0_sensitivity - 1",
+                "ceil(l1_sensitivity / resolution)",
+            ),
+        ),
+        tests=("tests/mechanisms/test_lattice.py",),
+    ),
+)
