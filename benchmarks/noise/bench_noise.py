@@ -1,8 +1,8 @@
 """How fast is exact noise, beside NumPy's insecure generator and OpenDP's exact samplers?
 
 Everything in one run, best of several repetitions, the same number of draws on both sides. Tables are warm where the
-line says "table"; "no table" is the sampler that needs no set-up. OpenDP is an oracle of the tests, so it is installed with
-them; its time is that of a whole measurement call, ours that of `release` where a line says so.
+line says "table"; "no table" is the sampler that needs no set-up. OpenDP is an oracle of the tests, so it is installed
+with them; its time is that of a whole measurement call, ours that of `release` where a line says so.
 """
 
 import time
@@ -77,6 +77,10 @@ def against_opendp() -> None:
         theirs = seconds(partial(dp.m.make_gaussian(integers, dp.l2_distance(T="i64"), float(scale)), zeros), repeats=3)
         ours = seconds(partial(gaussian_table(scale**2).draw, THOUSANDS), calls=20)
         line(f"discrete Gaussian {float(scale):g}, table, 10^4", ours, theirs, "OpenDP", "at least 300x")
+    vector = dp.m.make_laplace(integers, dp.l1_distance(T="i64"), 10.0)
+    theirs, exact = seconds(partial(vector, zeros), repeats=3), np.zeros(THOUSANDS, dtype=np.int64)
+    ours = seconds(partial(Laplace(l1_sensitivity=1, epsilon="0.1").release, exact), calls=200)
+    line("Laplace(…).release of 10^4 integers", ours, theirs, "OpenDP", "")
     theirs = seconds(partial(dp.m.make_laplace(*number, scale=10.0), 42), calls=1000)
     ours = seconds(partial(Laplace(l1_sensitivity=1, epsilon="0.1").release, 42), calls=1000)
     line("Laplace(…).release(42)", ours, theirs, "OpenDP", "at most 8 µs")

@@ -4,6 +4,8 @@ The odd data has the public shape and types of the example, so that nothing abou
 """
 
 from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
+from decimal import Decimal
 from fractions import Fraction
 from math import inf, nan
 from typing import Any
@@ -75,7 +77,9 @@ def real(mechanism, *, length=3):
 
 def counts(mechanism):
     """Releases keys of a mapping."""
-    odd = ({}, *({"a": value, None: value, ("b", 2): value} for value in HUGE))
+    far = datetime.max.replace(tzinfo=timezone(-timedelta(hours=5)))
+    keys = (True, 0.5, Decimal("0.1"), nan, inf, pd.NA, pd.NaT, Decimal("1E+999999999"), far, 1j, b"", "\ud800")
+    odd = ({}, dict.fromkeys(keys, 100), *({"a": value, None: value, ("b", 2): value} for value in HUGE))
     return Case(mechanism=mechanism, exact={"a": 100, "b": 1}, odd=odd)
 
 

@@ -169,4 +169,25 @@ MUTANTS = (
         ),
         tests=("tests/mechanisms/test_lattice.py",),
     ),
+    Mutant(
+        name="the object of the first row shown",
+        edits=(("mechanisms/partition_selection.py", "canonical_counts(opened(counts))", "dict(opened(counts))"),),
+        tests=("tests/mechanisms/test_partition_selection.py",),
+    ),
+    Mutant(
+        name="counts of keys that fall together added up",
+        edits=(
+            (
+                "mechanisms/keys.py",
+                "largest[key] = max(count, largest.get(key, count))",
+                "largest[key] = count + largest.get(key, 0)",
+            ),
+        ),
+        tests=("tests/mechanisms/test_keys.py",),
+    ),
+    Mutant(
+        name="clocks set back tell which of two equal moments came first",
+        edits=(("mechanisms/keys.py", "key.replace(fold=0).astimezone(UTC)", "key.astimezone(UTC)"),),
+        tests=("tests/mechanisms/test_keys.py",),
+    ),
 )

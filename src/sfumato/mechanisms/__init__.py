@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from sfumato.mechanisms.gaussian import Gaussian
     from sfumato.mechanisms.geometric import Geometric
     from sfumato.mechanisms.kary_randomized_response import KaryRandomizedResponse
+    from sfumato.mechanisms.keys import canonical_key
     from sfumato.mechanisms.laplace import Laplace
     from sfumato.mechanisms.matrix import MatrixMechanism
     from sfumato.mechanisms.noisy_max import NoisyMax
@@ -72,6 +73,7 @@ _HOMES = {
     "SurveyEstimate": "survey",
     "TopK": "noisy_top_k",
     "TruncatedGeometricSelection": "truncated_geometric",
+    "canonical_key": "keys",
 }
 
 __all__ = [
@@ -110,6 +112,7 @@ __all__ = [
     "SurveyEstimate",
     "TopK",
     "TruncatedGeometricSelection",
+    "canonical_key",
 ]
 
 
