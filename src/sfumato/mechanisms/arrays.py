@@ -49,7 +49,7 @@ def column(values: Iterable[Any], name: str = "exact") -> Column:
 
     Example:
         >>> column([1, 2]), column([1, None]), column(np.ma.masked_array([5, 7], mask=[False, True]))
-        (array([1, 2]), [1, 0], array([5, 0]))
+        (array([1, 2]), array([1, 0]), array([5, 0]))
     """
     if isinstance(values, str | bytes | bytearray | AbstractSet | Mapping) or not isinstance(values, Iterable):
         raise ParameterError(name, type(values).__name__, "must be a sequence of numbers")
