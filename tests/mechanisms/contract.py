@@ -132,7 +132,7 @@ CASES = [
     whole(MatrixMechanism([[1, 0, 0], [1, 1, 0], [1, 1, 1]], epsilon=1)),
     whole(MatrixMechanism([[1, 0, 0], [1, 1, 0], [1, 1, 1]], epsilon=1, delta="1e-6")),
     whole(DistributedLaplace(parties=3, l1_sensitivity=2, epsilon=1, max_dropouts=1), length=1),
-    whole(DistributedSkellam(parties=3, sensitivity=2, epsilon=1, delta="1e-6", max_dropouts=1), length=1),
+    whole(DistributedSkellam(parties=3, linf_sensitivity=2, epsilon=1, delta="1e-6", max_dropouts=1), length=1),
 ]
 
 ADDITIVE: list[AdditiveMechanism] = [
@@ -140,5 +140,5 @@ ADDITIVE: list[AdditiveMechanism] = [
     Gaussian(l2_sensitivity=1, epsilon=1, delta="1e-6"),
     Staircase(linf_sensitivity=10, epsilon=1),
     DistributedLaplace(parties=3, l1_sensitivity=2, epsilon=1, max_dropouts=1),
-    DistributedSkellam(parties=3, sensitivity=2, epsilon=1, delta="1e-6", max_dropouts=1),
+    DistributedSkellam(parties=3, linf_sensitivity=2, epsilon=1, delta="1e-6", max_dropouts=1),
 ]

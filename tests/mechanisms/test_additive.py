@@ -1,8 +1,10 @@
 """The way through noise: shapes and types in, the same shapes out, and nothing of the data in a type or an error."""
 
 from fractions import Fraction
+from math import inf, nan
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from sfumato.errors import ParameterError
@@ -66,15 +68,31 @@ def test_real_numbers_become_lattice_points():
     assert answer.tolist() == [Fraction(4, 10), Fraction(-9, 10)]
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_an_array_of_floats_gives_floats(dtype):
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16, object])
+def test_on_the_lattice_an_array_gives_floats_whatever_it_holds(dtype):
     answer = release(np.array([0.25, -1, np.nan, np.inf], dtype=dtype), resolution=Fraction(1, 10))
     assert (answer.dtype, answer.tolist()) == (np.float64, [0.4, -0.9, 0.1, float(2**62 + 1) / 10])
 
 
-def test_a_vector_that_is_no_array_of_floats_gives_fractions():
-    for exact in ([0.25], np.array([0.25], dtype=object), np.array([2]), [Fraction(1, 4)]):
-        assert isinstance(release(exact, resolution=Fraction(1, 10))[0], Fraction)
+@pytest.mark.parametrize("values", [[1, 2], [1, None], [1.5, 2]], ids=str)
+def test_that_a_value_is_missing_does_not_show_in_the_type_of_an_answer(values):
+    assert {type(each) for each in release(values, resolution=Fraction(1, 2))} == {Fraction}
+    assert release(pd.Series(values), resolution=Fraction(1, 2)).dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    ("values", "whole"),
+    [([1, 2, 3], [1, 2, 3]), ([1, None, 3], [1, 0, 3]), ([1.0, nan], [1, 0]), ([inf, -inf], [2**62, -(2**62)])],
+    ids=str,
+)
+def test_integers_that_pandas_keeps_as_floats_are_integers(values, whole):
+    answer = release(pd.Series(values))
+    assert (answer.dtype, answer.tolist()) == (np.int64, [value + 1 for value in whole])
+
+
+@pytest.mark.parametrize(("value", "answer"), [(4.0, 5), (nan, 1), (np.float32(3), 4), (None, 1), (inf, 2**62 + 1)])
+def test_a_whole_float_is_an_integer(value, answer):
+    assert release(value) == answer
 
 
 @pytest.mark.parametrize("empty", [[], np.array([], dtype=np.int64)], ids=repr)

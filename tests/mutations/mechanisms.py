@@ -118,7 +118,7 @@ MUTANTS = (
     ),
     Mutant(
         name="Skellam privacy summed from the wrong place",
-        edits=(("accounting/skellam.py", "first = -(sensitivity // 2)", "first = sensitivity"),),
+        edits=(("accounting/skellam.py", "first = -(linf_sensitivity // 2)", "first = linf_sensitivity"),),
         tests=("tests/accounting/test_skellam.py",),
     ),
     Mutant(

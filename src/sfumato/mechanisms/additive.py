@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from sfumato.errors import ParameterError
-from sfumato.mechanisms.arrays import column, integer_column, is_vector, present
+from sfumato.mechanisms.arrays import column, integer_column, is_vector, present, whole_floats
 from sfumato.mechanisms.base import opened
 from sfumato.mechanisms.lattice import lattice_floats, lattice_steps, to_lattice
 from sfumato.noise.integers import Integers, narrow, python_integers
@@ -18,7 +18,7 @@ Vector: TypeAlias = Sequence[Any] | np.ndarray[Any, Any]
 Exact: TypeAlias = Any
 """A number or a `Vector` of numbers, or a `Secret` of either."""
 Answer: TypeAlias = Any
-"""An int, or a Fraction on the lattice; of a vector, an array of the same length, of floats if floats went in."""
+"""An int, or a Fraction on the lattice; of a list an array of these, and on the lattice of an array one of floats."""
 
 
 def release_on_lattice(
@@ -40,12 +40,11 @@ def release_on_lattice(
 
 
 def _vector(values: Vector, perturb: Callable[[Integers], Integers], resolution: Fraction | None) -> Answer:
-    """Floats out where an array of floats went in, otherwise what holds each answer exactly."""
+    """Of an array or a series an array of floats, of a list Fractions: whatever the types of the values."""
     if resolution is None:
         return perturb(integers(values))
     noisy = perturb(lattice_steps(values, resolution))
-    holds_floats = hasattr(values, "dtype") and getattr(values.dtype, "kind", None) == "f"
-    return lattice_floats(noisy, resolution) if holds_floats else noisy.astype(object) * resolution
+    return lattice_floats(noisy, resolution) if hasattr(values, "__array__") else noisy.astype(object) * resolution
 
 
 def half_width(steps: int, resolution: Fraction | None) -> int | Fraction:
@@ -56,23 +55,27 @@ def half_width(steps: int, resolution: Fraction | None) -> int | Fraction:
 def integers(values: Iterable[Any]) -> Integers:
     """A `Vector` of integers, exactly, whatever holds them; missing ones are 0.
 
+    Floats may hold them, as pandas writes integers of which one is missing, if all of them are whole.
+
     Raises:
-        ParameterError: It holds something else, which its public type decides.
+        ParameterError: It holds something else.
     """
     plain = column(values)
-    exact = integer_column(plain)
-    if exact is not None:
-        return exact
-    if isinstance(plain, np.ndarray):
+    if isinstance(plain, list):
+        return narrow(python_integers(_integer(value) for value in plain))
+    exact = whole_floats(plain) if plain.dtype.kind == "f" else integer_column(plain)
+    if exact is None:
         requirement = "must hold integers; give real numbers a resolution"
         raise ParameterError("exact", f"an array of {plain.dtype}", requirement)
-    return narrow(python_integers(_integer(value) for value in plain))
+    return exact
 
 
 def _integer(value: Any) -> int:
     number = present(value)
     if isinstance(number, np.bool_):
         return int(number)
+    if isinstance(number, float | np.floating):
+        return int(integers(np.array([number]))[0])
     try:
         return index(number)
     except TypeError:

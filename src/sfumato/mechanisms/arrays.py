@@ -6,6 +6,7 @@ something is missing. So masks, subclasses and missing values are gone behind th
 
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from math import isnan
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -18,6 +19,7 @@ Column: TypeAlias = NDArray[Any] | list[Any]
 """A plain array of one dimension that holds integers (Python's, if they need it), bits or floats; or else a list."""
 
 _MISSING: Final = frozenset({"NoneType", "NAType", "NaTType", "MaskedConstant"})  # of Python, pandas and NumPy
+_LARGEST_WHOLE: Final = 1 << 62
 _NUMBERS: Final = "iubf"
 
 
@@ -65,8 +67,21 @@ def column(values: Iterable[Any], name: str = "exact") -> Column:
 
 
 def present(value: Any) -> Any:
-    """The value, or 0 if it is a missing one."""
-    return 0 if type(value).__name__ in _MISSING else value
+    """The value, or 0 if it is a missing one, NaN included."""
+    if type(value).__name__ in _MISSING or (isinstance(value, float | np.floating) and isnan(value)):
+        return 0
+    return value
+
+
+def whole_floats(values: NDArray[Any]) -> Integers | None:
+    """Floats that hold nothing but whole numbers, as int64: pandas makes them of integers where one is missing.
+
+    NaN is 0, and what lies beyond ±2^62 is there.
+    """
+    with np.errstate(all="ignore"):
+        floats = np.nan_to_num(values.astype(np.float64), nan=0.0, posinf=_LARGEST_WHOLE, neginf=-_LARGEST_WHOLE)
+    clamped = np.clip(floats, -_LARGEST_WHOLE, _LARGEST_WHOLE)
+    return clamped.astype(np.int64) if (clamped == np.floor(clamped)).all() else None
 
 
 def integer_column(values: Column) -> Integers | None:

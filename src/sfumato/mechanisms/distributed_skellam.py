@@ -7,11 +7,11 @@ from fractions import Fraction
 from sfumato.accounting.parameters import open_delta
 from sfumato.accounting.skellam import skellam_mean
 from sfumato.errors import ParameterError
-from sfumato.mechanisms.additive import Answer, Exact
+from sfumato.mechanisms.additive import Answer, Exact, stated_for_vectors
 from sfumato.mechanisms.shares import Parties
 from sfumato.noise.integers import Integers, add
 from sfumato.noise.skellam import skellam
-from sfumato.numeric.rationals import Number, nonnegative
+from sfumato.numeric.rationals import Number, nonnegative, positive_integer
 from sfumato.numeric.skellam import LARGEST_MEAN, skellam_half_width
 from sfumato.privacy.events import ApproxEvent, PureEvent
 from sfumato.privacy.secret import Secret
@@ -25,14 +25,14 @@ class DistributedSkellam:
     add up to exactly the difference of two Poisson integers of `mean`, the smallest for which that law has (ε, δ);
     those of more parties to a little more.
 
-    **Guarantee**: the combined sum is (ε, δ)-differentially private for the neighbouring relation of `sensitivity`, if
-    at least m parties add their share honestly and keep it to themselves. A single share hides next to nothing: it may
-    be seen only by a protocol that reveals nothing but the sum. Proof: proofs/mechanisms/distributed_skellam.md.
+    **Guarantee**: the combined sum is (ε, δ)-differentially private for the neighbouring relation of the sensitivities,
+    if at least m parties add their share honestly and keep it to themselves. A single share hides next to nothing: it
+    may be seen only by a protocol that reveals nothing but the sum. Proof: proofs/mechanisms/distributed_skellam.md.
 
     ==================================  ================================  =============  ===========
     Edge case                           Answer                            Accuracy       Event
     ==================================  ================================  =============  ===========
-    sensitivity = 0                     the exact sum                     0              PureEvent(0)
+    linf_sensitivity = 0                the exact sum                     0              PureEvent(0)
     epsilon = 0                         with noise: δ alone allows it
     delta = 0                           ParameterError when constructed
     fewer shares than m                 ParameterError when combined
@@ -41,9 +41,11 @@ class DistributedSkellam:
 
     Args:
         parties: n, 1 or more.
-        sensitivity: How far one unit moves the sum: a whole number, 0 or more. Of a vector of sums, one unit moves one.
+        linf_sensitivity: How far one unit moves each sum it moves: a whole number, 0 or more.
         epsilon: 0 or more.
         delta: Above 0 and below 1; far below one over the number of people.
+        l0_sensitivity: How many sums of a vector one unit moves, each noised for ε and δ over so many; must be stated
+            for vectors.
         max_dropouts: How many parties may send nothing, or share what they know of the noise; below n.
         modulus_bits: None, or b for sums modulo 2^b, as in `Parties`.
 
@@ -51,7 +53,7 @@ class DistributedSkellam:
         ParameterError: A parameter lies outside.
 
     Example:
-        >>> votes = DistributedSkellam(parties=100, sensitivity=1, epsilon=1, delta="1e-6", max_dropouts=10)
+        >>> votes = DistributedSkellam(parties=100, linf_sensitivity=1, epsilon=1, delta="1e-6", max_dropouts=10)
         >>> isinstance(votes.combine([votes.share(1) for _ in range(95)]), int), votes.accuracy(0.95)
         (True, 8)
 
@@ -60,9 +62,10 @@ class DistributedSkellam:
     """
 
     parties: int
-    sensitivity: int
+    linf_sensitivity: int
     epsilon: Fraction
     delta: Fraction
+    l0_sensitivity: int | None
     max_dropouts: int
     modulus_bits: int | None
     mean: Fraction
@@ -72,22 +75,28 @@ class DistributedSkellam:
         self,
         *,
         parties: int,
-        sensitivity: int,
+        linf_sensitivity: int,
         epsilon: Number,
         delta: Number,
+        l0_sensitivity: int | None = None,
         max_dropouts: int = 0,
         modulus_bits: int | None = None,
     ) -> None:
-        if type(sensitivity) is not int or sensitivity < 0:
-            raise ParameterError("sensitivity", sensitivity, "must be a whole number, 0 or more")
+        if type(linf_sensitivity) is not int or linf_sensitivity < 0:
+            raise ParameterError("linf_sensitivity", linf_sensitivity, "must be a whole number, 0 or more")
         object.__setattr__(self, "parties", parties)
-        object.__setattr__(self, "sensitivity", sensitivity)
+        object.__setattr__(self, "linf_sensitivity", linf_sensitivity)
         object.__setattr__(self, "epsilon", nonnegative(epsilon, "epsilon"))
         object.__setattr__(self, "delta", open_delta(delta))
+        moved = None if l0_sensitivity is None else positive_integer(l0_sensitivity, "l0_sensitivity")
+        object.__setattr__(self, "l0_sensitivity", moved)
         object.__setattr__(self, "max_dropouts", max_dropouts)
         object.__setattr__(self, "modulus_bits", modulus_bits)
         needed = self._parties.needed
-        mean = skellam_mean(sensitivity=sensitivity, epsilon=epsilon, delta=delta) if sensitivity else Fraction(0)
+        each, mean = self.l0_sensitivity or 1, Fraction(0)
+        if linf_sensitivity:
+            share = {"epsilon": self.epsilon / each, "delta": self.delta / each}
+            mean = skellam_mean(linf_sensitivity=linf_sensitivity, **share)
         object.__setattr__(self, "mean", mean)
         if mean * parties > LARGEST_MEAN * needed:
             requirement = "makes the noise of all parties larger than can be accounted for; expect fewer dropouts"
@@ -104,7 +113,7 @@ class DistributedSkellam:
         Raises:
             ParameterError: The contribution holds something that is no integer.
         """
-        return self._parties.share(contribution, lambda values: _perturb(values, self.mean / self._parties.needed))
+        return self._parties.share(contribution, lambda values: self._perturb(values, self.mean / self._parties.needed))
 
     def combine(self, shares: Sequence[Answer]) -> Answer:
         """The private sum of the shares that arrived.
@@ -117,7 +126,7 @@ class DistributedSkellam:
     def release(self, exact: Exact | Secret[Exact]) -> Answer:
         """What `combine` answers if all parties send their shares and the exact sums are these."""
         together = Parties(parties=1, modulus_bits=self.modulus_bits)
-        return together.combine([together.share(exact, lambda values: _perturb(values, self._mean_of_all))])
+        return together.combine([together.share(exact, lambda values: self._perturb(values, self._mean_of_all))])
 
     def accuracy(self, confidence: Number = "0.95") -> int:
         """The smallest t with P(|answer − exact sum| ≤ t) ≥ confidence if all parties send, or a little more.
@@ -134,6 +143,6 @@ class DistributedSkellam:
     def _mean_of_all(self) -> Fraction:
         return self.mean * self.parties / self._parties.needed
 
-
-def _perturb(values: Integers, mean: Fraction) -> Integers:
-    return add(values, skellam(mean, len(values))) if mean else values
+    def _perturb(self, values: Integers, mean: Fraction) -> Integers:
+        stated_for_vectors(self.l0_sensitivity, len(values))
+        return add(values, skellam(mean, len(values))) if mean else values

@@ -94,7 +94,7 @@ class Laplace:
 
         Returns:
             An int, or with a resolution a Fraction; of a vector, an array of as many: int64 where all answers fit,
-            Python integers otherwise; with a resolution Fractions, or floats if an array of floats was given.
+            Python integers otherwise; with a resolution Fractions, or floats if an array was given.
 
         Raises:
             ParameterError: Something is no integer; with a resolution, no number, or there are not `dimension`.

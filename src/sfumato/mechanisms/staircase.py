@@ -107,7 +107,7 @@ class Staircase:
 
         Returns:
             An int, or with a resolution a Fraction; of a vector, an array of as many: int64 where all answers fit,
-            Python integers otherwise; with a resolution Fractions, or floats if an array of floats was given.
+            Python integers otherwise; with a resolution Fractions, or floats if an array was given.
 
         Raises:
             ParameterError: Without a resolution, something is no integer; with one, no number.
