@@ -11,8 +11,10 @@ from sfumato.mechanisms import DistributedLaplace, DistributedSkellam, Laplace
 
 CASES = (14, 3, 0, 22, 7, 9, 31, 5, 12, 18, 2, 6, 11, 8, 25, 4, 16, 10, 1, 13)
 LATE = (4, 11)  # two hospitals that did not answer
-LAPLACE = DistributedLaplace(parties=20, l1_sensitivity=1, epsilon="0.5", max_dropouts=3, modulus_bits=32)
-SKELLAM = DistributedSkellam(parties=20, linf_sensitivity=1, epsilon="0.5", delta="1e-6", max_dropouts=3, modulus_bits=32)
+LAPLACE = DistributedLaplace(parties=20, max_dropouts=3, l1_sensitivity=1, epsilon="0.5", modulus_bits=32)
+SKELLAM = DistributedSkellam(
+    parties=20, max_dropouts=3, linf_sensitivity=1, epsilon="0.5", delta="1e-6", modulus_bits=32
+)
 
 
 def private_total(mechanism: DistributedLaplace | DistributedSkellam) -> int:
