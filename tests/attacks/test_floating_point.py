@@ -1,13 +1,38 @@
 """The attacks must win against textbook floating-point noise, and see nothing in what this package releases."""
 
+from decimal import Decimal
 from fractions import Fraction
+from math import log
 
 import numpy as np
 import pytest
 
 from sfumato.attacks.floating_point import precision_attack, support_attack, textbook_laplace_reaches
 from sfumato.errors import ParameterError
-from sfumato.mechanisms import Gaussian, Laplace
+from sfumato.mechanisms import (
+    BetaBernoulli,
+    DistributedLaplace,
+    DistributedSkellam,
+    Exponential,
+    Gaussian,
+    Geometric,
+    KaryRandomizedResponse,
+    Laplace,
+    LaplaceThreshold,
+    MatrixMechanism,
+    NoisyMax,
+    NoisyTopK,
+    PermuteAndFlip,
+    PosteriorSampling,
+    Quantile,
+    Quantiles,
+    RandomizedResponse,
+    SmoothMedian,
+    SparseVector,
+    StableHistogram,
+    StableMedian,
+    Staircase,
+)
 
 SAMPLES = 4_000
 EPSILON = 1  # of each mechanism below, all its parts together
@@ -20,6 +45,11 @@ GAUSSIAN = Gaussian(l2_sensitivity=1, epsilon=1, delta="1e-6", l0_sensitivity=1)
 GAUSSIAN_CENTS = Gaussian(l2_sensitivity=1, epsilon=1, delta="1e-6", resolution=CENT, l0_sensitivity=1)
 HALF = Laplace(l1_sensitivity=1, epsilon="0.5")
 HALF_CENTS = Laplace(l1_sensitivity=1, epsilon="0.5", resolution=CENT)
+SURVEY = RandomizedResponse()  # ε = ln 3, a little more
+COIN = BetaBernoulli(low="0.1", high="0.9", points=9)
+SHARED = DistributedLaplace(parties=2, l1_sensitivity=1, epsilon=1)
+SKELLAM = DistributedSkellam(parties=2, linf_sensitivity=1, epsilon=1, delta="1e-6", l0_sensitivity=1)
+CATEGORIES = KaryRandomizedResponse(categories=3, epsilon=1)
 
 
 def each(release, exact):
@@ -55,6 +85,45 @@ def mean(totals):
     return float(HALF_CENTS.release(total) / max(1, HALF.release(count)))
 
 
+def first_answer(mechanism):
+    return lambda histogram: float(mechanism.release(histogram)[0])
+
+
+def first_lead(mechanism):
+    return lambda scores: float(mechanism.release(scores).leads[0])
+
+
+def middle_of_three(mechanism):
+    return lambda values: float(mechanism.release(values)[1])
+
+
+def told_value(mechanism):
+    """The value told of one answer, or nothing of it."""
+
+    def release(exact):
+        told = mechanism.start(threshold=0).value(exact)
+        return -1.0 if told is None else float(told)
+
+    return release
+
+
+def in_common(mechanism, contributions):
+    """Sums of all parties' shares, as many as asked for: each costs what one costs."""
+    return lambda count: mechanism.combine([mechanism.share(np.full(count, each)) for each in contributions]).tolist()
+
+
+def count_of_a(mechanism):
+    return lambda counts: mechanism.release(counts).get("a", -1)
+
+
+def or_nothing(mechanism):
+    return lambda values: -1.0 if (answer := mechanism.release(values)) is None else float(answer)
+
+
+def neighbours(name, release, exact, neighbour):
+    return (name, each(release, exact), each(release, neighbour))
+
+
 RELEASES = [
     ("Laplace on integers", at_once(LAPLACE, 0), at_once(LAPLACE, 1)),
     ("Laplace on reals", each(LAPLACE_CENTS.release, 0.0), each(LAPLACE_CENTS.release, 1.0)),
@@ -67,6 +136,51 @@ RELEASES = [
     ("Gaussian on an array", each(of_array(GAUSSIAN_CENTS), 0.1), each(of_array(GAUSSIAN_CENTS), 1.1)),
     ("Gaussian, as a float", each(as_float(GAUSSIAN_CENTS), 0), each(as_float(GAUSSIAN_CENTS), 1)),
     ("mean, as noisy sum over noisy count", each(mean, (5.0, 5)), each(mean, (6.0, 6))),
+    neighbours("geometric", Geometric(lower=0, upper=20, epsilon=1).release, 5, 6),
+    neighbours("staircase", as_float(Staircase(linf_sensitivity=1, epsilon=1, resolution=CENT)), 5.0, 6.0),
+    neighbours("matrix", first_answer(MatrixMechanism([["1/3", 0], [1, 1]], epsilon=1)), [5, 5], [6, 5]),
+    neighbours("exponential", Exponential(utility_sensitivity=1, epsilon=1).release, [3.5, 4.1], [4.5, 4.1]),
+    neighbours("permute-and-flip", PermuteAndFlip(utility_sensitivity=1, epsilon=1).release, [3.5, 4.1], [4.5, 4.1]),
+    neighbours("noisy max", NoisyMax(epsilon=1).release, [3, 4], [4, 4]),
+    neighbours("lead of the first", first_lead(NoisyTopK(k=1, epsilon=1, resolution=CENT)), [3.5, 4.1], [4.5, 3.1]),
+    neighbours(
+        "quantile",
+        as_float(Quantile(quantile="1/2", lower=0, upper=9, epsilon=1, resolution="0.1")),
+        [1.1, 2.2, 3.3],
+        [1.1, 2.2, 3.3, 9],
+    ),
+    neighbours(
+        "quantiles",
+        middle_of_three(Quantiles(quantiles=["1/4", "1/2", "3/4"], lower=0, upper=9, epsilon=1)),
+        [1, 2, 3],
+        [1, 2, 3, 9],
+    ),
+    neighbours(
+        "sparse vector",
+        told_value(SparseVector(epsilon=1, resolution=CENT, answer_share="0.5")),
+        0.3,
+        1.3,
+    ),
+    neighbours("posterior", as_float(PosteriorSampling(COIN, epsilon=1)), [1] * 5, [1] * 5 + [0]),
+    neighbours(
+        "smooth median",
+        as_float(SmoothMedian(lower=0, upper=9, epsilon=1, resolution="0.1")),
+        [1.1, 2.2, 3.3],
+        [1.1, 2.2, 3.3, 9],
+    ),
+    neighbours(
+        "stable median",
+        or_nothing(StableMedian(lower=0, upper=9, proposed_sensitivity=1, epsilon=1, delta="1e-6", resolution="0.1")),
+        [3.3] * 99,
+        [3.3] * 99 + [9],
+    ),
+    neighbours(
+        "stable histogram", count_of_a(StableHistogram(LaplaceThreshold(epsilon=1, delta="1e-6"))), {"a": 15}, {"a": 16}
+    ),
+    neighbours("randomized response", lambda bit: bool(SURVEY.release([bit])[0]), True, False),
+    neighbours("randomized response of three", lambda said: int(CATEGORIES.release([said])[0]), 0, 2),
+    ("distributed Laplace", in_common(SHARED, (2, 3)), in_common(SHARED, (2, 4))),
+    ("distributed Skellam", in_common(SKELLAM, (2, 3)), in_common(SKELLAM, (2, 4))),
 ]
 """Name, releases on a database, releases on its neighbour; ε = 1 for each, all its parts together."""
 
@@ -113,6 +227,32 @@ def test_textbook_laplace_reaches_what_it_gave(location):
     assert support_attack(outputs, reaches=reaches_from(location)) == 0
 
 
+def textbook_laplace(location, scale):
+    u = float(RNG.integers(1, 1 << 53)) / 2**53
+    return location + scale * log(u + u) if u < 0.5 else location - scale * log(2.0 - u - u)
+
+
+@pytest.mark.parametrize(("location", "scale"), [(1e6, 1e-3), (1e6, 1.0), (3, 1e-6), (0.1, 1e6), (0, 4), (-1e9, 0.1)])
+def test_textbook_laplace_reaches_what_it_gave_at_any_scale(location, scale):
+    """A large location beside a small scale gives one value for half a billion uniform doubles."""
+    outputs = [float(textbook_laplace(location, scale)) for _ in range(500)]
+    unreached = support_attack(
+        outputs, reaches=lambda value: textbook_laplace_reaches(value, location=location, scale=scale)
+    )
+    assert unreached == 0
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf"), 1e6, -1e6])
+def test_textbook_laplace_never_reaches_what_is_beyond_it(value):
+    assert not textbook_laplace_reaches(value, location=0, scale=1)
+
+
+@pytest.mark.parametrize("scale", [0, -1, float("inf"), float("nan")])
+def test_a_scale_that_is_none_is_refused(scale):
+    with pytest.raises(ParameterError, match="scale"):
+        textbook_laplace_reaches(1.0, location=0, scale=scale)
+
+
 @pytest.mark.parametrize(
     ("first", "second"),
     [
@@ -150,7 +290,8 @@ def test_a_set_that_may_be_one_sided_by_chance_does_not_count():
 
 def test_a_larger_claim_needs_a_louder_set():
     sides = (lambda n: [0] * (n - 80) + [1] * 80), (lambda n: [0] * n)
-    assert precision_attack(*sides, epsilon=3, samples=100).fraction == 0
+    assert precision_attack(*sides, epsilon=3, samples=1000).fraction == 0
+    assert precision_attack(*sides, epsilon=1, samples=1000).fraction > 0
 
 
 def test_negative_zero_is_an_output_of_its_own():
@@ -158,9 +299,46 @@ def test_negative_zero_is_an_output_of_its_own():
     assert found.fraction == 1
 
 
-@pytest.mark.parametrize("output", [float("nan"), float("inf"), Fraction(1, 3), 0])
-def test_every_number_can_be_read(output):
+ODD = [float("nan"), float("inf"), Fraction(1, 3), 0, None, np.int64(3), np.float32(0.1), np.float32("nan"), "text"]
+
+
+@pytest.mark.parametrize("output", [*ODD, np.longdouble(1) / 3, Decimal("sNaN"), True])
+def test_every_output_can_be_read(output):
     assert precision_attack(lambda n: [output] * n, lambda n: [output] * n, epsilon=EPSILON, samples=100).fraction == 0
+    assert precision_attack(lambda n: [output] * n, lambda n: [7.5] * n, epsilon=EPSILON, samples=100).fraction == 1
+
+
+@pytest.mark.parametrize("power", [400, 5000])
+def test_integers_beyond_the_doubles_can_be_read(power):
+    first, second = (lambda n, x=x: [10**power + x] * n for x in range(2))
+    assert precision_attack(first, second, epsilon=EPSILON, samples=100).fraction == 1
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint8, np.float32, np.float64, np.longdouble, object])
+def test_arrays_of_any_dtype_can_be_read(dtype):
+    first, second = (lambda n, x=x: np.full(n, x, dtype=dtype) for x in (5, 6))
+    assert precision_attack(first, second, epsilon=EPSILON, samples=100).fraction == 1
+
+
+def test_vectors_of_ours_can_be_read_as_they_are():
+    first, second = (lambda n, x=x: LAPLACE.release([x] * n) for x in (5, 6))
+    assert precision_attack(first, second, epsilon=EPSILON, samples=SAMPLES).fraction == 0
+
+
+@pytest.mark.parametrize(("epsilon", "samples"), [(7, 10_000), (1, 50), (800, 10_000), (10**6, 10_000)])
+def test_too_few_samples_to_find_anything_are_refused(epsilon, samples):
+    with pytest.raises(ParameterError, match="samples"):
+        precision_attack(lambda n: [5] * n, lambda n: [6] * n, epsilon=epsilon, samples=samples)
+
+
+def test_with_just_enough_samples_a_release_without_noise_is_found():
+    assert precision_attack(lambda n: [5] * n, lambda n: [6] * n, epsilon=6, samples=9_000).fraction == 1
+
+
+@pytest.mark.parametrize("outputs", [[5], [], [5] * 101])
+def test_a_wrong_number_of_outputs_is_refused(outputs):
+    with pytest.raises(ParameterError, match="as many outputs"):
+        precision_attack(lambda n: [6] * n, lambda _: outputs, epsilon=EPSILON, samples=100)
 
 
 def test_no_outputs_are_refused():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from sfumato.audit.bits import BITS, finest_bit, strongest_score
+from sfumato.audit.columns import columns
 from sfumato.audit.findings import Verdict
 from sfumato.audit.roles import NeighborPair
 from sfumato.audit.runs import run_on
@@ -49,7 +50,8 @@ def test_several_coordinates_tell_together_what_none_tells_alone():
 
 @pytest.mark.parametrize("outputs", [["a"] * 200, [None] * 200, [float("nan")] * 200, [float("inf"), 1e308] * 100])
 def test_outputs_without_usable_numbers_are_no_error(outputs):
-    assert strongest_score(outputs, outputs, claim=CLAIM).strength == 0
+    read = columns(outputs)
+    assert strongest_score(read, read, claim=CLAIM).strength == 0
 
 
 @pytest.mark.parametrize(
@@ -64,3 +66,28 @@ def test_the_finest_bit_agrees_with_exact_arithmetic():
         number = Fraction(value)
         power = (number.numerator & -number.numerator).bit_length() - number.denominator.bit_length()
         assert finest_bit(np.array([value])) == power
+
+
+def scores(outputs, score):
+    """What the threshold is compared with, read out of the event."""
+    (look,) = (cell.cell_contents for cell in score.__closure__ if callable(cell.cell_contents))
+    return look(columns(outputs)).tolist()
+
+
+@pytest.mark.parametrize("others", [0, 1, 2, 3, 7, 4991, 20_001])
+def test_the_score_of_an_output_does_not_depend_on_how_many_are_scored(others):
+    vectors = RNG.normal(size=(2000, 6))
+    suspicion = strongest_score(columns(vectors), columns(vectors + 0.5), claim=CLAIM)
+    one = vectors[0]
+    alone = scores([one], suspicion.event.happened)
+    assert scores([one] * (others + 1), suspicion.event.happened) == alone * (others + 1)
+
+
+def test_the_smallest_spread_has_a_score():
+    tiny = columns([0.0, 5e-324] * 200), columns([0.0, 1e-310] * 200)
+    assert strongest_score(*tiny, claim=CLAIM).strength > 0
+
+
+def test_numbers_that_are_not_regressed_are_said():
+    wide = columns(np.zeros((100, 40)))
+    assert strongest_score(wide, wide, claim=CLAIM).unread == ("all but 16 of 40 numbers by the regression",)

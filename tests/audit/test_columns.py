@@ -1,82 +1,128 @@
-"""Every kind of output has its columns, and each column is a function of one output alone."""
+"""What one output shows is the same, whatever others stand beside it."""
 
-from decimal import Decimal
+import random
 from fractions import Fraction
 from math import inf, nan
 
 import numpy as np
 import pytest
 
-from sfumato.audit.columns import ANSWER, WHOLE, column, columns, numbers
+from sfumato.audit.columns import MISSING, columns
+from sfumato.audit.reading import ANSWER, TYPE, WHOLE
 
-VECTORS = np.array([[1.0, 3.0], [5.0, 2.0]])
-
-
-def test_an_array_of_numbers_is_the_answer():
-    assert column(np.array([3, 4]), ANSWER).tolist() == [3.0, 4.0]
-
-
-def test_numbers_of_any_type_are_the_answer_and_what_is_none_is_missing():
-    outputs = (1, 0.5, Fraction(1, 4), Decimal("0.2"), True, None, "text", 10**400, -(10**400))
-    np.testing.assert_array_equal(column(outputs, ANSWER), [1, 0.5, 0.25, 0.2, 1, nan, nan, inf, -inf])
-
-
-@pytest.mark.parametrize("outputs", [VECTORS, [(1, 3), (5, 2)], [[1, 3], [5, 2]], [np.array([1, 3]), np.array([5, 2])]])
-def test_vectors_are_coordinates_and_what_follows_from_them(outputs):
-    names = ["coordinate 1", "the sum of coordinates", "the largest coordinate", "the smallest coordinate"]
-    names += ["the spread of coordinates", "the index of the largest coordinate", "the number of coordinates"]
-    table = np.column_stack([column(outputs, name) for name in names])
-    assert table.tolist() == [[3, 4, 3, 1, 2, 1, 2], [2, 7, 5, 2, 3, 0, 2]]
-
-
-def test_vectors_of_different_lengths_miss_coordinates():
-    outputs = [(1, 2), (), (7,)]
-    np.testing.assert_array_equal(column(outputs, "coordinate 1"), [2, nan, nan])
-    np.testing.assert_array_equal(column(outputs, "the largest coordinate"), [2, nan, 7])
-    np.testing.assert_array_equal(column(outputs, "the number of coordinates"), [2, nan, 1])
-
-
-def test_what_one_side_never_shows_is_missing():
-    assert np.isnan(column(VECTORS, "coordinate 7")).all()
-
-
-def test_mappings_have_values_presence_and_an_order_of_keys():
-    outputs = [{"a": 1, "b": 2}, {"b": 3}, {"b": 2, "a": 1}]
-    np.testing.assert_array_equal(column(outputs, "the value of 'a'"), [1, nan, 1])
-    np.testing.assert_array_equal(column(outputs, "whether there is 'a'"), [1, nan, 1])
-    order = column(outputs, "the keys in order")
-    assert len(set(order)) == 3
-
-
-def test_the_whole_answer_is_a_label():
-    assert column(["yes", None, "yes"], WHOLE).tolist() == ["'yes'", "None", "'yes'"]
-    assert column(VECTORS, WHOLE).tolist() == ["(1.0, 3.0)", "(5.0, 2.0)"]
-
-
-def test_negative_zero_and_nan_have_labels_of_their_own():
-    labels = column(np.array([[0.0], [-0.0], [nan], [nan]]), WHOLE)
-    assert len(set(labels)) == 3
-    assert labels[2] == labels[3]
-
-
-def test_types_are_told_apart():
-    assert column([1, 1.0, True], "the type").tolist() == ["int", "float", "bool"]
-
-
-@pytest.mark.parametrize(
-    "outputs", [VECTORS, np.array([1.5, 2.5]), [(1,), (2, 3)], [(1,), 3, ()], [{"a": 1}, {}, 5], ["x", 1]]
+RANDOM = random.Random(14)  # noqa: S311 # makes test data
+LEAVES = (
+    lambda: RANDOM.randrange(-3, 3),
+    lambda: 2**60 + RANDOM.randrange(9),
+    lambda: 2**70 + RANDOM.randrange(9),
+    RANDOM.random,
+    lambda: RANDOM.choice((0.0, -0.0, nan, inf, 1.0, 1e300, 0.1)),
+    lambda: Fraction(RANDOM.randrange(9), 7),
+    lambda: RANDOM.choice((None, True, "text", "", 10**5000, np.float32(0.1), np.int8(3))),
 )
-def test_a_column_of_one_output_does_not_depend_on_the_others(outputs):
-    for name in columns(outputs):
-        alone = np.concatenate([column(outputs[i : i + 1], name) for i in range(len(outputs))])
-        np.testing.assert_array_equal(alone.astype(str), column(outputs, name).astype(str))
 
 
-def test_numbers_are_the_columns_that_follow_from_nothing_else():
-    assert set(numbers(VECTORS)) == {"coordinate 0", "coordinate 1"}
-    assert set(numbers(["text"])) == set()
+def leaf():
+    return RANDOM.choice(LEAVES)()
 
 
-def test_vectors_without_coordinates_have_labels_only():
-    assert set(columns(np.empty((3, 0)))) == {WHOLE}
-    assert len(set(column(np.empty((3, 0)), WHOLE))) == 1
+def anything(depth=2):
+    """A random output: a number, something else, a list, tuple or mapping of some, or an array."""
+    kind = RANDOM.randrange(8) if depth else 0
+    size = RANDOM.choice((0, 1, 2, 3, 10, 64, 300)) if depth == 2 else 2
+    match kind:
+        case 0 | 1 | 2:
+            return leaf()
+        case 3:
+            return [anything(depth - 1) for _ in range(size)]
+        case 4:
+            return tuple(anything(depth - 1) for _ in range(size))
+        case 5:
+            return {RANDOM.choice((1, True, "a", "b", None, 2.5)): anything(depth - 1) for _ in range(size)}
+        case 6:
+            return np.array([RANDOM.random() for _ in range(size)])
+        case _:
+            return [round(RANDOM.random(), 1) for _ in range(size)]
+
+
+def shown(read, run):
+    """Everything that one run shows, without what is missing."""
+    numbers = {("number", name): float(read.number(name)[run]).hex() for name in read.numbers}
+    texts = {("text", name): read.text(name)[run] for name in read.texts}
+    return {name: entry for name, entry in {**numbers, **texts}.items() if entry not in {"nan", MISSING}}
+
+
+def objects(outputs):
+    array = np.empty(len(outputs), dtype=object)
+    for i, output in enumerate(outputs):
+        array[i] = output
+    return array
+
+
+@pytest.mark.parametrize("container", [list, tuple, objects])
+@pytest.mark.parametrize("_", range(10))
+def test_an_output_shows_the_same_alone_as_among_others(container, _):
+    outputs = [anything() for _ in range(12)]
+    together = columns(container(outputs))
+    for run in range(len(outputs)):
+        assert shown(together, run) == shown(columns(container(outputs[run : run + 1])), 0)
+
+
+ROWS = ([0, 3], [0, None], [0, 2**70], [0, 2**63], [0, 0.5], [False, 2], [[1, 2], [3, 4]], [[1, 2], [3, 0.5]])
+
+
+@pytest.mark.parametrize("outputs", ROWS)
+def test_a_number_in_an_array_shows_the_same_whatever_dtype_another_one_needs(outputs):
+    together = columns(np.array(outputs))
+    for run in range(2):
+        assert shown(together, run) == shown(columns(np.array(outputs[run : run + 1])), 0)
+
+
+def test_integers_shortened_to_64_bits_show_the_same_as_others():
+    narrow, wide = columns(np.array([5, 7])), columns(np.array([5, 2**70], dtype=object))
+    assert shown(narrow, 0) == shown(wide, 0)
+
+
+def test_the_sum_of_a_vector_does_not_depend_on_a_longer_one():
+    vector = [0.1, 0.9, 0.3, 0.7, 0.2, 0.8, 0.6, 0.4, 0.5, 0.1]
+    alone, beside = columns([vector]), columns([vector, vector + [0.5] * 54])
+    assert alone.number("the sum of coordinates")[0] == beside.number("the sum of coordinates")[0]
+
+
+@pytest.mark.parametrize("outputs", [np.array([3, 4]), np.array([0.5, 1.5]), [1, 2], ["a", "b"], np.zeros((2, 0))])
+def test_the_whole_answer_and_its_type_are_always_there(outputs):
+    assert {WHOLE, TYPE} <= set(columns(outputs).texts)
+
+
+def test_runs_keep_their_order():
+    read = columns(["b", 7, "a", "b", 7.5])
+    assert read.text(ANSWER) == ["'b'", MISSING, "'a'", "'b'", MISSING]
+    np.testing.assert_array_equal(read.number(ANSWER), [nan, 7, nan, nan, 7.5])
+    assert len(read) == 5
+
+
+def test_equal_outputs_of_different_types_are_told_apart():
+    assert columns([1, 1.0, True]).text(TYPE) == ["int", "float", "bool"]
+
+
+def test_what_is_never_shown_is_missing():
+    read = columns([1, 2])
+    assert np.isnan(read.number("coordinate 7")).all()
+    assert read.text("coordinate 7") == [MISSING] * 2
+
+
+def test_the_commonest_columns_come_first():
+    read = columns([{"rare": 1, "common": 2}, *({"common": i} for i in range(9))])
+    assert read.values == ["the value of 'common'", "the value of 'rare'"]
+
+
+def test_no_outputs_have_no_columns():
+    assert len(columns([])) == 0
+    assert columns([]).number(ANSWER).tolist() == []
+
+
+def test_keys_of_nobody_else_take_no_room():
+    """A column for each of 3000 keys, with 3000 entries each, would be nine million."""
+    read = columns([{f"key {i}": i} for i in range(3000)])
+    assert len(read.values) == 3000
+    assert np.count_nonzero(~np.isnan(read.number("the value of 'key 5'"))) == 1

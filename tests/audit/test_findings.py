@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from sfumato.audit.findings import CAVEAT, AuditReport, EventFinding, LawFinding, Verdict
+from sfumato.audit.findings import CAVEAT, AuditReport, EventFinding, LawFinding, RepeatFinding, Verdict
 from sfumato.privacy.guarantees import ApproxDP
 
 QUIET = EventFinding(
@@ -16,6 +16,8 @@ QUIET = EventFinding(
 )
 VIOLATION = replace(QUIET, epsilon_lower_bound=1.5)
 FITTING = LawFinding(law="Laplace of scale 1", p_value=0.3, samples=100, significance=1e-6)
+FRESH = RepeatFinding(pair="the first unit is removed", p_value=1.0, samples=100, significance=1e-6)
+REPEATED = replace(FRESH, p_value=1e-9)
 MISFIT = replace(FITTING, p_value=1e-9)
 
 
@@ -55,3 +57,18 @@ def test_a_report_shows_event_bound_claim_samples_and_significance():
     text = str(AuditReport((VIOLATION,), (MISFIT,)))
     for words in ("privacy violation", "the answer ≥ 3", "1.500", "ε 1", "100 samples", "1.0e-06", "calibration bug"):
         assert words in text
+
+
+def test_noise_that_comes_twice_is_a_verdict_of_its_own():
+    assert FRESH.verdict is Verdict.NOTHING_FOUND
+    report = AuditReport((QUIET,), (), (FRESH, REPEATED))
+    assert report.reproducible == (REPEATED,)
+    assert report.violations == report.calibration_bugs == ()
+    assert report.is_refuted
+    assert "reproducible noise" in str(report)
+
+
+def test_a_pass_shows_runs_the_largest_bound_and_what_was_not_read():
+    report = AuditReport((QUIET, replace(QUIET, epsilon_lower_bound=0.95, unread=("column 7",))), (FITTING,), (FRESH,))
+    for words in ("1 repetition test", "runs on each pair: 100", "ε ≥ 0.950", "not read: column 7"):
+        assert words in str(report)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import binom, multinomial
 from tests.audit.zoo import gaussian_steps, laplace_cdf, laplace_steps
 from tests.laws import cdf_of
 
@@ -55,6 +56,58 @@ def test_p_values_of_the_spread_of_a_right_sampler_are_nearly_uniform():
 
 def test_a_fair_coin_has_no_spread_to_test():
     assert spread_p_value(RNG.integers(0, 2, SAMPLES), cdf_of(np.array([0.5, 0.5]))) == 1
+
+
+def bernoulli_cdf(p):
+    return lambda k: 0.0 if k < 0 else 1 - p if k < 1 else 1.0
+
+
+def chance_of_failing(p, count, significance):
+    """Of right coins, summed over all numbers of heads."""
+    failed = 0.0
+    for heads in range(count + 1):
+        weight = float(binom.pmf(heads, count, p))
+        coins = np.repeat([1, 0], [heads, count - heads])
+        law = DeclaredLaw("a coin", lambda _, coins=coins: coins, bernoulli_cdf(p))
+        if weight > 0 and check_law(law, samples=count, significance=significance).p_value < significance:
+            failed += weight
+    return failed
+
+
+@pytest.mark.parametrize("p", [0.005, 0.06, 0.5, 0.995])
+@pytest.mark.parametrize("significance", [1e-2, 1e-6, 1e-9])
+def test_a_law_of_two_cells_is_tested_exactly(p, significance):
+    assert chance_of_failing(p, 1000, significance) <= significance
+
+
+def test_a_rare_event_that_is_too_common_is_seen():
+    coins = np.repeat([1, 0], [80, 19_920])
+    assert p_value(coins, bernoulli_cdf(0.002)) < ALPHA
+    assert p_value(coins, bernoulli_cdf(0.004)) == pytest.approx(1, abs=0.1)
+
+
+@pytest.mark.parametrize("significance", [1e-6, 1e-9])
+def test_three_cells_fail_with_a_chance_below_the_significance(significance):
+    """Summed over all outcomes of a law whose two outer cells hold as few as a cell may."""
+    count, least = 10_000, 200 * (np.log(significance) / np.log(1e-6)) ** 3
+    mass = np.array([least, count - 2 * least, least]) / count * (1 + 1e-9)
+    mass[1] = 1 - mass[0] - mass[2]
+    low, high = int(least - 9 * least**0.5), int(least + 9 * least**0.5)
+    failed = 0.0
+    first, last = (grid.ravel() for grid in np.meshgrid(np.arange(low, high), np.arange(low, high)))
+    chances = multinomial.pmf(np.column_stack([first, count - first - last, last]), count, mass)
+    far = np.flatnonzero(np.abs(first - least) + np.abs(last - least) > 3 * least**0.5)
+    step = 97  # every outcome takes too long, and neighbouring ones have nearly the same chance
+    for a, c, chance in zip(first[far][::step], last[far][::step], chances[far][::step], strict=True):
+        sample = np.repeat([0, 1, 2], [a, count - a - c, c])
+        p = min(f(sample, cdf_of(mass), significance=significance) for f in (p_value, spread_p_value))
+        failed += step * chance * (2 * p < significance)
+    assert 0 < failed < significance
+
+
+def test_too_few_numbers_are_refused():
+    with pytest.raises(ParameterError, match="as many integers"):
+        check_law(DeclaredLaw("too few", lambda n: np.zeros(n - 1, dtype=int), bernoulli_cdf(0.5)), samples=100)
 
 
 def test_a_law_on_one_value_is_no_test():

@@ -3,6 +3,7 @@
 from collections import Counter
 from math import isnan
 
+import numpy as np
 import pytest
 
 from sfumato.audit.neighbors import NEW_KEY, Neighbors, small_databases, small_pairs
@@ -120,3 +121,33 @@ def test_small_pairs_are_all_neighbours(relation, sizes):
     assert {len(pair.database) - len(pair.neighbor) for pair in pairs} == sizes
     every = {frozenset((pair.database, pair.neighbor)) for pair in pairs}
     assert frozenset(((1, 0), (0,) if relation is ADD_OR_REMOVE_ONE else (0, 0))) in every
+
+
+def test_rows_without_a_hash_are_tried():
+    lists = [pair.neighbor for pair in Neighbors(database=([1, 2], [3])) if "of another" in pair.description]
+    assert lists == [([1, 2], [3], [1, 2])]
+    replaced = [pair.neighbor for pair in Neighbors(database=([1, 2], [3]), relation=REPLACE_ONE)]
+    assert ([3], [3]) in replaced
+    assert ([1, 2], [3]) not in replaced
+
+
+def test_arrays_can_be_rows():
+    rows = (np.array([1, 2]), np.array([3, 4]))
+    for relation in (ADD_OR_REMOVE_ONE, REPLACE_ONE):
+        assert list(Neighbors(database=rows, relation=relation))
+
+
+def test_columns_without_a_hash_are_tried():
+    people = ({"id": 1, "wards": ["A"]}, {"id": 2, "wards": ["B", "C"]})
+    (neighbor,) = described(Neighbors(database=people, unit="id"), "wards as ['A']")
+    assert neighbor[-1]["wards"] == ["A"]
+
+
+def test_one_and_true_are_two_values():
+    assert described(Neighbors(database=(1, True, 2)), "the value True of another")
+    assert described(Neighbors(database=(1, True, 2)), "the value 1 of another")
+
+
+def test_a_unit_without_a_hash_is_refused():
+    with pytest.raises(ParameterError, match="units without a hash"):
+        Neighbors(database=({"id": [1]},), unit="id")

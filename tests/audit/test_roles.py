@@ -2,12 +2,14 @@
 
 import numpy as np
 
+from sfumato.audit.columns import columns
 from sfumato.audit.neighbors import Neighbors
 from sfumato.audit.roles import NeighborPair, Runs
 
 
 def test_runs_count_all_outputs():
-    runs = Runs(search=(np.zeros(3), np.zeros(3)), test=(np.zeros(4), ("a", "b")), description="a pair")
+    search, test = (np.zeros(3), np.zeros(3)), (np.zeros(4), ("a", "b"))
+    runs = Runs(search=tuple(map(columns, search)), test=tuple(map(columns, test)), description="a pair")
     assert runs.samples == 12
 
 

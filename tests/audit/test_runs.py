@@ -1,7 +1,9 @@
 """Runs are independent, divided by fair coins where the exact test wants them, and errors are outputs."""
 
+import numpy as np
 import pytest
 
+from sfumato.audit.reading import WHOLE
 from sfumato.audit.roles import NeighborPair
 from sfumato.audit.runs import one_by_one, run_on
 from sfumato.errors import ParameterError
@@ -15,9 +17,8 @@ def named(database, count):
 
 def test_each_half_holds_runs_on_both_databases():
     runs = run_on(PAIR, named, samples=1001)
-    assert runs.search == (["here"] * 500, ["there"] * 500)
-    assert set(runs.test[0]) == {"here"}
-    assert set(runs.test[1]) == {"there"}
+    assert [side.text(WHOLE) for side in runs.search] == [["'here'"] * 500, ["'there'"] * 500]
+    assert [set(side.text(WHOLE)) for side in runs.test] == [{"'here'"}, {"'there'"}]
     assert runs.samples == 2002
 
 
@@ -34,6 +35,14 @@ def test_a_function_of_one_database_is_called_once_for_each_run():
     assert calls == ["data"] * 3
 
 
+class UnheardError(Exception):
+    """What no list of errors holds."""
+
+
+def fail(row):
+    raise UnheardError(row)
+
+
 def refuse(_):
     raise ParameterError("x", 1, "must be 2")
 
@@ -43,6 +52,7 @@ def refuse(_):
     [
         (lambda row: 1 / row, "ZeroDivisionError: float division by zero"),
         (lambda row: [][int(row)], "IndexError: list index out of range"),
+        (fail, "UnheardError: 0.0"),
         (refuse, "ParameterError: x = 1: must be 2"),
     ],
 )
@@ -56,3 +66,22 @@ def test_an_interrupt_is_not():
 
     with pytest.raises(KeyboardInterrupt):
         one_by_one(stop)(0, 1)
+
+
+@pytest.mark.parametrize(
+    "outputs",
+    [
+        [0],
+        [0] * 49,
+        [],
+        np.int64(3),
+        np.zeros((1, 50)),
+        "x" * 50,
+        dict.fromkeys(range(50)),
+        set(range(50)),
+        iter([0] * 50),
+    ],
+)
+def test_a_wrong_number_of_outputs_is_refused(outputs):
+    with pytest.raises(ParameterError, match="as many outputs as it is asked for"):
+        run_on(PAIR, lambda _database, _count: outputs, samples=100)

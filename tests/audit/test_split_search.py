@@ -2,8 +2,10 @@
 
 import numpy as np
 
+from sfumato.audit.columns import columns
 from sfumato.audit.events import Event, Suspicion
 from sfumato.audit.findings import Verdict
+from sfumato.audit.reading import WHOLE
 from sfumato.audit.roles import Runs
 from sfumato.audit.split_search import SPLIT_SEARCH, SplitTester
 from sfumato.privacy.guarantees import ApproxDP
@@ -12,7 +14,7 @@ CLAIM = ApproxDP(1, 0)
 
 
 def finding_of(tester, search, test):
-    runs = Runs(search=search, test=test, description="a pair")
+    runs = Runs(search=tuple(map(columns, search)), test=tuple(map(columns, test)), description="a pair")
     return tester(runs, claim=CLAIM, significance=1e-6)
 
 
@@ -35,7 +37,9 @@ def test_the_search_sees_the_first_half_only():
         return Suspicion(1.0, Event("anything", lambda outputs: np.ones(len(outputs), dtype=bool)), False)
 
     finding_of(SplitTester("spy", search), ("a", "b"), ("c", "dd"))
-    assert seen == [("a", "b", CLAIM)]
+    assert [(first.text(WHOLE), second.text(WHOLE), claim) for first, second, claim in seen] == [
+        (["'a'"], ["'b'"], CLAIM)
+    ]
 
 
 def test_a_finding_says_what_happened_how_often():
@@ -43,3 +47,7 @@ def test_a_finding_says_what_happened_how_often():
     assert "60 of 60 on the database, 0 of 40 on its neighbor" in finding.event or "0 of 60" in finding.event
     assert finding.samples == 200
     assert finding.pair == "a pair"
+
+
+def test_a_finding_says_what_was_not_read():
+    assert finding_of(SPLIT_SEARCH, (np.zeros((9, 300)),) * 2, (np.zeros((9, 300)),) * 2).unread

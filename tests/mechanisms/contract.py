@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from sfumato.mechanisms import (
     AdditiveMechanism,
@@ -64,6 +65,8 @@ def whole(mechanism, *, length=3):
     """Releases a vector of integers."""
     odd = [[value] * length for value in (*HUGE, None)] + [np.full(length, 2**63 - 1), np.full(length, -(2**63))]
     odd += [np.ma.masked_array([1] * length, mask=[True] * length), pd.Series([None] * length, dtype="Int64")]
+    odd += [np.array([value] * length) for value in (1.0, nan, inf, -inf, 1e300)]
+    odd += [[None, 1.0, nan][:length], pa.array([None] * length, pa.int64()), pd.Series([1.0] * length)]
     return Case(mechanism=mechanism, exact=[1, 0, 1][:length], odd=tuple(odd))
 
 
@@ -72,6 +75,7 @@ def real(mechanism, *, length=3):
     odd = [[value] * length for value in (*HUGE, nan, inf, -inf, None, 1e308, 5e-324, -0.0, Fraction(1, 3))]
     arrays = [np.full(length, value) for value in (nan, inf, -inf, 1e308, -0.0)]
     arrays += [np.ma.masked_array([1.5] * length, mask=[True] * length), pd.Series([pd.NA] * length, dtype="Float64")]
+    arrays += [[1.5, None, 2][:length], np.array([1.5] * length, dtype=np.longdouble), pa.array([None] * length)]
     return Case(mechanism=mechanism, exact=[1.5, 0.0, 1.0][:length], odd=(*odd, *arrays))
 
 

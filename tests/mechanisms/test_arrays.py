@@ -1,7 +1,11 @@
 """Columns of data values as arrays."""
 
+from array import array
+
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 from sfumato.errors import ParameterError
@@ -57,7 +61,15 @@ class Labelled(np.ndarray):
         (pd.Series([1, None, 3], dtype="Int64"), [1, 0, 3]),
         (pd.Series([1.5, None], dtype="Float64"), [1.5, 0]),
         (np.array([1, None, 2**70], dtype=object), [1, 0, 2**70]),
-        ([1, pd.NA, np.ma.masked, pd.NaT, None], [1, 0, 0, 0, 0]),
+        ([1, pd.NA, np.ma.masked, pd.NaT, None, float("nan")], [1, 0, 0, 0, 0, 0]),
+        (pa.array([2**64 - 1, None], pa.uint64()), [2**64 - 1, 0]),
+        (pa.chunked_array([[2**53 + 1], [None]]), [2**53 + 1, 0]),
+        (pd.array([2**53 + 1, None], dtype="Int64"), [2**53 + 1, 0]),
+        (pd.Series([2**53 + 1, None], dtype="int64[pyarrow]"), [2**53 + 1, 0]),
+        (pd.Categorical([2**53 + 1, 7]), [2**53 + 1, 7]),
+        (pl.Series([2**53 + 1, None]), [2**53 + 1, 0]),
+        (array("q", [2**53 + 1]), [2**53 + 1]),
+        ([pa.scalar(5), pa.scalar(None, pa.int64())], [5, 0]),
         (range(3), [0, 1, 2]),
         ((value for value in (4, 5)), [4, 5]),
     ],
@@ -69,7 +81,11 @@ def test_nothing_of_a_container_remains_and_what_is_missing_is_zero(values, plai
     assert list(found) == plain
 
 
-@pytest.mark.parametrize("value", [None, pd.NA, pd.NaT, np.ma.masked], ids=repr)
+@pytest.mark.parametrize(
+    "value",
+    [None, pd.NA, pd.NaT, np.ma.masked, np.ma.masked_array(5, mask=True), float("nan"), pa.scalar(None)],
+    ids=repr,
+)
 def test_missing_values_are_zero(value):
     assert present(value) == 0
     assert present(5) == 5
@@ -86,7 +102,7 @@ def test_missing_values_are_zero(value):
         ({1, 2}, "set"),
         ({1: 2}, "dict"),
         (3, "int"),
-        (np.array(["a"]), "array of <U1"),
+        (np.array(["a"]), "array of str_"),
         (np.array([1, "NaT"], dtype="m8[ns]"), "array of timedelta64"),
         (np.array(["2020-01-01"], dtype="M8[D]"), "array of datetime64"),
         (np.array([1j]), "array of complex128"),

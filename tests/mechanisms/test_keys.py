@@ -245,3 +245,10 @@ def test_a_unit_moves_no_count_further_and_no_more_counts_than_before(moves):
 def test_counting_canonical_keys_needs_no_merging():
     column = [True, 1.0, "a", np.str_("a"), Decimal("1.0")]
     assert repr(canonical_counts(Counter(map(canonical_key, column)))) == "{1: 3, 'a': 2}"
+
+
+def test_masked_keys_are_missing_and_far_dates_are_no_error():
+    assert canonical_key(np.ma.masked_array([1], mask=[True])[0]) is NO_KEY or canonical_key(np.ma.masked) is NO_KEY
+    far = pd.Series(np.array(["-0100-01-01"], dtype="M8[s]")).dt.tz_localize("UTC").dt.tz_convert("Europe/Berlin")[0]
+    assert isinstance(canonical_key(far), datetime)
+    assert canonical_key(np.longdouble(2) ** 1100) == canonical_key(2**1100) == 2**1100

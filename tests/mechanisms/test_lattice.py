@@ -1,7 +1,9 @@
 """Rounding to the lattice: it never fails on data, and never moves neighbours further apart than was claimed."""
 
+from datetime import timedelta
 from decimal import Decimal
 from fractions import Fraction
+from itertools import pairwise
 from math import inf, isqrt, nan
 
 import numpy as np
@@ -11,15 +13,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.errors import ParameterError
+from sfumato.mechanisms.laplace import Laplace
 from sfumato.mechanisms.lattice import (
     LARGEST_STEP,
     as_rational,
+    as_resolution,
     lattice_floats,
     lattice_l1_sensitivity,
     lattice_l2_sensitivity,
     lattice_steps,
     to_lattice,
 )
+from sfumato.mechanisms.quantile import Quantile
 
 FRACTIONS = st.fractions(-50, 50, max_denominator=16)  # many of them lie halfway between two steps
 RESOLUTIONS = st.sampled_from([Fraction(1), Fraction(1, 2), Fraction(1, 8), Fraction(2, 3), Fraction(7)])
@@ -168,11 +173,37 @@ def test_no_lattice_point_is_minus_zero():
     assert str(lattice_floats(np.array([0]), Fraction(1, 10))[0]) == "0.0"
 
 
-@pytest.mark.parametrize("resolution", [Fraction(1, 2**901), Fraction(2**901), Fraction(1, 3**600)])
-def test_a_resolution_beyond_floats_is_refused_for_arrays_of_floats(resolution):
+@pytest.mark.parametrize("resolution", [Fraction(1, 2**901), Fraction(2**901), Fraction(1, 3**600), 0, -1])
+def test_a_resolution_that_floats_cannot_hold_is_refused_whatever_the_data(resolution):
     with pytest.raises(ParameterError, match="resolution"):
-        lattice_steps(np.array([0.5]), resolution)
-    assert isinstance(to_lattice(0.5, resolution), int)
+        as_resolution(resolution)
+    for make in (
+        lambda: Laplace(l1_sensitivity=1, epsilon=1, resolution=resolution),
+        lambda: Quantile(quantile="1/2", lower=0, upper=10, epsilon=1, resolution=resolution),
+    ):
+        with pytest.raises(ParameterError, match="resolution"):
+            make()
+
+
+@pytest.mark.parametrize("power", [53, 54, 60])
+def test_neighbouring_floats_beyond_2_to_the_53_stay_neighbours_on_the_lattice(power):
+    gap = 2 ** (power - 52)
+    floats = [float(2**power + k * gap) for k in range(50)]
+    steps = [to_lattice(value, Fraction(1)) for value in floats]
+    assert [b - a for a, b in pairwise(steps)] == [gap] * 49
+    assert lattice_steps(np.array(floats), Fraction(1)).tolist() == steps
+    assert to_lattice(float(2**power), Fraction(1)) == to_lattice(2**power, Fraction(1))
+
+
+def test_long_doubles_keep_their_last_bits():
+    values = np.array([np.longdouble(2) ** 53 + 1, np.longdouble(2) ** 53 + 2, np.nan, np.inf])
+    assert lattice_steps(values, Fraction(1)).tolist() == [2**53 + 1, 2**53 + 2, 0, LARGEST_STEP]
+
+
+@pytest.mark.parametrize("value", [np.timedelta64(5, "D"), np.timedelta64("NaT"), timedelta(1), "5", [5]], ids=repr)
+def test_what_is_no_number_is_refused_by_its_type(value):
+    with pytest.raises(ParameterError, match=type(value).__name__):
+        to_lattice(value, Fraction(1))
 
 
 def test_an_array_of_more_dimensions_is_refused():

@@ -12,6 +12,7 @@ from tests.laws import SAMPLES, assert_law, assert_not_law
 from tests.noise import tables
 
 from sfumato.noise import entropy
+from sfumato.noise.block_table import BlockTable, LaplaceShape
 from sfumato.noise.discrete_laplace import discrete_laplace
 from sfumato.noise.word_table import MIXED, UncertifiedError, WordTable
 from sfumato.numeric.distributions import discrete_laplace_cdf
@@ -131,3 +132,13 @@ def test_a_scale_made_to_defy_certification_gets_no_table_and_the_same_law():
         WordTable(tables.laplace(1 / inverse)[0])
     samples = discrete_laplace(1 / inverse, 400_000)
     assert_law(samples, partial(discrete_laplace_cdf, Fraction(1 / inverse)))
+
+
+def test_a_large_scale_made_to_defy_certification_gets_no_table_either():
+    """The first block of two atoms has C_1 = (1 − q)·…: with q = 1 − 2^−5 to 700 bits its word would need as many."""
+    old, ctx.prec = ctx.prec, 1500
+    inverse = Fraction(int((-(1 - arb(2) ** -5).log() * 2**700).floor().unique_fmpz()), 2**700)
+    ctx.prec = old
+    scale = 2**20 / inverse
+    with pytest.raises(UncertifiedError):
+        BlockTable(LaplaceShape(scale, 20))

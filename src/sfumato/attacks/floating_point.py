@@ -6,22 +6,25 @@ floating-point sampler leaves holes between its values, and the holes move with 
 """
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, exp, isfinite, log, log1p, ulp
+from math import ceil, exp, inf, isfinite, log, log1p, ulp
 from typing import Any, Final, TypeAlias
+
+import numpy as np
 
 from sfumato.errors import ParameterError
 from sfumato.numeric.rationals import Number, nonnegative
+from sfumato.numeric.rounding import float_up
 
 Release: TypeAlias = Callable[[int], Sequence[Any]]
 """Called with a count, it gives the answers of as many independent runs on one database: numbers of any type."""
 
 _CHANCE: Final = 1e-9  # of calling a set one-sided that only happened to be
+_FEWEST_CELLS: Final = 2  # of releases that are told apart
 _LARGEST_DENOMINATOR: Final = 1 << 12
 _DOUBLES: Final = 1 << 53  # how many values a uniform double has
-_HALF: Final = 0.5
 _NEIGHBORING_STEPS: Final = 4  # how far rounding in exp and log may displace the step that is sought
 
 
@@ -73,6 +76,9 @@ def textbook_laplace_reaches(value: float, *, location: float, scale: float) -> 
         location: The exact answer it might have come from.
         scale: The scale of the noise.
 
+    Raises:
+        ParameterError: The scale is not above 0, or infinite.
+
     Example:
         >>> textbook_laplace_reaches(5 + 4 * log(0.25 + 0.25), location=5, scale=4)
         True
@@ -82,18 +88,27 @@ def textbook_laplace_reaches(value: float, *, location: float, scale: float) -> 
     References:
         [Mir12].
     """
+    if not (isfinite(scale) and scale > 0):
+        raise ParameterError("scale", scale, "must be finite and above 0")
+    if not (isfinite(value) and isfinite(location)):
+        return False
     tail = exp(-abs(value - location) / scale) / 2
     reach = ceil(tail * _DOUBLES * ulp(value) / scale) + _NEIGHBORING_STEPS
     if value < location:
-        return any(location + scale * log(u + u) == value for u in _doubles_around(tail, reach=reach) if 0 < u < _HALF)
-    return any(
-        location - scale * log(2.0 - u - u) == value for u in _doubles_around(1 - tail, reach=reach) if _HALF <= u < 1
-    )
+        below = range(1, _DOUBLES // 2)
+        return _is_reached(lambda u: location + scale * log(u + u), value, tail, reach=reach, steps=below)
+    above = range(_DOUBLES // 2, _DOUBLES)
+    return _is_reached(lambda u: location - scale * log(2.0 - u - u), value, 1 - tail, reach=reach, steps=above)
 
 
-def _doubles_around(u: float, *, reach: int) -> Iterator[float]:
-    nearest = round(u * _DOUBLES)
-    return (j / _DOUBLES for j in range(nearest - reach, nearest + reach + 1))
+def _is_reached(sampler: Callable[[float], float], value: float, nearest: float, *, reach: int, steps: range) -> bool:
+    """Whether a sampler, which rises with u = j/2^53, gives this value for some j within `reach` of the nearest."""
+    low, high = (min(max(round(nearest * _DOUBLES) + way * reach, steps[0]), steps[-1]) for way in (-1, 1))
+    while high - low > 2 * _NEIGHBORING_STEPS:  # many u may give one value where the location is large
+        middle = (low + high) // 2
+        low, high = (low, middle) if sampler(middle / _DOUBLES) >= value else (middle, high)
+    window = range(max(low - _NEIGHBORING_STEPS, steps[0]), min(high + _NEIGHBORING_STEPS, steps[-1]) + 1)
+    return any(sampler(j / _DOUBLES) == value for j in window)
 
 
 def precision_attack(first: Release, second: Release, *, epsilon: Number, samples: int = 10_000) -> Distinction:
@@ -107,7 +122,10 @@ def precision_attack(first: Release, second: Release, *, epsilon: Number, sample
         first: The mechanism on one database.
         second: The mechanism on its neighbour.
         epsilon: What the mechanism claims.
-        samples: Runs on each.
+        samples: Runs on each; about 21·(1 + e^ε) or more, since with fewer no set could count.
+
+    Raises:
+        ParameterError: There are too few samples for this ε, or not as many outputs as were asked for.
 
     Example:
         >>> exact_quotients = (lambda n: [k / 5 for k in range(n)]), (lambda n: [k / 6 for k in range(n)])
@@ -117,15 +135,29 @@ def precision_attack(first: Release, second: Release, *, epsilon: Number, sample
     References:
         [HDHSH22]; [Mir12] for the values.
     """
-    sides = first(samples), second(samples)
-    claimed = float(nonnegative(epsilon, "epsilon"))
+    claimed = float_up(nonnegative(epsilon, "epsilon"))
+    if _enough(_FEWEST_CELLS, epsilon=claimed) > samples:
+        raise ParameterError(
+            "samples",
+            samples,
+            "are too few for this epsilon: even a release without noise would pass; try 21·(1 + e^ε)",
+        )
+    sides = _outputs(first, "first", samples), _outputs(second, "second", samples)
     found = {words: _told_apart(sides, reading, epsilon=claimed) for words, reading in _READINGS.items()}
     told = set[tuple[int, int]]().union(*found.values())
     return Distinction(len(told) / sum(map(len, sides)), tuple(words for words, places in found.items() if places))
 
 
+def _outputs(release: Release, name: str, samples: int) -> list[Any]:
+    """Python's numbers: NumPy's have other methods, and other widths."""
+    outputs = list(release(samples))
+    if len(outputs) != samples:
+        raise ParameterError(name, release, "must give as many outputs as it is asked for")
+    return [output.item() if isinstance(output, np.generic) else output for output in outputs]
+
+
 def _told_apart(
-    sides: tuple[Sequence[Any], Sequence[Any]], reading: Callable[[Any], Hashable], *, epsilon: float
+    sides: tuple[list[Any], list[Any]], reading: Callable[[Any], Hashable], *, epsilon: float
 ) -> set[tuple[int, int]]:
     """Side and place of each output that lies in a one-sided cell."""
     cells = [[reading(output) for output in side] for side in sides]
@@ -139,19 +171,35 @@ def _one_sided(own: Sequence[Hashable], other: Sequence[Hashable], *, epsilon: f
     Of a outputs in a cell, the neighbour has none with a chance of at most (1 + e^−ε)^−a.
     """
     counts, absent = Counter(own), set(own) - set(other)
-    enough = log(len(counts) / _CHANCE) / log1p(exp(-epsilon))
+    enough = _enough(len(counts), epsilon=epsilon)
     return {at for at, cell in enumerate(own) if cell in absent and counts[cell] >= enough}
 
 
+def _enough(cells: int, *, epsilon: float) -> float:
+    per_output = log1p(exp(-epsilon))
+    return log(cells / _CHANCE) / per_output if per_output > 0 else inf
+
+
+def _exact(output: Any) -> Fraction | None:
+    """The number that an output is; none for text, NaN and infinity."""
+    try:
+        return Fraction(*output.as_integer_ratio())
+    except (AttributeError, ValueError, OverflowError):
+        return None
+
+
 def _value(output: Any) -> Hashable:
-    return float(output).hex() if isinstance(output, float) else output  # −0.0 is not 0.0, and NaN is one value
+    if isinstance(output, float):
+        return output.hex()  # −0.0 is not 0.0, and NaN is one value
+    number = _exact(output)
+    return number if number is not None else repr(output)
 
 
 def _grain(output: Any) -> Hashable:
     """The sign, the octave, and how fine a grid the output needs."""
-    if not isfinite(output):
-        return str(output)
-    number = Fraction(output)
+    number = _exact(output)
+    if number is None:
+        return repr(output)
     if number == 0:
         return 0
     octave = abs(number.numerator).bit_length() - number.denominator.bit_length()
@@ -161,11 +209,12 @@ def _grain(output: Any) -> Hashable:
 
 def _denominator(output: Any) -> Hashable:
     """The denominator of a rational, or of a simple one that rounds to this float; 0 if there is none."""
-    if not isfinite(output):
-        return str(output)
+    number = _exact(output)
+    if number is None:
+        return repr(output)
     if not isinstance(output, float):
-        return Fraction(output).denominator
-    simple = Fraction(output).limit_denominator(_LARGEST_DENOMINATOR)
+        return number.denominator
+    simple = number.limit_denominator(_LARGEST_DENOMINATOR)
     return simple.denominator if float(simple) == output else 0
 
 

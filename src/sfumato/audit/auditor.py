@@ -6,6 +6,7 @@ from typing import Final
 from sfumato.audit.bits import BITS
 from sfumato.audit.findings import AuditReport
 from sfumato.audit.laws import ALPHA, DeclaredLaw, check_law
+from sfumato.audit.repeats import check_repeats
 from sfumato.audit.roles import Mechanism, NeighborPair, Tester
 from sfumato.audit.runs import run_on
 from sfumato.audit.split_search import SPLIT_SEARCH
@@ -30,8 +31,11 @@ def audit(
 ) -> AuditReport:
     """Try to refute that a mechanism has (ε, δ)-differential privacy, and that its noise has its declared law.
 
-    **Guarantee**: if every claim is true, the report holds any finding with a chance of at most `significance`, shared
-    evenly by all tests (union bound). A report without findings guarantees nothing. Proof: proofs/audit/auditor.md.
+    Each pair also has one test that noise is drawn afresh: see `check_repeats`.
+
+    **Guarantee**: if every claim is true and runs are independent, the report holds any violation or reproducible noise
+    with a chance of at most `significance`, shared evenly by all tests (union bound). For laws that holds as far as the
+    approximation of `check_law` does. A report without findings guarantees nothing. Proof: proofs/audit/auditor.md.
 
     Args:
         mechanism: Called as mechanism(database, count), it gives the outputs of `count` independent runs.
@@ -44,7 +48,8 @@ def audit(
         laws: What noise is said to follow.
 
     Raises:
-        ParameterError: samples is below 100, significance not between 0 and 1, or there is nothing to test.
+        ParameterError: samples is below 100, significance not between 0 and 1, there is nothing to test, or the
+            mechanism did not give as many outputs as it was asked for.
 
     Example:
         >>> from sfumato.mechanisms import Laplace
@@ -65,10 +70,11 @@ def audit(
         raise ParameterError("samples", samples, f"must be at least {_FEWEST_SAMPLES}")
     if not 0 < significance < 1:
         raise ParameterError("significance", significance, "must lie between 0 and 1, such as 1e-6")
-    tests = len(tried) * len(testers) + len(laws)
+    tests = len(tried) * (len(testers) + 1) + len(laws)
     if tests == 0:
         raise ParameterError("pairs", (), "must hold a pair of neighbors, unless a law is to be tested")
     share = significance / tests
+    repeats = tuple(check_repeats(pair, mechanism, samples=samples, significance=share) for pair in tried)
     outputs = (run_on(pair, mechanism, samples=samples) for pair in tried)
     events = tuple(tester(runs, claim=claim, significance=share) for runs in outputs for tester in testers)
-    return AuditReport(events, tuple(check_law(law, samples=samples, significance=share) for law in laws))
+    return AuditReport(events, tuple(check_law(law, samples=samples, significance=share) for law in laws), repeats)

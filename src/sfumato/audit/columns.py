@@ -1,177 +1,140 @@
-"""What can be read off an output: numbers and labels, one of each for every run.
+"""The readings of many outputs, side by side: a column for each name, with an entry for each run."""
 
-Each column is a function of one output at a time, so an event on it is an event on the output. Numbers are float64 with
-NaN for what is missing or no number; labels are text. Both sides of a pair may show different columns.
-"""
-
-from collections.abc import Callable, Mapping, Sequence
-from decimal import Decimal
-from fractions import Fraction
-from functools import partial
-from math import inf, nan
+from array import array
+from collections.abc import Iterator, MutableSequence, Sequence
+from dataclasses import dataclass, field
+from math import copysign
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.audit.roles import Outputs
+from sfumato.audit.labels import label, plain
+from sfumato.audit.reading import Reading, read
 
-Column: TypeAlias = NDArray[Any]
-Columns: TypeAlias = Mapping[str, Callable[[], Column]]
-"""Columns by name, each computed when it is called."""
+Outputs: TypeAlias = Sequence[Any] | NDArray[Any]
+"""Outputs of independent runs, one after the other; an array of several dimensions holds one output in each row."""
 
-ANSWER: Final = "the answer"
-WHOLE: Final = "the whole answer"
-_MAX_COORDINATES: Final = 64
-_NO_LABEL: Final = str(nan)  # as a missing number reads
-_VECTORS: Final = (list, tuple, np.ndarray)
+Column: TypeAlias = NDArray[np.float64]
+
+MISSING: Final = ""
+"""The text of an output that shows none by that name; no label is empty."""
 
 
-def numbers(outputs: Outputs) -> Columns:
-    """The numbers that outputs consist of: the answer itself, its coordinates, or its values by key."""
-    if isinstance(outputs, np.ndarray) and outputs.dtype.kind in "biuf":
-        return _coordinates(outputs) if outputs.ndim > 1 else {ANSWER: lambda: outputs.astype(np.float64)}
-    found: dict[str, Callable[[], Column]] = {}
-    if any(_is_number(output) for output in outputs):
-        found[ANSWER] = lambda: np.array([_number(output) for output in outputs], dtype=np.float64)
-    if any(isinstance(output, _VECTORS) for output in outputs):
-        found |= _coordinates(_matrix(outputs))
-    for key in _keys(outputs):
-        found[f"the value of {key!r}"] = partial(_values_of, outputs, key)
-    return found
+@dataclass(frozen=True, slots=True)
+class _Sparse:
+    """The entries of one column, without those that are missing."""
+
+    entries: MutableSequence[Any]
+    places: list[int] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Tables:
+    """The columns of each part of a reading, by name."""
+
+    values: dict[str, _Sparse] = field(default_factory=dict)
+    derived: dict[str, _Sparse] = field(default_factory=dict)
+    texts: dict[str, _Sparse] = field(default_factory=dict)
+
+    def add(self, reading: Reading, place: int) -> None:
+        for name, number in reading.values.items():
+            _append(self.values, name, place, number)
+        for name, number in reading.derived.items():
+            _append(self.derived, name, place, number)
+        for name, text in reading.texts.items():
+            _append(self.texts, name, place, text)
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """What outputs show; made by `columns`."""
+
+    _which: NDArray[np.int64]  # for each run, its place among the different outputs
+    _tables: _Tables
+    _different: int
+
+    def __len__(self) -> int:
+        return len(self._which)
+
+    @property
+    def values(self) -> list[str]:
+        """The names of the numbers that outputs consist of, first those that most of them show."""
+        return _commonest_first(self._tables.values)
+
+    @property
+    def numbers(self) -> list[str]:
+        """The names of these and of all other numbers."""
+        return [*self.values, *_commonest_first(self._tables.derived)]
+
+    @property
+    def texts(self) -> list[str]:
+        """The names of what is text."""
+        return _commonest_first(self._tables.texts)
+
+    def number(self, name: str) -> Column:
+        """One number for each run: NaN where it does not show one by that name."""
+        different = np.full(self._different, np.nan)
+        found = self._tables.values.get(name) or self._tables.derived.get(name)
+        if found is not None:
+            different[found.places] = found.entries
+        return different[self._which]
+
+    def text(self, name: str) -> list[str]:
+        """One text for each run."""
+        different = [MISSING] * self._different
+        found = self._tables.texts.get(name)
+        if found is not None:
+            for place, entry in zip(found.places, found.entries, strict=True):
+                different[place] = entry
+        return [different[place] for place in self._which.tolist()]
 
 
 def columns(outputs: Outputs) -> Columns:
-    """`numbers`, and what follows from several of them or from an output as a whole."""
-    if isinstance(outputs, np.ndarray) and outputs.dtype.kind in "biuf":
-        if outputs.ndim == 1:
-            return numbers(outputs)
-        return {**numbers(outputs), **_summaries(outputs), WHOLE: lambda: _row_labels(outputs)}
-    found = {**numbers(outputs), WHOLE: lambda: np.array([_label(output) for output in outputs])}
-    found["the type"] = lambda: np.array([type(output).__name__ for output in outputs])
-    if any(isinstance(output, _VECTORS) for output in outputs):
-        found |= _summaries(_matrix(outputs))
-    if any(isinstance(output, Mapping) for output in outputs):
-        found["the keys in order"] = lambda: np.array([_key_order(output) for output in outputs])
-        for key in _keys(outputs):
-            found[f"whether there is {key!r}"] = partial(_presence_of, outputs, key)
-    return found
+    """Read every output; equal ones only once, since most samples repeat few.
+
+    Example:
+        >>> columns([(1, 2), (3,)]).number("coordinate 1").tolist()
+        [2.0, nan]
+    """
+    places: dict[tuple[type, str], int] = {}
+    which, tables = array("q"), _Tables()
+    for output in _each(outputs):
+        whole = label(output)
+        known = len(places)
+        place = places.setdefault((type(output), whole), known)
+        if place == known:
+            tables.add(read(output, whole), place)
+        which.append(place)
+    return Columns(np.array(which, dtype=np.int64), tables, len(places))
 
 
-def column(outputs: Outputs, name: str) -> Column:
-    """A column by name: missing everywhere if these outputs do not show it."""
-    return picked(columns(outputs), name, len(outputs))
+def _append(table: dict[str, _Sparse], name: str, place: int, entry: float | str) -> None:
+    column = table.get(name)
+    if column is None:
+        column = table[name] = _Sparse([] if isinstance(entry, str) else array("d"))
+    column.places.append(place)
+    column.entries.append(entry)
 
 
-def picked(table: Columns, name: str, count: int) -> Column:
-    """`column` of outputs whose columns are known already."""
-    found = table.get(name)
-    return found() if found is not None else np.full(count, np.nan)
+def _each(outputs: Outputs) -> Iterator[Any]:
+    """Outputs as plain values, one at a time."""
+    if not isinstance(outputs, np.ndarray):
+        return map(plain, outputs)
+    rows = outputs.tolist() if outputs.ndim == 1 else (row.tolist() for row in outputs)
+    return (_without_dtype(plain(row)) for row in rows)
 
 
-def _coordinates(rows: NDArray[Any]) -> Columns:
-    matrix = rows.reshape(len(rows), -1)
-    wanted = range(min(matrix.shape[1], _MAX_COORDINATES))
-    return {f"coordinate {i}": partial(np.asarray, matrix[:, i], np.float64) for i in wanted}
+def _without_dtype(value: Any) -> Any:
+    """Integral numbers as integers: NumPy gives all outputs of an array the dtype that the oddest one needs."""
+    if isinstance(value, float):
+        return int(value) if value.is_integer() and (value != 0 or copysign(1, value) > 0) else value
+    if isinstance(value, bool):
+        return int(value)
+    if isinstance(value, list | tuple):
+        return [_without_dtype(part) for part in value]
+    return value
 
 
-def _summaries(rows: NDArray[Any]) -> Columns:
-    matrix = rows.reshape(len(rows), -1).astype(np.float64)
-    present = ~np.isnan(matrix)
-    if matrix.shape[1] == 0:
-        return {}
-
-    def largest() -> Column:
-        return _or_missing(np.where(present, matrix, -inf).max(axis=1), present)
-
-    def smallest() -> Column:
-        return _or_missing(np.where(present, matrix, inf).min(axis=1), present)
-
-    def spread() -> Column:
-        with np.errstate(invalid="ignore"):  # ∞ − ∞ is no number, and stays one that is missing
-            return np.asarray(largest() - smallest())
-
-    def total() -> Column:
-        with np.errstate(invalid="ignore"):
-            return _or_missing(np.where(present, matrix, 0).sum(axis=1), present)
-
-    def position() -> Column:
-        return _or_missing(np.where(present, matrix, -inf).argmax(axis=1).astype(float), present)
-
-    def length() -> Column:
-        return _or_missing(present.sum(axis=1).astype(float), present)
-
-    return {
-        "the sum of coordinates": total,
-        "the largest coordinate": largest,
-        "the smallest coordinate": smallest,
-        "the spread of coordinates": spread,
-        "the index of the largest coordinate": position,
-        "the number of coordinates": length,
-    }
-
-
-def _or_missing(values: Column, present: NDArray[np.bool_]) -> Column:
-    return np.where(present.any(axis=1), values, np.nan)
-
-
-def _row_labels(rows: NDArray[Any]) -> Column:
-    """The text of each row; made once for each different row, since most samples repeat few of them."""
-    matrix = np.ascontiguousarray(rows.reshape(len(rows), -1))
-    if matrix.size == 0:
-        return np.full(len(rows), "()")
-    packed = matrix.view(np.dtype((np.void, matrix.dtype.itemsize * matrix.shape[1]))).ravel()
-    _, first, which = np.unique(packed, return_index=True, return_inverse=True)
-    return np.array([_label(tuple(row)) for row in matrix[first].tolist()])[which]
-
-
-def _matrix(outputs: Outputs) -> NDArray[np.float64]:
-    """Vectors of any lengths as rows, with NaN behind the shorter ones."""
-    rows = [_flat(output) for output in outputs]
-    width = max(map(len, rows))
-    return np.array([[*map(_number, row), *[nan] * (width - len(row))] for row in rows], dtype=np.float64)
-
-
-def _flat(output: Any) -> Sequence[Any]:
-    if isinstance(output, np.ndarray):
-        return list(output.ravel())[:_MAX_COORDINATES]
-    return output[:_MAX_COORDINATES] if isinstance(output, list | tuple) else ()
-
-
-def _keys(outputs: Outputs) -> list[Any]:
-    seen = {key for output in outputs if isinstance(output, Mapping) for key in output}
-    return sorted(seen, key=repr)
-
-
-def _key_order(output: Any) -> str:
-    return _label(tuple(output)) if isinstance(output, Mapping) else _NO_LABEL
-
-
-def _has(output: Any, key: Any) -> bool:
-    return isinstance(output, Mapping) and key in output
-
-
-def _presence_of(outputs: Outputs, key: Any) -> Column:
-    return np.array([1.0 if _has(output, key) else nan for output in outputs])
-
-
-def _values_of(outputs: Outputs, key: Any) -> Column:
-    return np.array([_number(output[key]) if _has(output, key) else nan for output in outputs])
-
-
-def _is_number(output: Any) -> bool:
-    return isinstance(output, int | float | Fraction | Decimal | np.number | np.bool_)
-
-
-def _number(output: Any) -> float:
-    if not _is_number(output):
-        return nan
-    try:
-        return float(output)
-    except OverflowError:
-        return inf if output > 0 else -inf
-
-
-def _label(output: Any) -> str:
-    """Text that two outputs share if they read the same; NaN is one value here, and −0.0 is not 0.0."""
-    return repr(output.tolist() if isinstance(output, np.ndarray) else output)
+def _commonest_first(table: dict[str, _Sparse]) -> list[str]:
+    return sorted(table, key=lambda name: -len(table[name].places))

@@ -3,107 +3,143 @@
 The search may look wherever it likes, because what it finds is tested on other runs.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import islice
 from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
-from sfumato.audit.columns import Column, column, columns, picked
-from sfumato.audit.roles import Outputs
+from sfumato.audit.columns import Column, Columns
+from sfumato.audit.reading import UNREAD
 from sfumato.numeric.rounding import exp_up
 from sfumato.privacy.guarantees import ApproxDP
 
-_MAX_COLUMNS: Final = 200
+_MAX_COLUMNS: Final = 1000
 _FEWEST_SEEN: Final = 10  # labels seen less often are one-sided by chance, and unions of them even more so
 _LARGEST_FACTOR: Final = 1e100  # of the claim, so that its square stays finite; no sample comes near it
 _SHOWN_LABELS: Final = 3
 _MAX_SHOWN: Final = 60
 
 Counts: TypeAlias = NDArray[np.int64]
+Look: TypeAlias = Callable[[Columns], Column]
+"""A number for each run, from what that run shows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A set of outputs: in words, and as a function that says of each output whether it lies inside."""
+    """A set of outputs: in words, and as a function that says of each run whether its output lies inside."""
 
     words: str
-    happened: Callable[[Outputs], NDArray[np.bool_]]
+    happened: Callable[[Columns], NDArray[np.bool_]]
 
 
 @dataclass(frozen=True, slots=True)
 class Suspicion:
-    """An event that seems too much likelier on one database than on the other; `strength` is in units of log-chance."""
+    """An event that seems too much likelier on one database than on the other.
+
+    Attributes:
+        strength: In units of log-chance.
+        event: What happened too often.
+        likelier_on_second: Where.
+        unread: What the search did not look at, in words.
+    """
 
     strength: float
     event: Event
     likelier_on_second: bool
+    unread: tuple[str, ...] = ()
 
 
-def strongest_event(first: Outputs, second: Outputs, *, claim: ApproxDP) -> Suspicion:
+def strongest_event(first: Columns, second: Columns, *, claim: ApproxDP) -> Suspicion:
     """The event that tells the two samples apart best, measured against what the claim allows.
 
     Looked at are, for every column: all thresholds in both directions, every single value, being missing, and for
-    labels the unions of those that are most one-sided.
+    texts the unions of those that are most one-sided.
 
     Args:
-        first: Outputs on one database.
-        second: As many on its neighbour.
+        first: What outputs show on one database.
+        second: The same, of as many on its neighbour.
         claim: The claimed ε and δ.
     """
-    here, there = columns(first), columns(second)
-    found = [
-        suspicion
-        for name in islice(dict.fromkeys([*here, *there]), _MAX_COLUMNS)
-        for suspicion in _on_column(name, picked(here, name, len(first)), picked(there, name, len(second)), claim)
-    ]
-    return max(found, key=lambda suspicion: suspicion.strength)
+    numbers = list(dict.fromkeys([*first.numbers, *second.numbers]))
+    texts = list(dict.fromkeys([*first.texts, *second.texts]))
+    best = max(_suspicions(numbers[:_MAX_COLUMNS], texts[:_MAX_COLUMNS], first, second, claim), key=_by_strength)
+    unread = [UNREAD] if UNREAD in numbers else []
+    if len(numbers) > _MAX_COLUMNS or len(texts) > _MAX_COLUMNS:
+        unread.append(f"all but {_MAX_COLUMNS} of {len(numbers)} numbers and of {len(texts)} texts")
+    return Suspicion(best.strength, best.event, best.likelier_on_second, tuple(unread))
 
 
-def _on_column(name: str, first: Column, second: Column, claim: ApproxDP) -> Iterator[Suspicion]:
-    if first.dtype.kind == "U" or second.dtype.kind == "U":
-        yield from _on_labels(name, first.astype(str), second.astype(str), claim)
-    else:
-        yield from _on_numbers(name, first, second, claim)
+def strongest_threshold(name: str, look: Look, first: Columns, second: Columns, *, claim: ApproxDP) -> Suspicion:
+    """The best event on one number: at most, at least or equal to something, or missing.
+
+    Args:
+        name: Of the number, in words.
+        look: Gives it.
+        first: As for `strongest_event`.
+        second: As for `strongest_event`.
+        claim: As for `strongest_event`.
+    """
+    found = [*_on_number(name, look, first, second, claim), _on_missing(name, look, first, second, claim)]
+    return max(found, key=_by_strength)
 
 
-def _on_numbers(name: str, first: Column, second: Column, claim: ApproxDP) -> Iterator[Suspicion]:
-    values, here, there = _tally(first[~np.isnan(first)], second[~np.isnan(second)])
-    runs = len(first)
-    missing = Event(f"{name} is missing or no number", lambda outputs: np.isnan(column(outputs, name)))
-    yield _strongest(
-        lambda _: missing, np.array([runs - here.sum()]), np.array([runs - there.sum()]), runs=runs, claim=claim
-    )
+def _by_strength(suspicion: Suspicion) -> float:
+    return suspicion.strength
+
+
+def _suspicions(
+    numbers: list[str], texts: list[str], first: Columns, second: Columns, claim: ApproxDP
+) -> Iterator[Suspicion]:
+    for name in texts:
+        yield from _on_text(name, first.text(name), second.text(name), claim)
+    for name in numbers:
+        yield from _on_number(name, _number(name), first, second, claim)
+    for name in numbers:  # last: of equally strong events the first is taken, and text says what there was instead
+        yield _on_missing(name, _number(name), first, second, claim)
+
+
+def _number(name: str) -> Look:
+    return lambda columns: columns.number(name)
+
+
+def _on_number(name: str, look: Look, first: Columns, second: Columns, claim: ApproxDP) -> Iterator[Suspicion]:
+    values, here, there = _tally(look(first), look(second))
     if len(values) == 0:
         return
+    runs = len(first)
     upward, downward = (here.cumsum(), there.cumsum()), (here[::-1].cumsum()[::-1], there[::-1].cumsum()[::-1])
-    yield _strongest(lambda i: _at_most(name, values[i]), *upward, runs=runs, claim=claim)
-    yield _strongest(lambda i: _at_least(name, values[i]), *downward, runs=runs, claim=claim)
-    yield _strongest(lambda i: _equal(name, values[i]), here, there, runs=runs, claim=claim)
+    yield _strongest(lambda i: _at_most(name, look, values[i]), *upward, runs=runs, claim=claim)
+    yield _strongest(lambda i: _at_least(name, look, values[i]), *downward, runs=runs, claim=claim)
+    yield _strongest(lambda i: _equal(name, look, values[i]), here, there, runs=runs, claim=claim)
 
 
-def _on_labels(name: str, first: Column, second: Column, claim: ApproxDP) -> Iterator[Suspicion]:
-    labels, here, there = _tally(first, second)
-    common = here + there >= _FEWEST_SEEN
-    labels, here, there = labels[common], here[common], there[common]
-    if len(labels) == 0:
+def _on_missing(name: str, look: Look, first: Columns, second: Columns, claim: ApproxDP) -> Suspicion:
+    event = Event(f"{name} is missing or no number", lambda columns: np.isnan(look(columns)))
+    here, there = (np.array([event.happened(side).sum()]) for side in (first, second))
+    return _strongest(lambda _: event, here, there, runs=len(first), claim=claim)
+
+
+def _on_text(name: str, first: list[str], second: list[str], claim: ApproxDP) -> Iterator[Suspicion]:
+    times = Counter(first), Counter(second)
+    labels = [text for text, count in (times[0] + times[1]).items() if count >= _FEWEST_SEEN]
+    if not labels:
         return
+    here, there = (np.array([counted[text] for text in labels]) for counted in times)
     for sign in (1, -1):
         order = np.argsort(sign * np.log((there + 1) / (here + 1)), kind="stable")
+        ordered = [labels[i] for i in order]
         yield _strongest(
-            _prefix(name, labels[order]),
-            here[order].cumsum(),
-            there[order].cumsum(),
-            runs=len(first),
-            claim=claim,
+            _prefix(name, ordered), here[order].cumsum(), there[order].cumsum(), runs=len(first), claim=claim
         )
 
 
 def _tally(first: Column, second: Column) -> tuple[Column, Counts, Counts]:
     """The different values of both samples in order, and how often each has them."""
+    first, second = first[~np.isnan(first)], second[~np.isnan(second)]
     values, which = np.unique(np.concatenate([first, second]), return_inverse=True)
     here = np.bincount(which[: len(first)], minlength=len(values))
     return values, here, np.bincount(which[len(first) :], minlength=len(values))
@@ -131,28 +167,31 @@ def _strength(likelier: Counts, other: Counts, runs: int, claim: ApproxDP) -> ND
     return np.where(excess > 0, excess**2 / (2 * variance), 0.0)
 
 
-def _at_most(name: str, bound: float) -> Event:
-    return Event(f"{name} ≤ {bound!s}", lambda outputs: column(outputs, name) <= bound)
+def _at_most(name: str, look: Look, bound: float) -> Event:
+    return Event(f"{name} ≤ {bound!s}", lambda columns: look(columns) <= bound)
 
 
-def _at_least(name: str, bound: float) -> Event:
-    return Event(f"{name} ≥ {bound!s}", lambda outputs: column(outputs, name) >= bound)
+def _at_least(name: str, look: Look, bound: float) -> Event:
+    return Event(f"{name} ≥ {bound!s}", lambda columns: look(columns) >= bound)
 
 
-def _equal(name: str, value: float) -> Event:
-    return Event(f"{name} = {value!s}", lambda outputs: column(outputs, name) == value)
+def _equal(name: str, look: Look, value: float) -> Event:
+    return Event(f"{name} = {value!s}", lambda columns: look(columns) == value)
 
 
-def _prefix(name: str, ordered: Column) -> Callable[[int], Event]:
+def _prefix(name: str, ordered: list[str]) -> Callable[[int], Event]:
     return lambda last: _one_of(name, ordered[: last + 1])
 
 
-def _one_of(name: str, labels: Column) -> Event:
-    shown = ", ".join(_shortened(str(label)) for label in labels[:_SHOWN_LABELS])
+def _one_of(name: str, labels: list[str]) -> Event:
+    chosen = frozenset(labels)
+    shown = ", ".join(_shortened(text) for text in labels[:_SHOWN_LABELS])
     more = f" and {len(labels) - _SHOWN_LABELS} more" if len(labels) > _SHOWN_LABELS else ""
     words = f"{name} is {shown}" if len(labels) == 1 else f"{name} is one of {shown}{more}"
-    return Event(words, lambda outputs: np.isin(column(outputs, name).astype(str), labels))
+    return Event(words, lambda columns: np.array([text in chosen for text in columns.text(name)], dtype=np.bool_))
 
 
 def _shortened(text: str) -> str:
+    if not text:
+        return "missing"
     return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…"

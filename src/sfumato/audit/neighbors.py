@@ -10,6 +10,7 @@ from itertools import product
 from math import inf, nan
 from typing import Any, Final, TypeAlias, assert_never
 
+from sfumato.audit.labels import label, plain
 from sfumato.audit.roles import NeighborPair
 from sfumato.errors import ParameterError
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation
@@ -46,7 +47,7 @@ class Neighbors:
         heavy_rows: How many rows a heavy user has.
 
     Raises:
-        ParameterError: There is a unit column but a row that is no mapping with it.
+        ParameterError: There is a unit column but a row that is no mapping with it, or that has a list there.
 
     Example:
         >>> pairs = list(Neighbors(database=(3, 5), relation=ADD_OR_REMOVE_ONE))
@@ -63,6 +64,8 @@ class Neighbors:
     def __post_init__(self) -> None:
         if self.unit is not None and not all(isinstance(row, Mapping) and self.unit in row for row in self.database):
             raise ParameterError("database", "rows without the unit column", f"must all be mappings with {self.unit!r}")
+        if self.unit is not None and not all(isinstance(row[self.unit], Hashable) for row in self.database):
+            raise ParameterError("database", "units without a hash", f"must have text or a number in {self.unit!r}")
 
     def __iter__(self) -> Iterator[NeighborPair]:
         """The pairs, each with this database first."""
@@ -95,16 +98,16 @@ class Neighbors:
     def _with_one_replaced(self) -> Iterator[tuple[Database, str]]:
         units = self._units()
         for i, unit in enumerate(units):
-            own = [at for at, row in enumerate(self.database) if self._unit_of(at, row) == unit]
-            before = self.database[: own[0]]
-            after = tuple(row for at, row in enumerate(self.database) if at > own[0] and at not in own)
-            template = self.newcomer if self.newcomer is not None else self.database[own[0]]
+            places = [at for at, row in enumerate(self.database) if self._unit_of(at, row) == unit]
+            own = tuple(self.database[at] for at in places)
+            before = self.database[: places[0]]
+            after = tuple(row for at, row in enumerate(self.database) if at > places[0] and at not in places)
+            template = self.newcomer if self.newcomer is not None else own[0]
             joined = template if self.unit is None else {**template, self.unit: unit}
             variants = (((row,), what) for row, what in self._variants(joined))
             for rows, what in (*variants, *self._heavy(joined)):
-                neighbor = (*before, *rows, *after)
-                if neighbor != self.database:
-                    yield neighbor, f"the {_ordinal(i, len(units))} unit is replaced, {what}"
+                if _text(rows) != _text(own):
+                    yield (*before, *rows, *after), f"the {_ordinal(i, len(units))} unit is replaced, {what}"
 
     def _heavy(self, row: Row) -> Iterator[tuple[Database, str]]:
         """Many rows of one unit, alike and with a value of their own in each column; none where a row is a unit."""
@@ -119,21 +122,24 @@ class Neighbors:
         """A row itself, and with every value worth trying in each place that is not the unit's."""
         yield row, "with an ordinary row"
         if not isinstance(row, Mapping):
-            others = sorted(self._values(None) - {row}, key=repr)
-            yield from ((value, f"with the value {value!r} of another") for value in others)
+            yield from ((value, f"with the value {text} of another") for text, value in self._others(row, None))
             yield from ((value, f"with {what}") for what, value in _EXTREMES.items())
             return
         for column in self._columns(row):
-            for value in sorted(self._values(column) - {row[column]}, key=repr):
-                yield {**row, column: value}, f"with {column} as {value!r}"
+            for text, value in self._others(row[column], column):
+                yield {**row, column: value}, f"with {column} as {text}"
             for what, value in {"a new key": NEW_KEY, **_EXTREMES}.items():
                 yield {**row, column: value}, f"with {what} in {column}"
 
     def _columns(self, row: Mapping[str, Any]) -> list[str]:
         return [column for column in row if column != self.unit]
 
-    def _values(self, column: str | None) -> set[Hashable]:
-        return {row if column is None else row.get(column) for row in self.database}
+    def _others(self, value: Any, column: str | None) -> list[tuple[str, Any]]:
+        """The values of other rows by their text, which tells 1 from True and needs no hash."""
+        values = {
+            _text(other): other for other in (row if column is None else row.get(column) for row in self.database)
+        }
+        return sorted((text, other) for text, other in values.items() if text != _text(value))
 
     def _units(self) -> list[Hashable]:
         return list(dict.fromkeys(self._unit_of(at, row) for at, row in enumerate(self.database)))
@@ -169,6 +175,10 @@ def small_pairs(rows: tuple[Row, ...], *, largest: int, relation: NeighboringRel
                 continue
             for other in rows[rows.index(row) + 1 :]:
                 yield NeighborPair(database, (*rest[0], other, *rest[1]), f"the {place} unit is replaced by {other!r}")
+
+
+def _text(value: Any) -> str:
+    return label(plain(value))
 
 
 def _ordinal(i: int, count: int) -> str:

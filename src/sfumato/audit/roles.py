@@ -3,24 +3,24 @@
 Nothing here knows what a mechanism is made of, so an audit works on any callable: a class, a query, a whole server.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol
 
-from numpy.typing import NDArray
-
+from sfumato.audit.columns import Columns, Outputs
 from sfumato.audit.findings import EventFinding
 from sfumato.privacy.guarantees import ApproxDP
 
-Outputs: TypeAlias = Sequence[Any] | NDArray[Any]
-"""Outputs of independent runs, one after the other; a two-dimensional array holds one output in each row."""
-
 
 class Mechanism(Protocol):
-    """Runs `count` times on a database, afresh each time, and gives the outputs in order."""
+    """Runs `count` times on a database, afresh each time, and gives the outputs in order.
+
+    Outputs of several types belong in a list, or in an array of objects: other arrays of NumPy change some of them to
+    fit the rest.
+    """
 
     def __call__(self, database: Any, count: int, /) -> Outputs:
-        """The outputs of `count` independent runs."""
+        """The outputs of `count` independent runs, exactly as many."""
         ...
 
 
@@ -43,10 +43,10 @@ class NeighborGenerator(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Runs:
-    """Outputs on both databases of a pair, in a half to search in and a half to test on."""
+    """What outputs show on both databases of a pair, in a half to search in and a half to test on."""
 
-    search: tuple[Outputs, Outputs]
-    test: tuple[Outputs, Outputs]
+    search: tuple[Columns, Columns]
+    test: tuple[Columns, Columns]
     description: str
 
     @property

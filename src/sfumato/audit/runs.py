@@ -1,23 +1,14 @@
 """Run a mechanism on two neighbours, so that the outputs can be searched and then tested."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sized
+from collections.abc import Set as AbstractSet
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any
 
-from sfumato.audit.roles import Mechanism, NeighborPair, Outputs, Runs
-from sfumato.errors import SfumatoError
+from sfumato.audit.columns import Columns, Outputs, columns
+from sfumato.audit.roles import Mechanism, NeighborPair, Runs
+from sfumato.errors import ParameterError
 from sfumato.noise.bernoulli import bernoulli
-
-_ERRORS: Final = (
-    ArithmeticError,
-    AttributeError,
-    LookupError,
-    OSError,
-    RuntimeError,
-    TypeError,
-    ValueError,
-    SfumatoError,
-)
 
 
 def run_on(pair: NeighborPair, mechanism: Mechanism, *, samples: int) -> Runs:
@@ -30,14 +21,36 @@ def run_on(pair: NeighborPair, mechanism: Mechanism, *, samples: int) -> Runs:
         pair: The databases.
         mechanism: Called four times.
         samples: Runs for each database on average, 2 or more.
+
+    Raises:
+        ParameterError: The mechanism did not give as many outputs as it was asked for.
     """
     half = samples // 2
     tested = 2 * (samples - half)
     heads = int(bernoulli(Fraction(1, 2), tested).sum())
     return Runs(
-        search=(mechanism(pair.database, half), mechanism(pair.neighbor, half)),
-        test=(mechanism(pair.database, heads), mechanism(pair.neighbor, tested - heads)),
+        search=(outputs_of(mechanism, pair.database, half), outputs_of(mechanism, pair.neighbor, half)),
+        test=(outputs_of(mechanism, pair.database, heads), outputs_of(mechanism, pair.neighbor, tested - heads)),
         description=pair.description,
+    )
+
+
+def outputs_of(mechanism: Mechanism, database: Any, count: int) -> Columns:
+    """What `count` runs show.
+
+    Raises:
+        ParameterError: As `run_on`.
+    """
+    outputs: Outputs = mechanism(database, count)
+    if _in_order(outputs):
+        read = columns(outputs)
+        if len(read) == count:
+            return read
+    raise ParameterError(
+        "mechanism",
+        mechanism,
+        "must give a list, tuple or array with exactly as many outputs as it is asked for; "
+        "one_by_one makes such a mechanism from a function of one database",
     )
 
 
@@ -54,10 +67,15 @@ def one_by_one(release: Callable[[Any], Any]) -> Mechanism:
     def outcome(database: Any) -> Any:
         try:
             return release(database)
-        except _ERRORS as error:
+        except Exception as error:  # noqa: BLE001 # the audited code may raise anything, and an analyst would see it
             return f"{type(error).__name__}: {error}"
 
     def mechanism(database: Any, count: int, /) -> Outputs:
         return tuple(outcome(database) for _ in range(count))
 
     return mechanism
+
+
+def _in_order(outputs: Any) -> bool:
+    unordered = isinstance(outputs, str | bytes | Mapping | AbstractSet)
+    return isinstance(outputs, Sized) and not unordered and getattr(outputs, "ndim", 1) > 0

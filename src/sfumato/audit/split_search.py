@@ -6,17 +6,18 @@ from typing import Final, Protocol
 import numpy as np
 
 from sfumato.audit.bounds import Count, epsilon_lower_bound
+from sfumato.audit.columns import Columns
 from sfumato.audit.events import Event, Suspicion, strongest_event
 from sfumato.audit.findings import EventFinding
-from sfumato.audit.roles import Outputs, Runs
+from sfumato.audit.roles import Runs
 from sfumato.privacy.guarantees import ApproxDP
 
 
 class Search(Protocol):
     """Finds the event that speaks loudest against a claim."""
 
-    def __call__(self, first: Outputs, second: Outputs, *, claim: ApproxDP) -> Suspicion:
-        """The event, from as many outputs on either database."""
+    def __call__(self, first: Columns, second: Columns, *, claim: ApproxDP) -> Suspicion:
+        """The event, from what as many outputs on either database show."""
         ...
 
 
@@ -47,10 +48,11 @@ class SplitTester:
             epsilon_lower_bound=epsilon_lower_bound(likelier, other, delta=claim.delta, significance=significance),
             samples=runs.samples,
             significance=significance,
+            unread=suspicion.unread,
         )
 
 
-def _count(event: Event, outputs: Outputs) -> Count:
+def _count(event: Event, outputs: Columns) -> Count:
     return Count(int(np.count_nonzero(event.happened(outputs))), len(outputs))
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
-from operator import index
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -36,7 +35,13 @@ def release_on_lattice(
         return _vector(value, perturb, resolution)
     if resolution is None:
         return perturb_one(_integer(value))
-    return perturb_one(to_lattice(value.item() if isinstance(value, np.ndarray) else value, resolution)) * resolution
+    return perturb_one(to_lattice(_scalar(value), resolution)) * resolution
+
+
+def _scalar(value: Any) -> Any:
+    """What is in an array without dimensions; a masked one is left for `present`."""
+    is_plain = isinstance(value, np.ndarray) and not isinstance(value, np.ma.MaskedArray)
+    return value.item() if is_plain else value
 
 
 def _vector(values: Vector, perturb: Callable[[Integers], Integers], resolution: Fraction | None) -> Answer:
@@ -71,15 +76,17 @@ def integers(values: Iterable[Any]) -> Integers:
 
 
 def _integer(value: Any) -> int:
-    number = present(value)
-    if isinstance(number, np.bool_):
-        return int(number)
-    if isinstance(number, float | np.floating):
-        return int(integers(np.array([number]))[0])
-    try:
-        return index(number)
-    except TypeError:
-        raise ParameterError("exact", type(value).__name__, "must be an integer, or have a resolution") from None
+    number = present(_scalar(value))
+    match number:
+        case float() | np.floating():
+            return int(integers(np.array([number], dtype=np.float64))[0])
+        case int() | np.bool_():
+            return int(number)
+        case np.integer() if number.dtype.kind in "iu":  # not a timedelta, which NumPy takes for one
+            return int(number)
+        case _:
+            requirement = "must be an integer, or have a resolution"
+            raise ParameterError("exact", type(value).__name__, requirement)
 
 
 def stated_for_vectors(l0_sensitivity: int | None, numbers: int) -> None:

@@ -6,7 +6,6 @@ something is missing. So masks, subclasses and missing values are gone behind th
 
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from math import isnan
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -55,10 +54,12 @@ def column(values: Iterable[Any], name: str = "exact") -> Column:
     """
     if isinstance(values, str | bytes | bytearray | AbstractSet | Mapping) or not isinstance(values, Iterable):
         raise ParameterError(name, type(values).__name__, "must be a sequence of numbers")
-    if hasattr(values, "to_list"):  # a series, which would turn integers into floats where one is missing
-        return column(values.to_list(), name)
-    if hasattr(values, "__array__"):
+    if isinstance(values, np.ndarray):
         return _plain(values, name)
+    # Other containers may turn integers into floats on their way into an array where one is missing.
+    for exactly in ("to_list", "to_pylist", "tolist"):
+        if hasattr(values, exactly):
+            return column(getattr(values, exactly)(), name)
     items = [present(value) for value in values]
     kinds = set(map(type, items))
     if kinds == {float}:
@@ -66,11 +67,19 @@ def column(values: Iterable[Any], name: str = "exact") -> Column:
     return narrow(python_integers(items)) if kinds == {int} else items
 
 
+def is_missing(value: Any) -> bool:
+    """Whether it stands for nothing: None, a masked cell, or what pandas writes."""
+    return type(value).__name__ in _MISSING
+
+
 def present(value: Any) -> Any:
-    """The value, or 0 if it is a missing one, NaN included."""
-    if type(value).__name__ in _MISSING or (isinstance(value, float | np.floating) and isnan(value)):
+    """The value, or 0 if it is a missing one, NaN included; of a scalar of Arrow what is in it."""
+    if isinstance(value, np.ma.MaskedArray) and value.ndim == 0:
+        return 0 if np.ma.is_masked(value) else value.item()
+    held = value.as_py() if hasattr(value, "as_py") else value
+    if is_missing(held) or (isinstance(held, float | np.floating) and np.isnan(held)):
         return 0
-    return value
+    return held
 
 
 def whole_floats(values: NDArray[Any]) -> Integers | None:
@@ -93,12 +102,12 @@ def integer_column(values: Column) -> Integers | None:
     return narrow(values.astype(object)) if values.dtype == np.uint64 else values.astype(np.int64, copy=False)
 
 
-def _plain(values: Any, name: str) -> Column:
+def _plain(values: NDArray[Any], name: str) -> Column:
     array = np.ma.filled(values, 0) if isinstance(values, np.ma.MaskedArray) else np.asarray(values)
     if array.ndim != 1:
         raise ParameterError(name, f"{array.ndim}-dimensional", "must have one dimension")
-    if array.dtype == object:
-        return column(array.tolist(), name)
+    if array.dtype == object or array.dtype.type is np.longdouble:
+        return column(list(array), name)  # a long double is finer than a float
     if array.dtype.kind not in _NUMBERS:
-        raise ParameterError(name, f"an array of {array.dtype}", "must hold numbers")
+        raise ParameterError(name, f"an array of {array.dtype.type.__name__}", "must hold numbers")
     return array

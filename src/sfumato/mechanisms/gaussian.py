@@ -7,12 +7,12 @@ from typing import Literal, TypeAlias
 from sfumato.accounting.gaussian import analytic_stddev, classic_stddev, discrete_stddev
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.additive import Answer, Exact, half_width, release_on_lattice, stated_for_vectors
-from sfumato.mechanisms.lattice import lattice_l2_sensitivity
+from sfumato.mechanisms.lattice import as_resolution, lattice_l2_sensitivity
 from sfumato.noise.discrete_gaussian import discrete_gaussian, discrete_gaussian_one
 from sfumato.noise.domain import drawable
 from sfumato.noise.integers import Integers, add
 from sfumato.numeric.distributions import discrete_gaussian_half_width
-from sfumato.numeric.rationals import Number, nonnegative, positive, positive_integer, probability
+from sfumato.numeric.rationals import Number, nonnegative, positive_integer, probability
 from sfumato.privacy.events import DiscreteGaussianEvent, PureEvent
 from sfumato.privacy.secret import Secret
 
@@ -45,6 +45,7 @@ class Gaussian:
     stddev below 1/1000 or above 2^50    ParameterError when constructed
     NaN, None, with a resolution         as 0
     ±∞, beyond 2^62 steps                as ±2^62 steps
+    not whole, without a resolution      ParameterError: the one that a value can cause
     ===================================  =================================  =============  ===========
 
     Args:
@@ -86,7 +87,7 @@ class Gaussian:
         calibration: Calibration = "discrete",
         resolution: Number | None = None,
     ) -> None:
-        step = None if resolution is None else positive(resolution, "resolution")
+        step = None if resolution is None else as_resolution(resolution)
         object.__setattr__(self, "l2_sensitivity", nonnegative(l2_sensitivity, "l2_sensitivity"))
         object.__setattr__(self, "epsilon", nonnegative(epsilon, "epsilon"))
         object.__setattr__(self, "delta", probability(delta, "delta"))

@@ -8,13 +8,14 @@ from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from fractions import Fraction
-from math import inf, isfinite, isnan, nan
+from math import inf, isnan, nan
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.additive import integers
+from sfumato.mechanisms.arrays import is_missing
 
 Key: TypeAlias = "int | float | complex | Decimal | Fraction | str | bytes | date | tuple[Key, ...] | None"
 KeyCounts: TypeAlias = Mapping[Any, int]
@@ -30,7 +31,6 @@ Counts of canonical keys, such as `Counter(map(canonical_key, column))`, lose no
 NO_KEY: Final = nan
 """What `canonical_key` makes of a key that equals nothing, not even itself."""
 
-_MISSING: Final = frozenset({"NAType", "NaTType"})  # of pandas, which equal nothing either
 _LARGEST_EXPONENT: Final = 400
 _LARGEST: Final = 10**_LARGEST_EXPONENT
 _SMALLEST: Final = Fraction(1, _LARGEST)
@@ -78,7 +78,7 @@ def canonical_key(key: Any) -> Key:
         case tuple():
             parts = tuple(canonical_key(part) for part in key)
             return NO_KEY if any(part is NO_KEY for part in parts) else parts
-        case _ if type(key).__name__ in _MISSING:
+        case _ if is_missing(key):
             return NO_KEY
         case datetime():
             return _datetime(key)
@@ -151,9 +151,9 @@ def _real(number: Any) -> Key:
         case Decimal():
             return _decimal(number)
         case float() | np.floating():
-            if isfinite(number):
+            if np.isfinite(number):
                 return _rational(Fraction(*number.as_integer_ratio()))
-            return NO_KEY if isnan(number) else float(number)
+            return NO_KEY if np.isnan(number) else float(number)
         case _:
             raise ParameterError("keys", type(number).__name__, _REQUIREMENT)
 
@@ -199,6 +199,10 @@ def _datetime(key: datetime) -> Key:
         moment = key if zone is None else key.replace(fold=0).astimezone(UTC)
         fields = (moment.year, moment.month, moment.day, moment.hour, moment.minute, moment.second, moment.microsecond)
         return datetime(*fields, tzinfo=zone)
-    except (OverflowError, ValueError):  # beyond the years that a datetime has, in UTC, or already in pandas
+    except (
+        OverflowError,
+        ValueError,
+        NotImplementedError,
+    ):  # beyond the years that a datetime has, in UTC, or already in pandas
         end = datetime.min.replace(tzinfo=UTC) if key.year <= 1 else datetime.max.replace(tzinfo=UTC)
         return end.replace(tzinfo=None) if key.tzinfo is None else end

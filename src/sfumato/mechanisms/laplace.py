@@ -8,12 +8,12 @@ import numpy as np
 
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.additive import Answer, Exact, half_width, release_on_lattice
-from sfumato.mechanisms.lattice import lattice_l1_sensitivity
+from sfumato.mechanisms.lattice import as_resolution, lattice_l1_sensitivity
 from sfumato.noise.discrete_laplace import discrete_laplace, discrete_laplace_one
 from sfumato.noise.domain import drawable
 from sfumato.noise.integers import Integers, add
 from sfumato.numeric.distributions import discrete_laplace_half_width
-from sfumato.numeric.rationals import Number, nonnegative, positive, positive_integer
+from sfumato.numeric.rationals import Number, nonnegative, positive_integer
 from sfumato.privacy.events import DiscreteLaplaceEvent, PureEvent
 from sfumato.privacy.secret import Secret
 
@@ -36,6 +36,7 @@ class Laplace:
     scale below 1/1000 or above 2^50    ParameterError when constructed
     NaN, None, with a resolution        as 0
     ±∞, beyond 2^62 steps               as ±2^62 steps
+    not whole, without a resolution     ParameterError: the one that a value can cause
     ==================================  ================================  =============  ===========
 
     Args:
@@ -74,7 +75,7 @@ class Laplace:
         dimension: int = 1,
         l0_sensitivity: int | None = None,
     ) -> None:
-        step = None if resolution is None else positive(resolution, "resolution")
+        step = None if resolution is None else as_resolution(resolution)
         object.__setattr__(self, "l1_sensitivity", nonnegative(l1_sensitivity, "l1_sensitivity"))
         object.__setattr__(self, "epsilon", nonnegative(epsilon, "epsilon"))
         object.__setattr__(self, "resolution", step)

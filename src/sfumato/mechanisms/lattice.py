@@ -6,7 +6,7 @@ Nothing here fails on a data value: a NaN, an infinity or a number of any size h
 from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
-from math import ceil, floor, isfinite, isnan
+from math import ceil, floor
 from typing import Any, Final
 
 import numpy as np
@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.arrays import column, integer_column, present
 from sfumato.noise.integers import Integers, narrow, python_integers
-from sfumato.numeric.rationals import exact, sqrt_up
+from sfumato.numeric.rationals import Number, exact, positive, sqrt_up
 
 LARGEST_STEP: Final = 1 << 62
 _LARGEST_EXPONENT: Final = 400  # decimals beyond 10^400 count as infinite, below 10^−400 as 0
 _HALF: Final = Fraction(1, 2)
 _QUOTIENT_ERROR: Final = 2.0**-50
+_SPARSE: Final = 1 << 53  # floats from here on are whole, and their shortest decimals need not be
 _LARGEST_TERM: Final = 1 << 900  # times 2^64 steps, still a float
 
 
@@ -33,7 +34,7 @@ def to_lattice(value: object, resolution: Fraction) -> int:
     Edge cases: NaN and None are 0; ±∞ and whatever lies beyond ±2^62 steps are ±2^62.
 
     Args:
-        value: A number; a float counts as its shortest decimal.
+        value: A number; a float below 2^53 counts as its shortest decimal.
         resolution: The width of a step, above 0, in the unit of the value.
 
     Raises:
@@ -48,23 +49,32 @@ def to_lattice(value: object, resolution: Fraction) -> int:
 
 
 def as_rational(value: object) -> Fraction:
-    """The rational a data value stands for: never an error on a number, and never decreasing in it."""
-    value = present(value)
-    if isinstance(value, int | np.integer | np.bool_):
-        return Fraction(int(value))
-    if isinstance(value, Fraction):
-        return value
-    if isinstance(value, float | np.floating):
-        return _from_float(float(value))
-    if isinstance(value, Decimal):
-        return _from_decimal(value)
-    raise ParameterError("exact", type(value).__name__, "must be a number")
+    """The rational a data value stands for: never an error on a number, and never decreasing in it.
+
+    A float is its shortest decimal below 2^53, and exactly itself from there on, where decimals would spread it.
+    """
+    held: Any = present(value)
+    match held:
+        case int() | np.bool_() as number:
+            return Fraction(int(number))
+        case np.integer() as number if number.dtype.kind in "iu":  # not a timedelta, which NumPy takes for one
+            return Fraction(int(number))
+        case Fraction() as number:
+            return number
+        case float() | np.floating():
+            return _from_float(held)
+        case Decimal() as number:
+            return _from_decimal(number)
+        case _:
+            raise ParameterError("exact", type(value).__name__, "must be a number")
 
 
-def _from_float(value: float) -> Fraction:
-    if isnan(value):
-        return Fraction(0)
-    return exact(value, "exact") if isfinite(value) else _infinity(positive=value > 0)
+def _from_float(value: float | np.floating[Any]) -> Fraction:
+    if not np.isfinite(value):
+        return _infinity(positive=bool(value > 0))
+    if isinstance(value, np.longdouble) or abs(float(value)) >= _SPARSE:
+        return Fraction(*value.as_integer_ratio())
+    return exact(float(value), "exact")
 
 
 def _from_decimal(value: Decimal) -> Fraction:
@@ -84,14 +94,13 @@ def lattice_steps(values: Iterable[Any], resolution: Fraction) -> Integers:
     """`to_lattice` of each value.
 
     Raises:
-        ParameterError: The values are not one-dimensional or hold something that is no number; for an array of floats,
-            the resolution is out of their range.
+        ParameterError: The values are not one-dimensional or hold something that is no number.
     """
     plain = column(values)
     if isinstance(plain, np.ndarray) and plain.dtype.kind == "f":
         with np.errstate(all="ignore"):  # a long double may be beyond floats
             floats = plain.astype(np.float64, copy=False)
-        return _float_steps(floats, _float_resolution(resolution))
+        return _float_steps(floats, resolution)
     exact_integers = integer_column(plain)
     if exact_integers is not None and resolution == 1:
         return np.clip(exact_integers, -LARGEST_STEP, LARGEST_STEP).astype(np.int64)
@@ -122,16 +131,21 @@ def lattice_floats(steps: Integers, resolution: Fraction) -> NDArray[np.float64]
 
     That is so for up to 2^53 steps of a width 1/n, such as 0.01 or 2^−20; otherwise two roundings make it.
     """
-    numerator, denominator = _float_resolution(resolution).as_integer_ratio()
+    numerator, denominator = resolution.as_integer_ratio()
     return steps.astype(np.float64) * float(numerator) / float(denominator)
 
 
-def _float_resolution(resolution: Fraction) -> Fraction:
-    """The resolution, if floats can hold its terms and the steps times them."""
-    if max(resolution.numerator, resolution.denominator) > _LARGEST_TERM:
-        requirement = "must have a numerator and a denominator of at most 2^900, for an array of floats"
+def as_resolution(resolution: Number) -> Fraction:
+    """The width of a step, if floats can hold its terms and the steps times them.
+
+    Raises:
+        ParameterError: It is not above 0, or a term of it is too large.
+    """
+    step = positive(resolution, "resolution")
+    if max(step.numerator, step.denominator) > _LARGEST_TERM:
+        requirement = "must have a numerator and a denominator of at most 2^900"
         raise ParameterError("resolution", "a number", requirement)
-    return resolution
+    return step
 
 
 def lattice_l1_sensitivity(l1_sensitivity: Fraction, *, resolution: Fraction | None, l0_sensitivity: int) -> Fraction:

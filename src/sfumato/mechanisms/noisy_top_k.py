@@ -11,7 +11,7 @@ import numpy as np
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.additive import Exact, half_width, integers
 from sfumato.mechanisms.base import opened
-from sfumato.mechanisms.lattice import lattice_l1_sensitivity, lattice_steps
+from sfumato.mechanisms.lattice import as_resolution, lattice_l1_sensitivity, lattice_steps
 from sfumato.noise.discrete_laplace import discrete_laplace
 from sfumato.noise.domain import drawable
 from sfumato.noise.integers import Integers, add
@@ -96,7 +96,7 @@ class NoisyTopK:
         monotonic: bool = False,
         resolution: Number | None = None,
     ) -> None:
-        step = None if resolution is None else positive(resolution, "resolution")
+        step = None if resolution is None else as_resolution(resolution)
         object.__setattr__(self, "k", positive_integer(k, "k"))
         object.__setattr__(self, "epsilon", nonnegative(epsilon, "epsilon"))
         object.__setattr__(self, "utility_sensitivity", positive(utility_sensitivity, "utility_sensitivity"))

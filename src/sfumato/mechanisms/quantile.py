@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from sfumato.mechanisms.grid import Grid
+from sfumato.mechanisms.lattice import as_resolution
 from sfumato.noise.integers import SAFE, Integers, multiply_add
 from sfumato.noise.selection import exponential_choice_of
 from sfumato.noise.uniform import uniform_below
 from sfumato.numeric.distributions import failure_probability
-from sfumato.numeric.rationals import Number, exact, nonnegative, positive, probability
+from sfumato.numeric.rationals import Number, exact, nonnegative, probability
 from sfumato.numeric.rounding import float_up, log_up
 from sfumato.privacy.events import ExponentialEvent
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation, as_relation
@@ -84,7 +85,7 @@ class Quantile:
         object.__setattr__(self, "lower", exact(lower, "lower"))
         object.__setattr__(self, "upper", exact(upper, "upper"))
         object.__setattr__(self, "epsilon", nonnegative(epsilon, "epsilon"))
-        object.__setattr__(self, "resolution", positive(resolution, "resolution"))
+        object.__setattr__(self, "resolution", as_resolution(resolution))
         object.__setattr__(self, "neighboring_relation", as_relation(neighboring_relation))
         Grid(self.lower, self.upper, self.resolution)
 

@@ -9,11 +9,12 @@ from typing import Any, Final
 
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.grid import Grid
+from sfumato.mechanisms.lattice import as_resolution
 from sfumato.mechanisms.quantile import choose_step, rank_range
 from sfumato.noise.integers import Integers
 from sfumato.noise.uniform import uniform_below
 from sfumato.numeric.distributions import failure_probability
-from sfumato.numeric.rationals import Number, exact, nonnegative, positive, probability
+from sfumato.numeric.rationals import Number, exact, nonnegative, probability
 from sfumato.numeric.rounding import float_up, log_up
 from sfumato.privacy.events import ExponentialEvent, SelfComposedEvent
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, NeighboringRelation, as_relation
@@ -98,7 +99,7 @@ class Quantiles:
         object.__setattr__(self, "lower", exact(lower, "lower"))
         object.__setattr__(self, "upper", exact(upper, "upper"))
         object.__setattr__(self, "epsilon", nonnegative(epsilon, "epsilon"))
-        object.__setattr__(self, "resolution", positive(resolution, "resolution"))
+        object.__setattr__(self, "resolution", as_resolution(resolution))
         object.__setattr__(self, "neighboring_relation", as_relation(neighboring_relation))
         if max(-self._grid.first, self._grid.last) > _LARGEST_STEP:
             raise ParameterError("resolution", self.resolution, "must divide both bounds into at most 2^40 steps")

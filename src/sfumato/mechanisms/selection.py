@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.mechanisms.base import opened
-from sfumato.mechanisms.lattice import lattice_steps
+from sfumato.mechanisms.lattice import as_resolution
 from sfumato.mechanisms.scores import Scores, gaps_below_best, whole_scores
 from sfumato.noise.acceptance import exponents_in_floats
 from sfumato.noise.integers import Integers
@@ -40,13 +40,11 @@ class Selection(ABC):
         monotonic: bool = False,
         resolution: Number | None = None,
     ) -> None:
-        step = None if resolution is None else positive(resolution, "resolution")
+        step = None if resolution is None else as_resolution(resolution)
         object.__setattr__(self, "utility_sensitivity", positive(utility_sensitivity, "utility_sensitivity"))
         object.__setattr__(self, "epsilon", nonnegative(epsilon, "epsilon"))
         object.__setattr__(self, "monotonic", flag(monotonic, "monotonic"))
         object.__setattr__(self, "resolution", step)
-        if step is not None:
-            lattice_steps(np.zeros(0), step)  # refuses a resolution now that would else fail on some types of scores
 
     def release(self, scores: Scores | Secret[Scores]) -> int:
         """The index of the chosen candidate.

@@ -5,9 +5,10 @@ from fractions import Fraction
 from typing import Any
 
 from sfumato.mechanisms.grid import Grid
+from sfumato.mechanisms.lattice import as_resolution
 from sfumato.mechanisms.median import median, ordered, smooth_sensitivity_up, width_of
 from sfumato.mechanisms.smooth_sensitivity import SmoothedValue, SmoothSensitivity
-from sfumato.numeric.rationals import Number, exact, positive
+from sfumato.numeric.rationals import Number, exact
 from sfumato.privacy.events import ApproxEvent, PureEvent
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation, as_relation
 from sfumato.privacy.secret import Secret
@@ -77,7 +78,7 @@ class SmoothMedian:
     ) -> None:
         object.__setattr__(self, "lower", exact(lower, "lower"))
         object.__setattr__(self, "upper", exact(upper, "upper"))
-        object.__setattr__(self, "resolution", positive(resolution, "resolution"))
+        object.__setattr__(self, "resolution", as_resolution(resolution))
         object.__setattr__(self, "neighboring_relation", as_relation(neighboring_relation))
         noise = SmoothSensitivity(epsilon=epsilon, delta=delta, largest_sensitivity=width_of(self._grid))
         object.__setattr__(self, "noise", noise)

@@ -7,7 +7,7 @@ from typing import Final
 
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.additive import Answer, half_width
-from sfumato.mechanisms.lattice import lattice_l1_sensitivity
+from sfumato.mechanisms.lattice import as_resolution, lattice_l1_sensitivity
 from sfumato.mechanisms.sparse_vector_session import Answers, SparseVectorSession
 from sfumato.noise.domain import drawable
 from sfumato.numeric.distributions import discrete_laplace_half_width, failure_probability
@@ -86,7 +86,7 @@ class SparseVector:
         share = probability(answer_share, "answer_share")
         if share == 1:
             raise ParameterError("answer_share", answer_share, "must be below 1, or nothing is left to compare with")
-        step = None if resolution is None else positive(resolution, "resolution")
+        step = None if resolution is None else as_resolution(resolution)
         object.__setattr__(self, "epsilon", nonnegative(epsilon, "epsilon"))
         object.__setattr__(self, "cutoff", positive_integer(cutoff, "cutoff"))
         object.__setattr__(self, "linf_sensitivity", positive(linf_sensitivity, "linf_sensitivity"))

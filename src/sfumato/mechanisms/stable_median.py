@@ -7,6 +7,7 @@ from typing import Any
 
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.grid import Grid
+from sfumato.mechanisms.lattice import as_resolution
 from sfumato.mechanisms.median import distance_to_instability, median, ordered, width_of
 from sfumato.mechanisms.propose_test_release import ProposeTestRelease, StableValue
 from sfumato.numeric.rationals import Number, exact, positive
@@ -82,7 +83,7 @@ class StableMedian:
     ) -> None:
         object.__setattr__(self, "lower", exact(lower, "lower"))
         object.__setattr__(self, "upper", exact(upper, "upper"))
-        object.__setattr__(self, "resolution", positive(resolution, "resolution"))
+        object.__setattr__(self, "resolution", as_resolution(resolution))
         object.__setattr__(self, "proposed_sensitivity", positive(proposed_sensitivity, "proposed_sensitivity"))
         object.__setattr__(self, "neighboring_relation", as_relation(neighboring_relation))
         if not 1 <= self._steps < width_of(self._grid):

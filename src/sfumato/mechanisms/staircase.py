@@ -9,11 +9,11 @@ import numpy as np
 
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.additive import Answer, Exact, half_width, release_on_lattice, stated_for_vectors
-from sfumato.mechanisms.lattice import lattice_l1_sensitivity
+from sfumato.mechanisms.lattice import as_resolution, lattice_l1_sensitivity
 from sfumato.noise.domain import drawable
 from sfumato.noise.integers import Integers, add
 from sfumato.noise.staircase import staircase
-from sfumato.numeric.rationals import Number, nonnegative, positive, positive_integer
+from sfumato.numeric.rationals import Number, nonnegative, positive_integer
 from sfumato.numeric.staircase import StaircaseLaw, best_width
 from sfumato.privacy.events import PureEvent
 from sfumato.privacy.secret import Secret
@@ -81,7 +81,7 @@ class Staircase:
         resolution: Number | None = None,
         minimize: Objective = "absolute",
     ) -> None:
-        step = None if resolution is None else positive(resolution, "resolution")
+        step = None if resolution is None else as_resolution(resolution)
         object.__setattr__(self, "linf_sensitivity", nonnegative(linf_sensitivity, "linf_sensitivity"))
         object.__setattr__(self, "epsilon", nonnegative(epsilon, "epsilon"))
         moved = None if l0_sensitivity is None else positive_integer(l0_sensitivity, "l0_sensitivity")

@@ -1,0 +1,55 @@
+"""Does a mechanism draw fresh noise? One that seeds its generator itself gives the same answers when asked again.
+
+Whoever knows the seed can subtract such noise, so no ε holds, although every event looks as private as it should.
+"""
+
+from collections import Counter
+from math import exp, lgamma
+from typing import Final
+
+from sfumato.audit.columns import Columns
+from sfumato.audit.findings import RepeatFinding
+from sfumato.audit.reading import WHOLE
+from sfumato.audit.roles import Mechanism, NeighborPair
+from sfumato.audit.runs import outputs_of
+
+_MOST_RUNS: Final = 500
+
+
+def check_repeats(pair: NeighborPair, mechanism: Mechanism, *, samples: int, significance: float) -> RepeatFinding:
+    """Ask twice for the same runs on the same database, and compare the two sequences.
+
+    **Guarantee**: if runs are independent, the noise is called reproducible with a chance of at most `significance`.
+    Proof: proofs/audit/repeats.md.
+
+    Args:
+        pair: Its first database is asked.
+        mechanism: Called twice.
+        samples: Half as many runs are made each time, and at most 500.
+        significance: The chance that fresh noise is called reproducible.
+
+    Raises:
+        ParameterError: The mechanism did not give as many outputs as it was asked for.
+    """
+    count = min(samples // 2, _MOST_RUNS)
+    once, again = (outputs_of(mechanism, pair.database, count) for _ in range(2))
+    return RepeatFinding(
+        pair=pair.description, p_value=repeat_p_value(once, again), samples=2 * count, significance=significance
+    )
+
+
+def repeat_p_value(once: Columns, again: Columns) -> float:
+    """1 if the sequences differ; else the chance that a random order of the second one is this very order.
+
+    Example:
+        >>> from sfumato.audit.columns import columns
+        >>> round(repeat_p_value(columns([1, 2, 3]), columns([1, 2, 3])), 4)  # one of six orders
+        0.1667
+        >>> repeat_p_value(columns([7, 7, 7]), columns([7, 7, 7]))
+        1.0
+    """
+    answers = again.text(WHOLE)
+    if once.text(WHOLE) != answers:
+        return 1.0
+    same_order = sum(lgamma(times + 1) for times in Counter(answers).values())
+    return exp(same_order - lgamma(len(answers) + 1))
