@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 from tests.laws import ALPHA, SAMPLES
+from tests.noise.tables import DRAWS
 
 from sfumato.errors import ParameterError
 from sfumato.noise import entropy
@@ -24,7 +25,7 @@ def assert_frequency(heads, probability):
 
 @pytest.mark.parametrize("probability", [Fraction(1, 2), Fraction(1, 3), Fraction(1, 1000), Fraction(3**50, 4**50)])
 def test_a_rational_coin_has_its_probability(probability):
-    heads = bernoulli(probability, SAMPLES)
+    heads = bernoulli(probability, DRAWS)
     assert heads.dtype == np.bool_
     assert_frequency(heads, float(probability))
 
@@ -105,7 +106,7 @@ def test_every_leading_part_is_decided_as_the_probability_says(monkeypatch):
 
 @pytest.mark.parametrize("exponent", [Fraction(1, 7), Fraction(1), Fraction(9), Fraction(20)])
 def test_a_coin_known_by_bounds_has_its_probability(exponent):
-    assert_frequency(bernoulli_within(lambda bits: exp_bounds(exponent, bits), SAMPLES), exp(-exponent))
+    assert_frequency(bernoulli_within(lambda bits: exp_bounds(exponent, bits), DRAWS), exp(-exponent))
 
 
 def test_a_coin_known_by_bounds_asks_for_more_precision_where_it_must():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 from tests.laws import SAMPLES, assert_law, assert_not_law
+from tests.noise.tables import DRAWS
 
 from sfumato.errors import ParameterError
 from sfumato.noise import binomial as module
@@ -26,7 +27,10 @@ from sfumato.noise.binomial import binomial
     ],
 )
 def test_it_follows_its_law(n, probability):
-    assert_law(binomial(n, Fraction(probability), SAMPLES), lambda k: binom.cdf(k, n, float(Fraction(probability))))
+    assert_law(
+        binomial(n, Fraction(probability), DRAWS if n == 100 else SAMPLES),
+        lambda k: binom.cdf(k, n, float(Fraction(probability))),
+    )
 
 
 @pytest.mark.statistical

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from scipy.special import digamma
 from scipy.stats import binomtest
-from tests.laws import ALPHA, assert_law, assert_not_law
+from tests.laws import ALPHA, SAMPLES, assert_law, assert_not_law
 
 from sfumato.errors import ParameterError
 from sfumato.noise import discrete_cauchy as module
 from sfumato.noise.discrete_cauchy import discrete_cauchy
 
-SAMPLES = 50_000
+DRAWS = SAMPLES // 2
 SCALES = [
     Fraction(1),
     Fraction(4, 3),
@@ -46,7 +46,7 @@ def test_the_distribution_function_of_this_test_sums_the_mass():
 @pytest.mark.statistical
 @pytest.mark.parametrize("scale", SCALES, ids=lambda scale: f"{float(scale):.4g}")
 def test_it_follows_its_law_and_none_twenty_percent_off(scale):
-    samples = discrete_cauchy(scale, SAMPLES).astype(object)
+    samples = discrete_cauchy(scale, DRAWS).astype(object)
     assert_law(samples, partial(cdf, scale))
     assert_not_law(samples, partial(cdf, scale * Fraction(6, 5)))
     assert_not_law(samples, partial(cdf, max(Fraction(1, 2), scale * Fraction(5, 6))))
@@ -54,19 +54,19 @@ def test_it_follows_its_law_and_none_twenty_percent_off(scale):
 
 @pytest.mark.statistical
 def test_zero_is_counted_once():
-    zeros = int((discrete_cauchy(Fraction(1), SAMPLES) == 0).sum())
-    assert binomtest(zeros, SAMPLES, mass(1, 0)).pvalue >= ALPHA
+    zeros = int((discrete_cauchy(Fraction(1), DRAWS) == 0).sum())
+    assert binomtest(zeros, DRAWS, mass(1, 0)).pvalue >= ALPHA
 
 
 @pytest.mark.statistical
 def test_far_tails_are_as_heavy_as_they_should_be():
-    far = int((np.abs(discrete_cauchy(Fraction(3), SAMPLES)) > 1000).sum())
-    assert binomtest(far, SAMPLES, 2 * (1 - cdf(Fraction(3), 1000))).pvalue >= ALPHA
+    far = int((np.abs(discrete_cauchy(Fraction(3), DRAWS)) > 1000).sum())
+    assert binomtest(far, DRAWS, 2 * (1 - cdf(Fraction(3), 1000))).pvalue >= ALPHA
 
 
 @pytest.mark.statistical
 def test_signs_are_symmetric():
-    signs = np.sign(discrete_cauchy(Fraction(2), SAMPLES).astype(object)).astype(np.int64)
+    signs = np.sign(discrete_cauchy(Fraction(2), DRAWS).astype(object)).astype(np.int64)
     assert abs(signs.sum()) < 4.9 * np.abs(signs).sum() ** 0.5  # two-sided, below 1e-6
 
 
@@ -113,9 +113,9 @@ def test_a_coin_is_decided_by_its_rest_only_at_a_tie(monkeypatch):
 
 @pytest.mark.statistical
 def test_true_coins_before_a_false_one_halve_at_every_step():
-    heads = module._heads(SAMPLES)
+    heads = module._heads(DRAWS)
     for least in range(1, 8):
-        assert binomtest(int((heads >= least).sum()), SAMPLES, 0.5**least).pvalue >= ALPHA
+        assert binomtest(int((heads >= least).sum()), DRAWS, 0.5**least).pvalue >= ALPHA
 
 
 @pytest.mark.parametrize("scale", [Fraction(0), Fraction(-1), Fraction(999, 1000)])

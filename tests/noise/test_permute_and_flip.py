@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 from tests.laws import ALPHA, SAMPLES, assert_law, assert_not_law, cdf_of
+from tests.noise.tables import DRAWS
 
 from sfumato.errors import ParameterError
 from sfumato.noise import permute_and_flip as module
@@ -41,7 +42,7 @@ def law(numerators, denominator=DENOMINATOR):
 @pytest.mark.statistical
 @pytest.mark.parametrize("numerators", [case for case in CASES.values() if len(case) > 1], ids=str)
 def test_candidates_have_their_probability(numerators):
-    assert_law(permute_and_flip_choice(numerators, DENOMINATOR, SAMPLES), cdf_of(np.array(law(numerators))))
+    assert_law(permute_and_flip_choice(numerators, DENOMINATOR, DRAWS), cdf_of(np.array(law(numerators))))
 
 
 @pytest.mark.statistical

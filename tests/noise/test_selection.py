@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.laws import SAMPLES, assert_law, assert_not_law, cdf_of
+from tests.noise.tables import DRAWS
 
 from sfumato.errors import ParameterError
 from sfumato.noise import selection as module
@@ -51,7 +52,7 @@ WEIGHTED = {
 @pytest.mark.statistical
 @pytest.mark.parametrize("exponents", CASES.values(), ids=CASES)
 def test_candidates_have_their_probability(exponents):
-    assert_law(choice(exponents, SAMPLES), law(exponents))
+    assert_law(choice(exponents, DRAWS), law(exponents))
 
 
 @pytest.mark.statistical

@@ -6,6 +6,7 @@ from math import ceil, exp
 import numpy as np
 import pytest
 from tests.laws import SAMPLES, assert_law, assert_not_law
+from tests.noise.tables import DRAWS
 
 from sfumato.errors import ParameterError
 from sfumato.noise import staircase as module
@@ -35,7 +36,7 @@ def law(sensitivity, width, epsilon):
     ],
 )
 def test_it_follows_its_law(sensitivity, width, epsilon):
-    samples = staircase(sensitivity, width, Fraction(epsilon), SAMPLES // (1 if sensitivity < 2**50 else 4))
+    samples = staircase(sensitivity, width, Fraction(epsilon), DRAWS // (1 if sensitivity < 2**50 else 4))
     assert_law(samples, law(sensitivity, width, epsilon))
 
 

@@ -135,5 +135,5 @@ def _truths(bits: Column) -> Booleans:
     """What is not 0; NaN is missing, so it is a "no"."""
     if not isinstance(bits, np.ndarray):
         return np.array([as_rational(bit) != 0 for bit in bits], dtype=np.bool_)
-    said: Booleans = (bits != 0).astype(np.bool_, copy=False)
+    said: Booleans = bits if bits.dtype == np.bool_ else (bits != 0).astype(np.bool_, copy=False)
     return said & ~np.isnan(bits) if bits.dtype.kind == "f" else said
