@@ -200,7 +200,9 @@ def test_long_doubles_keep_their_last_bits():
     assert lattice_steps(values, Fraction(1)).tolist() == [2**53 + 1, 2**53 + 2, 0, LARGEST_STEP]
 
 
-@pytest.mark.parametrize("value", [np.timedelta64(5, "D"), np.timedelta64("NaT", "D"), timedelta(1), "5", [5]], ids=repr)
+@pytest.mark.parametrize(
+    "value", [np.timedelta64(5, "D"), np.timedelta64("NaT", "D"), timedelta(1), "5", [5]], ids=repr
+)
 def test_what_is_no_number_is_refused_by_its_type(value):
     with pytest.raises(ParameterError, match=type(value).__name__):
         to_lattice(value, Fraction(1))
