@@ -10,31 +10,18 @@ import pytest
 from scipy.integrate import quad
 from tests.laws import SAMPLES, assert_law, cdf_of
 from tests.mechanisms.exhaustive import neighbours
+from tests.mechanisms.utilities import QUESTIONS, votes
 
 from sfumato.errors import ParameterError
 from sfumato.mechanisms import permute_and_flip as module
 from sfumato.mechanisms.exponential import Exponential
 from sfumato.mechanisms.permute_and_flip import PermuteAndFlip
 from sfumato.privacy.events import PureEvent
-from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE
+from sfumato.privacy.neighbors import REPLACE_ONE
 from sfumato.privacy.secret import Secret
 
 EPSILONS = [Fraction(1, 10), Fraction(1), Fraction(10)]
 SCORES = [[0, 0, 0], [5, 3, 3, 0], [10, 9, 8, 7, 6, 5], [2, 100, 99], [0, -1000]]
-
-
-def votes(rows):
-    return [sum(row == candidate for row in rows) for candidate in range(3)]
-
-
-def ballots_of_any_size(rows):
-    """Every row is a set of candidates: one person may move all counts."""
-    return [sum(candidate in row for row in rows) for candidate in range(3)]
-
-
-def medians(rows):
-    """The utility of a price: minus the distance of the rows below and above it; it may rise or fall."""
-    return [-abs(sum(row < price for row in rows) - sum(row > price for row in rows)) for price in range(3)]
 
 
 def halves(rows):
@@ -71,17 +58,7 @@ def worst_ratio(mechanism, query, pairs):
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
-@pytest.mark.parametrize(
-    ("query", "rows", "relation", "monotonic"),
-    [
-        (votes, [0, 1, 2], ADD_OR_REMOVE_ONE, False),
-        (votes, [0, 1, 2], REPLACE_ONE, False),
-        (votes, [0, 1, 2], ADD_OR_REMOVE_ONE, True),
-        (ballots_of_any_size, [(), (0,), (1, 2), (0, 1, 2)], ADD_OR_REMOVE_ONE, True),
-        (ballots_of_any_size, [(), (0,), (1, 2), (0, 1, 2)], REPLACE_ONE, False),
-        (medians, [0, 1, 2], ADD_OR_REMOVE_ONE, False),
-    ],
-)
+@pytest.mark.parametrize(("query", "rows", "relation", "monotonic"), QUESTIONS)
 def test_no_pair_of_neighbours_is_told_apart_by_more_than_epsilon(query, rows, relation, monotonic, epsilon):
     mechanism = PermuteAndFlip(utility_sensitivity=1, epsilon=epsilon, monotonic=monotonic)
     worst = worst_ratio(mechanism, query, neighbours(rows, relation))

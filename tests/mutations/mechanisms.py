@@ -190,4 +190,37 @@ MUTANTS = (
         edits=(("mechanisms/keys.py", "key.replace(fold=0).astimezone(UTC)", "key.astimezone(UTC)"),),
         tests=("tests/mechanisms/test_keys.py",),
     ),
+    Mutant(
+        name="fair coins lie half as often",
+        edits=(
+            (
+                "mechanisms/randomized_response.py",
+                "_FALSEHOOD: Final = _FAIR * (1 - _FAIR)",
+                "_FALSEHOOD: Final = _FAIR * (1 - _FAIR) / 2",
+            ),
+        ),
+        tests=("tests/mechanisms/test_randomized_response.py",),
+    ),
+    Mutant(
+        name="noisy max under replacement with the noise for adding",
+        edits=(("mechanisms/noisy_max.py", "steps = 2 if", "steps = 1 if"),),
+        tests=("tests/mechanisms/test_noisy_max.py",),
+    ),
+    Mutant(
+        name="Skellam shares sized for everybody although some may drop out",
+        edits=(
+            ("mechanisms/distributed_skellam.py", "self.mean / self._parties.needed))", "self.mean / self.parties))"),
+        ),
+        tests=("tests/mechanisms/test_distributed_skellam.py",),
+    ),
+    Mutant(
+        name="a vector is taken to move in one number",
+        edits=(("mechanisms/additive.py", "if l0_sensitivity is None and numbers != 1:", "if False:"),),
+        tests=("tests/mechanisms/test_gaussian.py",),
+    ),
+    Mutant(
+        name="floats beyond 2^53 spread by their decimals",
+        edits=(("mechanisms/lattice.py", " or abs(float(value)) >= _SPARSE", ""),),
+        tests=("tests/mechanisms/test_lattice.py",),
+    ),
 )

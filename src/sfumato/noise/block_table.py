@@ -16,13 +16,13 @@ from sfumato.noise import entropy
 from sfumato.noise.acceptance import HALFWORD, WORD, Booleans, Floats, exact_coin, exp_coins, extended
 from sfumato.noise.direct_table import zigzag
 from sfumato.noise.integers import Integers, multiply_add
+from sfumato.noise.rejection import BATCH
 from sfumato.noise.weights import Law, gaussian_weights, laplace_weights
 from sfumato.noise.word_table import MIXED, WordTable
 from sfumato.numeric.enclosures import exp_bounds
 
 Int64s: TypeAlias = NDArray[np.int64]
 
-_CHUNK: Final = 1 << 15
 _MASK: Final = (1 << WORD) - 1
 _SHORT: Final = 32  # places of up to so many bits come out of the word that also draws the block
 
@@ -120,8 +120,8 @@ class BlockTable:
         """`size` of them: int64, or Python integers if one of them does not fit."""
         drawn: Integers = np.empty(size, dtype=np.int64)
         doubts = [np.empty((3, 0), dtype=np.int64)]
-        for first in range(0, size, _CHUNK):
-            part = drawn[first : first + _CHUNK]
+        for first in range(0, size, BATCH):
+            part = drawn[first : first + BATCH]
             words = entropy.random_words(len(part))
             places = self._places(words)
             halves = words.view("<u2").reshape(-1, 4)

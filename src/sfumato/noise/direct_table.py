@@ -1,16 +1,14 @@
 """Draws from a table that names every value: for scales up to about a hundred."""
 
-from typing import Final, TypeVar
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.noise import entropy
+from sfumato.noise.rejection import BATCH
 from sfumato.noise.word_table import MIXED, WordTable
 
-IntegerArray = TypeVar("IntegerArray", bound=NDArray[np.signedinteger])
-
-_CHUNK: Final = 1 << 15
 _UNSETTLED: Final = np.iinfo(np.int16).min  # no value of a table is that far out
 
 
@@ -29,8 +27,8 @@ class DirectTable:
     def draw(self, size: int) -> NDArray[np.int64]:
         """`size` of them."""
         drawn = np.empty(size, dtype=np.int64)
-        for start in range(0, size, _CHUNK):
-            part = drawn[start : start + _CHUNK]
+        for start in range(0, size, BATCH):
+            part = drawn[start : start + BATCH]
             leading = entropy.random_halfwords(len(part))
             found = self._values.take(leading)
             part[:] = found
@@ -45,6 +43,7 @@ class DirectTable:
         return (atom >> 1) ^ -(atom & 1)
 
 
-def zigzag(atoms: IntegerArray) -> IntegerArray:
+def zigzag(atoms: NDArray[Any]) -> NDArray[Any]:
     """The values that atoms stand for: 0, −1, 1, −2, 2 for the atoms 0, 1, 2, 3, 4, and so on."""
-    return (atoms >> 1) ^ -(atoms & 1)  # type: ignore[return-value] # NumPy's operators forget the width
+    values: NDArray[Any] = (atoms >> 1) ^ -(atoms & 1)
+    return values

@@ -12,7 +12,8 @@ import numpy as np
 from sfumato.errors import ParameterError
 from sfumato.noise.integers import Integers, narrow
 
-_LARGEST_BATCH: Final = 1 << 15  # arrays of this size stay in the processor's cache
+BATCH: Final = 1 << 15
+"""How many draws are made at a time: arrays of this size stay in the processor's cache."""
 
 
 def accepted(attempt: Callable[[int], Integers], size: int) -> Integers:
@@ -27,12 +28,12 @@ def accepted(attempt: Callable[[int], Integers], size: int) -> Integers:
     """
     if size_of(size) == 0:
         return attempt(0)
-    batches, found, tried, batch = [], 0, 0, min(size, _LARGEST_BATCH)
+    batches, found, tried, batch = [], 0, 0, min(size, BATCH)
     while found < size:
         batches.append(attempt(batch)[: size - found])
         found += len(batches[-1])
         tried += batch
-        batch = min((size - found) * tried // max(found, 1) + 8, _LARGEST_BATCH)
+        batch = min((size - found) * tried // max(found, 1) + 8, BATCH)
     return narrow(np.concatenate(batches))
 
 
