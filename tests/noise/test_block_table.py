@@ -14,6 +14,7 @@ from tests.noise import tables
 from tests.noise.tables import DRAWS
 
 from sfumato.noise import acceptance
+from sfumato.noise import block_table as module
 from sfumato.noise.block_table import BlockTable, GaussianShape, LaplaceShape
 from sfumato.numeric.distributions import discrete_gaussian_cdf, discrete_laplace_cdf
 
@@ -92,3 +93,38 @@ def test_noise_beyond_int64_comes_as_python_integers(atom, monkeypatch):
     for value in table.draw(50).tolist():
         assert block << 45 <= abs(value) <= (block + 1) << 45
         assert (value < 0) == (atom % 2)
+
+
+def block_and_step(value, width):
+    """Where an integer lies: in which block from 0, and how far from its inner end."""
+    magnitude = value if value >= 0 else -value - 1
+    return magnitude // width, (abs(value) - magnitude // width * width)
+
+
+@pytest.mark.parametrize("shape", [shape for shape, _ in SHAPES], ids=IDS)
+def test_the_coin_of_each_proposal_is_that_of_its_own_value(shape, monkeypatch):
+    asked = []
+
+    def keep_all(exponents, exact, *, uniforms):
+        asked.extend((float(exponents[i]), exact(i)) for i in range(len(uniforms)))
+        return np.ones(len(uniforms), dtype=np.bool_)
+
+    table = BlockTable(shape)
+    table._sure_of_leading[:] = 0  # every place is in doubt
+    monkeypatch.setattr(module, "exp_coins", keep_all)
+    values = table.draw(500).tolist()
+    assert min(values) < 0 < max(values)
+    for value, (nearly, exactly) in zip(values, asked, strict=True):
+        assert exactly == shape.exponent(*block_and_step(value, 1 << shape.width_bits))
+        assert nearly == pytest.approx(float(exactly), rel=1e-12)
+
+
+@pytest.mark.parametrize("shape", [shape for shape, _ in SHAPES], ids=IDS)
+def test_one_by_one_too(shape, monkeypatch):
+    asked = []
+    table = BlockTable(shape)
+    table._sure_of_block[:] = 0
+    monkeypatch.setattr(module, "exact_coin", lambda exponent, *_: asked.append(exponent) or True)
+    values = [table.draw_one() for _ in range(500)]
+    assert min(values) < 0 < max(values)
+    assert asked == [shape.exponent(*block_and_step(value, 1 << shape.width_bits)) for value in values]
