@@ -14,15 +14,21 @@ from sfumato.privacy.events import (
     DiscreteLaplaceEvent,
     Event,
     ExponentialEvent,
+    FiniteEvent,
+    FullyAdaptiveEvent,
     GaussianEvent,
     GroupEvent,
     LaplaceEvent,
+    MixtureOfGaussiansEvent,
     NonPrivateEvent,
     PartitionEvent,
     PoissonSampledEvent,
     PureEvent,
     RandomizedResponseEvent,
+    RepeatAndSelectEvent,
+    SampledWithoutReplacementEvent,
     SelfComposedEvent,
+    TruncatedPoissonSampledEvent,
     ZCDPEvent,
 )
 from sfumato.privacy.neighbors import NeighboringRelation
@@ -39,10 +45,20 @@ LEAVES: tuple[Event, ...] = (
     DiscreteGaussianEvent(Fraction(30), Fraction(3), 2),
     RandomizedResponseEvent(Fraction(1, 20), 4),
     ExponentialEvent(TENTH),
+    FiniteEvent((Fraction(1, 2), Fraction(1, 2)), (Fraction(2, 5), Fraction(3, 5))),
+    MixtureOfGaussiansEvent(Fraction(4), (Fraction(0), Fraction(1), Fraction(2)), ("0.9", "0.08", "0.02")),
 )
 EVENTS: tuple[Event, ...] = (
     *LEAVES,
     PoissonSampledEvent(TENTH, LEAVES[4]),
+    PoissonSampledEvent(TENTH, LEAVES[3]),
+    PoissonSampledEvent(TENTH, LEAVES[0]),
+    PoissonSampledEvent(TENTH, ComposedEvent((LEAVES[4], SelfComposedEvent(LEAVES[0], 2)))),
+    TruncatedPoissonSampledEvent(Fraction(1, 100), 1000, 15, GaussianEvent(Fraction(2))),
+    SampledWithoutReplacementEvent(10, 100, LEAVES[4]),
+    SampledWithoutReplacementEvent(10, 100, LEAVES[0]),
+    RepeatAndSelectEvent(LEAVES[4], Fraction(3)),
+    FullyAdaptiveEvent(ZCDPEvent(Fraction(1, 100))),
     SelfComposedEvent(LEAVES[4], 3),
     SelfComposedEvent(LEAVES[8], 3),
     ComposedEvent((LEAVES[0], LEAVES[1], LEAVES[6])),
@@ -51,6 +67,8 @@ EVENTS: tuple[Event, ...] = (
     GroupEvent(LEAVES[1], 2),
     GroupEvent(LEAVES[4], 2),
     GroupEvent(ComposedEvent((LEAVES[0], LEAVES[6])), 2),
+    GroupEvent(PoissonSampledEvent(TENTH, LEAVES[4]), 2),
+    PartitionEvent((PoissonSampledEvent(TENTH, LEAVES[4]), LEAVES[0])),
 )
 DELTA = Fraction(1, 10**5)
 every_relation = pytest.mark.parametrize("relation", NeighboringRelation)
@@ -61,7 +79,9 @@ def name_of(event: Event) -> str:
 
 
 class AccountantContract:
-    """Subclasses say how an accountant is made."""
+    """Subclasses say how an accountant is made, and how closely its δ at ε returns the δ of that ε."""
+
+    delta_slack = Fraction(1, 10**6)
 
     def make(self, relation: NeighboringRelation) -> Accountant:
         raise NotImplementedError
@@ -103,8 +123,21 @@ class AccountantContract:
         accountant = self.make(relation).compose(supported_event, count=2)
         epsilon = accountant.epsilon(DELTA)
         delta = accountant.delta(epsilon)
-        assert delta <= DELTA * (1 + Fraction(1, 10**6))
-        assert accountant.epsilon(delta) <= epsilon
+        assert delta <= DELTA * (1 + self.delta_slack)
+        assert accountant.interval(delta).lower <= epsilon
+
+    @every_relation
+    def test_the_interval_ends_in_epsilon(self, supported_event, relation):
+        accountant = self.make(relation).compose(supported_event, count=3)
+        interval = accountant.interval(DELTA)
+        assert 0 <= interval.lower <= interval.upper == accountant.epsilon(DELTA)
+
+    @every_relation
+    def test_a_larger_group_never_costs_less(self, supported_event, relation):
+        empty = self.make(relation)
+        if empty.supports(GroupEvent(supported_event, 2)):
+            single, pair = empty.compose(supported_event), empty.compose(GroupEvent(supported_event, 2))
+            assert single.interval(DELTA).lower <= pair.epsilon(DELTA)
 
     @every_relation
     def test_accountants_are_values(self, supported_event, relation):

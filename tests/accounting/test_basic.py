@@ -8,14 +8,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.accounting.contract import AccountantContract
 
+from sfumato.accounting.accountant import EpsilonInterval
 from sfumato.accounting.basic import BasicAccountant
 from sfumato.accounting.finite import smallest_epsilon
-from sfumato.accounting.gaussian import gaussian_epsilon_up
+from sfumato.accounting.gaussian import gaussian_delta_up, gaussian_epsilon_up
 from sfumato.privacy.events import (
     ApproxEvent,
     ComposedEvent,
     DiscreteGaussianEvent,
     GaussianEvent,
+    LaplaceEvent,
+    NonPrivateEvent,
+    PoissonSampledEvent,
     PureEvent,
     RandomizedResponseEvent,
     ZCDPEvent,
@@ -126,4 +130,33 @@ def test_ten_thousand_releases_are_composed_quickly_and_exactly():
     for position in range(2000):
         accountant = accountant.compose(PureEvent(Fraction(1, position + 1)))
     assert accountant.epsilon() == sum(Fraction(1, position + 1) for position in range(2000))
-    assert accountant.curved == ()
+
+
+def test_the_interval_of_pure_events_is_exact_at_delta_zero():
+    accountant = BasicAccountant().compose(PureEvent("0.1"), count=3)
+    assert accountant.interval() == EpsilonInterval(Fraction(3, 10), Fraction(3, 10))
+    assert accountant.interval("1e-6").lower == 0
+    assert accountant.compose(LaplaceEvent(1)).interval().lower == 0
+
+
+def test_a_sampled_gaussian_has_its_exact_curve():
+    # δ'(ε') = q δ(ε) with e^ε = 1 + (e^ε' − 1)/q (Balle, Barthe and Gaboardi 2018).
+    accountant = BasicAccountant().compose(PoissonSampledEvent("0.01", GaussianEvent(1)))
+    epsilon = float(accountant.epsilon("1e-6"))
+    inside = math.log1p(math.expm1(epsilon) / 0.01)
+    assert 0.01 * gaussian_delta_up(noise_multiplier=1, epsilon=inside) == pytest.approx(1e-6, rel=1e-6)
+    assert accountant.epsilon("0.01") == 0
+
+
+def test_a_sampled_exact_answer_is_its_probability():
+    accountant = BasicAccountant().compose(PoissonSampledEvent("0.001", NonPrivateEvent()))
+    assert accountant.epsilon("0.001") == 0
+    assert accountant.epsilon("0.0009") == math.inf
+    assert accountant.delta(10**6) == Fraction(1, 1000)
+
+
+def test_delta_of_a_sample_is_never_more_than_its_probability():
+    inside = ComposedEvent((GaussianEvent("0.01"), PureEvent(50)))
+    accountant = BasicAccountant().compose(PoissonSampledEvent("0.001", inside))
+    assert float(accountant.delta(1)) == pytest.approx(1e-3, rel=1e-8)
+    assert accountant.epsilon("0.001") == 0

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from sfumato.accounting.conversions import (
     group,
+    group_gdp,
+    group_zcdp,
     parallel,
     promise,
     repeated,
@@ -105,3 +107,19 @@ def test_counts_are_checked(wrong):
 
 def test_a_group_of_one_is_the_guarantee_itself_however_large_epsilon():
     assert group(ApproxDP(1000, "1e-6"), 1) == ApproxDP(1000, "1e-6")
+
+
+@pytest.mark.parametrize("size", [1, 2, 7])
+def test_groups_of_gaussian_noise_agree_in_every_measure(size):
+    # A group moves the answer `size` times as far: μ = size/σ and ρ = μ²/2 (Bun and Steinke 2016; Dong, Roth, Su 2022).
+    single = Fraction(1, 3)
+    assert group_gdp(single, size) == size * single
+    assert group_zcdp(single**2 / 2, size) == group_gdp(single, size) ** 2 / 2
+
+
+@pytest.mark.parametrize("convert", [group_zcdp, group_gdp])
+def test_groups_in_other_measures_check_their_parameters(convert):
+    with pytest.raises(ParameterError, match=r"rho|mu"):
+        convert(-1, 2)
+    with pytest.raises(ParameterError, match="size"):
+        convert(1, 0)

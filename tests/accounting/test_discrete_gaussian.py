@@ -114,15 +114,33 @@ def test_the_definition_confirms_calibrated_noise():
         assert hockey_stick(sigma, 2, Fraction(epsilon)) <= Fraction(1, 10**6)
 
 
-def test_several_coordinates_are_calibrated_through_zcdp():
+def test_several_coordinates_are_calibrated_by_the_best_bound():
     sigma = discrete_stddev(l2_sensitivity=2, epsilon=1, delta="1e-6", l0_sensitivity=4)
     at = {"stddev": sigma, "l2_sensitivity": 2, "l0_sensitivity": 4}
     assert discrete_gaussian_delta_up(**at, epsilon=1) <= 1e-6
-    assert sigma > discrete_stddev(l2_sensitivity=2, epsilon=1, delta="1e-6")
+    one = discrete_stddev(l2_sensitivity=2, epsilon=1, delta="1e-6")
+    assert one < sigma < one * Fraction(101, 100)  # through zCDP it would be 8% larger
     assert float(discrete_gaussian_epsilon_up(**at, delta="1e-6")) == pytest.approx(1, rel=1e-6)
-    # rho = 1/2 at sigma = 2: the published conversion [CKS20]
-    published = discrete_gaussian_epsilon_up(stddev=2, l2_sensitivity=2, l0_sensitivity=4, delta="1e-6")
-    assert float(published) == pytest.approx(5.221534, abs=1e-6)
+
+
+@pytest.mark.parametrize(("l2_sensitivity", "l0_sensitivity"), [("1.5", 2), (3, 2), ("14.2", 7), (100, 10**6)])
+@pytest.mark.parametrize("epsilon", ["0.01", "1", "7"])
+def test_what_is_calibrated_for_several_coordinates_stays_within_epsilon(l2_sensitivity, l0_sensitivity, epsilon):
+    moved = {"l2_sensitivity": l2_sensitivity, "l0_sensitivity": l0_sensitivity}
+    sigma = discrete_stddev(**moved, epsilon=epsilon, delta="1e-6")
+    assert discrete_gaussian_epsilon_up(**moved, stddev=sigma, delta="1e-6") <= Fraction(epsilon)
+
+
+def test_little_noise_on_several_coordinates_is_priced_through_zcdp():
+    # rho = 2 at sigma = 1: the published conversion [CKS20]
+    published = discrete_gaussian_epsilon_up(stddev=1, l2_sensitivity=2, l0_sensitivity=4, delta="1e-6")
+    assert float(published) == pytest.approx(11.688596, abs=1e-6)
+
+
+def test_of_many_coordinates_only_one_moves_if_the_vector_moves_by_one():
+    at = {"stddev": "1.5", "epsilon": 1}
+    alone = discrete_gaussian_delta_up(**at, l2_sensitivity=1)
+    assert discrete_gaussian_delta_up(**at, l2_sensitivity="1.2", l0_sensitivity=9) == alone
 
 
 @pytest.mark.parametrize("epsilon", ["0.5", "2"])

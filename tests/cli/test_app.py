@@ -24,7 +24,7 @@ def test_the_version_is_the_package_s():
 
 def test_without_a_command_the_commands_are_listed():
     shown = run().output
-    assert all(command in shown for command in ("query", "demo", "ledger"))
+    assert all(command in shown for command in ("query", "account", "calibrate", "demo", "ledger"))
 
 
 def test_help_says_what_each_argument_of_a_question_is():

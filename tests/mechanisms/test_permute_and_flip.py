@@ -16,7 +16,7 @@ from sfumato.errors import ParameterError
 from sfumato.mechanisms import permute_and_flip as module
 from sfumato.mechanisms.exponential import Exponential
 from sfumato.mechanisms.permute_and_flip import PermuteAndFlip
-from sfumato.privacy.events import PureEvent
+from sfumato.privacy.events import LaplaceEvent, PureEvent
 from sfumato.privacy.neighbors import REPLACE_ONE
 from sfumato.privacy.secret import Secret
 
@@ -96,7 +96,42 @@ def test_its_range_is_above_epsilon_so_that_it_is_no_exponential_event():
     mechanism = PermuteAndFlip(utility_sensitivity=1, epsilon=1)
     ratios = log_ratios(mechanism, votes, neighbours([0, 1], REPLACE_ONE))
     assert max(max(each) - min(each) for each in ratios) > Decimal("1.3")
-    assert mechanism.event == PureEvent(Fraction(1))
+
+
+def test_its_event_is_that_of_laplace_noise():
+    assert PermuteAndFlip(utility_sensitivity=3, epsilon="0.1").event == LaplaceEvent(10)
+    assert PermuteAndFlip(utility_sensitivity=1, epsilon=0).event == PureEvent(0)
+
+
+def laplace_delta(epsilon, loss):
+    """δ of Laplace noise of this ε at a smaller loss."""
+    return max(1 - ((loss - epsilon) / 2).exp(), Decimal(0))
+
+
+def profile(first, second, loss):
+    return sum(max(p - loss.exp() * q, Decimal(0)) for p, q in zip(first, second, strict=True))
+
+
+@pytest.mark.parametrize("epsilon", [1, 3])
+@pytest.mark.parametrize(("query", "rows", "relation", "monotonic"), QUESTIONS)
+def test_it_tells_no_more_than_laplace_noise(query, rows, relation, monotonic, epsilon):
+    mechanism = PermuteAndFlip(utility_sensitivity=1, epsilon=epsilon, monotonic=monotonic)
+    closest = []
+    for first, second in neighbours(rows, relation):
+        laws = law(mechanism, query(first)), law(mechanism, query(second))
+        for part in ("0", "0.3", "0.8", "0.99"):
+            loss = Decimal(part) * epsilon
+            allowed = laplace_delta(Decimal(epsilon), loss)
+            assert profile(*laws, loss) <= allowed + Decimal("1e-40")
+            closest.append(profile(*laws, loss) / allowed)
+    assert max(closest) > Decimal("0.3")
+
+
+def test_the_exponential_event_would_promise_too_much():
+    mechanism = PermuteAndFlip(utility_sensitivity=1, epsilon=1)
+    laws = law(mechanism, [1, 0]), law(mechanism, [0, 1])
+    range_bound = (1 - Decimal("-0.5").exp()) ** 2 / (1 - Decimal(-1).exp())
+    assert profile(*laws, Decimal(0)) > range_bound
 
 
 @pytest.mark.parametrize("scores", SCORES, ids=str)

@@ -8,6 +8,7 @@ from tests.meta.repository import ROOT, SOURCE, modules, name, texts, tree
 
 WITHOUT = {
     "accounting/accountant.py": "a role: its contract is tests/accounting/contract.py, which every accountant inherits",
+    "accounting/profiles/profile.py": "a role and a pair of it: every profile is tested by assert_is_a_profile",
     "version.py": "one constant, which the command line's tests print",
 }
 

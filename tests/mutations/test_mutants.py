@@ -1,10 +1,10 @@
 """Each seeded bug must make the suite fail, and the same tests must pass without it."""
 
 import pytest
-from tests.mutations import audit, house, mechanisms, noise
+from tests.mutations import accounting, audit, house, mechanisms, noise
 from tests.mutations.mutants import Mutant, run_suite
 
-MUTANTS = (*house.MUTANTS, *noise.MUTANTS, *mechanisms.MUTANTS, *audit.MUTANTS)
+MUTANTS = (*accounting.MUTANTS, *house.MUTANTS, *noise.MUTANTS, *mechanisms.MUTANTS, *audit.MUTANTS)
 
 
 @pytest.mark.mutation

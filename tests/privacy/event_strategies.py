@@ -10,15 +10,21 @@ from sfumato.privacy.events import (
     DiscreteGaussianEvent,
     DiscreteLaplaceEvent,
     ExponentialEvent,
+    FiniteEvent,
+    FullyAdaptiveEvent,
     GaussianEvent,
     GroupEvent,
     LaplaceEvent,
+    MixtureOfGaussiansEvent,
     NonPrivateEvent,
     PartitionEvent,
     PoissonSampledEvent,
     PureEvent,
     RandomizedResponseEvent,
+    RepeatAndSelectEvent,
+    SampledWithoutReplacementEvent,
     SelfComposedEvent,
+    TruncatedPoissonSampledEvent,
     ZCDPEvent,
 )
 
@@ -26,6 +32,15 @@ NONNEGATIVE = st.fractions(0, 10)
 POSITIVE = st.fractions(Fraction(1, 10**6), 10**6)
 PROBABILITIES = st.fractions(0, 1)
 COUNTS = st.integers(1, 10**6)
+
+SHARES = st.lists(st.integers(1, 9), min_size=3, max_size=3).map(lambda n: tuple(Fraction(k, sum(n)) for k in n))
+THREE = st.tuples(NONNEGATIVE, NONNEGATIVE, NONNEGATIVE)
+BUDGETS = st.one_of(
+    st.builds(PureEvent, NONNEGATIVE),
+    st.builds(ApproxEvent, NONNEGATIVE, PROBABILITIES),
+    st.builds(ZCDPEvent, NONNEGATIVE),
+    st.builds(GaussianEvent, POSITIVE),
+)
 
 LEAVES = st.one_of(
     st.just(NonPrivateEvent()),
@@ -38,6 +53,9 @@ LEAVES = st.one_of(
     st.builds(DiscreteGaussianEvent, POSITIVE, POSITIVE, COUNTS),
     st.builds(RandomizedResponseEvent, PROBABILITIES, COUNTS),
     st.builds(ExponentialEvent, NONNEGATIVE),
+    st.builds(FiniteEvent, SHARES, SHARES),
+    st.builds(MixtureOfGaussiansEvent, POSITIVE, THREE, SHARES),
+    st.builds(FullyAdaptiveEvent, BUDGETS),
 )
 
 
@@ -45,6 +63,9 @@ def _nested(events):
     several = st.lists(events, max_size=3).map(tuple)
     return st.one_of(
         st.builds(PoissonSampledEvent, PROBABILITIES, events),
+        st.builds(TruncatedPoissonSampledEvent, PROBABILITIES, COUNTS, COUNTS, events),
+        st.builds(SampledWithoutReplacementEvent, COUNTS, st.integers(10**6, 10**9), events),
+        st.builds(RepeatAndSelectEvent, events, st.fractions(1, 100), st.none() | NONNEGATIVE),
         st.builds(SelfComposedEvent, events, COUNTS),
         st.builds(ComposedEvent, several),
         st.builds(PartitionEvent, several, COUNTS),

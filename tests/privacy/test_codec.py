@@ -16,15 +16,21 @@ from sfumato.privacy.events import (
     DiscreteLaplaceEvent,
     Event,
     ExponentialEvent,
+    FiniteEvent,
+    FullyAdaptiveEvent,
     GaussianEvent,
     GroupEvent,
     LaplaceEvent,
+    MixtureOfGaussiansEvent,
     NonPrivateEvent,
     PartitionEvent,
     PoissonSampledEvent,
     PureEvent,
     RandomizedResponseEvent,
+    RepeatAndSelectEvent,
+    SampledWithoutReplacementEvent,
     SelfComposedEvent,
+    TruncatedPoissonSampledEvent,
     ZCDPEvent,
 )
 from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, PureDP
@@ -46,6 +52,13 @@ ONE_OF_EACH: tuple[Event, ...] = (
     ComposedEvent((PureEvent(1), LaplaceEvent(2))),
     PartitionEvent((PureEvent(1), PureEvent(2)), 2),
     GroupEvent(PureEvent("0.1"), 5),
+    FiniteEvent(("1/2", "1/2", 0), ("1/4", "1/2", "1/4")),
+    MixtureOfGaussiansEvent(2, (0, 1, 2), ("0.9", "0.08", "0.02")),
+    TruncatedPoissonSampledEvent("0.01", 10000, 150, GaussianEvent(1)),
+    SampledWithoutReplacementEvent(10, 1000, PureEvent(1)),
+    RepeatAndSelectEvent(GaussianEvent(10), 10, "0.5"),
+    RepeatAndSelectEvent(GaussianEvent(10), "2.5", None),
+    FullyAdaptiveEvent(ZCDPEvent("0.5")),
 )
 
 

@@ -1,53 +1,269 @@
 """Events in, guarantees out: what a sequence of releases costs, and how much noise a guarantee needs.
 
-Accountants read the events of `sfumato.privacy.events`; calibrations find the noise for a wanted guarantee. Everything
-is deterministic, and every rounding goes to the safe side.
+Accountants read the events of `sfumato.privacy.events`; calibrations find the noise for a wanted guarantee; filters and
+odometers keep a budget when each question depends on the answers before it. Everything is deterministic, and every
+rounding goes to the safe side.
 """
 
-from sfumato.accounting.accountant import Accountant
-from sfumato.accounting.advanced import advanced_composition
-from sfumato.accounting.basic import BasicAccountant
-from sfumato.accounting.conversions import group, parallel, repeated, sequential, stable, to_approx, to_pure
-from sfumato.accounting.filters import fits, remaining
-from sfumato.accounting.finite import privacy_losses, smallest_delta, smallest_epsilon
-from sfumato.accounting.gaussian import (
-    analytic_stddev,
-    classic_stddev,
-    discrete_gaussian_delta_up,
-    discrete_gaussian_epsilon_up,
-    discrete_stddev,
-    gaussian_delta_up,
-    gaussian_epsilon_up,
-)
-from sfumato.accounting.skellam import skellam_delta_up, skellam_epsilon_up, skellam_mean
-from sfumato.accounting.zcdp import zcdp_delta_up, zcdp_epsilon_up
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sfumato.accounting.accountant import Accountant, EpsilonInterval
+    from sfumato.accounting.adaptive.amounts import Amounts
+    from sfumato.accounting.adaptive.concentrated_filters import GDPFilter, ZCDPFilter
+    from sfumato.accounting.adaptive.filters import fits, remaining
+    from sfumato.accounting.adaptive.odometer_filter import OdometerFilter
+    from sfumato.accounting.adaptive.odometers import BasicOdometer, Odometer, PureOdometer
+    from sfumato.accounting.adaptive.privacy_filter import PrivacyFilter
+    from sfumato.accounting.adaptive.pure_filters import AdvancedFilter, ApproxFilter, PureFilter
+    from sfumato.accounting.adaptive.renyi_filter import RDPFilter
+    from sfumato.accounting.adaptive.renyi_odometers import RDPOdometer, ZCDPOdometer
+    from sfumato.accounting.advanced import AdvancedAccountant, advanced_composition
+    from sfumato.accounting.amplification import (
+        amplified_by_poisson_sampling,
+        amplified_by_sampling_without_replacement,
+        amplified_by_shuffling,
+    )
+    from sfumato.accounting.basic import BasicAccountant
+    from sfumato.accounting.calibration import (
+        Calibration,
+        Parameter,
+        calibrate,
+        largest_count,
+        largest_sampling_probability,
+        smallest_noise,
+    )
+    from sfumato.accounting.central_limit import Estimate, clt_estimate
+    from sfumato.accounting.comparison import Best, BestAccountant, best
+    from sfumato.accounting.concentrated import ZCDPAccountant
+    from sfumato.accounting.conversions import (
+        group,
+        group_gdp,
+        group_zcdp,
+        parallel,
+        repeated,
+        sequential,
+        stable,
+        to_approx,
+        to_pure,
+    )
+    from sfumato.accounting.explained import RiskTable, risk_table
+    from sfumato.accounting.finite import privacy_losses, smallest_delta, smallest_epsilon
+    from sfumato.accounting.gaussian import (
+        analytic_stddev,
+        classic_stddev,
+        discrete_gaussian_delta_up,
+        discrete_gaussian_epsilon_up,
+        discrete_stddev,
+        gaussian_delta_up,
+        gaussian_epsilon_up,
+    )
+    from sfumato.accounting.gdp import GDPAccountant, gdp_delta_up, gdp_epsilon_up, gdp_mu_down, pure_to_gdp
+    from sfumato.accounting.matrix_events import matrix_event, tree_aggregation_event
+    from sfumato.accounting.optimal import OptimalAccountant
+    from sfumato.accounting.pld.accountant import PLDAccountant
+    from sfumato.accounting.pld.privacy_loss import PrivacyLoss
+    from sfumato.accounting.rdp import RDPAccountant
+    from sfumato.accounting.skellam import skellam_delta_up, skellam_epsilon_up, skellam_mean
+    from sfumato.accounting.trade_off import (
+        approx_trade_off,
+        finite_trade_off,
+        gaussian_trade_off,
+        profile_trade_off,
+        trade_off_corners,
+    )
+    from sfumato.accounting.zcdp import (
+        bun_steinke_epsilon_up,
+        discrete_laplace_to_zcdp,
+        exponential_to_zcdp,
+        laplace_to_zcdp,
+        pure_to_zcdp,
+        zcdp_delta_up,
+        zcdp_epsilon_up,
+    )
+
+_HOMES = {
+    "Accountant": "accountant",
+    "AdvancedAccountant": "advanced",
+    "AdvancedFilter": "adaptive.pure_filters",
+    "Amounts": "adaptive.amounts",
+    "ApproxFilter": "adaptive.pure_filters",
+    "BasicAccountant": "basic",
+    "BasicOdometer": "adaptive.odometers",
+    "Best": "comparison",
+    "BestAccountant": "comparison",
+    "Calibration": "calibration",
+    "EpsilonInterval": "accountant",
+    "Estimate": "central_limit",
+    "GDPAccountant": "gdp",
+    "GDPFilter": "adaptive.concentrated_filters",
+    "Odometer": "adaptive.odometers",
+    "OdometerFilter": "adaptive.odometer_filter",
+    "OptimalAccountant": "optimal",
+    "PLDAccountant": "pld.accountant",
+    "Parameter": "calibration",
+    "PrivacyFilter": "adaptive.privacy_filter",
+    "PrivacyLoss": "pld.privacy_loss",
+    "PureFilter": "adaptive.pure_filters",
+    "PureOdometer": "adaptive.odometers",
+    "RDPAccountant": "rdp",
+    "RDPFilter": "adaptive.renyi_filter",
+    "RDPOdometer": "adaptive.renyi_odometers",
+    "RiskTable": "explained",
+    "ZCDPAccountant": "concentrated",
+    "ZCDPFilter": "adaptive.concentrated_filters",
+    "ZCDPOdometer": "adaptive.renyi_odometers",
+    "advanced_composition": "advanced",
+    "amplified_by_poisson_sampling": "amplification",
+    "amplified_by_sampling_without_replacement": "amplification",
+    "amplified_by_shuffling": "amplification",
+    "analytic_stddev": "gaussian",
+    "approx_trade_off": "trade_off",
+    "best": "comparison",
+    "bun_steinke_epsilon_up": "zcdp",
+    "calibrate": "calibration",
+    "classic_stddev": "gaussian",
+    "clt_estimate": "central_limit",
+    "discrete_gaussian_delta_up": "gaussian",
+    "discrete_gaussian_epsilon_up": "gaussian",
+    "discrete_laplace_to_zcdp": "zcdp",
+    "discrete_stddev": "gaussian",
+    "exponential_to_zcdp": "zcdp",
+    "finite_trade_off": "trade_off",
+    "fits": "adaptive.filters",
+    "gaussian_delta_up": "gaussian",
+    "gaussian_epsilon_up": "gaussian",
+    "gaussian_trade_off": "trade_off",
+    "gdp_delta_up": "gdp",
+    "gdp_epsilon_up": "gdp",
+    "gdp_mu_down": "gdp",
+    "group": "conversions",
+    "group_gdp": "conversions",
+    "group_zcdp": "conversions",
+    "laplace_to_zcdp": "zcdp",
+    "largest_count": "calibration",
+    "largest_sampling_probability": "calibration",
+    "matrix_event": "matrix_events",
+    "parallel": "conversions",
+    "privacy_losses": "finite",
+    "profile_trade_off": "trade_off",
+    "pure_to_gdp": "gdp",
+    "pure_to_zcdp": "zcdp",
+    "remaining": "adaptive.filters",
+    "repeated": "conversions",
+    "risk_table": "explained",
+    "sequential": "conversions",
+    "skellam_delta_up": "skellam",
+    "skellam_epsilon_up": "skellam",
+    "skellam_mean": "skellam",
+    "smallest_delta": "finite",
+    "smallest_epsilon": "finite",
+    "smallest_noise": "calibration",
+    "stable": "conversions",
+    "to_approx": "conversions",
+    "to_pure": "conversions",
+    "trade_off_corners": "trade_off",
+    "tree_aggregation_event": "matrix_events",
+    "zcdp_delta_up": "zcdp",
+    "zcdp_epsilon_up": "zcdp",
+}
 
 __all__ = [
     "Accountant",
+    "AdvancedAccountant",
+    "AdvancedFilter",
+    "Amounts",
+    "ApproxFilter",
     "BasicAccountant",
+    "BasicOdometer",
+    "Best",
+    "BestAccountant",
+    "Calibration",
+    "EpsilonInterval",
+    "Estimate",
+    "GDPAccountant",
+    "GDPFilter",
+    "Odometer",
+    "OdometerFilter",
+    "OptimalAccountant",
+    "PLDAccountant",
+    "Parameter",
+    "PrivacyFilter",
+    "PrivacyLoss",
+    "PureFilter",
+    "PureOdometer",
+    "RDPAccountant",
+    "RDPFilter",
+    "RDPOdometer",
+    "RiskTable",
+    "ZCDPAccountant",
+    "ZCDPFilter",
+    "ZCDPOdometer",
     "advanced_composition",
+    "amplified_by_poisson_sampling",
+    "amplified_by_sampling_without_replacement",
+    "amplified_by_shuffling",
     "analytic_stddev",
+    "approx_trade_off",
+    "best",
+    "bun_steinke_epsilon_up",
+    "calibrate",
     "classic_stddev",
+    "clt_estimate",
     "discrete_gaussian_delta_up",
     "discrete_gaussian_epsilon_up",
+    "discrete_laplace_to_zcdp",
     "discrete_stddev",
+    "exponential_to_zcdp",
+    "finite_trade_off",
     "fits",
     "gaussian_delta_up",
     "gaussian_epsilon_up",
+    "gaussian_trade_off",
+    "gdp_delta_up",
+    "gdp_epsilon_up",
+    "gdp_mu_down",
     "group",
+    "group_gdp",
+    "group_zcdp",
+    "laplace_to_zcdp",
+    "largest_count",
+    "largest_sampling_probability",
+    "matrix_event",
     "parallel",
     "privacy_losses",
+    "profile_trade_off",
+    "pure_to_gdp",
+    "pure_to_zcdp",
     "remaining",
     "repeated",
+    "risk_table",
     "sequential",
     "skellam_delta_up",
     "skellam_epsilon_up",
     "skellam_mean",
     "smallest_delta",
     "smallest_epsilon",
+    "smallest_noise",
     "stable",
     "to_approx",
     "to_pure",
+    "trade_off_corners",
+    "tree_aggregation_event",
     "zcdp_delta_up",
     "zcdp_epsilon_up",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a name at its first use (PEP 562): a ledger needs filters, but no loss distributions."""
+    if name in _HOMES:
+        value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

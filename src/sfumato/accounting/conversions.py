@@ -9,7 +9,7 @@ from fractions import Fraction
 from heapq import nlargest
 
 from sfumato.errors import ParameterError
-from sfumato.numeric.rationals import positive_integer
+from sfumato.numeric.rationals import Number, nonnegative, positive_integer
 from sfumato.numeric.rounding import exp_down, exp_up
 from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, Guarantee, NoGuarantee, PureDP, guarantee
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, NeighboringRelation, as_relation
@@ -120,6 +120,42 @@ def group(single: Guarantee, size: int) -> Guarantee:
     if single.delta == 0:
         return promise(single.epsilon * units, single.delta)
     return promise(single.epsilon * units, single.delta * _geometric_up(single.epsilon, units))
+
+
+def group_zcdp(rho: Number, size: int) -> Fraction:
+    """The ρ of zero-concentrated differential privacy for a group of c units: c²ρ, exact.
+
+    **Guarantee**: for databases at a distance of at most `size` steps.
+
+    Raises:
+        ParameterError: ρ is negative, or the size is not at least 1.
+
+    Example:
+        >>> group_zcdp("0.1", 5)
+        Fraction(5, 2)
+
+    References:
+        [BS16] Proposition 1.9.
+    """
+    return nonnegative(rho, "rho") * positive_integer(size, "size") ** 2
+
+
+def group_gdp(mu: Number, size: int) -> Fraction:
+    """The μ of Gaussian differential privacy for a group of c units: cμ, exact.
+
+    **Guarantee**: for databases at a distance of at most `size` steps.
+
+    Raises:
+        ParameterError: μ is negative, or the size is not at least 1.
+
+    Example:
+        >>> group_gdp("0.5", 3)
+        Fraction(3, 2)
+
+    References:
+        [DRS22] Theorem 2.14.
+    """
+    return nonnegative(mu, "mu") * positive_integer(size, "size")
 
 
 def stable(single: Guarantee, stability: int) -> Guarantee:

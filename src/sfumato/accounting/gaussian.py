@@ -6,19 +6,17 @@ The continuous law is here; noise that is really drawn lies on a lattice, and it
 import math
 from fractions import Fraction
 from functools import lru_cache
-from typing import Final
-
-from scipy.special import erf, erfc, erfcx
 
 from sfumato.accounting.discrete_gaussian import (
     discrete_gaussian_delta_up,
     discrete_gaussian_epsilon_up,
     discrete_stddev,
 )
-from sfumato.accounting.parameters import as_delta, certified_stddev, in_range, in_range_or_zero, open_delta
+from sfumato.accounting.gaussian_curve import continuous_delta_up
+from sfumato.accounting.parameters import certified_stddev, in_range, in_range_or_zero, open_delta
 from sfumato.errors import ParameterError
 from sfumato.numeric.rationals import Number, positive, probability, sqrt_up
-from sfumato.numeric.rounding import deflated, dyadic_up, exp_down, exp_up, inflated, log_up
+from sfumato.numeric.rounding import dyadic_up, log_up
 from sfumato.numeric.search import smallest_dyadic
 
 __all__ = [
@@ -30,8 +28,6 @@ __all__ = [
     "gaussian_delta_up",
     "gaussian_epsilon_up",
 ]
-
-_FAR: Final = 38  # standard deviations; e^(-38²/2) is below what floats hold
 
 
 def classic_stddev(*, l2_sensitivity: Number, epsilon: Number, delta: Number) -> Fraction:
@@ -91,7 +87,9 @@ def analytic_stddev(*, l2_sensitivity: Number, epsilon: Number, delta: Number) -
 
 @lru_cache(maxsize=4096)
 def _analytic_stddev(l2_sensitivity: Fraction, epsilon: Fraction, delta: Fraction) -> Fraction:
-    return certified_stddev(lambda stddev: _delta_up(stddev / l2_sensitivity, epsilon), delta, guess=l2_sensitivity)
+    return certified_stddev(
+        lambda stddev: continuous_delta_up(stddev / l2_sensitivity, epsilon), delta, guess=l2_sensitivity
+    )
 
 
 def gaussian_delta_up(*, noise_multiplier: Number, epsilon: Number) -> float:
@@ -115,7 +113,7 @@ def gaussian_delta_up(*, noise_multiplier: Number, epsilon: Number) -> float:
     References:
         [BW18] Theorem 8.
     """
-    return _delta_up(in_range(noise_multiplier, "noise_multiplier"), in_range_or_zero(epsilon, "epsilon"))
+    return continuous_delta_up(in_range(noise_multiplier, "noise_multiplier"), in_range_or_zero(epsilon, "epsilon"))
 
 
 def gaussian_epsilon_up(*, noise_multiplier: Number, delta: Number) -> Fraction | float:
@@ -139,41 +137,9 @@ def gaussian_epsilon_up(*, noise_multiplier: Number, delta: Number) -> Fraction 
 
 @lru_cache(maxsize=4096)
 def _epsilon_up(noise_multiplier: Fraction, delta: Fraction) -> Fraction | float:
-    if _delta_up(noise_multiplier, Fraction(0)) <= delta:
+    if continuous_delta_up(noise_multiplier, Fraction(0)) <= delta:
         return Fraction(0)
     found = smallest_dyadic(
-        lambda epsilon: _delta_up(noise_multiplier, epsilon) <= delta, guess=1 / noise_multiplier, bits=40
+        lambda epsilon: continuous_delta_up(noise_multiplier, epsilon) <= delta, guess=1 / noise_multiplier, bits=40
     )
     return math.inf if found is None else found
-
-
-def _delta_up(noise_multiplier: Fraction, epsilon: Fraction) -> float:
-    """δ = Q(low) - e^ε Q(high); both tails share the factor e^(-low²/2), so that nothing over- or underflows."""
-    low = epsilon * noise_multiplier - 1 / (2 * noise_multiplier)
-    if low < -_FAR:
-        return 1.0
-    high = low + 1 / noise_multiplier
-    exponent = -low * low / 2
-    second = exp_down(exponent) * _scaled_tail_down(high)
-    return as_delta(_tail_up(low, exponent) - second, _total_variation_up(noise_multiplier))
-
-
-def _tail_up(low: Fraction, exponent: Fraction) -> float:
-    """Q(low) = Pr[N(0, 1) > low], rounded up."""
-    if low > _FAR:
-        return exp_up(exponent)
-    scaled = float(low) / math.sqrt(2)
-    if low < 0:
-        return inflated(float(erfc(scaled)) / 2)
-    return inflated(exp_up(exponent) * float(erfcx(scaled)) / 2)
-
-
-def _scaled_tail_down(high: Fraction) -> float:
-    """e^(high²/2) Q(high), rounded down, for high > 0; it falls like 1/high."""
-    return deflated(float(erfcx(float(high) / math.sqrt(2))) / 2) if high < _FAR**2 else 0.0
-
-
-def _total_variation_up(noise_multiplier: Fraction) -> float:
-    """δ(0) = Φ(μ/2) - Φ(-μ/2), which bounds every δ and is sharp where the difference of tails is not."""
-    half_shift = 1 / (2 * noise_multiplier)
-    return inflated(float(erf(float(half_shift) / math.sqrt(2)))) if half_shift < _FAR else 1.0

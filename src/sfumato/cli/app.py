@@ -14,6 +14,7 @@ app = typer.Typer(cls=RefusingGroup, no_args_is_help=True, add_completion=False,
 ledger_app = typer.Typer(no_args_is_help=True, help="Look at a ledger file; nothing is spent or changed.")
 app.add_typer(ledger_app, name="ledger")
 
+Relation = Annotated[str, typer.Option(metavar="NAME", help="add_or_remove_one or replace_one.")]
 LedgerFile = Annotated[str, typer.Argument(metavar="FILE", help="An existing ledger file.")]
 
 
@@ -120,6 +121,72 @@ def demo(
     from sfumato.cli.demo.run import run  # keeps --help quick
 
     run(output=output, ledger=ledger)
+
+
+@app.command()
+def account(
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help='A JSON list of releases: {"event": {"type": "GaussianEvent", "noise_multiplier": 10}, "count": 100}, '
+            "or events as this package writes them.",
+        ),
+    ],
+    *,
+    delta: Annotated[str | None, typer.Option(metavar="δ", help="To find the smallest ε at this δ.")] = None,
+    epsilon: Annotated[str | None, typer.Option(metavar="ε", help="To find the smallest δ at this ε instead.")] = None,
+    relation: Relation = "add_or_remove_one",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """What a batch of releases, declared in advance, costs by every accountant, and which one proves the least.
+
+    Example: sfumato account releases.json --delta 1e-6
+    """
+    from sfumato.cli.account import account as price  # keeps --help quick
+
+    price(file, delta=delta, epsilon=epsilon, relation=relation, as_json=as_json)
+
+
+@app.command()
+def calibrate(
+    mechanism: Annotated[
+        str, typer.Argument(metavar="MECHANISM", help="gaussian, laplace, discrete-gaussian or discrete-laplace.")
+    ],
+    *,
+    epsilon: Annotated[str, typer.Option(metavar="ε", help="What all releases together may cost.")],
+    delta: Annotated[str, typer.Option(metavar="δ", help="Above 0 for Gaussian noise.")] = "0",
+    find: Annotated[
+        str, typer.Option(metavar="WHAT", help="noise (the smallest), count or probability (the largest).")
+    ] = "noise",
+    noise: Annotated[
+        str | None,
+        typer.Option(metavar="X", help="Standard deviation (Gaussian) or scale (Laplace) over the sensitivity."),
+    ] = None,
+    compositions: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="How many releases; 1 if left out.")
+    ] = None,
+    sampling_probability: Annotated[
+        str | None, typer.Option(metavar="Q", help="Each release sees a fresh Poisson sample; if left out, everybody.")
+    ] = None,
+    relation: Relation = "add_or_remove_one",
+    accountant: Annotated[
+        str, typer.Option(metavar="NAME", help="best, or one of basic, advanced, optimal, zcdp, gdp, rdp, pld.")
+    ] = "best",
+    tolerance: Annotated[str, typer.Option(metavar="T", help="Relative, of what is found.")] = "1e-4",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Find the least noise, the most releases or the largest samples for a guarantee.
+
+    Example: sfumato calibrate gaussian --epsilon 1 --delta 1e-6 --compositions 1000 --sampling-probability 0.01
+    """
+    from sfumato.cli.calibrate import Release, search  # keeps --help quick
+
+    release = Release(mechanism=mechanism, noise=noise, count=compositions, sampling_probability=sampling_probability)
+    search(
+        release, find=find, epsilon=epsilon, delta=delta, relation=relation, accountant=accountant,
+        tolerance=tolerance, as_json=as_json,
+    )  # fmt: skip
 
 
 @ledger_app.command("verify")

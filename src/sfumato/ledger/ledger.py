@@ -8,8 +8,8 @@ from threading import Lock
 from types import TracebackType
 from typing import Self, TypeVar
 
+from sfumato.accounting.adaptive.filters import fits, remaining
 from sfumato.accounting.basic import BasicAccountant
-from sfumato.accounting.filters import fits, remaining
 from sfumato.errors import (
     BudgetExceededError,
     LedgerConflictError,

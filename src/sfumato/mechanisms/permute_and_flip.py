@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sfumato.mechanisms.selection import Selection
 from sfumato.noise.integers import Integers
 from sfumato.noise.permute_and_flip import permute_and_flip_choice
-from sfumato.privacy.events import PureEvent
+from sfumato.privacy.events import LaplaceEvent, PureEvent
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -23,7 +23,8 @@ class PermuteAndFlip(Selection):
     **Guarantee**: ε-differential privacy for the neighbouring relation for which one unit moves each utility by at most
     Δ; if `monotonic`, for utilities that all rise or all fall with a unit, such as counts of rows under add or remove.
     The probabilities are exact. It is not of range ε, as the exponential mechanism is, so many choices may cost more
-    than as many exponential ones. Proof: proofs/mechanisms/permute_and_flip.md.
+    than as many exponential ones; but it tells no more than Laplace noise of scale Δ/ε does, which is its event.
+    Proof: proofs/mechanisms/permute_and_flip.md.
 
     ============================  ==================================================================
     Edge case                     Behaviour
@@ -61,9 +62,9 @@ class PermuteAndFlip(Selection):
     """
 
     @property
-    def event(self) -> PureEvent:
-        """What one choice tells of the data."""
-        return PureEvent(self.epsilon)
+    def event(self) -> LaplaceEvent | PureEvent:
+        """What one choice tells of the data: at most what Laplace noise of the same ε does."""
+        return LaplaceEvent(1 / self.epsilon) if self.epsilon else PureEvent(self.epsilon)
 
     def _choose(self, numerators: Integers, denominator: int, count: int) -> Integers:
         return permute_and_flip_choice(numerators, denominator, count)

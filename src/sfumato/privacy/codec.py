@@ -85,7 +85,7 @@ def _field(value: object) -> Json:
     match value:
         case Fraction():
             return str(value)
-        case int():
+        case int() | None:
             return value
         case tuple():
             return [_field(item) for item in value]

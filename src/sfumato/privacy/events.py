@@ -133,8 +133,47 @@ class ExponentialEvent:
 
 
 @dataclass(frozen=True, slots=True)
+class FiniteEvent:
+    """Any mechanism no more revealing than one number drawn from `p` with the unit, and from `q` without it.
+
+    `p` and `q` are probabilities of the same outcomes; for two units that replace each other, in either order.
+    """
+
+    p: tuple[Fraction, ...]
+    q: tuple[Fraction, ...]
+
+    def __post_init__(self) -> None:
+        _set(self, p=_distribution(self.p, "p"), q=_distribution(self.q, "q"))
+        if len(self.p) != len(self.q):
+            raise ParameterError("q", self.q, f"must have one probability for each of the {len(self.p)} outcomes of p")
+
+
+@dataclass(frozen=True, slots=True)
+class MixtureOfGaussiansEvent:
+    """Continuous Gaussian noise on a number that the unit moves by one of some `sensitivities`, drawn in secret.
+
+    With the unit the mean is `sensitivities[i]` with `probabilities[i]`, without it 0 [Gan24].
+    """
+
+    stddev: Fraction
+    sensitivities: tuple[Fraction, ...]
+    probabilities: tuple[Fraction, ...]
+
+    def __post_init__(self) -> None:
+        shifts = tuple(nonnegative(value, "sensitivities") for value in self.sensitivities)
+        _set(self, stddev=positive(self.stddev, "stddev"), sensitivities=shifts)
+        _set(self, probabilities=_distribution(self.probabilities, "probabilities"))
+        if len(shifts) != len(self.probabilities):
+            raise ParameterError("probabilities", self.probabilities, "must be one for each of the sensitivities")
+
+
+@dataclass(frozen=True, slots=True)
 class PoissonSampledEvent:
-    """An event on a fresh sample that holds each unit independently with `sampling_probability`."""
+    """An event on a fresh sample that holds each unit independently with `sampling_probability`.
+
+    The size of a sample is not public, so the event inside is stated for adding or removing one unit, whatever the
+    relation of the account: a replaced unit is one removed and one added.
+    """
 
     sampling_probability: Fraction
     event: "Event"
@@ -142,6 +181,83 @@ class PoissonSampledEvent:
     def __post_init__(self) -> None:
         _check_events(self.event)
         _set(self, sampling_probability=probability(self.sampling_probability, "sampling_probability"))
+
+
+@dataclass(frozen=True, slots=True)
+class TruncatedPoissonSampledEvent:
+    """As `PoissonSampledEvent`, but a sample larger than `max_sample_size` is cut down to it at random.
+
+    `source_size` is the public number of units, the one in question among them.
+    """
+
+    sampling_probability: Fraction
+    source_size: int
+    max_sample_size: int
+    event: "Event"
+
+    def __post_init__(self) -> None:
+        _check_events(self.event)
+        positive_integer(self.source_size, "source_size")
+        positive_integer(self.max_sample_size, "max_sample_size")
+        _set(self, sampling_probability=probability(self.sampling_probability, "sampling_probability"))
+
+
+@dataclass(frozen=True, slots=True)
+class SampledWithoutReplacementEvent:
+    """An event on a fresh uniform subset of exactly `sample_size` of at least `source_size` units.
+
+    Every sample has the same size, so the event inside is stated for replacing one unit, whatever the relation of the
+    account.
+    """
+
+    sample_size: int
+    source_size: int
+    event: "Event"
+
+    def __post_init__(self) -> None:
+        _check_events(self.event)
+        positive_integer(self.sample_size, "sample_size")
+        if self.sample_size > positive_integer(self.source_size, "source_size"):
+            raise ParameterError("sample_size", self.sample_size, f"must be at most source_size, {self.source_size}")
+
+    @property
+    def sampling_probability(self) -> Fraction:
+        """With which a unit is in the sample."""
+        return Fraction(self.sample_size, self.source_size)
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatAndSelectEvent:
+    """An event run a random number of times, of which only the best answer is released [LT19], [PS22].
+
+    The number of runs is truncated negative binomial with this `mean` and `shape` (1: geometric, 0: logarithmic), or
+    Poisson where `shape` is None.
+    """
+
+    event: "Event"
+    mean: Fraction
+    shape: Fraction | None = Fraction(1)
+
+    def __post_init__(self) -> None:
+        _check_events(self.event)
+        shape = None if self.shape is None else nonnegative(self.shape, "shape")
+        _set(self, mean=positive(self.mean, "mean"), shape=shape)
+        if shape is not None and self.mean < 1:
+            raise ParameterError("mean", self.mean, "must be at least 1")
+
+
+@dataclass(frozen=True, slots=True)
+class FullyAdaptiveEvent:
+    """Any number of releases, each with parameters chosen after the answers before it, under a filter.
+
+    `budget` is the measure and limit of the filter: an event with a theorem that a filter for it keeps its guarantee.
+    """
+
+    budget: "PureEvent | ApproxEvent | ZCDPEvent | GaussianEvent"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.budget, PureEvent | ApproxEvent | ZCDPEvent | GaussianEvent):
+            raise ParameterError("budget", self.budget, "must be a PureEvent, ApproxEvent, ZCDPEvent or GaussianEvent")
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +319,13 @@ Event: TypeAlias = (
     | DiscreteGaussianEvent
     | RandomizedResponseEvent
     | ExponentialEvent
+    | FiniteEvent
+    | MixtureOfGaussiansEvent
     | PoissonSampledEvent
+    | TruncatedPoissonSampledEvent
+    | SampledWithoutReplacementEvent
+    | RepeatAndSelectEvent
+    | FullyAdaptiveEvent
     | SelfComposedEvent
     | ComposedEvent
     | PartitionEvent
@@ -215,6 +337,13 @@ def _check_events(*nested: object) -> None:
     for event in nested:
         if not isinstance(event, Event):
             raise ParameterError("event", event, "must be an event of sfumato.privacy.events")
+
+
+def _distribution(values: tuple[Fraction, ...], name: str) -> tuple[Fraction, ...]:
+    exact = tuple(probability(value, name) for value in values)
+    if sum(exact) != 1:
+        raise ParameterError(name, values, "must sum to exactly 1; give fractions or decimals")
+    return exact
 
 
 def _set(event: object, **fields: object) -> None:

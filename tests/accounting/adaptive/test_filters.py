@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.accounting.filters import fits, remaining
+from sfumato.accounting.adaptive.filters import fits, remaining
 from sfumato.errors import ParameterError
 from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, PureDP, guarantee
 

@@ -1,0 +1,97 @@
+"""What one event costs in a measure whose costs add up, for filters and odometers; None where that is not known."""
+
+import math
+from collections.abc import Iterable
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+
+from sfumato.accounting.adaptive.amounts import Amount, Amounts
+from sfumato.accounting.additive import EXACT_ANSWER, AdditivePrice, is_priced, total_price
+from sfumato.accounting.basic import BasicAccountant
+from sfumato.accounting.concentrated import ZCDPAccountant
+from sfumato.accounting.pricing import point
+from sfumato.accounting.renyi.of_event import bound_of, renyi_bound
+from sfumato.accounting.tally import Tally
+from sfumato.errors import ParameterError, UnsupportedEventError
+from sfumato.numeric.rationals import Number, exact
+from sfumato.numeric.rounding import float_up
+from sfumato.privacy.events import Event, GaussianEvent, NonPrivateEvent
+from sfumato.privacy.neighbors import NeighboringRelation
+
+
+@lru_cache(maxsize=4096)
+def pure_price(event: Event, relation: NeighboringRelation) -> Amounts | None:
+    """ε at δ = 0, infinite where no ε will do."""
+    accountant = BasicAccountant(neighboring_relation=relation)
+    if not accountant.supports(event):
+        return None
+    return Amounts((("epsilon", accountant.compose(event).epsilon()),))
+
+
+@lru_cache(maxsize=4096)
+def approx_price(event: Event, relation: NeighboringRelation) -> Amounts | None:
+    """ε and δ; None for a Gaussian curve, which has an ε for every δ."""
+    guarantee = point(event, relation)
+    if guarantee is None:
+        return None
+    return Amounts((("epsilon", guarantee.epsilon), ("delta", guarantee.delta)))
+
+
+@lru_cache(maxsize=4096)
+def zcdp_price(event: Event, relation: NeighboringRelation) -> Amounts | None:
+    """ρ and δ of approximate zero-concentrated privacy."""
+    accountant = ZCDPAccountant(neighboring_relation=relation)
+    if not accountant.supports(event):
+        return None
+    spent = accountant.compose(event)
+    return Amounts((("rho", spent.rho), ("delta", spent.approximation)))
+
+
+@lru_cache(maxsize=4096)
+def gdp_price(event: Event, relation: NeighboringRelation) -> Amounts | None:
+    """μ², of continuous Gaussian noise alone."""
+    if not is_priced(event, relation, _squared_mu):
+        return None
+    return Amounts((("squared_mu", total_price(Tally(((event, 1),)), relation, _squared_mu).measure),))
+
+
+def _squared_mu(event: Event) -> AdditivePrice | None:
+    match event:
+        case GaussianEvent():
+            return AdditivePrice(1 / event.noise_multiplier**2)
+        case NonPrivateEvent():
+            return EXACT_ANSWER
+        case _:
+            return None
+
+
+def order_name(order: Fraction) -> str:
+    """Under which name a Rényi divergence of this order is added up."""
+    return f"D_{order}"
+
+
+def renyi_orders(orders: Iterable[Number]) -> tuple[Fraction, ...]:
+    """Orders above 1, each once, at least one."""
+    found = tuple(exact(order, "orders") for order in orders)
+    if not found or len(set(found)) < len(found) or min(found) <= 1:
+        raise ParameterError("orders", found, "must be above 1, each once, at least one")
+    return found
+
+
+@lru_cache(maxsize=4096)
+def renyi_price(event: Event, orders: tuple[Fraction, ...], relation: NeighboringRelation) -> Amounts | None:
+    """Rényi divergences at these orders, in both directions, and the δ up to which they hold."""
+    try:
+        bound = bound_of(event, relation)
+    except UnsupportedEventError:
+        return None
+    ranks = np.array([float_up(order) for order in orders])  # a divergence never falls as its order grows
+    divergences = zip(orders, renyi_bound(event, ranks, relation).tolist(), strict=True)
+    return Amounts((*((order_name(order), as_amount(value)) for order, value in divergences), ("delta", bound.failure)))
+
+
+def as_amount(bound: Fraction | float) -> Amount:
+    """A bound as it is added up: exact, unless it is infinite."""
+    return Fraction(bound) if bound < math.inf else math.inf

@@ -1,0 +1,232 @@
+"""The best of all accountants, for a batch of releases that was declared in advance. It is not a filter."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Final, Literal, Self, TypeAlias
+
+from sfumato.accounting.accountant import EpsilonInterval
+from sfumato.accounting.advanced import AdvancedAccountant
+from sfumato.accounting.basic import BasicAccountant
+from sfumato.accounting.concentrated import ZCDPAccountant
+from sfumato.accounting.gdp import GDPAccountant
+from sfumato.accounting.optimal import OptimalAccountant
+from sfumato.accounting.pld.accountant import PLDAccountant
+from sfumato.accounting.printed import text_down, text_up
+from sfumato.accounting.rdp import RDPAccountant
+from sfumato.accounting.tallied import TalliedAccountant
+from sfumato.accounting.tally import Tally, flattened
+from sfumato.errors import ParameterError, UnsupportedEventError
+from sfumato.numeric.rationals import Number, exact, positive_integer
+from sfumato.privacy.events import Event
+from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation
+
+Batch: TypeAlias = "Event | Iterable[Event | tuple[Event, int]]"
+Unknown: TypeAlias = Literal["epsilon", "delta"]
+
+ACCOUNTANTS: Final[Mapping[str, type[TalliedAccountant]]] = MappingProxyType(
+    {
+        "basic": BasicAccountant,
+        "advanced": AdvancedAccountant,
+        "optimal": OptimalAccountant,
+        "zcdp": ZCDPAccountant,
+        "gdp": GDPAccountant,
+        "rdp": RDPAccountant,
+        "pld": PLDAccountant,
+    }
+)
+"""Every accountant by its short name, the simplest first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BestAccountant(TalliedAccountant):
+    """Every accountant at once: the smallest of their upper bounds, and the largest of their lower ones.
+
+    **Guarantee**: never below the truth, for its neighbouring relation, if every event and its parameters are fixed
+    before the first answer. Which accountant wins may then be looked up afterwards, as each of them is valid.
+
+    It is **not a filter**: who chooses events after seeing answers must not stop where this figure meets a budget.
+
+    Edge cases: events of which no one accountant prices all are refused together.
+
+    Args:
+        neighboring_relation: Between which databases the events' sensitivities and the guarantee hold.
+        among: The accountants to choose from; left out, all of them.
+
+    Example:
+        >>> from sfumato.privacy.events import GaussianEvent
+        >>> account = BestAccountant().compose(GaussianEvent(10), count=100)
+        >>> 4.8865 < account.epsilon("1e-6") < 4.8866
+        True
+    """
+
+    among: tuple[type[TalliedAccountant], ...] = tuple(ACCOUNTANTS.values())
+
+    def supports(self, event: Event) -> bool:
+        """Whether one accountant prices the event, and everything that was composed before, together."""
+        return bool(_applicable(self._after(event, 1), self.neighboring_relation, self.among))
+
+    def compose(self, event: Event, *, count: int = 1) -> Self:
+        """A new accountant that has also seen the event, `count` times.
+
+        Raises:
+            UnsupportedEventError: No accountant prices it together with what was composed before.
+            ParameterError: The count is not at least 1.
+        """
+        tally = self._after(event, positive_integer(count, "count"))
+        if not _applicable(tally, self.neighboring_relation, self.among):
+            raise UnsupportedEventError(event, type(self).__name__)
+        return replace(self, tally=tally)
+
+    def _after(self, event: Event, count: int) -> Tally:
+        return self.tally.plus(flattened(event, self.neighboring_relation).times(count))
+
+    def _supports(self, event: Event) -> bool:
+        return any(kind(neighboring_relation=self.neighboring_relation).supports(event) for kind in self.among)
+
+    def _interval(self, delta: Fraction) -> EpsilonInterval:
+        accountants = _applicable(self.tally, self.neighboring_relation, self.among)
+        intervals = [accountant.interval(delta) for accountant in accountants]
+        return EpsilonInterval(
+            max(interval.lower for interval in intervals), min(interval.upper for interval in intervals)
+        )
+
+    def _delta(self, epsilon: Fraction) -> Fraction | float:
+        accountants = _applicable(self.tally, self.neighboring_relation, self.among)
+        return min(accountant.delta(epsilon) for accountant in accountants)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """What one accountant says of a batch."""
+
+    accountant: str
+    cost: Fraction | float | None
+    """ε or δ, whichever was not stated; None where the accountant has no price."""
+    unpriced: Event | None = None
+    """The first event for which it has none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Best:
+    """The smallest guarantee that any accountant proves for a batch, who proved it, and what the others say."""
+
+    neighboring_relation: NeighboringRelation
+    epsilon: Fraction | float
+    delta: Fraction | float
+    lower_epsilon: Fraction | float
+    """At this δ no ε below it holds for the worst mechanisms with these events."""
+    solves_for: Unknown
+    """Which of the two was computed; the other one was stated."""
+    accountant: str
+    figures: tuple[Figure, ...]
+    """Of every accountant, the best first."""
+
+    def __str__(self) -> str:
+        symbol = "ε" if self.solves_for == "epsilon" else "δ"
+        head = f"ε {text_up(self.epsilon)} at δ {text_up(self.delta)} by {self.accountant}"
+        lines = [
+            f"{head}, under {self.neighboring_relation}; no ε below {text_down(self.lower_epsilon)} holds",
+            "",
+            f"{'accountant':<20}{symbol}",
+            *(f"{figure.accountant:<20}{_figure_text(figure)}" for figure in self.figures),
+            "",
+            "For a batch declared in advance; adaptive spending needs a filter.",
+        ]
+        return "\n".join(lines)
+
+
+def best(
+    events: Batch,
+    *,
+    delta: Number | None = None,
+    epsilon: Number | None = None,
+    neighboring_relation: NeighboringRelation = ADD_OR_REMOVE_ONE,
+) -> Best:
+    """The smallest ε at a δ, or δ at an ε, that any accountant proves for events declared in advance.
+
+    **Guarantee**: never below the truth, if the events and their parameters were all fixed before the first answer.
+    To look for the best accountant afterwards is sound only because each of them is valid for the same fixed batch;
+    for parameters chosen after seeing answers it is not, and this is **not a filter**.
+
+    Args:
+        events: An event, or several; with its count each if it was released more than once.
+        delta: Where ε is wanted: at least 0 and below 1.
+        epsilon: Where δ is wanted instead: 0 or more.
+        neighboring_relation: Between which databases the events' sensitivities and the guarantee hold.
+
+    Raises:
+        ParameterError: Not exactly one of delta and epsilon was stated, or a value lies outside.
+        UnsupportedEventError: No accountant prices all of the events together.
+
+    Example:
+        >>> from sfumato.privacy.events import LaplaceEvent
+        >>> best([(LaplaceEvent(10), 100)], delta="1e-6").accountant
+        'PLDAccountant'
+    """
+    account = BestAccountant(neighboring_relation=neighboring_relation)
+    for event, count in _counted(events):
+        account = account.compose(event, count=count)
+    if delta is not None and epsilon is None:
+        return _best(account, "epsilon", exact(delta, "delta"))
+    if epsilon is not None and delta is None:
+        return _best(account, "delta", exact(epsilon, "epsilon"))
+    raise ParameterError("delta, epsilon", (delta, epsilon), "exactly one must be stated; the other is the answer")
+
+
+def _best(account: BestAccountant, solves_for: Unknown, stated: Fraction) -> Best:
+    figures = sorted((_figure(account, kind, solves_for, stated) for kind in account.among), key=_order)
+    cost = figures[0].cost or Fraction(0)  # `account` refuses what nobody prices
+    epsilon, delta = (cost, stated) if solves_for == "epsilon" else (stated, cost)
+    return Best(
+        neighboring_relation=account.neighboring_relation,
+        epsilon=epsilon,
+        delta=delta,
+        lower_epsilon=account.interval(Fraction(delta)).lower if delta < 1 else Fraction(0),
+        solves_for=solves_for,
+        accountant=figures[0].accountant,
+        figures=tuple(figures),
+    )
+
+
+@lru_cache(maxsize=1024)
+def _applicable(
+    tally: Tally, neighboring_relation: NeighboringRelation, among: tuple[type[TalliedAccountant], ...]
+) -> tuple[TalliedAccountant, ...]:
+    """The accountants that price all of the events, each with all of them."""
+    return tuple(
+        replace(empty, tally=tally)
+        for empty in (kind(neighboring_relation=neighboring_relation) for kind in among)
+        if all(empty.supports(event) for event, _ in tally.counts)
+    )
+
+
+def _counted(events: Batch) -> Iterator[tuple[Event, int]]:
+    if isinstance(events, Event):
+        yield events, 1
+        return
+    for item in events:
+        yield item if isinstance(item, tuple) else (item, 1)
+
+
+def _figure(account: BestAccountant, kind: type[TalliedAccountant], solves_for: Unknown, stated: Fraction) -> Figure:
+    empty = kind(neighboring_relation=account.neighboring_relation)
+    for event, _ in account.tally.counts:
+        if not empty.supports(event):
+            return Figure(accountant=kind.__name__, cost=None, unpriced=event)
+    full = replace(empty, tally=account.tally)
+    cost = full.epsilon(stated) if solves_for == "epsilon" else full.delta(stated)
+    return Figure(accountant=kind.__name__, cost=cost)
+
+
+def _order(figure: Figure) -> tuple[bool, Fraction | float]:
+    """By cost, and without a price last; of equals the simplest stays first."""
+    return figure.cost is None, figure.cost or 0
+
+
+def _figure_text(figure: Figure) -> str:
+    if figure.cost is None:
+        return f"no price for {type(figure.unpriced).__name__}"
+    return text_up(figure.cost)

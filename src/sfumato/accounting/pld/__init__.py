@@ -1,0 +1,1 @@
+"""Privacy loss distributions: composition of discretised losses by Fourier transform, certified on both sides."""

@@ -1,0 +1,140 @@
+"""Accounting by privacy loss distributions: the tightest for a batch of releases that is declared in advance."""
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+
+from sfumato.accounting.accountant import EpsilonInterval
+from sfumato.accounting.gaussian import gaussian_delta_up, gaussian_epsilon_up
+from sfumato.accounting.pld.composing import Pairs, highest_loss, infinite_loss_up, orders
+from sfumato.accounting.pld.composite import composed, composed_profile
+from sfumato.accounting.pld.privacy_loss import PrivacyLoss
+from sfumato.accounting.pld.refining import delta_upper, epsilon_bounds
+from sfumato.accounting.profiles.of_event import pair_of, supports_pair
+from sfumato.accounting.tallied import TalliedAccountant
+from sfumato.accounting.tally import Tally
+from sfumato.errors import ParameterError
+from sfumato.numeric.rationals import sqrt_up
+from sfumato.privacy.events import Event, GaussianEvent, NonPrivateEvent, ZCDPEvent
+from sfumato.privacy.neighbors import NeighboringRelation
+
+_LARGEST_MU_SQUARED: Final = 16  # of one Gaussian factor, so that e^loss stays a float
+_JUST_BELOW: Final = 1 - 1e-6
+_INSIDE: Final = 1 - 1e-6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PLDAccountant(TalliedAccountant):
+    """Composes the privacy losses themselves, on a grid, by Fourier transform; bounded on both sides.
+
+    **Guarantee**: `epsilon` and `delta` are never below the truth for the accountant's neighboring relation, every
+    discretisation, truncation and rounding counted; `interval.lower` is a lower bound for the worst mechanisms with
+    these events, 0 where none is known. The bounds usually meet within 0.05%. Proof: proofs/accounting/pld.md.
+
+    It prices a batch declared in advance; a filter is needed where parameters are chosen adaptively.
+
+    Edge cases: gaussian releases alone have a closed form. Where counts are so large (above about 10^9) that rounding
+    would drown the answer, the bound is the sum of the largest losses, or infinite.
+
+    Args:
+        neighboring_relation: Between which databases the events' sensitivities and the guarantee hold.
+
+    Example:
+        >>> from sfumato.privacy.events import LaplaceEvent
+        >>> accountant = PLDAccountant().compose(LaplaceEvent(Fraction(10)), count=100)
+        >>> round(float(accountant.epsilon("1e-6")), 2)
+        4.69
+
+    References:
+        [SMM19], [KJH20], [DGKKM22], [GLW21], [ZDW22].
+    """
+
+    def privacy_loss(self, *, with_unit: bool = True) -> PrivacyLoss:
+        """The loss of all releases together, drawn from the database with the unit, else from the one without it.
+
+        Raises:
+            ParameterError: Nothing was released, or something exact.
+        """
+        if not self.tally.counts:
+            raise ParameterError("tally", "empty", "must hold at least one event that releases something")
+        pairs = _pairs(self.tally, self.neighboring_relation)
+        if pairs is None:
+            raise ParameterError("tally", "NonPrivateEvent", "must not hold an exact answer, whose loss is infinite")
+        return PrivacyLoss.of(composed_profile(orders(pairs)[0 if with_unit else -1]).upper)
+
+    def _supports(self, event: Event) -> bool:
+        return supports_pair(event, self.neighboring_relation)
+
+    def _interval(self, delta: Fraction) -> EpsilonInterval:
+        return _interval(self.tally, self.neighboring_relation, delta)
+
+    def _delta(self, epsilon: Fraction) -> Fraction | float:
+        return _delta(self.tally, self.neighboring_relation, epsilon)
+
+
+@lru_cache(maxsize=1024)
+def _interval(tally: Tally, relation: NeighboringRelation, delta: Fraction) -> EpsilonInterval:
+    pairs = _pairs(tally, relation)
+    if pairs is None:
+        return EpsilonInterval(math.inf, math.inf)
+    if not delta:
+        return max((_interval_at_zero(order) for order in orders(pairs)), key=lambda interval: interval.upper)
+    if all(isinstance(event, GaussianEvent) for event, _ in tally):
+        upper = gaussian_epsilon_up(noise_multiplier=1 / sqrt_up(_mu_squared(tally)), delta=delta)
+        return EpsilonInterval(float(upper) * _JUST_BELOW if delta <= Fraction(999, 1000) else 0.0, upper)
+    bounds = epsilon_bounds(pairs, delta)
+    return EpsilonInterval(bounds.lower, bounds.upper)
+
+
+@lru_cache(maxsize=1024)
+def _delta(tally: Tally, relation: NeighboringRelation, epsilon: Fraction) -> float:
+    pairs = _pairs(tally, relation)
+    if pairs is None:
+        return 1.0
+    if all(isinstance(event, GaussianEvent) for event, _ in tally):
+        return gaussian_delta_up(noise_multiplier=1 / sqrt_up(_mu_squared(tally)), epsilon=epsilon)
+    return delta_upper(pairs, epsilon)
+
+
+def _interval_at_zero(pairs: Pairs) -> EpsilonInterval:
+    """At δ = 0: the sum of the highest losses, each of which is attained where a test shows it."""
+    highest = highest_loss(pairs)
+    if highest is None or infinite_loss_up(pairs) > 0:
+        return EpsilonInterval(0.0, math.inf)
+    lower = 0.0
+    for pair, count in pairs:
+        at = pair.forward.highest_loss * _INSIDE
+        first, second = pair.forward.test_down(np.array([at]))
+        lower += count * at * _INSIDE if first[0] > math.exp(min(at, 700.0)) * second[0] else 0.0
+    return EpsilonInterval(min(lower, float(highest)), math.nextafter(float(highest), math.inf))
+
+
+def _pairs(tally: Tally, relation: NeighboringRelation) -> Pairs | None:
+    """The pairs of all events, Gaussian ones merged, and concentrated ones; None where an answer is exact."""
+    if any(isinstance(event, NonPrivateEvent) for event, _ in tally):
+        return None
+    counts: Counter[Event] = Counter(
+        {event: count for event, count in tally if not isinstance(event, GaussianEvent | ZCDPEvent)}
+    )
+    mu_squared = _mu_squared(tally)
+    if mu_squared:
+        # Gaussians compose to one Gaussian, which is also a composition of equal ones, none of them too large.
+        factors = math.ceil(mu_squared / _LARGEST_MU_SQUARED)
+        counts[GaussianEvent(1 / sqrt_up(mu_squared / factors))] = factors
+    rho = sum((event.rho * count for event, count in tally if isinstance(event, ZCDPEvent)), start=Fraction(0))
+    if rho:
+        counts[ZCDPEvent(rho)] = 1
+    return tuple((pair_of(event, relation, composed), count) for event, count in counts.items())
+
+
+def _mu_squared(tally: Tally) -> Fraction:
+    """Σ (sensitivity/σ)² of the Gaussian events, exactly."""
+    return sum(
+        (count / event.noise_multiplier**2 for event, count in tally if isinstance(event, GaussianEvent)),
+        start=Fraction(0),
+    )

@@ -1,0 +1,111 @@
+"""Several pairs composed into one, for what holds them: a sample, or a part of a partition."""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from typing import Final
+
+import numpy as np
+
+from sfumato.accounting.pld.composing import Pairs, first_step, laws_of, orders
+from sfumato.accounting.pld.convolve import compose
+from sfumato.accounting.pld.cumulants import Cumulants
+from sfumato.accounting.pld.flatten import flattened_law
+from sfumato.accounting.pld.law import UNIT, Law
+from sfumato.accounting.profiles.profile import Array, DominatingPair
+
+_DELTAS: Final = (1e-3, 1e-6, 1e-10, 1e-15, 1e-20, 1e-30)
+_PRECISION: Final = 1e-4
+_TRIES: Final = 12
+_LONGEST: Final = 600.0  # beyond it e^−loss leaves the range of floats
+
+
+@dataclass(frozen=True, eq=False)
+class LawProfile:
+    """The privacy profile between two laws on grids."""
+
+    upper: Law
+    lower: Law | None
+
+    def delta_up(self, epsilon: Array) -> Array:
+        """At or above δ of the upper law."""
+        more, less = _sums(self.upper, self._sums_up, epsilon)
+        margin = _margin(self.upper)
+        return np.clip(more * (1 + margin) - less * (1 - margin) + self.upper.infinite_mass * (1 + margin), 0.0, 1.0)
+
+    def test_down(self, epsilon: Array) -> tuple[Array, Array]:
+        """Of the losses of the lower law above ε."""
+        if self.lower is None:
+            return np.zeros_like(epsilon), np.zeros_like(epsilon)
+        more, less = _sums(self.lower, self._sums_down, epsilon)
+        margin = _margin(self.lower)
+        first = (more + self.lower.infinite_mass) * (1 - margin)
+        return first, np.minimum(less * np.exp(-epsilon) * (1 + margin), 1.0)
+
+    @cached_property
+    def highest_loss(self) -> float:
+        """The last loss of the upper law."""
+        return math.nextafter(float(self.upper.losses[-1]), math.inf)
+
+    @cached_property
+    def _sums_up(self) -> tuple[Array, Array]:
+        return _suffix_sums(self.upper)
+
+    @cached_property
+    def _sums_down(self) -> tuple[Array, Array]:
+        return _suffix_sums(self.upper if self.lower is None else self.lower)
+
+
+@lru_cache(maxsize=64)
+def composed(pairs: Pairs) -> DominatingPair:
+    """One pair for several, each so many times: the profiles of the composed laws.
+
+    **Guarantee**: dominates the adaptive composition, and its tests hold for it. Proof: proofs/accounting/pld.md §5.
+    """
+    profiles = [composed_profile(order) for order in orders(pairs)]
+    return DominatingPair(profiles[0], profiles[-1])
+
+
+def composed_profile(pairs: Pairs) -> LawProfile:
+    """The profile of several pairs in their order."""
+    step = first_step(pairs, _DELTAS[-1], precision=_PRECISION)
+    for _ in range(_TRIES):
+        upper = _flat(pairs, step, is_upper=True)
+        if upper is not None:
+            lower = _flat(pairs, step, is_upper=False)
+            is_short = lower is not None and lower.step * len(lower.masses) < _LONGEST
+            return LawProfile(upper, lower if is_short else None)
+        step *= 2
+    return LawProfile(Law(lowest=Fraction(0), step=step, masses=np.zeros(1), infinite_mass=1.0), None)
+
+
+def _flat(pairs: Pairs, step: float, *, is_upper: bool) -> Law | None:
+    found = laws_of(pairs, step=step, delta=_DELTAS[-1], is_upper=is_upper)
+    if found is None:
+        return None
+    laws, counts = found
+    cumulants = Cumulants(laws, counts)
+    tilts = (0.0, *(cumulants.tilt_for_delta(delta) for delta in _DELTAS))
+    windows = [compose(laws, counts, cumulants=cumulants, tilt=tilt, is_upper=is_upper) for tilt in sorted(set(tilts))]
+    known = [window for window in windows if window is not None]
+    return flattened_law(known, is_upper=is_upper) if len(known) == len(windows) else None
+
+
+def _margin(law: Law) -> float:
+    """Above the relative error of the sums, of which each term has a few roundings, and an exponential."""
+    return UNIT * 4 * (len(law.masses) + 1000)
+
+
+def _suffix_sums(law: Law) -> tuple[Array, Array]:
+    """Σ of masses, and Σ of masses times e^−(loss − lowest), from each place on; then a last 0."""
+    weighted = law.masses * np.exp(-law.step * np.arange(len(law.masses)))
+    return np.append(np.cumsum(law.masses[::-1])[::-1], 0.0), np.append(np.cumsum(weighted[::-1])[::-1], 0.0)
+
+
+def _sums(law: Law, sums: tuple[Array, Array], epsilon: Array) -> tuple[Array, Array]:
+    """Over losses above ε: Σ masses, and e^ε·Σ masses·e^−loss."""
+    place = np.searchsorted(law.losses, epsilon, side="right")
+    with np.errstate(over="ignore", invalid="ignore"):
+        less = np.where(place < len(law.masses), sums[1][place] * np.exp(epsilon - float(law.lowest)), 0.0)
+    return sums[0][place], np.minimum(less, sums[0][place])

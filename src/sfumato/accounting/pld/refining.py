@@ -1,0 +1,109 @@
+"""ε and δ of composed pairs on grids fine enough: the step shrinks until the bounds meet or no longer move."""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+from sfumato.accounting.pld.composing import (
+    Pairs,
+    curve_at_delta,
+    curve_at_epsilon,
+    first_step,
+    highest_loss,
+    infinite_loss_up,
+    orders,
+)
+
+_PRECISION: Final = 5e-4
+_DELTA_PRECISION: Final = 5e-3
+_STABLE: Final = 3e-4
+_STUCK: Final = 0.75
+_FINEST: Final = 1 / 4
+_ROUNDS: Final = 7
+_LARGEST_WORK: Final = 2**23  # losses of a window times distinct pairs
+_DELTA_ROUNDS: Final = 24
+_CALM: Final = 2  # rounds without much gain: a kink may happen to lie badly on one grid
+_FIRST_GUESS: Final = 1e-5
+_FAR_BELOW: Final = 1e-3
+_SMALLEST_GUESS: Final = 1e-280
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Certified on both sides."""
+
+    lower: float
+    upper: float
+
+
+def epsilon_bounds(pairs: Pairs, delta: Fraction) -> Bounds:
+    """The smallest ε at a δ above 0, in either order of the pairs, between a lower and an upper bound."""
+    both = orders(pairs)
+    most = max(_at_most(order, delta) for order in both)
+    step = first_step(pairs, float(delta), precision=1.5 * _PRECISION)
+    best, before, gap_before = Bounds(0.0, most), math.inf, math.inf
+    for _ in range(_ROUNDS):
+        made = [curve_at_delta(order, float(delta), step=step, is_upper=True) for order in both]
+        uppers = [math.inf if one is None else one.epsilon(delta) for one in made]
+        worst = uppers.index(max(uppers))
+        below = curve_at_delta(both[worst], float(delta), step=step, is_upper=False)
+        lower = 0.0 if below is None else min(below.epsilon(delta), most)
+        best = Bounds(max(best.lower, lower), min(best.upper, max(uppers)))
+        gap, is_stable = best.upper - best.lower, before - best.upper <= _STABLE * best.upper
+        next_step = step * max(_FINEST, min(0.5, 0.9 * math.sqrt(_PRECISION * best.upper / gap))) if gap else step
+        found = made[worst]
+        work = 0 if found is None else len(found.law.masses) * len(pairs) * step / next_step
+        # A gap that does not close is not the grid's: the worst mechanism is not known so well.
+        is_stuck = is_stable and gap > _STUCK * gap_before
+        if gap <= _PRECISION * best.upper or work > _LARGEST_WORK or is_stuck:
+            break
+        if math.isinf(max(uppers)):
+            next_step = step * 4
+        before, gap_before, step = best.upper, gap, next_step
+    return best
+
+
+def delta_upper(pairs: Pairs, epsilon: Fraction) -> float:
+    """At or above the smallest δ at an ε, in either order of the pairs."""
+    worst = 0.0
+    for order in orders(pairs):
+        worst = max(worst, _delta_upper(order, epsilon, enough=worst))
+    return worst
+
+
+def _delta_upper(pairs: Pairs, epsilon: Fraction, *, enough: float) -> float:
+    """The same in this order, as closely as is of use when `enough` is known of the other."""
+    best, calm = min(1.0, _beyond_highest(pairs, epsilon)), 0
+    guess = _FIRST_GUESS
+    step = first_step(pairs, guess, precision=_PRECISION)
+    for _ in range(_DELTA_ROUNDS):
+        found = curve_at_epsilon(pairs, epsilon, step=step, delta=guess, is_upper=True)
+        before, best = best, min(best, 1.0 if found is None else found.delta(epsilon))
+        if best <= enough:
+            break
+        if best < guess * _FAR_BELOW and guess > _SMALLEST_GUESS:
+            guess = max(best * _FAR_BELOW, _SMALLEST_GUESS)
+            continue
+        if found is None:
+            step *= 4
+            continue
+        calm = calm + 1 if before - best <= _DELTA_PRECISION * best else 0
+        if calm == _CALM or len(found.law.masses) * len(pairs) > _LARGEST_WORK:
+            break
+        below = curve_at_epsilon(pairs, epsilon, step=step, delta=guess, is_upper=False)
+        if below is not None and best <= below.delta(epsilon) * (1 + _DELTA_PRECISION):
+            break
+        step /= 2
+    return best
+
+
+def _beyond_highest(pairs: Pairs, epsilon: Fraction) -> float:
+    highest = highest_loss(pairs)
+    return 1.0 if highest is None or epsilon < highest else infinite_loss_up(pairs)
+
+
+def _at_most(pairs: Pairs, delta: Fraction) -> float:
+    """The sum of the highest losses, where infinite ones are rarer than δ."""
+    highest = highest_loss(pairs)
+    return math.inf if highest is None or infinite_loss_up(pairs) > delta else math.nextafter(float(highest), math.inf)

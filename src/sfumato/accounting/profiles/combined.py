@@ -1,0 +1,128 @@
+"""Profiles made of profiles: the worse of several, mixtures, groups, and two sides that come from different places."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+
+from sfumato.accounting.profiles.finite import NOTHING
+from sfumato.accounting.profiles.outward import MARGIN, ULP, exp_up, share
+from sfumato.accounting.profiles.profile import Array, Profile
+
+
+@dataclass(frozen=True, slots=True)
+class Bracketed:
+    """The upper bound of one profile, and the tests of another whose laws the event allows too."""
+
+    upper: Profile
+    tested: Profile = NOTHING
+
+    def delta_up(self, epsilon: Array) -> Array:
+        """At or above δ."""
+        return self.upper.delta_up(epsilon)
+
+    def test_down(self, epsilon: Array) -> tuple[Array, Array]:
+        """Of the other profile."""
+        return self.tested.test_down(epsilon)
+
+    @property
+    def highest_loss(self) -> float:
+        """Of the upper bound."""
+        return self.upper.highest_loss
+
+
+@dataclass(frozen=True, slots=True)
+class Worst:
+    """The largest δ of several profiles at each ε; tested by the first of them."""
+
+    profiles: tuple[Profile, ...]
+
+    def delta_up(self, epsilon: Array) -> Array:
+        """At or above each δ."""
+        return reduce(np.maximum, (profile.delta_up(epsilon) for profile in self.profiles))
+
+    def test_down(self, epsilon: Array) -> tuple[Array, Array]:
+        """Of the first profile."""
+        return self.profiles[0].test_down(epsilon)
+
+    @property
+    def highest_loss(self) -> float:
+        """The largest of them."""
+        return max(profile.highest_loss for profile in self.profiles)
+
+
+@dataclass(frozen=True, slots=True)
+class Mixed:
+    """Σ weight · δ: of a law that says by which of several pairs it was drawn. Untested.
+
+    Args:
+        parts: Weights, at or above the true ones, and profiles.
+    """
+
+    parts: tuple[tuple[float, Profile], ...]
+
+    def delta_up(self, epsilon: Array) -> Array:
+        """At or above δ."""
+        total = np.zeros_like(epsilon)
+        for weight, profile in self.parts:
+            total += weight * profile.delta_up(epsilon)
+        return share(total * (1 + MARGIN))
+
+    def test_down(self, epsilon: Array) -> tuple[Array, Array]:
+        """Nothing known."""
+        return NOTHING.test_down(epsilon)
+
+    @property
+    def highest_loss(self) -> float:
+        """The largest of those with any weight."""
+        return max((profile.highest_loss for weight, profile in self.parts if weight), default=0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """What a profile for one step says of `count` steps in a row: δ_c(ε) ≤ δ(ε/c) Σ_{i<c} e^(iε/c). Untested.
+
+    A bound at one ε holds at every larger one; the points asked for together help each other in that.
+
+    References:
+        [Vad17] Lemma 2.2.
+    """
+
+    single: Profile
+    count: int
+
+    def delta_up(self, epsilon: Array) -> Array:
+        """At or above δ, and not increasing along the points asked for."""
+        order = np.argsort(epsilon, kind="stable")
+        growing = epsilon[order]
+        single = self.single.delta_up(growing / self.count * (1 - 2 * ULP))
+        known = single > 0
+        logs = np.log(np.where(known, single, 1.0)) + self._log_factor(growing)
+        bound = np.where(known, exp_up(np.minimum(logs, 0.0), error=8 * ULP * (growing + np.abs(logs) + 1)), 0.0)
+        result = np.empty_like(epsilon)
+        result[order] = np.minimum.accumulate(share(np.where(known & (logs >= 0), 1.0, bound)))
+        return result
+
+    def test_down(self, epsilon: Array) -> tuple[Array, Array]:
+        """Nothing known."""
+        return NOTHING.test_down(epsilon)
+
+    @property
+    def highest_loss(self) -> float:
+        """As many times as far."""
+        return self.single.highest_loss * self.count * (1 + 8 * ULP)
+
+    def _log_factor(self, epsilon: Array) -> Array:
+        """The logarithm of the geometric sum, Σ_{i<c} e^(iε/c) = e^((c−1)ε/c) Σ_{i<c} e^(−iε/c)."""
+        step = epsilon / self.count
+        small = step < ULP
+        safe = np.where(small, 1.0, step)
+        series = np.where(small, float(self.count), np.expm1(-safe * self.count) / np.expm1(-safe))
+        return step * (self.count - 1) + np.log(series) * (1 + 4 * ULP)
+
+
+def worst_of(profiles: Iterable[Profile]) -> Profile:
+    """The worst of them, and itself if all are the same."""
+    distinct = tuple(dict.fromkeys(profiles))
+    return distinct[0] if len(distinct) == 1 else Worst(distinct)

@@ -1,0 +1,158 @@
+"""Privacy profiles of pairs of Gaussian mixtures whose loss grows along the line."""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+from scipy.special import log_ndtr
+
+from sfumato.accounting.profiles.normal import FAR, tail_down, tail_up
+from sfumato.accounting.profiles.outward import MARGIN, ULP, exp_down, float_down, share
+from sfumato.accounting.profiles.profile import Array
+from sfumato.accounting.profiles.solving import below_roots
+from sfumato.numeric.rounding import float_up, log_near
+
+_GRID: Final = 1024
+
+Components = tuple[tuple[Fraction, Fraction], ...]
+"""Means, in standard deviations, and their probabilities."""
+
+
+@dataclass(frozen=True, slots=True)
+class GaussianMixtures:
+    """Σ pᵢ N(aᵢ, 1) against Σ qⱼ N(bⱼ, 1), where no aᵢ is below 0 and no bⱼ above.
+
+    The loss grows with x, so δ(ε) = P(X > t) − e^ε Q(X > t) with the t at which the loss is ε.
+
+    **Guarantee**: at or above δ, by about 1e-13 of P(S): t is a float at which the loss ε' is at or below ε, and
+    δ(ε) ≤ δ(ε').
+
+    References:
+        [Gan24]; [ZDW22].
+    """
+
+    p: Components
+    q: Components
+
+    def delta_up(self, epsilon: Array) -> Array:
+        """At or above δ."""
+        if not self._differs:
+            return np.zeros_like(epsilon)
+        t = self._thresholds(epsilon)
+        loss, error = _loss(self, t)
+        exponent = np.minimum(epsilon, loss - error)
+        log_second = _log_tail(self.q, t)
+        error = 4 * ULP * (np.abs(exponent) + 2 * np.abs(log_second) + t**2 + 8)
+        bound = _tail(self.p, t, is_up=True) - exp_down(exponent + log_second, error=error)
+        return np.where(epsilon >= self.highest_loss, 0.0, share(bound))
+
+    def test_down(self, epsilon: Array) -> tuple[Array, Array]:
+        """Of the half-line beyond t."""
+        if not self._differs:
+            return np.zeros_like(epsilon), np.zeros_like(epsilon)
+        t = self._thresholds(epsilon)
+        return _tail(self.p, t, is_up=False), _tail(self.q, t, is_up=True)
+
+    @property
+    def highest_loss(self) -> float:
+        """The limit far out: infinite if a mean of P is beyond every mean of Q, else a ratio of weights."""
+        top_p, top_q = (max(mean for mean, weight in part if weight) for part in (self.p, self.q))
+        if top_p > top_q:
+            return math.inf
+        weights = [sum(weight for mean, weight in part if mean == top_p) for part in (self.p, self.q)]
+        return max(log_near(Fraction(weights[0]) / weights[1]), 0.0) * (1 + MARGIN)
+
+    @property
+    def _differs(self) -> bool:
+        return any(mean and weight for mean, weight in (*self.p, *self.q))
+
+    def _thresholds(self, epsilon: Array) -> Array:
+        low = -FAR + float(min(mean for mean, _ in self.q))
+        high = FAR + float(max(mean for mean, _ in self.p))
+
+        def curve(x: Array) -> tuple[Array, Array]:
+            (first, rise), (second, fall) = _log_density(self.p, x), _log_density(self.q, x)
+            return first - second, rise - fall
+
+        return below_roots(curve, epsilon, grid=np.linspace(low, high, _GRID))
+
+
+def _loss(pair: GaussianMixtures, x: Array) -> tuple[Array, Array]:
+    """The loss at x, and a bound of the error of the floats."""
+    first, second = _log_density(pair.p, x)[0], _log_density(pair.q, x)[0]
+    farthest = float(max(abs(mean) for mean, _ in (*pair.p, *pair.q)))
+    return first - second, 8 * ULP * (np.abs(first) + np.abs(second) + farthest * (np.abs(x) + farthest) + 1)
+
+
+def _log_density(components: Components, x: Array) -> tuple[Array, Array]:
+    """The logarithm of Σ wᵢ e^(aᵢx − aᵢ²/2), and its slope, the mean of the aᵢ under x."""
+    means, logs = _floats(components)
+    exponents = [log + mean * (x - mean / 2) for mean, log in zip(means, logs, strict=True)]
+    top = np.maximum.reduce(exponents)
+    weights = [np.exp(exponent - top) for exponent in exponents]
+    total = np.add.reduce(weights)
+    slope = np.add.reduce([mean * weight for mean, weight in zip(means, weights, strict=True)]) / total
+    return top + np.log(total), slope
+
+
+def _tail(components: Components, t: Array, *, is_up: bool) -> Array:
+    """The probability of more than t."""
+    total = np.zeros_like(t)
+    for mean, weight in components:
+        center = float(mean)
+        error = 2 * ULP * (np.abs(t) + abs(center))
+        if is_up:
+            total += float_up(weight) * tail_up(t - center, error=error)
+        else:
+            total += float_down(weight) * tail_down(t - center, error=error)
+    return np.minimum(total * (1 + MARGIN), 1.0) if is_up else total * (1 - MARGIN)
+
+
+def _log_tail(components: Components, t: Array) -> Array:
+    """The logarithm of the probability of more than t."""
+    means, logs = _floats(components)
+    terms = [log + log_ndtr(mean - t) for mean, log in zip(means, logs, strict=True)]
+    total: Array = np.logaddexp.reduce(terms)
+    return total
+
+
+@lru_cache(maxsize=256)
+def _floats(components: Components) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Means, and logarithms of the weights, of those that have any."""
+    kept = [(float(mean), log_near(weight)) for mean, weight in components if weight]
+    return tuple(mean for mean, _ in kept), tuple(log for _, log in kept)
+
+
+def presence(
+    stddev: Fraction, sensitivities: tuple[Fraction, ...], probabilities: tuple[Fraction, ...]
+) -> GaussianMixtures:
+    """Noise on a number that the unit moves by a random amount, against noise on the number without the unit."""
+    moves = tuple((size / stddev, weight) for size, weight in zip(sensitivities, probabilities, strict=True) if weight)
+    return GaussianMixtures(moves, ((Fraction(0), Fraction(1)),))
+
+
+def mirrored(pair: GaussianMixtures) -> GaussianMixtures:
+    """The pair in the other order, with x for −x."""
+    return GaussianMixtures(_negated(pair.q), _negated(pair.p))
+
+
+def replacement(noise_multiplier: Fraction, sampling_probability: Fraction) -> GaussianMixtures:
+    """(1 − q)N(0, σ²) + qN(1, σ²) against (1 − q)N(0, σ²) + qN(−1, σ²)."""
+    absent = (Fraction(0), 1 - sampling_probability)
+    present = (1 / noise_multiplier, sampling_probability)
+    return GaussianMixtures((absent, present), _negated((absent, present)))
+
+
+def group_presence(noise_multiplier: Fraction, sampling_probability: Fraction, size: int) -> GaussianMixtures:
+    """What a Poisson sample of a group adds: as many steps as it holds of the group, a binomial number."""
+    q = sampling_probability
+    counts = tuple(Fraction(count) for count in range(size + 1))
+    weights = tuple(math.comb(size, count) * q**count * (1 - q) ** (size - count) for count in range(size + 1))
+    return presence(noise_multiplier, counts, weights)
+
+
+def _negated(components: Components) -> Components:
+    return tuple((-mean, weight) for mean, weight in components)

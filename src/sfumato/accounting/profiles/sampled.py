@@ -1,0 +1,148 @@
+"""Amplification by sampling: profiles of a mechanism on a random part of the units, from its own profiles."""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from sfumato.accounting.profiles.finite import NOTHING
+from sfumato.accounting.profiles.outward import MARGIN, ULP, share
+from sfumato.accounting.profiles.profile import Array, Profile
+from sfumato.numeric.rounding import float_up
+
+
+@dataclass(frozen=True, slots=True)
+class SampledForward:
+    """(1 − q)Q + qP against Q: δ'(ε') = q δ(ε), e^ε = 1 + (e^ε' − 1)/q.
+
+    **Guarantee**: exact, from the profile of P against Q. It holds too for (1 − q)R + qP against (1 − q)R + qQ, if the
+    profile bounds P against both R and Q.
+
+    References:
+        [BBG18]; [ZDW22].
+    """
+
+    sampling_probability: Fraction
+    base: Profile
+
+    def delta_up(self, epsilon: Array) -> Array:
+        """At or above δ'."""
+        inner = inner_epsilon(epsilon, self.sampling_probability)
+        q = float_up(self.sampling_probability)
+        return share(q * self.base.delta_up(inner) * (1 + MARGIN))
+
+    def test_down(self, epsilon: Array) -> tuple[Array, Array]:
+        """Of the set that the base would choose at ε."""
+        first, second = self.base.test_down(inner_epsilon(epsilon, self.sampling_probability))
+        return _mixed_down(first, second, float(self.sampling_probability)), second
+
+    @property
+    def highest_loss(self) -> float:
+        """ln(1 + q(e^ε − 1)) of the largest loss of the base."""
+        return _outer_up(self.base.highest_loss, self.sampling_probability)
+
+
+@dataclass(frozen=True, slots=True)
+class SampledBackward:
+    """Q against (1 − q)Q + qP: δ'(ε') = (1 − α(1 − q)) δ(ln(αq/(1 − α(1 − q)))), α = e^ε' < 1/(1 − q), else 0.
+
+    **Guarantee**: exact, from the profile of Q against P.
+
+    References:
+        [BBG18]; [ZDW22].
+    """
+
+    sampling_probability: Fraction
+    base: Profile
+
+    def delta_up(self, epsilon: Array) -> Array:
+        """At or above δ'."""
+        weight, inner = self._inner(epsilon)
+        return share(weight * self.base.delta_up(inner) * (1 + MARGIN))
+
+    def test_down(self, epsilon: Array) -> tuple[Array, Array]:
+        """Of the set that the base would choose at ε: there its P is Q here, and its Q is P."""
+        weight, inner = self._inner(epsilon)
+        first, second = self.base.test_down(inner)
+        mixed = _mixed_up(second, first, float(self.sampling_probability))
+        return np.where(weight > 0, first, 0.0), np.where(weight > 0, mixed, 0.0)
+
+    @property
+    def highest_loss(self) -> float:
+        """−ln(1 − q), or less where the base has a largest loss, and no certain ones."""
+        q, top = float_up(self.sampling_probability), self.base.highest_loss
+        is_last = top < math.inf and self.base.delta_up(np.array([top]))[0] == 0
+        shrink = q * math.expm1(-top) if is_last else -q
+        return abs(math.log1p(shrink)) * (1 + MARGIN) if shrink > -1 else math.inf
+
+    def _inner(self, epsilon: Array) -> tuple[Array, Array]:
+        """1 − α(1 − q), rounded up, and ε, rounded down."""
+        q, others = float(self.sampling_probability), float(1 - self.sampling_probability)
+        growth = np.expm1(np.minimum(epsilon, 700.0))
+        weight = q - others * growth + 4 * ULP * (q + others * np.minimum(growth, q))
+        weight = np.where(others * growth < 2 * q, np.maximum(weight, 0.0), 0.0)
+        ratio = np.log(np.where(weight > 0, weight, 1.0) / q)
+        return weight, np.maximum((epsilon - ratio) * (1 - 4 * ULP) - 2 * ULP * np.abs(ratio), 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class SampledReplacement:
+    """(1 − q)R + qP against (1 − q)R + qQ: δ'(ε') ≤ q((1 − β) δ₁(ε) + β δ₂(ε)). Untested.
+
+    β = e^(ε' − ε) = q/(q + (1 − q)(1 − e^−ε')).
+
+    **Guarantee**: at or above δ', if `present` bounds P against R, and `replaced` P against Q.
+
+    References:
+        [BBG18] Theorem 2.
+    """
+
+    sampling_probability: Fraction
+    present: Profile
+    replaced: Profile
+
+    def delta_up(self, epsilon: Array) -> Array:
+        """At or above δ'."""
+        inner = inner_epsilon(epsilon, self.sampling_probability)
+        q, others = float(self.sampling_probability), float(1 - self.sampling_probability)
+        growth = -others * np.expm1(-epsilon)
+        either = growth / (q + growth) * self.present.delta_up(inner) + q / (q + growth) * self.replaced.delta_up(inner)
+        return share(q * either * (1 + 2 * MARGIN))
+
+    def test_down(self, epsilon: Array) -> tuple[Array, Array]:
+        """Nothing known."""
+        return NOTHING.test_down(epsilon)
+
+    @property
+    def highest_loss(self) -> float:
+        """Of the worse of the two."""
+        return _outer_up(max(self.present.highest_loss, self.replaced.highest_loss), self.sampling_probability)
+
+
+def inner_epsilon(epsilon: Array, sampling_probability: Fraction) -> Array:
+    """ln(1 + (e^ε' − 1)/q), rounded down; for a large ε' as ε' − ln q + ln(1 − (1 − q)e^−ε')."""
+    q = float_up(sampling_probability)
+    small = np.log1p(np.expm1(np.minimum(epsilon, 1.0)) / q)
+    large = epsilon - math.log(q) + np.log1p(-(1 - q) * np.exp(-np.maximum(epsilon, 1.0)))
+    return np.where(epsilon < 1, small, large) * (1 - 8 * ULP)
+
+
+def _outer_up(epsilon: float, sampling_probability: Fraction) -> float:
+    """ln(1 + q(e^ε − 1)), rounded up."""
+    q = float_up(sampling_probability)
+    if epsilon < 1:
+        outer = math.log1p(q * math.expm1(epsilon))
+    else:
+        outer = epsilon + math.log(q + (1 - q) * math.exp(-epsilon)) if epsilon < math.inf else math.inf
+    return max(outer * (1 + MARGIN) + 4 * ULP * epsilon, 0.0) if outer < math.inf else math.inf
+
+
+def _mixed_down(first: Array, second: Array, q: float) -> Array:
+    """q·first + (1 − q)·second, rounded down."""
+    return (q * first + (1 - q) * second) * (1 - 4 * ULP)
+
+
+def _mixed_up(first: Array, second: Array, q: float) -> Array:
+    """q·first + (1 − q)·second, rounded up."""
+    return (q * first + (1 - q) * second) * (1 + 4 * ULP)

@@ -1,0 +1,90 @@
+"""Upper bounds of D_α for laws whose divergence is known in closed form: one short function each.
+
+Each takes an array of orders above 1 and bounds both D_α(P‖Q) and D_α(Q‖P), for every pair of neighbours.
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+
+from sfumato.accounting.renyi.losses import Array, divergence_up, from_log_excess, log_remainder
+from sfumato.numeric.rounding import float_up, inflated, log_near
+
+_ULP: Final = 2.0**-52
+
+
+def concentrated(orders: Array, *, rho: Fraction) -> Array:
+    """αρ: of Gaussian noise, where ρ = Δ²/2σ², and of every ρ-zCDP event [Mir17, BS16]."""
+    with np.errstate(over="ignore"):
+        return orders * inflated(float_up(rho))
+
+
+def randomized_response(orders: Array, *, epsilon: float) -> Array:
+    """Of a bit that is true with probability e^ε/(1 + e^ε): the worst of all ε-DP laws [KOV15]."""
+    log_mass = np.array([-epsilon, 0.0]) - np.logaddexp(0.0, -epsilon)
+    return np.minimum(divergence_up(log_mass, np.array([epsilon, -epsilon]), orders), epsilon)
+
+
+def laplace(orders: Array, *, epsilon: float) -> Array:
+    """Of continuous Laplace noise with ε = Δ/scale [Mir17, Table II].
+
+    (α e^((α−1)ε) + (α−1) e^(−αε))/(2α − 1), of which constant and linear terms cancel exactly.
+    """
+    extra = orders - 1
+    with np.errstate(over="ignore"):
+        gain = np.log(orders) + log_remainder(extra * epsilon)
+        loss = np.log(extra) + log_remainder(-orders * epsilon)
+    rounding = 8 * _ULP * (1 + orders * min(epsilon, 1e300))
+    excess = np.logaddexp(gain, loss) - np.log(orders + extra) + rounding
+    return np.minimum(from_log_excess(excess, orders), epsilon)
+
+
+def discrete_laplace(orders: Array, *, decay: float, shift: int) -> Array:
+    """Of noise k with probability ∝ e^(−decay·|k|) on integers that move by `shift`, or a vector that does in L1.
+
+    A e^((α−1)ε) + (1 − A) e^(−αε) with ε = decay·shift and A = (1 − r^2α)/((1 + r)(1 − r^(2α−1))), r = e^−decay.
+    """
+    epsilon, extra = inflated(decay * shift), orders - 1
+    rest = -np.expm1(-(orders + extra) * decay) * (1 + np.exp(-decay))
+    share = -np.expm1(-2 * orders * decay) / rest
+    other = -np.expm1(-2 * extra * decay) * np.exp(-decay) / rest
+    with np.errstate(all="ignore"):  # the closed form is minus infinity where its difference is lost in rounding
+        gain = np.log(share) + _log_expm1(extra * epsilon) + np.log1p(16 * _ULP * (1 + orders * epsilon))
+        relative = np.log(other) + np.log(-np.expm1(-orders * epsilon)) - gain
+        excess = gain + np.log(-np.expm1(np.minimum(relative, -_ULP)))
+    return np.minimum(from_log_excess(excess, orders), randomized_response(orders, epsilon=epsilon))
+
+
+def bounded_range(orders: Array, *, epsilon: float) -> Array:
+    """Of laws whose losses span at most ε, as those of the exponential mechanism [DDR20, CR21].
+
+    The worst are two outcomes with losses t and t − ε; the worst t at each order has a closed form.
+    """
+    extra = orders - 1
+    with np.errstate(all="ignore"):
+        tilt = np.log(-np.expm1(-orders * epsilon)) - np.log(-np.expm1(-extra * epsilon))
+        top = np.clip(epsilon + np.log(extra / orders) + tilt, 0.0, epsilon)
+        log_range = np.log(-np.expm1(-epsilon))
+        log_mass = np.stack([np.log(-np.expm1(top - epsilon)) - top, np.log(-np.expm1(-top))], axis=-1) - log_range
+    losses = np.stack([top, top - epsilon], axis=-1)
+    exact = divergence_up(log_mass, losses, orders, loss_error=4 * _ULP * epsilon)
+    return np.minimum(np.minimum(exact, epsilon), orders * inflated(epsilon * epsilon / 8))
+
+
+def finite(orders: Array, *, p: Sequence[Fraction], q: Sequence[Fraction]) -> Array:
+    """Of two distributions over the same outcomes, in the worse order of the two."""
+    return np.maximum(_one_way(orders, p, q), _one_way(orders, q, p))
+
+
+def _one_way(orders: Array, p: Sequence[Fraction], q: Sequence[Fraction]) -> Array:
+    if any(a and not b for a, b in zip(p, q, strict=True)):
+        return np.full_like(orders, np.inf)
+    pairs = [(a, b) for a, b in zip(p, q, strict=True) if b]
+    losses = np.array([log_near(a / b) if a else -np.inf for a, b in pairs])
+    return divergence_up(np.array([log_near(b) for _, b in pairs]), losses, orders)
+
+
+def _log_expm1(x: Array) -> Array:
+    return np.where(x > 1, x + np.log1p(-np.exp(-x)), np.log(np.expm1(np.minimum(x, 1.0))))

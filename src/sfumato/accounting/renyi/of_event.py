@@ -1,0 +1,262 @@
+"""The bound of each event: one table of handlers, one short function for each kind.
+
+A handler sees an event as `flattened` leaves it, and the size of a group only where the event has no rule of its own.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from functools import lru_cache, partial
+from math import floor
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from sfumato.accounting.conversions import touched_parts
+from sfumato.accounting.renyi import curves
+from sfumato.accounting.renyi.bound import EVERYTHING, RenyiBound, composed, costliest, worst
+from sfumato.accounting.renyi.gaussian_samples import mixture_bound, sampled_group_bound
+from sfumato.accounting.renyi.groups import grouped_bound
+from sfumato.accounting.renyi.losses import Array
+from sfumato.accounting.renyi.samples import Inside, exchanged, sampled
+from sfumato.accounting.renyi.selection import selected_bound
+from sfumato.accounting.renyi.truncated import overflow_of, truncated_bound
+from sfumato.accounting.tally import Tally, flattened, response_epsilon_up
+from sfumato.errors import UnsupportedEventError
+from sfumato.numeric.divergences import max_divergence
+from sfumato.numeric.rounding import float_up
+from sfumato.privacy.events import (
+    ApproxEvent,
+    DiscreteGaussianEvent,
+    DiscreteLaplaceEvent,
+    Event,
+    ExponentialEvent,
+    FiniteEvent,
+    GaussianEvent,
+    GroupEvent,
+    LaplaceEvent,
+    MixtureOfGaussiansEvent,
+    NonPrivateEvent,
+    PartitionEvent,
+    PoissonSampledEvent,
+    PureEvent,
+    RandomizedResponseEvent,
+    RepeatAndSelectEvent,
+    SampledWithoutReplacementEvent,
+    TruncatedPoissonSampledEvent,
+    ZCDPEvent,
+)
+from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, NeighboringRelation
+
+Handler: TypeAlias = Callable[[Any, NeighboringRelation, int], RenyiBound]
+
+_LARGEST_MIXTURE: Final = 32  # components; more are replaced by the largest
+_LARGE: Final = 10**15  # an ε that says nothing; below it nothing overflows
+
+
+def renyi_bound(event: Event, orders: Array, neighboring_relation: NeighboringRelation) -> Array:
+    """An upper bound of D_α(P‖Q) and D_α(Q‖P) for all neighbours, at each order α, in the order of the orders.
+
+    **Guarantee**: it holds up to the failure of `bound_of(event, neighboring_relation).failure`, which is to be added
+    to δ; the bounds of adaptively chosen events add up.
+
+    Args:
+        event: Anything that an `RDPAccountant` supports.
+        orders: Finite, above 1.
+        neighboring_relation: Of the account.
+
+    Raises:
+        UnsupportedEventError: The event, or one nested in it, has no bound.
+
+    Example:
+        >>> renyi_bound(GaussianEvent(2), np.array([2.0, 8.0]), ADD_OR_REMOVE_ONE).round(9).tolist()
+        [0.25, 1.0]
+    """
+    ranks = np.argsort(orders)
+    result = np.empty(len(ranks))
+    result[ranks] = bound_of(event, neighboring_relation).divergence(np.asarray(orders, dtype=np.float64)[ranks])
+    return result
+
+
+@lru_cache(maxsize=4096)
+def bound_of(event: Event, neighboring_relation: NeighboringRelation) -> RenyiBound:
+    """The bound of an event and everything nested in it.
+
+    Raises:
+        UnsupportedEventError: The event, or one nested in it, has no bound.
+    """
+    return bound_of_tally(flattened(event, neighboring_relation), neighboring_relation)
+
+
+def bound_of_tally(tally: Tally, relation: NeighboringRelation) -> RenyiBound:
+    """The bound of everything in a tally, composed."""
+    return composed((_single(event, relation), count) for event, count in tally.counts)
+
+
+@lru_cache(maxsize=4096)
+def _single(event: Event, relation: NeighboringRelation) -> RenyiBound:
+    alone, size = (event.event, event.size) if isinstance(event, GroupEvent) else (event, 1)
+    if type(alone) in _LEAVES:
+        return grouped_bound(_LEAVES[type(alone)](alone), size)
+    handler = _NESTED.get(type(alone))
+    if handler is None:
+        raise UnsupportedEventError(event, "RDPAccountant")
+    return handler(alone, relation, size)
+
+
+def _non_private(_event: NonPrivateEvent) -> RenyiBound:
+    return EVERYTHING
+
+
+def _pure(event: PureEvent) -> RenyiBound:
+    return _with_epsilon(curves.randomized_response, event.epsilon)
+
+
+def _approx(event: ApproxEvent) -> RenyiBound:
+    return replace(_with_epsilon(curves.randomized_response, event.epsilon), failure=event.delta)
+
+
+def _zcdp(event: ZCDPEvent) -> RenyiBound:
+    return RenyiBound(divergence=partial(curves.concentrated, rho=event.rho))
+
+
+def _gaussian(event: GaussianEvent) -> RenyiBound:
+    rho = 1 / (2 * event.noise_multiplier**2)
+    return RenyiBound(divergence=partial(curves.concentrated, rho=rho), is_symmetric=True)
+
+
+def _discrete_gaussian(event: DiscreteGaussianEvent) -> RenyiBound:
+    """The squared length of an integer vector is an integer, and of one number a square."""
+    one = event.l0_sensitivity == 1
+    square = floor(event.l2_sensitivity) ** 2 if one else floor(event.l2_sensitivity**2)
+    rho = square / (2 * event.stddev**2)
+    return RenyiBound(divergence=partial(curves.concentrated, rho=rho), is_symmetric=one)
+
+
+def _laplace(event: LaplaceEvent) -> RenyiBound:
+    return _with_epsilon(curves.laplace, 1 / event.noise_multiplier)
+
+
+def _discrete_laplace(event: DiscreteLaplaceEvent) -> RenyiBound:
+    shift = floor(event.l1_sensitivity)
+    if shift > _LARGE * event.scale:
+        return _pure(PureEvent(shift / event.scale))
+    curve = partial(curves.discrete_laplace, decay=float_up(1 / event.scale), shift=shift)
+    return RenyiBound(divergence=curve, epsilon=shift / event.scale, is_symmetric=True)
+
+
+def _randomized_response(event: RandomizedResponseEvent) -> RenyiBound:
+    """The truth and one other answer exchange their probabilities; those of all others stay."""
+    epsilon = response_epsilon_up(event)
+    if epsilon is None:
+        return EVERYTHING
+    other = (1 - event.probability) / event.categories
+    true, rest = other + event.probability, other * max(event.categories - 2, 0)
+    exact = partial(curves.finite, p=(true, other, rest), q=(other, true, rest))
+    return RenyiBound(divergence=exact, epsilon=epsilon, is_symmetric=True)
+
+
+def _exponential(event: ExponentialEvent) -> RenyiBound:
+    return replace(_with_epsilon(curves.bounded_range, event.epsilon), is_symmetric=False)
+
+
+def _finite(event: FiniteEvent) -> RenyiBound:
+    epsilon = max(max_divergence(event.p, event.q), max_divergence(event.q, event.p))
+    return RenyiBound(divergence=partial(curves.finite, p=event.p, q=event.q), epsilon=epsilon)
+
+
+def _mixture(event: MixtureOfGaussiansEvent) -> RenyiBound:
+    return mixture_bound([shift / event.stddev for shift in event.sensitivities], event.probabilities)
+
+
+def _with_epsilon(curve: Callable[..., Array], epsilon: Fraction) -> RenyiBound:
+    """Of a symmetric pair whose curve has an ε."""
+    limit = float_up(epsilon)
+    if limit > _LARGE:
+        return RenyiBound(divergence=lambda orders: np.full_like(orders, limit), epsilon=epsilon, is_symmetric=True)
+    return RenyiBound(divergence=partial(curve, epsilon=limit), epsilon=epsilon, is_symmetric=True)
+
+
+def _poisson(event: PoissonSampledEvent, relation: NeighboringRelation, size: int) -> RenyiBound:
+    """At least one of a group of c is in the sample with probability 1 − (1 − q)^c, and then up to all of them."""
+    probability = event.sampling_probability
+    distance = _inside(event.event, ADD_OR_REMOVE_ONE, 1).distance
+    if distance is not None and relation is ADD_OR_REMOVE_ONE and 1 < size <= _LARGEST_MIXTURE:
+        return sampled_group_bound(probability, size, distance=distance)
+    return _of_sample(1 - (1 - probability) ** size, event.event, relation, size)
+
+
+def _of_sample(probability: Fraction, event: Event, relation: NeighboringRelation, size: int) -> RenyiBound:
+    """Of an event that is stated for adding or removing one: a replaced unit is two of these."""
+    near = _inside(event, ADD_OR_REMOVE_ONE, size)
+    if relation is REPLACE_ONE:
+        return exchanged(probability, near, _inside(event, ADD_OR_REMOVE_ONE, 2 * size).bound)
+    return sampled(probability, near)
+
+
+def _truncated_poisson(event: TruncatedPoissonSampledEvent, relation: NeighboringRelation, size: int) -> RenyiBound:
+    """A unit that comes into a full sample takes the place of another one, which is a change by two."""
+    poisson = _of_sample(event.sampling_probability, event.event, relation, 1)
+    if event.max_sample_size >= event.source_size:
+        return grouped_bound(poisson, size)
+    overflow, pair = overflow_of(event), _inside(event.event, ADD_OR_REMOVE_ONE, 2)
+    with_unit = (
+        exchanged(overflow.chance, pair, pair.bound) if relation is REPLACE_ONE else sampled(overflow.chance, pair)
+    )
+    return grouped_bound(truncated_bound(overflow, poisson, with_unit), size)
+
+
+def _without_replacement(event: SampledWithoutReplacementEvent, relation: NeighboringRelation, size: int) -> RenyiBound:
+    """One of a group of c is in the sample with a probability of at most c·γ; then up to all of them are."""
+    probability = min(event.sampling_probability * size, Fraction(1))
+    inside = _inside(event.event, REPLACE_ONE, size)
+    if relation is REPLACE_ONE:
+        return exchanged(probability, inside, inside.bound)
+    return sampled(probability, inside)
+
+
+def _inside(event: Event, relation: NeighboringRelation, size: int) -> Inside:
+    tally = flattened(event, relation, group_size=size)
+    return Inside(tally, bound_of_tally(tally, relation))
+
+
+def _repeat_and_select(event: RepeatAndSelectEvent, relation: NeighboringRelation, size: int) -> RenyiBound:
+    return selected_bound(bound_of(GroupEvent(event.event, size), relation), mean=event.mean, shape=event.shape)
+
+
+def _partition(event: PartitionEvent, relation: NeighboringRelation, size: int) -> RenyiBound:
+    """The unit's parts are the costliest ones, at each order and for each of ε and δ."""
+    touched = touched_parts(event.max_parts_per_unit * size, relation)
+    parts = Counter(GroupEvent(part, size) for part in event.events)
+    bounds = [(_in_a_part(part, relation), min(many, touched)) for part, many in parts.items()]
+    return costliest(bounds, touched)
+
+
+def _in_a_part(event: Event, relation: NeighboringRelation) -> RenyiBound:
+    """A replaced unit is removed from one part, added to another, or replaced in one."""
+    bound = bound_of(event, relation)
+    return worst(bound, bound_of(event, ADD_OR_REMOVE_ONE)) if relation is REPLACE_ONE else bound
+
+
+_LEAVES: Final[dict[type, Callable[[Any], RenyiBound]]] = {
+    NonPrivateEvent: _non_private,
+    PureEvent: _pure,
+    ApproxEvent: _approx,
+    ZCDPEvent: _zcdp,
+    GaussianEvent: _gaussian,
+    DiscreteGaussianEvent: _discrete_gaussian,
+    LaplaceEvent: _laplace,
+    DiscreteLaplaceEvent: _discrete_laplace,
+    RandomizedResponseEvent: _randomized_response,
+    ExponentialEvent: _exponential,
+    FiniteEvent: _finite,
+    MixtureOfGaussiansEvent: _mixture,
+}
+_NESTED: Final[dict[type, Handler]] = {
+    PoissonSampledEvent: _poisson,
+    TruncatedPoissonSampledEvent: _truncated_poisson,
+    SampledWithoutReplacementEvent: _without_replacement,
+    RepeatAndSelectEvent: _repeat_and_select,
+    PartitionEvent: _partition,
+}

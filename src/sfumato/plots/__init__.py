@@ -1,0 +1,23 @@
+"""Pictures of releases, budgets and trade-offs: plain numbers in, a matplotlib figure out.
+
+Figures are made without pyplot, so nothing global changes and no window opens: show one in a notebook by its name, or
+`save` it. matplotlib is the extra `plots`.
+"""
+
+from sfumato.plots.budgets import composition, group_privacy, survey_tradeoff
+from sfumato.plots.files import save
+from sfumato.plots.losses import privacy_loss, privacy_profile, risk, trade_off
+from sfumato.plots.releases import bars, histogram
+
+__all__ = [
+    "bars",
+    "composition",
+    "group_privacy",
+    "histogram",
+    "privacy_loss",
+    "privacy_profile",
+    "risk",
+    "save",
+    "survey_tradeoff",
+    "trade_off",
+]

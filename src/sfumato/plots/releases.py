@@ -1,0 +1,108 @@
+"""Pictures of releases: counts and other values with their error bars."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from sfumato.errors import ParameterError
+from sfumato.plots.panels import BLUE, GREY, INK, LIGHT, Numbers, legend, new_figure, same_length
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_MAX_LABEL_CHARACTERS: Final = 95  # that fit side by side; beyond, labels are turned
+_BAR_WIDTH, _MIN_BARS_ACROSS = 0.7, 6  # one bar alone does not fill the picture
+
+
+def histogram(
+    labels: Sequence[str],
+    true_counts: Numbers | None,
+    private_counts: Numbers,
+    errors: Numbers,
+    *,
+    title: str = "Private histogram",
+    x_label: str = "",
+    confidence: float = 0.95,
+) -> "Figure":
+    """True and private counts side by side, the private ones with their error bars.
+
+    Args:
+        labels: One a bar.
+        true_counts: Exact counts of public or made-up data; None for data that has something to hide.
+        private_counts: Released counts, which may be negative.
+        errors: Half-widths of the intervals around the private counts, in people.
+        title: Above the picture.
+        x_label: What the labels are, with their unit.
+        confidence: Of the intervals, for the legend.
+
+    Raises:
+        ParameterError: Lengths differ, there is no bar, or matplotlib is missing.
+    """
+    same_length(labels=labels, private_counts=private_counts, errors=errors)
+    figure, (axes,) = new_figure(title, x_label=x_label, y_label="people")
+    places, width = np.arange(len(labels)), 0.4
+    if true_counts is None:
+        shift, width = 0.0, _BAR_WIDTH
+    else:
+        same_length(labels=labels, true_counts=true_counts)
+        shift = width / 2
+        axes.bar(places - shift, true_counts, width, color=LIGHT, edgecolor=GREY, linewidth=0.8, label="true")
+    axes.bar(places + shift, private_counts, width, color=BLUE, label="private")
+    interval = f"{100 * confidence:g}% interval"
+    axes.errorbar(
+        places + shift, private_counts, errors, fmt="none", ecolor=INK, elinewidth=1.2, capsize=3, label=interval
+    )
+    _name_bars(axes, labels)
+    legend(axes)
+    return figure
+
+
+def bars(
+    labels: Sequence[str],
+    values: Numbers,
+    lows: Numbers,
+    highs: Numbers,
+    *,
+    title: str = "Private release",
+    x_label: str = "",
+    y_label: str = "value",
+) -> "Figure":
+    """Released values as bars with their intervals.
+
+    Args:
+        labels: One a bar.
+        values: Released values.
+        lows: Lower ends of the intervals, at or below the values.
+        highs: Upper ends of the intervals, at or above the values.
+        title: Above the picture.
+        x_label: What the labels are.
+        y_label: What the values are, with their unit.
+
+    Raises:
+        ParameterError: Lengths differ, there is no bar, an interval misses its value, or matplotlib is missing.
+    """
+    same_length(labels=labels, values=values, lows=lows, highs=highs)
+    figure, (axes,) = new_figure(title, x_label=x_label, y_label=y_label)
+    places = np.arange(len(labels))
+    reach = np.array([np.subtract(values, lows), np.subtract(highs, values)])
+    if not (reach >= 0).all():
+        raise ParameterError("lows, highs", "intervals", "must hold their values")
+    axes.bar(places, values, _BAR_WIDTH, color=BLUE)
+    axes.errorbar(places, values, reach, fmt="none", ecolor=INK, elinewidth=1.2, capsize=4)
+    _name_bars(axes, labels)
+    return figure
+
+
+def _name_bars(axes: "Axes", labels: Sequence[str]) -> None:
+    """Labels under bars, turned where they would touch, and a line at 0, as private counts may lie below."""
+    turned = sum(len(str(label)) + 2 for label in labels) > _MAX_LABEL_CHARACTERS
+    axes.set_xticks(range(len(labels)), [str(label) for label in labels])
+    axes.tick_params(axis="x", length=0, rotation=35 if turned else 0)
+    for text in axes.get_xticklabels():
+        text.set(horizontalalignment="right" if turned else "center", rotation_mode="anchor" if turned else "default")
+    across = max(len(labels), _MIN_BARS_ACROSS)
+    axes.set_xlim((len(labels) - 1 - across) / 2, (len(labels) - 1 + across) / 2)
+    axes.axhline(0, color=GREY, linewidth=0.8)
+    axes.yaxis.set_major_formatter("{x:,.10g}")

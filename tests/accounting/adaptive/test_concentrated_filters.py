@@ -1,0 +1,132 @@
+from fractions import Fraction
+from itertools import pairwise
+
+import pytest
+from scipy.stats import norm
+from tests.accounting.adaptive.adversaries import Move, leaky_response, moment, response, swapped, worst_laws
+from tests.accounting.adaptive.filter_contract import FilterContract
+
+from sfumato.accounting.adaptive.concentrated_filters import GDPFilter, ZCDPFilter
+from sfumato.accounting.finite import smallest_delta
+from sfumato.accounting.gaussian import gaussian_delta_up
+from sfumato.accounting.zcdp import zcdp_delta_up
+from sfumato.errors import ParameterError
+from sfumato.numeric.rounding import exp_down, exp_up
+from sfumato.privacy.events import (
+    ApproxEvent,
+    ComposedEvent,
+    DiscreteGaussianEvent,
+    FullyAdaptiveEvent,
+    GaussianEvent,
+    PureEvent,
+    ZCDPEvent,
+)
+from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
+
+ROUNDING = Fraction(1, 10**12)
+RESPONSES = (response("3/2"), response(2), response(4))
+CUTS = (-4, -2.5, -1.5, -0.5, 0, 0.5, 1.5, 2.5, 4)
+
+
+class TestZCDPFilter(FilterContract):
+    filling = GaussianEvent(10), 10
+
+    def make(self, relation=ADD_OR_REMOVE_ONE):
+        return ZCDPFilter("0.05", "1e-6", neighboring_relation=relation)
+
+
+class TestGDPFilter(FilterContract):
+    filling = GaussianEvent(10), 25
+
+    def make(self, relation=ADD_OR_REMOVE_ONE):
+        return GDPFilter("0.5", neighboring_relation=relation)
+
+
+@pytest.mark.parametrize("order", [2, 3, 5])
+@pytest.mark.parametrize("rho", ["1/4", "3/4"])
+def test_no_adaptive_strategy_passes_a_concentrated_budget_at_any_order(order, rho):
+    account = ZCDPFilter(rho)
+    p, q = worst_laws(account, RESPONSES, depth=5, gain=lambda a, b: a**order / b ** (order - 1))
+    bound = exp_up((order - 1) * order * account.rho)
+    assert Fraction(exp_up(account.rho)) < moment(p, q, order) <= bound
+    assert moment(q, p, order) <= bound
+
+
+def test_no_adaptive_strategy_passes_an_approximately_concentrated_budget():
+    account, delta = ZCDPFilter("3/4", "1/10"), Fraction(1, 10)
+    moves = (*RESPONSES[:2], leaky_response("3/2", "1/20"), leaky_response(2, "1/10"))
+    for epsilon in map(Fraction, ("1", "2", "3")):
+        weight = Fraction(exp_down(epsilon))
+        laws = worst_laws(account, moves, depth=4, gain=lambda p, q, weight=weight: max(p - weight * q, 0))
+        worst = smallest_delta(*laws, epsilon=epsilon)
+        assert delta <= worst + ROUNDING
+        assert worst <= delta + (1 - delta) * Fraction(zcdp_delta_up(rho=account.rho, epsilon=epsilon))
+
+
+def binned(mu):
+    """A Gaussian answer that the analyst only sees rounded: which of the cells between the cuts it falls into."""
+    scaled = [cut + mu / 2 for cut in CUTS]
+    tables = ([0, *norm.cdf(scaled, loc=shift), 1] for shift in (mu, 0))
+    p, q = (tuple(map(float, (b - a for a, b in pairwise(t)))) for t in tables)
+    return Move(GaussianEvent(Fraction(1) / Fraction(str(mu))), p, q)
+
+
+@pytest.mark.parametrize("epsilon", [0.2, 1.0, 2.5])
+def test_no_adaptive_strategy_passes_a_gaussian_budget(epsilon):
+    account = GDPFilter(1)
+    moves = [move for mu in (0.5, 0.6, 0.8, 1.0) for move in (binned(mu), swapped(binned(mu)))]
+    weight = exp_down(Fraction(epsilon))
+    p, q = worst_laws(account, moves, depth=3, gain=lambda a, b: max(float(a) - weight * float(b), 0))
+    worst = sum(max(a - weight * b, 0) for a, b in zip(p, q, strict=True))
+    truth = gaussian_delta_up(noise_multiplier=1, epsilon=epsilon)
+    assert 0.9 * truth < worst < truth * (1 + 1e-9)
+
+
+def test_discrete_noise_is_not_gaussian():
+    discrete = DiscreteGaussianEvent(10)
+    assert not GDPFilter(10).supports(discrete)
+    assert ZCDPFilter("0.005").can_spend(discrete)
+    assert not ZCDPFilter("0.004999").can_spend(discrete)
+
+
+def test_budgets_are_exact():
+    account = ZCDPFilter("0.5")
+    for _ in range(100):
+        account = account.spend(GaussianEvent(10))
+    assert account.remaining["rho"] == 0
+    gaussian = GDPFilter("0.3").spend(GaussianEvent(10), count=9)
+    assert gaussian.remaining["squared_mu"] == 0
+    assert not gaussian.can_spend(GaussianEvent(10**9))
+
+
+def test_pure_events_cost_less_than_half_their_squared_epsilon():
+    account = ZCDPFilter("0.5")
+    assert account.can_spend(PureEvent(1))
+    assert ZCDPFilter("0.463").can_spend(PureEvent(1))
+    assert not ZCDPFilter("0.462").can_spend(PureEvent(1))
+
+
+def test_a_concentrated_budget_without_delta_refuses_every_delta():
+    assert not ZCDPFilter(10).can_spend(ApproxEvent("0.1", "1e-100"))
+    assert ZCDPFilter(10, "1e-100").can_spend(ApproxEvent("0.1", "1e-100"))
+
+
+def test_the_whole_run_fills_an_equal_filter():
+    for account in (ZCDPFilter("0.7"), ZCDPFilter("0.7", "1e-6"), GDPFilter("0.7")):
+        assert {number for _, number in account.spend(account.event).remaining.numbers} == {0}
+    assert ZCDPFilter(1).event == FullyAdaptiveEvent(ZCDPEvent(1))
+    assert isinstance(ZCDPFilter(1, "0.1").event, ComposedEvent)
+
+
+@pytest.mark.parametrize(
+    ("name", "make"),
+    [
+        ("rho", lambda: ZCDPFilter(-1)),
+        ("delta", lambda: ZCDPFilter(1, 1)),
+        ("delta", lambda: ZCDPFilter(1, -1)),
+        ("mu", lambda: GDPFilter(0)),
+    ],
+)
+def test_parameters_are_checked_by_name(name, make):
+    with pytest.raises(ParameterError, match=name):
+        make()

@@ -1,0 +1,178 @@
+import math
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.accounting.contract import AccountantContract
+
+from sfumato.accounting.gaussian import gaussian_epsilon_up
+from sfumato.accounting.pld.accountant import PLDAccountant
+from sfumato.errors import ParameterError, UnsupportedEventError
+from sfumato.privacy.events import (
+    ApproxEvent,
+    DiscreteLaplaceEvent,
+    FiniteEvent,
+    GaussianEvent,
+    LaplaceEvent,
+    NonPrivateEvent,
+    PoissonSampledEvent,
+    PureEvent,
+    RandomizedResponseEvent,
+    RepeatAndSelectEvent,
+    ZCDPEvent,
+)
+from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE
+
+
+class TestPLDAccountant(AccountantContract):
+    delta_slack = Fraction(3, 100)
+
+    def make(self, relation):
+        return PLDAccountant(neighboring_relation=relation)
+
+
+def sampled(probability, noise_multiplier):
+    return PoissonSampledEvent(Fraction(probability), GaussianEvent(Fraction(noise_multiplier)))
+
+
+# ε from dp-accounting 0.6 (grid 1e-4), which is at most 5e-4 above the truth.
+GOLDEN = [
+    (sampled("0.01", 1), 10_000, "1e-5", 6.18771),
+    (sampled("0.01", 1), 10_000, "1e-6", 6.9074),
+    (sampled("0.001", 1), 10_000, "1e-6", 0.5554),
+    (sampled("0.1", 1), 1000, "1e-6", 27.5505),
+    (LaplaceEvent(Fraction(10)), 1000, "1e-6", 18.9503),
+    (LaplaceEvent(Fraction(1)), 100, "1e-6", 71.546),
+    (DiscreteLaplaceEvent(Fraction(10)), 1000, "1e-6", 19.3447),
+    (RandomizedResponseEvent(Fraction(1, 2), 2), 100, "1e-6", 94.298),
+    (RandomizedResponseEvent(Fraction(1, 2), 10), 100, "1e-6", 182.00),
+]
+
+
+@pytest.mark.parametrize(("event", "count", "delta", "epsilon"), GOLDEN)
+def test_known_values_lie_within_a_narrow_interval(event, count, delta, epsilon):
+    interval = PLDAccountant().compose(event, count=count).interval(delta)
+    assert interval.lower * (1 - 1e-3) <= epsilon <= interval.upper * (1 + 1e-3)
+    assert interval.upper - interval.lower <= 1e-3 * interval.upper
+
+
+# Kairouz, Oh and Viswanath's optimal composition in exact arithmetic.
+@pytest.mark.parametrize(("count", "epsilon"), [(100, 4.7745676), (1000, 19.3446714)])
+def test_pure_events_cost_the_optimal_composition(count, epsilon):
+    interval = PLDAccountant().compose(PureEvent(Fraction(1, 10)), count=count).interval("1e-6")
+    assert interval.lower <= epsilon + 1e-7
+    assert interval.upper >= epsilon - 1e-7
+    assert interval.upper - interval.lower <= 1e-6
+
+
+def test_pure_events_at_delta_zero_cost_their_sum():
+    accountant = PLDAccountant().compose(PureEvent(Fraction(1, 10)), count=30)
+    interval = accountant.interval(0)
+    assert 3 <= interval.upper <= 3 + 1e-12
+    assert interval.lower >= 3 * (1 - 1e-5)
+    assert accountant.delta("3.0001") == 0
+
+
+def test_no_epsilon_suffices_for_gaussian_noise_at_delta_zero():
+    assert PLDAccountant().compose(sampled("0.1", 1)).epsilon(0) == math.inf
+
+
+def test_gaussian_releases_have_their_closed_form():
+    accountant = PLDAccountant().compose(GaussianEvent(Fraction(3))).compose(GaussianEvent(Fraction(4)))
+    exact = gaussian_epsilon_up(noise_multiplier=Fraction(12, 5), delta="1e-6")
+    assert accountant.epsilon("1e-6") == exact
+    assert accountant.interval("1e-6").lower < exact
+
+
+def test_concentrated_events_add_up_before_they_are_priced():
+    one = PLDAccountant().compose(ZCDPEvent(Fraction(1, 10)))
+    parts = PLDAccountant().compose(ZCDPEvent(Fraction(1, 30))).compose(ZCDPEvent(Fraction(2, 30)))
+    assert one.interval("1e-6") == parts.interval("1e-6")
+
+
+def test_no_more_is_charged_than_the_sum_of_pure_parameters():
+    accountant = PLDAccountant().compose(PureEvent(Fraction(1, 10))).compose(LaplaceEvent(Fraction(5)))
+    assert accountant.epsilon("1e-300") <= 0.3 + 1e-12
+
+
+def test_approximate_events_cost_their_deltas():
+    accountant = PLDAccountant().compose(ApproxEvent(Fraction(1, 10), Fraction(1, 1000)), count=3)
+    lost = 1 - (1 - 1e-3) ** 3
+    assert lost <= accountant.delta(1) <= lost * (1 + 1e-6)
+    assert accountant.epsilon("0.002") == math.inf
+
+
+def test_a_sampled_exact_answer_costs_the_sampling_probability():
+    accountant = PLDAccountant().compose(PoissonSampledEvent(Fraction(1, 1000), NonPrivateEvent()), count=2)
+    lost = 1 - (1 - 1e-3) ** 2
+    assert lost <= accountant.delta(10) <= lost * (1 + 1e-6)
+
+
+def test_huge_counts_have_an_answer():
+    accountant = PLDAccountant().compose(PureEvent(Fraction(1, 10**6)), count=10**12)
+    assert 0 <= accountant.interval("1e-6").lower <= accountant.epsilon("1e-6") <= 1e6 * (1 + 1e-12)
+    assert PLDAccountant().compose(sampled("0.01", 1), count=10**12).epsilon("1e-6") > 1000
+
+
+def test_large_epsilons_are_within_reach():
+    accountant = PLDAccountant().compose(GaussianEvent(Fraction(1, 2)), count=10_000).compose(LaplaceEvent(Fraction(1)))
+    interval = accountant.interval("1e-6")
+    alone = float(gaussian_epsilon_up(noise_multiplier=Fraction(1, 200), delta="1e-6"))
+    assert alone <= interval.upper <= (alone + 1) * (1 + 1e-3)
+    assert interval.upper - interval.lower <= 1e-3 * interval.upper
+
+
+def test_selection_has_no_profile():
+    with pytest.raises(UnsupportedEventError):
+        PLDAccountant().compose(RepeatAndSelectEvent(GaussianEvent(Fraction(1)), Fraction(3)))
+
+
+def test_replacing_costs_at_least_as_much_as_removing():
+    event = sampled("0.05", 2)
+    removed = PLDAccountant(neighboring_relation=ADD_OR_REMOVE_ONE).compose(event, count=100).interval("1e-6")
+    replaced = PLDAccountant(neighboring_relation=REPLACE_ONE).compose(event, count=100).interval("1e-6")
+    assert removed.lower <= replaced.upper
+
+
+def test_the_privacy_loss_tells_the_same_delta():
+    accountant = PLDAccountant().compose(LaplaceEvent(Fraction(5)), count=20)
+    loss = accountant.privacy_loss()
+    assert abs(loss.probabilities.sum() + loss.infinite_mass - 1) < 1e-6
+    assert loss.delta(2) == pytest.approx(float(accountant.delta(2)), rel=1e-2)
+    assert loss.tail(2) >= loss.delta(2)
+    # KL of Laplace(5) from its shift by 1: 1/5 − 1 + e^(−1/5).
+    assert loss.mean == pytest.approx(20 * (0.2 - 1 + math.exp(-0.2)), rel=1e-3)
+
+
+@pytest.mark.parametrize("event", [None, NonPrivateEvent()])
+def test_the_loss_of_nothing_or_of_an_exact_answer_has_no_law(event):
+    accountant = PLDAccountant() if event is None else PLDAccountant().compose(event)
+    with pytest.raises(ParameterError):
+        accountant.privacy_loss()
+
+
+EVENTS = st.sampled_from(
+    [
+        LaplaceEvent(Fraction(3)),
+        PureEvent(Fraction(1, 4)),
+        GaussianEvent(Fraction(4)),
+        sampled("0.1", 2),
+        FiniteEvent(("1/2", "3/8", "1/8"), ("1/4", "1/2", "1/4")),
+        ApproxEvent(Fraction(1, 10), Fraction(1, 10**9)),
+    ]
+)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.lists(st.tuples(EVENTS, st.integers(1, 40)), min_size=1, max_size=4))
+def test_bounds_of_random_programs_are_in_order_and_grow(program):
+    accountant = PLDAccountant()
+    before = accountant.interval("1e-6")
+    for event, count in program:
+        accountant = accountant.compose(event, count=count)
+        now = accountant.interval("1e-6")
+        assert now.lower <= now.upper
+        assert before.lower <= now.upper
+        before = now
+    assert accountant.delta(Fraction(before.lower)) >= Fraction("1e-6") * (1 - Fraction(1, 10**6))

@@ -1,0 +1,77 @@
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from sfumato.accounting.pld.convolve import compose, infinite_mass
+from sfumato.accounting.pld.cumulants import Cumulants
+from sfumato.accounting.pld.law import Law
+
+STEP = 0.125
+
+
+def law(masses, lowest, infinite=0.0):
+    return Law(lowest=Fraction(lowest), step=STEP, masses=np.array(masses), infinite_mass=infinite)
+
+
+LAWS = (law([0.25, 0.0, 0.5, 0.25], "-1/4"), law([0.125, 0.5, 0.375], "-1/16"))
+COUNTS = (5, 3)
+
+
+def exact_masses():
+    """The composed masses in rationals, and the lowest loss."""
+    result, lowest = [Fraction(1)], Fraction(0)
+    for single, count in zip(LAWS, COUNTS, strict=True):
+        for _ in range(count):
+            terms = [Fraction(mass) for mass in single.masses]
+            result = [
+                sum(result[i - j] * terms[j] for j in range(len(terms)) if 0 <= i - j < len(result))
+                for i in range(len(result) + len(terms) - 1)
+            ]
+            lowest += single.lowest
+    return result, lowest
+
+
+@pytest.mark.parametrize("tilt", [0.0, 1.0, 7.5])
+def test_composed_masses_are_exact_within_the_stated_error(tilt):
+    composed = compose(LAWS, COUNTS, cumulants=Cumulants(LAWS, COUNTS), tilt=tilt, is_upper=True)
+    masses, lowest = exact_masses()
+    offset = (composed.center - lowest) / Fraction(STEP) + composed.first
+    assert offset.denominator == 1
+    squares = 0.0
+    for i, mass in enumerate(masses):
+        place = i - int(offset)
+        scaled = float(mass) * np.exp(tilt * STEP * (place + composed.first) - composed.log_scale)
+        found = composed.masses[place] if 0 <= place < len(composed.masses) else 0.0
+        squares += (scaled - found) ** 2
+    assert np.sqrt(squares) <= composed.error + composed.relative_error + composed.stray
+    assert composed.error < 1e-13
+
+
+def test_the_error_grows_with_the_count():
+    errors = [
+        compose(LAWS[:1], (count,), cumulants=Cumulants(LAWS[:1], (count,)), tilt=0.0, is_upper=True).error
+        for count in (10, 1000, 100_000)
+    ]
+    assert errors == sorted(errors)
+    assert errors[-1] > 100 * errors[0]
+
+
+def test_a_window_too_wide_for_memory_is_refused():
+    count = (10**14,)
+    assert compose(LAWS[:1], count, cumulants=Cumulants(LAWS[:1], count), tilt=0.0, is_upper=True) is None
+
+
+def test_counts_that_drown_in_rounding_are_refused():
+    narrow = (law([1.0, 1e-14], 0),)
+    count = (10**15,)
+    assert compose(narrow, count, cumulants=Cumulants(narrow, count), tilt=0.0, is_upper=True) is None
+
+
+def test_infinite_losses_add_up_outward():
+    laws = (law([0.9], 0, 0.1), law([1 - 2.0**-30], 0, 2.0**-30))
+    exact = 1 - Fraction(9, 10) ** 3 * (1 - Fraction(1, 2**30)) ** 5
+    up, down = (infinite_mass(laws, (3, 5), is_upper=is_upper) for is_upper in (True, False))
+    assert down <= exact <= up
+    assert up - down < 1e-11
+    assert infinite_mass(LAWS, COUNTS, is_upper=True) == 0

@@ -1,0 +1,62 @@
+import math
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.accounting.pld.brute_force import exact_delta, finite_pairs
+
+from sfumato.accounting.pld.refining import delta_upper, epsilon_bounds
+from sfumato.accounting.profiles.finite import FinitePair
+from sfumato.accounting.profiles.profile import DominatingPair
+from sfumato.numeric.rounding import exp_down, exp_up
+
+
+def as_pair(p, q):
+    return DominatingPair(FinitePair(p, q), FinitePair(q, p))
+
+
+def exact_worst(pairs, weight):
+    return max(exact_delta(pairs, weight), exact_delta([(q, p) for p, q in pairs], weight))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(finite_pairs(), min_size=1, max_size=4), st.fractions(Fraction(1, 10**6), Fraction(9, 10)))
+def test_finite_pairs_cost_what_their_definition_says(laws, delta):
+    bounds = epsilon_bounds(tuple((as_pair(p, q), 1) for p, q in laws), delta)
+    assert 0 <= bounds.lower <= bounds.upper
+    if bounds.upper < math.inf:
+        assert exact_worst(laws, Fraction(exp_up(Fraction(bounds.upper)))) <= delta
+    if bounds.lower:
+        assert exact_worst(laws, Fraction(exp_down(Fraction(bounds.lower)))) > delta
+
+
+@settings(max_examples=30, deadline=None)
+@given(finite_pairs(), st.integers(1, 6), st.fractions(Fraction(1, 10**6), Fraction(1, 2)))
+def test_repeated_finite_pairs_cost_what_their_definition_says(law, count, delta):
+    bounds = epsilon_bounds(((as_pair(*law), count),), delta)
+    if bounds.upper < math.inf:
+        assert exact_worst([law] * count, Fraction(exp_up(Fraction(bounds.upper)))) <= delta
+    if bounds.lower:
+        assert exact_worst([law] * count, Fraction(exp_down(Fraction(bounds.lower)))) > delta
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(finite_pairs(), min_size=1, max_size=3), st.fractions(0, 4))
+def test_delta_of_finite_pairs_is_never_below_the_definition(laws, epsilon):
+    upper = delta_upper(tuple((as_pair(p, q), 1) for p, q in laws), epsilon)
+    exact = exact_worst(laws, Fraction(exp_up(epsilon)))
+    assert upper >= exact
+    assert upper <= float(exact) * 1.05 + 1e-3
+
+
+@pytest.mark.parametrize("size", [1, 3, 6])
+def test_heterogeneous_pairs_are_bounded_closely(size):
+    laws = [
+        ((Fraction(3 + i, 8 + i), Fraction(5, 8 + i)), (Fraction(5, 8 + i), Fraction(3 + i, 8 + i)))
+        for i in range(3, 3 + size)
+    ]
+    bounds = epsilon_bounds(tuple((as_pair(p, q), 1) for p, q in laws), Fraction(1, 1000))
+    assert exact_worst(laws, Fraction(exp_up(Fraction(bounds.upper)))) <= Fraction(1, 1000)
+    assert exact_worst(laws, Fraction(exp_down(Fraction(bounds.lower)))) > Fraction(1, 1000)
+    assert bounds.upper - bounds.lower <= 1e-3 * bounds.upper

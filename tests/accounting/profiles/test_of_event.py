@@ -1,0 +1,303 @@
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from tests.accounting.contract import EVENTS
+from tests.accounting.profiles.oracles import only_single
+
+from sfumato.accounting.profiles.additive import Gaussian, Laplace
+from sfumato.accounting.profiles.combined import Bracketed, Mixed, Steps, Worst, worst_of
+from sfumato.accounting.profiles.discrete import DiscreteLaplace
+from sfumato.accounting.profiles.finite import EVERYTHING, NOTHING, FinitePair, WorstPair
+from sfumato.accounting.profiles.mixtures import group_presence, replacement
+from sfumato.accounting.profiles.of_event import pair_of, supports_pair
+from sfumato.accounting.profiles.profile import DominatingPair
+from sfumato.accounting.profiles.sampled import SampledBackward, SampledForward
+from sfumato.accounting.tally import flattened
+from sfumato.privacy.events import (
+    ComposedEvent,
+    DiscreteLaplaceEvent,
+    Event,
+    FiniteEvent,
+    GaussianEvent,
+    GroupEvent,
+    LaplaceEvent,
+    MixtureOfGaussiansEvent,
+    NonPrivateEvent,
+    PartitionEvent,
+    PoissonSampledEvent,
+    PureEvent,
+    SampledWithoutReplacementEvent,
+    SelfComposedEvent,
+    TruncatedPoissonSampledEvent,
+)
+from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, NeighboringRelation
+
+TENTH = Fraction(1, 10)
+EPSILONS = np.array([0.0, 0.01, 0.05, 0.1, 0.3, 0.7, 1.5])
+NOISE = DiscreteLaplaceEvent(Fraction(2))
+UNEVEN = FiniteEvent((Fraction(1, 2), Fraction(1, 2)), (Fraction(1, 5), Fraction(4, 5)))
+
+Sampler = Callable[[int], Iterator[tuple[float, tuple[int, ...]]]]
+
+
+def in_a_row(pairs: tuple[tuple[DominatingPair, int], ...]) -> DominatingPair:
+    """Stands for composition: as many steps of the worst."""
+    count = sum(count for _, count in pairs)
+    forward, backward = worst_of(pair.forward for pair, _ in pairs), worst_of(pair.backward for pair, _ in pairs)
+    return DominatingPair(Steps(forward, count), Steps(backward, count))
+
+
+def single_of(event: Event, relation: NeighboringRelation) -> Event:
+    ((single, _),) = flattened(event, relation).counts
+    return single
+
+
+# A mechanism small enough to sum up: the sum of a random sample of numbers in {−1, 0, 1}, with discrete Laplace noise.
+
+
+def poisson(q: float) -> Sampler:
+    def draws(size: int) -> Iterator[tuple[float, tuple[int, ...]]]:
+        for kept in itertools.product((0, 1), repeat=size):
+            yield q ** sum(kept) * (1 - q) ** (size - sum(kept)), tuple(i for i in range(size) if kept[i])
+
+    return draws
+
+
+def truncated(q: float, most: int) -> Sampler:
+    def draws(size: int) -> Iterator[tuple[float, tuple[int, ...]]]:
+        for chance, kept in poisson(q)(size):
+            cuts = list(itertools.combinations(kept, min(most, len(kept))))
+            for cut in cuts:
+                yield chance / len(cuts), cut
+
+    return draws
+
+
+def without_replacement(count: int) -> Sampler:
+    def draws(size: int) -> Iterator[tuple[float, tuple[int, ...]]]:
+        subsets = list(itertools.combinations(range(size), count))
+        for subset in subsets:
+            yield 1 / len(subsets), subset
+
+    return draws
+
+
+def law(units: tuple[int, ...], sampler: Sampler, scale: float) -> np.ndarray:
+    outcomes = np.arange(-60, 61)
+    ratio = math.exp(-1 / scale)
+    total = np.zeros(outcomes.size)
+    for chance, kept in sampler(len(units)):
+        total += chance * (1 - ratio) / (1 + ratio) * ratio ** np.abs(outcomes - sum(units[i] for i in kept))
+    return total
+
+
+def worst_delta(p: np.ndarray, q: np.ndarray) -> np.ndarray:
+    return np.array([np.maximum(p - math.exp(epsilon) * q, 0).sum() for epsilon in EPSILONS])
+
+
+def databases(size: int) -> Iterator[tuple[int, ...]]:
+    return itertools.product((-1, 0, 1), repeat=size)
+
+
+def assert_bounds(event: Event, sampler: Sampler, relation: NeighboringRelation, *, size: int, group: int = 1) -> None:
+    """Every pair of neighbours of that size lies below the profiles."""
+    pair = pair_of(event, relation, in_a_row)
+    forward, backward = pair.forward.delta_up(EPSILONS), pair.backward.delta_up(EPSILONS)
+    for rest in set(map(tuple, map(sorted, databases(size - group)))):
+        for units in databases(group):
+            with_them = law((*units, *rest), sampler, 2.0)
+            if relation is ADD_OR_REMOVE_ONE:
+                without = law(rest, sampler, 2.0)
+                assert np.all(worst_delta(with_them, without) <= forward + 1e-12)
+                assert np.all(worst_delta(without, with_them) <= backward + 1e-12)
+            else:
+                for others in databases(group):
+                    exchanged = law((*others, *rest), sampler, 2.0)
+                    assert np.all(worst_delta(with_them, exchanged) <= forward + 1e-12)
+
+
+@pytest.mark.parametrize("relation", NeighboringRelation)
+@pytest.mark.parametrize("group", [1, 2])
+def test_poisson_samples_are_bounded_for_every_small_database(relation, group):
+    event = PoissonSampledEvent(Fraction(3, 10), NOISE)
+    assert_bounds(GroupEvent(event, group), poisson(0.3), relation, size=3, group=group)
+
+
+@pytest.mark.parametrize("relation", NeighboringRelation)
+@pytest.mark.parametrize("group", [1, 2])
+def test_truncated_samples_are_bounded_for_every_small_database(relation, group):
+    """Without the unit there are one or two fewer; the sample is then cut less often."""
+    event = TruncatedPoissonSampledEvent(Fraction(3, 5), 4, 2, NOISE)
+    assert_bounds(GroupEvent(event, group), truncated(0.6, 2), relation, size=4, group=group)
+
+
+@pytest.mark.parametrize("relation", NeighboringRelation)
+@pytest.mark.parametrize("group", [1, 2])
+def test_samples_without_replacement_are_bounded_for_every_small_database(relation, group):
+    """The event inside is stated for exchanging a unit, which moves a sum by 2."""
+    event = SampledWithoutReplacementEvent(2, 4, DiscreteLaplaceEvent(Fraction(2), Fraction(2)))
+    assert_bounds(GroupEvent(event, group), without_replacement(2), relation, size=4, group=group)
+
+
+def test_a_sampled_gaussian_has_its_known_pairs():
+    event = PoissonSampledEvent(TENTH, GaussianEvent(Fraction(3)))
+    added = pair_of(event, ADD_OR_REMOVE_ONE, only_single)
+    assert added == DominatingPair(
+        SampledForward(TENTH, Gaussian(Fraction(3))), SampledBackward(TENTH, Gaussian(Fraction(3)))
+    )
+    assert pair_of(event, REPLACE_ONE, only_single).forward == replacement(Fraction(3), TENTH)
+    assert pair_of(GroupEvent(event, 4), ADD_OR_REMOVE_ONE, only_single).forward == group_presence(
+        Fraction(3), TENTH, 4
+    )
+
+
+def test_the_mixture_of_a_group_is_tighter_than_the_general_rule():
+    event = PoissonSampledEvent(TENTH, GaussianEvent(Fraction(3)))
+    exact = pair_of(GroupEvent(event, 5), ADD_OR_REMOVE_ONE, only_single).forward.delta_up(EPSILONS)
+    general = SampledForward(1 - Fraction(9, 10) ** 5, Gaussian(Fraction(3, 5))).delta_up(EPSILONS)
+    assert np.all(exact <= general * (1 + 1e-12))
+    assert exact[4] < general[4] / 2
+
+
+def test_very_large_groups_of_a_sample_are_quick():
+    event = GroupEvent(PoissonSampledEvent(Fraction(1, 1000), GaussianEvent(Fraction(1))), 10**6)
+    assert pair_of(event, ADD_OR_REMOVE_ONE, only_single).forward.delta_up(np.array([10.0]))[0] == pytest.approx(1)
+
+
+def test_what_is_inside_a_sample_is_composed_and_exchanged_as_two_steps():
+    seen = []
+
+    def record(pairs):
+        seen.append(tuple((pair.forward, count) for pair, count in pairs))
+        return pairs[0][0]
+
+    event = PoissonSampledEvent(
+        TENTH, ComposedEvent((LaplaceEvent(Fraction(4)), SelfComposedEvent(PureEvent(TENTH), 2)))
+    )
+    pair_of(event, REPLACE_ONE, record)
+    assert seen == [
+        ((Laplace(Fraction(4)), 1), (WorstPair(TENTH), 2)),
+        ((Laplace(Fraction(2)), 1), (WorstPair(2 * TENTH), 2)),
+    ]
+
+
+def test_uneven_pairs_are_turned_both_ways_where_units_are_replaced():
+    added, replaced = (pair_of(UNEVEN, relation, only_single) for relation in NeighboringRelation)
+    assert added == DominatingPair(FinitePair(UNEVEN.p, UNEVEN.q), FinitePair(UNEVEN.q, UNEVEN.p))
+    assert np.all(replaced.forward.delta_up(EPSILONS) == replaced.backward.delta_up(EPSILONS))
+    both = np.maximum(added.forward.delta_up(EPSILONS), added.backward.delta_up(EPSILONS))
+    assert np.all(replaced.forward.delta_up(EPSILONS) == both)
+    assert np.all(replaced.backward.test_down(EPSILONS)[0] == added.backward.test_down(EPSILONS)[0])
+
+
+def test_groups_without_a_rule_take_as_many_steps():
+    mixture = MixtureOfGaussiansEvent(Fraction(4), (Fraction(0), Fraction(1)), (Fraction(1, 2), Fraction(1, 2)))
+    for event in (UNEVEN, mixture):
+        pair = pair_of(GroupEvent(event, 3), ADD_OR_REMOVE_ONE, only_single)
+        one = pair_of(event, ADD_OR_REMOVE_ONE, only_single)
+        assert pair == DominatingPair(Steps(one.forward, 3), Steps(one.backward, 3))
+        replaced = pair_of(GroupEvent(event, 3), REPLACE_ONE, only_single)
+        assert replaced.forward == Steps(Worst((one.forward, one.backward)), 3)
+
+
+def test_an_exact_answer_costs_everything_and_in_a_sample_q():
+    assert pair_of(NonPrivateEvent(), REPLACE_ONE, only_single).forward == EVERYTHING
+    sampled = pair_of(PoissonSampledEvent(TENTH, NonPrivateEvent()), ADD_OR_REMOVE_ONE, only_single)
+    assert sampled.forward.delta_up(np.array([0.0, 50.0])) == pytest.approx([0.1, 0.1])
+
+
+def test_a_partition_costs_its_worst_part():
+    event = PartitionEvent((LaplaceEvent(Fraction(20)), PureEvent(TENTH), GaussianEvent(Fraction(10))))
+    pair = pair_of(event, ADD_OR_REMOVE_ONE, only_single)
+    parts = [Laplace(Fraction(20)), WorstPair(TENTH), Gaussian(Fraction(10))]
+    assert np.all(pair.forward.delta_up(EPSILONS) == np.max([part.delta_up(EPSILONS) for part in parts], axis=0))
+    assert np.all(pair.forward.test_down(EPSILONS)[0] == WorstPair(TENTH).test_down(EPSILONS)[0])
+
+
+def test_a_part_is_touched_once_however_many_a_unit_may_touch():
+    event = PartitionEvent((PureEvent(TENTH), LaplaceEvent(Fraction(20)), PureEvent(TENTH)), 2)
+    pairs = []
+
+    def record(composed):
+        pairs.append([(pair.forward, count) for pair, count in composed])
+        return composed[0][0]
+
+    pair_of(event, ADD_OR_REMOVE_ONE, record)
+    pair_of(event, REPLACE_ONE, record)
+    assert [count for _, count in pairs[0]] == [2]
+    assert pairs[1] == [(WorstPair(TENTH), 1), (Laplace(Fraction(20)), 1), (WorstPair(TENTH), 1)]
+
+
+@pytest.mark.parametrize("group", [1, 2])
+@pytest.mark.parametrize("event", EVENTS, ids=lambda event: type(event).__name__)
+def test_an_exchange_covers_a_removal_and_an_addition(event, group):
+    """Parts of a partition may see either where units are replaced."""
+    single = GroupEvent(event, group)
+    for (here, _), (there, _) in zip(*(flattened(single, relation) for relation in NeighboringRelation), strict=True):
+        if supports_pair(here, ADD_OR_REMOVE_ONE):
+            added, exchanged = pair_of(here, ADD_OR_REMOVE_ONE, in_a_row), pair_of(there, REPLACE_ONE, in_a_row)
+            for profile in (added.forward, added.backward):
+                assert np.all(exchanged.forward.delta_up(EPSILONS) >= profile.delta_up(EPSILONS) * (1 - 1e-11))
+
+
+def test_a_group_touches_as_many_times_as_many_parts():
+    event = PartitionEvent(tuple(LaplaceEvent(Fraction(scale)) for scale in range(20, 40)))
+    counts = []
+
+    def record(composed):
+        counts.append(composed[0][1])
+        return composed[0][0]
+
+    pair_of(GroupEvent(event, 3), ADD_OR_REMOVE_ONE, record)
+    pair_of(GroupEvent(event, 3), REPLACE_ONE, record)
+    assert counts == [3, 6]
+
+
+def test_an_empty_partition_costs_nothing():
+    assert pair_of(PartitionEvent(()), REPLACE_ONE, only_single).forward == NOTHING
+
+
+def test_a_truncated_sample_weighs_both_cases():
+    event = TruncatedPoissonSampledEvent(TENTH, 30, 5, GaussianEvent(Fraction(2)))
+    forward = pair_of(event, ADD_OR_REMOVE_ONE, only_single).forward
+    assert isinstance(forward, Mixed)
+    (fits, first), (full, second) = forward.parts
+    assert fits + full == pytest.approx(1)
+    assert first == SampledForward(TENTH, Gaussian(Fraction(2)))
+    assert second.base == Gaussian(Fraction(1))
+    assert second.sampling_probability < TENTH
+
+
+@pytest.mark.parametrize("relation", NeighboringRelation)
+@pytest.mark.parametrize("event", EVENTS, ids=lambda event: type(event).__name__)
+def test_bounds_fall_and_tests_lie_below_them_for_every_event(event, relation):
+    epsilons = np.concatenate([np.linspace(0, 3, 300), [50.0, 1e3, 1e6]])
+    for single, _ in flattened(event, relation):
+        if type(single).__name__ == "RepeatAndSelectEvent":
+            continue
+        pair = pair_of(single, relation, in_a_row)
+        for profile in (pair.forward, pair.backward):
+            upper, (first, second) = profile.delta_up(epsilons), profile.test_down(epsilons)
+            assert np.all((upper >= 0) & (upper <= 1))
+            assert np.all(np.diff(upper) <= 1e-12)
+            assert np.all((first >= 0) & (first <= 1) & (second >= 0) & (second <= 1))
+            assert np.all(first[:301] - np.exp(epsilons[:301]) * second[:301] <= upper[:301])
+        if relation is REPLACE_ONE:
+            assert np.all(pair.forward.delta_up(epsilons) == pair.backward.delta_up(epsilons))
+
+
+def test_a_bracket_keeps_the_same_pair_for_both_orders():
+    pair = pair_of(UNEVEN, REPLACE_ONE, only_single)
+    assert isinstance(pair.forward, Bracketed)
+    assert isinstance(pair.backward, Bracketed)
+    assert pair.forward.tested == pair.backward.tested.reversed()
+
+
+def test_additive_leaves_are_what_they_say():
+    assert pair_of(single_of(GroupEvent(NOISE, 3), REPLACE_ONE), REPLACE_ONE, only_single).forward == DiscreteLaplace(
+        Fraction(2), 3
+    )

@@ -1,0 +1,42 @@
+from fractions import Fraction
+from math import inf
+
+import numpy as np
+import pytest
+
+from sfumato.accounting.renyi.bound import NOTHING, RenyiBound, composed, costliest, times, worst
+
+ORDERS = np.array([2.0, 4.0])
+LINE = RenyiBound(divergence=lambda orders: orders, failure=Fraction(1, 100), is_symmetric=True)
+FLAT = RenyiBound(divergence=lambda orders: np.full_like(orders, 3.0), epsilon=Fraction(1, 2), is_slow=True)
+
+
+def test_bounds_add_up_as_often_as_they_count():
+    both = composed([(LINE, 2), (FLAT, 3)])
+    assert both.divergence(ORDERS).tolist() == [13.0, 17.0]
+    assert (both.epsilon, both.failure, both.is_symmetric, both.is_slow) == (inf, Fraction(1, 50), False, True)
+    assert composed([(FLAT, 10**12)]).epsilon == Fraction(10**12, 2)
+    assert composed([(LINE, 10**12)]).failure == 1
+
+
+def test_nothing_composed_is_nothing():
+    assert composed([]) is NOTHING
+    assert NOTHING.divergence(ORDERS).tolist() == [0.0, 0.0]
+
+
+def test_one_of_two_is_as_bad_as_the_worse_at_each_order():
+    either = worst(LINE, FLAT)
+    assert either.divergence(ORDERS).tolist() == [3.0, 4.0]
+    assert (either.epsilon, either.failure, either.is_slow) == (inf, Fraction(1, 100), True)
+
+
+@pytest.mark.parametrize(("parts", "expected"), [(1, [3.0, 4.0]), (2, [5.0, 8.0]), (3, [7.0, 11.0]), (9, [7.0, 11.0])])
+def test_the_costliest_parts_are_chosen_at_each_order(parts, expected):
+    chosen = costliest([(LINE, 2), (FLAT, 1)], parts)
+    assert chosen.divergence(ORDERS).tolist() == expected
+    assert chosen.failure == min(parts, 2) * Fraction(1, 100)
+
+
+def test_float_losses_are_multiplied_upward():
+    assert times(0.1, 3) > 0.3
+    assert times(Fraction(1, 10), 3) == Fraction(3, 10)

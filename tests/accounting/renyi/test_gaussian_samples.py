@@ -1,0 +1,93 @@
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from tests.accounting.renyi.oracles import divergence, gaussian_mixture
+
+from sfumato.accounting.renyi.gaussian_samples import (
+    exchanged_gaussian_bound,
+    mixture_bound,
+    sampled_gaussian_bound,
+    sampled_group_bound,
+)
+from sfumato.accounting.renyi.of_event import bound_of
+from sfumato.privacy.events import GaussianEvent
+from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
+
+ORDERS = np.array([1.05, 1.5, 2.0, 3.3, 10.0, 33.0])
+TENTH = Fraction(1, 10)
+
+
+def gaussian(distance):
+    return bound_of(GaussianEvent(1 / distance), ADD_OR_REMOVE_ONE)
+
+
+def integrated(p, q, order):
+    z, step = np.linspace(-120, 120, 120_001, retstep=True)
+    return divergence(gaussian_mixture(*p, z), gaussian_mixture(*q, z), order, step=step)
+
+
+@pytest.mark.parametrize("distance", [Fraction(1, 2), Fraction(2)])
+def test_a_sampled_gaussian_is_no_worse_than_its_bound_in_either_order(distance):
+    sample, point = ((0.0, float(distance)), (0.9, 0.1)), ((0.0,), (1.0,))
+    found = sampled_gaussian_bound(TENTH, gaussian(distance), distance=distance).divergence(ORDERS)
+    for order, bound in zip(ORDERS, found, strict=True):
+        removed, added = integrated(sample, point, order), integrated(point, sample, order)
+        assert added <= removed * (1 + 1e-9)
+        assert bound == pytest.approx(removed, rel=1e-8)
+
+
+def test_an_exchanged_gaussian_is_exactly_as_bad_as_opposite_shifts():
+    found = exchanged_gaussian_bound(TENTH, gaussian(Fraction(2)), distance=Fraction(1)).divergence(ORDERS)
+    pair = ((0.0, 1.0), (0.9, 0.1)), ((0.0, -1.0), (0.9, 0.1))
+    assert found == pytest.approx(np.array([integrated(*pair, order) for order in ORDERS]), rel=1e-8)
+
+
+@pytest.mark.parametrize("angle", [0.3, 1.0, 2.0, 3.0])
+def test_opposite_shifts_are_the_worst_of_a_plane(angle):
+    x, step = np.linspace(-9, 9, 361, retstep=True)
+    grid = np.meshgrid(x, x)
+
+    def log_sample(direction):
+        moved = (grid[0] - np.cos(direction)) ** 2 + (grid[1] - np.sin(direction)) ** 2
+        return np.log(0.7 * np.exp(-(grid[0] ** 2 + grid[1] ** 2) / 2) + 0.3 * np.exp(-moved / 2)) - np.log(2 * np.pi)
+
+    found = exchanged_gaussian_bound(Fraction(3, 10), gaussian(Fraction(2)), distance=Fraction(1)).divergence(
+        ORDERS[:3]
+    )
+    for order, bound in zip(ORDERS[:3], found, strict=True):
+        assert divergence(log_sample(0.0).ravel(), log_sample(angle).ravel(), order, step=step**2) <= bound
+
+
+def test_a_mixture_is_taken_in_its_worse_order():
+    shifts, weights = [Fraction(0), Fraction(1), Fraction(2)], [Fraction(7, 10), Fraction(2, 10), TENTH]
+    mixture, point = ((0.0, 1.0, 2.0), (0.7, 0.2, 0.1)), ((0.0,), (1.0,))
+    found = mixture_bound(shifts, weights).divergence(ORDERS)
+    exact = [max(integrated(mixture, point, order), integrated(point, mixture, order)) for order in ORDERS]
+    assert found == pytest.approx(np.array(exact), rel=1e-8)
+
+
+def test_components_of_probability_zero_do_not_count():
+    kept = mixture_bound([Fraction(1)], [Fraction(1)]).divergence(ORDERS)
+    assert mixture_bound([Fraction(1), Fraction(9)], [Fraction(1), Fraction(0)]).divergence(ORDERS) == pytest.approx(
+        kept
+    )
+
+
+def test_where_integration_takes_too_long_simpler_bounds_are_above_it():
+    orders = np.array([2.0, 1e6])
+    found = mixture_bound([Fraction(0), Fraction(1)], [Fraction(9, 10), TENTH]).divergence(orders)
+    whole = orders * 0.5
+    assert np.all(np.isfinite(found))
+    assert np.all(found <= whole)
+    assert found[1] >= whole[1] + orders[1] / (orders[1] - 1) * np.log(0.1)
+
+
+def test_a_group_in_a_sample_is_a_mixture_of_all_it_can_move():
+    found = sampled_group_bound(TENTH, 2, distance=Fraction(1)).divergence(ORDERS)
+    mixture = ((0.0, 1.0, 2.0), (0.81, 0.18, 0.01))
+    assert found == pytest.approx(
+        np.array([integrated(mixture, ((0.0,), (1.0,)), order) for order in ORDERS]), rel=1e-8
+    )
+    either = sampled_gaussian_bound(Fraction(19, 100), gaussian(Fraction(2)), distance=Fraction(2)).divergence(ORDERS)
+    assert np.all(found < either)

@@ -1,0 +1,141 @@
+"""Laws that tie accountants to each other and to the definition, on random programs of events."""
+
+from fractions import Fraction
+from itertools import product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.accounting.contract import DELTA, EVENTS, name_of
+from tests.accounting.exact_pairs import exact_delta, exact_epsilon
+
+from sfumato.accounting.advanced import AdvancedAccountant
+from sfumato.accounting.basic import BasicAccountant
+from sfumato.accounting.comparison import BestAccountant
+from sfumato.accounting.concentrated import ZCDPAccountant
+from sfumato.accounting.gdp import GDPAccountant
+from sfumato.accounting.optimal import OptimalAccountant
+from sfumato.accounting.pld.accountant import PLDAccountant
+from sfumato.accounting.rdp import RDPAccountant
+from sfumato.privacy.events import (
+    ComposedEvent,
+    Event,
+    FiniteEvent,
+    GroupEvent,
+    LaplaceEvent,
+    PartitionEvent,
+    PoissonSampledEvent,
+    PureEvent,
+    RandomizedResponseEvent,
+    SampledWithoutReplacementEvent,
+    SelfComposedEvent,
+)
+from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation
+
+ACCOUNTANTS = (
+    BasicAccountant,
+    AdvancedAccountant,
+    OptimalAccountant,
+    ZCDPAccountant,
+    RDPAccountant,
+    GDPAccountant,
+    PLDAccountant,
+)
+every_relation = pytest.mark.parametrize("relation", NeighboringRelation)
+LISTED = [name_of(event) for event in EVENTS]
+
+
+def supporting(event: Event, relation: NeighboringRelation):
+    empty = (kind(neighboring_relation=relation) for kind in ACCOUNTANTS)
+    return [accountant.compose(event) for accountant in empty if accountant.supports(event)]
+
+
+@every_relation
+@pytest.mark.parametrize("event", [SelfComposedEvent(event, 5) for event in EVENTS], ids=LISTED)
+def test_independent_accountants_agree_within_their_bounds(event, relation):
+    intervals = [accountant.interval(DELTA) for accountant in supporting(event, relation)]
+    assert max(interval.lower for interval in intervals) <= min(interval.upper for interval in intervals)
+
+
+@every_relation
+@pytest.mark.parametrize("event", EVENTS, ids=LISTED)
+def test_the_best_is_at_most_each(event, relation):
+    best = BestAccountant(neighboring_relation=relation).compose(event, count=3)
+    others = [accountant.epsilon(DELTA) for accountant in supporting(SelfComposedEvent(event, 3), relation)]
+    assert best.epsilon(DELTA) == min(others)
+
+
+MASSES = st.lists(st.integers(1, 6), min_size=3, max_size=3)
+LAWS = MASSES.map(lambda masses: tuple(Fraction(mass, sum(masses)) for mass in masses))
+RESPONSES = st.builds(RandomizedResponseEvent, st.fractions("0.05", "0.9", max_denominator=20), st.integers(2, 4))
+FINITE = st.one_of(RESPONSES, st.builds(FiniteEvent, LAWS, LAWS))
+SHARES = st.fractions("0.05", "0.95", max_denominator=20)
+ADDED = st.one_of(
+    FINITE,
+    st.builds(PoissonSampledEvent, SHARES, FINITE),
+    st.builds(PoissonSampledEvent, SHARES, st.lists(FINITE, min_size=2, max_size=2).map(ComposedEvent)),
+    st.builds(SampledWithoutReplacementEvent, st.integers(1, 4), st.integers(5, 9), RESPONSES),
+    st.builds(PartitionEvent, st.lists(FINITE, min_size=1, max_size=2)),
+)
+REPLACED = st.one_of(
+    FINITE,
+    st.builds(PoissonSampledEvent, SHARES, RESPONSES),
+    st.builds(SampledWithoutReplacementEvent, st.integers(1, 4), st.integers(5, 9), RESPONSES),
+)
+PROGRAMS = st.one_of(
+    st.tuples(st.lists(ADDED, min_size=1, max_size=3), st.just(NeighboringRelation.ADD_OR_REMOVE_ONE)),
+    st.tuples(st.lists(REPLACED, min_size=1, max_size=3), st.just(NeighboringRelation.REPLACE_ONE)),
+)
+DELTAS = st.sampled_from([Fraction(1, 5), Fraction(1, 100), Fraction(1, 10**6)])
+
+
+@settings(max_examples=60)
+@given(PROGRAMS, DELTAS)
+def test_no_accountant_is_below_the_definition(program, delta):
+    events, relation = program
+    event = ComposedEvent(tuple(events))
+    epsilon = exact_epsilon(event, relation, delta)
+    for accountant in supporting(event, relation):
+        assert accountant.epsilon(delta) >= epsilon * (1 - 1e-12), type(accountant).__name__
+
+
+@settings(max_examples=30)
+@given(PROGRAMS, st.sampled_from([Fraction(0), Fraction(1, 3), Fraction(2)]))
+def test_no_accountant_has_less_delta_than_the_definition(program, epsilon):
+    events, relation = program
+    event = ComposedEvent(tuple(events))
+    delta = exact_delta(event, relation, epsilon)
+    for accountant in supporting(event, relation):
+        assert accountant.delta(epsilon) >= delta * (1 - Fraction(1, 10**12)), type(accountant).__name__
+
+
+@settings(max_examples=40)
+@given(st.lists(FINITE, min_size=1, max_size=3), st.integers(1, 2), DELTAS)
+def test_the_loss_distribution_holds_the_truth_between_its_bounds(events, count, delta):
+    event = SelfComposedEvent(ComposedEvent(tuple(events)), count)
+    found = PLDAccountant().compose(event).interval(delta)
+    truth = exact_epsilon(event, ADD_OR_REMOVE_ONE, delta)
+    assert found.lower * (1 - 1e-12) <= truth <= found.upper * (1 + 1e-12)
+
+
+@every_relation
+@pytest.mark.parametrize("count", [1, 2, 6])
+@pytest.mark.parametrize("event", [RandomizedResponseEvent("0.5", 2), RandomizedResponseEvent("0.1", 4)], ids=str)
+def test_few_responses_are_priced_to_a_thousandth(event, count, relation):
+    truth = exact_epsilon(SelfComposedEvent(event, count), relation, DELTA)
+    found = PLDAccountant(neighboring_relation=relation).compose(event, count=count).interval(DELTA)
+    assert found.lower <= truth <= found.upper * (1 + 1e-12)
+    assert found.upper <= truth * (1 + 1e-3)
+
+
+@every_relation
+@pytest.mark.parametrize(("accountant", "size"), list(product(ACCOUNTANTS, [2, 5])))
+def test_a_group_is_the_same_noise_on_a_longer_move(accountant, size, relation):
+    empty = accountant(neighboring_relation=relation)
+    for event, as_one in (
+        (LaplaceEvent(10), LaplaceEvent(Fraction(10, size))),
+        (PureEvent("0.1"), PureEvent(Fraction(size, 10))),
+    ):
+        if empty.supports(event):
+            group = empty.compose(GroupEvent(event, size), count=7)
+            assert group.epsilon(DELTA) == empty.compose(as_one, count=7).epsilon(DELTA)

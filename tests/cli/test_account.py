@@ -1,0 +1,116 @@
+import json
+
+import pytest
+from tests.cli.commands import refusal, run
+
+from sfumato.accounting.comparison import ACCOUNTANTS, best
+from sfumato.privacy.codec import encode_event
+from sfumato.privacy.events import GaussianEvent, LaplaceEvent, SelfComposedEvent
+
+EVENT = {"type": "GaussianEvent", "noise_multiplier": 10}
+
+
+@pytest.fixture
+def written(tmp_path):
+    def write(document):
+        path = tmp_path / "releases.json"
+        path.write_text(document if isinstance(document, str) else json.dumps(document), "utf-8")
+        return path
+
+    return write
+
+
+def figures(path, *options):
+    result = run("account", path, *options, "--json")
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def test_the_table_is_that_of_the_package(written):
+    path = written([{"event": encode_event(GaussianEvent(10)), "count": 100}])
+    result = run("account", path, "--delta", "1e-6")
+    assert result.exit_code == 0
+    assert result.stdout == f"{best([(GaussianEvent(10), 100)], delta='1e-6')}\n"
+    assert all(kind.__name__ in result.stdout for kind in ACCOUNTANTS.values())
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        [{"event": EVENT, "count": 2}],
+        [{"event": EVENT}, {"event": EVENT}],
+        [EVENT, EVENT],
+        [{"event": {"version": 1, "event": EVENT}, "count": 2}],
+        [{"version": 1, "event": EVENT, "count": 2}],
+        {"version": 1, "event": EVENT, "count": 2},
+        {**EVENT, "count": 2},
+        encode_event(SelfComposedEvent(GaussianEvent(10), 2)),
+    ],
+)
+def test_every_way_to_write_two_releases_costs_the_same(written, document):
+    found = figures(written(document), "--delta", "1e-6")
+    assert found["epsilon"] == float(best([(GaussianEvent(10), 2)], delta="1e-6").epsilon)
+
+
+def test_decimals_are_taken_as_written(written):
+    path = written('[{"event": {"type": "PureEvent", "epsilon": 0.1}, "count": 10}]')
+    assert figures(path, "--delta", "0")["epsilon"] == 1
+
+
+def test_json_has_the_interval_the_winner_and_every_figure(written):
+    found = figures(written([{"event": EVENT, "count": 100}]), "--delta", "1e-6", "--relation", "replace_one")
+    assert found["neighboring_relation"] == "replace_one"
+    assert found["lower_epsilon"] <= found["epsilon"] == found["figures"][found["accountant"]]
+    assert (found["solves_for"], found["delta"]) == ("epsilon", pytest.approx(1e-6))
+    assert set(found["figures"]) == {kind.__name__ for kind in ACCOUNTANTS.values()}
+    assert found["figures"]["OptimalAccountant"] is None
+
+
+def test_delta_is_found_at_an_epsilon(written):
+    found = figures(written([{"event": EVENT, "count": 100}]), "--epsilon", "4.8866")
+    assert found["solves_for"] == "delta"
+    assert found["delta"] == pytest.approx(1e-6, rel=1e-3)
+
+
+def test_an_exact_answer_costs_infinity(written):
+    found = figures(written([{"type": "NonPrivateEvent"}]), "--delta", "1e-6")
+    assert found["epsilon"] == "infinite"
+
+
+@pytest.mark.parametrize(
+    ("document", "words"),
+    [
+        ("{", "must be JSON"),
+        ("[" * 100_000, "must be JSON"),
+        ("[5]", "entry 1"),
+        ([{"event": EVENT, "count": 0}], "entry 1, count"),
+        ([EVENT, {"event": EVENT, "count": "many"}], "entry 2, count"),
+        ([{"event": {"type": "Magic"}}], "entry 1"),
+        ([{"event": {"type": "PureEvent", "epsilon": -1}}], "entry 1"),
+        ([{"version": 99, "event": EVENT}], "version"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_refused_with_the_place(written, document, words):
+    line = refusal("account", written(document), "--delta", "1e-6")
+    assert words in line
+
+
+def test_a_missing_file_is_named(tmp_path):
+    assert "none.json" in refusal("account", tmp_path / "none.json", "--delta", "1e-6")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ((), "exactly one"),
+        (("--delta", "1e-6", "--epsilon", "1"), "exactly one"),
+        (("--delta", "2"), "delta"),
+        (("--delta", "much"), "delta"),
+        (("--delta", "0", "--relation", "friends"), "neighboring_relation"),
+    ],
+)
+def test_options_are_checked(written, options, words):
+    assert words in refusal("account", written([LAPLACE]), *options)
+
+
+LAPLACE = encode_event(LaplaceEvent(1))

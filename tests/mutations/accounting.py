@@ -1,0 +1,239 @@
+"""Seeded bugs of accountants, filters and calibrations."""
+
+from tests.mutations.mutants import Mutant
+
+MUTANTS = (
+    Mutant(
+        name="the best accountant takes the largest lower bound for the cost",
+        edits=(
+            (
+                "accounting/comparison.py",
+                "min(interval.upper for interval in intervals)",
+                "max(interval.lower for interval in intervals)",
+            ),
+        ),
+        tests=("tests/accounting/test_comparison.py",),
+    ),
+    Mutant(
+        name="calibration returns the end of the bracket that was refused",
+        edits=(("accounting/crossing.py", "    return allowed.value", "    return refused.value"),),
+        tests=("tests/accounting/test_crossing.py",),
+    ),
+    Mutant(
+        name="a calibration at ε = 0 looks at ε",
+        edits=(
+            (
+                "accounting/calibration.py",
+                "cost, limit = spent.delta(0), target.delta",
+                "cost, limit = spent.epsilon(target.delta), target.delta",
+            ),
+        ),
+        tests=("tests/accounting/test_calibration.py",),
+    ),
+    Mutant(
+        name="a belief ends at e^ε times itself, as odds do",
+        edits=(
+            (
+                "accounting/explained.py",
+                "highest=prior * odds / (other + prior * odds)",
+                "highest=min(prior * odds, Fraction(1))",
+            ),
+        ),
+        tests=("tests/accounting/test_explained.py",),
+    ),
+    Mutant(
+        name="printed figures are rounded down",
+        edits=(("accounting/printed.py", "rounding=ROUND_CEILING", "rounding='ROUND_FLOOR'"),),
+        tests=("tests/accounting/test_printed.py",),
+    ),
+    Mutant(
+        name="a truncated sample drives nobody out",
+        edits=(("accounting/pricing.py", "any_of_them=any_of_them, steps=2)", "any_of_them=any_of_them)"),),
+        tests=("tests/accounting/test_amplification.py",),
+    ),
+    Mutant(
+        name="losses are summed from the mode on",
+        edits=(
+            (
+                "accounting/composed_responses.py",
+                "epsilon_each + count) / 2) + 1, law.lowest)",
+                "epsilon_each + count) / 2) + 1, law.mode)",
+            ),
+        ),
+        tests=("tests/accounting/test_composed_responses.py",),
+    ),
+    Mutant(
+        name="the delta of events is not taken off",
+        edits=(("accounting/optimal.py", "return (delta - failing) / (1 - failing)", "return delta - 0 * failing"),),
+        tests=("tests/accounting/test_optimal.py",),
+    ),
+    Mutant(
+        name="a group over a sample shares delta as one",
+        edits=(("accounting/pricing.py", "share / any_of_them", "share / event.sampling_probability"),),
+        tests=("tests/accounting/test_pricing.py",),
+    ),
+    Mutant(
+        name="the best of many costs one epsilon less",
+        edits=(("accounting/pricing.py", "else (2 + event.shape) * epsilon", "else (1 + event.shape) * epsilon"),),
+        tests=("tests/accounting/test_pricing.py",),
+    ),
+    Mutant(
+        name="advanced composition forgets counts",
+        edits=(("accounting/advanced.py", "squares += count * epsilon**2", "squares += epsilon**2"),),
+        tests=("tests/accounting/test_advanced.py",),
+    ),
+    Mutant(
+        name="a filter looks at what was spent, not at what would be",
+        edits=(
+            (
+                "accounting/adaptive/privacy_filter.py",
+                "if not self._allows(total):",
+                "if not self._allows(self.spent):",
+            ),
+        ),
+        tests=("tests/accounting/adaptive/test_privacy_filter.py", "tests/accounting/adaptive/test_pure_filters.py"),
+    ),
+    Mutant(
+        name="an odometer takes the best order without paying for the others",
+        edits=(
+            (
+                "accounting/adaptive/renyi_odometers.py",
+                "log_up(1 / (weight * self.delta_slack))",
+                "log_up(1 / self.delta_slack)",
+            ),
+        ),
+        tests=("tests/accounting/adaptive/test_renyi_odometers.py",),
+    ),
+    Mutant(
+        name="a Rényi filter is content with any one order",
+        edits=(
+            (
+                "accounting/adaptive/amounts.py",
+                "return all(number <= limits[name]",
+                "return any(number <= limits[name]",
+            ),
+        ),
+        tests=("tests/accounting/adaptive/test_renyi_filter.py", "tests/accounting/adaptive/test_amounts.py"),
+    ),
+    Mutant(
+        name="an advanced filter at half its logarithm",
+        edits=(
+            (
+                "accounting/adaptive/pure_filters.py",
+                "and self._doubled_log * squares <=",
+                "and self._doubled_log * squares / 2 <=",
+            ),
+        ),
+        tests=("tests/accounting/adaptive/test_pure_filters.py",),
+    ),
+    Mutant(
+        name="Gaussian privacy at the price of concentrated privacy",
+        edits=(
+            (
+                "accounting/adaptive/event_prices.py",
+                "AdditivePrice(1 / event.noise_multiplier**2)",
+                "AdditivePrice(1 / (2 * event.noise_multiplier**2))",
+            ),
+        ),
+        tests=("tests/accounting/adaptive/test_concentrated_filters.py",),
+    ),
+    Mutant(
+        name="the worse order of a finite pair is forgotten",
+        edits=(
+            (
+                "accounting/renyi/curves.py",
+                "return np.maximum(_one_way(orders, p, q), _one_way(orders, q, p))",
+                "return _one_way(orders, p, q)",
+            ),
+        ),
+        tests=("tests/accounting/renyi/test_curves.py",),
+    ),
+    Mutant(
+        name="no run at all has no probability",
+        edits=(("accounting/renyi/selection.py", "np.logaddexp(-average, runs)", "runs"),),
+        tests=("tests/accounting/renyi/test_selection.py",),
+    ),
+    Mutant(
+        name="a trapezoidal rule with too few nodes",
+        edits=(("accounting/renyi/gaussian_mixtures.py", "_ACCURACY: Final = 80.0", "_ACCURACY: Final = 8.0"),),
+        tests=("tests/accounting/renyi/test_gaussian_mixtures.py",),
+    ),
+    Mutant(
+        name="what fails is not taken from δ",
+        edits=(("accounting/rdp.py", "left = (delta - bound.failure) / (1 - bound.failure)", "left = delta"),),
+        tests=("tests/accounting/test_rdp.py",),
+    ),
+    Mutant(
+        name="a unit that comes into a full sample replaces nobody",
+        edits=(
+            (
+                "accounting/renyi/of_event.py",
+                "_inside(event.event, ADD_OR_REMOVE_ONE, 2)",
+                "_inside(event.event, ADD_OR_REMOVE_ONE, 1)",
+            ),
+        ),
+        tests=("tests/accounting/renyi/test_truncated.py",),
+    ),
+    Mutant(
+        name="groups over a partition cost linearly",
+        edits=(
+            (
+                "accounting/additive.py",
+                "flattened(part, relation, group_size=size), relation, leaf)",
+                "flattened(part, relation), relation, leaf).times(size)",
+            ),
+        ),
+        tests=("tests/accounting/test_additive.py",),
+    ),
+    Mutant(
+        name="the factor between discrete and continuous law forgotten",
+        edits=(
+            (
+                "accounting/gaussian_bound.py",
+                "inner = min(epsilon - self.log_factor, _LARGEST_EPSILON)",
+                "inner = min(epsilon, _LARGEST_EPSILON)",
+            ),
+        ),
+        tests=("tests/accounting/test_gaussian_bound.py",),
+    ),
+    Mutant(
+        name="discrete noise taken for continuous",
+        edits=(("accounting/smoothing.py", "square / (variance - taken), 64)", "square / variance, 64)"),),
+        tests=("tests/accounting/test_smoothing.py",),
+    ),
+    Mutant(
+        name="pure events at half their concentrated price",
+        edits=(("accounting/zcdp.py", "float(min(loss, _FULL)) / 2)", "float(min(loss, _FULL)) / 4)"),),
+        tests=("tests/accounting/test_zcdp.py",),
+    ),
+    Mutant(
+        name="delta of approximate events not spent",
+        edits=(
+            ("accounting/concentrated.py", "delta=(delta - Fraction(slack)) / (1 - Fraction(slack)))", "delta=delta)"),
+        ),
+        tests=("tests/accounting/test_concentrated.py",),
+    ),
+    Mutant(
+        name="a count composes its event once",
+        edits=(
+            (
+                "accounting/tally.py",
+                "Tally(tuple((event, many * times) for event, many in self.counts))",
+                "Tally(self.counts)",
+            ),
+        ),
+        tests=("tests/accounting/test_tally.py",),
+    ),
+    Mutant(
+        name="concentrated privacy of a group grows linearly",
+        edits=(("accounting/tally.py", "ZCDPEvent(event.rho * size**2)", "ZCDPEvent(event.rho * size)"),),
+        tests=("tests/accounting/test_tally.py",),
+    ),
+    Mutant(
+        name="a replaced unit in a sample of everybody is one step",
+        edits=(
+            ("accounting/tally.py", "group_size=group_size * replacement_group(relation))", "group_size=group_size)"),
+        ),
+        tests=("tests/accounting/test_tally.py",),
+    ),
+)
