@@ -57,6 +57,12 @@ def hundred_gaussians_theirs() -> dict[str, float]:
 def thousand_laplaces_ours() -> dict[str, float]:
     accountant, events = ours()
     steps = [events.LaplaceEvent(f"{50 + i / 10}") for i in range(1000)]
+    return measured(lambda: {"upper": float(composed(accountant, steps).epsilon(DELTA))})
+
+
+def thousand_laplace_intervals_ours() -> dict[str, float]:
+    accountant, events = ours()
+    steps = [events.LaplaceEvent(f"{50 + i / 10}") for i in range(1000)]
     return measured(lambda: interval(composed(accountant, steps)))
 
 
@@ -124,6 +130,7 @@ TASKS: dict[str, tuple[Callable[[], dict[str, float]], Callable[[], dict[str, fl
     "Gaussian σ 1 sampled with 0.01, 10,000 steps": (sampled_steps_ours, sampled_steps_theirs, 3),
     "100 distinct Gaussians sampled with 0.01": (hundred_gaussians_ours, hundred_gaussians_theirs, 10),
     "1,000 distinct Laplace": (thousand_laplaces_ours, thousand_laplaces_theirs, 3),
+    "the same, with a lower bound": (thousand_laplace_intervals_ours, thousand_laplaces_theirs, 0),
     "σ for ε = 3, sampled with 0.01, 10,000 steps": (calibration_ours, calibration_theirs, 5),
     "Gaussian σ 0.5 sampled with 0.9, 10,000 steps": (large_epsilon_ours, large_epsilon_theirs, 0),
     "discrete Gaussian σ 20, 1,000 steps": (discrete_ours, discrete_theirs, 0),
@@ -163,7 +170,8 @@ def compare(task: str) -> str:
             runs[side].append(in_process(task, side))
     own, peer = (statistics.median(run["seconds"] for run in side) for side in runs)
     first, other = runs[0][0], runs[1][0]
-    answer = f"[{first['lower']:.6g}, {first['upper']:.6g}]" if "lower" in first else f"{first['noise']:.5g}"
+    answer = f"{first.get('upper', first.get('noise')):.6g}"
+    answer = f"[{first['lower']:.6g}, {answer}]" if "lower" in first else answer
     width = f"{1 - first['lower'] / first['upper']:.1e}" if "lower" in first else ""
     target = f"{TASKS[task][2]}" if TASKS[task][2] else ""
     cells = (

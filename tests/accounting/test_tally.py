@@ -74,6 +74,15 @@ def test_a_group_of_groups_is_a_group(event, inner, outer, relation):
     assert flattened(GroupEvent(event, 1), relation) == flattened(event, relation)
 
 
+def test_one_by_one_is_all_at_once():
+    events = [PureEvent(Fraction(k * k % 83, 100)) for k in range(100)]
+    tally = Tally()
+    for event in events:
+        tally = tally.plus(flattened(event, ADD_OR_REMOVE_ONE))
+    assert tally == flattened(ComposedEvent(tuple(events)), ADD_OR_REMOVE_ONE)
+    assert len(tally.counts) < 50
+
+
 def test_nesting_multiplies_counts():
     inner = ComposedEvent((ONE, SelfComposedEvent(TWO, 3)))
     assert counts(SelfComposedEvent(ComposedEvent((inner, ONE)), 5)) == {ONE: 10, TWO: 15}

@@ -236,4 +236,124 @@ MUTANTS = (
         ),
         tests=("tests/accounting/test_tally.py",),
     ),
+    Mutant(
+        name="what is cut off above a grid is lost",
+        edits=(
+            (
+                "accounting/pld/discretize.py",
+                "masses=masses, infinite_mass=float(forward[-1]))\n\n\ndef lower_law",
+                "masses=masses, infinite_mass=0.0)\n\n\ndef lower_law",
+            ),
+        ),
+        tests=("tests/accounting/pld/test_discretize.py",),
+    ),
+    Mutant(
+        name="losses are rounded down",
+        edits=(
+            (
+                "accounting/pld/discretize.py",
+                "asked = np.abs(losses) * (1 - _NUDGE)",
+                "asked = np.abs(losses) + grid.step / 2",
+            ),
+        ),
+        tests=("tests/accounting/pld/test_discretize.py",),
+    ),
+    Mutant(
+        name="masses are not rounded outward",
+        edits=(
+            (
+                "accounting/pld/curves.py",
+                "np.maximum(masses + error, 0.0) if is_upper",
+                "np.maximum(masses - error, 0.0) if is_upper",
+            ),
+        ),
+        tests=("tests/accounting/pld/test_curves.py",),
+    ),
+    Mutant(
+        name="errors of the transform are not added",
+        edits=(("accounting/pld/bounds.py", "return self._up(value + doubt + beyond", "return self._up(value"),),
+        tests=("tests/accounting/pld/test_bounds.py",),
+    ),
+    Mutant(
+        name="a composition forgets its count",
+        edits=(
+            ("accounting/pld/convolve.py", "_power(np.fft.rfft(wrapped), count)", "_power(np.fft.rfft(wrapped), 1)"),
+        ),
+        tests=("tests/accounting/pld/test_convolve.py",),
+    ),
+    Mutant(
+        name="a lower law above the tests",
+        edits=(
+            (
+                "accounting/pld/discretize.py",
+                "np.minimum.accumulate(np.minimum(before if",
+                "np.minimum.accumulate(np.maximum(before if",
+            ),
+        ),
+        tests=("tests/accounting/pld/test_discretize.py",),
+    ),
+    Mutant(
+        name="infinite losses add up as logarithms",
+        edits=(("accounting/pld/composing.py", "-math.expm1(logs)", "logs"),),
+        tests=("tests/accounting/pld/test_composing.py",),
+    ),
+    Mutant(
+        name="an exchanged unit in a sample moves once",
+        edits=(
+            (
+                "accounting/profiles/of_event.py",
+                "for who in (neighbors.present, neighbors.swapped)",
+                "for who in (neighbors.present, neighbors.replaced)",
+            ),
+        ),
+        tests=("tests/accounting/profiles/test_of_event.py",),
+    ),
+    Mutant(
+        name="who is crowded out of a full sample is forgotten",
+        edits=(
+            (
+                "accounting/profiles/of_event.py",
+                "one.swapped, compose), parts.kept_up",
+                "one.present, compose), parts.kept_up",
+            ),
+        ),
+        tests=("tests/accounting/profiles/test_of_event.py",),
+    ),
+    Mutant(
+        name="only the presence of a replaced unit is paid for",
+        edits=(
+            (
+                "accounting/profiles/sampled.py",
+                "q / (q + growth) * self.replaced.delta_up(inner)",
+                "q / (q + growth) * self.present.delta_up(inner)",
+            ),
+        ),
+        tests=("tests/accounting/profiles/test_sampled.py",),
+    ),
+    Mutant(
+        name="a lower bound of a tail that is 0 is not",
+        edits=(("accounting/profiles/lattice_tails.py", "(sign > 0) * TINY", "TINY"),),
+        tests=("tests/accounting/profiles/test_lattice_tails.py",),
+    ),
+    Mutant(
+        name="a lower bound by a mechanism of twice the range",
+        edits=(("accounting/profiles/choice.py", "WorstPair(self.epsilon / 2)", "WorstPair(self.epsilon)"),),
+        tests=("tests/accounting/profiles/test_choice.py",),
+    ),
+    Mutant(
+        name="a group is paid at the single's epsilon",
+        edits=(("accounting/profiles/combined.py", "growing / self.count * (1 - 2 * ULP)", "growing * (1 - 2 * ULP)"),),
+        tests=("tests/accounting/profiles/test_combined.py",),
+    ),
+    Mutant(
+        name="the root of the loss taken for exact",
+        edits=(
+            (
+                "accounting/profiles/mixtures.py",
+                "exponent = np.minimum(epsilon, loss - error)",
+                "exponent = epsilon + 1e-9",
+            ),
+        ),
+        tests=("tests/accounting/profiles/test_mixtures.py",),
+    ),
 )

@@ -1,9 +1,11 @@
 """Which events were composed, and how often: nesting undone, in one order, whatever the order they came in."""
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
+from typing import Final
 
 from sfumato.accounting.conversions import group
 from sfumato.errors import ParameterError
@@ -34,6 +36,8 @@ from sfumato.privacy.events import (
 from sfumato.privacy.guarantees import ApproxDP, NoGuarantee
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, NeighboringRelation
 
+_MANY_MORE: Final = 8
+
 
 @dataclass(frozen=True, slots=True)
 class Tally:
@@ -46,8 +50,17 @@ class Tally:
     counts: tuple[tuple[Event, int], ...] = ()
 
     def plus(self, other: "Tally") -> "Tally":
-        """Both together."""
-        return _tally((*self.counts, *other.counts))
+        """Both together; a few events are put in their places among many."""
+        if _MANY_MORE * len(other.counts) > len(self.counts):
+            return _tally((*self.counts, *other.counts))
+        counts = list(self.counts)
+        for event, count in other.counts:
+            place = bisect_left(counts, repr(event), key=_rank)
+            if place < len(counts) and counts[place][0] == event:
+                counts[place] = event, counts[place][1] + count
+            else:
+                counts.insert(place, (event, count))
+        return Tally(tuple(counts))
 
     def times(self, count: int) -> "Tally":
         """All of it, so many times."""
@@ -197,4 +210,8 @@ def _tally(items: Iterable[tuple[Event, int]]) -> Tally:
     counts: dict[Event, int] = {}
     for event, count in items:
         counts[event] = counts.get(event, 0) + count
-    return Tally(tuple(sorted(counts.items(), key=lambda item: repr(item[0]))))
+    return Tally(tuple(sorted(counts.items(), key=_rank)))
+
+
+def _rank(item: tuple[Event, int]) -> str:
+    return repr(item[0])

@@ -11,6 +11,7 @@ from sfumato.accounting.pld.accountant import PLDAccountant
 from sfumato.errors import ParameterError, UnsupportedEventError
 from sfumato.privacy.events import (
     ApproxEvent,
+    ComposedEvent,
     DiscreteLaplaceEvent,
     FiniteEvent,
     GaussianEvent,
@@ -176,3 +177,13 @@ def test_bounds_of_random_programs_are_in_order_and_grow(program):
         assert before.lower <= now.upper
         before = now
     assert accountant.delta(Fraction(before.lower)) >= Fraction("1e-6") * (1 - Fraction(1, 10**6))
+
+
+def test_of_many_distinct_events_epsilon_is_still_the_upper_end_of_the_interval():
+    events = [LaplaceEvent(Fraction(100 + i)) for i in range(400)]
+    accountant = PLDAccountant().compose(ComposedEvent(tuple(events)))
+    epsilon = accountant.epsilon("1e-6")
+    assert epsilon == accountant.interval("1e-6").upper
+    assert accountant.interval("1e-6").lower > 0.95 * epsilon
+    with pytest.raises(ParameterError, match="delta"):
+        accountant.epsilon(1)

@@ -4,7 +4,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sfumato.accounting.pld.law import Grid, Law
+from sfumato.accounting.pld.law import Law
 from sfumato.accounting.pld.privacy_loss import PrivacyLoss
 from sfumato.errors import ParameterError
 
@@ -17,10 +17,6 @@ def test_its_numbers_are_those_of_the_definition():
     assert LOSS.tail(0) == pytest.approx(0.5)
     assert LOSS.delta(0) == pytest.approx(0.1 + 0.4 * (1 - math.exp(-1)))
     assert LOSS.delta(5) == LOSS.tail(5) == pytest.approx(0.1)
-
-
-def test_a_grid_lists_its_losses():
-    assert Grid(lowest=Fraction(1, 2), step=0.25, size=3).losses.tolist() == [0.5, 0.75, 1.0]
 
 
 def test_epsilon_is_not_negative():

@@ -19,11 +19,12 @@ from sfumato.accounting.profiles.of_event import pair_of, supports_pair
 from sfumato.accounting.tallied import TalliedAccountant
 from sfumato.accounting.tally import Tally
 from sfumato.errors import ParameterError
-from sfumato.numeric.rationals import sqrt_up
+from sfumato.numeric.rationals import Number, nonnegative, sqrt_up
 from sfumato.privacy.events import Event, GaussianEvent, NonPrivateEvent, ZCDPEvent
 from sfumato.privacy.neighbors import NeighboringRelation
 
 _LARGEST_MU_SQUARED: Final = 16  # of one Gaussian factor, so that e^loss stays a float
+_MANY: Final = 64
 _JUST_BELOW: Final = 1 - 1e-6
 _INSIDE: Final = 1 - 1e-6
 
@@ -34,7 +35,7 @@ class PLDAccountant(TalliedAccountant):
 
     **Guarantee**: `epsilon` and `delta` are never below the truth for the accountant's neighboring relation, every
     discretisation, truncation and rounding counted; `interval.lower` is a lower bound for the worst mechanisms with
-    these events, 0 where none is known. The bounds usually meet within 0.05%. Proof: proofs/accounting/pld.md.
+    these events, 0 where none is known. The bounds usually meet within 0.05%. Proof: proofs/accounting/pld/accountant.md.
 
     It prices a batch declared in advance; a filter is needed where parameters are chosen adaptively.
 
@@ -67,6 +68,17 @@ class PLDAccountant(TalliedAccountant):
             raise ParameterError("tally", "NonPrivateEvent", "must not hold an exact answer, whose loss is infinite")
         return PrivacyLoss.of(composed_profile(orders(pairs)[0 if with_unit else -1]).upper)
 
+    def epsilon(self, delta: Number = 0) -> Fraction | float:
+        """The upper end of `interval`; sooner, where many distinct events make the lower end dear.
+
+        Raises:
+            ParameterError: δ is negative, or 1 or more.
+        """
+        allowed = nonnegative(delta, "delta")
+        if len(self.tally.counts) < _MANY or allowed >= 1:
+            return self.interval(delta).upper
+        return _interval(self.tally, self.neighboring_relation, allowed, needs_lower=False).upper
+
     def _supports(self, event: Event) -> bool:
         return supports_pair(event, self.neighboring_relation)
 
@@ -78,7 +90,9 @@ class PLDAccountant(TalliedAccountant):
 
 
 @lru_cache(maxsize=1024)
-def _interval(tally: Tally, relation: NeighboringRelation, delta: Fraction) -> EpsilonInterval:
+def _interval(
+    tally: Tally, relation: NeighboringRelation, delta: Fraction, *, needs_lower: bool = True
+) -> EpsilonInterval:
     pairs = _pairs(tally, relation)
     if pairs is None:
         return EpsilonInterval(math.inf, math.inf)
@@ -87,7 +101,7 @@ def _interval(tally: Tally, relation: NeighboringRelation, delta: Fraction) -> E
     if all(isinstance(event, GaussianEvent) for event, _ in tally):
         upper = gaussian_epsilon_up(noise_multiplier=1 / sqrt_up(_mu_squared(tally)), delta=delta)
         return EpsilonInterval(float(upper) * _JUST_BELOW if delta <= Fraction(999, 1000) else 0.0, upper)
-    bounds = epsilon_bounds(pairs, delta)
+    bounds = epsilon_bounds(pairs, delta, needs_lower=needs_lower)
     return EpsilonInterval(bounds.lower, bounds.upper)
 
 

@@ -61,7 +61,7 @@ class LawProfile:
 def composed(pairs: Pairs) -> DominatingPair:
     """One pair for several, each so many times: the profiles of the composed laws.
 
-    **Guarantee**: dominates the adaptive composition, and its tests hold for it. Proof: proofs/accounting/pld.md §5.
+    **Guarantee**: dominates the adaptive composition, and its tests hold for it. Proof: proofs/accounting/pld/accountant.md §5.
     """
     profiles = [composed_profile(order) for order in orders(pairs)]
     return DominatingPair(profiles[0], profiles[-1])

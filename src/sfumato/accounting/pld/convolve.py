@@ -51,7 +51,7 @@ def compose(
 ) -> Composition | None:
     """The laws, so many times each, about the mean of the tilted composed loss.
 
-    **Guarantee**: the bounds that the result states. Proof: proofs/accounting/pld.md §4.
+    **Guarantee**: the bounds that the result states. Proof: proofs/accounting/pld/accountant.md §4.
 
     Edge cases: None where the window has too many losses, or where counts are so large that rounding drowns the result.
 

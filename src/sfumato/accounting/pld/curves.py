@@ -22,7 +22,7 @@ def polygon_masses(losses: Array, forward: Array, backward: Array, *, is_upper: 
     concave stretch lies below it, so an upper bound stays one and a lower bound stays one.
 
     **Guarantee**: the profile of the masses is at or above the polygon for an upper bound, else at or below it. Proof:
-    proofs/accounting/pld.md §3.
+    proofs/accounting/pld/accountant.md §3.
 
     Args:
         losses: Growing; at least one is 0 or more.

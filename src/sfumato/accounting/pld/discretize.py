@@ -47,7 +47,7 @@ def upper_law(pair: DominatingPair, grid: Grid) -> Law:
     """The chords between the points of the profile on a grid ("connect the dots").
 
     **Guarantee**: in every composition it reveals at least as much as the pair, in the order of the pair. Proof:
-    proofs/accounting/pld.md §2.
+    proofs/accounting/pld/accountant.md §2.
 
     References:
         [DGKKM22].
@@ -65,7 +65,7 @@ def lower_law(pair: DominatingPair, grid: Grid) -> Law:
     """The lines of tests half-way between the losses of a grid, each used up to the losses on its two sides.
 
     **Guarantee**: in every composition it reveals at most as much as the laws of the tests. Proof:
-    proofs/accounting/pld.md §2.
+    proofs/accounting/pld/accountant.md §2.
 
     Edge cases: where the grid is too coarse for any test near 0 to say something, the law has no mass.
     """

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
+from sfumato.accounting.pld.bounds import CertifiedCurve
 from sfumato.accounting.pld.composing import (
     Pairs,
     curve_at_delta,
@@ -37,31 +38,42 @@ class Bounds:
     upper: float
 
 
-def epsilon_bounds(pairs: Pairs, delta: Fraction) -> Bounds:
-    """The smallest ε at a δ above 0, in either order of the pairs, between a lower and an upper bound."""
+def epsilon_bounds(pairs: Pairs, delta: Fraction, *, needs_lower: bool = True) -> Bounds:
+    """The smallest ε at a δ above 0, in either order of the pairs, between a lower and an upper bound.
+
+    Where the lower bound is not needed, and no finer grid is affordable, it is left out; the upper bound is the same.
+    """
     both = orders(pairs)
-    most = max(_at_most(order, delta) for order in both)
     step = first_step(pairs, float(delta), precision=1.5 * _PRECISION)
-    best, before, gap_before = Bounds(0.0, most), math.inf, math.inf
+    best, before, gap_before = Bounds(0.0, math.inf), math.inf, math.inf
     for _ in range(_ROUNDS):
         made = [curve_at_delta(order, float(delta), step=step, is_upper=True) for order in both]
-        uppers = [math.inf if one is None else one.epsilon(delta) for one in made]
+        uppers = [_at_most(order, delta, one) for order, one in zip(both, made, strict=True)]
         worst = uppers.index(max(uppers))
+        best, found = Bounds(best.lower, min(best.upper, max(uppers))), made[worst]
+        work = 0 if found is None else len(found.law.masses) * len(pairs)
+        if not needs_lower and 2 * work > _LARGEST_WORK:
+            break
         below = curve_at_delta(both[worst], float(delta), step=step, is_upper=False)
-        lower = 0.0 if below is None else min(below.epsilon(delta), most)
-        best = Bounds(max(best.lower, lower), min(best.upper, max(uppers)))
+        lower = 0.0 if below is None else below.epsilon(delta)
+        best = Bounds(min(max(best.lower, lower), best.upper), best.upper)
         gap, is_stable = best.upper - best.lower, before - best.upper <= _STABLE * best.upper
-        next_step = step * max(_FINEST, min(0.5, 0.9 * math.sqrt(_PRECISION * best.upper / gap))) if gap else step
-        found = made[worst]
-        work = 0 if found is None else len(found.law.masses) * len(pairs) * step / next_step
+        shrink = max(_FINEST, min(0.5, 0.9 * math.sqrt(_PRECISION * best.upper / gap))) if gap else 1.0
         # A gap that does not close is not the grid's: the worst mechanism is not known so well.
         is_stuck = is_stable and gap > _STUCK * gap_before
-        if gap <= _PRECISION * best.upper or work > _LARGEST_WORK or is_stuck:
+        if gap <= _PRECISION * best.upper or work / shrink > _LARGEST_WORK or is_stuck:
             break
-        if math.isinf(max(uppers)):
-            next_step = step * 4
-        before, gap_before, step = best.upper, gap, next_step
+        before, gap_before, step = best.upper, gap, step * (4.0 if math.isinf(max(uppers)) else shrink)
     return best
+
+
+def _at_most(pairs: Pairs, delta: Fraction, found: CertifiedCurve | None) -> float:
+    """The bound of ε by a curve, or the sum of the highest losses if that is less and infinite ones rarer than δ."""
+    upper = math.inf if found is None else found.epsilon(delta)
+    highest = highest_loss(pairs)
+    if highest is None or upper <= highest or infinite_loss_up(pairs) > delta:
+        return upper
+    return math.nextafter(float(highest), math.inf)
 
 
 def delta_upper(pairs: Pairs, epsilon: Fraction) -> float:
@@ -101,9 +113,3 @@ def _delta_upper(pairs: Pairs, epsilon: Fraction, *, enough: float) -> float:
 def _beyond_highest(pairs: Pairs, epsilon: Fraction) -> float:
     highest = highest_loss(pairs)
     return 1.0 if highest is None or epsilon < highest else infinite_loss_up(pairs)
-
-
-def _at_most(pairs: Pairs, delta: Fraction) -> float:
-    """The sum of the highest losses, where infinite ones are rarer than δ."""
-    highest = highest_loss(pairs)
-    return math.inf if highest is None or infinite_loss_up(pairs) > delta else math.nextafter(float(highest), math.inf)

@@ -17,7 +17,7 @@ _ERROR: Final = 1e-14  # of the logarithm of a number near 1
 
 
 def sampled_gaussian_bound(probability: Fraction, inner: RenyiBound, *, distance: Fraction) -> RenyiBound:
-    """Of (1 − q)N(0, 1) + qN(distance, 1) and N(0, 1); removing the unit is the worse order [MTZ19, Theorem 5]."""
+    """Of (1 − q)N(0, 1) + qN(distance, 1) and N(0, 1); removing the unit is the worse order [MTZ19]."""
     sample = _sample(probability, float_up(distance))
 
     def divergence(orders: Array) -> Array:
