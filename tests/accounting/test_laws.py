@@ -1,5 +1,6 @@
 """Laws that tie accountants to each other and to the definition, on random programs of events."""
 
+from contextlib import suppress
 from fractions import Fraction
 from itertools import product
 
@@ -17,18 +18,27 @@ from sfumato.accounting.gdp import GDPAccountant
 from sfumato.accounting.optimal import OptimalAccountant
 from sfumato.accounting.pld.accountant import PLDAccountant
 from sfumato.accounting.rdp import RDPAccountant
+from sfumato.errors import SfumatoError
 from sfumato.privacy.events import (
+    ApproxEvent,
     ComposedEvent,
+    DiscreteGaussianEvent,
+    DiscreteLaplaceEvent,
     Event,
     FiniteEvent,
+    GaussianEvent,
     GroupEvent,
     LaplaceEvent,
+    MixtureOfGaussiansEvent,
+    NonPrivateEvent,
     PartitionEvent,
     PoissonSampledEvent,
     PureEvent,
     RandomizedResponseEvent,
+    RepeatAndSelectEvent,
     SampledWithoutReplacementEvent,
     SelfComposedEvent,
+    ZCDPEvent,
 )
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation
 
@@ -63,6 +73,53 @@ def test_the_best_is_at_most_each(event, relation):
     best = BestAccountant(neighboring_relation=relation).compose(event, count=3)
     others = [accountant.epsilon(DELTA) for accountant in supporting(SelfComposedEvent(event, 3), relation)]
     assert best.epsilon(DELTA) == min(others)
+
+
+EXTREMES = (
+    *(GaussianEvent(noise) for noise in ("1e-9", "1e-3", "1e9")),
+    *(LaplaceEvent(noise) for noise in ("1e-9", "1e9")),
+    *(DiscreteGaussianEvent(stddev) for stddev in ("0.01", 10**6)),
+    *(DiscreteLaplaceEvent(scale) for scale in ("0.01", 10**6)),
+    DiscreteGaussianEvent(10**6, 10**5, 10**3),
+    PureEvent("1e-30"),
+    PureEvent(10**4),
+    ApproxEvent(1, "1e-300"),
+    ApproxEvent(1, 1),
+    ZCDPEvent("1e-30"),
+    ZCDPEvent(10**6),
+    RandomizedResponseEvent("1e-12", 10**9),
+    RandomizedResponseEvent(1, 2),
+    FiniteEvent((1, 0), (0, 1)),
+    FiniteEvent((1, 0), ("1/2", "1/2")),
+    MixtureOfGaussiansEvent("1e-3", (0, 5), ("0.5", "0.5")),
+    *(PoissonSampledEvent(share, GaussianEvent(1)) for share in (0, "1e-12", "0.999999999999", 1)),
+    PoissonSampledEvent("0.01", GaussianEvent("1e-3")),
+    PoissonSampledEvent("0.5", NonPrivateEvent()),
+    SampledWithoutReplacementEvent(1, 10**12, PureEvent(5)),
+    SampledWithoutReplacementEvent(7, 7, PureEvent(5)),
+    RepeatAndSelectEvent(PureEvent("0.1"), 10**9),
+    GroupEvent(PoissonSampledEvent("0.01", GaussianEvent(5)), 50),
+    PartitionEvent((LaplaceEvent(3), GaussianEvent(4)), 10**6),
+)
+
+
+@every_relation
+@pytest.mark.parametrize("count", [1, 10**12])
+@pytest.mark.parametrize("event", EXTREMES, ids=str)
+def test_extremes_have_a_number_or_a_typed_error(event, count, relation):
+    for accountant in (kind(neighboring_relation=relation) for kind in ACCOUNTANTS):
+        if accountant.supports(event):
+            assert_answers(accountant, event, count)
+
+
+def assert_answers(accountant, event, count):
+    with suppress(SfumatoError):
+        composed = accountant.compose(event, count=count)
+        for delta in (Fraction(0), Fraction(1, 10**300), DELTA, Fraction(999, 1000)):
+            interval = composed.interval(delta)
+            assert 0 <= interval.lower <= interval.upper
+        for epsilon in (Fraction(0), Fraction(1), Fraction(10**6)):
+            assert 0 <= composed.delta(epsilon) <= 1
 
 
 MASSES = st.lists(st.integers(1, 6), min_size=3, max_size=3)

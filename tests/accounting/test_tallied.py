@@ -8,7 +8,16 @@ from tests.privacy.event_strategies import EVENTS
 from sfumato.accounting.accountant import EpsilonInterval
 from sfumato.accounting.tallied import TalliedAccountant
 from sfumato.errors import ParameterError, UnsupportedEventError
-from sfumato.privacy.events import ComposedEvent, Event, NonPrivateEvent, PartitionEvent, PureEvent, ZCDPEvent
+from sfumato.privacy.events import (
+    ComposedEvent,
+    Event,
+    GroupEvent,
+    LaplaceEvent,
+    NonPrivateEvent,
+    PartitionEvent,
+    PureEvent,
+    ZCDPEvent,
+)
 
 
 class CountingAccountant(TalliedAccountant):
@@ -57,6 +66,19 @@ def test_a_thing_that_is_no_event_is_refused():
     for use in (CountingAccountant().compose, CountingAccountant().supports):
         with pytest.raises(ParameterError, match="event"):
             use("PureEvent(1)")
+
+
+def test_what_is_nested_too_deeply_is_refused():
+    event = PureEvent(1)
+    for _ in range(5000):
+        event = ComposedEvent((event,))
+    with pytest.raises(ParameterError, match="nested too deeply"):
+        CountingAccountant().compose(event)
+
+
+def test_a_bound_of_a_group_has_no_lower_end():
+    assert CountingAccountant().compose(GroupEvent(PureEvent(1), 2)).interval() == EpsilonInterval(0, 1)
+    assert CountingAccountant().compose(GroupEvent(LaplaceEvent(1), 2)).interval() == EpsilonInterval(0.5, 1)
 
 
 @pytest.mark.parametrize("count", [0, -1, 1.5, True, "2"])

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from tests.privacy.event_strategies import EVENTS
 
 from sfumato.accounting.tally import Tally, flattened, grouped, response_epsilon_up
+from sfumato.errors import ParameterError
 from sfumato.privacy.events import (
     ApproxEvent,
     ComposedEvent,
@@ -64,7 +65,7 @@ def test_what_is_composed_is_undone(event, relation):
     for single, count in flattened(event, relation):
         assert count >= 1
         assert not isinstance(single, ComposedEvent | SelfComposedEvent | FullyAdaptiveEvent)
-        assert flattened(single, relation) == Tally(((single, 1),))
+        assert flattened(single, relation).counts == ((single, 1),)
 
 
 @given(EVENTS, st.integers(1, 4), st.integers(1, 4), RELATIONS)
@@ -172,6 +173,57 @@ def test_a_sample_of_everybody_is_no_sample():
     assert counts(PoissonSampledEvent(1, TWO)) == {TWO: 1}
     assert counts(PoissonSampledEvent(1, TWO), REPLACE_ONE) == {GaussianEvent(1): 1}
     assert counts(SampledWithoutReplacementEvent(7, 7, TWO), REPLACE_ONE) == {TWO: 1}
+
+
+SPLIT = PartitionEvent((DiscreteLaplaceEvent(1), DiscreteLaplaceEvent(1)))
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [SPLIT, PoissonSampledEvent("0.5", LaplaceEvent(1)), FiniteEvent((1, 0), (0, 1)), ComposedEvent((ONE, SPLIT))],
+)
+def test_a_sample_of_everybody_keeps_what_means_something_else_outside_it(inside):
+    fixed, poisson = SampledWithoutReplacementEvent(10, 10, inside), PoissonSampledEvent(1, inside)
+    assert counts(fixed, ADD_OR_REMOVE_ONE) == {fixed: 1}
+    assert counts(poisson, REPLACE_ONE) == {poisson: 1}
+    assert counts(fixed, REPLACE_ONE) == counts(inside, REPLACE_ONE)
+    assert counts(poisson, ADD_OR_REMOVE_ONE) == counts(inside, ADD_OR_REMOVE_ONE)
+
+
+@pytest.mark.parametrize(
+    ("event", "is_tight"),
+    [
+        (GroupEvent(GaussianEvent(1), 5), True),
+        (GroupEvent(LaplaceEvent(1), 5), True),
+        (GroupEvent(PureEvent(1), 5), False),
+        (GroupEvent(ApproxEvent(1, "1e-9"), 5), False),
+        (GroupEvent(RandomizedResponseEvent("0.5", 2), 5), False),
+        (GroupEvent(DiscreteGaussianEvent(10, "1.75", 2), 2), False),
+        (GroupEvent(PureEvent(1), 1), True),
+        (PoissonSampledEvent("0.5", GroupEvent(PureEvent(1), 2)), False),
+        (PartitionEvent((TWO, GroupEvent(PureEvent(1), 2))), False),
+        (ComposedEvent((TWO, SelfComposedEvent(GroupEvent(ComposedEvent((TWO, ONE)), 2), 3))), False),
+    ],
+)
+def test_a_tally_says_whether_it_only_bounds_what_it_stands_for(event, is_tight):
+    assert flattened(event, ADD_OR_REMOVE_ONE).is_tight == is_tight
+    assert not flattened(PoissonSampledEvent("0.5", ONE), REPLACE_ONE).is_tight
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        SelfComposedEvent(SelfComposedEvent(ONE, 10**8), 10**8),
+        GroupEvent(GroupEvent(ONE, 10**8), 10**8),
+        ComposedEvent((SelfComposedEvent(ONE, 10**15), ONE)),
+        SelfComposedEvent(ONE, 10**400),
+    ],
+    ids=["nested", "groups", "sum", "huge"],
+)
+def test_counts_have_a_limit(event):
+    with pytest.raises(ParameterError, match="count"):
+        flattened(event, ADD_OR_REMOVE_ONE)
+    assert dict(flattened(SelfComposedEvent(ONE, 10**15), ADD_OR_REMOVE_ONE).counts) == {ONE: 10**15}
 
 
 def test_a_truncated_sample_of_everybody_stays():

@@ -31,7 +31,7 @@ from sfumato.privacy.events import (
 NONNEGATIVE = st.fractions(0, 10)
 POSITIVE = st.fractions(Fraction(1, 10**6), 10**6)
 PROBABILITIES = st.fractions(0, 1)
-COUNTS = st.integers(1, 10**6)
+COUNTS = st.integers(1, 30)
 
 SHARES = st.lists(st.integers(1, 9), min_size=3, max_size=3).map(lambda n: tuple(Fraction(k, sum(n)) for k in n))
 THREE = st.tuples(NONNEGATIVE, NONNEGATIVE, NONNEGATIVE)

@@ -75,6 +75,19 @@ def test_a_sum_of_many_different_prices_comes_back():
     assert decode_event(encode_event(total)) == total
 
 
+def test_what_is_beside_the_event_is_not_ignored():
+    with pytest.raises(ParameterError, match="count"):
+        decode_event(encode_event(PureEvent(1)) | {"count": 100})
+
+
+def test_a_document_nested_too_deeply_is_refused():
+    event = {"type": "PureEvent", "epsilon": "1"}
+    for _ in range(5000):
+        event = {"type": "GroupEvent", "event": event, "size": 1}
+    with pytest.raises(ParameterError, match="nested too deeply"):
+        decode_event({"version": VERSION, "event": event})
+
+
 def test_the_golden_file_has_every_kind_of_event():
     assert {type(event) for event in ONE_OF_EACH} == set(get_args(Event))
 

@@ -91,6 +91,9 @@ def test_lists_of_events_become_tuples():
         (lambda: PoissonSampledEvent(1, PureEvent), "event"),
         (lambda: ComposedEvent((PureEvent(1), "PureEvent")), "event"),
         (lambda: PartitionEvent("ab"), "event"),
+        (lambda: ComposedEvent(None), "events"),
+        (lambda: FiniteEvent(None, None), "p"),
+        (lambda: MixtureOfGaussiansEvent(1, 2, 1), "sensitivities"),
     ],
 )
 def test_every_parameter_is_checked_by_name(make, name):

@@ -11,7 +11,7 @@ from typing import Final
 from sfumato.accounting.conversions import group, promise
 from sfumato.accounting.parameters import open_delta
 from sfumato.errors import ParameterError
-from sfumato.numeric.binomial import any_success
+from sfumato.numeric.binomial import SUBNORMAL, any_success
 from sfumato.numeric.rationals import Number, nonnegative, positive_integer, sqrt_up
 from sfumato.numeric.rationals import probability as as_probability
 from sfumato.numeric.rounding import exp_up, float_up, inflated, log_up
@@ -19,6 +19,7 @@ from sfumato.privacy.guarantees import Guarantee, NoGuarantee
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, NeighboringRelation, as_relation
 
 _LARGEST_EXPONENT: Final = 700  # beyond it e^ε leaves the range of floats
+_TINY: Final = Fraction(1, 10**15)
 _LARGEST_SHUFFLED_EPSILON: Final = 30  # no number of reports that fits a machine amplifies more
 
 
@@ -142,12 +143,15 @@ def any_sampled_up(probability: Fraction, size: int) -> Fraction:
     """1 − (1 − q)^size, rounded up: that one at least of some units is in a sample."""
     if size == 1:
         return probability
-    return min(Fraction(inflated(any_success([(probability, size)]))), size * probability, Fraction(1))
+    expected = size * probability
+    if expected < SUBNORMAL:
+        return expected
+    return min(Fraction(inflated(any_success([(probability, size)]))), expected, Fraction(1))
 
 
 def _amplified_epsilon_up(epsilon: Fraction, probability: Fraction) -> Fraction:
-    """ln(1 + q(e^ε − 1)); for large ε as ε + ln(q + (1 − q)e^−ε)."""
+    """ln(1 + q(e^ε − 1)); for large ε as ε + ln(q + (1 − q)e^−ε), for tiny ε with e^ε − 1 ≤ ε + ε²; never above ε."""
     if epsilon > _LARGEST_EXPONENT:
-        return epsilon + log_up(probability + (1 - probability) * Fraction(exp_up(-epsilon)))
-    growth = inflated(math.expm1(float_up(epsilon)))
-    return log_up(1 + probability * Fraction(growth))
+        return epsilon + min(log_up(probability + (1 - probability) * Fraction(exp_up(-epsilon))), Fraction(0))
+    growth = epsilon + epsilon**2 if epsilon < _TINY else Fraction(inflated(math.expm1(float_up(epsilon))))
+    return min(log_up(1 + probability * growth), epsilon)

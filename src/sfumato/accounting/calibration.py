@@ -49,7 +49,9 @@ class Calibration:
 
     def __str__(self) -> str:
         name = str(self.parameter).replace("_", " ")
-        return f"{name} {text_exactly(self.value)} costs ε {text_up(self.epsilon)} at δ {text_up(self.target.delta)}"
+        return (
+            f"{name} {text_exactly(self.value)} costs ε {text_up(self.epsilon)} at δ {text_exactly(self.target.delta)}"
+        )
 
 
 def calibrate(
@@ -214,7 +216,7 @@ def _axis(parameter: Parameter, tolerance: Fraction) -> Axis:
 def _start(parameter: Parameter, axis: Axis, guess: Number | None) -> Fraction:
     if guess is None:
         return Fraction(1, 100) if parameter is Parameter.SAMPLING_PROBABILITY else Fraction(1)
-    return axis.value(axis.position(positive(guess, "guess")))
+    return axis.value(axis.position(axis.nearest(positive(guess, "guess"))))
 
 
 def _excess(spent: Accountant, target: Target) -> float:

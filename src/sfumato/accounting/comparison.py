@@ -1,11 +1,10 @@
 """The best of all accountants, for a batch of releases that was declared in advance. It is not a filter."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
 from types import MappingProxyType
-from typing import Final, Literal, Self, TypeAlias
+from typing import Final, Literal, Self, TypeAlias, TypeVar
 
 from sfumato.accounting.accountant import EpsilonInterval
 from sfumato.accounting.advanced import AdvancedAccountant
@@ -14,17 +13,18 @@ from sfumato.accounting.concentrated import ZCDPAccountant
 from sfumato.accounting.gdp import GDPAccountant
 from sfumato.accounting.optimal import OptimalAccountant
 from sfumato.accounting.pld.accountant import PLDAccountant
-from sfumato.accounting.printed import text_down, text_up
+from sfumato.accounting.printed import text_down, text_exactly, text_up
 from sfumato.accounting.rdp import RDPAccountant
 from sfumato.accounting.tallied import TalliedAccountant
-from sfumato.accounting.tally import Tally, flattened
 from sfumato.errors import ParameterError, UnsupportedEventError
-from sfumato.numeric.rationals import Number, exact, positive_integer
-from sfumato.privacy.events import Event
+from sfumato.numeric.rationals import Number, exact
+from sfumato.privacy.events import ComposedEvent, Event, SelfComposedEvent
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation
 
 Batch: TypeAlias = "Event | Iterable[Event | tuple[Event, int]]"
 Unknown: TypeAlias = Literal["epsilon", "delta"]
+Cost: TypeAlias = "Fraction | float"
+Answer = TypeVar("Answer")
 
 ACCOUNTANTS: Final[Mapping[str, type[TalliedAccountant]]] = MappingProxyType(
     {
@@ -49,7 +49,8 @@ class BestAccountant(TalliedAccountant):
 
     It is **not a filter**: who chooses events after seeing answers must not stop where this figure meets a budget.
 
-    Edge cases: events of which no one accountant prices all are refused together.
+    Edge cases: events of which no one accountant prices all are refused together. An accountant that prices them but
+    finds no figure, because a number lies outside what it can work with, is left out; if all are, its error is raised.
 
     Args:
         neighboring_relation: Between which databases the events' sensitivities and the guarantee hold.
@@ -63,10 +64,11 @@ class BestAccountant(TalliedAccountant):
     """
 
     among: tuple[type[TalliedAccountant], ...] = tuple(ACCOUNTANTS.values())
+    """Those that price everything composed so far."""
 
     def supports(self, event: Event) -> bool:
         """Whether one accountant prices the event, and everything that was composed before, together."""
-        return bool(_applicable(self._after(event, 1), self.neighboring_relation, self.among))
+        return any(kind(neighboring_relation=self.neighboring_relation).supports(event) for kind in self.among)
 
     def compose(self, event: Event, *, count: int = 1) -> Self:
         """A new accountant that has also seen the event, `count` times.
@@ -75,27 +77,37 @@ class BestAccountant(TalliedAccountant):
             UnsupportedEventError: No accountant prices it together with what was composed before.
             ParameterError: The count is not at least 1.
         """
-        tally = self._after(event, positive_integer(count, "count"))
-        if not _applicable(tally, self.neighboring_relation, self.among):
-            raise UnsupportedEventError(event, type(self).__name__)
-        return replace(self, tally=tally)
-
-    def _after(self, event: Event, count: int) -> Tally:
-        return self.tally.plus(flattened(event, self.neighboring_relation).times(count))
+        seen, left = self._flattened(event).times(count), self.among
+        for single, _ in seen:
+            left = tuple(kind for kind in left if kind(neighboring_relation=self.neighboring_relation).supports(single))
+            if not left:
+                raise UnsupportedEventError(single, type(self).__name__)
+        return replace(self, tally=self.tally.plus(seen), among=left)
 
     def _supports(self, event: Event) -> bool:
-        return any(kind(neighboring_relation=self.neighboring_relation).supports(event) for kind in self.among)
+        return self.supports(event)
 
     def _interval(self, delta: Fraction) -> EpsilonInterval:
-        accountants = _applicable(self.tally, self.neighboring_relation, self.among)
-        intervals = [accountant.interval(delta) for accountant in accountants]
+        intervals = self._answers(lambda accountant: accountant.interval(delta))
         return EpsilonInterval(
             max(interval.lower for interval in intervals), min(interval.upper for interval in intervals)
         )
 
     def _delta(self, epsilon: Fraction) -> Fraction | float:
-        accountants = _applicable(self.tally, self.neighboring_relation, self.among)
-        return min(accountant.delta(epsilon) for accountant in accountants)
+        return min(self._answers(lambda accountant: accountant.delta(epsilon)))
+
+    def _answers(self, ask: Callable[[TalliedAccountant], Answer]) -> list[Answer]:
+        """Of the accountants that have one; an error only where none has."""
+        answers: list[Answer] = []
+        errors: list[ParameterError] = []
+        for kind in self.among:
+            try:
+                answers.append(ask(kind(neighboring_relation=self.neighboring_relation, tally=self.tally)))
+            except ParameterError as error:
+                errors.append(error)
+        if not answers:
+            raise errors[0]
+        return answers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +119,8 @@ class Figure:
     """ε or δ, whichever was not stated; None where the accountant has no price."""
     unpriced: Event | None = None
     """The first event for which it has none."""
+    reason: str = ""
+    """Why there is none although every event has a price."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +140,9 @@ class Best:
 
     def __str__(self) -> str:
         symbol = "ε" if self.solves_for == "epsilon" else "δ"
-        head = f"ε {text_up(self.epsilon)} at δ {text_up(self.delta)} by {self.accountant}"
+        epsilon = text_up(self.epsilon) if self.solves_for == "epsilon" else text_exactly(Fraction(self.epsilon))
+        delta = text_up(self.delta) if self.solves_for == "delta" else text_exactly(Fraction(self.delta))
+        head = f"ε {epsilon} at δ {delta} by {self.accountant}"
         lines = [
             f"{head}, under {self.neighboring_relation}; no ε below {text_down(self.lower_epsilon)} holds",
             "",
@@ -166,40 +182,42 @@ def best(
         >>> best([(LaplaceEvent(10), 100)], delta="1e-6").accountant
         'PLDAccountant'
     """
-    account = BestAccountant(neighboring_relation=neighboring_relation)
-    for event, count in _counted(events):
-        account = account.compose(event, count=count)
+    empty = BestAccountant(neighboring_relation=neighboring_relation)
+    account = empty.compose(ComposedEvent(tuple(SelfComposedEvent(event, count) for event, count in _counted(events))))
     if delta is not None and epsilon is None:
-        return _best(account, "epsilon", exact(delta, "delta"))
+        return _best_epsilon(account, exact(delta, "delta"))
     if epsilon is not None and delta is None:
-        return _best(account, "delta", exact(epsilon, "epsilon"))
+        return _best_delta(account, exact(epsilon, "epsilon"))
     raise ParameterError("delta, epsilon", (delta, epsilon), "exactly one must be stated; the other is the answer")
 
 
-def _best(account: BestAccountant, solves_for: Unknown, stated: Fraction) -> Best:
-    figures = sorted((_figure(account, kind, solves_for, stated) for kind in account.among), key=_order)
-    cost = figures[0].cost or Fraction(0)  # `account` refuses what nobody prices
-    epsilon, delta = (cost, stated) if solves_for == "epsilon" else (stated, cost)
+def _best_epsilon(account: BestAccountant, delta: Fraction) -> Best:
+    interval = account.interval(delta)
+    figures = _figures(account, lambda accountant: accountant.epsilon(delta))
+    return Best(
+        neighboring_relation=account.neighboring_relation,
+        epsilon=interval.upper,
+        delta=delta,
+        lower_epsilon=interval.lower,
+        solves_for="epsilon",
+        accountant=figures[0].accountant,
+        figures=figures,
+    )
+
+
+def _best_delta(account: BestAccountant, epsilon: Fraction) -> Best:
+    """The lower end is that at δ as it is printed, rounded up, and so also one at δ itself."""
+    delta = account.delta(epsilon)
+    printed = Fraction(text_up(delta))
+    figures = _figures(account, lambda accountant: accountant.delta(epsilon))
     return Best(
         neighboring_relation=account.neighboring_relation,
         epsilon=epsilon,
         delta=delta,
-        lower_epsilon=account.interval(Fraction(delta)).lower if delta < 1 else Fraction(0),
-        solves_for=solves_for,
+        lower_epsilon=account.interval(printed).lower if printed < 1 else Fraction(0),
+        solves_for="delta",
         accountant=figures[0].accountant,
-        figures=tuple(figures),
-    )
-
-
-@lru_cache(maxsize=1024)
-def _applicable(
-    tally: Tally, neighboring_relation: NeighboringRelation, among: tuple[type[TalliedAccountant], ...]
-) -> tuple[TalliedAccountant, ...]:
-    """The accountants that price all of the events, each with all of them."""
-    return tuple(
-        replace(empty, tally=tally)
-        for empty in (kind(neighboring_relation=neighboring_relation) for kind in among)
-        if all(empty.supports(event) for event, _ in tally.counts)
+        figures=figures,
     )
 
 
@@ -211,14 +229,20 @@ def _counted(events: Batch) -> Iterator[tuple[Event, int]]:
         yield item if isinstance(item, tuple) else (item, 1)
 
 
-def _figure(account: BestAccountant, kind: type[TalliedAccountant], solves_for: Unknown, stated: Fraction) -> Figure:
+def _figures(account: BestAccountant, ask: Callable[[TalliedAccountant], Cost]) -> tuple[Figure, ...]:
+    """Of every accountant there is, the best first."""
+    return tuple(sorted((_figure(account, kind, ask) for kind in ACCOUNTANTS.values()), key=_order))
+
+
+def _figure(account: BestAccountant, kind: type[TalliedAccountant], ask: Callable[[TalliedAccountant], Cost]) -> Figure:
     empty = kind(neighboring_relation=account.neighboring_relation)
     for event, _ in account.tally.counts:
         if not empty.supports(event):
             return Figure(accountant=kind.__name__, cost=None, unpriced=event)
-    full = replace(empty, tally=account.tally)
-    cost = full.epsilon(stated) if solves_for == "epsilon" else full.delta(stated)
-    return Figure(accountant=kind.__name__, cost=cost)
+    try:
+        return Figure(accountant=kind.__name__, cost=ask(replace(empty, tally=account.tally)))
+    except ParameterError as error:
+        return Figure(accountant=kind.__name__, cost=None, reason=str(error))
 
 
 def _order(figure: Figure) -> tuple[bool, Fraction | float]:
@@ -227,6 +251,6 @@ def _order(figure: Figure) -> tuple[bool, Fraction | float]:
 
 
 def _figure_text(figure: Figure) -> str:
-    if figure.cost is None:
+    if figure.unpriced is not None:
         return f"no price for {type(figure.unpriced).__name__}"
-    return text_up(figure.cost)
+    return figure.reason if figure.cost is None else text_up(figure.cost)

@@ -6,7 +6,9 @@ All arithmetic is exact, except e^ε, which is rounded up. A guarantee whose δ 
 import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from functools import reduce
 from heapq import nlargest
+from typing import Final
 
 from sfumato.errors import ParameterError
 from sfumato.numeric.rationals import Number, nonnegative, positive_integer
@@ -14,7 +16,12 @@ from sfumato.numeric.rounding import exp_down, exp_up
 from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, Guarantee, NoGuarantee, PureDP, guarantee
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, NeighboringRelation, as_relation
 
-NOTHING_RELEASED = PureDP(0)
+NOTHING_RELEASED: Final[Guarantee] = PureDP(0)
+
+_MOST_BITS: Final = 9000  # parameters may have 10,000
+_LARGEST: Final = 1 << 4096
+_LARGEST_EXPONENT: Final = 7000  # e^7000 is above 2^10000, and 2^-10000 the smallest δ above 0
+_EXPONENT_OF_FLOATS: Final = 700
 
 
 def to_approx(pure: PureDP) -> ApproxDP:
@@ -45,12 +52,21 @@ def sequential(guarantees: Iterable[Guarantee]) -> Guarantee:
     References:
         [DKMMN06] Theorem 1; [McS09] Theorem 3.
     """
-    return sum(guarantees, start=NOTHING_RELEASED)
+    return reduce(added, guarantees, NOTHING_RELEASED)
+
+
+def added(first: Guarantee, second: Guarantee) -> Guarantee:
+    """`sequential` of two."""
+    if isinstance(first, NoGuarantee) or isinstance(second, NoGuarantee):
+        return NO_GUARANTEE
+    return promise(first.epsilon + second.epsilon, first.delta + second.delta)
 
 
 def repeated(single: Guarantee, count: int) -> Guarantee:
     """`sequential` of `count` times the same guarantee."""
     times = positive_integer(count, "count")
+    if isinstance(single, NoGuarantee):
+        return NO_GUARANTEE
     return promise(single.epsilon * times, single.delta * times)
 
 
@@ -86,6 +102,8 @@ def parallel(
         [McS09] Theorem 4.
     """
     touched = touched_parts(max_parts_per_unit, neighboring_relation)
+    if any(isinstance(each, NoGuarantee) for each in guarantees):
+        return NO_GUARANTEE
     epsilons = nlargest(touched, (each.epsilon for each in guarantees))
     deltas = nlargest(touched, (each.delta for each in guarantees))
     return promise(sum(epsilons, start=Fraction(0)), sum(deltas, start=Fraction(0)))
@@ -119,7 +137,8 @@ def group(single: Guarantee, size: int) -> Guarantee:
         return NO_GUARANTEE
     if single.delta == 0:
         return promise(single.epsilon * units, single.delta)
-    return promise(single.epsilon * units, single.delta * _geometric_up(single.epsilon, units))
+    growth = _geometric_up(single.epsilon, units)
+    return NO_GUARANTEE if growth is None else promise(single.epsilon * units, single.delta * growth)
 
 
 def group_zcdp(rho: Number, size: int) -> Fraction:
@@ -173,16 +192,36 @@ def stable(single: Guarantee, stability: int) -> Guarantee:
     return group(single, positive_integer(stability, "stability"))
 
 
-def promise(epsilon: Fraction | float, delta: Fraction | float) -> Guarantee:
-    """The guarantee with these parameters; none where ε is infinite or δ reaches 1."""
-    return NO_GUARANTEE if epsilon == math.inf or delta >= 1 else guarantee(epsilon, delta)
+def promise(epsilon: Fraction | float, delta: Fraction) -> Guarantee:
+    """The guarantee with these parameters; none where ε is infinite or δ reaches 1.
+
+    Edge cases: what is longer than 9000 bits, as sums of many different fractions are, is rounded up by at most
+    2^-4096; an ε that long above 2^4096 counts as infinite.
+    """
+    if epsilon >= _LARGEST and (epsilon == math.inf or _is_long(Fraction(epsilon))):
+        return NO_GUARANTEE
+    failing = _short_up(delta)
+    return NO_GUARANTEE if failing >= 1 else guarantee(_short_up(Fraction(epsilon)), failing)
 
 
-def _geometric_up(epsilon: Fraction, count: int) -> Fraction | float:
-    """Σ_{i<count} e^(iε) = (e^(count·ε) - 1)/(e^ε - 1), rounded up; at most count times the last term."""
-    power, last = exp_up(epsilon * count), exp_up(epsilon * (count - 1))
-    if last == math.inf:
-        return math.inf
-    bound = count * Fraction(last)
-    ratio = Fraction(exp_down(epsilon)) - 1
-    return min((Fraction(power) - 1) / ratio, bound) if ratio > 0 and power < math.inf else bound
+def _short_up(value: Fraction) -> Fraction:
+    return Fraction(math.ceil(value * _LARGEST), _LARGEST) if _is_long(value) else value
+
+
+def _is_long(value: Fraction) -> bool:
+    return max(value.numerator, value.denominator).bit_length() > _MOST_BITS
+
+
+def _geometric_up(epsilon: Fraction, count: int) -> Fraction | None:
+    """Σ_{i<count} e^(iε) = e^((count−1)ε)·(1 − e^(−count·ε))/(1 − e^−ε), rounded up, at most count times the last term.
+
+    None where it is beyond every δ.
+    """
+    exponent = epsilon * (count - 1)
+    if exponent > _LARGEST_EXPONENT:
+        return None
+    pieces = math.ceil(exponent / _EXPONENT_OF_FLOATS) or 1
+    last = Fraction(exp_up(exponent / pieces)) ** pieces
+    rest = 1 - Fraction(exp_up(-epsilon))
+    terms = min((1 - Fraction(exp_down(-epsilon * count))) / rest, Fraction(count)) if rest > 0 else count
+    return last * terms

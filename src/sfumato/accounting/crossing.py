@@ -12,7 +12,7 @@ from typing import Final
 _LONGEST_STEP_TO_SAFETY: Final = 30.0  # in natural logarithms
 _LONGEST_STEP_TO_COST: Final = math.log(16)
 _FIRST_STEP_TO_COST: Final = math.log(2)  # with little noise ε explodes, and is slow to account for
-_SHORTEST_STEP: Final = 0.01
+_SHORTEST_STEP: Final = 0.01  # or the tolerance, a quarter of which may lie between short numbers
 _SHORTEST_STEP_OF_INTEGERS: Final = math.log(2)  # it always leads to another integer
 _OVERSHOOT: Final = 1.05  # of a step that is to cross
 _INWARD: Final = 0.4  # of the tolerance: how near to a known value another is tried
@@ -38,7 +38,11 @@ class Axis:
         """The short number nearest to a logarithm, within the ends of the axis."""
         number = math.exp(self.direction * position)
         short = Fraction(round(number)) if self.is_whole else _short(number, self.tolerance)
-        return max(min(short, max(self.costliest, self.cheapest)), min(self.costliest, self.cheapest))
+        return self.nearest(short)
+
+    def nearest(self, value: Fraction) -> Fraction:
+        """The value itself, or the end of the axis beyond which it lies."""
+        return max(min(value, max(self.costliest, self.cheapest)), min(self.costliest, self.cheapest))
 
     def position(self, value: Fraction) -> float:
         """The logarithm of a value, turned so that it grows while the cost falls."""
@@ -106,7 +110,7 @@ def _step(axis: Axis, here: _Trial, before: _Trial | None) -> float:
     longest = _LONGEST_STEP_TO_COST if here.holds else _LONGEST_STEP_TO_SAFETY
     if here.holds and axis.direction > 0:
         longest = _FIRST_STEP_TO_COST if before is None else 2 * abs(here.position - before.position)
-    shortest = _SHORTEST_STEP_OF_INTEGERS if axis.is_whole else _SHORTEST_STEP
+    shortest = _SHORTEST_STEP_OF_INTEGERS if axis.is_whole else max(_SHORTEST_STEP, float(axis.tolerance))
     length = min(max(_wanted_step(here, before), shortest), longest)
     return -length if here.holds else length
 
@@ -141,7 +145,7 @@ def _closed(tried: Callable[[Fraction], _Trial], axis: Axis, allowed: _Trial, re
 def _between(axis: Axis, allowed: _Trial, refused: _Trial, weights: tuple[float, float] | None) -> Fraction:
     """A value strictly between, where the secant of the weights crosses 0; the middle without weights."""
     share = 0.5
-    if weights is not None and all(map(math.isfinite, weights)):
+    if weights is not None and all(map(math.isfinite, weights)) and weights[0] < weights[1]:
         share = weights[1] / (weights[1] - weights[0])
     width = allowed.position - refused.position
     inward = min(_INWARD * float(axis.tolerance), width / 2)

@@ -11,9 +11,9 @@ from sfumato.accounting.pld.accountant import PLDAccountant
 from sfumato.accounting.pricing import point
 from sfumato.accounting.tallied import TalliedAccountant
 from sfumato.accounting.tally import Tally
-from sfumato.numeric.binomial import any_success
+from sfumato.numeric.binomial import SUBNORMAL, any_success
 from sfumato.numeric.rounding import deflated, float_up, inflated
-from sfumato.privacy.events import ApproxEvent, Event, PureEvent
+from sfumato.privacy.events import ApproxEvent, Event, NonPrivateEvent, PureEvent
 from sfumato.privacy.guarantees import NoGuarantee
 from sfumato.privacy.neighbors import NeighboringRelation
 
@@ -48,13 +48,13 @@ class OptimalAccountant(TalliedAccountant):
 
     def _interval(self, delta: Fraction) -> EpsilonInterval:
         points = _points(self.tally, self.neighboring_relation)
-        if points is None or points.delta_down > delta:
-            return EpsilonInterval(math.inf, math.inf)
-        if points.delta_up > delta:
-            return EpsilonInterval(Fraction(0), math.inf)
+        is_known = all(isinstance(event, NonPrivateEvent | PureEvent | ApproxEvent) for event, _ in self.tally)
+        if points is None or points.delta_up > delta:
+            is_infinite = is_known and (points is None or points.delta_down > delta)
+            return EpsilonInterval(math.inf if is_infinite else Fraction(0), math.inf)
         curve = points.curve
         upper = curve.epsilon_up(_left(delta, points.delta_up))
-        if not all(isinstance(event, PureEvent | ApproxEvent) for event, _ in self.tally):
+        if not is_known:
             return EpsilonInterval(Fraction(0), upper)
         return EpsilonInterval(curve.epsilon_down(_left(delta, points.delta_down), start=upper), upper)
 
@@ -97,12 +97,16 @@ class _Distribution:
 
     def epsilon_up(self, delta: Fraction) -> Fraction:
         """As in `Curve`."""
-        found = self._losses().epsilon(delta) if delta > 0 else math.inf
+        less = Fraction(-float_up(-delta))
+        found = self._losses().epsilon(less) if less > 0 else math.inf
         return min(Fraction(found), self.highest_loss) if found < math.inf else self.highest_loss
 
     def epsilon_down(self, delta: Fraction, *, start: Fraction) -> Fraction:
         """As in `Curve`."""
-        return min(Fraction(self._losses().interval(delta).lower), start) if delta > 0 else self.highest_loss
+        if delta <= 0:
+            return self.highest_loss
+        more = Fraction(float_up(delta))
+        return min(Fraction(self._losses().interval(more).lower), start) if more < 1 else Fraction(0)
 
     def _losses(self) -> PLDAccountant:
         losses = PLDAccountant()
@@ -128,9 +132,11 @@ def _points(tally: Tally, neighboring_relation: NeighboringRelation) -> _Points 
 
 def _any_fails(deltas: dict[Fraction, int]) -> tuple[Fraction, Fraction]:
     """1 − Π(1 − δᵢ), rounded down and up; exact for a single δ above 0."""
+    total = sum((delta * count for delta, count in deltas.items()), Fraction(0))
+    if total < SUBNORMAL:
+        return max(*deltas, total * (1 - total)), total
     nearest = any_success(deltas.items())
     least = max(*deltas, Fraction(deflated(nearest)))
-    total = sum((delta * count for delta, count in deltas.items()), Fraction(0))
     most = min(total, Fraction(inflated(nearest)), Fraction(1))
     return min(least, most), most
 

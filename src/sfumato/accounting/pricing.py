@@ -12,7 +12,7 @@ from heapq import nlargest
 from typing import Any, Final
 
 from sfumato.accounting.amplification import amplified, any_sampled_up
-from sfumato.accounting.conversions import NOTHING_RELEASED, group, parallel, promise, repeated, touched_parts
+from sfumato.accounting.conversions import NOTHING_RELEASED, added, group, parallel, promise, repeated, touched_parts
 from sfumato.accounting.finite import smallest_epsilon
 from sfumato.accounting.gaussian import discrete_gaussian_epsilon_up, gaussian_epsilon_up
 from sfumato.accounting.tally import Tally, flattened, grouped, replacement_group, response_epsilon_up
@@ -104,7 +104,7 @@ def total(costs: Iterable[Cost]) -> Cost:
     """The cost of everything together, by sequential composition."""
     result = FREE
     for cost in costs:
-        result = Cost(result.guarantee + cost.guarantee, result.curves + cost.curves)
+        result = Cost(added(result.guarantee, cost.guarantee), result.curves + cost.curves)
     return result
 
 

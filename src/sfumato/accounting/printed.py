@@ -1,7 +1,7 @@
 """Figures for people, with few digits, rounded to the side on which the sentence they stand in stays true."""
 
 import math
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, Inexact
 from fractions import Fraction
 from typing import Final
 
@@ -33,15 +33,13 @@ def text_exactly(value: Fraction) -> str:
     """All digits of a number whose decimals end, as those of short dyadic numbers do; else a fraction.
 
     Example:
-        >>> text_exactly(Fraction(25, 16)), text_exactly(Fraction(10)), text_exactly(Fraction(1, 3))
-        ('1.5625', '10', '1/3')
+        >>> text_exactly(Fraction(25, 16)), text_exactly(Fraction(1, 10**6)), text_exactly(Fraction(1, 3))
+        ('1.5625', '1e-6', '1/3')
     """
-    digits = value.denominator.bit_length() - 1
-    if value.denominator != 1 << digits:
-        return str(value)
-    scaled = str(abs(value.numerator) * 5**digits).rjust(digits + 1, "0")
-    whole, decimals = scaled[: len(scaled) - digits], scaled[len(scaled) - digits :]
-    return f"{'-' * (value < 0)}{whole}{'.' * bool(digits)}{decimals}"
+    numerator, denominator = value.as_integer_ratio()
+    context = Context(prec=numerator.bit_length() + denominator.bit_length())  # no decimals that end have more digits
+    rounded = _quotient(value, context)
+    return str(value) if context.flags[Inexact] else _written(rounded)
 
 
 def percent_up(value: Fraction) -> str:
@@ -62,8 +60,15 @@ def percent_down(value: Fraction) -> str:
 def _text(value: Fraction | float, context: Context) -> str:
     if math.isinf(value):
         return "∞"
-    numerator, denominator = Fraction(value).as_integer_ratio()
-    rounded = context.divide(Decimal(numerator), Decimal(denominator)).normalize()
+    return _written(_quotient(Fraction(value), context))
+
+
+def _quotient(value: Fraction, context: Context) -> Decimal:
+    numerator, denominator = value.as_integer_ratio()
+    return context.normalize(context.divide(Decimal(numerator), Decimal(denominator)))
+
+
+def _written(rounded: Decimal) -> str:
     if not rounded:
         return "0"
     return f"{rounded:f}" if rounded.adjusted() in _FIXED else f"{rounded:e}"

@@ -33,16 +33,16 @@ class TalliedAccountant(ABC):
 
     def supports(self, event: Event) -> bool:
         """Whether there is a sound price for the event and everything nested in it."""
-        return all(self._supports(single) for single, _ in flattened(event, self.neighboring_relation))
+        return all(self._supports(single) for single, _ in self._flattened(event))
 
     def compose(self, event: Event, *, count: int = 1) -> Self:
         """A new accountant that has also seen the event, `count` times.
 
         Raises:
             UnsupportedEventError: The event, or one nested in it, has no sound price here.
-            ParameterError: The count is not at least 1.
+            ParameterError: The count is not between 1 and 10^15, or the event is nested too deeply to be read.
         """
-        seen = flattened(event, self.neighboring_relation).times(count)
+        seen = self._flattened(event).times(count)
         for single, _ in seen:
             if not self._supports(single):
                 raise UnsupportedEventError(single, type(self).__name__)
@@ -59,7 +59,7 @@ class TalliedAccountant(ABC):
     def interval(self, delta: Number = 0) -> EpsilonInterval:
         """The smallest ε it can prove at δ, and one that the worst mechanisms with these events reach.
 
-        Edge cases: nothing composed costs ε = 0.
+        Edge cases: nothing composed costs ε = 0. The lower end is 0 where a group is only bounded.
 
         Raises:
             ParameterError: δ is negative, or 1 or more.
@@ -67,7 +67,8 @@ class TalliedAccountant(ABC):
         allowed = nonnegative(delta, "delta")
         if allowed >= 1:
             raise ParameterError("delta", delta, "must be at least 0 and below 1")
-        return self._interval(allowed) if self.tally.counts else EpsilonInterval(Fraction(0), Fraction(0))
+        found = self._interval(allowed) if self.tally.counts else EpsilonInterval(Fraction(0), Fraction(0))
+        return found if self.tally.is_tight else EpsilonInterval(Fraction(0), found.upper)
 
     def delta(self, epsilon: Number) -> Fraction | float:
         """The smallest δ it can prove at ε; 1 where it can prove none.
@@ -77,6 +78,12 @@ class TalliedAccountant(ABC):
         """
         allowed = nonnegative(epsilon, "epsilon")
         return self._delta(allowed) if self.tally.counts else Fraction(0)
+
+    def _flattened(self, event: Event) -> Tally:
+        try:
+            return flattened(event, self.neighboring_relation)
+        except RecursionError:
+            raise ParameterError("event", type(event).__name__, "is nested too deeply to be read") from None
 
     @abstractmethod
     def _supports(self, event: Event) -> bool:

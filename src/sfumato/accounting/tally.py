@@ -36,7 +36,22 @@ from sfumato.privacy.events import (
 from sfumato.privacy.guarantees import ApproxDP, NoGuarantee
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, NeighboringRelation
 
+LARGEST_COUNT: Final = 10**15
+"""Of one event in a tally, and of a group: beyond it floats no longer tell counts apart."""
+
 _MANY_MORE: Final = 8
+_PLAIN: Final = (
+    NonPrivateEvent,
+    PureEvent,
+    ApproxEvent,
+    ZCDPEvent,
+    LaplaceEvent,
+    GaussianEvent,
+    DiscreteLaplaceEvent,
+    DiscreteGaussianEvent,
+    RandomizedResponseEvent,
+    ExponentialEvent,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,24 +63,26 @@ class Tally:
     """
 
     counts: tuple[tuple[Event, int], ...] = ()
+    is_tight: bool = True
+    """Whether some mechanism with the composed events reveals as much; else the tally only bounds what they reveal."""
 
     def plus(self, other: "Tally") -> "Tally":
         """Both together; a few events are put in their places among many."""
         if _MANY_MORE * len(other.counts) > len(self.counts):
-            return _tally((*self.counts, *other.counts))
+            return _tally((self, other))
         counts = list(self.counts)
         for event, count in other.counts:
             place = bisect_left(counts, repr(event), key=_rank)
             if place < len(counts) and counts[place][0] == event:
-                counts[place] = event, counts[place][1] + count
+                counts[place] = event, _within_limit(counts[place][1] + count)
             else:
                 counts.insert(place, (event, count))
-        return Tally(tuple(counts))
+        return Tally(tuple(counts), self.is_tight and other.is_tight)
 
     def times(self, count: int) -> "Tally":
         """All of it, so many times."""
         times = positive_integer(count, "count")
-        return Tally(tuple((event, many * times) for event, many in self.counts))
+        return Tally(tuple((event, _within_limit(many * times)) for event, many in self.counts), self.is_tight)
 
     def __iter__(self) -> Iterator[tuple[Event, int]]:
         return iter(self.counts)
@@ -76,33 +93,32 @@ def flattened(event: Event, neighboring_relation: NeighboringRelation, *, group_
 
     **Guarantee**: the events of the tally, composed, reveal at least as much to the group as the event does.
 
-    Edge cases: what releases nothing disappears. A sample of everybody is no sample: under `REPLACE_ONE` its event,
-    stated for adding or removing one unit, is then seen by a group of two.
+    Edge cases: what releases nothing disappears. A sample of everybody is no sample where its event means the same
+    outside it: under `REPLACE_ONE` noise stated for adding or removing one unit is then seen by a group of two.
 
     Raises:
-        ParameterError: It is no event of `sfumato.privacy.events`.
+        ParameterError: It is no event of `sfumato.privacy.events`, or counts multiply to more than 10^15.
     """
     match event:
         case ComposedEvent():
-            parts = (flattened(part, neighboring_relation, group_size=group_size) for part in event.events)
-            return _tally(item for part in parts for item in part.counts)
+            return _tally(flattened(part, neighboring_relation, group_size=group_size) for part in event.events)
         case SelfComposedEvent():
             return flattened(event.event, neighboring_relation, group_size=group_size).times(event.count)
         case GroupEvent():
-            return flattened(event.event, neighboring_relation, group_size=group_size * event.size)
+            return flattened(event.event, neighboring_relation, group_size=_within_limit(group_size * event.size))
         case FullyAdaptiveEvent():
             return flattened(event.budget, neighboring_relation, group_size=group_size)
         case PoissonSampledEvent() | TruncatedPoissonSampledEvent() | SampledWithoutReplacementEvent():
             return _sampled(event, neighboring_relation, group_size)
-        case PartitionEvent() if not any(flattened(part, neighboring_relation).counts for part in event.events):
-            return Tally()
-        case RepeatAndSelectEvent() if not flattened(event.event, neighboring_relation).counts:
-            return Tally()
+        case PartitionEvent():
+            return _nested(event, event.events, neighboring_relation, group_size)
+        case RepeatAndSelectEvent():
+            return _nested(event, (event.event,), neighboring_relation, group_size)
         case _ if not isinstance(event, Event):
             raise ParameterError("event", event, "must be an event of sfumato.privacy.events")
         case _:
             single = grouped(event, group_size)
-            return Tally() if _is_free(single) else Tally(((single, 1),))
+            return Tally() if _is_free(single) else Tally(((single, 1),), group_size == 1 or _is_attained(event))
 
 
 def replacement_group(neighboring_relation: NeighboringRelation) -> int:
@@ -115,15 +131,22 @@ def _sampled(
     relation: NeighboringRelation,
     group_size: int,
 ) -> Tally:
-    probability = event.sampling_probability
     inner = REPLACE_ONE if isinstance(event, SampledWithoutReplacementEvent) else ADD_OR_REMOVE_ONE
-    if probability == 0 or not flattened(event.event, inner).counts:
+    steps = replacement_group(relation) if inner is ADD_OR_REMOVE_ONE else 1
+    seen = flattened(event.event, inner, group_size=group_size * steps)
+    if event.sampling_probability == 0 or not seen.counts:
         return Tally()
-    if probability == 1 and isinstance(event, SampledWithoutReplacementEvent):
-        return flattened(event.event, REPLACE_ONE, group_size=group_size)
-    if probability == 1 and isinstance(event, PoissonSampledEvent):
-        return flattened(event.event, ADD_OR_REMOVE_ONE, group_size=group_size * replacement_group(relation))
-    return Tally(((grouped(event, group_size), 1),))
+    is_everybody = event.sampling_probability == 1 and not isinstance(event, TruncatedPoissonSampledEvent)
+    # Priced outside the sample, an event is read under the relation of the account, which plain ones ignore.
+    if is_everybody and (inner is relation or all(isinstance(single, _PLAIN) for single, _ in seen)):
+        return seen
+    return Tally(((grouped(event, group_size), 1),), seen.is_tight)
+
+
+def _nested(event: Event, inside: Iterable[Event], relation: NeighboringRelation, group_size: int) -> Tally:
+    """An event that is kept whole, unless nothing inside it releases anything."""
+    seen = _tally(flattened(part, relation, group_size=group_size) for part in inside)
+    return Tally(((grouped(event, group_size), 1),), seen.is_tight) if seen.counts else Tally()
 
 
 def grouped(event: Event, size: int) -> Event:
@@ -206,11 +229,31 @@ def _is_free(event: Event) -> bool:
             return False
 
 
-def _tally(items: Iterable[tuple[Event, int]]) -> Tally:
+def _is_attained(event: Event) -> bool:
+    """Whether a group can really be told apart as far as `grouped` says: a chain of small steps may not lead there."""
+    match event:
+        case PureEvent() | ApproxEvent() | RandomizedResponseEvent():
+            return False
+        case DiscreteGaussianEvent():
+            return event.l0_sensitivity == 1
+        case _:
+            return True
+
+
+def _tally(parts: Iterable[Tally]) -> Tally:
     counts: dict[Event, int] = {}
-    for event, count in items:
-        counts[event] = counts.get(event, 0) + count
-    return Tally(tuple(sorted(counts.items(), key=_rank)))
+    is_tight = True
+    for part in parts:
+        is_tight = is_tight and part.is_tight
+        for event, count in part:
+            counts[event] = _within_limit(counts.get(event, 0) + count)
+    return Tally(tuple(sorted(counts.items(), key=_rank)), is_tight)
+
+
+def _within_limit(count: int) -> int:
+    if count > LARGEST_COUNT:
+        raise ParameterError("count", count, "must be at most 10^15, all nested counts and group sizes multiplied")
+    return count
 
 
 def _rank(item: tuple[Event, int]) -> str:

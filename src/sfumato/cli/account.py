@@ -14,7 +14,7 @@ from sfumato.errors import ParameterError
 from sfumato.numeric.rationals import positive_integer
 from sfumato.numeric.rounding import float_up
 from sfumato.privacy.codec import VERSION, Json, decode_event
-from sfumato.privacy.events import Event
+from sfumato.privacy.events import Event, SelfComposedEvent
 from sfumato.privacy.neighbors import as_relation
 
 
@@ -30,6 +30,11 @@ def account(file: str, *, delta: str | None, epsilon: str | None, relation: str,
 def json_number(value: Fraction | float) -> float | str:
     """A cost as JSON knows it, rounded up."""
     return "infinite" if math.isinf(value) else float_up(Fraction(value))
+
+
+def _lower_number(value: Fraction | float) -> float | str:
+    """The same rounded down."""
+    return "infinite" if math.isinf(value) else -float_up(-Fraction(value))
 
 
 def _releases(file: str) -> Iterator[tuple[Event, int]]:
@@ -56,6 +61,8 @@ def _release(entry: Json) -> tuple[Event, int]:
     """An event, as the codec writes it or without the version, alone or beside a count."""
     if not isinstance(entry, dict):
         raise ParameterError("release", entry, 'must look like {"event": {"type": "PureEvent", "epsilon": 1}}')
+    if entry.get("type") == SelfComposedEvent.__name__:  # its count is its own
+        return decode_event({"version": VERSION, "event": entry}), 1
     count = positive_integer(entry.get("count", 1), "count")
     document: Json = {name: value for name, value in entry.items() if name != "count"}
     if isinstance(document, dict) and document.keys() == {"event"}:
@@ -70,7 +77,7 @@ def _document(found: Best) -> dict[str, object]:
         "neighboring_relation": str(found.neighboring_relation),
         "epsilon": json_number(found.epsilon),
         "delta": json_number(found.delta),
-        "lower_epsilon": json_number(found.lower_epsilon),
+        "lower_epsilon": _lower_number(found.lower_epsilon),
         "accountant": found.accountant,
         "solves_for": found.solves_for,
         "figures": {

@@ -103,7 +103,7 @@ def search(
     what = f"noise, {_MECHANISMS[release.mechanism][1]}" if parameter is Parameter.NOISE else find
     typer.echo(f"{what}: {text_exactly(found.value)}")
     typer.echo(
-        f"all releases together cost ε {text_up(found.epsilon)} at δ {text_up(found.target.delta)}, "
+        f"all releases together cost ε {text_up(found.epsilon)} at δ {text_exactly(found.target.delta)}, "
         f"by the accountant {accountant}, under {relation}"
     )
 

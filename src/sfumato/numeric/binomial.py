@@ -20,6 +20,9 @@ BLOCK: Final = 4096
 MASS_ERROR: Final = 1e-11
 """Above the relative error of a mass, and of sums of some 10⁷ products of masses with exact weights."""
 
+SUBNORMAL: Final = Fraction(1, 10**290)
+"""Below it floats, and steps made of them, no longer keep their relative precision."""
+
 _CONTEXT: Final = Context(prec=50, Emin=MIN_EMIN, Emax=MAX_EMAX)
 _LOG_SQRT_TWO_PI: Final = Decimal("0.918938533204672741780329736405617639861397473637783412817151540483")
 _STIRLING: Final = ((1, 12), (-1, 360), (1, 1260), (-1, 1680), (1, 1188), (-691, 360360), (1, 156), (-3617, 122400))
@@ -94,6 +97,9 @@ class Binomial:
 
 def any_success(trials: Iterable[tuple[Fraction, int]]) -> float:
     """The probability 1 − Π(1 − pᵢ)^nᵢ that one at least of independent trials succeeds, to a relative 1e-14.
+
+    Edge cases: where Σ nᵢpᵢ is below `SUBNORMAL` it is only right to about 1e-323; the sum itself is then the better
+    bound.
 
     Example:
         >>> any_success([(Fraction(1, 2), 2), (Fraction(1, 10**20), 1)])

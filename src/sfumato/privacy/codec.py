@@ -39,7 +39,12 @@ def decode_event(document: Json) -> Event:
     """
     if not isinstance(document, dict) or document.get("version") != VERSION:
         raise ParameterError("event", "a document of another version", f"must have version {VERSION}")
-    return _decode(document.get("event"))
+    if unknown := set(document) - {"version", "event"}:
+        raise ParameterError("event", f"a document with {min(unknown)!r}", "must have a version and an event only")
+    try:
+        return _decode(document.get("event"))
+    except RecursionError:
+        raise ParameterError("event", "a document", "is nested too deeply to be read") from None
 
 
 def encode_guarantee(guarantee: Guarantee) -> dict[str, Json]:

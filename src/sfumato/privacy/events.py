@@ -7,12 +7,15 @@ Compatibility: a class here is never renamed or removed and a field never change
 for ever. New fields get a default that keeps the old meaning.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from sfumato.errors import ParameterError
 from sfumato.numeric.rationals import nonnegative, positive, positive_integer, probability
+
+_Item = TypeVar("_Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +155,8 @@ class FiniteEvent:
 class MixtureOfGaussiansEvent:
     """Continuous Gaussian noise on a number that the unit moves by one of some `sensitivities`, drawn in secret.
 
-    With the unit the mean is `sensitivities[i]` with `probabilities[i]`, without it 0 [Gan24].
+    With the unit the mean is `sensitivities[i]` with `probabilities[i]`, without it 0 [Gan24]; for two units that
+    replace each other, these two laws in either order.
     """
 
     stddev: Fraction
@@ -160,7 +164,7 @@ class MixtureOfGaussiansEvent:
     probabilities: tuple[Fraction, ...]
 
     def __post_init__(self) -> None:
-        shifts = tuple(nonnegative(value, "sensitivities") for value in self.sensitivities)
+        shifts = tuple(nonnegative(value, "sensitivities") for value in _several(self.sensitivities, "sensitivities"))
         _set(self, stddev=positive(self.stddev, "stddev"), sensitivities=shifts)
         _set(self, probabilities=_distribution(self.probabilities, "probabilities"))
         if len(shifts) != len(self.probabilities):
@@ -279,7 +283,7 @@ class ComposedEvent:
     events: "tuple[Event, ...]"
 
     def __post_init__(self) -> None:
-        _set(self, events=tuple(self.events))
+        _set(self, events=_several(self.events, "events"))
         _check_events(*self.events)
 
 
@@ -292,7 +296,7 @@ class PartitionEvent:
 
     def __post_init__(self) -> None:
         positive_integer(self.max_parts_per_unit, "max_parts_per_unit")
-        _set(self, events=tuple(self.events))
+        _set(self, events=_several(self.events, "events"))
         _check_events(*self.events)
 
 
@@ -339,8 +343,15 @@ def _check_events(*nested: object) -> None:
             raise ParameterError("event", event, "must be an event of sfumato.privacy.events")
 
 
+def _several(values: Iterable[_Item], name: str) -> tuple[_Item, ...]:
+    try:
+        return tuple(values)
+    except TypeError:
+        raise ParameterError(name, values, "must be a list or tuple") from None
+
+
 def _distribution(values: tuple[Fraction, ...], name: str) -> tuple[Fraction, ...]:
-    exact = tuple(probability(value, name) for value in values)
+    exact = tuple(probability(value, name) for value in _several(values, name))
     if sum(exact) != 1:
         raise ParameterError(name, values, "must sum to exactly 1; give fractions or decimals")
     return exact

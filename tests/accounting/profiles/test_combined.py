@@ -70,3 +70,16 @@ def test_steps_bound_every_chain_of_three_vectors():
     single = worst_of((FinitePair(first, middle), FinitePair(middle, last)))
     chain = FinitePair(first, last).delta_up(EPSILONS)
     assert np.all(Steps(single, 2).delta_up(EPSILONS) >= chain * (1 - 1e-12))
+
+
+class Unknown:
+    """A profile that fails to be a number."""
+
+    highest_loss = math.inf
+
+    def delta_up(self, epsilon):
+        return np.full_like(epsilon, math.nan)
+
+
+def test_what_is_not_a_number_promises_nothing():
+    assert Steps(Unknown(), 2).delta_up(np.array([0.0, 1.0, 5.0])).tolist() == [1, 1, 1]

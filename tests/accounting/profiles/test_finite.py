@@ -44,7 +44,20 @@ def test_the_bounds_hold_at_very_large_losses(exponent):
     loss = exponent * math.log(10)
     exact = [mp(value) for value in pair.p], [mp(value) for value in pair.q]
     around = [loss * (1 + step * 1e-16) for step in (-4, -2, 0, 2, 4)]
-    assert_encloses(pair, lambda e: hockey_stick(*exact, e), [0.0, loss / 2, *around], relative=1e-11)
+    assert_encloses(pair, lambda e: hockey_stick(*exact, e), [0.0, loss / 2, *around], relative=1e-14 + loss * 2e-14)
+
+
+def test_nothing_is_lost_just_above_a_loss():
+    """Losses are rounded up, so an ε may lie between a loss and its float, where the outcome still counts as above."""
+    rare, gain = Fraction(1, 10**14), Fraction(1, 10**13)
+    p = (Fraction(1, 2), gain, Fraction(1, 2) - gain)
+    q = (rare * Fraction(1, 10**17), Fraction(1, 10**40), 1 - rare * Fraction(1, 10**17) - Fraction(1, 10**40))
+    pair = FinitePair(p, q)
+    for a, b in zip(p[:2], q[:2], strict=True):
+        loss = math.log(a / b)
+        around = np.array([loss * (1 + step * 2.0**-52) for step in range(-40, 41)])
+        exact = [hockey_stick([mp(x) for x in p], [mp(x) for x in q], epsilon) for epsilon in around]
+        assert all(mp(float(up)) >= truth for up, truth in zip(pair.delta_up(around), exact, strict=True))
 
 
 def test_vectors_have_two_orders():

@@ -17,6 +17,15 @@ SEVERAL = presence(
 )
 
 
+@pytest.mark.parametrize(
+    "pair", [replacement(Fraction(100), Fraction("1e-16")), replacement(Fraction(30), Fraction("1e-13"))]
+)
+def test_a_loss_that_is_flat_to_rounding_hides_nothing(pair):
+    near_zero = np.array([0.0, 1e-300, 1e-18, 1e-17, 1e-16, 1e-15])
+    for epsilon, found in zip(near_zero, pair.delta_up(near_zero), strict=True):
+        assert mp(float(found)) >= exact_delta(pair, epsilon)
+
+
 def tail(components, t):
     return mpmath.fsum(mp(weight) * gaussian_tail(t - mp(mean)) for mean, weight in components)
 

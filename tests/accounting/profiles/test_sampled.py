@@ -112,3 +112,16 @@ def test_lower_bounds_of_samples_are_near():
         assert_encloses(
             profile, lambda e, p=profile: mp(float(p.delta_up(np.array([e]))[0])), [0.0, 0.001], relative=1e-13
         )
+
+
+@pytest.mark.parametrize("q", [1 - Fraction(1, 10**9), 1 - Fraction(1, 10**17)], ids=["nearly", "all but"])
+def test_tests_of_a_sample_of_nearly_everybody_claim_no_more_than_the_truth(q):
+    p = (Fraction(0), Fraction(89, 100), Fraction(11, 100))
+    base = (Fraction(11, 100), Fraction(39, 50), Fraction(11, 100))
+    mix = tuple(q * a + (1 - q) * b for a, b in zip(p, base, strict=True))
+    sampled = SampledBackward(q, FinitePair(base, p))
+    at = np.array([0.1, 5.0, 15.0, 30.0])
+    first, second = sampled.test_down(at)
+    for claimed, unlikely in zip(first, second, strict=True):
+        sets = [(sum(base[i] for i in chosen), sum(mix[i] for i in chosen)) for chosen in ((0,), (0, 2), (0, 1, 2), ())]
+        assert any(Fraction(claimed) <= a and b <= Fraction(unlikely) for a, b in sets)

@@ -35,7 +35,8 @@ class PLDAccountant(TalliedAccountant):
 
     **Guarantee**: `epsilon` and `delta` are never below the truth for the accountant's neighboring relation, every
     discretisation, truncation and rounding counted; `interval.lower` is a lower bound for the worst mechanisms with
-    these events, 0 where none is known. The bounds usually meet within 0.05%. Proof: proofs/accounting/pld/accountant.md.
+    these events, 0 where none is known. The bounds usually meet within 0.05%. Proof:
+    proofs/accounting/pld/accountant.md.
 
     It prices a batch declared in advance; a filter is needed where parameters are chosen adaptively.
 

@@ -13,12 +13,14 @@ from sfumato.accounting.pld.convolve import compose
 from sfumato.accounting.pld.cumulants import Cumulants
 from sfumato.accounting.pld.flatten import flattened_law
 from sfumato.accounting.pld.law import UNIT, Law
+from sfumato.accounting.profiles.outward import TINY
 from sfumato.accounting.profiles.profile import Array, DominatingPair
 
 _DELTAS: Final = (1e-3, 1e-6, 1e-10, 1e-15, 1e-20, 1e-30)
 _PRECISION: Final = 1e-4
 _TRIES: Final = 12
 _LONGEST: Final = 600.0  # beyond it e^−loss leaves the range of floats
+_LARGEST: Final = 700.0  # with TINY more than 1, which is no claim
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,10 +40,11 @@ class LawProfile:
         """Of the losses of the lower law above ε."""
         if self.lower is None:
             return np.zeros_like(epsilon), np.zeros_like(epsilon)
-        more, less = _sums(self.lower, self._sums_down, epsilon)
-        margin = _margin(self.lower)
-        first = (more + self.lower.infinite_mass) * (1 - margin)
-        return first, np.minimum(less * np.exp(-epsilon) * (1 + margin), 1.0)
+        (masses, weighted), margin = self._sums_down, _margin(self.lower)
+        place = np.searchsorted(self.lower.losses, epsilon, side="right")
+        first = (masses[place] + self.lower.infinite_mass) * (1 - margin)
+        second = (weighted[place] * (1 + margin) + TINY) * math.exp(min(-float(self.lower.lowest), _LARGEST)) + TINY
+        return first, np.minimum(np.where(place < len(self.lower.masses), second, 0.0), 1.0)
 
     @cached_property
     def highest_loss(self) -> float:
@@ -61,7 +64,8 @@ class LawProfile:
 def composed(pairs: Pairs) -> DominatingPair:
     """One pair for several, each so many times: the profiles of the composed laws.
 
-    **Guarantee**: dominates the adaptive composition, and its tests hold for it. Proof: proofs/accounting/pld/accountant.md §5.
+    **Guarantee**: dominates the adaptive composition, and its tests hold for it. Proof:
+    proofs/accounting/pld/accountant.md §5.
     """
     profiles = [composed_profile(order) for order in orders(pairs)]
     return DominatingPair(profiles[0], profiles[-1])
@@ -104,8 +108,7 @@ def _suffix_sums(law: Law) -> tuple[Array, Array]:
 
 
 def _sums(law: Law, sums: tuple[Array, Array], epsilon: Array) -> tuple[Array, Array]:
-    """Over losses above ε: Σ masses, and e^ε·Σ masses·e^−loss."""
+    """Over losses above ε: Σ masses, and e^ε·Σ masses·e^−loss, or less where floats do not reach."""
     place = np.searchsorted(law.losses, epsilon, side="right")
-    with np.errstate(over="ignore", invalid="ignore"):
-        less = np.where(place < len(law.masses), sums[1][place] * np.exp(epsilon - float(law.lowest)), 0.0)
-    return sums[0][place], np.minimum(less, sums[0][place])
+    growth = np.exp(np.minimum(epsilon - float(law.lowest), _LONGEST))
+    return sums[0][place], np.minimum(sums[1][place] * growth, sums[0][place])

@@ -97,7 +97,7 @@ class Steps:
         order = np.argsort(epsilon, kind="stable")
         growing = epsilon[order]
         single = self.single.delta_up(growing / self.count * (1 - 2 * ULP))
-        known = single > 0
+        known = ~(single <= 0)
         logs = np.log(np.where(known, single, 1.0)) + self._log_factor(growing)
         bound = np.where(known, exp_up(np.minimum(logs, 0.0), error=8 * ULP * (growing + np.abs(logs) + 1)), 0.0)
         result = np.empty_like(epsilon)

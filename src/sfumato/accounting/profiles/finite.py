@@ -17,7 +17,7 @@ from sfumato.numeric.rounding import float_up, log_near, log_up
 class FinitePair:
     """One outcome drawn from p against one drawn from q: δ(ε) = Σ max(p − e^ε q, 0).
 
-    **Guarantee**: the sums are of exact rationals, and their bounds are within 1e-14 + ε·1e-15 of P(S).
+    **Guarantee**: the sums are of exact rationals, and their bounds are within 1e-14 + ε·2e-14 of P(S).
     """
 
     p: tuple[Fraction, ...]
@@ -27,7 +27,7 @@ class FinitePair:
         """At or above δ."""
         table = _table(self)
         index = np.searchsorted(table.losses, epsilon, side="right")
-        error = 4 * ULP * (epsilon + table.log_q_size[index])  # also of a loss that equals ε up to its rounding
+        error = ULP * (80 * epsilon + 4 * table.log_q_size[index])  # losses are rounded up by as much as 64 of the 80
         second = exp_down(epsilon + table.log_q[index], error=error)
         return share(table.p_up[index] * (1 + MARGIN) - second)
 

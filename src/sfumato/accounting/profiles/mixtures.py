@@ -27,8 +27,8 @@ class GaussianMixtures:
 
     The loss grows with x, so δ(ε) = P(X > t) − e^ε Q(X > t) with the t at which the loss is ε.
 
-    **Guarantee**: at or above δ, by about 1e-13 of P(S): t is a float at which the loss ε' is at or below ε, and
-    δ(ε) ≤ δ(ε').
+    **Guarantee**: at or above δ, by about 1e-13 of P(S): t is a float at which the loss ε', with the error of computing
+    it, is at or below ε, and δ(ε) ≤ δ(ε').
 
     References:
         [Gan24]; [ZDW22].
@@ -41,7 +41,8 @@ class GaussianMixtures:
         """At or above δ."""
         if not self._differs:
             return np.zeros_like(epsilon)
-        t = self._thresholds(epsilon)
+        # So far below ε that the true loss at t is not above it either: else what lies between them would be missed.
+        t = self._thresholds(epsilon - 2 * self._largest_error())
         loss, error = _loss(self, t)
         exponent = np.minimum(epsilon, loss - error)
         log_second = _log_tail(self.q, t)
@@ -69,15 +70,20 @@ class GaussianMixtures:
     def _differs(self) -> bool:
         return any(mean and weight for mean, weight in (*self.p, *self.q))
 
-    def _thresholds(self, epsilon: Array) -> Array:
-        low = -FAR + float(min(mean for mean, _ in self.q))
-        high = FAR + float(max(mean for mean, _ in self.p))
+    def _largest_error(self) -> float:
+        """Of the computed loss; the logarithms of both densities are convex, so largest at an end of the line."""
+        return float(_loss(self, np.array(self._ends()))[1].max())
 
+    def _ends(self) -> tuple[float, float]:
+        """Beyond which there is no probability to speak of."""
+        return -FAR + float(min(mean for mean, _ in self.q)), FAR + float(max(mean for mean, _ in self.p))
+
+    def _thresholds(self, epsilon: Array) -> Array:
         def curve(x: Array) -> tuple[Array, Array]:
             (first, rise), (second, fall) = _log_density(self.p, x), _log_density(self.q, x)
             return first - second, rise - fall
 
-        return below_roots(curve, epsilon, grid=np.linspace(low, high, _GRID))
+        return below_roots(curve, epsilon, grid=np.linspace(*self._ends(), _GRID))
 
 
 def _loss(pair: GaussianMixtures, x: Array) -> tuple[Array, Array]:

@@ -31,8 +31,8 @@ def exp_down(exponent: Array, *, error: Array | float = 0.0) -> Array:
 
 
 def share(delta: Array, *, most: float = 1.0) -> Array:
-    """A bound of δ, put back between 0 and its largest possible value."""
-    return np.minimum(np.maximum(delta, 0.0), most)
+    """A bound of δ, put back between 0 and its largest possible value, which it is where nothing is known."""
+    return np.minimum(np.maximum(np.where(np.isnan(delta), most, delta), 0.0), most)
 
 
 def float_down(value: Fraction) -> float:

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from sfumato.accounting.profiles.finite import NOTHING
-from sfumato.accounting.profiles.outward import MARGIN, ULP, share
+from sfumato.accounting.profiles.outward import MARGIN, TINY, ULP, float_down, share
 from sfumato.accounting.profiles.profile import Array, Profile
 from sfumato.numeric.rounding import float_up
 
@@ -35,7 +35,8 @@ class SampledForward:
     def test_down(self, epsilon: Array) -> tuple[Array, Array]:
         """Of the set that the base would choose at ε."""
         first, second = self.base.test_down(inner_epsilon(epsilon, self.sampling_probability))
-        return _mixed_down(first, second, float(self.sampling_probability)), second
+        q = self.sampling_probability
+        return (float_down(q) * first + float_down(1 - q) * second) * (1 - 4 * ULP), second
 
     @property
     def highest_loss(self) -> float:
@@ -65,7 +66,8 @@ class SampledBackward:
         """Of the set that the base would choose at ε: there its P is Q here, and its Q is P."""
         weight, inner = self._inner(epsilon)
         first, second = self.base.test_down(inner)
-        mixed = _mixed_up(second, first, float(self.sampling_probability))
+        q = self.sampling_probability
+        mixed = (float_up(q) * second + float_up(1 - q) * first) * (1 + 4 * ULP) + TINY
         return np.where(weight > 0, first, 0.0), np.where(weight > 0, mixed, 0.0)
 
     @property
@@ -136,13 +138,3 @@ def _outer_up(epsilon: float, sampling_probability: Fraction) -> float:
     else:
         outer = epsilon + math.log(q + (1 - q) * math.exp(-epsilon)) if epsilon < math.inf else math.inf
     return max(outer * (1 + MARGIN) + 4 * ULP * epsilon, 0.0) if outer < math.inf else math.inf
-
-
-def _mixed_down(first: Array, second: Array, q: float) -> Array:
-    """q·first + (1 − q)·second, rounded down."""
-    return (q * first + (1 - q) * second) * (1 - 4 * ULP)
-
-
-def _mixed_up(first: Array, second: Array, q: float) -> Array:
-    """q·first + (1 − q)·second, rounded up."""
-    return (q * first + (1 - q) * second) * (1 + 4 * ULP)

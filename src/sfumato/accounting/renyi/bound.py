@@ -1,17 +1,21 @@
 """What accounting by Rényi divergences must know of an event, and how two such bounds compose."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from heapq import nlargest
-from typing import Final, TypeAlias
+from math import inf
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from sfumato.accounting.renyi.losses import Array
-from sfumato.numeric.rounding import inflated
+from sfumato.numeric.rounding import float_up, inflated
 
 Epsilon: TypeAlias = Fraction | float
+_BATCH: Final = 512  # curves that are computed at once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +48,7 @@ def composed(parts: Iterable[tuple[RenyiBound, int]]) -> RenyiBound:
     if not counts:
         return NOTHING
     return RenyiBound(
-        divergence=lambda orders: np.sum([part.divergence(orders) * count for part, count in counts], axis=0),
+        divergence=lambda orders: np.sum(list(_divergences(counts, orders)), axis=0),
         epsilon=_total(times(part.epsilon, count) for part, count in counts),
         failure=min(sum((part.failure * count for part, count in counts), start=Fraction(0)), Fraction(1)),
         is_symmetric=all(part.is_symmetric for part, _ in counts),
@@ -52,15 +56,45 @@ def composed(parts: Iterable[tuple[RenyiBound, int]]) -> RenyiBound:
     )
 
 
+def _divergences(counts: Sequence[tuple[RenyiBound, int]], orders: Array) -> Iterator[Array]:
+    """Of the parts; those whose curves differ in their ε alone come in batches, already added up."""
+    alike: defaultdict[Callable[..., Array], list[tuple[float, float]]] = defaultdict(list)
+    for part, count in counts:
+        match part.divergence:
+            case partial(func=curve, args=(), keywords={"epsilon": float(epsilon), **other}) if not other:
+                alike[curve].append((epsilon, _times_up(count)))
+            case curve:
+                yield _repeated(curve(orders), _times_up(count))
+    for curve, cases in alike.items():
+        for start in range(0, len(cases), _BATCH):
+            epsilons, many = np.array(cases[start : start + _BATCH]).T[:, :, None]
+            yield _repeated(curve(orders, epsilon=epsilons), many).sum(axis=0)
+
+
+def _repeated(divergences: Array, count: Array | float) -> Array:
+    """So many times; of 0 that is 0."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.fmax(divergences * count, 0.0)
+
+
+def _times_up(count: Fraction | int) -> float:
+    return float_up(Fraction(count))
+
+
+def epsilon_up(epsilon: Epsilon) -> float:
+    """ε as a float, rounded up; infinite where it is larger than any."""
+    return float_up(epsilon) if isinstance(epsilon, Fraction) else epsilon
+
+
 def times(epsilon: Epsilon, count: Fraction | int) -> Epsilon:
     """ε so many times; a float is rounded up."""
-    return epsilon * count if isinstance(epsilon, Fraction) else inflated(epsilon * float(count))
+    return epsilon * count if isinstance(epsilon, Fraction) else inflated(epsilon * _times_up(count))
 
 
 def _total(epsilons: Iterable[Epsilon]) -> Epsilon:
-    """The sum of some ε; a float is rounded up."""
-    total = sum(epsilons, start=Fraction(0))
-    return total if isinstance(total, Fraction) else inflated(total)
+    """The sum of some ε, exact unless it is infinite."""
+    listed = tuple(epsilons)
+    return inf if inf in listed else sum(map(Fraction, listed), start=Fraction(0))
 
 
 def worst(*bounds: RenyiBound) -> RenyiBound:

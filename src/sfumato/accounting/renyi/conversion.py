@@ -19,6 +19,8 @@ _ENOUGH: Final = 1.125  # times what is wanted: larger orders no longer help
 _WHOLE_FROM: Final = 4096.0  # where whole orders are dense enough; bounds of samples are best there
 _SMALLEST_ROUNDED: Final = 1.5
 
+_LARGEST: Final = Fraction(10**280)  # an ε above it is read as it, which can only raise δ
+
 Curve: TypeAlias = Callable[[Array], Array]
 
 
@@ -41,7 +43,7 @@ def epsilon_up(divergence: Curve, delta: Fraction) -> float:
 
 def delta_up(divergence: Curve, epsilon: Fraction) -> float:
     """The smallest δ at ε, rounded up: ln δ = min of (α − 1)(D_α − ε) + α ln(1 − 1/α) − ln(α − 1) [CKS20]."""
-    value = float(epsilon)
+    value = float(min(epsilon, _LARGEST))
     log_delta = least(lambda orders, values: _log_deltas(orders, values, value), divergence, value)
     return 1.0 if log_delta >= 0 else exp_up(Fraction(log_delta))
 

@@ -1,11 +1,12 @@
 """Upper bounds of D_α for laws whose divergence is known in closed form: one short function each.
 
-Each takes an array of orders above 1 and bounds both D_α(P‖Q) and D_α(Q‖P), for every pair of neighbours.
+Each takes an array of orders above 1 and bounds both D_α(P‖Q) and D_α(Q‖P), for every pair of neighbours. One whose
+only parameter is ε also takes a column of many, and returns a row for each.
 """
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 
@@ -13,6 +14,10 @@ from sfumato.accounting.renyi.losses import Array, divergence_up, from_log_exces
 from sfumato.numeric.rounding import float_up, inflated, log_near
 
 _ULP: Final = 2.0**-52
+_SMALLEST: Final = 1e-300  # in place of what underflows
+_NEAR_MODE: Final = 0.25
+
+Column: TypeAlias = float | Array
 
 
 def concentrated(orders: Array, *, rho: Fraction) -> Array:
@@ -21,13 +26,14 @@ def concentrated(orders: Array, *, rho: Fraction) -> Array:
         return orders * inflated(float_up(rho))
 
 
-def randomized_response(orders: Array, *, epsilon: float) -> Array:
+def randomized_response(orders: Array, *, epsilon: Column) -> Array:
     """Of a bit that is true with probability e^ε/(1 + e^ε): the worst of all ε-DP laws [KOV15]."""
-    log_mass = np.array([-epsilon, 0.0]) - np.logaddexp(0.0, -epsilon)
-    return np.minimum(divergence_up(log_mass, np.array([epsilon, -epsilon]), orders), epsilon)
+    loss = np.stack([epsilon, np.negative(epsilon)], axis=-1)
+    log_mass = np.minimum(-loss, 0.0) - np.logaddexp(0.0, -np.abs(loss))
+    return np.minimum(divergence_up(log_mass, loss, orders), epsilon)
 
 
-def laplace(orders: Array, *, epsilon: float) -> Array:
+def laplace(orders: Array, *, epsilon: Column) -> Array:
     """Of continuous Laplace noise with ε = Δ/scale [Mir17, Table II].
 
     (α e^((α−1)ε) + (α−1) e^(−αε))/(2α − 1), of which constant and linear terms cancel exactly.
@@ -36,7 +42,7 @@ def laplace(orders: Array, *, epsilon: float) -> Array:
     with np.errstate(over="ignore"):
         gain = np.log(orders) + log_remainder(extra * epsilon)
         loss = np.log(extra) + log_remainder(-orders * epsilon)
-    rounding = 8 * _ULP * (1 + orders * min(epsilon, 1e300))
+    rounding = 8 * _ULP * (1 + orders * np.minimum(epsilon, 1e300))
     excess = np.logaddexp(gain, loss) - np.log(orders + extra) + rounding
     return np.minimum(from_log_excess(excess, orders), epsilon)
 
@@ -57,20 +63,27 @@ def discrete_laplace(orders: Array, *, decay: float, shift: int) -> Array:
     return np.minimum(from_log_excess(excess, orders), randomized_response(orders, epsilon=epsilon))
 
 
-def bounded_range(orders: Array, *, epsilon: float) -> Array:
+def bounded_range(orders: Array, *, epsilon: Column) -> Array:
     """Of laws whose losses span at most ε, as those of the exponential mechanism [DDR20, CR21].
 
     The worst are two outcomes with losses t and t − ε; the worst t at each order has a closed form.
     """
     extra = orders - 1
     with np.errstate(all="ignore"):
-        tilt = np.log(-np.expm1(-orders * epsilon)) - np.log(-np.expm1(-extra * epsilon))
-        top = np.clip(epsilon + np.log(extra / orders) + tilt, 0.0, epsilon)
-        log_range = np.log(-np.expm1(-epsilon))
-        log_mass = np.stack([np.log(-np.expm1(top - epsilon)) - top, np.log(-np.expm1(-top))], axis=-1) - log_range
-    losses = np.stack([top, top - epsilon], axis=-1)
-    exact = divergence_up(log_mass, losses, orders, loss_error=4 * _ULP * epsilon)
-    return np.minimum(np.minimum(exact, epsilon), orders * inflated(epsilon * epsilon / 8))
+        terms = np.log(extra / orders), np.log(-np.expm1(-orders * epsilon)), np.log(-np.expm1(-extra * epsilon))
+        top = np.clip(epsilon + terms[0] + terms[1] - terms[2], 0.0, epsilon)
+        log_range = np.log(-np.expm1(-np.asarray(epsilon)))
+        log_mass = np.stack([np.log(-np.expm1(top - epsilon)) - top, np.log(-np.expm1(-top))], axis=-1)
+        off = 8 * _ULP * (1 + epsilon + np.sum(np.abs(terms), axis=0))
+    losses, loss_error = np.stack([top, top - epsilon], axis=-1), 4 * _ULP * np.asarray(epsilon)[..., None]
+    at_top = divergence_up(log_mass - log_range[..., None], losses, orders, loss_error=loss_error)
+    exact = at_top + _missed(orders, off)
+    return np.minimum(np.minimum(exact, epsilon), orders * inflated(1.0) * np.square(epsilon) / 8 + _SMALLEST)
+
+
+def _missed(orders: Array, off: Array) -> Array:
+    """By how much D_α at the worst t exceeds that so near to it: α·off², and where α·off is no small number, ∞."""
+    return np.where(orders * off < _NEAR_MODE, orders * off**2, np.inf)
 
 
 def finite(orders: Array, *, p: Sequence[Fraction], q: Sequence[Fraction]) -> Array:
