@@ -233,3 +233,27 @@ def test_exact_shuffles_of_randomized_responses_keep_the_bound():
 def test_parameters_are_checked_by_name(function, arguments, name):
     with pytest.raises(ParameterError, match=name):
         function(**arguments)
+
+
+@pytest.mark.parametrize(
+    "epsilon", [Fraction(1, 2**1074), Fraction(1, 10**400), Fraction(1, 10**16), Fraction(1, 10**15)]
+)
+@pytest.mark.parametrize("probability", [Fraction(1, 10**300), Fraction(1, 3), 1 - Fraction(1, 10**12)])
+def test_tiny_epsilons_are_amplified_upward(epsilon, probability):
+    bound = amplified_by_poisson_sampling(PureDP(epsilon), sampling_probability=probability).epsilon
+    least = probability * epsilon  # below the logarithm of a mean of 1 and e^ε, by Jensen's inequality
+    assert least < bound <= min(least * (1 + Fraction(1, 10**11)), epsilon)
+
+
+@pytest.mark.parametrize("probability", ["1e-350", "1e-320", "1e-300"])
+@pytest.mark.parametrize("size", [2, 10**6, 10**15])
+def test_chances_below_the_floats_add_up(probability, size):
+    share = Fraction(probability)
+    assert size * share * (1 - size * share) <= any_sampled_up(share, size) <= size * share
+
+
+@pytest.mark.parametrize("probability", [Fraction(1, 10**20), Fraction(1, 10**15), Fraction(1, 7**9)])
+def test_groups_of_any_size_are_sampled(probability):
+    found = any_sampled_up(probability, 10**15)
+    truth = -math.expm1(10**15 * math.log1p(-float(probability)))
+    assert truth <= float(found) <= truth * (1 + 1e-11)

@@ -12,19 +12,23 @@ from sfumato.accounting.accountant import EpsilonInterval
 from sfumato.accounting.basic import BasicAccountant
 from sfumato.accounting.finite import smallest_epsilon
 from sfumato.accounting.gaussian import gaussian_delta_up, gaussian_epsilon_up
+from sfumato.errors import ParameterError
 from sfumato.privacy.events import (
     ApproxEvent,
     ComposedEvent,
     DiscreteGaussianEvent,
     GaussianEvent,
+    GroupEvent,
     LaplaceEvent,
     NonPrivateEvent,
+    PartitionEvent,
     PoissonSampledEvent,
     PureEvent,
     RandomizedResponseEvent,
+    SampledWithoutReplacementEvent,
     ZCDPEvent,
 )
-from sfumato.privacy.neighbors import NeighboringRelation
+from sfumato.privacy.neighbors import REPLACE_ONE, NeighboringRelation
 
 
 class TestBasicAccountant(AccountantContract):
@@ -160,3 +164,36 @@ def test_delta_of_a_sample_is_never_more_than_its_probability():
     accountant = BasicAccountant().compose(PoissonSampledEvent("0.001", inside))
     assert float(accountant.delta(1)) == pytest.approx(1e-3, rel=1e-8)
     assert accountant.epsilon("0.001") == 0
+
+
+def test_sums_longer_than_a_parameter_are_rounded_up():
+    primes = [n for n in range(10**6, 10**6 + 10**4) if all(n % step for step in range(2, 1001))]
+    accountant = BasicAccountant()
+    for prime in primes:
+        accountant = accountant.compose(PureEvent(Fraction(1, prime)))
+    exact = sum(Fraction(1, prime) for prime in primes)
+    interval = accountant.interval()
+    assert interval.lower == exact < interval.upper < exact + Fraction(1, 2**4000)
+    assert accountant.delta(interval.upper) == 0
+
+
+def test_nesting_beyond_reason_is_refused():
+    event = PureEvent(1)
+    for _ in range(400):
+        event = PoissonSampledEvent("0.5", event)
+    with pytest.raises(ParameterError, match="nested too deeply"):
+        BasicAccountant().compose(event)
+
+
+def test_a_group_over_samples_that_never_happen_is_free():
+    event = GroupEvent(PoissonSampledEvent("1e-350", GaussianEvent(1)), 2)
+    assert BasicAccountant().compose(event).epsilon("1e-6") == 0
+    assert BasicAccountant().compose(GroupEvent(ApproxEvent(800, "1e-350"), 2)).epsilon("0.1") == 1600
+
+
+def test_samples_of_everybody_cost_what_is_inside():
+    inside = PartitionEvent((PureEvent(1),) * 5)
+    everybody = PoissonSampledEvent(1, inside)
+    subset = SampledWithoutReplacementEvent(10, 10, inside)
+    assert BasicAccountant(neighboring_relation=REPLACE_ONE).compose(everybody).epsilon() == 2
+    assert BasicAccountant().compose(subset).epsilon() == 2  # one replaced: removed from a part, added to another

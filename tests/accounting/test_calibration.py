@@ -240,3 +240,22 @@ def test_infinite_costs_on_the_way_do_no_harm():
     found = calibrate(make_event, target=PureDP(1), accountant=BasicAccountant())
     assert 3 <= found.value <= 3 * (1 + TOLERANCE)
     assert math.isinf(BasicAccountant().compose(make_event(2)).epsilon())
+
+
+@pytest.mark.parametrize("tolerance", ["0.2", "0.5", 1])
+@pytest.mark.parametrize("epsilon", ["0.999", "0.9999", "3.7"])
+def test_a_coarse_tolerance_is_good_enough_for_a_rough_answer(tolerance, epsilon):
+    target = PureDP(epsilon)
+    noise = smallest_noise(LaplaceEvent, target=target, accountant=BasicAccountant(), tolerance=tolerance)
+    assert 1 <= noise * target.epsilon <= 1 + Fraction(tolerance)
+
+
+@pytest.mark.parametrize("guess", ["1e390", "1e-390"])
+@pytest.mark.parametrize("parameter", list(Parameter))
+def test_a_guess_beyond_the_range_is_its_end(guess, parameter):
+    found = calibrate(
+        lambda value: PureEvent(1 / value if parameter is Parameter.NOISE else value),
+        target=PureDP("0.5" if parameter is Parameter.SAMPLING_PROBABILITY else 2),
+        accountant=BasicAccountant(), parameter=parameter, guess=guess,
+    )  # fmt: skip
+    assert found.epsilon == found.target.epsilon

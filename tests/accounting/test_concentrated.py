@@ -143,3 +143,13 @@ def test_extreme_counts_and_noise():
     assert ZCDPAccountant().compose(LaplaceEvent("1e-9")).epsilon("1e-6") >= 10**9
     assert ZCDPAccountant().compose(GaussianEvent("1e-200")).epsilon("1e-6") == math.inf
     assert ZCDPAccountant().compose(GaussianEvent("1e200")).epsilon("1e-6") < Fraction(1, 10**9)
+
+
+@pytest.mark.parametrize("epsilon", ["1e-200", "1e200", "1e400"])
+@pytest.mark.parametrize("event", [GaussianEvent(4), GaussianEvent(2**600), ZCDPEvent("1e-400"), PureEvent(10**400)])
+def test_extreme_numbers_have_a_delta(event, epsilon):
+    assert 0 < ZCDPAccountant().compose(event).delta(epsilon) <= 1
+
+
+def test_a_step_that_no_vector_takes_is_not_priced():
+    assert ZCDPAccountant().compose(DiscreteGaussianEvent(10, "1.75", 2)).rho == Fraction(1, 100)

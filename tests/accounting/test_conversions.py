@@ -123,3 +123,36 @@ def test_groups_in_other_measures_check_their_parameters(convert):
         convert(-1, 2)
     with pytest.raises(ParameterError, match="size"):
         convert(1, 0)
+
+
+@pytest.mark.parametrize(("epsilon", "delta", "size"), [(800, "1e-350", 2), (300, "1e-395", 4), (1, "1e-390", 800)])
+def test_growth_beyond_the_floats_still_meets_a_tiny_delta(epsilon, delta, size):
+    with mpmath.workdps(50):
+        truth = mpmath.fsum(mpmath.exp(i * epsilon) for i in range(size)) * mpmath.mpf(delta)
+        found = group(ApproxDP(epsilon, delta), size).delta
+        assert truth <= mpmath.mpf(found.numerator) / found.denominator <= truth * (1 + mpmath.mpf("1e-9"))
+
+
+def test_growth_beyond_every_delta_promises_nothing():
+    assert group(ApproxDP(800, "1e-340"), 2) == NO_GUARANTEE
+    assert group(ApproxDP(1, "1e-390"), 10**15) == NO_GUARANTEE
+
+
+@pytest.mark.parametrize("combine", [sequential, parallel])
+def test_no_guarantee_absorbs_an_epsilon_beyond_the_floats(combine):
+    assert combine([PureDP("1e390"), NO_GUARANTEE]) == NO_GUARANTEE
+    assert repeated(NO_GUARANTEE, 10**400) == NO_GUARANTEE
+
+
+def test_a_long_number_is_rounded_up_to_a_short_one():
+    long = Fraction(1, 3**6000)
+    found = promise(1 + long, long)
+    assert 1 + long < found.epsilon < 1 + long + Fraction(1, 2**4000)
+    assert long < found.delta < Fraction(1, 2**4000)
+    assert promise(Fraction(3**6000), Fraction(0)) == NO_GUARANTEE
+
+
+def test_the_sum_of_many_different_fractions_is_a_guarantee():
+    parts = [PureDP(Fraction(1, 10**30 + step)) for step in range(1, 200)]
+    exact = sum(part.epsilon for part in parts)
+    assert exact <= sequential(parts).epsilon <= exact * (1 + Fraction(1, 2**1000))

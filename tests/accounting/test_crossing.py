@@ -87,3 +87,17 @@ def test_a_probability_stays_below_one():
     found = costliest_allowed(cost, axis=SHARE, guess=Fraction(1, 100))
     assert max(cost.values) <= 1
     assert Fraction(1, 3) * (1 - TOLERANCE) <= found <= Fraction(1, 3)
+
+
+@pytest.mark.parametrize("tolerance", ["0.05", "0.1", "0.2", "0.5", "1"])
+@pytest.mark.parametrize("limit", [0.0011, 0.999, 1.001, 7.3])
+def test_coarse_tolerances_are_kept(tolerance, limit):
+    axis = Axis(costliest=Fraction(1, 2**256), cheapest=Fraction(2**256), tolerance=Fraction(tolerance))
+    found = costliest_allowed(lambda noise: math.log(1 / noise / limit), axis=axis, guess=Fraction(1))
+    assert 1 <= found * limit <= 1 + axis.tolerance
+
+
+def test_costs_that_only_just_differ_from_the_limit_have_no_secant():
+    least = math.ulp(0.0)
+    found = costliest_allowed(lambda noise: 0.0 if noise >= 7 else least, axis=NOISE, guess=Fraction(1))
+    assert 7 <= found <= 7 * (1 + TOLERANCE)

@@ -186,3 +186,11 @@ def test_parameters_are_checked_by_name(name, value):
     fine = {"l2_sensitivity": 1, "epsilon": 1, "delta": "1e-6", "l0_sensitivity": 1}
     with pytest.raises(ParameterError, match=name):
         discrete_stddev(**(fine | {name: value}))
+
+
+@pytest.mark.parametrize(("stddev", "l2_sensitivity"), [(10**6, 10**5), (2**490, 2), (3, 2**490)])
+def test_several_coordinates_have_answers_at_the_extremes(stddev, l2_sensitivity):
+    noise = {"stddev": stddev, "l2_sensitivity": l2_sensitivity, "l0_sensitivity": 9}
+    assert discrete_gaussian_epsilon_up(**noise, delta=0) == math.inf
+    assert discrete_gaussian_epsilon_up(**noise, delta="0.5") >= 0
+    assert 0 < discrete_gaussian_delta_up(**noise, epsilon=2**490) <= 1

@@ -4,7 +4,13 @@ from fractions import Fraction
 import pytest
 
 from sfumato.accounting.gaussian import gaussian_delta_up, gaussian_epsilon_up
-from sfumato.accounting.gaussian_bound import GaussianBound, epsilon_down, least_delta_up, least_epsilon_up
+from sfumato.accounting.gaussian_bound import (
+    GaussianBound,
+    certifiable_down,
+    epsilon_down,
+    least_delta_up,
+    least_epsilon_up,
+)
 
 DELTA = Fraction(1, 10**6)
 NOTHING, ONE = GaussianBound(Fraction(0)), GaussianBound(Fraction(1))
@@ -51,3 +57,9 @@ def test_extreme_curves():
     assert GaussianBound(Fraction(1), Fraction(5000)).delta_up(Fraction(0)) == 1
     assert ONE.delta_up(Fraction(2) ** 900) < 1e-300
     assert epsilon_down([ONE], Fraction(1, 2)) == 0
+
+
+def test_an_epsilon_beyond_floats_is_lowered():
+    assert certifiable_down(Fraction(3)) == 3
+    assert certifiable_down(Fraction(1, 10**200)) == 0
+    assert certifiable_down(Fraction(10**200)) == 2**499

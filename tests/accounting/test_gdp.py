@@ -197,3 +197,20 @@ def test_mu_is_checked():
     for convert in (lambda mu: gdp_delta_up(mu=mu, epsilon=1), lambda mu: gdp_epsilon_up(mu=mu, delta="1e-6")):
         with pytest.raises(ParameterError, match="mu"):
             convert(0)
+
+
+def test_a_step_that_no_vector_takes_is_not_priced():
+    spent = GDPAccountant().compose(DiscreteGaussianEvent(10, "1.75", 2), count=1000).interval("1e-6")
+    farthest = GDPAccountant().compose(GaussianEvent(10), count=2000).epsilon("1e-6")  # one step in each coordinate
+    assert spent.lower <= farthest <= spent.upper <= farthest * Fraction(101, 100)
+
+
+@pytest.mark.parametrize("epsilon", ["1e-200", "1e200"])
+@pytest.mark.parametrize(
+    "event",
+    [DiscreteGaussianEvent(4), DiscreteGaussianEvent(2**600), DiscreteGaussianEvent(4, 2**600), GaussianEvent(2**600)],
+)
+def test_extreme_numbers_have_a_delta(event, epsilon):
+    spent = GDPAccountant().compose(event)
+    assert 0 < spent.delta(epsilon) <= 1
+    assert spent.interval("1e-5").upper >= 0

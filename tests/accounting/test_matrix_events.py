@@ -7,6 +7,7 @@ import pytest
 from sfumato.accounting.matrix_events import matrix_event, tree_aggregation_event
 from sfumato.errors import ParameterError
 from sfumato.privacy.events import ComposedEvent
+from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE
 
 
 @pytest.mark.parametrize(("steps", "levels"), [(1, 1), (2, 2), (3, 2), (4, 3), (1023, 10), (1024, 11)])
@@ -62,3 +63,39 @@ def test_the_shape_of_the_encoder_is_checked(encoder):
 def test_parameters_are_checked(noise, participations, name):
     with pytest.raises(ParameterError, match=name):
         matrix_event([[1]], noise, participations=participations)
+
+
+def nodes_of(leaves):
+    """For each leaf the nodes of complete binary trees that hold it, one row of ones and zeros for each node."""
+    whole = [(start, width) for width in (1, 2, 4, 8) for start in range(0, leaves - width + 1, width)]
+    return np.array([[int(start <= leaf < start + width) for leaf in range(leaves)] for start, width in whole])
+
+
+@pytest.mark.parametrize("leaves", range(1, 9))
+def test_no_replacement_in_another_leaf_moves_a_tree_more_than_the_bound(leaves):
+    tree = nodes_of(leaves)
+    limits = {
+        relation: 1 / float(tree_aggregation_event(1, leaves, neighboring_relation=relation).noise_multiplier)
+        for relation in (ADD_OR_REMOVE_ONE, REPLACE_ONE)
+    }
+    moved = np.array([np.linalg.norm(tree[:, one] + tree[:, other]) for one in range(leaves) for other in range(one)])
+    assert np.all(np.linalg.norm(tree, axis=0) <= limits[ADD_OR_REMOVE_ONE] * (1 + 1e-12))
+    assert np.all(moved <= limits[REPLACE_ONE] * (1 + 1e-12))
+    if leaves in {2, 4, 8}:
+        assert moved.max() == pytest.approx(limits[REPLACE_ONE])
+
+
+def test_a_replacement_may_move_twice_as_many_rows():
+    encoder = [[3, 1, 0], [-4, 2, 1], [0, 2, "0.5"]]
+    for rows in (1, 2):
+        replaced = matrix_event(encoder, 1, participations=rows, neighboring_relation=REPLACE_ONE)
+        assert replaced == matrix_event(encoder, 1, participations=2 * rows)
+
+
+def test_an_unknown_relation_is_refused():
+    for make in (
+        lambda name: tree_aggregation_event(1, 2, neighboring_relation=name),
+        lambda name: matrix_event([[1]], 1, neighboring_relation=name),
+    ):
+        with pytest.raises(ParameterError, match="neighboring_relation"):
+            make("swap")

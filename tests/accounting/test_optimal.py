@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.accounting.contract import AccountantContract
 
+from sfumato.accounting.accountant import EpsilonInterval
 from sfumato.accounting.advanced import AdvancedAccountant
 from sfumato.accounting.basic import BasicAccountant
 from sfumato.accounting.finite import smallest_delta
@@ -15,13 +16,16 @@ from sfumato.privacy.events import (
     ApproxEvent,
     Event,
     ExponentialEvent,
+    FiniteEvent,
     GaussianEvent,
     GroupEvent,
     LaplaceEvent,
     NonPrivateEvent,
+    PartitionEvent,
     PoissonSampledEvent,
     PureEvent,
     RandomizedResponseEvent,
+    TruncatedPoissonSampledEvent,
 )
 from sfumato.privacy.neighbors import NeighboringRelation
 
@@ -227,3 +231,38 @@ def test_many_distinct_events_end_exactly_in_their_sum():
     assert accountant.epsilon() == accountant.interval().lower == sum(Fraction(1, step) for step in range(1, 61))
     assert accountant.delta(5) == 0
     assert accountant.epsilon("1e-6") < 4.6
+
+
+@pytest.mark.parametrize(("delta", "count"), [("1e-330", 1), ("1e-300", 3), ("1e-320", 10**6)])
+def test_deltas_below_the_floats_add_up(delta, count):
+    total = Fraction(delta) * count
+    accountant = composed(ApproxEvent(1, delta), count=count)
+    truth = total - total**2 / 2 * (1 - Fraction(1, count))  # up to a relative total²
+    assert truth <= accountant.delta(count) <= truth * (1 + 2 * total)
+    assert accountant.interval(0) == EpsilonInterval(math.inf, math.inf)
+    assert accountant.interval(total).lower <= accountant.epsilon(total) <= count
+
+
+@pytest.mark.parametrize(
+    ("event", "delta"),
+    [
+        (TruncatedPoissonSampledEvent(Fraction(1, 2), 100, 1, NonPrivateEvent()), "0.1"),
+        (TruncatedPoissonSampledEvent(1, 10, 2, NonPrivateEvent()), "0.5"),
+        (PartitionEvent((FiniteEvent(("0.1", "0.9"), (0, 1)), ApproxEvent("0.5", "0.1")), 2), "0.195"),
+    ],
+)
+def test_what_is_only_bounded_has_no_infinite_lower_end(event, delta):
+    assert composed(event).interval(delta) == EpsilonInterval(0, math.inf)
+
+
+def test_exact_answers_beside_the_worst_mechanisms_are_infinite_on_both_sides():
+    assert composed(PureEvent(1), NonPrivateEvent()).interval("0.1") == EpsilonInterval(math.inf, math.inf)
+    assert composed(LaplaceEvent(1), NonPrivateEvent()).interval("0.1") == EpsilonInterval(0, math.inf)
+
+
+def test_long_shares_of_delta_are_no_obstacle():
+    """Too many different ε for a sum, beside δ whose sum is longer than a parameter may be."""
+    primes = [n for n in range(10**6, 10**6 + 7000) if all(n % step for step in range(2, 1001))]
+    accountant = composed(*(ApproxEvent(Fraction(1, prime), Fraction(1, prime**2)) for prime in primes))
+    interval = accountant.interval("1e-6")
+    assert 0 < interval.lower <= interval.upper < Fraction(1, 1000)

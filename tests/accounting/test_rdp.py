@@ -188,3 +188,22 @@ def test_vanishing_noise_costs_everything_it_can(noise_multiplier):
 def test_sampling_nobody_costs_nothing_and_everybody_the_whole():
     assert epsilon_of(sampled(0, 1), 1000) == 0
     assert epsilon_of(sampled(1, 1), 1000) == epsilon_of(GaussianEvent(1), 1000)
+
+
+def test_small_exponential_mechanisms_cost_no_less_than_randomized_responses():
+    half = RDPAccountant().compose(PureEvent("0.5e-7"), count=10**14)
+    assert RDPAccountant().compose(ExponentialEvent("1e-7"), count=10**14).epsilon(MILLIONTH) >= half.epsilon(
+        MILLIONTH
+    ) * (1 - 1e-6)
+
+
+def test_a_chance_below_floats_still_costs_at_a_delta_below_it():
+    accountant = RDPAccountant().compose(PoissonSampledEvent("1e-350", GaussianEvent("0.1")))
+    assert accountant.epsilon(Fraction(1, 10**2000)) > 100
+    assert RDPAccountant().compose(PoissonSampledEvent("1e-330", PureEvent(100))).epsilon() > 0
+
+
+def test_no_epsilon_is_too_large_to_ask_for():
+    accountant = RDPAccountant().compose(GaussianEvent(1))
+    assert 0 < accountant.delta(10**400) <= accountant.delta(10**305) <= accountant.delta(30)
+    assert RDPAccountant().supports(PoissonSampledEvent("0.5", PureEvent(10**400)))

@@ -13,6 +13,7 @@ from sfumato.accounting.discrete_gaussian import discrete_gaussian_delta_up
 from sfumato.accounting.gaussian_bound import GaussianBound, least_delta_up
 from sfumato.accounting.smoothing import LEAKS, bound_above, bound_below, longest_move
 from sfumato.errors import ParameterError
+from sfumato.numeric.rationals import sqrt_up
 
 SUMS = 1e-11  # the rounding of the sums in floats
 EPSILONS = ["0", "0.05", "0.4", "1.5"]
@@ -122,3 +123,26 @@ def test_extreme_noise_and_leaks_give_bounds(stddev):
     assert low.squared_mu > 0 or stddev > 10**200  # smaller than floats go
     assert 0 < low.log_factor < 1
     assert 0 < high.log_factor < 1
+
+
+@pytest.mark.parametrize("coordinates", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("square", [*range(40), 60, 63])
+def test_the_longest_move_is_the_largest_sum_of_squares(square, coordinates):
+    sums = {sum(step**2 for step in move) for move in moves(square, min(coordinates, 4))}
+    assert longest_move(sqrt_up(Fraction(square)), coordinates)[0] == max(sums, default=0)
+
+
+@pytest.mark.parametrize("coordinates", [2, 3])
+@pytest.mark.parametrize("square", [3, 7, 15])
+def test_the_bound_below_holds_for_a_move_that_exists(square, coordinates):
+    longest = max(sum(step**2 for step in move) for move in moves(square, coordinates))
+    for bound in below(5, sqrt_up(Fraction(square)), coordinates):
+        assert bound.squared_mu <= Fraction(longest, 25)
+
+
+def test_long_moves_of_two_coordinates_have_bounds_near_each_other():
+    reach = Fraction(10**6) + Fraction(1, 3)
+    high, low = (bound(reach, reach, 2, LEAKS[3]) for bound in (bound_above, bound_below))
+    assert low.squared_mu <= 1
+    assert high.squared_mu >= Fraction(math.floor(reach**2)) / reach**2
+    assert high.squared_mu - low.squared_mu < Fraction(1, 10**6)

@@ -1,13 +1,15 @@
 import json
+from fractions import Fraction
 
 import pytest
 from tests.cli.commands import refusal, run
 
 from sfumato.accounting.comparison import ACCOUNTANTS, best
 from sfumato.privacy.codec import encode_event
-from sfumato.privacy.events import GaussianEvent, LaplaceEvent, SelfComposedEvent
+from sfumato.privacy.events import GaussianEvent, LaplaceEvent, PureEvent, SelfComposedEvent
 
 EVENT = {"type": "GaussianEvent", "noise_multiplier": 10}
+NESTED = '{"type":"GroupEvent","size":1,"event":' * 400 + json.dumps(EVENT) + "}" * 400
 
 
 @pytest.fixture
@@ -45,6 +47,8 @@ def test_the_table_is_that_of_the_package(written):
         {"version": 1, "event": EVENT, "count": 2},
         {**EVENT, "count": 2},
         encode_event(SelfComposedEvent(GaussianEvent(10), 2)),
+        {"type": "SelfComposedEvent", "event": EVENT, "count": 2},
+        [{"event": {"type": "SelfComposedEvent", "event": EVENT, "count": 2}, "count": 1}],
     ],
 )
 def test_every_way_to_write_two_releases_costs_the_same(written, document):
@@ -88,6 +92,8 @@ def test_an_exact_answer_costs_infinity(written):
         ([{"event": {"type": "Magic"}}], "entry 1"),
         ([{"event": {"type": "PureEvent", "epsilon": -1}}], "entry 1"),
         ([{"version": 99, "event": EVENT}], "version"),
+        ([{"event": EVENT, "counts": 100}], "may only have count"),
+        (NESTED, "entry 1"),
     ],
 )
 def test_a_file_that_cannot_be_read_is_refused_with_the_place(written, document, words):
@@ -111,6 +117,13 @@ def test_a_missing_file_is_named(tmp_path):
 )
 def test_options_are_checked(written, options, words):
     assert words in refusal("account", written([LAPLACE]), *options)
+
+
+@pytest.mark.parametrize("epsilon", ["1/10", "1/3", "1e-320", "1e350"])
+def test_the_lower_end_is_rounded_down_in_json(written, epsilon):
+    found = figures(written(encode_event(PureEvent(epsilon))), "--delta", "0")
+    assert Fraction(found["lower_epsilon"]) <= Fraction(epsilon)
+    assert found["epsilon"] == "infinite" or Fraction(found["epsilon"]) >= Fraction(epsilon)
 
 
 LAPLACE = encode_event(LaplaceEvent(1))

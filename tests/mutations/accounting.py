@@ -218,8 +218,8 @@ MUTANTS = (
         edits=(
             (
                 "accounting/tally.py",
-                "Tally(tuple((event, many * times) for event, many in self.counts))",
-                "Tally(self.counts)",
+                "Tally(tuple((event, _within_limit(many * times)) for event, many in self.counts), self.is_tight)",
+                "Tally(self.counts, self.is_tight)",
             ),
         ),
         tests=("tests/accounting/test_tally.py",),
@@ -230,10 +230,24 @@ MUTANTS = (
         tests=("tests/accounting/test_tally.py",),
     ),
     Mutant(
-        name="a replaced unit in a sample of everybody is one step",
+        name="a sample of everybody means the same outside it",
         edits=(
-            ("accounting/tally.py", "group_size=group_size * replacement_group(relation))", "group_size=group_size)"),
+            (
+                "accounting/tally.py",
+                "(inner is relation or all(isinstance(single, _PLAIN) for single, _ in seen))",
+                "True",
+            ),
         ),
+        tests=("tests/accounting/test_tally.py",),
+    ),
+    Mutant(
+        name="a bound of a group is a lower bound too",
+        edits=(("accounting/tallied.py", "return found if self.tally.is_tight else", "return found if True else"),),
+        tests=("tests/accounting/test_tallied.py",),
+    ),
+    Mutant(
+        name="a replaced unit in a sample of everybody is one step",
+        edits=(("accounting/tally.py", "group_size=group_size * steps)", "group_size=group_size)"),),
         tests=("tests/accounting/test_tally.py",),
     ),
     Mutant(
@@ -313,8 +327,8 @@ MUTANTS = (
         edits=(
             (
                 "accounting/profiles/of_event.py",
-                "one.swapped, compose), parts.kept_up",
-                "one.present, compose), parts.kept_up",
+                "one.swapped, compose), max(parts.kept_up",
+                "one.present, compose), max(parts.kept_up",
             ),
         ),
         tests=("tests/accounting/profiles/test_of_event.py",),

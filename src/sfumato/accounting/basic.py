@@ -26,7 +26,7 @@ class BasicAccountant(TalliedAccountant):
     Edge cases: sums are exact up to 9000 bits, and above rounded up by at most 2^-4096. Nothing composed costs ε = 0;
     a `NonPrivateEvent` costs an infinite ε, unless it is sampled, when it is (0, q). zCDP events are refused, wherever
     they are nested, and so is selection among answers that are not pure. The lower end of `interval` is the exact sum
-    of the pure events at δ = 0, and 0 otherwise.
+    for pure events at δ = 0, and 0 otherwise.
 
     Args:
         neighboring_relation: Between which databases the events' sensitivities and the guarantee hold.
@@ -46,12 +46,10 @@ class BasicAccountant(TalliedAccountant):
     def _interval(self, delta: Fraction) -> EpsilonInterval:
         """Infinite where δ is below what the events themselves need, or 0 with Gaussian noise."""
         upper = self._epsilon(delta, self._total(None))
-        return EpsilonInterval(self._sum_of_pure() if delta == 0 else Fraction(0), upper)
-
-    def _sum_of_pure(self) -> Fraction:
-        """Σ εᵢ of the pure events alone, which their worst mechanisms attain at δ = 0."""
-        pure = ((event.epsilon, count) for event, count in self.tally if isinstance(event, PureEvent))
-        return sum((epsilon * count for epsilon, count in pure), Fraction(0))
+        pure = [(event.epsilon, count) for event, count in self.tally if isinstance(event, PureEvent)]
+        if delta or len(pure) < len(self.tally.counts):
+            return EpsilonInterval(Fraction(0), upper)
+        return EpsilonInterval(sum((epsilon * count for epsilon, count in pure), Fraction(0)), upper)
 
     def _delta(self, epsilon: Fraction) -> Fraction:
         """1, which promises nothing, where ε is below what the events themselves need."""

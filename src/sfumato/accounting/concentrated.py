@@ -10,7 +10,7 @@ from typing import Final
 from sfumato.accounting.accountant import EpsilonInterval
 from sfumato.accounting.additive import EXACT_ANSWER, AdditivePrice, is_priced, total_price
 from sfumato.accounting.finite import smallest_epsilon
-from sfumato.accounting.gaussian_bound import GaussianBound, epsilon_down
+from sfumato.accounting.gaussian_bound import GaussianBound, certifiable_down, epsilon_down
 from sfumato.accounting.smoothing import longest_move
 from sfumato.accounting.tallied import TalliedAccountant
 from sfumato.accounting.tally import Tally, response_epsilon_up
@@ -100,7 +100,8 @@ class ZCDPAccountant(TalliedAccountant):
         rho, slack = _short_up(self.rho), self.approximation
         if rho is None or slack >= 1:
             return Fraction(1)
-        return Fraction(slack) + (1 - Fraction(slack)) * Fraction(zcdp_delta_up(rho=rho, epsilon=epsilon))
+        delta = zcdp_delta_up(rho=rho, epsilon=certifiable_down(epsilon))
+        return Fraction(slack) + (1 - Fraction(slack)) * Fraction(delta)
 
 
 @lru_cache(maxsize=4096)

@@ -11,6 +11,7 @@ from functools import lru_cache
 from math import floor, isqrt
 from typing import Final
 
+from sfumato.accounting.gaussian_bound import certifiable_down
 from sfumato.accounting.parameters import as_delta, certified_stddev, in_range, in_range_or_zero, open_delta
 from sfumato.accounting.smoothing import LEAKS, SMALLEST_STDDEV, bound_above, longest_move
 from sfumato.accounting.zcdp import zcdp_delta_up
@@ -113,6 +114,7 @@ def discrete_gaussian_epsilon_up(
     )
 
 
+_LARGEST_RHO: Final = Fraction(2) ** 500
 _JUST_BELOW: Final = 1 - Fraction(1, 2**36)
 
 
@@ -128,6 +130,8 @@ def _stddev(l2_sensitivity: Fraction, epsilon: Fraction, delta: Fraction, l0_sen
 def _epsilon_up(stddev: Fraction, l2_sensitivity: Fraction, delta: Fraction, l0_sensitivity: int) -> Fraction | float:
     if _delta_up(stddev, l2_sensitivity, Fraction(0), l0_sensitivity) <= delta:
         return Fraction(0)
+    if delta == 0:
+        return math.inf
     found = smallest_dyadic(
         lambda epsilon: _delta_up(stddev, l2_sensitivity, epsilon, l0_sensitivity) <= delta,
         guess=l2_sensitivity / stddev,
@@ -142,10 +146,17 @@ def _delta_up(stddev: Fraction, l2_sensitivity: Fraction, epsilon: Fraction, l0_
         return 0.0
     if coordinates == 1:
         return _shift_delta_up(stddev, isqrt(square), epsilon)
-    bounds = [zcdp_delta_up(rho=square / (2 * stddev**2), epsilon=epsilon)]
+    bounds = [_concentrated_delta_up(square / (2 * stddev**2), epsilon)]
     if stddev >= SMALLEST_STDDEV:
         bounds += [bound_above(stddev, l2_sensitivity, l0_sensitivity, leak).delta_up(epsilon) for leak in LEAKS]
     return min(bounds)
+
+
+def _concentrated_delta_up(rho: Fraction, epsilon: Fraction) -> float:
+    """What ρ-zCDP implies; beyond what is certified, at a larger ρ and a smaller ε, or nothing."""
+    if rho > _LARGEST_RHO:
+        return 1.0
+    return zcdp_delta_up(rho=max(rho, 1 / _LARGEST_RHO), epsilon=certifiable_down(epsilon))
 
 
 def _shift_delta_up(stddev: Fraction, shift: int, epsilon: Fraction) -> float:

@@ -50,6 +50,11 @@ class GaussianBound:
         return max(-float_up(-Fraction(exp_down(-self.log_factor)) * delta), 0.0)
 
 
+def certifiable_down(epsilon: Fraction) -> Fraction:
+    """ε itself, or the next smaller one at which floats certify a δ: at most 2^499, and 0 where it is below 2^-499."""
+    return min(epsilon, _LARGEST_EPSILON) if epsilon >= 1 / _LARGEST_EPSILON else Fraction(0)
+
+
 def least_delta_up(bounds: Sequence[GaussianBound], epsilon: Fraction) -> float:
     """The best of some bounds from above, at ε."""
     return min(bound.delta_up(epsilon) for bound in bounds)

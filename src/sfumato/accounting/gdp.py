@@ -12,7 +12,13 @@ from sfumato.accounting.accountant import EpsilonInterval
 from sfumato.accounting.additive import EXACT_ANSWER, AdditivePrice, is_priced, total_price
 from sfumato.accounting.discrete_gaussian import discrete_gaussian_delta_up, discrete_gaussian_epsilon_up
 from sfumato.accounting.gaussian import analytic_stddev, gaussian_delta_up, gaussian_epsilon_up
-from sfumato.accounting.gaussian_bound import GaussianBound, epsilon_down, least_delta_up, least_epsilon_up
+from sfumato.accounting.gaussian_bound import (
+    GaussianBound,
+    certifiable_down,
+    epsilon_down,
+    least_delta_up,
+    least_epsilon_up,
+)
 from sfumato.accounting.smoothing import LEAKS, SMALLEST_STDDEV, bound_above, bound_below, longest_move
 from sfumato.accounting.tallied import TalliedAccountant
 from sfumato.accounting.tally import Tally, response_epsilon_up
@@ -30,6 +36,7 @@ from sfumato.privacy.neighbors import NeighboringRelation
 
 _SMALL: Final = Fraction(1, 2**20)  # below it μ = ε √(π/2) to 1e-12
 _SLOPE: Final = math.sqrt(math.pi / 2) * (1 + 1e-11)
+_LARGEST: Final = Fraction(2) ** 500  # of a standard deviation or sensitivity whose own curve is certified
 _LARGE: Final = 1000  # beyond it Q(x) ≤ e^(-x²/2)/2 is tight enough
 
 
@@ -88,7 +95,7 @@ class GDPAccountant(TalliedAccountant):
         single = _one_coordinate(self.tally)
         if single is not None:
             return discrete_gaussian_delta_up(
-                stddev=single.stddev, l2_sensitivity=single.l2_sensitivity, epsilon=epsilon
+                stddev=single.stddev, l2_sensitivity=single.l2_sensitivity, epsilon=certifiable_down(epsilon)
             )
         return least_delta_up(above, epsilon) if above else Fraction(1)
 
@@ -233,6 +240,7 @@ def _one_coordinate(tally: Tally) -> DiscreteGaussianEvent | None:
     match tally.counts:
         case ((DiscreteGaussianEvent() as event, 1),):
             _, coordinates = longest_move(event.l2_sensitivity, event.l0_sensitivity)
-            return event if coordinates == 1 else None
+            is_certifiable = max(event.stddev, event.l2_sensitivity) <= _LARGEST
+            return event if coordinates == 1 and is_certifiable else None
         case _:
             return None

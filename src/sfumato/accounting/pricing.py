@@ -16,7 +16,7 @@ from sfumato.accounting.conversions import NOTHING_RELEASED, added, group, paral
 from sfumato.accounting.finite import smallest_epsilon
 from sfumato.accounting.gaussian import discrete_gaussian_epsilon_up, gaussian_epsilon_up
 from sfumato.accounting.tally import Tally, flattened, grouped, replacement_group, response_epsilon_up
-from sfumato.errors import UnsupportedEventError
+from sfumato.errors import ParameterError, UnsupportedEventError
 from sfumato.numeric.rounding import exp_up
 from sfumato.privacy.events import (
     ApproxEvent,
@@ -96,8 +96,16 @@ def _price_or_none(tally: Tally, relation: NeighboringRelation) -> Cost | None:
 
 
 def price_all(tally: Tally, terms: Terms) -> Cost:
-    """The cost of a whole tally."""
-    return total(times(price(event, terms), count) for event, count in tally.counts)
+    """The cost of a whole tally.
+
+    Raises:
+        UnsupportedEventError: An event, or one nested in it, has no price here.
+        ParameterError: An event is nested too deeply.
+    """
+    try:
+        return total(times(price(event, terms), count) for event, count in tally.counts)
+    except RecursionError:
+        raise ParameterError("event", "an event", "is nested too deeply to be read") from None
 
 
 def total(costs: Iterable[Cost]) -> Cost:

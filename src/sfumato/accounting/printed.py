@@ -58,7 +58,7 @@ def percent_down(value: Fraction) -> str:
 
 
 def _text(value: Fraction | float, context: Context) -> str:
-    if math.isinf(value):
+    if value == math.inf:
         return "∞"
     return _written(_quotient(Fraction(value), context))
 

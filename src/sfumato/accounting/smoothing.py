@@ -8,7 +8,7 @@ variance σ² + τ². How nearly falls like e^(-4π²τ²) and e^(-2π²τ²) (p
 import math
 from fractions import Fraction
 from functools import lru_cache
-from math import floor
+from math import floor, isqrt
 from typing import Final
 
 from sfumato.accounting.gaussian_bound import GaussianBound
@@ -24,13 +24,49 @@ LEAKS: Final = tuple(Fraction(1, 2**bits) for bits in (4, 7, 10, 14, 20, 28, 40)
 _PI_DOWN: Final = Fraction(314159265358979, 10**14)
 _VAST: Final = Fraction(2**64)  # beyond this variance τ² depends on it no more
 _COORDINATES_OF_ANY_LENGTH: Final = 4  # every whole number is the sum of four squares
+_PAIR: Final = 2
+_LARGEST_SEARCHED: Final = 10**6  # squared; the next sum of two squares is at most about 90 lower
+_NO_THREE_SQUARES: Final = 7  # modulo 8
 
 
 def longest_move(l2_sensitivity: Fraction, l0_sensitivity: int) -> tuple[int, int]:
-    """The squared length of a move of a vector of integers, and how many coordinates can change: both at most."""
+    """The squared length of a move of a vector of integers, and how many coordinates can change: both at most.
+
+    The length is attained, but for moves of two coordinates longer than 1000.
+    """
     square = floor(l2_sensitivity**2)
-    coordinates = min(l0_sensitivity, square)
-    return (floor(l2_sensitivity) ** 2 if coordinates == 1 else square), coordinates
+    return _largest_sum(square, l0_sensitivity), min(l0_sensitivity, square)
+
+
+@lru_cache(maxsize=4096)
+def _largest_sum(most: int, count: int) -> int:
+    """The largest sum of so many squares that is not above a limit; the limit itself where that is hard to say."""
+    if count == 1:
+        return isqrt(most) ** 2
+    if count >= _COORDINATES_OF_ANY_LENGTH or (count == _PAIR and most > _LARGEST_SEARCHED):
+        return most
+    is_sum = _is_sum_of_two_squares if count == _PAIR else _is_sum_of_three_squares
+    return next(square for square in range(most, -1, -1) if is_sum(square))
+
+
+def _is_sum_of_two_squares(square: int) -> bool:
+    return any(isqrt(square - side**2) ** 2 == square - side**2 for side in range(isqrt(square // 2) + 1))
+
+
+def _is_sum_of_three_squares(square: int) -> bool:
+    """All but 4^a (8b + 7), by Legendre's theorem."""
+    while square and square % 4 == 0:
+        square //= 4
+    return square % 8 != _NO_THREE_SQUARES
+
+
+def _attained_move(l2_sensitivity: Fraction, l0_sensitivity: int) -> tuple[int, int]:
+    """The squared length of a move that exists, nearly the longest, and how many coordinates it changes at most."""
+    square, coordinates = longest_move(l2_sensitivity, l0_sensitivity)
+    if coordinates == _PAIR and square > _LARGEST_SEARCHED:
+        side = isqrt(square) ** 2
+        square = side + isqrt(square - side) ** 2
+    return square, min(coordinates, _COORDINATES_OF_ANY_LENGTH)
 
 
 @lru_cache(maxsize=4096)
@@ -62,15 +98,13 @@ def bound_above(stddev: Fraction, l2_sensitivity: Fraction, l0_sensitivity: int,
 def bound_below(stddev: Fraction, l2_sensitivity: Fraction, l0_sensitivity: int, leak: Fraction) -> GaussianBound:
     """A bound from below: one move that is allowed has at least this privacy curve. As `bound_above`, rounded down.
 
-    The move is ⌊l2⌋ in one coordinate, or, if four may move, one of squared length ⌊l2²⌋.
+    The move is as long as a sum of min(l0, 4) squares of integers can be.
     """
     variance = _variance(stddev)
-    square, coordinates = longest_move(l2_sensitivity, l0_sensitivity)
-    if coordinates < _COORDINATES_OF_ANY_LENGTH:
-        square, coordinates = floor(l2_sensitivity) ** 2, 1
+    square, coordinates = _attained_move(l2_sensitivity, l0_sensitivity)
     kept = Fraction(min(_needed(leak), 0.9 * float(min(variance, _VAST))))
     added = kept * variance / (variance - kept)
-    log_factor = _log_factor_up(min(coordinates, _COORDINATES_OF_ANY_LENGTH), _ripple_up(kept))
+    log_factor = _log_factor_up(coordinates, _ripple_up(kept))
     return GaussianBound(Fraction(-float_up(-square / (variance + added))), log_factor)
 
 

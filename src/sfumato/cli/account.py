@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
+from typing import Final
 
 import typer
 
@@ -16,6 +17,8 @@ from sfumato.numeric.rounding import float_up
 from sfumato.privacy.codec import VERSION, Json, decode_event
 from sfumato.privacy.events import Event, SelfComposedEvent
 from sfumato.privacy.neighbors import as_relation
+
+_FIELDS: Final = frozenset({"version", "event", "count"})
 
 
 def account(file: str, *, delta: str | None, epsilon: str | None, relation: str, as_json: bool) -> None:
@@ -29,12 +32,13 @@ def account(file: str, *, delta: str | None, epsilon: str | None, relation: str,
 
 def json_number(value: Fraction | float) -> float | str:
     """A cost as JSON knows it, rounded up."""
-    return "infinite" if math.isinf(value) else float_up(Fraction(value))
+    number = math.inf if value == math.inf else float_up(Fraction(value))
+    return "infinite" if number == math.inf else number
 
 
 def _lower_number(value: Fraction | float) -> float | str:
     """The same rounded down."""
-    return "infinite" if math.isinf(value) else -float_up(-Fraction(value))
+    return "infinite" if value == math.inf else -float_up(-Fraction(value))
 
 
 def _releases(file: str) -> Iterator[tuple[Event, int]]:
@@ -63,6 +67,8 @@ def _release(entry: Json) -> tuple[Event, int]:
         raise ParameterError("release", entry, 'must look like {"event": {"type": "PureEvent", "epsilon": 1}}')
     if entry.get("type") == SelfComposedEvent.__name__:  # its count is its own
         return decode_event({"version": VERSION, "event": entry}), 1
+    if "type" not in entry and not entry.keys() <= _FIELDS:
+        raise ParameterError("release", sorted(entry.keys() - _FIELDS), f"may only have {', '.join(sorted(_FIELDS))}")
     count = positive_integer(entry.get("count", 1), "count")
     document: Json = {name: value for name, value in entry.items() if name != "count"}
     if isinstance(document, dict) and document.keys() == {"event"}:

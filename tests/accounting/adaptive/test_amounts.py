@@ -4,7 +4,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.accounting.adaptive.amounts import NOTHING, Amounts
+from sfumato.accounting.adaptive.amounts import NOTHING, Amounts, scaled, total
 
 NUMBERS = st.dictionaries(st.sampled_from(["rho", "delta", "epsilon"]), st.fractions(0, 10))
 AMOUNTS = NUMBERS.map(lambda numbers: Amounts(tuple(sorted(numbers.items()))))
@@ -50,3 +50,11 @@ def test_amounts_are_written_for_people():
     assert str(amounts(rho="3/10", delta="1/3")) == "rho 0.3, delta ≈0.333333"
     assert str(Amounts((("epsilon", math.inf),))) == "epsilon ∞"
     assert str(NOTHING) == "nothing"
+
+
+def test_infinite_amounts_meet_rationals_that_no_float_holds():
+    endless, huge = Amounts((("epsilon", math.inf),)), amounts(epsilon=10**390)
+    assert endless.plus(huge) == huge.plus(endless) == endless.times(10**400) == endless
+    assert endless.left_of(huge)["epsilon"] == -math.inf
+    assert total(Fraction(10**390), Fraction(1)) == 10**390 + 1
+    assert scaled(math.inf, Fraction(1, 10**400)) == math.inf

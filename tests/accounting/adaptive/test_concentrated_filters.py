@@ -18,7 +18,10 @@ from sfumato.privacy.events import (
     DiscreteGaussianEvent,
     FullyAdaptiveEvent,
     GaussianEvent,
+    NonPrivateEvent,
+    PartitionEvent,
     PureEvent,
+    SampledWithoutReplacementEvent,
     ZCDPEvent,
 )
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
@@ -130,3 +133,12 @@ def test_the_whole_run_fills_an_equal_filter():
 def test_parameters_are_checked_by_name(name, make):
     with pytest.raises(ParameterError, match=name):
         make()
+
+
+def test_a_sample_of_everybody_may_move_a_unit_from_one_part_to_another():
+    moved = SampledWithoutReplacementEvent(10, 10, PartitionEvent((GaussianEvent(1), GaussianEvent(1))))
+    assert not GDPFilter(1).can_spend(moved)
+
+
+def test_an_exact_answer_is_refused_also_beside_a_rho_that_no_float_holds():
+    assert not ZCDPFilter("1e390").spend(ZCDPEvent("1e380")).can_spend(NonPrivateEvent())

@@ -1,3 +1,4 @@
+import math
 from fractions import Fraction
 
 from hypothesis import given
@@ -52,3 +53,7 @@ def test_a_filter_of_what_was_read_is_just_filled_by_it(events):
     for event in events:
         account = account.spend(event)
     assert {number for _, number in account.remaining.numbers} == {0}
+
+
+def test_an_exact_answer_is_read_also_after_an_epsilon_that_no_float_holds():
+    assert PureOdometer().compose(PureEvent("1e390")).compose(NonPrivateEvent()).epsilon == math.inf

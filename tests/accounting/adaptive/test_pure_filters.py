@@ -12,7 +12,16 @@ from sfumato.accounting.adaptive.pure_filters import AdvancedFilter, ApproxFilte
 from sfumato.accounting.finite import smallest_delta
 from sfumato.errors import ParameterError
 from sfumato.numeric.rounding import exp_down, log_up
-from sfumato.privacy.events import ApproxEvent, GaussianEvent, PureEvent, SelfComposedEvent
+from sfumato.privacy.events import (
+    ApproxEvent,
+    DiscreteLaplaceEvent,
+    GaussianEvent,
+    NonPrivateEvent,
+    PartitionEvent,
+    PureEvent,
+    SampledWithoutReplacementEvent,
+    SelfComposedEvent,
+)
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
 
 ROUNDING = Fraction(1, 10**12)
@@ -152,3 +161,12 @@ def test_the_whole_run_fills_an_equal_filter():
 def test_parameters_are_checked_by_name(name, make):
     with pytest.raises(ParameterError, match=name):
         make()
+
+
+def test_a_sample_of_everybody_may_move_a_unit_from_one_part_to_another():
+    moved = SampledWithoutReplacementEvent(10, 10, PartitionEvent((DiscreteLaplaceEvent(1), DiscreteLaplaceEvent(1))))
+    assert not PureFilter(1).can_spend(moved)
+
+
+def test_an_exact_answer_is_refused_also_beside_an_epsilon_that_no_float_holds():
+    assert not PureFilter("1e390").spend(PureEvent("1e380")).can_spend(NonPrivateEvent())

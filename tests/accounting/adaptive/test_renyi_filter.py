@@ -110,3 +110,10 @@ def test_an_event_with_a_delta_of_its_own_is_never_granted():
 def test_parameters_are_checked_by_name(name, make):
     with pytest.raises(ParameterError, match=name):
         make()
+
+
+def test_an_order_that_no_float_has_is_priced_at_the_pure_loss():
+    account = RDPFilter((10**400,), (1,), "1e-6")
+    assert account.can_spend(PureEvent(1))
+    assert not account.can_spend(PureEvent("1.1"))
+    assert not account.can_spend(GaussianEvent(100))

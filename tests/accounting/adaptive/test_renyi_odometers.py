@@ -8,7 +8,7 @@ from tests.accounting.adaptive.odometer_contract import OdometerContract
 from sfumato.accounting.adaptive.renyi_odometers import ODOMETER_ORDERS, RDPOdometer, ZCDPOdometer
 from sfumato.accounting.zcdp import zcdp_epsilon_up
 from sfumato.errors import ParameterError
-from sfumato.privacy.events import ApproxEvent, FiniteEvent, GaussianEvent, PureEvent, ZCDPEvent
+from sfumato.privacy.events import ApproxEvent, FiniteEvent, GaussianEvent, NonPrivateEvent, PureEvent, ZCDPEvent
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
 
 FIRST, AFTER_LUCK, OTHERWISE = (
@@ -118,3 +118,12 @@ def test_parameters_are_checked_by_name(name, make):
 
 def test_the_orders_lie_a_factor_of_two_apart():
     assert all((b - 1) == 2 * (a - 1) for a, b in pairwise(ODOMETER_ORDERS))
+
+
+def test_readings_beyond_floats_are_exact_or_infinite():
+    orders = (1 + Fraction(1, 10**400), Fraction(10**400))
+    for kind in (RDPOdometer, ZCDPOdometer):
+        odometer = kind("1e-6", orders=orders).compose(PureEvent("1e390"))
+        assert odometer.epsilon == 10**390
+        assert odometer.compose(NonPrivateEvent()).delta > 0
+        assert odometer.compose(NonPrivateEvent()).epsilon >= 10**390

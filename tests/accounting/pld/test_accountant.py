@@ -6,21 +6,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.accounting.contract import AccountantContract
 
-from sfumato.accounting.gaussian import gaussian_epsilon_up
+from sfumato.accounting.gaussian import gaussian_delta_up, gaussian_epsilon_up
+from sfumato.accounting.gaussian_curve import continuous_delta_down
 from sfumato.accounting.pld.accountant import PLDAccountant
 from sfumato.errors import ParameterError, UnsupportedEventError
 from sfumato.privacy.events import (
     ApproxEvent,
     ComposedEvent,
+    DiscreteGaussianEvent,
     DiscreteLaplaceEvent,
     FiniteEvent,
     GaussianEvent,
     LaplaceEvent,
+    MixtureOfGaussiansEvent,
     NonPrivateEvent,
+    PartitionEvent,
     PoissonSampledEvent,
     PureEvent,
     RandomizedResponseEvent,
     RepeatAndSelectEvent,
+    SampledWithoutReplacementEvent,
     ZCDPEvent,
 )
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE
@@ -187,3 +192,69 @@ def test_of_many_distinct_events_epsilon_is_still_the_upper_end_of_the_interval(
     assert accountant.interval("1e-6").lower > 0.95 * epsilon
     with pytest.raises(ParameterError, match="delta"):
         accountant.epsilon(1)
+
+
+TOTAL_VARIATION = gaussian_delta_up(noise_multiplier=1, epsilon=0)
+
+
+@pytest.mark.parametrize("delta", [Fraction(TOTAL_VARIATION) * (1 - Fraction(1, 10**12)), "1e-304", "1e-350"])
+def test_gaussian_noise_alone_has_a_proved_lower_end(delta):
+    interval = PLDAccountant().compose(GaussianEvent(1)).interval(delta)
+    lower = Fraction(interval.lower)
+    assert continuous_delta_down(Fraction(1), lower) > Fraction(delta) or lower == 0
+    assert lower <= interval.upper
+
+
+EXTREME = (
+    DiscreteGaussianEvent("0.01"),
+    DiscreteGaussianEvent(2**600),
+    ZCDPEvent(10**6),
+    PureEvent(10**4),
+    PureEvent(10**400),
+    LaplaceEvent("1e-9"),
+    GaussianEvent(Fraction(1, 2**600)),
+    GaussianEvent(2**600),
+    ComposedEvent((GaussianEvent(Fraction(1, 2**600)), PureEvent(1))),
+    DiscreteLaplaceEvent("0.01"),
+    MixtureOfGaussiansEvent("1e-3", (0, 5), ("0.5", "0.5")),
+    PoissonSampledEvent("1e-350", GaussianEvent(1)),
+    PoissonSampledEvent("1e-12", GaussianEvent(1)),
+    PoissonSampledEvent("0.01", GaussianEvent("1e-3")),
+    PoissonSampledEvent("0.001", ComposedEvent((LaplaceEvent("1e-3"), GaussianEvent("1e-2")))),
+    PartitionEvent((LaplaceEvent("1e-3"), GaussianEvent("1e-2")), 3),
+)
+
+
+@pytest.mark.parametrize("relation", [ADD_OR_REMOVE_ONE, REPLACE_ONE])
+@pytest.mark.parametrize("count", [1, 3, 10**12])
+@pytest.mark.parametrize("event", EXTREME, ids=str)
+def test_extremes_have_bounds(event, count, relation):
+    accountant = PLDAccountant(neighboring_relation=relation).compose(event, count=count)
+    for delta in ("1e-400", "1e-20", "1e-5", "0.999"):
+        interval = accountant.interval(delta)
+        assert 0 <= interval.lower <= interval.upper
+    for epsilon in (0, "1e-200", 1, 10**6, "1e200"):
+        assert 0 <= accountant.delta(epsilon) <= 1
+
+
+def test_one_sample_of_much_noise_is_priced_without_a_grid():
+    sample = PLDAccountant().compose(PoissonSampledEvent("0.01", GaussianEvent("1e-3")))
+    assert sample.delta(1) == pytest.approx(0.01, rel=1e-9)
+
+
+HALVES = PartitionEvent((DiscreteLaplaceEvent(1), DiscreteLaplaceEvent(1)))
+
+
+@pytest.mark.parametrize(
+    ("event", "relation"),
+    [
+        (SampledWithoutReplacementEvent(10, 10, HALVES), ADD_OR_REMOVE_ONE),
+        (PoissonSampledEvent(1, HALVES), REPLACE_ONE),
+    ],
+)
+def test_samples_of_everybody_touch_both_parts(event, relation):
+    accountant = PLDAccountant(neighboring_relation=relation).compose(event)
+    alone = PLDAccountant(neighboring_relation=REPLACE_ONE).compose(HALVES)
+    assert accountant.epsilon(0) >= 1.918
+    assert accountant.delta(1) >= 0.2958
+    assert accountant.delta(1) >= alone.delta(1) * Fraction(999_999, 1_000_000)

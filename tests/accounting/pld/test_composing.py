@@ -46,3 +46,13 @@ def test_distinct_pairs_share_a_grid(is_upper):
     pairs = ((PAIRS["gaussian"], 2), (PAIRS["laplace"], 3))
     curve = curve_at_delta(pairs, 1e-6, step=0.01, is_upper=is_upper)
     assert 0 < curve.delta(Fraction(1)) < 1
+
+
+def test_a_grid_with_too_many_losses_is_not_made(monkeypatch):
+    monkeypatch.setattr("sfumato.accounting.pld.composing.upper_law", None)
+    assert laws_of(((PAIRS["gaussian"], 3),), step=1e-6, delta=1e-6, is_upper=True) is None
+
+
+def test_a_delta_below_all_floats_is_asked_for_at_the_smallest():
+    pairs = ((PAIRS["gaussian"], 3),)
+    assert curve_at_delta(pairs, 0.0, step=0.01, is_upper=True) is not None

@@ -75,3 +75,17 @@ def test_infinite_losses_add_up_outward():
     assert down <= exact <= up
     assert up - down < 1e-11
     assert infinite_mass(LAWS, COUNTS, is_upper=True) == 0
+
+
+def test_a_tiny_mass_that_is_tilted_far_up_stays_a_float():
+    rare = law([1.0, *[0.0] * 7999, 5e-324], 0)
+    cumulants = Cumulants([rare], [1])
+    composed = compose([rare], [1], cumulants=cumulants, tilt=0.8, is_upper=True)
+    assert composed.masses.max() == pytest.approx(1.0)
+    assert composed.log_scale == pytest.approx(np.log(5e-324) + 0.8 * STEP * 8000 - 0.8 * STEP * 8000, abs=1000)
+
+
+def test_counts_that_drown_in_rounding_are_refused_before_any_transform(monkeypatch):
+    monkeypatch.setattr(np.fft, "rfft", None)
+    counts = (10**15, 1)
+    assert compose(LAWS, counts, cumulants=Cumulants(LAWS, counts), tilt=0.0, is_upper=True) is None

@@ -70,3 +70,9 @@ def test_the_two_orders_are_converted_into_each_other():
     assert converted(np.array([0.0]), np.array([0.3]))[0] == pytest.approx(0.3)
     there = converted(np.array([0.7]), np.array([0.3]))[0]
     assert there == pytest.approx(1 - np.exp(-0.7) + np.exp(-0.7) * 0.3)
+
+
+def test_losses_far_apart_do_not_overflow():
+    losses = np.array([0.0, 800.0, 1600.0])
+    masses = polygon_masses(losses, np.array([0.5, 0.25, 0.0]), np.array([]), is_upper=True)
+    assert masses == pytest.approx([0.5, 0.25, 0.25])

@@ -6,8 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.accounting.pld.brute_force import exact_delta, finite_pairs
 
+from sfumato.accounting.pld import refining
 from sfumato.accounting.pld.refining import delta_upper, epsilon_bounds
-from sfumato.accounting.profiles.finite import FinitePair
+from sfumato.accounting.profiles.finite import EVERYTHING, FinitePair, WorstPair
+from sfumato.accounting.profiles.leaves import symmetric
+from sfumato.accounting.profiles.mixtures import GaussianMixtures, mirrored
 from sfumato.accounting.profiles.profile import DominatingPair
 from sfumato.numeric.rounding import exp_down, exp_up
 
@@ -60,3 +63,36 @@ def test_heterogeneous_pairs_are_bounded_closely(size):
     assert exact_worst(laws, Fraction(exp_up(Fraction(bounds.upper)))) <= Fraction(1, 1000)
     assert exact_worst(laws, Fraction(exp_down(Fraction(bounds.lower)))) > Fraction(1, 1000)
     assert bounds.upper - bounds.lower <= 1e-3 * bounds.upper
+
+
+@pytest.fixture
+def curves(monkeypatch):
+    """How many curves were made at an ε."""
+    made = []
+
+    def counted(*args, **kwargs):
+        made.append(args)
+        return curve(*args, **kwargs)
+
+    curve = refining.curve_at_epsilon
+    monkeypatch.setattr(refining, "curve_at_epsilon", counted)
+    return made
+
+
+def test_beyond_the_highest_losses_no_curve_is_made(curves):
+    assert delta_upper(((symmetric(WorstPair(Fraction(1))), 10),), Fraction(10**6)) == 0
+    assert not curves
+
+
+def test_where_nothing_can_be_said_the_search_ends(curves):
+    assert delta_upper(((symmetric(EVERYTHING), 10**12), (symmetric(WorstPair(Fraction(1))), 1)), Fraction(0)) == 1
+    assert len(curves) <= 24
+
+
+def test_where_the_first_grid_is_too_large_a_coarser_one_serves():
+    rare = GaussianMixtures(
+        ((Fraction(0), 1 - Fraction(1, 10**12)), (Fraction(1), Fraction(1, 10**12))), ((Fraction(0), Fraction(1)),)
+    )
+    pairs = ((DominatingPair(rare, mirrored(rare)), 1000),)
+    assert delta_upper(pairs, Fraction(1)) < 1e-60
+    assert epsilon_bounds(pairs, Fraction(1, 10**20)).upper < 1e-8

@@ -301,3 +301,39 @@ def test_additive_leaves_are_what_they_say():
     assert pair_of(single_of(GroupEvent(NOISE, 3), REPLACE_ONE), REPLACE_ONE, only_single).forward == DiscreteLaplace(
         Fraction(2), 3
     )
+
+
+@pytest.mark.parametrize("relation", NeighboringRelation)
+@pytest.mark.parametrize("group", [1, 3])
+@pytest.mark.parametrize(
+    "event",
+    [
+        PoissonSampledEvent("1e-350", GaussianEvent(1)),
+        PoissonSampledEvent("1e-350", LaplaceEvent(1)),
+        TruncatedPoissonSampledEvent("1e-350", 100, 5, GaussianEvent(1)),
+        SampledWithoutReplacementEvent(1, 10**350, LaplaceEvent(1)),
+    ],
+    ids=lambda event: type(event).__name__,
+)
+def test_probabilities_below_all_floats_are_raised_and_tell_nothing_from_below(event, group, relation):
+    pair = pair_of(GroupEvent(event, group), relation, only_single)
+    epsilons = np.array([0.0, 1e-200, 1.0, 1e9])
+    for profile in (pair.forward, pair.backward):
+        assert np.all(profile.delta_up(epsilons) >= 0)
+        assert np.all(profile.delta_up(epsilons) <= 1e-11)
+        assert not profile.test_down(epsilons)[0].any()
+    assert pair.forward.delta_up(np.zeros(1))[0] > 0
+
+
+def test_a_sample_of_everybody_is_two_steps_where_units_are_replaced():
+    sample = pair_of(PoissonSampledEvent(1, LaplaceEvent(4)), NeighboringRelation.REPLACE_ONE, only_single)
+    epsilons = np.array([0.0, 0.3, 0.6])
+    assert sample.forward.delta_up(epsilons) == pytest.approx(Laplace(Fraction(2)).delta_up(epsilons), abs=1e-12)
+
+
+def test_a_sample_of_everybody_is_an_exchange_where_one_is_added():
+    event = SampledWithoutReplacementEvent(5, 5, LaplaceEvent(4))
+    sample = pair_of(event, NeighboringRelation.ADD_OR_REMOVE_ONE, only_single)
+    epsilons = np.array([0.0, 0.1, 0.2])
+    for profile in (sample.forward, sample.backward):
+        assert profile.delta_up(epsilons) == pytest.approx(Laplace(Fraction(4)).delta_up(epsilons), abs=1e-12)

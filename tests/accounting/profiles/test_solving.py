@@ -30,3 +30,18 @@ def test_where_newton_leaves_the_bracket_it_is_halved():
 def test_targets_out_of_reach_end_at_the_ends_of_the_grid():
     roots = below_roots(cubic, np.array([-1e9, 1e9]), grid=GRID)
     assert roots.tolist() == [-10, 10]
+
+
+def test_targets_beyond_any_slope_do_not_overflow():
+    assert below_roots(steep_then_flat, np.array([1e300, -1e300]), grid=GRID).tolist() == [10.0, -10.0]
+
+
+def test_roots_already_found_are_not_asked_for_again():
+    sizes = []
+
+    def counted(x):
+        sizes.append(x.size)
+        return steep_then_flat(x)
+
+    below_roots(counted, np.array([*[0.0] * 100, 1 - 1e-9]), grid=GRID)
+    assert sizes[-1] < 10

@@ -1,10 +1,12 @@
 from fractions import Fraction
+from functools import partial
 from math import inf
 
 import numpy as np
 import pytest
 
-from sfumato.accounting.renyi.bound import NOTHING, RenyiBound, composed, costliest, times, worst
+from sfumato.accounting.renyi import curves
+from sfumato.accounting.renyi.bound import NOTHING, RenyiBound, as_float_up, composed, costliest, times, worst
 
 ORDERS = np.array([2.0, 4.0])
 LINE = RenyiBound(divergence=lambda orders: orders, failure=Fraction(1, 100), is_symmetric=True)
@@ -40,3 +42,18 @@ def test_the_costliest_parts_are_chosen_at_each_order(parts, expected):
 def test_float_losses_are_multiplied_upward():
     assert times(0.1, 3) > 0.3
     assert times(Fraction(1, 10), 3) == Fraction(3, 10)
+
+
+def test_curves_that_are_computed_together_add_up_as_if_alone():
+    epsilons = np.linspace(0.01, 2, 1100)
+    parts = [(RenyiBound(divergence=partial(curves.laplace, epsilon=float(e))), 2) for e in epsilons]
+    alone = 2 * np.sum([curves.laplace(ORDERS, epsilon=e) for e in epsilons], axis=0)
+    assert composed([*parts, (LINE, 3)]).divergence(ORDERS) == pytest.approx(alone + 3 * ORDERS, rel=1e-12)
+
+
+def test_numbers_beyond_floats_stay_numbers_or_are_infinite():
+    assert as_float_up(Fraction(10**400)) == inf
+    assert times(0.5, 10**400) == inf
+    assert composed([(FLAT, 10**400), (RenyiBound(divergence=LINE.divergence, epsilon=0.5), 1)]).epsilon > 10**399
+    assert composed([(LINE, 10**400)]).divergence(ORDERS).tolist() == [inf, inf]
+    assert composed([(NOTHING, 10**400)]).divergence(ORDERS).tolist() == [0.0, 0.0]

@@ -66,3 +66,8 @@ def test_high_orders_are_not_tried_where_they_cannot_help():
 
     least(lambda _orders, values: values, steep)
     assert max(asked) < 200
+
+
+@pytest.mark.parametrize("epsilon", [10**290, 10**305, 10**400])
+def test_an_epsilon_beyond_all_losses_has_the_smallest_delta(epsilon):
+    assert 0 < delta_up(lambda orders: orders / 2, Fraction(epsilon)) <= 1e-300

@@ -111,3 +111,24 @@ def test_an_outcome_of_one_law_alone_is_infinitely_far():
 def test_concentrated_divergence_is_a_line():
     assert curves.concentrated(np.array([2.0, 9.0]), rho=Fraction(1, 3)) == pytest.approx([2 / 3, 3.0])
     assert curves.concentrated(np.array([2.0]), rho=Fraction(1, 3))[0] >= Fraction(2, 3)
+
+
+@pytest.mark.parametrize("epsilon", [1e-3, 1e-5, 1e-7, 1e-9, 1e-11, 1e-13, 1e-15, 1e-17])
+def test_bounded_range_keeps_its_digits_however_small(epsilon):
+    orders = np.array([1.00001, 1.5, 2.0, 7.0])
+    found = curves.bounded_range(orders, epsilon=epsilon)
+    line = orders * epsilon**2 / 8
+    assert np.all(found >= line * (1 - orders * epsilon - 1e-12))
+    assert np.all(found >= curves.randomized_response(orders, epsilon=epsilon / 2) * (1 - 1e-6))
+    assert np.all(found <= line * (1 + 1e-9))
+
+
+def test_nothing_underflows_to_no_divergence_at_all():
+    assert np.all(curves.bounded_range(ORDERS, epsilon=1e-200) > 0)
+
+
+@pytest.mark.parametrize("curve", [curves.randomized_response, curves.laplace, curves.bounded_range])
+def test_a_column_of_epsilons_gives_a_row_for_each(curve):
+    epsilons = np.array([1e-12, 1e-3, 0.5, 3.0, 800.0])
+    each = np.array([curve(ORDERS, epsilon=epsilon) for epsilon in epsilons])
+    assert curve(ORDERS, epsilon=epsilons[:, None]) == pytest.approx(each, rel=1e-12)

@@ -89,3 +89,9 @@ def test_many_orders_at_once_are_as_good_as_each_alone():
 @pytest.mark.parametrize("shift", [1e7, 1e300, math.inf])
 def test_too_far_apart_is_infinite(shift):
     assert np.all(np.isinf(mixture_divergence(Mixture((0.0, shift), (0.5, 0.5)), POINT, ORDERS)))
+
+
+def test_a_shift_that_no_float_holds_is_infinitely_far():
+    far = Mixture((math.inf,), (1.0,))
+    assert np.all(np.isinf(mixture_divergence(far, POINT, np.array([1.5, 2.0]))))
+    assert np.all(np.isinf(mixture_divergence(POINT, far, np.array([1.5, 2.0]))))

@@ -91,3 +91,34 @@ def test_a_group_in_a_sample_is_a_mixture_of_all_it_can_move():
     )
     either = sampled_gaussian_bound(Fraction(19, 100), gaussian(Fraction(2)), distance=Fraction(2)).divergence(ORDERS)
     assert np.all(found < either)
+
+
+def test_farther_shifts_than_floats_can_square_are_infinitely_far():
+    for shift in (Fraction(10**160), Fraction(10**320)):
+        for shifts, weights in (([shift], [Fraction(1)]), ([Fraction(1), shift], [1 - TENTH, TENTH])):
+            assert np.all(np.isinf(mixture_bound(shifts, weights).divergence(np.array([1.5, 40.0]))))
+
+
+def test_shifts_of_nothing_cost_nothing():
+    bound = mixture_bound([Fraction(0), Fraction(0)], [TENTH, 1 - TENTH])
+    assert bound.epsilon == 0
+    assert np.all(bound.divergence(ORDERS) == 0)
+
+
+def test_what_is_too_unlikely_for_floats_still_shows():
+    never, orders = Fraction(1, 10**350), np.array([20.0, 40.0])
+    sample = sampled_gaussian_bound(never, gaussian(Fraction(10)), distance=Fraction(10)).divergence(orders)
+    mixture = mixture_bound([Fraction(0), Fraction(10)], [1 - never, never]).divergence(orders)
+    both = mixture_bound([Fraction(0), Fraction(10), Fraction(11)], [1 - 2 * never, never, never]).divergence(orders)
+    whole = orders * 50 + orders / (orders - 1) * np.log(10) * -350  # of what the unit shows where it is sampled
+    assert np.all(sample >= whole)
+    assert np.all(mixture >= whole)
+    assert np.all(both >= mixture)
+
+
+def test_long_fractions_are_shortened_upward():
+    third = Fraction(1, 3)
+    long = third + Fraction(1, 3**400)
+    found = sampled_group_bound(long, 2, distance=Fraction(1)).divergence(ORDERS)
+    assert np.all(found >= sampled_group_bound(third, 2, distance=Fraction(1)).divergence(ORDERS) * (1 - 1e-15))
+    assert found == pytest.approx(sampled_group_bound(third, 2, distance=Fraction(1)).divergence(ORDERS), rel=1e-12)

@@ -216,3 +216,53 @@ def test_sampled_finite_pairs_are_within_their_bound(bits):
     found = of(PoissonSampledEvent(TENTH, event))
     for order, bound in zip(ORDERS, found, strict=True):
         assert worst(0.9 * without + 0.1 * with_unit, without, order) <= bound
+
+
+@every_relation
+@pytest.mark.parametrize(
+    "event",
+    [
+        PureEvent(10**400),
+        PureEvent("1e-400"),
+        LaplaceEvent("1e-400"),
+        GaussianEvent("1e-400"),
+        ExponentialEvent(10**400),
+        DiscreteLaplaceEvent("1e310", "1e320"),
+        DiscreteLaplaceEvent("1e-310", "1e320"),
+        MixtureOfGaussiansEvent("1e-320", (1,), (1,)),
+        ApproxEvent("1e400", "1e-330"),
+    ],
+)
+@pytest.mark.parametrize("probability", [Fraction(1, 2), Fraction(1, 10**350), 1 - Fraction(1, 10**350)])
+def test_numbers_beyond_floats_have_a_bound_in_samples(event, probability, relation):
+    for around in (event, PoissonSampledEvent(probability, event), RepeatAndSelectEvent(event, 3)):
+        bound, found = bound_of(around, relation), renyi_bound(around, ORDERS, relation)
+        assert bound.failure or bound.epsilon > 0
+        assert np.all(found >= 0 if bound.failure else found > 0)
+
+
+@every_relation
+def test_a_mixture_is_priced_against_its_absence_under_either_relation(relation):
+    event = MixtureOfGaussiansEvent(1, (0, 1), ("0.9", "0.1"))
+    assert of(event, relation) == pytest.approx(of(PoissonSampledEvent(TENTH, GaussianEvent(1))), rel=1e-9)
+
+
+@pytest.mark.parametrize("size", [65, 10**7, 10**15])
+def test_large_groups_in_a_sample_are_priced_at_once(size):
+    found = of(GroupEvent(PoissonSampledEvent("0.01", PureEvent(Fraction(1, size))), size))
+    chance = 1 - Fraction(99, 100) ** size if size < 100 else 1
+    assert found == pytest.approx(of(PoissonSampledEvent(chance, PureEvent(1))), rel=1e-6)
+
+
+def test_a_large_group_in_a_tiny_sample_is_never_missed():
+    for probability in (Fraction(1, 10**9), Fraction(1, 10**350)):
+        event = GroupEvent(PoissonSampledEvent(probability, NonPrivateEvent()), 10**6)
+        assert 1 - (1 - probability) ** 10 < bound_of(event, ADD_OR_REMOVE_ONE).failure <= probability * 10**6
+
+
+@every_relation
+def test_a_sample_of_everybody_is_priced_as_no_sample(relation):
+    everybody = PoissonSampledEvent(1, PartitionEvent((PureEvent(1),) * 5))
+    assert bound_of(everybody, relation).epsilon >= (1 if relation is ADD_OR_REMOVE_ONE else 2)
+    drawn = SampledWithoutReplacementEvent(9, 9, PartitionEvent((PureEvent(1),) * 5))
+    assert bound_of(drawn, relation).epsilon == 2

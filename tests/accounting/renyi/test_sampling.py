@@ -158,3 +158,21 @@ def test_two_values_far_from_each_other_lie_on_both_sides_of_an_absent_one():
     assert exchanged_epsilon(TENTH, 1.0, 2.0) == pytest.approx(one_side)
     assert exchanged_epsilon(TENTH, 1.0, 1.0) == pytest.approx(np.log(0.9 + 0.1 * np.e))
     assert exchanged_epsilon(TENTH, np.inf, np.inf) == np.inf
+
+
+def test_an_epsilon_beyond_floats_is_not_amplified():
+    huge, half = Fraction(10**400), Fraction(1, 2)
+    assert sampled_epsilon(half, huge) == huge
+    assert exchanged_epsilon(half, huge, 2 * huge) == 2 * huge
+    assert exchanged_epsilon(half, Fraction(1), huge) < 1 + np.log(2)
+
+
+@pytest.mark.parametrize("probability", [Fraction(1, 10**330), Fraction(1, 10**300)])
+def test_chances_below_floats_are_not_lost(probability):
+    inner = RenyiBound(divergence=lambda orders: np.minimum(orders, 1.0), epsilon=Fraction(1), failure=TENTH)
+    found = sampled_bound(probability, inner)
+    assert found.failure == probability / 10
+    assert found.epsilon > probability
+    assert np.all(found.divergence(ORDERS) > 0)
+    assert np.all(exchanged_bound(probability, inner, inner).divergence(ORDERS) > 0)
+    assert sampled_epsilon(probability, Fraction(1, 10**300)) > 0

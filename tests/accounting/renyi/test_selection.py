@@ -8,6 +8,7 @@ from tests.accounting.renyi.oracles import worst
 
 from sfumato.accounting.renyi.bound import RenyiBound
 from sfumato.accounting.renyi.selection import selected_bound
+from sfumato.numeric.rounding import float_up
 
 ORDERS = np.array([1.2, 2.0, 4.0, 16.0])
 RUNS = np.arange(1, 20_001)
@@ -78,7 +79,7 @@ def test_pure_losses_are_tripled_by_a_geometric_number_of_runs():
     inner = RenyiBound(divergence=lambda orders: np.minimum(orders / 200, 0.1), epsilon=Fraction(1, 10))
     bound = selected_bound(inner, mean=Fraction(10**6), shape=Fraction(1))
     assert bound.epsilon == Fraction(3, 10)
-    assert np.all(bound.divergence(ORDERS) <= 0.3)
+    assert np.all(bound.divergence(ORDERS) <= float_up(bound.epsilon))
 
 
 def test_any_run_may_fail():
@@ -106,3 +107,10 @@ def test_any_poisson_mean_has_a_bound():
     inner = RenyiBound(divergence=lambda orders: orders * 0.1)
     for mean in (Fraction(1, 10**300), Fraction(10**350)):
         assert np.all(selected_bound(inner, mean=mean, shape=None).divergence(ORDERS) >= 0)
+
+
+def test_an_epsilon_beyond_floats_is_tripled_all_the_same():
+    inner = RenyiBound(divergence=lambda orders: np.full_like(orders, np.inf), epsilon=Fraction(10**400))
+    bound = selected_bound(inner, mean=Fraction(2), shape=Fraction(1))
+    assert bound.epsilon == 3 * 10**400
+    assert np.all(np.isinf(bound.divergence(ORDERS)))

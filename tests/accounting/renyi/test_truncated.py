@@ -1,5 +1,6 @@
 from fractions import Fraction
 from itertools import combinations
+from math import comb
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from tests.accounting.renyi.oracles import worst
 from sfumato.accounting.renyi.bound import RenyiBound
 from sfumato.accounting.renyi.of_event import renyi_bound
 from sfumato.accounting.renyi.truncated import overflow_of, truncated_bound
-from sfumato.privacy.events import DiscreteLaplaceEvent, PoissonSampledEvent, TruncatedPoissonSampledEvent
+from sfumato.privacy.events import DiscreteLaplaceEvent, GroupEvent, PoissonSampledEvent, TruncatedPoissonSampledEvent
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE
 
 ORDERS = np.array([1.5, 2.0, 5.0, 20.0])
@@ -66,3 +67,35 @@ def test_moments_of_the_two_cases_are_averaged():
     poisson, full = RenyiBound(divergence=np.ones_like), RenyiBound(divergence=lambda orders: 2 * np.ones_like(orders))
     found = truncated_bound(overflow, poisson, full).divergence(np.array([2.0]))
     assert found[0] == pytest.approx(np.log((np.e + np.e**2) / 2), rel=1e-7)
+
+
+@pytest.mark.parametrize("chance", [Fraction(3, 10), Fraction(9, 10), Fraction(1)])
+@pytest.mark.parametrize("size", [1, 2, 3])
+@pytest.mark.parametrize("group", [2, 3])
+@pytest.mark.parametrize("other", [0, -1])
+def test_no_group_in_a_sample_that_is_cut_down_exceeds_its_bound(other, group, size, chance):
+    event = GroupEvent(TruncatedPoissonSampledEvent(chance, 4, size, DiscreteLaplaceEvent(2)), group)
+    others = (other,) * (4 - group)
+    with_group, without = noisy_sum((1,) * group + others, float(chance), size), noisy_sum(others, float(chance), size)
+    for order, bound in zip(ORDERS, renyi_bound(event, ORDERS, ADD_OR_REMOVE_ONE), strict=True):
+        assert worst(with_group, without, order) <= bound
+
+
+@pytest.mark.parametrize("units", [2, 4, 8])
+@pytest.mark.parametrize("size", [1, 2, 6])
+def test_what_holds_for_several_steps_holds_for_each(size, units):
+    q = Fraction(3, 10)
+    several = overflow_of(TruncatedPoissonSampledEvent(q, units, size, DiscreteLaplaceEvent(2)), steps=3)
+    for left in range(max(units - 2, 1), units + 1):
+        others = [comb(left - 1, t) * q**t * (1 - q) ** (left - 1 - t) for t in range(left)]
+        full = sum(others[size:])
+        kept = sum(weight * Fraction(size, t + 1) for t, weight in enumerate(others) if t >= size)
+        assert several.probability >= full
+        assert several.not_probability >= 1 - full
+        assert several.chance * full >= q * kept
+
+
+def test_of_more_units_than_can_be_counted_either_case_is_certain():
+    overflow = overflow_of(TruncatedPoissonSampledEvent(Fraction(1, 2), 10**400, 4, DiscreteLaplaceEvent(2)))
+    assert overflow.probability == overflow.not_probability == 1
+    assert overflow.chance == Fraction(2, 5)

@@ -33,23 +33,38 @@ class Amounts:
         """Both together."""
         sums = dict(self.numbers)
         for name, number in other.numbers:
-            sums[name] = sums.get(name, Fraction(0)) + number
+            sums[name] = total(sums.get(name, Fraction(0)), number)
         return Amounts(tuple(sums.items()))
 
     def times(self, count: int) -> "Amounts":
         """All of it, so many times."""
-        return Amounts(tuple((name, number * count) for name, number in self.numbers))
+        return Amounts(tuple((name, scaled(number, count)) for name, number in self.numbers))
 
     def is_within(self, limits: "Amounts") -> bool:
         """Whether each amount is at most its limit."""
         return all(number <= limits[name] for name, number in self.numbers)
 
     def left_of(self, limits: "Amounts") -> "Amounts":
-        """What may still be added to this without passing the limits."""
-        return Amounts(tuple((name, limit - self[name]) for name, limit in limits.numbers))
+        """What may still be added to this without passing the limits; −∞ where nothing infinite was allowed."""
+        return Amounts(tuple((name, total(limit, -self[name])) for name, limit in limits.numbers))
 
 
 NOTHING: Final = Amounts()
+
+
+def total(first: Amount, second: Amount) -> Amount:
+    """The sum; an infinite float cannot be added to a rational that is larger than every float."""
+    infinite = [number for number in (first, second) if _is_infinite(number)]
+    return infinite[0] if infinite else first + second
+
+
+def scaled(number: Amount, factor: Fraction | int) -> Amount:
+    """So many times, of a factor above 0."""
+    return number if _is_infinite(number) else number * factor
+
+
+def _is_infinite(number: Amount) -> bool:
+    return isinstance(number, float) and math.isinf(number)
 
 
 def _text(number: Amount) -> str:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable
 from fractions import Fraction
 from functools import lru_cache
+from typing import Final
 
 import numpy as np
 
@@ -19,6 +20,8 @@ from sfumato.numeric.rationals import Number, exact
 from sfumato.numeric.rounding import float_up
 from sfumato.privacy.events import Event, GaussianEvent, NonPrivateEvent
 from sfumato.privacy.neighbors import NeighboringRelation
+
+_LARGEST_ORDER: Final = Fraction(10**15)  # above it only the infinite order is looked at
 
 
 @lru_cache(maxsize=4096)
@@ -87,8 +90,10 @@ def renyi_price(event: Event, orders: tuple[Fraction, ...], relation: Neighborin
         bound = bound_of(event, relation)
     except UnsupportedEventError:
         return None
-    ranks = np.array([float_up(order) for order in orders])  # a divergence never falls as its order grows
-    divergences = zip(orders, renyi_bound(event, ranks, relation).tolist(), strict=True)
+    # a divergence never falls as its order grows: the next float has no less, and an infinite order no less than any
+    ranks = np.array([float_up(min(order, _LARGEST_ORDER)) for order in orders])
+    found = zip(orders, renyi_bound(event, ranks, relation).tolist(), strict=True)
+    divergences = ((order, value if order <= _LARGEST_ORDER else bound.epsilon) for order, value in found)
     return Amounts((*((order_name(order), as_amount(value)) for order, value in divergences), ("delta", bound.failure)))
 
 

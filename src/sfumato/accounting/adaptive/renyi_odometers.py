@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from sfumato.accounting.adaptive.amounts import Amount, Amounts
+from sfumato.accounting.adaptive.amounts import Amount, Amounts, scaled, total
 from sfumato.accounting.adaptive.event_prices import (
     as_amount,
     order_name,
@@ -63,14 +63,15 @@ class OrderedOdometer(AdditiveOdometer):
         """The smallest reading, rounded up; 0 as long as nothing was released."""
         pairs = zip(self.orders, self.weights, strict=True)
         readings = (
-            self._divergence(order) + log_up(1 / (weight * self.delta_slack)) / (order - 1) for order, weight in pairs
+            total(self._divergence(order), log_up(1 / (weight * self.delta_slack)) / (order - 1))
+            for order, weight in pairs
         )
         return min(self.spent["epsilon"], *readings)
 
     @property
     def delta(self) -> Amount:
         """δ' + Σ δᵢ; above 1 it says no more than 1."""
-        return self.delta_slack + self.spent["delta"]
+        return total(self.delta_slack, self.spent["delta"])
 
     @abstractmethod
     def _divergence(self, order: Fraction) -> Amount:
@@ -118,7 +119,7 @@ class ZCDPOdometer(OrderedOdometer):
     """
 
     def _divergence(self, order: Fraction) -> Amount:
-        return order * self.spent["rho"]
+        return scaled(self.spent["rho"], order)
 
     def _price(self, event: Event) -> Amounts | None:
         price = zcdp_price(event, self.neighboring_relation)

@@ -10,11 +10,15 @@ from typing import Final
 import numpy as np
 
 from sfumato.accounting.accountant import EpsilonInterval
-from sfumato.accounting.gaussian import gaussian_delta_up, gaussian_epsilon_up
+from sfumato.accounting.gaussian_bound import GaussianBound, epsilon_down, least_epsilon_up
 from sfumato.accounting.pld.composing import Pairs, highest_loss, infinite_loss_up, orders
 from sfumato.accounting.pld.composite import composed, composed_profile
 from sfumato.accounting.pld.privacy_loss import PrivacyLoss
-from sfumato.accounting.pld.refining import delta_upper, epsilon_bounds
+from sfumato.accounting.pld.refining import Bounds, delta_upper, epsilon_bounds
+from sfumato.accounting.pld.single import is_single, single_delta_up, single_epsilon_bounds
+from sfumato.accounting.profiles.combined import Bracketed
+from sfumato.accounting.profiles.finite import EVERYTHING
+from sfumato.accounting.profiles.leaves import symmetric
 from sfumato.accounting.profiles.of_event import pair_of, supports_pair
 from sfumato.accounting.tallied import TalliedAccountant
 from sfumato.accounting.tally import Tally
@@ -24,9 +28,11 @@ from sfumato.privacy.events import Event, GaussianEvent, NonPrivateEvent, ZCDPEv
 from sfumato.privacy.neighbors import NeighboringRelation
 
 _LARGEST_MU_SQUARED: Final = 16  # of one Gaussian factor, so that e^loss stays a float
+_LARGEST_TOTAL: Final = Fraction(10**12)  # of all; beyond it nothing is promised
+_LARGEST_EPSILON: Final = Fraction(2**100)  # δ is not asked for at a larger one
 _MANY: Final = 64
-_JUST_BELOW: Final = 1 - 1e-6
 _INSIDE: Final = 1 - 1e-6
+_NO_PROMISE: Final = symmetric(Bracketed(EVERYTHING))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,10 +106,17 @@ def _interval(
     if not delta:
         return max((_interval_at_zero(order) for order in orders(pairs)), key=lambda interval: interval.upper)
     if all(isinstance(event, GaussianEvent) for event, _ in tally):
-        upper = gaussian_epsilon_up(noise_multiplier=1 / sqrt_up(_mu_squared(tally)), delta=delta)
-        return EpsilonInterval(float(upper) * _JUST_BELOW if delta <= Fraction(999, 1000) else 0.0, upper)
-    bounds = epsilon_bounds(pairs, delta, needs_lower=needs_lower)
+        gaussian = (GaussianBound(_mu_squared(tally)),)
+        upper = least_epsilon_up(gaussian, delta)
+        return EpsilonInterval(min(epsilon_down(gaussian, delta), upper), upper)
+    bounds = _bounds(pairs, delta, needs_lower=needs_lower)
     return EpsilonInterval(bounds.lower, bounds.upper)
+
+
+def _bounds(pairs: Pairs, delta: Fraction, *, needs_lower: bool) -> Bounds:
+    if is_single(pairs):
+        return single_epsilon_bounds(pairs, delta)
+    return epsilon_bounds(pairs, delta, needs_lower=needs_lower)
 
 
 @lru_cache(maxsize=1024)
@@ -112,8 +125,9 @@ def _delta(tally: Tally, relation: NeighboringRelation, epsilon: Fraction) -> fl
     if pairs is None:
         return 1.0
     if all(isinstance(event, GaussianEvent) for event, _ in tally):
-        return gaussian_delta_up(noise_multiplier=1 / sqrt_up(_mu_squared(tally)), epsilon=epsilon)
-    return delta_upper(pairs, epsilon)
+        return GaussianBound(_mu_squared(tally)).delta_up(epsilon)
+    asked = min(epsilon, _LARGEST_EPSILON)
+    return single_delta_up(pairs, asked) if is_single(pairs) else delta_upper(pairs, asked)
 
 
 def _interval_at_zero(pairs: Pairs) -> EpsilonInterval:
@@ -137,14 +151,15 @@ def _pairs(tally: Tally, relation: NeighboringRelation) -> Pairs | None:
         {event: count for event, count in tally if not isinstance(event, GaussianEvent | ZCDPEvent)}
     )
     mu_squared = _mu_squared(tally)
-    if mu_squared:
+    if 0 < mu_squared <= _LARGEST_TOTAL:
         # Gaussians compose to one Gaussian, which is also a composition of equal ones, none of them too large.
         factors = math.ceil(mu_squared / _LARGEST_MU_SQUARED)
         counts[GaussianEvent(1 / sqrt_up(mu_squared / factors))] = factors
     rho = sum((event.rho * count for event, count in tally if isinstance(event, ZCDPEvent)), start=Fraction(0))
     if rho:
         counts[ZCDPEvent(rho)] = 1
-    return tuple((pair_of(event, relation, composed), count) for event, count in counts.items())
+    pairs = tuple((pair_of(event, relation, composed), count) for event, count in counts.items())
+    return pairs if mu_squared <= _LARGEST_TOTAL else (*pairs, (_NO_PROMISE, 1))
 
 
 def _mu_squared(tally: Tally) -> Fraction:

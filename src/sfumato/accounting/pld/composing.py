@@ -19,7 +19,8 @@ Pairs: TypeAlias = tuple[tuple[DominatingPair, int], ...]
 
 _NEGLIGIBLE: Final = 1e-7  # of δ may be cut off the upper ends of all laws together
 _SMALLEST_DELTA: Final = 1e-290
-_LARGEST_TOTAL: Final = 2**22  # losses of all laws together
+_LARGEST_GRID: Final = 2**17  # losses of one law; only a law with a tail far out would use more
+_LARGEST_TOTAL: Final = 2**21  # losses of all laws together
 _SURE: Final = 1 - 1e-12
 
 
@@ -40,7 +41,8 @@ def laws_of(pairs: Pairs, *, step: float, delta: float, is_upper: bool) -> tuple
     grids = [
         grid_of(pair, step=step, negligible=negligible, is_upper=is_upper, fits_both_ends=alone) for pair, _ in pairs
     ]
-    if sum(grid.size for grid in grids) > _LARGEST_TOTAL:
+    sizes = [grid.size for grid in grids]
+    if max(sizes) > _LARGEST_GRID or sum(sizes) > _LARGEST_TOTAL:
         return None
     make = upper_law if is_upper else lower_law
     made = [(make(pair, grid), count) for (pair, count), grid in zip(pairs, grids, strict=True)]
@@ -53,7 +55,9 @@ def laws_of(pairs: Pairs, *, step: float, delta: float, is_upper: bool) -> tuple
 
 def curve_at_delta(pairs: Pairs, delta: float, *, step: float, is_upper: bool) -> CertifiedCurve | None:
     """The certified curve of pairs in their order, precise where it passes δ; None where nothing can be said."""
-    return _curve(pairs, step, delta, lambda cumulants: cumulants.tilt_for_delta(delta), is_upper=is_upper)
+    return _curve(
+        pairs, step, delta, lambda cumulants: cumulants.tilt_for_delta(max(delta, _SMALLEST_DELTA)), is_upper=is_upper
+    )
 
 
 def curve_at_epsilon(

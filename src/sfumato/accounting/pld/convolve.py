@@ -17,10 +17,11 @@ LARGEST_SIZE: Final = 2**21
 STRAY: Final = 1e-13
 """The tilted probability that a window may leave out on each side."""
 
-_FFT_ERROR: Final = 8 * UNIT  # relative, in L2, for each doubling of the size [Hig02, Theorem 24.2]
+_FFT_ERROR: Final = 8 * UNIT  # relative, in L2, for each doubling of the size [Hig02] Theorem 24.2
 _PRODUCT_ERROR: Final = 2.5 * UNIT  # of a product of complex numbers: √5 u [BPZ07]
 _UNDERFLOW: Final = 1e-290
 _LARGEST_GROWTH: Final = 1.0
+_LARGEST_DOUBT: Final = 100.0  # of the logarithm of what is composed
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -68,9 +69,10 @@ def compose(
     if size > LARGEST_SIZE:
         return None
     centers = [round(position) for position in cumulants.single_positions(tilt)]
-    product, factors = _product(laws, counts, centers, tilt=tilt, size=size)
-    if not factors.growth <= _LARGEST_GROWTH:
+    found = _product(laws, counts, centers, tilt=tilt, size=size)
+    if found is None:
         return None
+    product, factors = found
     masses = np.fft.irfft(product, size)
     total, norm = sum(counts), _norm(masses) * 1.01
     products = _PRODUCT_ERROR * (total + len(laws)) * norm
@@ -111,21 +113,24 @@ class _Factors:
 
 def _product(
     laws: Sequence[Law], counts: Sequence[int], centers: Sequence[int], *, tilt: float, size: int
-) -> tuple[NDArray[np.complex128], _Factors]:
+) -> tuple[NDArray[np.complex128], _Factors] | None:
+    """None where the counts are so large that rounding may let it grow."""
     product = np.ones(size // 2 + 1, dtype=np.complex128)
     factors, magnitude = _Factors(), 0.0
     for law, count, center in zip(laws, counts, centers, strict=True):
         tilted, log_sum, largest = _tilted(law, center, tilt)
         wrapped = _wrapped(tilted, center, size)
-        product *= _power(np.fft.rfft(wrapped), count)
         transform = _fft_error(size) * math.sqrt(size) * _norm(wrapped)
         factors.log_scale += count * log_sum
         factors.transforms += count * transform
         factors.growth += count * (transform + UNIT * 64)
-        factors.exponents += count * UNIT * (3 * largest + 4 * abs(log_sum) + 8 + len(tilted) / size)
+        if not factors.growth <= _LARGEST_GROWTH:
+            return None
+        product *= _power(np.fft.rfft(wrapped), count)
+        factors.exponents += count * UNIT * (3 * largest + 4 * abs(log_sum) + 16 + len(tilted) / size)
         magnitude += count * abs(log_sum)
     factors.exponents += UNIT * len(laws) * 2 * magnitude
-    return product, factors
+    return (product, factors) if factors.exponents <= _LARGEST_DOUBT else None
 
 
 def _tilted(law: Law, center: int, tilt: float) -> tuple[Array, float, float]:
@@ -136,7 +141,9 @@ def _tilted(law: Law, center: int, tilt: float) -> tuple[Array, float, float]:
         logs = np.log(law.masses) + exponents
     highest = float(logs.max())
     log_sum = highest + math.log(float(np.exp(logs - highest).sum()))
-    tilted = np.where(used, law.masses, 0.0) * np.exp(np.where(used, exponents - log_sum, 0.0))
+    # Of a mass near the smallest float the exponent may leave the range of exp, but half of it cannot.
+    half = np.exp(np.where(used, (exponents - log_sum) / 2, 0.0))
+    tilted = law.masses * half * half
     return tilted, log_sum, float(np.abs(exponents[used]).max())
 
 

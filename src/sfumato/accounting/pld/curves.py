@@ -86,7 +86,8 @@ def _masses(losses: Array, values: Array) -> tuple[Array, Array]:
     if not zero:
         masses, error = _kinks(np.concatenate([[math.nan], forward]), np.concatenate([[1.0], gaps]))
         # From (−∞, 1) the chord reaches the first point.
-        masses[0] = 1 - forward[0] - (forward[0] - forward[1]) / math.expm1(gaps[0])
+        with np.errstate(over="ignore"):
+            masses[0] = 1 - forward[0] - (forward[0] - forward[1]) / np.expm1(gaps[0])
         error[0] = _SAFE * UNIT * (2 + abs(masses[0]))
         return masses, error
     ahead = np.concatenate([converted(-losses[zero - 1 : zero], backward[-1:]), forward])

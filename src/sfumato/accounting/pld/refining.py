@@ -21,8 +21,10 @@ _DELTA_PRECISION: Final = 5e-3
 _STABLE: Final = 3e-4
 _STUCK: Final = 0.75
 _FINEST: Final = 1 / 4
+_COARSER: Final = 8.0  # where a grid would have too many losses
 _ROUNDS: Final = 7
 _LARGEST_WORK: Final = 2**23  # losses of a window times distinct pairs
+_LARGEST_TOTAL_WORK: Final = 2**22  # the same, of all rounds for a δ together; one more round may exceed it
 _DELTA_ROUNDS: Final = 24
 _CALM: Final = 2  # rounds without much gain: a kink may happen to lie badly on one grid
 _FIRST_GUESS: Final = 1e-5
@@ -51,19 +53,24 @@ def epsilon_bounds(pairs: Pairs, delta: Fraction, *, needs_lower: bool = True) -
         uppers = [_at_most(order, delta, one) for order, one in zip(both, made, strict=True)]
         worst = uppers.index(max(uppers))
         best, found = Bounds(best.lower, min(best.upper, max(uppers))), made[worst]
-        work = 0 if found is None else len(found.law.masses) * len(pairs)
+        if found is None:
+            step *= _COARSER
+            continue
+        work = len(found.law.masses) * len(pairs)
         if not needs_lower and 2 * work > _LARGEST_WORK:
             break
         below = curve_at_delta(both[worst], float(delta), step=step, is_upper=False)
         lower = 0.0 if below is None else below.epsilon(delta)
         best = Bounds(min(max(best.lower, lower), best.upper), best.upper)
         gap, is_stable = best.upper - best.lower, before - best.upper <= _STABLE * best.upper
-        shrink = max(_FINEST, min(0.5, 0.9 * math.sqrt(_PRECISION * best.upper / gap))) if gap else 1.0
+        if math.isinf(gap) or gap <= _PRECISION * best.upper:
+            break
+        shrink = max(_FINEST, min(0.5, 0.9 * math.sqrt(_PRECISION * best.upper / gap)))
         # A gap that does not close is not the grid's: the worst mechanism is not known so well.
         is_stuck = is_stable and gap > _STUCK * gap_before
-        if gap <= _PRECISION * best.upper or work / shrink > _LARGEST_WORK or is_stuck:
+        if work / shrink > _LARGEST_WORK or is_stuck:
             break
-        before, gap_before, step = best.upper, gap, step * (4.0 if math.isinf(max(uppers)) else shrink)
+        before, gap_before, step = best.upper, gap, step * shrink
     return best
 
 
@@ -86,30 +93,32 @@ def delta_upper(pairs: Pairs, epsilon: Fraction) -> float:
 
 def _delta_upper(pairs: Pairs, epsilon: Fraction, *, enough: float) -> float:
     """The same in this order, as closely as is of use when `enough` is known of the other."""
-    best, calm = min(1.0, _beyond_highest(pairs, epsilon)), 0
+    highest = highest_loss(pairs)
+    if highest is not None and epsilon >= highest:
+        return min(1.0, infinite_loss_up(pairs))
+    best, calm, work, is_finer = 1.0, 0, 0, False
     guess = _FIRST_GUESS
     step = first_step(pairs, guess, precision=_PRECISION)
     for _ in range(_DELTA_ROUNDS):
         found = curve_at_epsilon(pairs, epsilon, step=step, delta=guess, is_upper=True)
+        size = 0 if found is None else len(found.law.masses) * len(pairs)
+        work += size
         before, best = best, min(best, 1.0 if found is None else found.delta(epsilon))
-        if best <= enough:
+        if best <= enough or work > _LARGEST_TOTAL_WORK:
             break
         if best < guess * _FAR_BELOW and guess > _SMALLEST_GUESS:
-            guess = max(best * _FAR_BELOW, _SMALLEST_GUESS)
+            guess, is_finer = max(best * _FAR_BELOW, _SMALLEST_GUESS), False
             continue
         if found is None:
-            step *= 4
+            if is_finer:
+                break
+            step *= _COARSER
             continue
         calm = calm + 1 if before - best <= _DELTA_PRECISION * best else 0
-        if calm == _CALM or len(found.law.masses) * len(pairs) > _LARGEST_WORK:
+        if calm == _CALM or size > _LARGEST_WORK:
             break
         below = curve_at_epsilon(pairs, epsilon, step=step, delta=guess, is_upper=False)
         if below is not None and best <= below.delta(epsilon) * (1 + _DELTA_PRECISION):
             break
-        step /= 2
+        step, is_finer = step / 2, True
     return best
-
-
-def _beyond_highest(pairs: Pairs, epsilon: Fraction) -> float:
-    highest = highest_loss(pairs)
-    return 1.0 if highest is None or epsilon < highest else infinite_loss_up(pairs)

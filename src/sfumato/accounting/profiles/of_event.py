@@ -46,7 +46,7 @@ from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation
 
 __all__ = ["pair_of", "supports_pair"]
 
-_LARGEST_GROUP: Final = 64  # beyond it a binomial mixture costs more than it saves
+_LARGEST_GROUP: Final = 32  # beyond it a binomial mixture costs more than it saves
 
 
 def pair_of(event: Event, neighboring_relation: NeighboringRelation, compose: Compose) -> DominatingPair:
@@ -118,6 +118,8 @@ def _mixture(event: MixtureOfGaussiansEvent, neighbors: Neighbors, _compose: Com
 
 def _poisson(event: PoissonSampledEvent, neighbors: Neighbors, compose: Compose) -> DominatingPair:
     """The unit is there with probability q; of a bare Gaussian the laws are known, of others their profiles."""
+    if 0 < event.sampling_probability < LEAST:
+        return _untested(_poisson(replace(event, sampling_probability=LEAST), neighbors, compose))
     noise, size = _bare_noise(event.event), neighbors.size
     if neighbors.relation is ADD_OR_REMOVE_ONE:
         if noise is not None and 1 < size <= _LARGEST_GROUP:
@@ -155,7 +157,7 @@ def _without_replacement(
     event: SampledWithoutReplacementEvent, neighbors: Neighbors, compose: Compose
 ) -> DominatingPair:
     """The unit takes another's place with probability γ; who replaces it takes the same place."""
-    probability = min(neighbors.size * event.sampling_probability, Fraction(1))
+    probability = min(max(neighbors.size * event.sampling_probability, LEAST), Fraction(1))
     pair = _untested(_amplified(_inside(event.event, neighbors.replaced, compose), probability))
     return pair if neighbors.relation is ADD_OR_REMOVE_ONE else symmetric(pair.forward)
 
@@ -164,7 +166,7 @@ def _truncated(event: TruncatedPoissonSampledEvent, neighbors: Neighbors, compos
     """Whether the others fill the sample is told; if so the unit takes another's place, with a smaller probability."""
     parts, one = truncation(event), replace(neighbors, size=1, is_swap=False)
     fits = _poisson(PoissonSampledEvent(event.sampling_probability, event.event), one, compose)
-    full = _amplified(_inside(event.event, one.swapped, compose), parts.kept_up)
+    full = _amplified(_inside(event.event, one.swapped, compose), max(parts.kept_up, LEAST))
     forward = Mixed(((parts.fits_up, fits.forward), (parts.full_up, full.forward)))
     pair = DominatingPair(forward, Mixed(((parts.fits_up, fits.backward), (parts.full_up, full.backward))))
     pair = pair if neighbors.relation is ADD_OR_REMOVE_ONE else symmetric(forward)

@@ -25,16 +25,19 @@ def below_roots(curve: Callable[[Array], tuple[Array, Array]], targets: Array, *
     values = np.maximum.accumulate(curve(grid)[0])
     place = np.searchsorted(values, targets, side="right")
     lows, highs = grid[np.maximum(place - 1, 0)], grid[np.minimum(place, grid.size - 1)]
-    x = np.interp(targets, values, grid)
+    x, active = np.interp(targets, values, grid), np.arange(targets.size)
     for _ in range(_STEPS):
-        value, slope = curve(x)
-        is_below = value <= targets
-        lows, highs = np.where(is_below, x, lows), np.where(is_below, highs, x)
-        slack = _NEAR * (1 + np.abs(x))
-        step = (targets - value) / np.maximum(slope, 1e-300)
-        done = (highs - lows <= 4 * slack) | (is_below & (step <= 4 * slack))
-        if done.all():
+        value, slope = curve(x[active])
+        target, tried = targets[active], x[active]
+        is_below = value <= target
+        low, high = np.where(is_below, tried, lows[active]), np.where(is_below, highs[active], tried)
+        lows[active], highs[active] = low, high
+        slack = _NEAR * (1 + np.abs(tried))
+        with np.errstate(over="ignore"):
+            step = (target - value) / np.maximum(slope, 1e-300)
+        newton = tried + np.clip(step, low - high, high - low) - slack  # so that it ends on the side below
+        x[active] = np.where((newton > low) & (newton < high), newton, (low + high) / 2)
+        active = active[(high - low > 4 * slack) & ~(is_below & (step <= 4 * slack))]
+        if not active.size:
             break
-        newton = x + np.clip(step, lows - highs, highs - lows) - slack  # so that it ends on the side below
-        x = np.where(done, lows, np.where((newton > lows) & (newton < highs), newton, (lows + highs) / 2))
     return lows

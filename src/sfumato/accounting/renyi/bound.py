@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import partial
 from heapq import nlargest
 from math import inf
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 
@@ -81,7 +81,7 @@ def _times_up(count: Fraction | int) -> float:
     return float_up(Fraction(count))
 
 
-def epsilon_up(epsilon: Epsilon) -> float:
+def as_float_up(epsilon: Epsilon) -> float:
     """ε as a float, rounded up; infinite where it is larger than any."""
     return float_up(epsilon) if isinstance(epsilon, Fraction) else epsilon
 
@@ -94,7 +94,7 @@ def times(epsilon: Epsilon, count: Fraction | int) -> Epsilon:
 def _total(epsilons: Iterable[Epsilon]) -> Epsilon:
     """The sum of some ε, exact unless it is infinite."""
     listed = tuple(epsilons)
-    return inf if inf in listed else sum(map(Fraction, listed), start=Fraction(0))
+    return inf if inf in listed else sum((Fraction(epsilon) for epsilon in listed), start=Fraction(0))
 
 
 def worst(*bounds: RenyiBound) -> RenyiBound:

@@ -70,15 +70,19 @@ def bounded_range(orders: Array, *, epsilon: Column) -> Array:
     """
     extra = orders - 1
     with np.errstate(all="ignore"):
-        terms = np.log(extra / orders), np.log(-np.expm1(-orders * epsilon)), np.log(-np.expm1(-extra * epsilon))
-        top = np.clip(epsilon + terms[0] + terms[1] - terms[2], 0.0, epsilon)
-        log_range = np.log(-np.expm1(-np.asarray(epsilon)))
-        log_mass = np.stack([np.log(-np.expm1(top - epsilon)) - top, np.log(-np.expm1(-top))], axis=-1)
-        off = 8 * _ULP * (1 + epsilon + np.sum(np.abs(terms), axis=0))
+        share, gain, loss = np.log(extra / orders), _log_decay(orders * epsilon), _log_decay(extra * epsilon)
+        top = np.clip(epsilon + share + gain - loss, 0.0, epsilon)
+        log_range = _log_decay(np.asarray(epsilon))
+        log_mass = np.stack([_log_decay(epsilon - top) - top, _log_decay(top)], axis=-1)
+        off = 8 * _ULP * (1 + epsilon + np.abs(share) + np.abs(gain) + np.abs(loss))
     losses, loss_error = np.stack([top, top - epsilon], axis=-1), 4 * _ULP * np.asarray(epsilon)[..., None]
     at_top = divergence_up(log_mass - log_range[..., None], losses, orders, loss_error=loss_error)
     exact = at_top + _missed(orders, off)
-    return np.minimum(np.minimum(exact, epsilon), orders * inflated(1.0) * np.square(epsilon) / 8 + _SMALLEST)
+    return np.fmin(np.minimum(exact, epsilon), orders * inflated(1.0) * np.square(epsilon) / 8 + _SMALLEST)
+
+
+def _log_decay(x: Array) -> Array:
+    return np.log(-np.expm1(-x))
 
 
 def _missed(orders: Array, off: Array) -> Array:

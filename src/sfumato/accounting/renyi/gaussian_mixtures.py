@@ -19,7 +19,7 @@ _LOG_ERROR: Final = -78.0  # of all that the rule and the cut tails leave out, r
 _REACH: Final = 13.0  # standard deviations beyond the outermost mode; e^(−13²/2) < e^−84
 _WIDEST_STRIP: Final = 8.0
 _NEAR: Final = 0.5
-_WIDEST_SPAN: Final = 1e6
+_FARTHEST: Final = 1e6
 _MOST_NODES: Final = 2**17
 _TABLE: Final = 2**18  # nodes times orders that are held at once
 
@@ -36,6 +36,11 @@ class Mixture:
         """From the lowest to the highest shift."""
         return max(self.shifts) - min(self.shifts)
 
+    @property
+    def reach(self) -> float:
+        """The largest shift in either direction."""
+        return max(map(abs, self.shifts))
+
 
 POINT: Final = Mixture((0.0,), (1.0,))
 
@@ -46,7 +51,7 @@ def mixture_divergence(p: Mixture, q: Mixture, orders: Array) -> Array:
     The orders must grow, so that neighbours can share their nodes.
     """
     result = np.full_like(orders, np.inf)
-    start = 0 if max(p.span, q.span) < _WIDEST_SPAN else len(orders)
+    start = 0 if max(p.reach, q.reach) < _FARTHEST else len(orders)
     while start < len(orders) and _grid(p, q, orders[start]).nodes <= _MOST_NODES:
         stop = start + 1
         while stop < len(orders) and (stop + 1 - start) * _grid(p, q, orders[stop]).nodes <= _TABLE:
@@ -97,7 +102,7 @@ def _on_grid(p: Mixture, q: Mixture, orders: Array) -> Array:
     log_q = _log_ratio(q, z)
     losses = _log_ratio(p, z) - log_q
     log_mass = log_q - z * z / 2 + math.log(grid.step / math.sqrt(2 * math.pi))
-    largest = max(map(abs, (*p.shifts, *q.shifts)))
+    largest = max(p.reach, q.reach)
     alpha = orders[:, None]
     error = 8 * _ULP * (1 + z * z + (alpha + 1) * (np.abs(losses) + largest * np.abs(z) + largest**2))
     excess = log_sum(log_mass + log_excess(losses, alpha) + error)

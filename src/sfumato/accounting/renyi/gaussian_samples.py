@@ -7,13 +7,14 @@ from typing import Final
 
 import numpy as np
 
-from sfumato.accounting.renyi.bound import RenyiBound
+from sfumato.accounting.renyi.bound import NOTHING, RenyiBound
 from sfumato.accounting.renyi.gaussian_mixtures import POINT, Mixture, mixture_divergence
 from sfumato.accounting.renyi.losses import Array, log_sum
-from sfumato.accounting.renyi.sampling import by_convexity, by_minkowski
-from sfumato.numeric.rounding import float_up, inflated, log_near
+from sfumato.accounting.renyi.sampling import SMALLEST_CHANCE, by_convexity, by_minkowski
+from sfumato.numeric.rounding import dyadic_up, float_up, inflated, log_near
 
 _ERROR: Final = 1e-14  # of the logarithm of a number near 1
+_BITS: Final = 64  # of a probability whose powers are computed
 
 
 def sampled_gaussian_bound(probability: Fraction, inner: RenyiBound, *, distance: Fraction) -> RenyiBound:
@@ -39,22 +40,24 @@ def exchanged_gaussian_bound(probability: Fraction, far: RenyiBound, *, distance
 
 def sampled_group_bound(probability: Fraction, size: int, *, distance: Fraction) -> RenyiBound:
     """Of a group of units, each in the sample on its own: the worst shift all in one direction [Gan24]."""
-    counts = range(size + 1)
-    weights = [comb(size, k) * probability**k * (1 - probability) ** (size - k) for k in counts]
+    counts, q = range(size + 1), _short_up(probability)
+    weights = [comb(size, k) * q**k * (1 - q) ** (size - k) for k in counts]
     return mixture_bound([k * distance for k in counts], weights)
 
 
 def mixture_bound(shifts: Sequence[Fraction], probabilities: Sequence[Fraction]) -> RenyiBound:
     """Of a mixture of Gaussians of standard deviation 1 against N(0, 1), in the worse order of the two."""
-    kept = [(shift, weight) for shift, weight in zip(shifts, probabilities, strict=True) if weight]
-    mixture = Mixture(tuple(float_up(shift) for shift, _ in kept), tuple(float(weight) for _, weight in kept))
+    kept = sorted((shift, weight) for shift, weight in zip(shifts, probabilities, strict=True) if weight)
+    if kept[-1][0] == 0:
+        return NOTHING
+    mixture = _in_floats(kept)
     log_weights = np.array([log_near(weight) for _, weight in kept])
     absent = sum((weight for shift, weight in kept if shift == 0), start=Fraction(0))
     log_absent = -log_near(absent) if absent else np.inf
 
     def divergence(orders: Array) -> Array:
         extra = orders - 1
-        rho = np.minimum(np.array([float_up(shift * shift) for shift, _ in kept]) / 2, 1e300)
+        rho = np.array([float_up(shift * shift) for shift, _ in kept]) / 2
         with np.errstate(over="ignore"):
             removed = (log_sum(log_weights + np.outer(extra, rho)) + _ERROR) * orders / extra  # Minkowski's inequality
             added = (log_sum(log_weights + np.outer(orders * extra, rho)) + _ERROR) / extra  # convexity
@@ -67,4 +70,21 @@ def mixture_bound(shifts: Sequence[Fraction], probabilities: Sequence[Fraction])
 
 
 def _sample(probability: Fraction, shift: float) -> Mixture:
-    return Mixture((0.0, shift), (float(1 - probability), float(probability)))
+    chance = max(probability, SMALLEST_CHANCE)
+    return Mixture((0.0, shift), (float(1 - chance), float(chance)))
+
+
+def _in_floats(components: Sequence[tuple[Fraction, Fraction]]) -> Mixture:
+    """What is too unlikely for floats is moved to the largest shift, which is the worst."""
+    *others, (largest, last) = components
+    shown = [(shift, weight) for shift, weight in others if weight >= SMALLEST_CHANCE]
+    rest = last + sum((weight for _, weight in others if weight < SMALLEST_CHANCE), start=Fraction(0))
+    all_shown = (*shown, (largest, max(rest, SMALLEST_CHANCE)))
+    return Mixture(tuple(float_up(shift) for shift, _ in all_shown), tuple(float(weight) for _, weight in all_shown))
+
+
+def _short_up(probability: Fraction) -> Fraction:
+    """A probability of few bits, rounded up where it has more."""
+    if probability.denominator.bit_length() <= _BITS:
+        return probability
+    return min(max(dyadic_up(probability, _BITS), SMALLEST_CHANCE), Fraction(1))

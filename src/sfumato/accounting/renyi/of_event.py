@@ -13,6 +13,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
+from sfumato.accounting.amplification import any_sampled_up
 from sfumato.accounting.conversions import touched_parts
 from sfumato.accounting.renyi import curves
 from sfumato.accounting.renyi.bound import EVERYTHING, RenyiBound, composed, costliest, worst
@@ -20,6 +21,7 @@ from sfumato.accounting.renyi.gaussian_samples import mixture_bound, sampled_gro
 from sfumato.accounting.renyi.groups import grouped_bound
 from sfumato.accounting.renyi.losses import Array
 from sfumato.accounting.renyi.samples import Inside, exchanged, sampled
+from sfumato.accounting.renyi.sampling import SMALLEST_CHANCE
 from sfumato.accounting.renyi.selection import selected_bound
 from sfumato.accounting.renyi.truncated import overflow_of, truncated_bound
 from sfumato.accounting.tally import Tally, flattened, response_epsilon_up
@@ -53,6 +55,8 @@ Handler: TypeAlias = Callable[[Any, NeighboringRelation, int], RenyiBound]
 
 _LARGEST_MIXTURE: Final = 32  # components; more are replaced by the largest
 _LARGE: Final = 10**15  # an ε that says nothing; below it nothing overflows
+_LARGEST_FLOAT: Final = 10**290  # beyond it inverses lose digits
+_MOST_BITS: Final = 2**16  # of a power that is computed exactly
 
 
 def renyi_bound(event: Event, orders: Array, neighboring_relation: NeighboringRelation) -> Array:
@@ -140,7 +144,7 @@ def _laplace(event: LaplaceEvent) -> RenyiBound:
 
 def _discrete_laplace(event: DiscreteLaplaceEvent) -> RenyiBound:
     shift = floor(event.l1_sensitivity)
-    if shift > _LARGE * event.scale:
+    if shift > _LARGE * event.scale or shift > _LARGEST_FLOAT or event.scale > _LARGEST_FLOAT:
         return _pure(PureEvent(shift / event.scale))
     curve = partial(curves.discrete_laplace, decay=float_up(1 / event.scale), shift=shift)
     return RenyiBound(divergence=curve, epsilon=shift / event.scale, is_symmetric=True)
@@ -167,6 +171,7 @@ def _finite(event: FiniteEvent) -> RenyiBound:
 
 
 def _mixture(event: MixtureOfGaussiansEvent) -> RenyiBound:
+    """With the unit against without it, in either order, whatever the relation."""
     return mixture_bound([shift / event.stddev for shift in event.sensitivities], event.probabilities)
 
 
@@ -184,7 +189,15 @@ def _poisson(event: PoissonSampledEvent, relation: NeighboringRelation, size: in
     distance = _inside(event.event, ADD_OR_REMOVE_ONE, 1).distance
     if distance is not None and relation is ADD_OR_REMOVE_ONE and 1 < size <= _LARGEST_MIXTURE:
         return sampled_group_bound(probability, size, distance=distance)
-    return _of_sample(1 - (1 - probability) ** size, event.event, relation, size)
+    return _of_sample(_any_of(probability, size), event.event, relation, size)
+
+
+def _any_of(probability: Fraction, size: int) -> Fraction:
+    """1 − (1 − q)^size; rounded up where that has too many digits."""
+    if size * probability.denominator.bit_length() <= _MOST_BITS:
+        return 1 - (1 - probability) ** size
+    most = min(size * probability, Fraction(1))
+    return most if most < SMALLEST_CHANCE else any_sampled_up(probability, size)
 
 
 def _of_sample(probability: Fraction, event: Event, relation: NeighboringRelation, size: int) -> RenyiBound:
@@ -200,7 +213,8 @@ def _truncated_poisson(event: TruncatedPoissonSampledEvent, relation: Neighborin
     poisson = _of_sample(event.sampling_probability, event.event, relation, 1)
     if event.max_sample_size >= event.source_size:
         return grouped_bound(poisson, size)
-    overflow, pair = overflow_of(event), _inside(event.event, ADD_OR_REMOVE_ONE, 2)
+    removed = 1 if relation is REPLACE_ONE else size
+    overflow, pair = overflow_of(event, steps=removed), _inside(event.event, ADD_OR_REMOVE_ONE, 2)
     with_unit = (
         exchanged(overflow.chance, pair, pair.bound) if relation is REPLACE_ONE else sampled(overflow.chance, pair)
     )

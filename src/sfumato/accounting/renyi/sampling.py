@@ -13,11 +13,14 @@ from typing import Final
 import numpy as np
 from scipy.special import gammaln
 
-from sfumato.accounting.renyi.bound import Epsilon, RenyiBound
+from sfumato.accounting.renyi.bound import Epsilon, RenyiBound, as_float_up
 from sfumato.accounting.renyi.curves import randomized_response
 from sfumato.accounting.renyi.losses import Array, log_sum
 from sfumato.numeric.rounding import inflated, log_near
 
+SMALLEST_CHANCE: Final = Fraction(1, 10**300)
+"""A smaller chance of being in a sample is read as this one, with which the sample shows more."""
+_SMALLEST: Final = 1e-300  # in place of what underflows
 _MOST_TERMS: Final = 8192.0
 _MOST_SLOW_TERMS: Final = 64.0
 _MARGIN: Final = 1e-10  # above the error of ln C(n, j), up to 1e5 in size, and for each unit of −ln(1 − q) once more
@@ -33,9 +36,10 @@ def sampled_bound(probability: Fraction, inner: RenyiBound) -> RenyiBound:
     """Of a unit that is in the sample with this probability, or not at all: ((1 − q)μ₀ + qμ₁, μ₀), in both orders."""
     if probability == 1:
         return inner
+    chance = max(probability, SMALLEST_CHANCE)
     return RenyiBound(
-        divergence=partial(_sampled, probability, inner),
-        epsilon=sampled_epsilon(probability, inner.epsilon),
+        divergence=partial(_sampled, chance, inner),
+        epsilon=sampled_epsilon(chance, inner.epsilon),
         failure=probability * inner.failure,
         is_slow=inner.is_slow,
     )
@@ -51,9 +55,10 @@ def exchanged_bound(probability: Fraction, near: RenyiBound, far: RenyiBound) ->
     """
     if probability == 1:
         return far
+    chance = max(probability, SMALLEST_CHANCE)
     return RenyiBound(
-        divergence=partial(_exchanged, probability, near, far),
-        epsilon=_exchanged_limit(probability, near, far),
+        divergence=partial(_exchanged, chance, near, far),
+        epsilon=_exchanged_limit(chance, near, far),
         failure=probability * far.failure,
         is_slow=near.is_slow or far.is_slow,
     )
@@ -92,13 +97,13 @@ def _may_fail(near: RenyiBound, far: RenyiBound) -> bool:
 def by_minkowski(probability: Fraction, inner: RenyiBound, orders: Array) -> Array:
     """D_α((1 − q)μ₀ + qμ₁ ‖ μ₀): the norm (E[(1 − q + qL)^α])^(1/α) is at most 1 − q + q (E[L^α])^(1/α)."""
     power = (orders - 1) / orders
-    return inflated(1.0) * _log_mean(probability, power * inner.divergence(orders)) / power
+    return inflated(1.0) * _log_mean(probability, power * inner.divergence(orders)) / power + _SMALLEST
 
 
 def by_convexity(probability: Fraction, far: RenyiBound, orders: Array) -> Array:
     """D_α of mixtures that differ in a component of probability q: e^((α−1)D_α) is jointly convex."""
     extra = orders - 1
-    return inflated(1.0) * _log_mean(probability, extra * far.divergence(orders)) / extra
+    return inflated(1.0) * _log_mean(probability, extra * far.divergence(orders)) / extra + _SMALLEST
 
 
 def _removed(probability: Fraction, inner: RenyiBound, whole: Array, j: Array) -> Array:
@@ -144,7 +149,7 @@ def _log_power(j: Array, second: Array, log_power: Callable[[Array], Array]) -> 
 
 def _log_gain(bound: RenyiBound) -> float:
     """The logarithm of e^ε − 1."""
-    return float(log_expm1(np.array(float(bound.epsilon))))
+    return float(log_expm1(np.array(as_float_up(bound.epsilon))))
 
 
 def chords(orders: Array, most: float, log_excesses: Callable[[Array, Array], Array]) -> Array:
@@ -166,7 +171,7 @@ def chords(orders: Array, most: float, log_excesses: Callable[[Array, Array], Ar
     low, high = values[np.searchsorted(known, below)], values[np.searchsorted(known, above)]
     with np.errstate(invalid="ignore"):  # at whole orders, where both ends are the same
         mean = np.where(below == above, low, low + (orders[within] - below) * (high - low))
-    result[within] = np.where(np.isnan(mean), np.inf, mean) / (orders[within] - 1)
+    result[within] = np.where(np.isnan(mean), np.inf, mean) / (orders[within] - 1) + _SMALLEST
     return result
 
 
@@ -181,27 +186,31 @@ def _log_binomial_sum(whole: Array, terms: Array) -> Array:
     return np.array(result)
 
 
-def sampled_epsilon(probability: Fraction, epsilon: Epsilon) -> float:
-    """ε of the sampled pair, ln(1 + q(e^ε − 1)), rounded up."""
-    return inflated(float(_log_mean(probability, np.array(float(epsilon)))))
+def sampled_epsilon(probability: Fraction, epsilon: Epsilon) -> Epsilon:
+    """ε of the sampled pair, ln(1 + q(e^ε − 1)), rounded up; beyond the range of floats, ε itself."""
+    if epsilon == 0:
+        return epsilon
+    amplified = inflated(float(_log_mean(probability, np.array(as_float_up(epsilon))))) + _SMALLEST
+    return min(amplified, epsilon)
 
 
-def exchanged_epsilon(probability: Fraction, near: Epsilon, far: Epsilon) -> float:
+def exchanged_epsilon(probability: Fraction, near: Epsilon, far: Epsilon) -> Epsilon:
     """The logarithm of the largest (1 − q + qu)/(1 − q + qv) where u, v ≤ e^near, u/v ≤ e^far.
 
     Rounded up, with u and v of at least e^−near.
     """
-    if near == math.inf:
-        return float(far)
-    low = max(-float(near), float(near) - float(far))
-    numerator, denominator = _log_mean(probability, np.array([float(near), low]))
-    return min(inflated(float(numerator - denominator)), float(far))
+    highest, apart = as_float_up(near), as_float_up(far)
+    if highest == math.inf:
+        return far
+    numerator, denominator = _log_mean(probability, np.array([highest, max(-highest, highest - apart)]))
+    return min(inflated(float(numerator - denominator)) + _SMALLEST, far)
 
 
 def _log_mean(probability: Fraction, exponents: Array) -> Array:
     """The logarithm of 1 − q + q e^x, without cancellation near 0."""
     far = np.logaddexp(log_near(1 - probability), log_near(probability) + exponents)
-    near = np.log1p(float(probability) * np.expm1(np.clip(exponents, -_NEAR, _LARGE)))
+    chance = max(float(probability), float(SMALLEST_CHANCE))
+    near = np.log1p(chance * np.expm1(np.clip(exponents, -_NEAR, _LARGE)))
     return np.where((exponents > -_NEAR) & (exponents < _LARGE), near, far)
 
 
@@ -215,7 +224,7 @@ def _capped(divergence: Array, epsilon: Epsilon, orders: Array) -> Array:
     """No more than the worst law of this ε."""
     if epsilon > _LARGE:
         return divergence
-    return np.minimum(divergence, randomized_response(orders, epsilon=inflated(float(epsilon))))
+    return np.minimum(divergence, randomized_response(orders, epsilon=inflated(as_float_up(epsilon))))
 
 
 def _most_terms(bound: RenyiBound) -> float:

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from sfumato.accounting.renyi.bound import UNBOUNDED, Epsilon, RenyiBound, times
+from sfumato.accounting.renyi.bound import UNBOUNDED, Epsilon, RenyiBound, as_float_up, times
 from sfumato.accounting.renyi.conversion import ORDERS, least
 from sfumato.accounting.renyi.losses import Array
 from sfumato.numeric.rounding import float_up, inflated, log_near
@@ -43,9 +43,9 @@ def _negative_binomial(inner: RenyiBound, mean: Fraction, shape: Fraction, order
     """D_α + (1 + η) min over β ≥ 1 of ((1 − 1/β) D_β + ln(1/γ)/β) + ln(E[K])/(α − 1) [PS22, Theorem 2]."""
     log_inverse = _log_inverse_gamma(mean, float(shape) if shape > _SMALLEST_SHAPE else 0.0)
     auxiliary = least(lambda beta, values: (1 - 1 / beta) * values + log_inverse / beta, inner.divergence)
-    extra = (1 + float(shape)) * min(auxiliary, log_inverse, float(inner.epsilon))
+    extra = (1 + float(shape)) * min(auxiliary, log_inverse, as_float_up(inner.epsilon))
     total = inner.divergence(orders) + extra + log_near(mean) / (orders - 1)
-    return np.minimum(total * inflated(1.0), float(_pure(inner.epsilon, shape)))
+    return np.minimum(total * inflated(1.0), as_float_up(_pure(inner.epsilon, shape)))
 
 
 def _poisson(inner: RenyiBound, mean: Fraction, orders: Array) -> Array:
