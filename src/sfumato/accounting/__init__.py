@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from sfumato.accounting.pld.accountant import PLDAccountant
     from sfumato.accounting.pld.privacy_loss import PrivacyLoss
     from sfumato.accounting.rdp import RDPAccountant
+    from sfumato.accounting.renyi.conversion import rdp_delta_up, rdp_epsilon_up
     from sfumato.accounting.skellam import skellam_delta_up, skellam_epsilon_up, skellam_mean
     from sfumato.accounting.trade_off import (
         approx_trade_off,
@@ -150,6 +151,8 @@ _HOMES = {
     "profile_trade_off": "trade_off",
     "pure_to_gdp": "gdp",
     "pure_to_zcdp": "zcdp",
+    "rdp_delta_up": "renyi.conversion",
+    "rdp_epsilon_up": "renyi.conversion",
     "remaining": "adaptive.filters",
     "repeated": "conversions",
     "risk_table": "explained",
@@ -236,6 +239,8 @@ __all__ = [
     "profile_trade_off",
     "pure_to_gdp",
     "pure_to_zcdp",
+    "rdp_delta_up",
+    "rdp_epsilon_up",
     "remaining",
     "repeated",
     "risk_table",

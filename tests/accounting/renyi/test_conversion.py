@@ -3,8 +3,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sfumato.accounting.renyi.conversion import ORDERS, delta_up, epsilon_up, least
+from sfumato.accounting.renyi.conversion import ORDERS, delta_up, epsilon_up, least, rdp_delta_up, rdp_epsilon_up
 from sfumato.accounting.zcdp import zcdp_delta_up, zcdp_epsilon_up
+from sfumato.errors import ParameterError
 
 MILLIONTH = Fraction(1, 10**6)
 
@@ -71,3 +72,32 @@ def test_high_orders_are_not_tried_where_they_cannot_help():
 @pytest.mark.parametrize("epsilon", [10**290, 10**305, 10**400])
 def test_an_epsilon_beyond_all_losses_has_the_smallest_delta(epsilon):
     assert 0 < delta_up(lambda orders: orders / 2, Fraction(epsilon)) <= 1e-300
+
+
+@pytest.mark.parametrize("delta", ["0.1", "1e-6", "1e-30"])
+def test_divergences_at_a_few_orders_are_read_at_the_best_of_them(delta):
+    table = {order: order * Fraction(1, 20) for order in (2, Fraction(11, 10), 8, 32, 500)}
+    found = rdp_epsilon_up(table, delta=delta)
+    expected = [
+        float(value) + np.log1p(-1 / order) - (np.log(float(delta)) + np.log(order)) / (order - 1)
+        for order, value in ((float(order), value) for order, value in table.items())
+    ]
+    assert max(min(expected), 0) <= found <= max(min(expected), 0) * (1 + 1e-12)
+    assert float(zcdp_epsilon_up(rho="0.05", delta=delta)) <= found * (1 + 1e-12)
+    assert rdp_delta_up(table, epsilon=found) <= float(delta) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("table", "name"),
+    [({}, "divergences"), ({1: 1}, "order"), ({"1e9": 1}, "order"), ({2: -1}, "divergence"), ({-2: 1}, "order")],
+)
+def test_a_table_of_divergences_is_checked(table, name):
+    with pytest.raises(ParameterError, match=name):
+        rdp_epsilon_up(table, delta="1e-6")
+
+
+@pytest.mark.parametrize("delta", [0, 1, 2])
+def test_delta_of_a_table_lies_between_0_and_1(delta):
+    with pytest.raises(ParameterError, match="delta"):
+        rdp_epsilon_up({2: 1}, delta=delta)
+    assert rdp_delta_up({2: 100}, epsilon=0) == 1

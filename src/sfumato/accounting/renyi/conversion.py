@@ -3,14 +3,16 @@
 Every order gives a valid bound, so the search needs no proof, only a good end.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Final, TypeAlias
 
 import numpy as np
 
 from sfumato.accounting.renyi.losses import Array
-from sfumato.numeric.rounding import exp_up, log_near
+from sfumato.errors import ParameterError
+from sfumato.numeric.rationals import Number, nonnegative, positive, probability
+from sfumato.numeric.rounding import exp_up, float_up, log_near
 
 _MARGIN: Final = 1e-14  # of the sum of the sizes of all terms
 _ROUNDS: Final = 4
@@ -33,6 +35,60 @@ def _orders(low: float, high: float, points: int) -> Array:
 ORDERS: Final = np.unique(np.concatenate([_orders(1e-5, 1e7, 73), np.arange(2.0, 17.0)]))
 """The first orders that are tried."""
 _BLOCKS: Final = tuple(np.split(ORDERS, np.searchsorted(ORDERS, [20, 200, 2000])))
+
+
+def rdp_epsilon_up(divergences: Mapping[Number, Number], *, delta: Number) -> float:
+    """The smallest ε at δ that Rényi divergences at some orders imply, rounded up.
+
+    min over the orders α of D_α + ln(1 − 1/α) − (ln δ + ln α)/(α − 1).
+
+    **Guarantee**: every mechanism whose Rényi divergences of these orders are at most these is (ε, δ)-differentially
+    private, for the relation of the divergences. Proof: proofs/accounting/rdp.md.
+
+    Args:
+        divergences: For each order above 1 a divergence of 0 or more, in nats.
+        delta: Between 0 and 1, both excluded.
+
+    Raises:
+        ParameterError: An order, a divergence or δ lies outside, or there is no order.
+
+    Example:
+        >>> round(rdp_epsilon_up({2: "0.1", 8: "0.4", 32: "1.6"}, delta="1e-6"), 4)
+        1.9021
+
+    References:
+        [CKS20] Proposition 12; [BBGHS20].
+    """
+    orders, values = _points(divergences)
+    allowed = probability(delta, "delta")
+    if allowed in {0, 1}:
+        raise ParameterError("delta", delta, "must be above 0 and below 1")
+    return max(float(_epsilons(orders, values, log_near(allowed)).min()), 0.0)
+
+
+def rdp_delta_up(divergences: Mapping[Number, Number], *, epsilon: Number) -> float:
+    """The smallest δ at ε that Rényi divergences at some orders imply, rounded up: the inverse of `rdp_epsilon_up`.
+
+    Raises:
+        ParameterError: An order, a divergence or ε lies outside, or there is no order.
+
+    Example:
+        >>> rdp_delta_up({2: "0.1", 8: "0.4", 32: "1.6"}, epsilon="1.9022") <= 1e-6
+        True
+    """
+    orders, values = _points(divergences)
+    log_delta = float(_log_deltas(orders, values, float(min(nonnegative(epsilon, "epsilon"), _LARGEST))).min())
+    return 1.0 if log_delta >= 0 else exp_up(Fraction(log_delta))
+
+
+def _points(divergences: Mapping[Number, Number]) -> tuple[Array, Array]:
+    """Orders rounded down, as a divergence grows with its order, and divergences rounded up."""
+    if not divergences:
+        raise ParameterError("divergences", divergences, "must have at least one order")
+    orders = np.array([-float_up(-positive(order, "order")) for order in divergences])
+    if not np.all((orders > 1) & (orders <= ORDERS[-1])):
+        raise ParameterError("order", tuple(divergences), f"must be above 1 and at most {ORDERS[-1]:g}")
+    return orders, np.array([float_up(nonnegative(value, "divergence")) for value in divergences.values()])
 
 
 def epsilon_up(divergence: Curve, delta: Fraction) -> float:
