@@ -170,7 +170,7 @@ class GaussianThreshold(NoisyThreshold):
         >>> selection = GaussianThreshold(epsilon=1, delta="1e-6", max_groups_per_unit=20)
         >>> laplace = LaplaceThreshold(epsilon=1, delta="1e-6", max_groups_per_unit=20)
         >>> selection.threshold, laplace.threshold
-        (116, 324)
+        (108, 324)
 
     References:
         [CKS20] for the noise; [WKZK24], which also prices the sum of both δ exactly.

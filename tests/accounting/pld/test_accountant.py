@@ -258,3 +258,18 @@ def test_samples_of_everybody_touch_both_parts(event, relation):
     assert accountant.epsilon(0) >= 1.918
     assert accountant.delta(1) >= 0.2958
     assert accountant.delta(1) >= alone.delta(1) * Fraction(999_999, 1_000_000)
+
+
+@pytest.mark.parametrize(
+    ("event", "count", "epsilon"),
+    [
+        (PureEvent(1), 3000, 2990),
+        (PoissonSampledEvent("1e-100", GaussianEvent(1)), 1, 1),
+        (LaplaceEvent(1), 5000, 4999),
+    ],
+)
+def test_delta_is_zero_only_beyond_all_losses(event, count, epsilon):
+    accountant = PLDAccountant().compose(event, count=count)
+    assert 0 < accountant.delta(epsilon) < 1e-100
+    if isinstance(event, PureEvent | LaplaceEvent):
+        assert accountant.delta(count) == 0

@@ -32,6 +32,7 @@ _LARGEST_TOTAL: Final = Fraction(10**12)  # of all; beyond it nothing is promise
 _LARGEST_EPSILON: Final = Fraction(2**100)  # δ is not asked for at a larger one
 _MANY: Final = 64
 _INSIDE: Final = 1 - 1e-6
+_SMALLEST_DELTA: Final = 1e-304
 _NO_PROMISE: Final = symmetric(Bracketed(EVERYTHING))
 
 
@@ -127,7 +128,14 @@ def _delta(tally: Tally, relation: NeighboringRelation, epsilon: Fraction) -> fl
     if all(isinstance(event, GaussianEvent) for event, _ in tally):
         return GaussianBound(_mu_squared(tally)).delta_up(epsilon)
     asked = min(epsilon, _LARGEST_EPSILON)
-    return single_delta_up(pairs, asked) if is_single(pairs) else delta_upper(pairs, asked)
+    found = single_delta_up(pairs, asked) if is_single(pairs) else delta_upper(pairs, asked)
+    # Only beyond all losses is there none; else floats did not reach so low.
+    return found if found or all(_is_beyond(order, asked) for order in orders(pairs)) else _SMALLEST_DELTA
+
+
+def _is_beyond(pairs: Pairs, epsilon: Fraction) -> bool:
+    highest = highest_loss(pairs)
+    return highest is not None and epsilon >= highest
 
 
 def _interval_at_zero(pairs: Pairs) -> EpsilonInterval:
