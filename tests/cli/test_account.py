@@ -94,6 +94,7 @@ def test_an_exact_answer_costs_infinity(written):
         ([{"version": 99, "event": EVENT}], "version"),
         ([{"event": EVENT, "counts": 100}], "may only have count"),
         (NESTED, "entry 1"),
+        ('{"event": {"type": "PureEvent", "epsilon": 1}, "count": 100, "count": 1}', "each name once"),
     ],
 )
 def test_a_file_that_cannot_be_read_is_refused_with_the_place(written, document, words):

@@ -53,12 +53,22 @@ def _releases(file: str) -> Iterator[tuple[Event, int]]:
 
 def _read(file: str) -> Json:
     try:
-        content: Json = json.loads(Path(file).read_text("utf-8"), parse_float=Decimal)
+        content: Json = json.loads(Path(file).read_text("utf-8"), parse_float=Decimal, object_pairs_hook=_named_once)
     except OSError as error:
         raise ParameterError("FILE", file, f"cannot be read: {error.strerror}") from None
+    except ParameterError:
+        raise
     except (ValueError, RecursionError):
         raise ParameterError("FILE", file, "must be JSON: a list of events with their counts") from None
     return content
+
+
+def _named_once(fields: list[tuple[str, Json]]) -> dict[str, Json]:
+    """A JSON object; of a name that stands twice it would be a guess which value counts."""
+    found = dict(fields)
+    if len(found) < len(fields):
+        raise ParameterError("FILE", [name for name, _ in fields], "must have each name once in an object")
+    return found
 
 
 def _release(entry: Json) -> tuple[Event, int]:
