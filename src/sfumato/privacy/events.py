@@ -7,168 +7,53 @@ Compatibility: a class here is never renamed or removed and a field never change
 for ever. New fields get a default that keeps the old meaning.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
 from sfumato.errors import ParameterError
 from sfumato.numeric.rationals import nonnegative, positive, positive_integer, probability
+from sfumato.privacy.single_events import (
+    ApproxEvent,
+    DiscreteGaussianEvent,
+    DiscreteLaplaceEvent,
+    ExponentialEvent,
+    FiniteEvent,
+    GaussianEvent,
+    LaplaceEvent,
+    MixtureOfGaussiansEvent,
+    NonPrivateEvent,
+    PureEvent,
+    RandomizedResponseEvent,
+    ZCDPEvent,
+    as_tuple,
+    set_fields,
+)
 
-_Item = TypeVar("_Item")
-
-
-@dataclass(frozen=True, slots=True)
-class NonPrivateEvent:
-    """An exact answer: no accountant gives it a finite price."""
-
-
-@dataclass(frozen=True, slots=True)
-class PureEvent:
-    """Any ε-differentially private mechanism of which nothing more is known."""
-
-    epsilon: Fraction
-
-    def __post_init__(self) -> None:
-        _set(self, epsilon=nonnegative(self.epsilon, "epsilon"))
-
-
-@dataclass(frozen=True, slots=True)
-class ApproxEvent:
-    """Any (ε, δ)-differentially private mechanism of which nothing more is known."""
-
-    epsilon: Fraction
-    delta: Fraction
-
-    def __post_init__(self) -> None:
-        _set(self, epsilon=nonnegative(self.epsilon, "epsilon"), delta=probability(self.delta, "delta"))
-
-
-@dataclass(frozen=True, slots=True)
-class ZCDPEvent:
-    """Any ρ-zero-concentrated differentially private mechanism [BS16]."""
-
-    rho: Fraction
-
-    def __post_init__(self) -> None:
-        _set(self, rho=nonnegative(self.rho, "rho"))
-
-
-@dataclass(frozen=True, slots=True)
-class LaplaceEvent:
-    """Continuous Laplace noise; `noise_multiplier` is scale over L1 sensitivity."""
-
-    noise_multiplier: Fraction
-
-    def __post_init__(self) -> None:
-        _set(self, noise_multiplier=positive(self.noise_multiplier, "noise_multiplier"))
-
-
-@dataclass(frozen=True, slots=True)
-class GaussianEvent:
-    """Continuous Gaussian noise; `noise_multiplier` is standard deviation over L2 sensitivity."""
-
-    noise_multiplier: Fraction
-
-    def __post_init__(self) -> None:
-        _set(self, noise_multiplier=positive(self.noise_multiplier, "noise_multiplier"))
-
-
-@dataclass(frozen=True, slots=True)
-class DiscreteLaplaceEvent:
-    """Noise k with probability ∝ exp(−|k|/scale) on integers whose L1 sensitivity is `l1_sensitivity`."""
-
-    scale: Fraction
-    l1_sensitivity: Fraction = Fraction(1)
-
-    def __post_init__(self) -> None:
-        _set(self, scale=positive(self.scale, "scale"), l1_sensitivity=positive(self.l1_sensitivity, "l1_sensitivity"))
-
-    @property
-    def noise_multiplier(self) -> Fraction:
-        """Scale over L1 sensitivity."""
-        return self.scale / self.l1_sensitivity
-
-
-@dataclass(frozen=True, slots=True)
-class DiscreteGaussianEvent:
-    """Noise k with probability ∝ exp(−k²/2·stddev²) on each of a vector of integers.
-
-    One unit moves the vector by at most `l2_sensitivity` in L2, and at most `l0_sensitivity` of its coordinates.
-    """
-
-    stddev: Fraction
-    l2_sensitivity: Fraction = Fraction(1)
-    l0_sensitivity: int = 1
-
-    def __post_init__(self) -> None:
-        positive_integer(self.l0_sensitivity, "l0_sensitivity")
-        _set(
-            self, stddev=positive(self.stddev, "stddev"), l2_sensitivity=positive(self.l2_sensitivity, "l2_sensitivity")
-        )
-
-    @property
-    def noise_multiplier(self) -> Fraction:
-        """Standard deviation over L2 sensitivity."""
-        return self.stddev / self.l2_sensitivity
-
-
-@dataclass(frozen=True, slots=True)
-class RandomizedResponseEvent:
-    """With `probability` the truth, otherwise a uniform one of `categories` answers (the truth among them)."""
-
-    probability: Fraction
-    categories: int
-
-    def __post_init__(self) -> None:
-        positive_integer(self.categories, "categories")
-        _set(self, probability=probability(self.probability, "probability"))
-
-
-@dataclass(frozen=True, slots=True)
-class ExponentialEvent:
-    """A choice by the exponential mechanism with total parameter ε [MT07]."""
-
-    epsilon: Fraction
-
-    def __post_init__(self) -> None:
-        _set(self, epsilon=nonnegative(self.epsilon, "epsilon"))
-
-
-@dataclass(frozen=True, slots=True)
-class FiniteEvent:
-    """Any mechanism no more revealing than one number drawn from `p` with the unit, and from `q` without it.
-
-    `p` and `q` are probabilities of the same outcomes; for two units that replace each other, in either order.
-    """
-
-    p: tuple[Fraction, ...]
-    q: tuple[Fraction, ...]
-
-    def __post_init__(self) -> None:
-        _set(self, p=_distribution(self.p, "p"), q=_distribution(self.q, "q"))
-        if len(self.p) != len(self.q):
-            raise ParameterError("q", self.q, f"must have one probability for each of the {len(self.p)} outcomes of p")
-
-
-@dataclass(frozen=True, slots=True)
-class MixtureOfGaussiansEvent:
-    """Continuous Gaussian noise on a number that the unit moves by one of some `sensitivities`, drawn in secret.
-
-    With the unit the mean is `sensitivities[i]` with `probabilities[i]`, without it 0 [Gan24]; for two units that
-    replace each other, these two laws in either order.
-    """
-
-    stddev: Fraction
-    sensitivities: tuple[Fraction, ...]
-    probabilities: tuple[Fraction, ...]
-
-    def __post_init__(self) -> None:
-        shifts = tuple(nonnegative(value, "sensitivities") for value in _several(self.sensitivities, "sensitivities"))
-        _set(self, stddev=positive(self.stddev, "stddev"), sensitivities=shifts)
-        _set(self, probabilities=_distribution(self.probabilities, "probabilities"))
-        if len(shifts) != len(self.probabilities):
-            raise ParameterError("probabilities", self.probabilities, "must be one for each of the sensitivities")
+__all__ = [
+    "ApproxEvent",
+    "ComposedEvent",
+    "DiscreteGaussianEvent",
+    "DiscreteLaplaceEvent",
+    "Event",
+    "ExponentialEvent",
+    "FiniteEvent",
+    "FullyAdaptiveEvent",
+    "GaussianEvent",
+    "GroupEvent",
+    "LaplaceEvent",
+    "MixtureOfGaussiansEvent",
+    "NonPrivateEvent",
+    "PartitionEvent",
+    "PoissonSampledEvent",
+    "PureEvent",
+    "RandomizedResponseEvent",
+    "RepeatAndSelectEvent",
+    "SampledWithoutReplacementEvent",
+    "SelfComposedEvent",
+    "TruncatedPoissonSampledEvent",
+    "ZCDPEvent",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +69,7 @@ class PoissonSampledEvent:
 
     def __post_init__(self) -> None:
         _check_events(self.event)
-        _set(self, sampling_probability=probability(self.sampling_probability, "sampling_probability"))
+        set_fields(self, sampling_probability=probability(self.sampling_probability, "sampling_probability"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +88,7 @@ class TruncatedPoissonSampledEvent:
         _check_events(self.event)
         positive_integer(self.source_size, "source_size")
         positive_integer(self.max_sample_size, "max_sample_size")
-        _set(self, sampling_probability=probability(self.sampling_probability, "sampling_probability"))
+        set_fields(self, sampling_probability=probability(self.sampling_probability, "sampling_probability"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +130,7 @@ class RepeatAndSelectEvent:
     def __post_init__(self) -> None:
         _check_events(self.event)
         shape = None if self.shape is None else nonnegative(self.shape, "shape")
-        _set(self, mean=positive(self.mean, "mean"), shape=shape)
+        set_fields(self, mean=positive(self.mean, "mean"), shape=shape)
         if shape is not None and self.mean < 1:
             raise ParameterError("mean", self.mean, "must be at least 1")
 
@@ -283,7 +168,7 @@ class ComposedEvent:
     events: "tuple[Event, ...]"
 
     def __post_init__(self) -> None:
-        _set(self, events=_several(self.events, "events"))
+        set_fields(self, events=as_tuple(self.events, "events"))
         _check_events(*self.events)
 
 
@@ -296,7 +181,7 @@ class PartitionEvent:
 
     def __post_init__(self) -> None:
         positive_integer(self.max_parts_per_unit, "max_parts_per_unit")
-        _set(self, events=_several(self.events, "events"))
+        set_fields(self, events=as_tuple(self.events, "events"))
         _check_events(*self.events)
 
 
@@ -341,23 +226,3 @@ def _check_events(*nested: object) -> None:
     for event in nested:
         if not isinstance(event, Event):
             raise ParameterError("event", event, "must be an event of sfumato.privacy.events")
-
-
-def _several(values: Iterable[_Item], name: str) -> tuple[_Item, ...]:
-    try:
-        return tuple(values)
-    except TypeError:
-        raise ParameterError(name, values, "must be a list or tuple") from None
-
-
-def _distribution(values: tuple[Fraction, ...], name: str) -> tuple[Fraction, ...]:
-    exact = tuple(probability(value, name) for value in _several(values, name))
-    if sum(exact) != 1:
-        raise ParameterError(name, values, "must sum to exactly 1; give fractions or decimals")
-    return exact
-
-
-def _set(event: object, **fields: object) -> None:
-    """Normalise fields of a frozen event while it is made."""
-    for name, value in fields.items():
-        object.__setattr__(event, name, value)

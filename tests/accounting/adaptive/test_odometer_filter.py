@@ -41,11 +41,12 @@ def test_over_the_odometers_of_sums_it_is_the_filter_of_sums(events):
         (OdometerFilter("0.5", 0, odometer=PureOdometer()), PureFilter("0.5")),
         (OdometerFilter("0.5", "1e-7", odometer=BasicOdometer()), ApproxFilter("0.5", "1e-7")),
     ]
-    for by_odometer, by_sums in pairs:
+    for first, second in pairs:
+        by_odometer, by_sums = first, second
         for event in events:
             assert by_odometer.can_spend(event) == by_sums.can_spend(event)
             if by_sums.can_spend(event):
-                by_odometer, by_sums = by_odometer.spend(event), by_sums.spend(event)  # noqa: PLW2901 # both grow
+                by_odometer, by_sums = by_odometer.spend(event), by_sums.spend(event)
         assert all(by_odometer.remaining[name] == by_sums.remaining[name] for name in ("epsilon", "delta"))
 
 

@@ -1,4 +1,5 @@
 from fractions import Fraction
+from functools import partial
 
 import pytest
 from tests.accounting.adaptive.adversaries import finite, moment, response, swapped, worst_laws
@@ -46,12 +47,15 @@ class TestRDPFilter(FilterContract):
         return RDPFilter((2, 8), ("0.07", 2), delta="1e-6", neighboring_relation=relation)
 
 
+def moment_of(order, p, q):
+    return p**order / q ** (order - 1)
+
+
 @pytest.mark.parametrize("bounds", [(1, 2), ("1/2", 3), (3, "1/2")])
 def test_no_adaptive_strategy_passes_a_bound_at_any_order(bounds):
     account = RDPFilter((2, 3), bounds, delta="1e-6")
     for order, bound in zip((2, 3), account.bounds, strict=True):
-        gain = lambda p, q, order=order: p**order / q ** (order - 1)  # noqa: E731 # one gain an order
-        laws = worst_laws(account, (*MIXED, response(2)), depth=5, gain=gain)
+        laws = worst_laws(account, (*MIXED, response(2)), depth=5, gain=partial(moment_of, order))
         assert 1 < moment(*laws, order) <= Fraction(exp_up((order - 1) * bound))
 
 
