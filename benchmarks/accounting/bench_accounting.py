@@ -11,6 +11,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from itertools import product
+from pathlib import Path
 
 REPEATS = 5
 DELTA = 1e-5
@@ -126,6 +128,27 @@ def discrete_theirs() -> dict[str, float]:
     return measured(answer)
 
 
+def extremes() -> dict[str, float]:
+    """Every extreme of the tests by loss distributions, all in this one process; the slowest single question."""
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+    from tests.accounting.test_laws import EXTREMES
+
+    from sfumato.accounting.pld.accountant import PLDAccountant
+    from sfumato.privacy.neighbors import NeighboringRelation
+
+    slowest, questions = 0.0, 0
+    for event, relation, count in product(EXTREMES, NeighboringRelation, (1, 1000, 10**12)):
+        empty = PLDAccountant(neighboring_relation=relation)
+        if empty.supports(event):
+            accountant = empty.compose(event, count=count)
+            for ask, value in ((accountant.interval, "1e-300"), (accountant.interval, "1e-5"), (accountant.delta, 1)):
+                start = time.process_time()
+                ask(value)
+                slowest, questions = max(slowest, time.process_time() - start), questions + 1
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return {"events": len(EXTREMES), "questions": questions, "slowest": slowest, "peak": peak}
+
+
 TASKS: dict[str, tuple[Callable[[], dict[str, float]], Callable[[], dict[str, float]], int]] = {
     "Gaussian σ 1 sampled with 0.01, 10,000 steps": (sampled_steps_ours, sampled_steps_theirs, 3),
     "100 distinct Gaussians sampled with 0.01": (hundred_gaussians_ours, hundred_gaussians_theirs, 10),
@@ -157,7 +180,7 @@ def measured(answer: Callable[[], dict[str, float]]) -> dict[str, float]:
     return result | {"seconds": seconds, "megabytes": (peak - held) / 1024, "peak": peak / 1024}
 
 
-def in_process(task: str, side: int) -> dict[str, float]:
+def in_process(task: str, side: int = 0) -> dict[str, float]:
     command = [sys.executable, "-W", "ignore", __file__, task, str(side)]
     output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return json.loads(output.splitlines()[-1])
@@ -186,10 +209,16 @@ def main() -> None:
     print("|---|---|---|---|---|---|---|---|---|---|")
     for task in TASKS:
         print(compare(task), flush=True)
+    found = in_process("extremes")
+    print(
+        f"\n{found['events']} extreme events, {found['questions']} questions in one process: "
+        f"the slowest {found['slowest']:.2f} s, peak memory {found['peak']:.0f} MB"
+    )
 
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:
-        print(json.dumps(TASKS[sys.argv[1]][int(sys.argv[2])]()))
+        answer = extremes if sys.argv[1] == "extremes" else TASKS[sys.argv[1]][int(sys.argv[2])]
+        print(json.dumps(answer()))
     else:
         main()
