@@ -197,3 +197,18 @@ def test_samples_of_everybody_cost_what_is_inside():
     subset = SampledWithoutReplacementEvent(10, 10, inside)
     assert BasicAccountant(neighboring_relation=REPLACE_ONE).compose(everybody).epsilon() == 2
     assert BasicAccountant().compose(subset).epsilon() == 2  # one replaced: removed from a part, added to another
+
+
+@pytest.mark.parametrize(
+    ("event", "delta"),
+    [
+        (PoissonSampledEvent("1/2", GaussianEvent("1e-140")), "1e-5"),
+        (SampledWithoutReplacementEvent(100, 1000, GaussianEvent("1e-140")), "1e-5"),
+        (GroupEvent(PoissonSampledEvent("1/2", GaussianEvent("1e-140")), 2), "1e-5"),
+        (PoissonSampledEvent("1/2", GaussianEvent(1)), Fraction(1, 2**1080)),
+    ],
+)
+def test_a_curve_without_a_finite_epsilon_promises_nothing_in_a_sample_either(event, delta):
+    accountant = BasicAccountant().compose(event)
+    assert accountant.epsilon(delta) == math.inf
+    assert accountant.delta(0) >= Fraction(1, 10)

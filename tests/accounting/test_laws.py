@@ -67,6 +67,32 @@ def test_independent_accountants_agree_within_their_bounds(event, relation):
     assert max(interval.lower for interval in intervals) <= min(interval.upper for interval in intervals)
 
 
+HALF = PoissonSampledEvent("1/2", GaussianEvent("1/2"))
+PARTED = (
+    GroupEvent(PartitionEvent((GaussianEvent(2),) * 3, 1), 3),
+    GroupEvent(PartitionEvent((LaplaceEvent(2),) * 3, 1), 3),
+    GroupEvent(PartitionEvent((GaussianEvent(2),) * 4, 2), 2),
+    PartitionEvent((GaussianEvent(2), LaplaceEvent(3)), 1),
+    PartitionEvent((GaussianEvent(2), GaussianEvent(3), GaussianEvent(4)), 2),
+)
+
+
+@every_relation
+@pytest.mark.parametrize("delta", ["1e-6", "0.1"])
+@pytest.mark.parametrize("event", PARTED, ids=str)
+def test_partitions_of_groups_are_bounded_alike(event, delta, relation):
+    intervals = [accountant.interval(delta) for accountant in supporting(event, relation)]
+    assert max(interval.lower for interval in intervals) <= min(interval.upper for interval in intervals)
+
+
+def test_a_group_does_not_fit_into_every_part():
+    """Three units of one part each: three lie in one part, or one in each, never three in each."""
+    event = GroupEvent(PartitionEvent((GaussianEvent(2),) * 3, 1), 3)
+    assert PLDAccountant().compose(event).interval("1e-6").lower <= GDPAccountant().compose(event).epsilon("1e-6")
+    sampled = PLDAccountant(neighboring_relation=NeighboringRelation.REPLACE_ONE).compose(PartitionEvent((HALF, HALF)))
+    assert sampled.interval("1e-6").lower <= 10.707  # an exchange within one part, the dearest case
+
+
 @every_relation
 @pytest.mark.parametrize("event", EVENTS, ids=LISTED)
 def test_the_best_is_at_most_each(event, relation):

@@ -266,3 +266,9 @@ def test_long_shares_of_delta_are_no_obstacle():
     accountant = composed(*(ApproxEvent(Fraction(1, prime), Fraction(1, prime**2)) for prime in primes))
     interval = accountant.interval("1e-6")
     assert 0 < interval.lower <= interval.upper < Fraction(1, 1000)
+
+
+@pytest.mark.parametrize("epsilon", [1000, 10**4, 10**6])
+def test_a_delta_that_floats_take_for_1_has_an_answer(epsilon):
+    found = OptimalAccountant().compose(PureEvent(epsilon), count=2).interval(1 - Fraction(1, 10**17))
+    assert 0 <= found.lower <= found.upper <= 2 * epsilon

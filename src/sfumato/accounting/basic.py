@@ -63,7 +63,11 @@ class BasicAccountant(TalliedAccountant):
         left = delta - fixed.guarantee.delta
         if left < 0 or (left == 0 and fixed.curves):
             return math.inf
-        return self._total(left / fixed.curves).guarantee.epsilon if fixed.curves else fixed.guarantee.epsilon
+        if not fixed.curves:
+            return fixed.guarantee.epsilon
+        # A curve without a finite ε promises nothing, and in a sample that is a δ of its own.
+        found = self._total(left / fixed.curves).guarantee
+        return found.epsilon if found.delta <= delta else math.inf
 
     def _total(self, delta_per_curve: Fraction | None) -> Cost:
         """Everything composed, at this δ for each Gaussian curve; None leaves out what the curves cost."""

@@ -28,6 +28,7 @@ _STEPS: Final = 100
 _CLOSE: Final = 1e-12
 _FINEST: Final = 1 << 80
 _HIGHEST: Final = 10**15
+_BELOW_ONE: Final = 1 - 2.0**-53
 
 
 class Curve(Protocol):
@@ -91,7 +92,7 @@ class Composed:
             return self.highest_loss
         if self.delta_up(Fraction(0)) <= delta:
             return Fraction(0)
-        near = Fraction(self._nearest(float(delta)))
+        near = Fraction(self._nearest(min(float(delta), _BELOW_ONE)))
         step = self._step(near)
         while near < self.highest_loss and self.delta_up(near) > delta:
             near, step = near + step, 4 * step
@@ -121,7 +122,7 @@ class Composed:
             if abs(step) <= _CLOSE * epsilon or high - low <= _CLOSE * high:
                 break
             epsilon += step
-        return epsilon
+        return epsilon if low <= epsilon <= high else (low + high) / 2
 
 
 def composed(counts: Counts) -> Curve | None:

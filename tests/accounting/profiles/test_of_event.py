@@ -1,5 +1,6 @@
 import itertools
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 
@@ -229,7 +230,7 @@ def test_a_part_is_touched_once_however_many_a_unit_may_touch():
     pair_of(event, ADD_OR_REMOVE_ONE, record)
     pair_of(event, REPLACE_ONE, record)
     assert [count for _, count in pairs[0]] == [2]
-    assert pairs[1] == [(WorstPair(TENTH), 1), (Laplace(Fraction(20)), 1), (WorstPair(TENTH), 1)]
+    assert Counter(pairs[1]) == Counter({(WorstPair(TENTH), 1): 2, (Laplace(Fraction(20)), 1): 1})
 
 
 @pytest.mark.parametrize("group", [1, 2])

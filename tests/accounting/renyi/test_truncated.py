@@ -9,7 +9,13 @@ from tests.accounting.renyi.oracles import worst
 from sfumato.accounting.renyi.bound import RenyiBound
 from sfumato.accounting.renyi.of_event import renyi_bound
 from sfumato.accounting.renyi.truncated import overflow_of, truncated_bound
-from sfumato.privacy.events import DiscreteLaplaceEvent, GroupEvent, PoissonSampledEvent, TruncatedPoissonSampledEvent
+from sfumato.privacy.events import (
+    DiscreteLaplaceEvent,
+    GaussianEvent,
+    GroupEvent,
+    PoissonSampledEvent,
+    TruncatedPoissonSampledEvent,
+)
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE
 
 ORDERS = np.array([1.5, 2.0, 5.0, 20.0])
@@ -99,3 +105,13 @@ def test_of_more_units_than_can_be_counted_either_case_is_certain():
     overflow = overflow_of(TruncatedPoissonSampledEvent(Fraction(1, 2), 10**400, 4, DiscreteLaplaceEvent(2)))
     assert overflow.probability == overflow.not_probability == 1
     assert overflow.chance == Fraction(2, 5)
+
+
+@pytest.mark.parametrize(("units", "size"), [(9, 4), (14, 5), (30, 12)])
+def test_both_cases_of_a_sample_are_rounded_up(units, size):
+    q = Fraction(1, 1000)
+    found = overflow_of(TruncatedPoissonSampledEvent(q, units, size, GaussianEvent(1)))
+    trials = range(size, units)
+    full = sum(comb(units - 1, t) * q**t * (1 - q) ** (units - 1 - t) for t in trials)
+    assert Fraction(found.probability) >= full
+    assert Fraction(found.not_probability) >= 1 - full

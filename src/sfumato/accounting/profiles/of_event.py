@@ -184,14 +184,20 @@ def _partition(event: PartitionEvent, neighbors: Neighbors, compose: Compose) ->
     touched = touched_parts(event.max_parts_per_unit * neighbors.size, neighbors.relation)
     if len(pairs) == 1:
         return pairs[0]
-    if len(pairs) <= touched:
+    if len(pairs) <= event.max_parts_per_unit:
         return compose(tuple((pair, 1) for pair in pairs))
     pairs.sort(key=_separation, reverse=True)
+    if len(pairs) <= touched:
+        return _tested_by(pairs[0], compose(tuple((pair, 1) for pair in pairs)))
     worst = DominatingPair(worst_of(pair.forward for pair in pairs), worst_of(pair.backward for pair in pairs))
     if touched == 1:
         return worst
-    upper = compose(((worst, touched),))
-    return DominatingPair(Bracketed(upper.forward, pairs[0].forward), Bracketed(upper.backward, pairs[0].backward))
+    return _tested_by(pairs[0], compose(((worst, touched),)))
+
+
+def _tested_by(attained: DominatingPair, upper: DominatingPair) -> DominatingPair:
+    """What all touched parts tell at most, and one part for certain, as a group need not fit into all of them."""
+    return DominatingPair(Bracketed(upper.forward, attained.forward), Bracketed(upper.backward, attained.backward))
 
 
 def _separation(pair: DominatingPair) -> float:

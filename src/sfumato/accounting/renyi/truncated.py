@@ -1,5 +1,6 @@
 """Samples that are cut down to a largest size: whether they are is made public, which only helps the adversary."""
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
@@ -47,7 +48,7 @@ def overflow_of(event: TruncatedPoissonSampledEvent, *, steps: int = 1) -> Overf
     chance = Fraction(size, fewest) * Fraction(fuller) / Fraction(rarely_full) * Fraction(1 + _MARGIN)
     return Overflow(
         probability=min(full * (1 + _MARGIN), 1.0),
-        not_probability=min(1 - rarely_full + _MARGIN * rarely_full, 1.0),
+        not_probability=min((1 - rarely_full) * (1 + 4 * math.ulp(1)) + _MARGIN * rarely_full, 1.0),
         chance=min(chance, most),
     )
 
