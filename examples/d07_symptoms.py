@@ -51,7 +51,8 @@ def histogram_by_session() -> list[int]:
     """One question with a column for each symptom: each gets ε/7, so noise of scale 7, as the vector would."""
     columns = {symptom: sf.integer(0, 1) for symptom in SYMPTOMS}
     with sf.open(sf.datasets.symptoms(), name="patients", columns=columns, budget=sf.PureDP(1)) as session:
-        release = session.table().agg(**{symptom: sf.sum(symptom) for symptom in SYMPTOMS}).release(epsilon=1)
+        sums = ", ".join(f"SUM({symptom}) AS {symptom}" for symptom in SYMPTOMS)
+        release = session.sql(f"SELECT {sums} FROM patients", epsilon=1)
         print(f"histogram by the session: spent {session.spent} of {session.budget}, left {session.remaining}")
         return [int(release[symptom][0].value or 0) for symptom in SYMPTOMS]
 

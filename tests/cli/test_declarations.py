@@ -1,10 +1,14 @@
+from datetime import date as day
+from datetime import datetime, timedelta
 from fractions import Fraction
 
 import pytest
 
 from sfumato.cli.declarations import declared_columns, separated
 from sfumato.errors import ParameterError
-from sfumato.query.schema import boolean, integer, real, text
+from sfumato.query.schema import boolean, date, integer, real, text, timestamp
+
+NOON = datetime.fromisoformat("2026-01-31T12:00")
 
 
 @pytest.mark.parametrize(
@@ -18,6 +22,8 @@ from sfumato.query.schema import boolean, integer, real, text
         ("float:0:0.3:1/10", real(0, "0.3", resolution="0.1")),
         ("text", text()),
         ("bool", boolean()),
+        ("date", date()),
+        ("timestamp", timestamp()),
     ],
 )
 def test_a_column_has_the_type_and_the_bounds_that_were_written(declaration, column):
@@ -37,6 +43,8 @@ def test_bounds_are_taken_exactly():
         (["x=int"], "x=1,-2", (1, -2)),
         (["x=text"], "x=a=b", ("a=b",)),
         (["x=bool"], "x=True", (True,)),
+        (["x=date"], "x=2026-01-31,2026-02-01", (day(2026, 1, 31), day(2026, 2, 1))),
+        (["x=timestamp"], "x=2026-01-31T12:00,2026-01-31 13:00:01.5", (NOON, NOON + timedelta(seconds=3601.5))),
     ],
 )
 def test_keys_have_the_type_of_their_column(columns, keys, values):
@@ -52,6 +60,7 @@ def test_keys_keep_the_bounds_of_their_column():
     [
         "x", "=int", "x=", "x=number", "x=int:1", "x=int:1:2:3", "x=text:1:2", "x=int:a:b", "x=int:2:1", "x=int:1:1",
         "x=float:0:1:0", "x=float:0:1:-1", "x=float:nan:1", "x=float:0:inf", "x=int::",
+        "x=date:2026-01-31", "x=timestamp:0:1",
     ],
 )  # fmt: skip
 def test_a_column_of_another_form_is_refused_and_shown(declaration):
@@ -65,6 +74,8 @@ def test_a_column_of_another_form_is_refused_and_shown(declaration):
     [
         ([], "x"), ([], "x="), ([], "=a"), ([], "x=a,a"), (["x=int"], "x=1,two"), (["x=bool"], "x=maybe"),
         (["x=float"], "x=1"), (["x=int"], "x=1.5"),
+        (["x=date"], "x=2026-02-30"), (["x=date"], "x=2026-01-31T12:00"), (["x=timestamp"], "x=noon"),
+        (["x=timestamp"], "x=2026-01-31T12:00Z"),
     ],
 )  # fmt: skip
 def test_keys_of_another_form_are_refused_and_shown(columns, keys):

@@ -28,7 +28,17 @@ def test_json_holds_the_records_and_the_receipt_alone_on_stdout(people_csv):
     document = json.loads(result.stdout)
     assert document["records"] == [{"n": 100, "n_low": 100, "n_high": 100}]
     assert document["receipt"]["guarantee"] == {"type": "PureDP", "epsilon": "50"}
-    assert (document["confidence"], document["reused"]) == (0.95, False)
+    assert (document["confidence"], document["reused"], document["notes"]) == (0.95, False, [])
+
+
+def test_days_and_times_are_text_in_json(tmp_path):
+    path = tmp_path / "visits.csv"
+    path.write_text("day,at\n2026-01-31,2026-01-31 12:00\n", "utf-8")
+    columns = ("--column", "day=date", "--keys", "day=2026-01-31", "--column", "at=timestamp")
+    sql = "SELECT day, at, COUNT(*) AS n FROM visits GROUP BY day, at"
+    result = run("query", path, sql, *columns, "--keys", "at=2026-01-31 12:00", "--epsilon", "50", "--json")
+    (record,) = json.loads(result.stdout)["records"]
+    assert (record["day"], record["at"], record["n"]) == ("2026-01-31", "2026-01-31T12:00:00", 1)
 
 
 def test_without_a_budget_or_a_ledger_both_are_said(people_csv):

@@ -1,52 +1,69 @@
-"""Run a question's exact half on an engine, for tests alone: nothing here adds noise."""
+"""Run the exact half of a question on an engine, for tests alone: nothing here adds noise."""
 
+from sfumato.engines.base import Found, aligned, groups
 from sfumato.engines.duckdb import DuckDBEngine
 from sfumato.engines.reference import ReferenceEngine
 from sfumato.engines.sources import ArrowData, CsvFile, ParquetFile, open_source, readable
-from sfumato.query.bounding import enforce_limits
-from sfumato.query.compile import exact_half
-from sfumato.query.relations import Aggregate, Rows, Source, table_of
+from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
+from sfumato.query.relations import Aggregate, Relation, Source, tables_of
 from sfumato.query.schema import Table
+from sfumato.query.sections import draft
 from sfumato.query.sql import parse_question
+from sfumato.query.statement import Statement
 
 SALT = "00112233445566778899aabbccddeeff"
 ENGINES = {"duckdb": DuckDBEngine, "reference": ReferenceEngine}
 
 
-class PlainRows:
-    """Rows as the reference engine reads them from Arrow, without the time it takes to make a table."""
-
-    def __init__(self, rows):
-        self._rows = rows
-
-    def to_pylist(self):
-        return self._rows
+def question(sql: str, *rows: Table | Relation) -> Aggregate:
+    """What a question releases; a relation that is no table is called by the name of its first table."""
+    relations = [Source(one) if isinstance(one, Table) else one for one in rows]
+    return parse_question(sql, {tables_of(relation)[0].name: relation for relation in relations}).child
 
 
-def plain(rows, names):
-    return ArrowData(PlainRows(rows), tuple(names))
+def statement(sql: str, *rows: Table | Relation) -> Statement:
+    """The main statement of a question."""
+    asked = question(sql, *rows)
+    return draft(asked, asked.child.keys, neighboring_relation=ADD_OR_REMOVE_ONE).statements[0]
 
 
-def question(sql: str, rows: Table | Rows) -> Aggregate:
-    rows = Source(rows) if isinstance(rows, Table) else rows
-    return parse_question(sql, {table_of(rows).name: rows})
+def started(engine: str, asked: Statement, data):
+    """An engine of a name over data by the names of tables; or over the data of the only table."""
+    tables = tables_of(asked.rows)
+    stored = data if isinstance(data, dict) else {tables[0].name: data}
+    return ENGINES[engine]({table.name: _source(stored[table.name], table) for table in tables})
 
 
-def exact(engine: str, asked: Aggregate, data, *, salt: str = SALT) -> list[list[int]]:
-    """The measures of every group, as they are before noise."""
-    statement, _, _ = exact_half(enforce_limits(asked))
-    table = table_of(asked.child.child)
-    source = data if isinstance(data, ArrowData | CsvFile | ParquetFile) else readable(open_source(data), table)
-    running = ENGINES[engine]({table.name: source})
+def found(engine: str, asked: Statement, data, *, salt: str = SALT) -> Found:
+    """What an engine finds."""
+    running = started(engine, asked, data)
     try:
-        return running.run(statement, salt=salt).open_for_noise().tolist()
+        return running.run(asked, salt=salt).open_for_noise()
     finally:
         running.close()
 
 
-def ask(engine: str, sql: str, table: Table | Rows, data, *, salt: str = SALT) -> list[list[int]]:
-    return exact(engine, question(sql, table), data, salt=salt)
+def by_place(answer: Found) -> dict[tuple, list[int]]:
+    """The amounts of each group, or of each cell of it."""
+    size = len(answer.amounts[0])
+    keys = list(zip(*answer.keys, strict=True)) if answer.keys else [()] * size
+    cells = [()] * size if answer.cells is None else [(cell,) for cell in answer.cells]
+    return {
+        (*key, *cell): [int(amounts[place]) for amounts in answer.amounts]
+        for place, (key, cell) in enumerate(zip(keys, cells, strict=True))
+    }
+
+
+def ask(engine: str, sql: str, rows: Table | Relation, data, *, salt: str = SALT) -> list[list[int]]:
+    """The measures of every public group, as they are before noise."""
+    asked = statement(sql, rows)
+    return aligned(asked, found(engine, asked, data, salt=salt), groups(asked)).tolist()
 
 
 def count_where(engine: str, condition: str, table: Table, data) -> int:
+    """How many rows of a table a condition keeps."""
     return ask(engine, f"SELECT COUNT(*) FROM {table.name} WHERE {condition}", table, data)[0][0]  # a test
+
+
+def _source(data, table: Table):
+    return data if isinstance(data, ArrowData | CsvFile | ParquetFile) else readable(open_source(data), table)

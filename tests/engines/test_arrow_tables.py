@@ -10,10 +10,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sfumato.engines.arrow_tables import arrow_table, check_types, parquet_schema, read_parquet, repaired
+from sfumato.engines.arrow_tables import arrow_table, check_types, holds_times, parquet_schema, read_parquet, repaired
 from sfumato.errors import EngineError, ParameterError
-from sfumato.query.schema import Limits, Table, integer, text
+from sfumato.query.schema import Limits, Table, boolean, date, integer, real, text, timestamp
 
+TIMES = [pa.date32(), pa.date64(), pa.timestamp("s"), pa.timestamp("ns"), pa.timestamp("us", "Europe/Rome")]
 BROKEN = pa.array([b"ok", b"\xff", None]).cast(pa.large_binary()).view(pa.large_string())
 TABLE = Table(name="t", columns={"v": text()})
 
@@ -27,6 +28,8 @@ TABLE = Table(name="t", columns={"v": text()})
         pa.decimal256(50, 2),
         pa.timestamp("us"),
         pa.date32(),
+        pa.time64("us"),
+        pa.dictionary(pa.int8(), pa.date32()),
         pa.binary(),
         pa.list_(pa.int8()),
         pa.duration("s"),
@@ -36,6 +39,28 @@ TABLE = Table(name="t", columns={"v": text()})
 def test_a_type_of_which_some_value_could_fail_is_refused(kind):
     with pytest.raises(ParameterError, match="cast it"):
         check_types(pa.schema([("v", kind)]), TABLE)
+
+
+@pytest.mark.parametrize("kind", TIMES, ids=str)
+@pytest.mark.parametrize("declared", [integer(), real(), boolean()])
+def test_days_and_times_are_nothing_but_days_and_times(kind, declared):
+    with pytest.raises(ParameterError, match="declare it as a date or a timestamp"):
+        check_types(pa.schema([("v", kind)]), Table(name="t", columns={"v": declared}))
+
+
+@pytest.mark.parametrize("kind", TIMES, ids=str)
+@pytest.mark.parametrize("declared", [date(), timestamp()])
+def test_days_and_times_are_read_as_either(kind, declared):
+    table = Table(name="t", columns={"v": declared})
+    check_types(pa.schema([("v", kind)]), table)
+    assert holds_times(pa.schema([("v", kind), ("w", pa.string())]), table)
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.int64(), pa.float64(), pa.bool_()], ids=str)
+def test_what_else_is_declared_as_a_day_is_read_by_its_text(kind):
+    table = Table(name="t", columns={"v": date()})
+    check_types(pa.schema([("v", kind)]), table)
+    assert not holds_times(pa.schema([("v", kind), ("w", pa.date32())]), table)
 
 
 @pytest.mark.parametrize(
@@ -78,6 +103,17 @@ def test_a_parquet_file_is_repaired_when_it_is_read(tmp_path):
     assert read_parquet(tmp_path / "t.parquet", TABLE).to_pydict() == {"v": ["ok", "\ufffd", None]}
 
 
+def test_times_are_repaired_wherever_they_come_from(tmp_path):
+    stored = pa.array([0, 1_500, 2**63 - 1, None], pa.int64()).cast(pa.timestamp("ms", "Europe/Rome"))
+    table = Table(name="t", columns={"v": timestamp()})
+    pq.write_table(pa.table({"v": stored}), tmp_path / "t.parquet")
+    for data in (repaired(pa.table({"v": stored})), read_parquet(tmp_path / "t.parquet", table)):
+        assert data.column("v").type == pa.timestamp("us")
+        assert [None if t is None else t.isoformat() for t in data.column("v").to_pylist()] == [
+            "1970-01-01T00:00:00", "1970-01-01T00:00:01.500000", None, None,
+        ]  # fmt: skip
+
+
 def test_a_file_without_a_schema_is_an_error_without_its_text(tmp_path):
     (tmp_path / "t.parquet").write_bytes(b"canary")
     with pytest.raises(EngineError) as caught:
@@ -104,13 +140,40 @@ def test_objects_of_a_pandas_column_become_text_one_by_one_and_none_is_an_error(
     ("column", "found"),
     [
         (pd.Categorical(["secret-name", 3, None]), ["secret-name", "3", None]),
-        (pd.to_datetime(["2026-01-01", None]), ["2026-01-01T00:00:00", None]),
         (pd.array(["a", None], dtype=pd.StringDtype("python")), ["a", None]),
         (pd.interval_range(0, 2), [None, None]),
     ],
 )
 def test_no_pandas_column_is_an_error(column, found):
     assert repaired(arrow_table(pd.DataFrame({"v": column}))).column("v").to_pylist() == found
+
+
+ZONES = ["Europe/Rome", None]
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+@pytest.mark.parametrize("zone", ZONES)
+def test_times_of_a_pandas_column_are_times_in_utc(unit, zone):
+    column = pd.Series(pd.to_datetime(["2026-07-01 12:00", None])).dt.as_unit(unit).dt.tz_localize(zone)
+    for stored in (column, column.astype("category")):
+        found = repaired(arrow_table(pd.DataFrame({"v": stored}))).column("v")
+        assert found.type == pa.timestamp("us")
+        assert [str(cell) for cell in found.to_pylist()] == [f"2026-07-01 {10 if zone else 12}:00:00", "None"]
+
+
+@pytest.mark.parametrize(
+    ("cell", "found"),
+    [
+        (pd.Timestamp("2026-01-01 12:00:00.123456789"), "2026-01-01T12:00:00.123456"),
+        (pd.Timestamp("1969-12-31 23:59:59.999999999"), "1969-12-31T23:59:59.999999"),
+        (pd.Timestamp("2026-07-01 12:00", tz="Europe/Rome"), "2026-07-01T10:00:00"),
+        (dt.datetime(1, 1, 1, tzinfo=dt.timezone(dt.timedelta(hours=1))), None),
+        (dt.time(12), None),
+    ],
+)
+def test_a_time_among_objects_is_one_in_utc_cut_off_at_microseconds(cell, found):
+    frame = pd.DataFrame({"v": pd.Series([cell, "x"], dtype=object)})
+    assert arrow_table(frame).column("v").to_pylist() == [found, "x"]
 
 
 def test_a_pandas_column_that_is_not_utf_8_is_repaired():

@@ -1,15 +1,34 @@
+"""What an engine finds, put on the groups and cells of an answer."""
+
+import numpy as np
 import pytest
 from tests.query.asking import PEOPLE
 
-from sfumato.engines.base import aligned, groups
-from sfumato.query.measures import RowCount, ValueCount
-from sfumato.query.plan import KeyColumn, Statement
+from sfumato.engines.base import Found, aligned, cells, groups
+from sfumato.query.expressions import ColumnRef
+from sfumato.query.measures import CellCount, RowCount, Steps, ValueCount
 from sfumato.query.relations import Source
+from sfumato.query.statement import Bins, KeyColumn, Statement, Values
+
+AGE = ColumnRef("age")
+STEPS = Steps(value=AGE, resolution=1, lower=0, upper=100, offset=0, nullable=True)
+COUNTS = (RowCount(), ValueCount((AGE,)))
+WORDS = Values(value=AGE, values=("x", "y"))
 
 
-def statement(*keys):
+def statement(*keys, cell=None, measures=COUNTS):
     columns = tuple(KeyColumn(name=f"k{index}", values=values) for index, values in enumerate(keys))
-    return Statement(rows=Source(PEOPLE), keys=columns, measures=(RowCount(), ValueCount("age", nullable=True)))
+    return Statement(rows=Source(PEOPLE), keys=columns, measures=measures, cell=cell)
+
+
+def found(entries, *, has_cells=False):
+    """What an engine found: by place, the keys and behind them the cell, the amounts."""
+    columns = list(zip(*entries, strict=True)) or [()]
+    amounts = tuple(np.array(column, dtype=object) for column in zip(*entries.values(), strict=True))
+    return Found(
+        keys=tuple(columns[: len(columns) - has_cells]) if any(entries) else (),
+        cells=columns[-1] if has_cells else None, amounts=amounts,
+    )  # fmt: skip
 
 
 def test_groups_are_listed_as_the_policy_lists_their_keys():
@@ -17,16 +36,58 @@ def test_groups_are_listed_as_the_policy_lists_their_keys():
     assert groups(statement()) == [()]
 
 
-def test_what_was_found_is_put_on_the_public_groups_in_their_order():
-    found = {("a",): [1, 2], ("unlisted",): [9, 9]}
-    assert aligned(statement(("c", "a")), found).open_for_noise().tolist() == [[0, 0], [1, 2]]
+def test_private_groups_are_not_listed():
+    with pytest.raises(TypeError, match="private"):
+        groups(statement(("a",), None))
+
+
+@pytest.mark.parametrize(
+    ("cell", "listed"),
+    [(WORDS, ["x", "y"]), (Bins(steps=STEPS, width=40), [0, 1, 2]), (Bins(steps=STEPS, width=101), [0])],
+)
+def test_cells_are_listed_in_order(cell, listed):
+    assert cells(statement(cell=cell)) == listed
+
+
+@pytest.mark.parametrize("cell", [None, Values(value=AGE, values=None)])
+def test_cells_that_are_only_counted_are_not_listed(cell):
+    with pytest.raises(TypeError, match="no public cells"):
+        cells(statement(cell=cell))
+
+
+def test_what_was_found_is_put_on_the_groups_asked_for_and_the_rest_is_zero():
+    answer = found({("a",): [1, 2], ("unlisted",): [9, 9]})
+    assert aligned(statement(("c", "a")), answer, [("c",), ("a",)]).tolist() == [[0, 0], [1, 2]]
+    assert aligned(statement(None), answer, [("unlisted",)]).tolist() == [[9, 9]]
+
+
+def test_cells_are_the_faster_ones_within_a_group():
+    answer = found({("a", "y"): [1], ("b", "x"): [2], ("b", "z"): [9]}, has_cells=True)
+    asked = statement(("a", "b"), cell=WORDS, measures=(RowCount(),))
+    assert aligned(asked, answer, groups(asked)).tolist() == [[0], [1], [2], [0]]
+
+
+def test_a_statement_that_counts_cells_has_one_row_a_group():
+    asked = statement(("a", "b"), cell=Values(value=AGE, values=None), measures=(CellCount(),))
+    assert aligned(asked, found({("b",): [5]}), groups(asked)).tolist() == [[0], [5]]
+
+
+def test_nothing_found_is_zero_everywhere():
+    empty = Found(keys=((),), cells=None, amounts=(np.array([], dtype=np.int64),) * 2)
+    assert aligned(statement(("a", "b")), empty, [("a",), ("b",)]).tolist() == [[0, 0], [0, 0]]
+    nobody = Found(keys=(), cells=None, amounts=(np.array([], dtype=np.int64),) * 2)
+    assert aligned(statement(), nobody, [()]).tolist() == [[0, 0]]
 
 
 def test_integers_never_wrap():
-    assert aligned(statement(), {(): [2**100, -(2**100)]}).open_for_noise().tolist() == [[2**100, -(2**100)]]
+    assert aligned(statement(), found({(): [2**100, -(2**100)]}), [()]).tolist() == [[2**100, -(2**100)]]
 
 
 @pytest.mark.parametrize("order", [1, -1])
 def test_the_order_in_which_groups_were_found_does_not_matter(order):
-    found = dict([(("a",), [1, 1]), (("b",), [2, 2])][::order])
-    assert aligned(statement(("a", "b")), found).open_for_noise().tolist() == [[1, 1], [2, 2]]
+    answer = found(dict([(("a",), [1, 1]), (("b",), [2, 2])][::order]))
+    assert aligned(statement(("a", "b")), answer, [("a",), ("b",)]).tolist() == [[1, 1], [2, 2]]
+
+
+def test_what_was_found_does_not_print():
+    assert repr(found({("canary",): [31415]})) == "Found()"

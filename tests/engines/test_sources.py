@@ -1,3 +1,6 @@
+from datetime import date as day
+from datetime import datetime
+
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -6,7 +9,7 @@ import pytest
 
 from sfumato.engines.sources import ArrowData, CsvFile, ParquetFile, keeps_rows, open_source, readable
 from sfumato.errors import EngineError, ParameterError
-from sfumato.query.schema import Table, integer, text
+from sfumato.query.schema import Table, date, integer, text, timestamp
 
 
 def csv_source(folder, content, **names):
@@ -80,3 +83,25 @@ def test_a_missing_column_is_named_without_the_ones_that_exist(tmp_path):
 def test_only_a_csv_file_may_leave_lines_out(tmp_path):
     assert keeps_rows(open_source(pa.table({"v": [1]})))
     assert not keeps_rows(csv_source(tmp_path, "a,b\n"))
+
+
+DAY = day(2026, 1, 31)
+NOON = datetime.fromisoformat("2026-01-31T12:00")
+TIMES = pa.table({"day": [DAY], "at": [NOON]})
+
+
+def times(folder):
+    """The same day and time in every kind of source."""
+    pq.write_table(TIMES, folder / "t.parquet")
+    (folder / "t.csv").write_text(f"day,at\n{DAY},{NOON}\n", "utf-8")
+    return [TIMES, TIMES.to_pandas(), pl.from_arrow(TIMES), folder / "t.parquet", folder / "t.csv"]
+
+
+def test_days_and_times_are_read_where_they_are_declared(tmp_path):
+    for source in times(tmp_path):
+        assert set(readable(open_source(source), declared(day=date(), at=timestamp())).names) == {"day", "at"}
+
+
+def test_days_and_times_are_refused_where_they_are_declared_as_something_else():
+    with pytest.raises(ParameterError, match=r"day.*stored as date32"):
+        readable(open_source(TIMES), declared(day=integer()))

@@ -1,21 +1,24 @@
 import math
+from datetime import date, datetime
 from decimal import Decimal
-from fractions import Fraction
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.engines.engine_contract import BOOLEANS_AS_READ, NUMBERS_AS_READ
+from tests.engines.stored_values import BOOLEANS_AS_READ, MOMENTS_AS_READ, NUMBERS_AS_READ, TIMES_AS_READ
 
-from sfumato.engines.values import MAX_INT64, MIN_INT64, clamped_steps, contribution, typed
-from sfumato.query.measures import RowCount, StepSum, ValueCount, step_sum
-from sfumato.query.schema import Column, Kind, Table, real
+from sfumato.engines.values import MAX_INT64, MIN_INT64, converted, greatest_of, least_of, null_cell, typed
+from sfumato.query.kinds import Kind
+from sfumato.query.schema import Column, integer, real
 
 ANYTHING = (
     st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary() | st.decimals(allow_nan=False)
-    | st.dates() | st.datetimes() | st.timedeltas() | st.lists(st.integers(), max_size=2)
+    | st.dates() | st.datetimes(timezones=st.none() | st.timezones()) | st.timedeltas()
+    | st.lists(st.integers(), max_size=2)
 )  # fmt: skip
-CELLS = {Kind.INTEGER: int, Kind.FLOAT: float, Kind.TEXT: str, Kind.BOOLEAN: bool}
+CELLS = {
+    Kind.INTEGER: int, Kind.FLOAT: float, Kind.TEXT: str, Kind.BOOLEAN: bool, Kind.DATE: date, Kind.TIMESTAMP: datetime,
+}  # fmt: skip
 
 
 @given(ANYTHING.filter(lambda v: not (isinstance(v, int | Decimal) and abs(v) > 10**300)), st.sampled_from(list(Kind)))
@@ -26,6 +29,12 @@ def test_reading_is_total_and_gives_the_declared_type_or_null(stored, kind):
         assert MIN_INT64 <= value <= MAX_INT64
     if kind is Kind.FLOAT and value is not None:
         assert not math.isnan(value)
+        assert value != 0 or math.copysign(1, value) == 1
+
+
+@pytest.mark.parametrize("stored", [-0.0, "-0", "-0.0", "-1e-400", Decimal("-0.0")])
+def test_a_zero_has_no_sign(stored):
+    assert str(typed(stored, Column(kind=Kind.FLOAT))) == "0.0"
 
 
 @pytest.mark.parametrize(("stored", "whole", "number"), NUMBERS_AS_READ)
@@ -39,27 +48,49 @@ def test_booleans_are_read_as_the_contract_says(stored, meant):
     assert typed(stored, Column(kind=Kind.BOOLEAN)) is meant
 
 
-@given(st.floats(allow_nan=False), st.integers(-1_000, 999), st.integers(1, 1_000), st.sampled_from([1.0, 0.5, 0.25]))
-def test_a_clamped_value_is_the_lattice_point_nearest_to_it_in_the_bounds(value, lower, width, resolution):
-    measure = StepSum(column="v", lower=lower, upper=lower + width, offset=0, nullable=True)
-    steps = clamped_steps(value, measure, resolution)
-    assert lower <= steps <= lower + width
-    if not math.isinf(value):
-        exact = math.floor(Fraction(value) / Fraction(resolution) + Fraction(1, 2))
-        assert abs(steps - min(max(exact, lower), lower + width)) <= (1 if abs(value) < 2.0**-52 else 0)
+@pytest.mark.parametrize(("stored", "moment"), TIMES_AS_READ + MOMENTS_AS_READ)
+def test_days_and_times_are_read_as_the_contract_says(stored, moment):
+    assert typed(stored, Column(kind=Kind.TIMESTAMP)) == moment
+    assert typed(stored, Column(kind=Kind.DATE)) == (None if moment is None else moment.date())
 
 
-@given(st.floats(allow_nan=False), st.floats(allow_nan=False))
-def test_clamping_keeps_the_order_of_values(first, second):
-    measure = StepSum(column="v", lower=-100, upper=100, offset=0, nullable=True)
-    low, high = sorted((first, second))
-    assert clamped_steps(low, measure, 0.01) <= clamped_steps(high, measure, 0.01)
+@pytest.mark.parametrize(
+    ("stored", "meant"),
+    [(1.0, "1"), (-0.0, "0"), (0.5, "0.5"), (True, "true"), (date(1, 2, 3), "0001-02-03"), (Decimal("1.50"), "1.50"),
+     (math.nan, None), (1e300, "1e+300"), (" x ", " x ")],
+)  # fmt: skip
+def test_text_is_what_is_stored(stored, meant):
+    assert typed(stored, Column(kind=Kind.TEXT)) == meant
 
 
-def test_what_a_row_adds():
-    table = Table(name="t", columns={"v": real(3, 9, resolution="0.5", nullable=False), "w": real(3, 9)})
-    row = {"v": None, "w": None}
-    fixed, optional = (step_sum(table, name, centred=False) for name in "vw")
-    added = [contribution(m, row, table) for m in (RowCount(), ValueCount("w", nullable=True), fixed, optional)]
-    assert added == [1, 0, 6, 0]
-    assert contribution(ValueCount("v", nullable=False), row, table) == 1
+@pytest.mark.parametrize(
+    ("column", "cell"),
+    [
+        (integer(3, 9, nullable=False), 3),
+        (integer(-9, -3, nullable=False), -3),
+        (integer(-9, 3, nullable=False), 0),
+        (integer("0.5", "1.2", nullable=False), 1),
+        (real(3, 9, nullable=False), 3.0),
+        (real("-9", "-0.1", nullable=False), -0.1),
+        (real(-1, 1, nullable=False), 0.0),
+        (integer(3, 9), None),
+        (integer(), None),
+    ],
+)
+def test_null_is_the_bound_nearest_to_zero_where_a_column_is_not_nullable(column, cell):
+    for stored in (None, "word", math.nan):
+        found = typed(stored, column)
+        assert (found, type(found)) == (cell, type(cell))
+    assert null_cell(column) == cell
+
+
+@given(st.floats(allow_nan=False))
+def test_a_cell_becomes_another_kind_as_a_stored_value_is_read(value):
+    assert converted(value, Kind.INTEGER) == typed(value, Column(kind=Kind.INTEGER))
+    assert converted(None, Kind.TEXT) is None
+
+
+def test_text_is_ordered_by_code_points():
+    words = ["é", "z", "Z", "\uffff", "\U00010000"]
+    assert (least_of(words), greatest_of(words)) == ("Z", "\U00010000")
+    assert least_of([]) is greatest_of([]) is None

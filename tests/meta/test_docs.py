@@ -3,12 +3,18 @@
 import ast
 import inspect
 import re
+import runpy
+import sys
 
 import pytest
 from tests.meta.repository import ROOT, SOURCE, documents, modules, name, texts, tree
 
 from sfumato import errors, mechanisms
 from sfumato.privacy.events import DiscreteLaplaceEvent
+from sfumato.query import statistics
+from sfumato.query.functions import Function
+from sfumato.query.handles import ColumnHandle
+from sfumato.query.sql_grammar import FUNCTIONS
 
 KEY = re.compile(r"\[([A-Z][A-Za-z]*\d\d[a-z]?)\]")
 ENTRY = re.compile(r"^- \*\*\[([^\]]+)\]\*\* ", re.MULTILINE)
@@ -18,6 +24,8 @@ CODE = re.compile(r"^```.*?^```|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 GUARANTEE = re.compile(r"^\s*(\*\*Guarantee\*\*|Guarantee:)", re.MULTILINE)
 BIBLIOGRAPHY = ROOT / "docs" / "bibliography.md"
 ERRORS = ROOT / "docs" / "reference" / "errors.md"
+SQL = ROOT / "docs" / "reference" / "sql.md"
+IMAGES = ROOT / "docs" / "images"
 PROVED_PACKAGES = ("mechanisms", "noise", "accounting", "query", "engines", "ledger", "session", "audit")
 
 
@@ -138,3 +146,52 @@ def test_the_examples_of_the_page_of_mechanisms_run_and_give_what_they_say():
     assert names["count"].accuracy("0.95") == 30
     assert names["count"].event == DiscreteLaplaceEvent(10)
     assert not names["report"].is_refuted
+
+
+@pytest.mark.parametrize("function", Function)
+def test_the_page_of_sql_has_every_function_by_the_name_that_errors_call_it(function):
+    assert re.search(rf"^\| `.* \| {function.value} \|$", texts()[SQL], re.MULTILINE)
+
+
+@pytest.mark.parametrize("function", sorted(FUNCTIONS))
+def test_the_page_of_sql_has_every_function_that_the_grammar_knows(function):
+    assert re.search(rf"`[^`]*\b{function}\b[^`]*`", texts()[SQL])
+
+
+def statistics_of_frames():
+    made = (value for value in vars(statistics).values() if inspect.isfunction(value))
+    return sorted(value.__name__ for value in made if value.__module__ == statistics.__name__ and value.__doc__)
+
+
+@pytest.mark.parametrize("page", ["reference/sql.md", "how-to/questions.md"])
+@pytest.mark.parametrize("statistic", statistics_of_frames())
+def test_the_pages_about_questions_have_every_statistic(statistic, page):
+    assert f"`sf.{statistic}(" in (ROOT / "docs" / page).read_text("utf-8")
+
+
+def of_handles():
+    """The public methods and properties of computed columns, each by its name."""
+    return sorted({label for kind in ColumnHandle.__mro__ for label in vars(kind) if not label.startswith("_")})
+
+
+@pytest.mark.parametrize("method", sorted(set(of_handles()) - {"expression", "facts", "of", "made", "call"}))
+def test_the_page_of_sql_has_every_function_of_columns_in_python(method):
+    assert re.search(rf"`[xdt]\.{method}\b", texts()[SQL])
+
+
+@pytest.mark.parametrize("function", ["coalesce", "constant", "greatest", "least", "when"])
+def test_the_page_of_sql_has_every_function_of_several_columns(function):
+    assert f"`sf.{function}(" in texts()[SQL]
+
+
+def test_there_are_statistics():
+    assert {"count", "mean", "vector_sum"} <= set(statistics_of_frames())
+
+
+def test_the_pictures_of_the_docs_are_those_that_their_script_draws(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["draw.py", str(tmp_path)])
+    runpy.run_path(str(IMAGES / "draw.py"), run_name="__main__")
+    drawn = {path.name for path in tmp_path.iterdir()}
+    assert len(capsys.readouterr().out.split()) == len(drawn)
+    of_the_demo = {"age_histogram.png"}
+    assert drawn | of_the_demo == {path.name for path in IMAGES.glob("*.png")}

@@ -12,6 +12,14 @@ WITHOUT = {
     "version.py": "one constant, which the command line's tests print",
 }
 
+OF_NO_PACKAGE = {
+    "attacks_on_questions": "adversaries who ask whole sessions and know no module",
+    "examples": "the scripts in examples/",
+    "meta": "the project itself",
+    "mutations": "the suite itself",
+    "query/worked": "whole questions, each with an answer worked out by other means",
+}
+
 
 def mirrored():
     return [path for path in modules() if path.stem not in {"__init__", "__main__"} and inside(path) not in WITHOUT]
@@ -23,6 +31,11 @@ def inside(path):
 
 def twin(path):
     return ROOT / "tests" / path.relative_to(SOURCE).with_name(f"test_{path.name}")
+
+
+def files_of_tests():
+    """Files of tests, however deep they lie."""
+    return [path for path in texts() if path.is_relative_to(ROOT / "tests") and path.match("test_*.py")]
 
 
 def functions_that_test(module):
@@ -38,13 +51,19 @@ def test_every_module_has_its_tests(path):
     assert twin(path).is_file(), f"{name(path)} must have {name(twin(path))}"
 
 
+def test_every_folder_of_tests_is_of_a_package_or_says_what_it_is_of():
+    folders = {path.parent.relative_to(ROOT / "tests").as_posix() for path in files_of_tests()}
+    assert sorted(folder for folder in folders - set(OF_NO_PACKAGE) if not (SOURCE / folder).is_dir()) == []
+    assert sorted(set(OF_NO_PACKAGE) - folders) == []
+
+
 @pytest.mark.parametrize("entry", sorted(WITHOUT))
 def test_an_exception_is_of_a_module_that_exists_and_has_no_tests(entry):
     assert (SOURCE / entry).is_file()
     assert not twin(SOURCE / entry).exists()
 
 
-@pytest.mark.parametrize("path", [path for path in texts() if path.match("tests/**/test_*.py")], ids=name)
+@pytest.mark.parametrize("path", files_of_tests(), ids=name)
 def test_a_test_file_has_tests_and_none_is_skipped(path):
     inherited = any(isinstance(node, ast.ClassDef) and node.bases for node in tree(path).body)
     assert functions_that_test(tree(path)) or inherited

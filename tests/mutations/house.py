@@ -1,4 +1,4 @@
-"""Seeded bugs of plans, engines, ledger and session, and of the mechanisms they rest on."""
+"""Seeded bugs of what the house rests on: its oldest mechanisms, those of its choices, and the ledger."""
 
 from tests.mutations.mutants import Mutant
 
@@ -22,6 +22,29 @@ MUTANTS = (
         tests=("tests/mechanisms/test_gaussian.py",),
     ),
     Mutant(
+        name="Gaussian noise of a given width halved",
+        edits=(
+            (
+                "mechanisms/gaussian_noise.py",
+                "discrete_gaussian(self.stddev**2, ",
+                "discrete_gaussian(self.stddev**2 / 4, ",
+            ),
+        ),
+        tests=("tests/mechanisms/test_gaussian_noise.py",),
+    ),
+    Mutant(
+        name="several Gaussian answers are each as narrow as one alone",
+        edits=(
+            ("accounting/joint_gaussian.py", " * sqrt_up(whole / weight)) for", ") for"),
+            (
+                "accounting/joint_gaussian.py",
+                "if _is_within(ComposedEvent(tuple(events)), epsilon, delta):",
+                "if True:",
+            ),
+        ),
+        tests=("tests/accounting/test_joint_gaussian.py",),
+    ),
+    Mutant(
         name="ties rounded to even",
         edits=(
             (
@@ -33,47 +56,30 @@ MUTANTS = (
         tests=("tests/mechanisms/test_lattice.py",),
     ),
     Mutant(
-        name="unit bounding skipped",
-        edits=(
-            ("engines/reference.py", "entries = _bounded([", "entries = (lambda rows, *_: rows)(["),
-            ("engines/lowering.py", "bounded = _bounded(entries, limits, statement, salt)", "bounded = entries"),
-        ),
-        tests=("tests/query/test_stability.py",),
-    ),
-    Mutant(
-        name="values not clamped",
-        edits=(
-            ("engines/values.py", "if scaled >= measure.upper:", "if False:"),
-            (
-                "engines/values.py",
-                "return min(max(math.floor(scaled + 0.5), measure.lower), measure.upper)",
-                "return math.floor(scaled + 0.5)",
-            ),
-        ),
-        tests=("tests/query/test_stability.py",),
-    ),
-    Mutant(
-        name="charged after the data was read",
+        name="an extreme moves by half a rank",
         edits=(
             (
-                "session/question.py",
-                "answer = execute(self.desk, charge(self.desk, prepared), library=__version__)",
-                (
-                    "self.desk.engine.run(prepared.plan.statement, salt='0' * 32); "
-                    "answer = execute(self.desk, charge(self.desk, prepared), library=__version__)"
-                ),
+                "mechanisms/extreme.py",
+                "PermuteAndFlip(utility_sensitivity=1,",
+                "PermuteAndFlip(utility_sensitivity='1/2',",
             ),
         ),
-        tests=("tests/session/test_pipeline.py",),
+        tests=("tests/mechanisms/test_extreme.py",),
+    ),
+    Mutant(
+        name="an extreme is as far as the values are",
+        edits=(
+            (
+                "mechanisms/extreme.py",
+                "np.maximum(beyond - (self.rank - 1), self.rank - reached))",
+                "2 * np.maximum(beyond - (self.rank - 1), self.rank - reached))",
+            ),
+        ),
+        tests=("tests/mechanisms/test_extreme.py",),
     ),
     Mutant(
         name="a reservation is forgotten",
         edits=(("ledger/replay.py", "self.outside = self.outside + entry.charge", "pass"),),
         tests=("tests/ledger/test_ledger.py",),
-    ),
-    Mutant(
-        name="a partition charges its cheapest parts",
-        edits=(("accounting/conversions.py", "from heapq import nlargest", "from heapq import nsmallest as nlargest"),),
-        tests=("tests/session/test_partition.py",),
     ),
 )

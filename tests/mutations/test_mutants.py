@@ -1,10 +1,14 @@
 """Each seeded bug must make the suite fail, and the same tests must pass without it."""
 
 import pytest
-from tests.mutations import accounting, audit, house, mechanisms, noise
+from tests.mutations import accounting, audit, engines, house, mechanisms, noise, plans, sessions
 from tests.mutations.mutants import Mutant, run_suite
 
-MUTANTS = (*accounting.MUTANTS, *house.MUTANTS, *noise.MUTANTS, *mechanisms.MUTANTS, *audit.MUTANTS)
+MUTANTS = tuple(
+    mutant
+    for module in (accounting, audit, engines, house, mechanisms, noise, plans, sessions)
+    for mutant in module.MUTANTS
+)
 
 
 @pytest.mark.mutation

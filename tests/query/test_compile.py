@@ -1,68 +1,173 @@
+"""Whole plans: their sections and events, and that nothing costs more than is charged, whatever is asked."""
+
+from fractions import Fraction
+
 import pytest
-from tests.query.asking import parsed
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.query.planning import PEOPLE, TOWNS, VISITS, N, planned, question, ref, relation_of
+from tests.query.pricing import price
 
-from sfumato.errors import NotPrivateError, ParameterError, UnboundedSensitivityError
-from sfumato.privacy.guarantees import PureDP
-from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
-from sfumato.query.compile import compile_plan, exact_half
-from sfumato.query.measures import RowCount, StepSum, ValueCount
-from sfumato.query.plan import CountOutput, MeanOutput, SumOutput
-from sfumato.query.schema import integer
-
-
-def plan(sql):
-    return compile_plan(parsed(sql), PureDP(1), neighboring_relation=ADD_OR_REMOVE_ONE)
-
-
-def test_every_statistic_becomes_integers_and_a_way_back():
-    statement, columns, outputs = exact_half(
-        parsed("SELECT COUNT(*) AS a, COUNT(age) AS b, SUM(pay) AS c, AVG(age) AS d FROM people")
-    )
-    assert statement.measures == (
-        RowCount(),
-        ValueCount("age", nullable=True),
-        StepSum(column="pay", lower=0, upper=1_000, offset=0, nullable=True),
-        ValueCount("age", nullable=True),
-        StepSum(column="age", lower=0, upper=100, offset=50, nullable=True),
-    )
-    assert columns == ((0,), (1,), (2,), (3, 4))
-    assert [type(output) for output in outputs] == [CountOutput, CountOutput, SumOutput, MeanOutput]
-    assert [output.name for output in outputs] == ["a", "b", "c", "d"]
-
-
-def test_groups_are_the_product_of_public_keys():
-    made = plan("SELECT COUNT(*) FROM people GROUP BY Sex, smoker")
-    assert [key.values for key in made.statement.keys] == [("m", "f"), (False, True)]
-    assert made.statement.group_count == 4
-
-
-def test_each_measure_has_a_sensitivity_a_mechanism_and_an_event():
-    made = plan("SELECT COUNT(*), AVG(age) FROM people")
-    assert (
-        len(made.sensitivities) == len(made.mechanisms) == len(made.statement.measures) == len(made.event.events) == 3
-    )
-    assert made.charge == PureDP(1)
-
-
-@pytest.mark.parametrize(
-    ("sql", "error", "message"),
-    [
-        ("SELECT COUNT(*) FROM people GROUP BY age", NotPrivateError, "public keys"),
-        ("SELECT SUM(Sex) FROM people", ParameterError, "declared as text"),
-        ("SELECT AVG(smoker) FROM people", ParameterError, "declared as boolean"),
-    ],
+from sfumato.errors import NotPrivateError, ParameterError, SfumatoError, UnboundedSensitivityError
+from sfumato.privacy.events import ApproxEvent, DiscreteLaplaceEvent, ExponentialEvent, PureEvent
+from sfumato.privacy.guarantees import ApproxDP, PureDP, guarantee
+from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE
+from sfumato.query.compile import compile_plan, with_chosen_bounds
+from sfumato.query.relations import (
+    AUTO,
+    CountDistinct,
+    CountRows,
+    CountUnits,
+    CountValues,
+    Covariance,
+    Distinct,
+    Grouped,
+    Histogram,
+    Join,
+    Mean,
+    Quantile,
+    Sum,
+    TopK,
+    UnionAll,
+    Variance,
+    VectorSum,
 )
-def test_a_question_without_a_plan_is_refused(sql, error, message):
-    with pytest.raises(error, match=message):
-        plan(sql)
+from sfumato.query.schema import Limits, Table, integer
+
+AGE, PAY, HOURS, BEDS = ref("age"), ref("pay"), ref("hours"), ref("beds")
+EDGES = (Fraction(0), Fraction(1), Fraction(5))
 
 
-@pytest.mark.parametrize("statistic", ["SUM(v)", "AVG(v)"])
-def test_a_sum_without_bounds_is_refused(statistic):
-    from tests.engines.running import question
+def test_a_question_costs_what_was_asked_and_its_events_cost_just_that():
+    plan = planned(PEOPLE, N, ("m", Mean(AGE)), ("q", Quantile(AGE, Fraction(1, 2))), epsilon="0.9")
+    assert plan.charge == PureDP("0.9")
+    assert plan.event.events == (
+        DiscreteLaplaceEvent(Fraction(10, 3), 1), DiscreteLaplaceEvent(Fraction(20, 3), 1),
+        DiscreteLaplaceEvent(Fraction(1000, 3), 50), ExponentialEvent(Fraction(3, 10)),
+    )  # fmt: skip
+    assert price(plan, ADD_OR_REMOVE_ONE) == Fraction(9, 10)
 
-    from sfumato.query.schema import Table
 
-    table = Table(name="t", columns={"v": integer()})
-    with pytest.raises(UnboundedSensitivityError, match=r"t\.v.*bounds"):
-        exact_half(question(f"SELECT {statistic} FROM t", table))
+def test_the_selection_of_keys_is_paid_like_a_statistic():
+    plan = planned(PEOPLE, N, keys=("town",), epsilon=1, delta="1e-6")
+    assert plan.charge == ApproxDP(1, "1e-6")
+    assert plan.event.events == (ApproxEvent(Fraction(1, 2), Fraction("1e-6")), DiscreteLaplaceEvent(Fraction(2), 1))
+
+
+def test_every_grouping_set_is_a_section_that_is_paid_for():
+    plan = planned(PEOPLE, N, keys=("sex", "smokes"), sets=(("sex", "smokes"), ("smokes",), ()), epsilon=1)
+    assert [[key.name for key in section.keys] for section in plan.sections] == [["sex", "smokes"], ["smokes"], []]
+    assert [event.scale for event in plan.event.events] == [3, 3, 3]
+    assert price(plan, ADD_OR_REMOVE_ONE) == 1
+
+
+def test_weights_are_shares():
+    plan = planned(PEOPLE, N, ("s", Sum(AGE)), weights=(Fraction(1), Fraction(3)), epsilon=1)
+    assert [event.scale for event in plan.event.events] == [4, Fraction(400, 3)]
+
+
+def test_weights_hold_within_each_grouping_set():
+    plan = planned(PEOPLE, N, ("s", Sum(AGE)), keys=("sex",), sets=(("sex",), ()), weights=(Fraction(1), Fraction(3)))
+    assert [event.scale for event in plan.event.events] == [8, Fraction(800, 3)] * 2
+
+
+def test_what_is_public_is_free():
+    plan = planned(TOWNS, N, ("m", Mean(ref("area"))), ("t", TopK(ref("size"))), keys=("code",), law="gaussian")
+    assert plan.charge == PureDP(0)
+    assert price(plan, REPLACE_ONE) == 0
+
+
+def test_the_number_of_records_is_public_where_one_is_replaced_by_another():
+    table = Table(name="t", columns={"v": integer(0, 9)}, keeps_rows=True)
+    assert planned(table, relation=REPLACE_ONE).charge == PureDP(0)
+    assert planned(table, ("s", Sum(ref("v"))), N, relation=REPLACE_ONE).event.events == (
+        DiscreteLaplaceEvent(Fraction(9), 9), PureEvent(0),
+    )  # fmt: skip
+
+
+def test_refusals_come_from_the_plan():
+    with pytest.raises(NotPrivateError, match="needs δ"):
+        planned(PEOPLE, keys=("town",))
+    with pytest.raises(UnboundedSensitivityError, match="Declare bounds"):
+        planned(PEOPLE, Sum(ref("free")))
+    with pytest.raises(ParameterError, match="laplace, gaussian"):
+        planned(PEOPLE, law="cauchy")
+
+
+JOINED = Join(left=relation_of(PEOPLE), right=relation_of(TOWNS), on=(("town", "code"),))
+ROWS = {
+    "people": PEOPLE,
+    "visits": VISITS,
+    "towns": TOWNS,
+    "joined": JOINED,
+    "different": Distinct(relation_of(PEOPLE)),
+    "twice": UnionAll(relation_of(PEOPLE), relation_of(PEOPLE)),
+    "grouped": Grouped(relation_of(PEOPLE), ("sex", "age", "pay", "town", "smokes"), ()),
+}
+KEYS = {name: ("ward", "ill", "beds") if name == "visits" else ("sex", "town", "smokes") for name in ROWS}
+KEYS["towns"] = ("size", "code")
+
+
+@st.composite
+def statistics(draw, name):
+    """One to three statistics of some rows."""
+    first, second, word = {"visits": (HOURS, BEDS, "ward"), "towns": (ref("area"), ref("area"), "size")}.get(
+        name, (PAY, AGE, "sex")
+    )
+    number = st.sampled_from([first, second])
+    bounds = st.sampled_from([None, None, (Fraction(-3), Fraction(40)), AUTO])
+    one = st.one_of(
+        st.just(CountRows()), number.map(CountValues), number.map(lambda v: CountDistinct(v, 2)),
+        *([] if name == "towns" else [st.just(CountUnits())]),
+        st.builds(Sum, number, bounds), st.builds(Mean, number, bounds), st.builds(Variance, number, bounds),
+        st.builds(Covariance, number, number, normalized=st.booleans()),
+        st.builds(Quantile, number, st.sampled_from([Fraction(0), Fraction(1, 3), Fraction(1)]), bounds),
+        st.builds(Histogram, number, st.just(EDGES)), st.just(TopK(ref(word))),
+        st.just(VectorSum((first, second))),
+    )  # fmt: skip
+    return tuple(
+        (f"s{index}", statistic) for index, statistic in enumerate(draw(st.lists(one, min_size=1, max_size=3)))
+    )
+
+
+@st.composite
+def questions(draw):
+    """A question, with keys, grouping sets, narrower limits and weights."""
+    name = draw(st.sampled_from(list(ROWS)))
+    keys = draw(st.lists(st.sampled_from(KEYS[name]), unique=True, max_size=2).map(tuple))
+    sets = draw(st.sampled_from([(), (keys,), (keys, ()), (keys, keys[:1]) if len(keys) == 2 else ()]))
+    stated = draw(statistics(name))
+    share = st.sampled_from([Fraction(1), Fraction(1, 3), Fraction(20)])
+    weights = draw(st.just(()) | st.tuples(*[share] * len(stated)))
+    limits = draw(st.sampled_from([None, Limits(max_rows_per_unit=2), Limits(max_groups_per_unit=1)]))
+    return question(
+        ROWS[name], *stated, keys=keys, sets=sets if keys else (), weights=weights,
+        limits=limits if name == "visits" else None,
+    )  # fmt: skip
+
+
+def released(plan, draw):
+    """Whatever the histograms of magnitudes may release."""
+    return [[[draw(st.integers(-9, 10**6)) for _ in range(82)]] for _ in plan.bounds.section.measurements]
+
+
+@given(
+    questions(), st.sampled_from(["0.001", "1", "5"]), st.sampled_from([0, "1e-6"]),
+    st.sampled_from([ADD_OR_REMOVE_ONE, REPLACE_ONE]), st.sampled_from([None, None, "laplace", "gaussian"]), st.data(),
+)  # fmt: skip
+@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+def test_no_question_costs_more_than_is_charged(asked, epsilon, delta, relation, law, data):
+    total = guarantee(epsilon, delta)
+    try:
+        plan = compile_plan(asked, total, neighboring_relation=relation, law=law)
+    except SfumatoError as error:
+        assert isinstance(error, NotPrivateError) or "2^50" in str(error) or "drawn" in str(error), error  # noqa: PT017
+        return
+    assert plan.charge <= total
+    assert price(plan, relation) <= plan.charge.epsilon
+    if plan.bounds is not None:
+        final = with_chosen_bounds(plan, released(plan, data.draw), neighboring_relation=relation)
+        assert final.bounds is None
+        assert final.charge <= plan.bounds.rest or final.charge == plan.charge
+        rest = plan.bounds.rest
+        assert price(final, relation) <= rest.epsilon

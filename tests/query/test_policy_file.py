@@ -1,12 +1,16 @@
+import re
 from fractions import Fraction
 
 import pytest
+from tests.meta.repository import ROOT
 
 import sfumato as sf
 from sfumato.errors import ParameterError, PolicyError
 from sfumato.privacy.neighbors import EACH_ROW, REPLACE_ONE, UnitColumn
+from sfumato.query.kinds import Kind
+from sfumato.query.policy import Place
 from sfumato.query.policy_file import load_policy
-from sfumato.query.schema import Kind, Limits
+from sfumato.query.schema import PUBLIC, Limits
 
 HOSPITAL = """
 version = "2026-11"
@@ -109,13 +113,20 @@ BROKEN = [
     ("resolution = 0.01", 'resolution = "1e-300"', "tables.visits.columns.hours", "1e-100"),
     ('type = "float"', 'type = "double"', "tables.visits.columns.hours.type", "float"),
     ('type = "boolean"', 'type = "boolean"\nbounds = [0, 1]', "tables.visits.columns.emergency", "number"),
-    ('type = "boolean"', "", "tables.visits.columns.emergency", "needs type"),
-    ("values = [1, 2, 3, 4, 5, 6, 7]", "values = []", "tables.visits.columns.day", "needs type"),
-    ("values = [1, 2, 3, 4, 5, 6, 7]", 'values = [1, "2"]', "tables.visits.columns.day", "one type"),
+    ('type = "boolean"', "", "tables.visits.columns.emergency", "needs a type"),
+    ("values = [1, 2, 3, 4, 5, 6, 7]", "values = []", "tables.visits.columns.day", "needs a type"),
+    ("values = [1, 2, 3, 4, 5, 6, 7]", 'values = [1, "2"]', "tables.visits.columns.day", "of one type"),
     ("values = [1, 2, 3, 4, 5, 6, 7]", "values = [1, 1]", "tables.visits.columns.day", "once"),
     ("values = [1, 2, 3, 4, 5, 6, 7]", "values = [1, 2.5]", "tables.visits.columns.day", "valid"),
     ("values = [1, 2, 3, 4, 5, 6, 7]", 'values = [1]\ntype = "text"', "tables.visits.columns.day", "no key"),
     ("[unit]", "secret = 1\n[unit]", "secret", "not permitted"),
+    ("[unit]", "[views.old]\n[unit]", "views.old.sql", "required"),
+    ("[unit]", '[views.VISITS]\nsql = "SELECT 1"\n[unit]', "tables", "case"),
+    ("values = [1, 2, 3, 4, 5, 6, 7]", 'values_from = "visits.day"', "tables.visits.columns.day", "needs a type"),
+    ('type = "boolean"', 'type = "text"\nvalues_from = "visits.patient_id"',
+     "tables.visits.columns.emergency.values_from", '"public"'),
+    ('type = "boolean"', 'type = "text"\nvalues_from = "wards"', "tables.visits.columns.emergency.values_from",
+     "wards.code"),
     ("[tables.visits]", "[tables.visits", "hospital.toml", "not TOML"),
 ]  # fmt: skip
 
@@ -139,3 +150,54 @@ def test_a_missing_file_and_one_that_is_no_text_are_refused(tmp_path):
     (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(PolicyError, match=r"binary\.toml.*not TOML"):
         load_policy(tmp_path / "binary.toml")
+
+
+WARDS = """
+[tables.wards]
+source = "wards.csv"
+unit = "public"
+unique = ["code"]
+columns.code.type = "text"
+columns.floor = {type = "integer", values_from = "wards.floor"}
+
+[tables.visits.columns.ward]
+values_from = "wards.code"
+
+[views.nights]
+sql = "SELECT patient_id, ward FROM visits WHERE hours > 12"
+"""
+
+
+def test_public_tables_views_and_keys_from_elsewhere_are_read(tmp_path):
+    policy = loaded(HOSPITAL + WARDS, tmp_path)
+    assert (policy.tables["wards"].unit, dict(policy.tables["wards"].matches)) == (PUBLIC, {("code",): 1})
+    assert policy.sources["wards"].source == tmp_path / "wards.csv"
+    assert policy.tables["visits"].columns["ward"].kind is Kind.TEXT
+    assert policy.values_from == {
+        Place("wards", "floor"): Place("wards", "floor"), Place("visits", "ward"): Place("wards", "code"),
+    }  # fmt: skip
+    assert policy.views == {"nights": "SELECT patient_id, ward FROM visits WHERE hours > 12"}
+
+
+def test_people_of_two_tables_are_told_apart_by_ids_of_one_kind(tmp_path):
+    numbered = """
+[tables.bills]
+source = "bills.csv"
+unit = "patient"
+max_rows_per_unit = 1
+columns.patient.type = "integer"
+"""
+    with pytest.raises(PolicyError, match=r"visits: text, bills: integer.*every patient") as caught:
+        loaded(HOSPITAL + numbered, tmp_path)
+    assert caught.value.path == "tables"
+
+
+def test_the_policies_of_the_page_about_them_are_policies(tmp_path):
+    page = (ROOT / "docs" / "how-to" / "policy.md").read_text("utf-8")
+    hospital, shop = (
+        loaded(block, tmp_path) for block in re.findall(r"^```toml\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    )
+    assert list(hospital.tables) == ["visits"]
+    assert str(shop.tables["lineitem"].unit) == "order_id -> orders(order_id).customer_id"
+    assert shop.tables["lineitem"].matches == {("order_id",): 7}
+    assert shop.values_from[Place("customers", "nation")] == Place("nations", "code")

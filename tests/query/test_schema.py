@@ -1,47 +1,26 @@
-from fractions import Fraction
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from sfumato.errors import ParameterError, UnboundedSensitivityError
 from sfumato.privacy.neighbors import UnitColumn
-from sfumato.query.schema import Column, Kind, Limits, Table, boolean, integer, real, text, unicode_text
+from sfumato.query.kinds import Kind
+from sfumato.query.schema import MAX_LIMIT, PUBLIC, Limits, Table, UnitPath, boolean, integer, real, text
 
-WRONG_COLUMNS = [
-    (lambda: integer(9, 1), "below the upper"),
-    (lambda: integer(1, 1), "below the upper"),
-    (lambda: integer(1), "both a lower and an upper"),
-    (lambda: integer(upper=1), "both a lower and an upper"),
-    (lambda: integer("a", 1), "finite"),
-    (lambda: integer(0, float("inf")), "finite"),
-    (lambda: integer(True, 2), "number"),
-    (lambda: integer(0, 2**54), "2\\^53"),
-    (lambda: real(0, 1, resolution="1e-17"), "2\\^53"),
-    (lambda: real(0, 1, resolution=0), "above 0"),
-    (lambda: real(0, 1, resolution=-1), "above 0"),
-    (lambda: real(0, "1e-390", resolution="1e-400"), "1e-100"),
-    (lambda: real(0, "1e399", resolution="1e399"), "1e100"),
-    (lambda: real(nullable=False), "bounds"),
-    (lambda: integer(values=[1, True]), "no key"),
-    (lambda: integer(values=[1.0]), "no key"),
-    (lambda: text(values=[1]), "no key"),
-    (lambda: text(values=["\ud800"]), "Unicode"),
-    (lambda: text(values=[]), "at least one"),
-    (lambda: text(values=["a", "a"]), "once"),
-    (lambda: Column(kind=Kind.FLOAT, values=(1,)), "no key"),
-    (lambda: Column(kind=Kind.TEXT, lower=Fraction(0), upper=Fraction(1)), "belong to a number"),
-    (lambda: Column(kind=Kind.INTEGER, resolution=Fraction(1, 2)), "unless the column is a float"),
-    (lambda: Limits(max_rows_per_unit=0), "at least 1"),
-    (lambda: Limits(max_groups_per_unit=True), "at least 1"),
-    (lambda: Limits(max_rows_per_group_per_unit=1.5), "at least 1"),
-]
+LIMITS = Limits(max_rows_per_unit=3)
 
 
-@pytest.mark.parametrize(("declared", "message"), WRONG_COLUMNS)
-def test_a_declaration_that_makes_no_sense_is_refused(declared, message):
+@pytest.mark.parametrize(
+    ("limits", "message"),
+    [
+        ({"max_rows_per_unit": 0}, "at least 1"),
+        ({"max_groups_per_unit": True}, "at least 1"),
+        ({"max_rows_per_group_per_unit": 1.5}, "at least 1"),
+        ({"max_rows_per_unit": MAX_LIMIT + 1}, "at most 1,000,000,000"),
+    ],
+)
+def test_a_limit_is_a_whole_number_between_1_and_a_billion(limits, message):
     with pytest.raises(ParameterError, match=message):
-        declared()
+        Limits(**limits)
+    assert Limits(max_rows_per_unit=MAX_LIMIT).bound_rows
 
 
 def table(columns=None, **facts):
@@ -82,20 +61,84 @@ def test_a_table_is_not_changed_from_outside():
     assert list(made.columns) == ["v"]
 
 
-@given(st.fractions(-(10**6), 10**6), st.sampled_from(["0.01", "1/3", "7"]))
-def test_the_lattice_point_of_a_value_is_the_nearest_one_half_up(value, resolution):
-    column = real(resolution=resolution)
-    distance = column.steps(value) * column.resolution - value
-    assert -column.resolution / 2 < distance <= column.resolution / 2
+ORDERS = Table(
+    name="orders", columns={"id": integer(), "who": text(), "score": real()}, unit=UnitColumn("who"), limits=LIMITS
+)
 
 
-def test_text_that_cannot_be_stored_is_refused_without_being_shown_raw():
-    assert unicode_text("é ✓", "name") == "é ✓"
-    with pytest.raises(ParameterError, match=r"\\udfff"):
-        unicode_text("\udfff", "name")
+def line(unit, **facts):
+    return table({"order": integer(), "note": text(), "score": real()}, **({"unit": unit, "limits": LIMITS} | facts))
 
 
-@pytest.mark.parametrize("key", [2**63, -(2**63), -(2**70)])
-def test_keys_that_no_column_can_hold_are_refused_because_engines_would_round_them(key):
-    with pytest.raises(ParameterError, match="64 bits"):
-        integer(values=[key])
+def test_whose_rows_a_table_holds():
+    lines = line(UnitPath("order", ORDERS, "id"))
+    parcels = table({"t": integer()}, unit=UnitPath("t", lines, "order"), limits=LIMITS)
+    assert [t.has_owners for t in (table(), ORDERS, lines, parcels, table(unit=PUBLIC))] == [
+        False, True, True, True, False,
+    ]  # fmt: skip
+    assert {t.unit_kind for t in (ORDERS, lines, parcels)} == {Kind.TEXT}
+    assert (table().is_public, table(unit=PUBLIC).is_public, str(PUBLIC)) == (False, True, "public")
+    assert str(parcels.unit) == "t -> t(order).order -> orders(id).who"
+    for ownerless in (table(), table(unit=PUBLIC)):
+        with pytest.raises(ParameterError, match="who owns the rows of t"):
+            _ = ownerless.unit_kind
+
+
+@pytest.mark.parametrize(
+    ("unit", "message"),
+    [
+        (UnitPath("nosuch", ORDERS, "id"), "order, note, score"),
+        (UnitPath("order", ORDERS, "nosuch"), "id, who, score"),
+        (UnitPath("order", ORDERS, "who"), "its own kind; integer is no text"),
+        (UnitPath("score", ORDERS, "score"), "equal floats"),
+        (UnitPath("order", table(), "u"), "t has none"),
+        (UnitPath("order", table(unit=PUBLIC), "u"), "t has none"),
+    ],
+)
+def test_a_path_leads_from_ids_to_ids_of_one_kind_in_a_table_with_owners(unit, message):
+    with pytest.raises(ParameterError, match=message):
+        line(unit)
+
+
+def test_ids_are_nullable_because_a_null_that_counts_as_a_number_would_be_a_person():
+    ids = integer(1, 9, nullable=False)
+    with pytest.raises(ParameterError, match="must be nullable"):
+        table({"u": ids}, unit=UnitColumn("u"), limits=LIMITS)
+    with pytest.raises(ParameterError, match="must be nullable"):
+        line(UnitPath("order", table({"u": text(), "k": ids}, unit=UnitColumn("u"), limits=LIMITS), "k"))
+
+
+def test_a_path_needs_limits_of_its_own():
+    with pytest.raises(UnboundedSensitivityError, match=r"t\.order.*max_rows_per_unit"):
+        line(UnitPath("order", ORDERS, "id"), limits=Limits())
+
+
+def test_matches_are_kept_in_their_order_and_not_changed_from_outside():
+    matches = {("v", "b"): 2, ("u",): 1}
+    made = table(unit=PUBLIC, matches=matches)
+    matches.clear()
+    assert list(made.matches) == [("v", "b"), ("u",)]
+
+
+@pytest.mark.parametrize(
+    ("matches", "message"),
+    [
+        ({"ub": 1}, "such as"),
+        ({(): 1}, "one or more"),
+        ({("u", "u"): 1}, "each once"),
+        ({("w",): 1}, "u, v, b"),
+        ({("u",): 0}, "at least 1"),
+        ({("u",): True}, "at least 1"),
+        ({("u",): MAX_LIMIT + 1}, "at most"),
+        ({("u", "v"): 1, ("v", "u"): 2}, "same columns once"),
+    ],
+)
+def test_matches_that_make_no_sense_are_refused(matches, message):
+    with pytest.raises(ParameterError, match=message):
+        table(unit=PUBLIC, matches=matches)
+
+
+def test_where_each_row_is_a_unit_a_match_would_be_decided_by_the_rows_of_others():
+    with pytest.raises(ParameterError, match="public table"):
+        table(matches={("u",): 1})
+    assert table(unit=UnitColumn("u"), limits=LIMITS, matches={("v",): 1}).matches

@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 import pytest
-from tests.session.opening import COUNT, opened
+from tests.session.opening import COUNT, opened, recorded
 
 import sfumato as sf
 from sfumato.errors import ParameterError
@@ -29,6 +29,48 @@ def test_a_table_is_named_unless_there_is_one():
         two_tables().table()
     with pytest.raises(ParameterError, match="people, pets"):
         two_tables().table("nosuch")
+
+
+WITH_PRICE = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 0.3) COUNT(*) AS n FROM people"
+
+
+def test_the_price_may_stand_in_the_text():
+    session = opened()
+    session.sql(WITH_PRICE)
+    assert session.spent == sf.PureDP("0.3")
+    assert session.sql(COUNT, epsilon="0.3").reused
+    assert session.sql(WITH_PRICE, epsilon=0.3).reused
+
+
+def test_a_price_that_is_stated_twice_is_stated_the_same():
+    session, engine = recorded(opened())
+    with pytest.raises(ParameterError, match="state it once"):
+        session.sql(WITH_PRICE, epsilon="0.4")
+    with pytest.raises(ParameterError, match="state it once"):
+        session.sql(WITH_PRICE.replace("0.3", "0.3, delta = 1e-9"), delta=0)
+    assert (engine.statements, session.spent) == ([], sf.PureDP(0))
+
+
+def test_there_is_no_price_unless_it_is_stated():
+    session, engine = recorded(opened())
+    with pytest.raises(ParameterError, match="epsilon"):
+        session.sql(COUNT)
+    assert (engine.statements, session.spent) == ([], sf.PureDP(0))
+
+
+def test_a_question_that_is_not_yet_asked_has_no_price():
+    with pytest.raises(ParameterError, match=r"epsilon.*leave it out"):
+        opened().query(WITH_PRICE)
+
+
+@pytest.mark.parametrize(("sql", "parameters"), [("$1", [35]), (":least", {"least": 35})])
+def test_parameters_stand_for_constants(sql, parameters):
+    session = opened()
+    question = session.query(f"{COUNT} WHERE age > {sql}", parameters=parameters)
+    assert question.relation == session.query(f"{COUNT} WHERE age > 35").relation
+    release = session.sql(f"{COUNT} WHERE age > {sql}", epsilon="0.5", parameters=parameters)
+    assert "35" in release.receipt.question
+    assert session.sql(f"{COUNT} WHERE age > 35", epsilon="0.5").reused
 
 
 def test_a_question_in_python_and_in_sql_share_their_answer():

@@ -60,6 +60,7 @@ if TYPE_CHECKING:
         gaussian_epsilon_up,
     )
     from sfumato.accounting.gdp import GDPAccountant, gdp_delta_up, gdp_epsilon_up, gdp_mu_down, pure_to_gdp
+    from sfumato.accounting.joint_gaussian import joint_stddevs
     from sfumato.accounting.matrix_events import matrix_event, tree_aggregation_event
     from sfumato.accounting.optimal import OptimalAccountant
     from sfumato.accounting.pld.accountant import PLDAccountant
@@ -139,6 +140,7 @@ _HOMES = {
     "gdp_delta_up": "gdp",
     "gdp_epsilon_up": "gdp",
     "gdp_mu_down": "gdp",
+    "joint_stddevs": "joint_gaussian",
     "group": "conversions",
     "group_gdp": "conversions",
     "group_zcdp": "conversions",
@@ -230,6 +232,7 @@ __all__ = [
     "group",
     "group_gdp",
     "group_zcdp",
+    "joint_stddevs",
     "laplace_to_zcdp",
     "largest_count",
     "largest_sampling_probability",

@@ -64,7 +64,7 @@ def query(
         typer.Option(
             metavar="NAME=TYPE",
             help="Public facts of a column: age=int:17:90, hours=float:0:100:0.01 (bounds, resolution), sex=text, "
-            "member=bool. Repeat for each column.",
+            "member=bool, day=date, at=timestamp. Repeat for each column.",
         ),
     ] = None,
     keys: Annotated[

@@ -1,15 +1,20 @@
 """Columns and keys as they are written on the command line."""
 
 import csv
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import date, datetime
 from typing import Final
 
 from sfumato.errors import ParameterError
-from sfumato.query.schema import Column, Key, Kind, boolean, integer, real, text
+from sfumato.query import schema
+from sfumato.query.kinds import Kind
+from sfumato.query.schema import Column, Key
 
-_COLUMN_FORMS: Final = "must look like age=int:17:90, hours=float:0:100:0.01, sex=text or member=bool"
+_COLUMN_FORMS: Final = (
+    "must look like age=int:17:90, hours=float:0:100:0.01, sex=text, member=bool, day=date or at=timestamp"
+)
 _KEY_FORMS: Final = "must look like education=Bachelors,Masters"
 _BOOLEANS: Final = {"true": True, "false": False}
 
@@ -33,7 +38,7 @@ def declared_columns(columns: Sequence[str], keys: Sequence[str]) -> dict[str, C
         with _shown("column", f"{name}={words}"):
             declared[name] = _column(words.split(":"))
     for name, words in _by_name("keys", keys, _KEY_FORMS).items():
-        column = declared.get(name, text())
+        column = declared.get(name, schema.text())
         with _shown("keys", f"{name}={words}"):
             declared[name] = replace(column, values=tuple(_key(key, column.kind) for key in separated(words)))
     return declared
@@ -66,39 +71,43 @@ def _by_name(option: str, declarations: Sequence[str], forms: str) -> Mapping[st
 def _column(words: Sequence[str]) -> Column:
     match words:
         case ("int",):
-            return integer()
+            return schema.integer()
         case ("int", lower, upper):
-            return integer(lower, upper)
+            return schema.integer(lower, upper)
         case ("float",):
-            return real()
+            return schema.real()
         case ("float", lower, upper):
-            return real(lower, upper)
+            return schema.real(lower, upper)
         case ("float", lower, upper, resolution):
-            return real(lower, upper, resolution=resolution)
+            return schema.real(lower, upper, resolution=resolution)
         case ("text",):
-            return text()
+            return schema.text()
         case ("bool",):
-            return boolean()
+            return schema.boolean()
+        case ("date",):
+            return schema.date()
+        case ("timestamp",):
+            return schema.timestamp()
         case _:
             raise ParameterError("", words, _COLUMN_FORMS)
 
 
 def _key(word: str, kind: Kind) -> Key:
-    """A key of the column's own type."""
-    match kind:
-        case Kind.INTEGER:
-            return _whole(word)
-        case Kind.BOOLEAN if word.lower() in _BOOLEANS:
-            return _BOOLEANS[word.lower()]
-        case _:
-            return word
-
-
-def _whole(word: str) -> int:
+    """A key of the column's own type; where there is none, the word, which the column refuses."""
     try:
-        return int(word)
+        return _KEYS[kind](word)
     except ValueError:
-        raise ParameterError(word, word, "is no whole number, as keys of an int column are") from None
+        raise ParameterError(word, word, f"is no {kind}, as keys of this column are") from None
+    except LookupError:
+        return word
+
+
+_KEYS: Final[Mapping[Kind, Callable[[str], Key]]] = {
+    Kind.INTEGER: int,
+    Kind.BOOLEAN: lambda word: _BOOLEANS[word.lower()],
+    Kind.DATE: date.fromisoformat,
+    Kind.TIMESTAMP: datetime.fromisoformat,
+}
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass, replace
+from datetime import date
 from pathlib import Path
 from typing import Final
 
@@ -145,6 +146,12 @@ def _print(release: Release, *, as_json: bool) -> None:
         "records": release.records(),
         "confidence": release.confidence,
         "reused": release.reused,
+        "notes": release.notes,
         "receipt": release.receipt.to_dict(),
     }
-    typer.echo(json.dumps(document, ensure_ascii=False, indent=2))
+    typer.echo(json.dumps(document, ensure_ascii=False, indent=2, default=_iso))
+
+
+def _iso(moment: date) -> str:
+    """A day or a time as JSON has it."""
+    return moment.isoformat()

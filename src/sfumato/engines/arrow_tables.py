@@ -1,11 +1,11 @@
 """Frames and Parquet files as Arrow tables that no engine can stumble over.
 
 Types that some value could make an engine fail on are refused when a source is opened, by their name in the schema;
-text that is not UTF-8 is repaired.
+text that is not UTF-8 is repaired, and days and times that no engine should see are NULL (`arrow_times`).
 """
 
 import math
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
@@ -15,8 +15,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from sfumato.engines.arrow_times import is_time, plain_times
+from sfumato.engines.dates import as_timestamp
 from sfumato.errors import EngineError, ParameterError
 from sfumato.privacy.neighbors import UnitColumn
+from sfumato.query.kinds import TIMES
 from sfumato.query.schema import Table
 
 _DOUBLE: Final = 8  # bytes
@@ -67,12 +70,18 @@ def check_types(schema: Any, table: Table) -> None:
     """Refuse declared columns of a type that cannot be read whatever it holds.
 
     Raises:
-        ParameterError: A column of such a type, or a unit column that is no text and no whole number.
+        ParameterError: A column of such a type, a day or time that is declared as anything else, or a unit column
+            that is no text and no whole number.
     """
-    for name in table.columns:
+    for name, column in table.columns.items():
         kind = schema.field(name).type
         values = kind.value_type if pa.types.is_dictionary(kind) else kind
-        if not _is_readable(kind, values):
+        if is_time(kind):
+            if column.kind not in TIMES:
+                raise ParameterError(
+                    "columns", name, f"is stored as {kind}; declare it as a date or a timestamp, or cast it to text"
+                )
+        elif not _is_readable(kind, values):
             raise ParameterError("columns", name, f"is stored as {kind}; cast it to text, a whole number or a double")
         inexact = pa.types.is_floating(values) or pa.types.is_decimal(values)
         if inexact and isinstance(table.unit, UnitColumn) and table.unit.column == name:
@@ -87,14 +96,24 @@ def _is_readable(kind: Any, values: Any) -> bool:
     return any(is_kind(values) for is_kind in _READABLE)
 
 
+def holds_times(schema: Any, table: Table) -> bool:
+    """Whether a declared column holds days or times: an engine that reads files by itself gets `read_parquet` instead.
+
+    Some of them are fatal to DuckDB (2.0): a time that 64 bits do not hold in microseconds, even inside of TRY_CAST.
+    """
+    return any(is_time(schema.field(name).type) for name in table.columns)
+
+
 def repaired(data: Any) -> Any:
-    """The table with dictionaries written out, and bytes that are not UTF-8 as U+FFFD."""
+    """The table with dictionaries written out, bytes that are not UTF-8 as U+FFFD, and times as `arrow_times` says."""
     return pa.table({name: _repaired(data.column(name)) for name in data.column_names})
 
 
 def _repaired(column: Any) -> Any:
     if pa.types.is_dictionary(column.type):
         column = pc.cast(column, column.type.value_type, safe=False)
+    if is_time(column.type):
+        return plain_times(column)
     if not any(is_text(column.type) for is_text in _TEXTS):
         return column
     try:
@@ -112,7 +131,7 @@ def _pandas_table(frame: Any) -> Any:
     try:
         return pa.table({name: _pandas_column(frame.iloc[:, place]) for place, name in enumerate(names)})
     except pa.ArrowException:
-        raise ParameterError("source", "a pandas frame", "must hold text, whole numbers, doubles or booleans") from None
+        raise ParameterError("source", "a pandas frame", "must hold text, numbers, booleans or times") from None
 
 
 def _pandas_column(column: Any) -> Any:
@@ -124,7 +143,7 @@ def _pandas_column(column: Any) -> Any:
         codes = np.asarray(column.cat.codes)
         return pc.take(_pandas_column(column.cat.categories.to_series()), pa.array(codes, mask=codes < 0))
     is_arrow = kind == "ArrowDtype" or (kind == "StringDtype" and column.dtype.storage != "python")
-    is_plain = getattr(column.dtype, "kind", "O") in "iufb" and column.dtype.itemsize <= _DOUBLE
+    is_plain = getattr(column.dtype, "kind", "O") in "iufbM" and column.dtype.itemsize <= _DOUBLE
     if is_arrow or is_plain:
         return pa.array(column, from_pandas=True)
     return pa.array([_text(value) for value in column], pa.large_string())
@@ -147,7 +166,10 @@ def _text(value: object) -> str | None:
             return f"{value:f}" if value.is_finite() and abs(value.adjusted()) < _MOST_DIGITS else None
         case str():
             return str(value).encode(errors="replace").decode()  # half a surrogate pair becomes a question mark
-        case date() if value == value:  # noqa: PLR0124 # a missing date is not equal to itself
+        case datetime() if value == value:  # noqa: PLR0124 # a missing time is not equal to itself
+            moment = as_timestamp(value)
+            return None if moment is None else moment.isoformat()
+        case date() if not isinstance(value, datetime):
             return value.isoformat()
         case _:
             return None

@@ -1,6 +1,7 @@
 """The role of an engine, and the shape of what it returns."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from itertools import product
 from typing import Protocol, TypeAlias
 
@@ -8,11 +9,27 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.privacy.secret import Secret
-from sfumato.query.plan import Statement
+from sfumato.query.measures import CellCount
 from sfumato.query.schema import Key
+from sfumato.query.statement import Bins, Statement
 
 Integers: TypeAlias = npt.NDArray[np.object_]
 """Python integers, which never wrap: one row a group, one column a measure."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What an engine found: one entry for each non-empty group (or cell of a group), in no order that means anything.
+
+    Attributes:
+        keys: One sequence a key column.
+        cells: The cells, or None where the statement has none (or only counts them).
+        amounts: One array of integers a measure; int64, or Python integers where those are too narrow.
+    """
+
+    keys: tuple[Sequence[Key], ...] = field(repr=False)
+    cells: Sequence[Key] | None = field(repr=False)
+    amounts: tuple[npt.NDArray[np.int64] | Integers, ...] = field(repr=False)
 
 
 class Engine(Protocol):
@@ -22,12 +39,12 @@ class Engine(Protocol):
     def name(self) -> str:
         """What errors and receipts call it."""
 
-    def run(self, statement: Statement, *, salt: str) -> Secret[Integers]:
-        """The measures of every group, in the order of the public keys, empty groups too.
+    def run(self, statement: Statement, *, salt: str) -> Secret[Found]:
+        """The measures of every non-empty group, as `Statement` says.
 
         Args:
             statement: What to compute.
-            salt: 32 hexadecimal digits, fresh for each run, by which rows and groups above a limit are sampled.
+            salt: 32 hexadecimal digits, fresh for each question, by which groups and rows above a limit are sampled.
 
         Raises:
             EngineError: The engine failed; without its text.
@@ -38,15 +55,56 @@ class Engine(Protocol):
 
 
 def groups(statement: Statement) -> list[tuple[Key, ...]]:
-    """The keys of every group of an answer, in the order in which it lists them."""
-    return list(product(*(key.values for key in statement.keys)))
+    """The public groups of a statement, in the order in which answers list them, the last key fastest.
+
+    Raises:
+        TypeError: A key is private.
+    """
+    listed = [key.values for key in statement.keys]
+    if None in listed:
+        raise TypeError("private keys are known only once they are selected")
+    return list(product(*(values for values in listed if values is not None)))
 
 
-def aligned(statement: Statement, found: Mapping[tuple[Key, ...], Sequence[int]]) -> Secret[Integers]:
-    """What an engine found, on the public groups: zeros for the empty ones, whatever order it came in."""
-    keys = groups(statement)
-    table = np.zeros((len(keys), len(statement.measures)), dtype=object)
-    for index, key in enumerate(keys):
-        if key in found:
-            table[index, :] = found[key]
-    return Secret(table)
+def cells(statement: Statement) -> list[Key]:
+    """The public cells of a statement, in order.
+
+    Raises:
+        TypeError: It has none.
+    """
+    match statement.cell:
+        case Bins():
+            return list(range(statement.cell.count))
+        case cell if cell is not None and cell.values is not None:
+            return list(cell.values)
+        case _:
+            raise TypeError("the statement has no public cells")
+
+
+def aligned(statement: Statement, found: Found, at: Sequence[tuple[Key, ...]]) -> Integers:
+    """What an engine found, on given groups: zeros for those it did not find, whatever order it came in.
+
+    Args:
+        statement: What was computed.
+        found: What the engine found.
+        at: The groups.
+
+    Returns:
+        One row a group (or for statements with cells, one a group and cell, the cell fastest), one column a measure.
+    """
+    has_cells = statement.cell is not None and not any(isinstance(m, CellCount) for m in statement.measures)
+    listed = cells(statement) if has_cells else [None]
+    places = {
+        (*group, cell): index for index, (group, cell) in enumerate((g, c) for g in at for c in listed)
+    }  # fmt: skip
+    table = np.zeros((len(places), len(statement.measures)), dtype=object)
+    own_cells: Sequence[Key | None] = [None] * _size(found) if found.cells is None else found.cells
+    rows = [places.get(entry, -1) for entry in zip(*found.keys, own_cells, strict=True)]
+    kept = [index for index, place in enumerate(rows) if place >= 0]
+    for index, amounts in enumerate(found.amounts):
+        table[[rows[place] for place in kept], index] = [int(amounts[place]) for place in kept]
+    return table
+
+
+def _size(found: Found) -> int:
+    return len(found.amounts[0]) if found.amounts else len(found.keys[0]) if found.keys else 0

@@ -4,27 +4,36 @@ A CSV file is read once, every field as text, into a typed table of declared col
 """
 
 import csv
-import re
 import threading
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Final
 
 import duckdb
 import pyarrow as pa
-from sqlglot import exp
 
-from sfumato.engines.arrow_tables import read_parquet
-from sfumato.engines.base import Integers, aligned
-from sfumato.engines.csv_files import batches, rows
-from sfumato.engines.lowering import TYPED, lower
-from sfumato.engines.sources import ArrowData, CsvFile, DataSource, ParquetFile
-from sfumato.engines.sql_terms import column, function
-from sfumato.engines.sql_typing import lower_typed
-from sfumato.errors import EngineError
+from sfumato.engines.base import Found
+from sfumato.engines.duckdb_database import connected, lock_down
+from sfumato.engines.duckdb_lists import list_table
+from sfumato.engines.duckdb_prepared import PreparedTables
+from sfumato.engines.duckdb_results import found
+from sfumato.engines.duckdb_tables import TypedTables
+from sfumato.engines.lowering import Lowered, added_up, lower, presented
+from sfumato.engines.sources import DataSource, ParquetFile
+from sfumato.engines.sql_bounding import Sampling
+from sfumato.engines.sql_queries import table
+from sfumato.engines.sql_terms import sql
+from sfumato.engines.sql_totals import counts_cells
+from sfumato.errors import EngineError, ParameterError
+from sfumato.numeric.rationals import positive_integer
 from sfumato.privacy.secret import Secret
-from sfumato.query.plan import Statement
-from sfumato.query.relations import table_of
 from sfumato.query.schema import Table
+from sfumato.query.shape import Metric, shape_of
+from sfumato.query.statement import Statement
+
+_BUCKETS: Final = "buckets"
+_FAILURES: Final = (duckdb.Error, pa.ArrowException, OSError, csv.Error, UnicodeError, MemoryError, RuntimeError)
+"""Of the database and of sources; RuntimeError is what the database's bindings make of text that is not Unicode."""
 
 
 class DuckDBEngine:
@@ -32,96 +41,101 @@ class DuckDBEngine:
 
     Args:
         sources: Where the rows of each table come from; nothing of them is read before the first run.
+        sampling: By which hash units above a limit are sampled: `"md5"` as on every engine, or `"native"`, which is
+            faster and keeps the same limits.
+        memory_limit: The most memory to use, as `"4GB"`; None leaves the engine's own.
+        threads: How many threads to use; None leaves the engine's own.
+        buckets: In how many parts units are handled one after the other where rows have owners: more of them need less
+            memory and more time.
+
+    Raises:
+        ParameterError: A setting that cannot be used.
     """
 
     name = "duckdb"
 
-    def __init__(self, sources: Mapping[str, DataSource]) -> None:
-        self._sources = dict(sources)
-        self._ready: set[str] = set()
+    def __init__(
+        self, sources: Mapping[str, DataSource], *, sampling: str = "md5", memory_limit: str | None = None,
+        threads: int | None = None, buckets: int = 1,
+    ) -> None:  # fmt: skip
+        self._sampling = _sampling(sampling)
+        self._buckets = positive_integer(buckets, "buckets")
         self._lock = threading.Lock()
-        self._database = duckdb.connect(
-            config={"autoinstall_known_extensions": False, "autoload_known_extensions": False}
-        )  # fmt: skip
-        self._database.execute(f"CREATE SCHEMA {TYPED}")
+        self._database = connected(memory_limit=memory_limit, threads=threads)
+        self._tables = TypedTables(self._database, sources)
+        self._prepared = PreparedTables(self._database, self._tables)
+        lock_down(self._database, [one.path for one in sources.values() if isinstance(one, ParquetFile)])
 
-    def run(self, statement: Statement, *, salt: str) -> Secret[Integers]:
+    def run(self, statement: Statement, *, salt: str) -> Secret[Found]:
         """See `Engine.run`."""
-        sql = lower(statement, salt=salt).sql(dialect="duckdb")
-        key_count = len(statement.keys)
         with self._lock:
-            self._prepare(table_of(statement.rows))
-            try:
-                found_rows = self._database.execute(sql).fetchall()
-            except duckdb.Error:
-                raise EngineError(self.name, "computed the exact half of a question") from None
-        found = {row[:key_count]: [amount or 0 for amount in row[key_count:]] for row in found_rows}
-        return aligned(statement, found)
+            with self._failing("opened a source"):
+                lowered = self._lowered(statement, salt, bucket=None)
+            with self._failing("computed the exact half of a question"), self._lists(lowered):
+                return Secret(found(lowered, self._columns(statement, lowered, salt)))
+
+    def prepare(self, table: Table) -> None:
+        """Store a table by its units, which makes questions about it faster and changes no answer.
+
+        With `sampling="native"`, other groups and rows above a limit may be kept than before.
+
+        Args:
+            table: One whose rows have owners; others are left where they are.
+
+        Raises:
+            EngineError: The engine failed; without its text.
+        """
+        with self._lock, self._failing("prepared a table"):
+            self._prepared.prepare(table)
 
     def close(self) -> None:
         """Close the database."""
         self._database.close()
 
-    def _prepare(self, table: Table) -> None:
-        """Make the typed table or view of a source, at its first use."""
-        if table.name in self._ready:
-            return
-        source = self._sources[table.name]
+    def _lowered(self, statement: Statement, salt: str, *, bucket: int | None) -> Lowered:
+        place = None if bucket is None else (bucket, self._buckets)
+        catalogue = self._prepared.catalogue(statement.rows)
+        return lower(statement, catalogue, salt=salt, sampling=self._sampling, bucket=place)
+
+    def _columns(self, statement: Statement, lowered: Lowered, salt: str) -> Mapping[str, Any]:
+        totals = lowered.totals
+        if self._buckets > 1 and _adds_up(statement):
+            for bucket in range(self._buckets):
+                own = self._lowered(statement, salt, bucket=bucket).totals
+                start = f"INSERT INTO {_BUCKETS}" if bucket else f"CREATE OR REPLACE TEMP TABLE {_BUCKETS} AS"
+                self._database.execute(f"{start} {sql(own)}")
+            totals = added_up(lowered, table(_BUCKETS))
+        columns: Mapping[str, Any] = self._database.execute(sql(presented(lowered, totals))).fetchnumpy()
+        return columns
+
+    @contextmanager
+    def _lists(self, lowered: Lowered) -> Iterator[None]:
+        """The lists of public keys and cells, as tables."""
+        for mark in lowered.lists:
+            self._database.register(mark.table, list_table(mark))
         try:
-            raw = f"raw {len(self._ready)}"  # in another schema than the typed tables, so that no name can collide
-            storage = self._store(raw, table, source)
-            kind = "TABLE" if isinstance(source, CsvFile) else "VIEW"
-            select = _typed_columns(table, storage).from_(_quoted(raw))
-            name = _quoted(table.name, db=TYPED).sql(dialect="duckdb")
-            self._database.execute(f"CREATE {kind} {name} AS {select.sql(dialect='duckdb')}")
-        except (duckdb.Error, pa.ArrowException, OSError, csv.Error):
-            raise EngineError(self.name, "opened a source") from None
-        self._ready.add(table.name)
+            yield
+        finally:
+            for mark in lowered.lists:
+                self._database.unregister(mark.table)
+            self._database.execute(f"DROP TABLE IF EXISTS {_BUCKETS}")
 
-    def _store(self, raw: str, table: Table, source: DataSource) -> Mapping[str, str]:
-        """Make a view of a source as it is stored, and say the types of its columns."""
-        match source:
-            case ArrowData(data, _):
-                self._database.register(raw, data)
-            case ParquetFile():
-                self._store_parquet(raw, table, source)
-            case CsvFile(path, names, has_header):
-                records = rows(path, names=names, has_header=has_header)
-                self._database.register(raw, batches(records, names=names, wanted=table.columns))
-                return dict.fromkeys(table.columns, "VARCHAR")
-        return self._types(raw)
-
-    def _store_parquet(self, raw: str, table: Table, source: ParquetFile) -> None:
-        """The file in place; if some text in it is not UTF-8, which the engine would fail on, its repaired columns."""
-        self._database.read_parquet(_literal_path(source.path)).create_view(raw)
-        storage = self._types(raw)
-        texts = [
-            function("SUM", function("LENGTH", column(name))) for name in table.columns if storage[name] == "VARCHAR"
-        ]
+    @contextmanager
+    def _failing(self, phase: str) -> Iterator[None]:
+        """What goes wrong inside is an error without its text, which may quote rows."""
         try:
-            self._database.execute(exp.select(*texts, "1").from_(_quoted(raw)).sql(dialect="duckdb")).fetchall()
-        except duckdb.Error:
-            self._database.execute(f"DROP VIEW {_quoted(raw).sql(dialect='duckdb')}")
-            self._database.register(raw, read_parquet(source.path, table))
-
-    def _types(self, name: str) -> Mapping[str, str]:
-        described = self._database.execute(f"DESCRIBE {_quoted(name).sql(dialect='duckdb')}").fetchall()
-        return {row[0]: str(row[1]).split("(")[0] for row in described}
+            yield
+        except _FAILURES:
+            raise EngineError(self.name, phase) from None
 
 
-def _typed_columns(table: Table, storage: Mapping[str, str]) -> exp.Select:
-    """Every declared column under its declared name."""
-    return exp.select(
-        *(lower_typed(name, facts.kind, storage[name]).as_(name, quoted=True) for name, facts in table.columns.items())
-    )
+def _adds_up(statement: Statement) -> bool:
+    """Whether the totals of disjoint units add up; the number of different cells does not."""
+    return shape_of(statement.rows).metric is Metric.UNITS and not counts_cells(statement.measures)
 
 
-def _literal_path(path: Path) -> str:
-    """A path of which no character is a wildcard."""
-    return re.sub(r"[*?\[]", r"[\g<0>]", str(path))
-
-
-def _quoted(name: str, db: str | None = None) -> exp.Table:
-    return exp.Table(
-        this=exp.to_identifier(name, quoted=True), db=None if db is None else exp.to_identifier(db, quoted=True)
-    )
+def _sampling(name: str) -> Sampling:
+    try:
+        return Sampling(name)
+    except ValueError:
+        raise ParameterError("sampling", name, f"must be one of: {', '.join(Sampling)}") from None

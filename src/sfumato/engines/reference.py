@@ -1,31 +1,28 @@
 """The slow engine in plain Python, nothing clever: the oracle that every other engine is tested against."""
 
 import csv
-from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping
-from operator import itemgetter
-from typing import TypeAlias, TypeVar
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.engines.arrow_tables import read_parquet
-from sfumato.engines.base import Integers, aligned
-from sfumato.engines.conditions import holds
+from sfumato.engines.base import Found, Integers
 from sfumato.engines.csv_files import rows as csv_rows
-from sfumato.engines.sampling import rank_hash
+from sfumato.engines.entries import Entry, added_up, allowances, entries, placed
+from sfumato.engines.mixing import unmixed_cell, unmixed_measure
+from sfumato.engines.reference_relations import relation_rows
 from sfumato.engines.sources import ArrowData, CsvFile, DataSource, ParquetFile
-from sfumato.engines.values import Cell, contribution, typed
+from sfumato.engines.values import MAX_INT64, MIN_INT64, Row, typed
 from sfumato.errors import EngineError
-from sfumato.privacy.neighbors import EachRow
 from sfumato.privacy.secret import Secret
-from sfumato.query.plan import Statement
-from sfumato.query.relations import Bound, Filter, Part, Rows, Source, table_of
-from sfumato.query.schema import Key, Limits, Table
-
-T = TypeVar("T")
-Row: TypeAlias = dict[str, Cell]
-Entry: TypeAlias = tuple[Cell, tuple[Cell, ...], tuple[int, ...]]
-"""A row reduced to what a statement needs: unit, keys, what it adds to each measure."""
+from sfumato.query.measures import CellCount
+from sfumato.query.schema import Limits, Table
+from sfumato.query.shape import Metric, shape_of
+from sfumato.query.statement import Statement
 
 
 class ReferenceEngine:
@@ -40,42 +37,56 @@ class ReferenceEngine:
     def __init__(self, sources: Mapping[str, DataSource]) -> None:
         self._sources = dict(sources)
 
-    def run(self, statement: Statement, *, salt: str) -> Secret[Integers]:
+    def run(self, statement: Statement, *, salt: str) -> Secret[Found]:
         """See `Engine.run`."""
         try:
-            return self._run(statement, salt)
+            return Secret(self._found(statement, salt))
         except (OSError, csv.Error, pa.ArrowException):
             raise EngineError(self.name, "read a source") from None
-
-    def _run(self, statement: Statement, salt: str) -> Secret[Integers]:
-        table = table_of(statement.rows)
-        rows, limits = _unbounded(statement.rows)
-        kept = [row for row in self._rows(rows) if _has_listed_keys(row, statement)]
-        entries = _bounded([_entry(row, statement, table) for row in kept], limits, salt)
-        sums: dict[tuple[Key, ...], list[int]] = defaultdict(lambda: [0] * len(statement.measures))
-        for _, keys, added in entries:
-            total = sums[keys]  # type: ignore[index] # listed keys are never None
-            for index, amount in enumerate(added):
-                total[index] += amount
-        return aligned(statement, sums)
 
     def close(self) -> None:
         """Nothing is held open."""
 
-    def _rows(self, rows: Rows) -> list[Row]:
-        match rows:
-            case Source(table):
-                return [row for row in self._typed(table) if _has_unit(row, table)]
-            case Part():
-                return _part(self._rows(rows.child), rows)
-            case Filter(child, condition):
-                return [row for row in self._rows(child) if holds(condition, row) is True]
-            case Bound(child, _):
-                return self._rows(child)
+    def _found(self, statement: Statement, salt: str) -> Found:
+        statement = _unmixed(statement)
+        rows, limits = relation_rows(statement.rows, self._read, salt=salt), statement.limits
+        if shape_of(statement.rows).metric is not Metric.UNITS:  # each row is a unit, and counts alone
+            rows, limits = [(index, row) for index, (_, row) in enumerate(rows)], Limits()
+        found = entries(placed(rows, statement), statement.measures)
+        allowed = allowances(found, limits, key_count=len(statement.keys), salt=salt)
+        return _as_found(statement, allowed)
 
-    def _typed(self, table: Table) -> Iterable[Row]:
-        for values in _records(self._sources[table.name], table):
-            yield {name: typed(values.get(name), column) for name, column in table.columns.items()}
+    def _read(self, table: Table) -> list[Row]:
+        records = _records(self._sources[table.name], table)
+        return [
+            {name: typed(record.get(name), column) for name, column in table.columns.items()} for record in records
+        ]  # fmt: skip
+
+
+def _unmixed(statement: Statement) -> Statement:
+    columns = shape_of(statement.rows).columns
+    return replace(
+        statement, measures=tuple(unmixed_measure(measure, columns) for measure in statement.measures),
+        cell=None if statement.cell is None else unmixed_cell(statement.cell, columns),
+    )  # fmt: skip
+
+
+def _as_found(statement: Statement, allowed: list[tuple[Entry, int]]) -> Found:
+    """One entry for each group, or for each cell of a group unless cells are only counted."""
+    key_count = len(statement.keys)
+    only_counted = any(isinstance(measure, CellCount) for measure in statement.measures)
+    totals = added_up(allowed, statement.measures, by=key_count if only_counted else None)
+    shows_cells = statement.cell is not None and not only_counted
+    columns: list[list[Any]] = [[place[index] for place in totals] for index in range(key_count + shows_cells)]
+    return Found(
+        keys=tuple(columns[:key_count]), cells=columns[key_count] if shows_cells else None,
+        amounts=tuple(_integers([added[i] for added in totals.values()]) for i in range(len(statement.measures))),
+    )  # fmt: skip
+
+
+def _integers(amounts: list[int]) -> npt.NDArray[np.int64] | Integers:
+    fit = all(MIN_INT64 <= amount <= MAX_INT64 for amount in amounts)
+    return np.array(amounts, dtype=np.int64 if fit else object)
 
 
 def _records(source: DataSource, table: Table) -> Iterable[Mapping[str, object]]:
@@ -86,66 +97,3 @@ def _records(source: DataSource, table: Table) -> Iterable[Mapping[str, object]]
             return list(read_parquet(path, table).to_pylist())
         case ArrowData():
             return list(source.table.to_pylist())
-
-
-def _unbounded(rows: Rows) -> tuple[Rows, Limits]:
-    return (rows.child, rows.limits) if isinstance(rows, Bound) else (rows, Limits())
-
-
-def _has_unit(row: Row, table: Table) -> bool:
-    return isinstance(table.unit, EachRow) or row[table.unit.column] is not None
-
-
-def _has_listed_keys(row: Row, statement: Statement) -> bool:
-    return all(row[key.name] in key.values for key in statement.keys)
-
-
-def _entry(row: Row, statement: Statement, table: Table) -> Entry:
-    unit = None if isinstance(table.unit, EachRow) else row[table.unit.column]
-    added = tuple(contribution(measure, row, table) for measure in statement.measures)
-    return unit, tuple(row[key.name] for key in statement.keys), added
-
-
-def _part(rows: list[Row], part: Part) -> list[Row]:
-    """The rows of one part, of units that keep it."""
-    unit = table_of(part).unit
-    listed = [row for row in rows if row[part.by] in part.values]
-    if not isinstance(unit, EachRow):
-        listed = _least_ranked(
-            listed, part.max_parts_per_unit, lambda row: row[unit.column],
-            lambda row: (rank_hash(part.salt, (row[unit.column], row[part.by])), row[part.by]),
-        )  # fmt: skip
-    return [row for row in listed if row[part.by] == part.value]
-
-
-def _bounded(entries: list[Entry], limits: Limits, salt: str) -> list[Entry]:
-    """At most so many groups of each unit, then rows of each unit and group, then rows of each unit."""
-    if (most := limits.max_groups_per_unit) is not None:
-        entries = _least_ranked(entries, most, itemgetter(0), lambda e: (rank_hash(salt, (e[0], *e[1])), e[1]))
-    if (most := limits.max_rows_per_group_per_unit) is not None:
-        entries = _first(entries, most, lambda e: (e[0], e[1]), salt)
-    if (most := limits.max_rows_per_unit) is not None:
-        entries = _first(entries, most, lambda e: e[0], salt)
-    return entries
-
-
-def _first(entries: list[Entry], most: int, by: Callable[[Entry], Hashable], salt: str) -> list[Entry]:
-    """The first rows of each unit by hash; rows with one hash add the same, so it does not matter which is kept."""
-    taken: dict[Hashable, int] = defaultdict(int)
-    kept = []
-    for entry in sorted(entries, key=lambda e: rank_hash(salt, (e[0], *e[1], *e[2]))):
-        taken[by(entry)] += 1
-        if taken[by(entry)] <= most:
-            kept.append(entry)
-    return kept
-
-
-def _least_ranked(
-    items: list[T], most: int, by: Callable[[T], Hashable], rank: Callable[[T], tuple[object, ...]]
-) -> list[T]:
-    """The items of each unit whose rank is among its `most` least different ones."""
-    ranks: dict[Hashable, set[tuple[object, ...]]] = defaultdict(set)
-    for item in items:
-        ranks[by(item)].add(rank(item))
-    least = {unit: sorted(found)[:most] for unit, found in ranks.items()}
-    return [item for item in items if rank(item) in least[by(item)]]

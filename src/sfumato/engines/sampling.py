@@ -5,10 +5,17 @@ unit depends on its own rows and the salt alone, never on other units or on the 
 pseudorandom function of a secret, fresh salt; the sensitivity bound holds for every salt and needs no property of it.
 """
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from datetime import date
 from hashlib import md5
+from struct import pack, unpack
+from typing import Any, TypeVar
 
+from sfumato.engines.dates import iso
 from sfumato.engines.values import Cell
+
+T = TypeVar("T")
 
 
 def rank_hash(salt: str, values: Sequence[Cell]) -> str:
@@ -17,8 +24,32 @@ def rank_hash(salt: str, values: Sequence[Cell]) -> str:
 
 
 def encoded(value: Cell) -> str:
-    """One value, tagged and with its length in bytes, so that no two lists of values run together."""
+    """One value, tagged and with its length in bytes, so that no two lists of values run together.
+
+    Text as it is; truths as words; whole numbers in decimal; days and times as `dates.iso`; a double as the decimal of
+    the 64-bit integer that has its bits, which no engine rounds: in SQL, CAST(CAST(x + 0.0 AS BIT) AS BIGINT).
+    """
     if value is None:
         return "N"
-    text = ("true" if value else "false") if isinstance(value, bool) else str(value)
+    text = _text(value)
     return f"V{len(text.encode())}:{text}"
+
+
+def _text(value: Cell) -> str:
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case float():
+            return str(unpack("<q", pack("<d", value + 0.0))[0])  # the sum turns −0.0, which equals 0.0, into it
+        case date():
+            return iso(value)
+        case _:
+            return str(value)
+
+
+def least(items: Iterable[T], most: int, *, within: Callable[[T], Hashable], rank: Callable[[T], Any]) -> list[T]:
+    """The `most` items of the least rank of each group; groups are told apart by `within`."""
+    together: dict[Hashable, list[T]] = defaultdict(list)
+    for item in items:
+        together[within(item)].append(item)
+    return [item for group in together.values() for item in sorted(group, key=rank)[:most]]

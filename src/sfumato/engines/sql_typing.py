@@ -1,34 +1,80 @@
-"""Stored columns as their declared types, in SQL: what `values.typed` says, every step total."""
+"""Values as another kind, in SQL: what `values.typed` and `values.converted` say, every step total."""
+
+from typing import Final
 
 from sqlglot import exp
 
-from sfumato.engines.sql_terms import column, double, function, stripped
-from sfumato.engines.values import FALSE_WORDS, MAX_WHOLE_DOUBLE, NUMBER_PATTERN, TRUE_WORDS, WHOLE_PATTERN
-from sfumato.query.schema import Kind
+from sfumato.engines.dates import DATE_PATTERN, TIMESTAMP_PATTERN
+from sfumato.engines.sql_terms import (
+    TYPES,
+    Sql,
+    all_of,
+    case,
+    cast,
+    column,
+    constant,
+    double,
+    figure,
+    function,
+    guarded,
+    named,
+    negated,
+    null,
+    one_of,
+    operation,
+    stripped,
+    text,
+    try_cast,
+)
+from sfumato.engines.values import (
+    FALSE_WORDS,
+    MAX_WHOLE_DOUBLE,
+    NUMBER_PATTERN,
+    TRUE_WORDS,
+    WHOLE_PATTERN,
+    null_cell,
+)
+from sfumato.query.kinds import TIMES, Kind
+from sfumato.query.schema import Column
+
+_TIME_PATTERN: Final = f"({DATE_PATTERN})|({TIMESTAMP_PATTERN})"
+_DOUBLES: Final = {"FLOAT", "DOUBLE"}
 
 
-def lower_typed(name: str, kind: Kind, storage: str) -> exp.Expr:
-    """`values.typed` in SQL: a stored column as its declared type, NULL where it does not convert.
+def lower_typed(name: str, declared: Column, storage: str) -> Sql:
+    """`values.typed` in SQL: a stored column as it is declared.
 
     Args:
         name: The column.
-        kind: Its declared kind.
+        declared: What it is declared as.
         storage: The engine's name for the type it is stored in.
     """
-    stored: exp.Expr = column(name)
-    if not is_number(storage) and storage not in {"BOOLEAN", "VARCHAR"}:
-        stored, storage = exp.TryCast(this=stored, to=exp.DataType.build("VARCHAR")), "VARCHAR"
+    value = as_kind(column(name), storage, declared.kind)
+    nearest = null_cell(declared)
+    return value if nearest is None else function("COALESCE", value, constant(nearest))
+
+
+def as_kind(value: Sql, storage: str, kind: Kind) -> Sql:
+    """`values.converted` in SQL: a value of some type of storage as a kind, NULL where it does not convert."""
+    if storage == TYPES[kind] and kind is not Kind.FLOAT:
+        return value
+    return named(value, lambda stored: _read(stored, storage, kind))
+
+
+def _read(value: Sql, storage: str, kind: Kind) -> Sql:
+    if not is_number(storage) and storage not in {"BOOLEAN", "VARCHAR", "DATE", "TIMESTAMP"}:
+        value, storage = try_cast(value, "VARCHAR"), "VARCHAR"
     match kind:
         case Kind.TEXT:
-            return _typed_text(stored, storage)
+            return _as_text(value, storage)
         case Kind.BOOLEAN:
-            return _typed_boolean(stored, storage)
-        case Kind.INTEGER if storage == "BOOLEAN" or is_whole(storage):
-            return exp.TryCast(this=stored, to=exp.DataType.build("BIGINT"))
+            return _as_boolean(value, storage)
         case Kind.INTEGER:
-            return _typed_integer(stored, storage)
+            return _as_integer(value, storage)
         case Kind.FLOAT:
-            return _typed_double(stored, storage)
+            return _as_number(value, storage)
+        case Kind.DATE | Kind.TIMESTAMP:
+            return _as_time(value, storage, kind)
 
 
 def is_whole(storage: str) -> bool:
@@ -38,60 +84,77 @@ def is_whole(storage: str) -> bool:
 
 def is_number(storage: str) -> bool:
     """Whether a storage type holds numbers."""
-    return is_whole(storage) or storage in {"FLOAT", "DOUBLE"} or storage.startswith("DECIMAL")
+    return is_whole(storage) or storage in _DOUBLES or storage.startswith("DECIMAL")
 
 
-def _typed_double(stored: exp.Expr, storage: str) -> exp.Expr:
+def _as_number(value: Sql, storage: str) -> Sql:
     """A binary double; NaN, and text that is no number, are NULL."""
+    number = _as_double(value, storage)
+    return guarded(number, lambda x: negated(function("ISNAN", x))) if storage in _DOUBLES else number
+
+
+def _as_double(value: Sql, storage: str) -> Sql:
+    """A binary double, perhaps NaN."""
     if storage == "VARCHAR":
-        text = stripped(stored)
-        number = exp.TryCast(this=text.copy(), to=exp.DataType.build("DOUBLE"))
-        cases = exp.case().when(_matches(text, NUMBER_PATTERN), number)
-        word = exp.Lower(this=text.copy())
-        for name, value in (("true", 1.0), ("false", 0.0)):
-            cases = cases.when(exp.EQ(this=word.copy(), expression=exp.Literal.string(name)), double(value))
-        return cases
-    number = exp.TryCast(this=stored, to=exp.DataType.build("DOUBLE"))
-    if storage in {"FLOAT", "DOUBLE"}:
-        return exp.case().when(exp.Not(this=function("ISNAN", number)), number.copy())
-    return number
+        return _double_of_text(stripped(value))
+    if storage.startswith("DECIMAL"):  # through text, which is rounded once
+        return try_cast(cast(value, "VARCHAR"), "DOUBLE")
+    return value if storage == "DOUBLE" else try_cast(value, "DOUBLE")
 
 
-def _typed_integer(stored: exp.Expr, storage: str) -> exp.Expr:
-    """A 64-bit integer: whole numbers in text exactly, all else through a double, half up."""
-    half_up = exp.Add(this=_typed_double(stored, storage), expression=double(0.5))
-    rounded = exp.TryCast(this=exp.Floor(this=exp.Paren(this=half_up)), to=exp.DataType.build("BIGINT"))
+def _double_of_text(value: Sql) -> Sql:
+    word = function("LOWER", value)
+    branches: list[tuple[Sql, Sql]] = [(_matches(value, NUMBER_PATTERN), try_cast(value, "DOUBLE"))]
+    for name, truth in (("true", 1.0), ("false", 0.0)):
+        branches.append((operation(exp.EQ, word, text(name)), double(truth)))
+    return case(branches)
+
+
+def _as_integer(value: Sql, storage: str) -> Sql:
+    """A 64-bit integer: whole numbers exactly, also in text; all else through a double, half up."""
+    if storage == "BOOLEAN" or is_whole(storage):
+        return try_cast(value, "BIGINT")
+    half_up = operation(exp.Add, _as_double(value, storage), double(0.5))
+    rounded = try_cast(function("FLOOR", half_up), "BIGINT")
     if storage != "VARCHAR":
         return rounded
-    text = stripped(stored)
-    whole = exp.TryCast(this=text.copy(), to=exp.DataType.build("BIGINT"))
-    return exp.case().when(_matches(text, WHOLE_PATTERN), whole).else_(rounded)
+    stored = stripped(value)
+    return case([(_matches(stored, WHOLE_PATTERN), try_cast(stored, "BIGINT"))], rounded)
 
 
-def _typed_text(stored: exp.Expr, storage: str) -> exp.Expr:
+def _as_text(value: Sql, storage: str) -> Sql:
     """Text; of a double that is whole, without the point."""
-    if storage not in {"FLOAT", "DOUBLE"}:
-        return exp.cast(stored, exp.DataType.Type.VARCHAR)
-    number = exp.cast(stored, exp.DataType.Type.DOUBLE)
-    is_whole_number = exp.and_(
-        exp.EQ(this=function("FLOOR", number.copy()), expression=number.copy()),
-        exp.LT(this=function("ABS", number.copy()), expression=double(float(MAX_WHOLE_DOUBLE))),
+    if storage not in _DOUBLES:
+        return cast(value, "VARCHAR")
+    number = cast(value, "DOUBLE")
+    is_whole_number = all_of(
+        (
+            operation(exp.EQ, function("FLOOR", number), number),
+            operation(exp.LT, function("ABS", number), double(float(MAX_WHOLE_DOUBLE))),
+        )
     )
-    whole = exp.cast(exp.TryCast(this=number.copy(), to=exp.DataType.build("BIGINT")), exp.DataType.Type.VARCHAR)
-    cases = exp.case().when(function("ISNAN", number), exp.Null()).when(is_whole_number, whole)
-    return cases.else_(exp.cast(number.copy(), exp.DataType.Type.VARCHAR))
+    whole = cast(try_cast(number, "BIGINT"), "VARCHAR")
+    return case([(function("ISNAN", number), exp.Null()), (is_whole_number, whole)], cast(number, "VARCHAR"))
 
 
-def _matches(text: exp.Expr, pattern: str) -> exp.Expr:
-    return function("REGEXP_FULL_MATCH", text, exp.Literal.string(pattern))
-
-
-def _typed_boolean(stored: exp.Expr, storage: str) -> exp.Expr:
-    if storage == "BOOLEAN":
-        return stored
+def _as_boolean(value: Sql, storage: str) -> Sql:
     if storage == "VARCHAR":
-        word = exp.Lower(this=stripped(stored))
-        true = exp.In(this=word, expressions=[exp.Literal.string(w) for w in TRUE_WORDS])
-        false = exp.In(this=word.copy(), expressions=[exp.Literal.string(w) for w in FALSE_WORDS])
-        return exp.case().when(true, exp.true()).when(false, exp.false())
-    return exp.NEQ(this=_typed_double(stored, storage), expression=double(0.0))
+        word = function("LOWER", stripped(value))
+        true, false = (one_of(word, map(text, words)) for words in (TRUE_WORDS, FALSE_WORDS))
+        return case([(true, exp.true()), (false, exp.false())])
+    if is_whole(storage):
+        return operation(exp.NEQ, value, figure(0))
+    return operation(exp.NEQ, _as_number(value, storage), double(0.0))
+
+
+def _as_time(value: Sql, storage: str, kind: Kind) -> Sql:
+    """A day or a time: text by its pattern, of a time its day, of a day its midnight; of anything else NULL."""
+    if storage == "VARCHAR":
+        stored = stripped(value)
+        moment = case([(_matches(stored, _TIME_PATTERN), try_cast(stored, "TIMESTAMP"))])
+        return moment if kind is Kind.TIMESTAMP else cast(moment, "DATE")
+    return cast(value, TYPES[kind]) if storage in {TYPES[time] for time in TIMES} else null(kind)
+
+
+def _matches(value: Sql, pattern: str) -> Sql:
+    return function("REGEXP_FULL_MATCH", value, text(pattern))

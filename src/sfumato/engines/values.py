@@ -2,19 +2,28 @@
 
 Total: what does not convert is None, so that no cell of a table can raise. Text is stripped of spaces; a number in text
 is one of `NUMBER_PATTERN`, a whole one exact within 64 bits, any other a binary double, or true or false for 1 or 0;
-other numbers become whole as floor(x + 1/2); NaN is None. As text, 1.0 is 1, because one missing cell turns a column of
-integers into doubles.
+other numbers become whole as floor(x + 1/2); NaN is None, and −0.0 is 0.0. As text, 1.0 is 1, because one missing cell
+turns a column of integers into doubles. Days and times in text are those of `dates.DATE_PATTERN` and
+`dates.TIMESTAMP_PATTERN`; either kind of column reads both.
 """
 
 import math
 import re
+from collections.abc import Callable, Iterable, Mapping
+from datetime import date
 from decimal import Decimal
+from fractions import Fraction
 from typing import Final, TypeAlias
 
-from sfumato.query.measures import Measure, RowCount, StepSum, ValueCount
-from sfumato.query.schema import Column, Kind, Table
+from sfumato.engines.dates import as_date, as_timestamp
+from sfumato.query.kinds import Kind
+from sfumato.query.schema import Column
 
-Cell: TypeAlias = int | float | str | bool | None
+Cell: TypeAlias = int | float | str | bool | date | None
+"""A value of a kind, or NULL: a TIMESTAMP is a `datetime`, which is a date too. Never NaN, never −0.0."""
+
+Row: TypeAlias = Mapping[str, Cell]
+"""The cells of a row by column."""
 
 WHOLE_PATTERN: Final = r"[+-]?[0-9]{1,30}"
 NUMBER_PATTERN: Final = r"[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?"
@@ -30,43 +39,32 @@ _TRUTHS: Final = {"true": 1.0, "false": 0.0}
 
 
 def typed(value: object, column: Column) -> Cell:
-    """A stored value as its declared type, or None."""
-    if value is None:
+    """A stored value as its declared type; or None, for which a column that is not nullable has its `null_cell`."""
+    cell = None if value is None else _READERS[column.kind](value)
+    return null_cell(column) if cell is None else cell
+
+
+def converted(value: Cell, kind: Kind) -> Cell:
+    """A cell as another kind, as a stored value is read."""
+    return None if value is None else _READERS[kind](value)
+
+
+def null_cell(column: Column) -> int | float | None:
+    """What a column has for NULL: NULL, or if it is not nullable the bound nearest to 0, of its own kind."""
+    if column.nullable or column.lower is None or column.upper is None:
         return None
-    match column.kind:
-        case Kind.INTEGER:
-            return _integer(value)
-        case Kind.FLOAT:
-            return _float(value)
-        case Kind.TEXT:
-            return _text(value)
-        case Kind.BOOLEAN:
-            return _boolean(value)
+    nearest = min(max(Fraction(0), column.lower), column.upper)
+    return column.steps(nearest) if column.kind is Kind.INTEGER else float(nearest) + 0.0
 
 
-def contribution(measure: Measure, row: dict[str, Cell], table: Table) -> int:
-    """What one typed row adds to a measure."""
-    match measure:
-        case RowCount():
-            return 1
-        case ValueCount(column, nullable):
-            return 1 if not nullable or row[column] is not None else 0
-        case StepSum():
-            value = row[measure.column]
-            if not isinstance(value, int | float):
-                return measure.null_amount
-            resolution = float(table.column(measure.column).resolution)
-            return clamped_steps(value, measure, resolution) - measure.offset
+def least_of(cells: Iterable[Cell]) -> Cell:
+    """The least of cells of one kind, none of them NULL; NULL of no cells. Text is ordered by code points."""
+    return min(cells, default=None)  # type: ignore[type-var] # cells of one kind are ordered
 
 
-def clamped_steps(value: float, measure: StepSum, resolution: float) -> int:
-    """The lattice point of a value, floor(x / resolution + 1/2) in doubles, clamped to the bounds."""
-    scaled = float(value) / resolution
-    if scaled >= measure.upper:
-        return measure.upper
-    if scaled <= measure.lower:
-        return measure.lower
-    return min(max(math.floor(scaled + 0.5), measure.lower), measure.upper)
+def greatest_of(cells: Iterable[Cell]) -> Cell:
+    """The greatest of them."""
+    return max(cells, default=None)  # type: ignore[type-var] # cells of one kind are ordered
 
 
 def _integer(value: object) -> int | None:
@@ -89,7 +87,7 @@ def _float(value: object) -> float | None:
             number = float(value)
         case _:
             return _float(str(value))
-    return None if math.isnan(number) else number
+    return None if math.isnan(number) else number + 0.0  # which turns −0.0 into 0.0
 
 
 def _text(value: object) -> str | None:
@@ -109,3 +107,13 @@ def _boolean(value: object) -> bool | None:
         return None if math.isnan(value) else value != 0
     word = str(value).strip(" ").lower()
     return True if word in TRUE_WORDS else False if word in FALSE_WORDS else None
+
+
+_READERS: Final[Mapping[Kind, Callable[[object], Cell]]] = {
+    Kind.INTEGER: _integer,
+    Kind.FLOAT: _float,
+    Kind.TEXT: _text,
+    Kind.BOOLEAN: _boolean,
+    Kind.DATE: as_date,
+    Kind.TIMESTAMP: as_timestamp,
+}

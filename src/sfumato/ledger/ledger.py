@@ -9,7 +9,6 @@ from types import TracebackType
 from typing import Self, TypeVar
 
 from sfumato.accounting.adaptive.filters import fits, remaining
-from sfumato.accounting.basic import BasicAccountant
 from sfumato.errors import (
     BudgetExceededError,
     LedgerConflictError,
@@ -20,6 +19,7 @@ from sfumato.errors import (
 )
 from sfumato.ledger.codec import decode_entry, encode_entry
 from sfumato.ledger.entry import Charge, Committed, Entry, Opened, Part, Reserved
+from sfumato.ledger.event_prices import price_of
 from sfumato.ledger.journal import Chain
 from sfumato.ledger.prices import admitted
 from sfumato.ledger.replay import AccountState, Replay
@@ -277,7 +277,7 @@ def _require_same(first: Opened, second: Opened) -> None:
 
 
 def _require_price(event: Event, charge: Charge, relation: NeighboringRelation) -> None:
-    price = BasicAccountant(neighboring_relation=relation).compose(event).epsilon(charge.delta)
+    price = price_of(event, delta=charge.delta, neighboring_relation=relation)
     if price > charge.epsilon:
         raise ParameterError("charge", charge, f"must cover the event, whose ε at this δ is {price}")
 

@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from sfumato.mechanisms.distributed_laplace import DistributedLaplace
     from sfumato.mechanisms.distributed_skellam import DistributedSkellam
     from sfumato.mechanisms.exponential import Exponential
+    from sfumato.mechanisms.extreme import Extreme
     from sfumato.mechanisms.gaussian import Gaussian
+    from sfumato.mechanisms.gaussian_noise import GaussianNoise
     from sfumato.mechanisms.geometric import Geometric
     from sfumato.mechanisms.kary_randomized_response import KaryRandomizedResponse
     from sfumato.mechanisms.keys import canonical_key
@@ -44,7 +46,9 @@ _HOMES = {
     "DistributedSkellam": "distributed_skellam",
     "Exponential": "exponential",
     "GammaPoisson": "posterior_models",
+    "Extreme": "extreme",
     "Gaussian": "gaussian",
+    "GaussianNoise": "gaussian_noise",
     "GaussianThreshold": "thresholds",
     "Geometric": "geometric",
     "KaryRandomizedResponse": "kary_randomized_response",
@@ -82,8 +86,10 @@ __all__ = [
     "DistributedLaplace",
     "DistributedSkellam",
     "Exponential",
+    "Extreme",
     "GammaPoisson",
     "Gaussian",
+    "GaussianNoise",
     "GaussianThreshold",
     "Geometric",
     "KaryRandomizedResponse",

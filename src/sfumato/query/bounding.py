@@ -1,24 +1,188 @@
-"""The rewrite that enforces the policy's contribution limits: a `Bound` right above the analyst's rows."""
+"""How much of each unit a question takes: the limits of its relation, and where rows are bounded below joins.
+
+Any limits are sound, because engines enforce those of the `Statement` whatever the data, and noise is made for the same
+ones. So these follow what the owner declared, and what each operator makes of it.
+"""
 
 from dataclasses import replace
+from typing import TypeAlias
 
-from sfumato.privacy.neighbors import EachRow
-from sfumato.query.relations import Aggregate, Bound, table_of
-from sfumato.query.schema import Limits
+from sfumato.errors import UnboundedSensitivityError
+from sfumato.query.expressions import ColumnRef
+from sfumato.query.relations import (
+    Bound,
+    Distinct,
+    Except,
+    Filter,
+    Grouped,
+    Intersect,
+    Join,
+    Part,
+    Relation,
+    Select,
+    SemiJoin,
+    Source,
+    UnionAll,
+    lineage,
+    tables_of,
+)
+from sfumato.query.schema import MAX_LIMIT, Limits
+
+Seen: TypeAlias = dict[int, Limits]
+"""Limits of relations by their identity, so that nested joins are not read again and again."""
 
 
-def enforce_limits(question: Aggregate) -> Aggregate:
-    """Bound what each unit has in the question, after filters and before grouping; single rows need nothing."""
-    table = table_of(question.child.child)
-    if isinstance(table.unit, EachRow):
-        return question
-    limits = table.limits
-    if not question.child.keys:
-        limits = _ungrouped(limits)
-    return replace(question, child=replace(question.child, child=Bound(question.child.child, limits)))
+def limits_of(relation: Relation, seen: Seen | None = None) -> Limits:
+    """The limits of one unit in a relation whose rows have owners; no limits of any other."""
+    seen = {} if seen is None else seen
+    if id(relation) not in seen:
+        seen[id(relation)] = _limits(relation, seen)
+    return seen[id(relation)]
 
 
-def _ungrouped(limits: Limits) -> Limits:
-    """Without keys there is one group, so the limit per group is one on rows in all."""
-    bounds = [n for n in (limits.max_rows_per_unit, limits.max_rows_per_group_per_unit) if n is not None]
-    return Limits(max_rows_per_unit=min(bounds))
+def _limits(relation: Relation, seen: Seen) -> Limits:
+    match relation:
+        case Source(table):
+            return table.limits
+        case Part() | Filter() | Select() | Distinct() | SemiJoin():
+            return limits_of(relation.child, seen)
+        case Intersect(left, _) | Except(left, _):
+            return limits_of(left, seen)
+        case Bound(child, most):
+            limits = limits_of(child, seen)
+            return replace(limits, max_rows_per_unit=least(limits.max_rows_per_unit, most))
+        case Grouped(child, keys, _):
+            limits = limits_of(child, seen)
+            return Limits(
+                max_rows_per_unit=most_rows(limits) if keys else 1, max_groups_per_unit=limits.max_groups_per_unit
+            )
+        case UnionAll(left, right):
+            return _added(limits_of(left, seen), limits_of(right, seen))
+        case Join(left=left, right=right):
+            return _multiplied(limits_of(left, seen), limits_of(right, seen), matches(relation, seen))
+
+
+def most_rows(limits: Limits) -> int | None:
+    """How many rows in all, at most, whichever limits say so."""
+    groups, per_group = limits.max_groups_per_unit, limits.max_rows_per_group_per_unit
+    product = None if groups is None or per_group is None else groups * per_group
+    return least(limits.max_rows_per_unit, product)
+
+
+def narrowed(limits: Limits, asked: Limits | None) -> Limits:
+    """The policy's limits, or narrower ones that the analyst asks for."""
+    if asked is None:
+        return limits
+    return Limits(
+        max_rows_per_unit=least(limits.max_rows_per_unit, asked.max_rows_per_unit),
+        max_groups_per_unit=least(limits.max_groups_per_unit, asked.max_groups_per_unit),
+        max_rows_per_group_per_unit=least(limits.max_rows_per_group_per_unit, asked.max_rows_per_group_per_unit),
+    )
+
+
+def ungrouped(limits: Limits) -> Limits:
+    """Without keys there is one group, so the limit per group is one on rows in all, and the other way round."""
+    rows = least(limits.max_rows_per_unit, limits.max_rows_per_group_per_unit)
+    return Limits(max_rows_per_unit=rows, max_rows_per_group_per_unit=rows)
+
+
+def matches(join: Join, seen: Seen | None = None) -> int:
+    """How many partners a row of a join has, at most.
+
+    Raises:
+        UnboundedSensitivityError: Nothing says so.
+    """
+    seen = {} if seen is None else seen
+    most = matches_of(join.right, frozenset(second for _, second in join.on), seen)
+    if most is None:
+        most = most_rows(limits_of(join.right, seen))
+    if most is None:
+        columns = ", ".join(second for _, second in join.on) or "all rows"
+        raise UnboundedSensitivityError(
+            _name_of(join.right), columns, "Declare how many rows may match: unique or max_matches in the policy."
+        )
+    return most
+
+
+def matches_of(relation: Relation, columns: frozenset[str], seen: Seen | None = None) -> int | None:
+    """How many rows (of one unit, where rows have owners) may share the values of some columns; None if unknown."""
+    match relation:
+        case Source(table):
+            declared = [most for names, most in table.matches.items() if columns.issuperset(names)]
+            return min(declared, default=None)
+        case Filter(child, _) | SemiJoin(child=child) | Part(child=child) | Bound(child, _):
+            return matches_of(child, columns, seen)
+        case Select(child, selected):
+            renamed = {name: e.name for name, e in selected if isinstance(e, ColumnRef)}
+            return matches_of(child, frozenset(renamed[name] for name in columns if name in renamed), seen)
+        case Grouped(_, keys, _):
+            return 1 if columns.issuperset(keys) else None
+        case Join(left=left):
+            own = matches_of(left, columns, seen)
+            return None if own is None else own * matches(relation, seen)
+        case UnionAll() | Intersect() | Except():
+            return None  # values of two kinds become of one, in which some that differ may be equal
+        case Distinct(child):
+            return matches_of(child, columns, seen)
+
+
+def bound_joins(relation: Relation, *, has_owners: bool) -> Relation:
+    """Bound both sides of each join within units, so that one unit cannot make it as large as it likes."""
+    match relation:
+        case Source() | Part():
+            return relation
+        case Filter() | Select() | Distinct() | Bound() | Grouped():
+            return replace(relation, child=bound_joins(relation.child, has_owners=has_owners))
+        case SemiJoin():
+            return replace(
+                relation, child=bound_joins(relation.child, has_owners=has_owners),
+                other=bound_joins(relation.other, has_owners=has_owners),
+            )  # fmt: skip
+        case UnionAll() | Intersect() | Except() | Join():
+            sides = [bound_joins(side, has_owners=has_owners) for side in (relation.left, relation.right)]
+            if isinstance(relation, Join) and has_owners and not is_public(relation.right):
+                sides = [_bounded(side) for side in sides]
+            return replace(relation, left=sides[0], right=sides[1])
+
+
+def is_public(relation: Relation) -> bool:
+    """Whether only public tables are read."""
+    return all(step.table.is_public for step in lineage(relation) if isinstance(step, Source))
+
+
+def least(*limits: int | None) -> int | None:
+    """The least limit of those that are known."""
+    known = [limit for limit in limits if limit is not None]
+    return min(known) if known else None
+
+
+def _bounded(relation: Relation) -> Relation:
+    most = most_rows(limits_of(relation))
+    return relation if most is None else Bound(relation, most)
+
+
+def _added(first: Limits, second: Limits) -> Limits:
+    return Limits(
+        max_rows_per_unit=_sum(most_rows(first), most_rows(second)),
+        max_groups_per_unit=_sum(first.max_groups_per_unit, second.max_groups_per_unit),
+        max_rows_per_group_per_unit=_sum(first.max_rows_per_group_per_unit, second.max_rows_per_group_per_unit),
+    )
+
+
+def _multiplied(left: Limits, right: Limits, partners: int) -> Limits:
+    """Each row as often as it may have partners; as many groups as the side that allows more."""
+    rows = most_rows(left)
+    groups = [most for most in (left.max_groups_per_unit, right.max_groups_per_unit) if most is not None]
+    return Limits(
+        max_rows_per_unit=None if rows is None else min(MAX_LIMIT, rows * partners),
+        max_groups_per_unit=max(groups, default=None),
+        max_rows_per_group_per_unit=None,
+    )
+
+
+def _sum(first: int | None, second: int | None) -> int | None:
+    return None if first is None or second is None else min(MAX_LIMIT, first + second)
+
+
+def _name_of(relation: Relation) -> str:
+    return ", ".join(table.name for table in tables_of(relation))

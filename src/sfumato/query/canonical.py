@@ -1,62 +1,61 @@
 """The canonical form of a question: equal for ways of writing that mean the same, and its hash.
 
-Output names, the order of conditions and keys in IN, BETWEEN, `x >= 3` for `NOT x < 3`, and `1 = 1` make no difference.
-Two questions that mean the same may still differ here: then the second is charged, which is safe.
+Names of columns and of outputs, the order of conditions, BETWEEN, `x >= 3` for `NOT x < 3`, columns computed in
+sub-queries or in place make no difference, and how the answer is shown is no part of it. Questions with equal forms
+have equal exact answers on every database. Two that mean the same may differ here: the second is then charged.
 """
 
-import json
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from enum import Enum
+from fractions import Fraction
 from hashlib import sha256
-from typing import Final, TypeAlias
+from typing import Final
 
-from sfumato.query.expressions import (
-    OPERATORS,
-    And,
-    ColumnRef,
-    Compare,
-    Comparison,
-    Condition,
-    IsIn,
-    IsNull,
-    IsTrue,
-    Literal,
-    Not,
-    Or,
-    Scalar,
-    Value,
+from sfumato.query.bounding import is_public
+from sfumato.query.expressions import And, ColumnRef, Condition, Expression, Literal, replaced
+from sfumato.query.facts import Facts, facts_of
+from sfumato.query.relations import (
+    Aggregate,
+    Bound,
+    Distinct,
+    Except,
+    Filter,
+    Folded,
+    Grouped,
+    Intersect,
+    Join,
+    Part,
+    Relation,
+    Select,
+    SemiJoin,
+    Source,
+    Statistic,
+    TopK,
+    UnionAll,
+    values_of,
 )
-from sfumato.query.relations import Aggregate, Bound, Filter, Part, Rows, Source
-from sfumato.query.schema import Limits
+from sfumato.query.schema import Key, Limits
+from sfumato.query.shape import shape_of
+from sfumato.query.simplify import Json, Origin, document_of, simplify, text, text_of
 
-Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | None"
-
-_OPPOSITE: Final[Mapping[Comparison, Comparison]] = {
-    Comparison.EQUAL: Comparison.NOT_EQUAL,
-    Comparison.NOT_EQUAL: Comparison.EQUAL,
-    Comparison.LESS: Comparison.GREATER_EQUAL,
-    Comparison.GREATER_EQUAL: Comparison.LESS,
-    Comparison.GREATER: Comparison.LESS_EQUAL,
-    Comparison.LESS_EQUAL: Comparison.GREATER,
-}
-_MIRRORED: Final[Mapping[Comparison, Comparison]] = {
-    Comparison.EQUAL: Comparison.EQUAL,
-    Comparison.NOT_EQUAL: Comparison.NOT_EQUAL,
-    Comparison.LESS: Comparison.GREATER,
-    Comparison.GREATER: Comparison.LESS,
-    Comparison.LESS_EQUAL: Comparison.GREATER_EQUAL,
-    Comparison.GREATER_EQUAL: Comparison.LESS_EQUAL,
-}
+_LONGEST: Final = 300
+"""A column whose text is longer stands as its hash, so that columns made of columns do not grow without limit."""
 
 
 def question_text(question: Aggregate) -> str:
     """The canonical form as one line of JSON."""
-    document: Json = {
-        "rows": _rows(question.child.child),
-        "keys": list(question.child.keys),
-        "statistics": [[type(s).__name__, getattr(s, "column", None)] for _, s in question.statistics],
+    group_by = question.child
+    columns, form = shape_of(group_by.child).columns, _form(group_by.child)
+    parts: dict[str, Json] = {
+        "rows": form.document(),
+        "keys": [_key(key, form, columns) for key in group_by.keys],
+        "sets": [[group_by.keys.index(key) for key in kept] for kept in group_by.sets],
+        "statistics": [_statistic(statistic, form, columns) for _, statistic in question.statistics],
+        "limits": _limits(question.limits),
+        "weights": _shares(question.weights),
     }
-    return _text(document)
+    return text({name: part for name, part in parts.items() if part})
 
 
 def question_hash(question: Aggregate) -> str:
@@ -64,126 +63,180 @@ def question_hash(question: Aggregate) -> str:
     return sha256(question_text(question).encode()).hexdigest()
 
 
-def simplify(condition: Condition) -> Condition:
-    """The condition with negations pushed in, nested AND and OR flattened, sorted and without repeats."""
-    match condition:
-        case Not(inner):
-            return _negated(inner)
-        case And(conditions) | Or(conditions):
-            return _flat(type(condition), tuple(map(simplify, conditions)))
-        case Compare():
-            return _oriented(condition)
-        case IsIn(column, values):
-            members = tuple(sorted(set(values), key=_literal_text))
-            return replace(condition, values=members) if len(members) > 1 else _equals(column, members[0])
-        case IsNull() | IsTrue():
-            return condition
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """A relation: what rows it has, the columns over those in canonical form, and the conditions on top."""
+
+    rows: Json
+    columns: Mapping[str, Expression]
+    conditions: tuple[Condition, ...] = ()
+
+    def over(self, expression: Expression) -> Expression:
+        """An expression over these columns in canonical form."""
+        return simplify(replaced(expression, self.columns))
+
+    def document(self) -> Json:
+        """The rows for which all conditions are true."""
+        condition = simplify(And(self.conditions))
+        return self.rows if condition == Literal(value=True) else {"rows": self.rows, "where": document_of(condition)}
+
+    def listed(self) -> list[Json]:
+        """The columns in their order."""
+        return [document_of(column) for column in self.columns.values()]
 
 
-def _equals(column: ColumnRef, value: Literal) -> Condition:
-    return Compare(Comparison.EQUAL, column, value)
-
-
-def _negated(condition: Condition) -> Condition:
-    match condition:
-        case Not(inner):
-            return simplify(inner)
-        case And(conditions):
-            return _flat(Or, tuple(_negated(c) for c in conditions))
-        case Or(conditions):
-            return _flat(And, tuple(_negated(c) for c in conditions))
-        case Compare(comparison, left, right):
-            return _oriented(Compare(_OPPOSITE[comparison], left, right))
-        case IsIn() | IsNull() | IsTrue():
-            inner = simplify(condition)
-            return Not(inner) if not isinstance(inner, Compare) else _negated(inner)
-
-
-def _oriented(compare: Compare) -> Condition:
-    """Columns before literals, names in order; a comparison of two literals is decided."""
-    left, right = compare.left, compare.right
-    if isinstance(left, Literal) and isinstance(right, Literal):
-        return And(()) if OPERATORS[compare.comparison](left.value, right.value) else Or(())
-    if _order(left) > _order(right):
-        return Compare(_MIRRORED[compare.comparison], right, left)
-    return compare
-
-
-def _order(side: Scalar) -> tuple[bool, str]:
-    return isinstance(side, Literal), _side_text(side)
-
-
-def _flat(kind: type[And] | type[Or], conditions: tuple[Condition, ...]) -> Condition:
-    """One level of AND (or OR): without its neutral element, decided by its absorbing one."""
-    absorbing: Condition = Or(()) if kind is And else And(())
-    members: dict[str, Condition] = {}
-    for condition in conditions:
-        inner = condition.conditions if isinstance(condition, And | Or) and type(condition) is kind else (condition,)
-        members |= {_text(_condition(c)): c for c in inner}
-    if absorbing in members.values():
-        return absorbing
-    if len(members) == 1:
-        return next(iter(members.values()))
-    return kind(tuple(members[key] for key in sorted(members)))
-
-
-def _rows(rows: Rows) -> Json:
-    """Filters are one simplified condition; the salt of a part names its partition."""
-    match rows:
+def _form(relation: Relation) -> _Form:
+    match relation:
         case Source(table):
-            return {"source": table.name, "unit": str(table.unit)}
+            return _Form(
+                {"table": table.name, "unit": str(table.unit)}, {name: ColumnRef(name) for name in table.columns}
+            )
         case Part():
-            values: Json = [_text(_key(v)) for v in rows.values]
-            return {
-                "part": _rows(rows.child), "by": rows.by, "values": values, "value": _text(_key(rows.value)),
-                "parts": rows.max_parts_per_unit, "partition": rows.salt,
-            }  # fmt: skip
-        case Filter():
-            return _filters(rows)
-        case Bound(child, limits):
-            return {"bound": _rows(child), "limits": _limits(limits)}
+            return _part(relation, _form(relation.child))
+        case Filter(child, condition):
+            form = _form(child)
+            return replace(form, conditions=(*form.conditions, form.over(condition)))
+        case Select(child, columns):
+            form = _form(child)
+            return replace(form, columns={name: _compact(form.over(expression)) for name, expression in columns})
+        case Join():
+            return _join(relation, _form(relation.left), _form(relation.right))
+        case SemiJoin():
+            return _semi_join(relation, _form(relation.child), _form(relation.other))
+        case UnionAll(left, right) | Intersect(left, right) | Except(left, right):
+            sides: list[Json] = [_with_columns(_form(side)) for side in (left, right)]
+            places = {name: _origin("place", place) for place, name in enumerate(shape_of(left).columns)}
+            return _Form({type(relation).__name__: sides}, places)
+        case Distinct(child):
+            form = _form(child)
+            return _Form({"distinct": form.document(), "columns": _sorted(form.listed())}, _behind("distinct", form))
+        case Bound(child, most):
+            form = _form(child)
+            return _Form({"bound": _with_columns(form), "rows": most}, form.columns)
+        case Grouped():
+            return _grouped(relation, _form(relation.child))
 
 
-def _filters(rows: Filter) -> Json:
-    conditions: list[Condition] = []
-    child: Rows = rows
-    while isinstance(child, Filter):
-        conditions.append(child.condition)
-        child = child.child
-    condition = simplify(And(tuple(conditions)))
-    return _rows(child) if condition == And(()) else {"filter": _rows(child), "where": _condition(condition)}
+def _part(part: Part, form: _Form) -> _Form:
+    """The salt of a part names its partition."""
+    rows: Json = {
+        "part": form.document(), "by": part.by, "values": _keys(part.values), "value": _keys((part.value,)),
+        "parts": part.max_parts_per_unit, "partition": part.salt,
+    }  # fmt: skip
+    return _Form(rows, form.columns)
 
 
-def _limits(limits: Limits) -> Json:
+def _join(join: Join, left: _Form, right: _Form) -> _Form:
+    """Within units the rows of both sides are bounded, by a hash of all their columns, so that these matter."""
+    show = _Form.document if is_public(join.right) else _with_columns
+    rows: Json = {"join": [show(left), show(right)], "on": _on(join.on, left, right), "kind": join.kind.value}
+    return _Form(rows, {**_behind("left", left), **_behind("right", right)})
+
+
+def _semi_join(join: SemiJoin, child: _Form, other: _Form) -> _Form:
+    rows: Json = {
+        "semi join": [child.document(), other.document()], "on": _on(join.on, child, other), "negated": join.negated,
+    }  # fmt: skip
+    return _Form(rows, child.columns)
+
+
+def _on(on: tuple[tuple[str, str], ...], left: _Form, right: _Form) -> Json:
+    return _sorted([[document_of(left.columns[first]), document_of(right.columns[second])] for first, second in on])
+
+
+def _grouped(grouped: Grouped, form: _Form) -> _Form:
+    facts = shape_of(grouped.child).columns
+    keys = {key: _origin("key", document_of(form.columns[key])) for key in grouped.keys}
+    folds = {column.name: _fold(column, form, facts) for column in grouped.columns}
+    rows: Json = {"groups": form.document(), "by": _sorted(map(document_of, keys.values()))}
+    return _Form(rows, {**keys, **folds})
+
+
+def _fold(column: Folded, form: _Form, facts: Mapping[str, Facts]) -> Expression:
+    if column.value is None:
+        return _origin("fold", column.fold.value)
+    return _origin("fold", column.fold.value, document_of(form.over(column.value)), _facts(column.value, facts))
+
+
+def _behind(tag: str, form: _Form) -> dict[str, Expression]:
+    """The columns of a relation as columns of another one that is made of it."""
+    return {name: _origin(tag, document_of(column)) for name, column in form.columns.items()}
+
+
+def _origin(*parts: Json) -> Expression:
+    return _compact(Origin(text([*parts])))
+
+
+def _compact(column: Expression) -> Expression:
+    """The column, or the hash of its text if that is long."""
+    written = text_of(column)
+    return column if len(written) <= _LONGEST else Origin(text(["sha256", sha256(written.encode()).hexdigest()]))
+
+
+def _with_columns(form: _Form) -> Json:
+    return {"rows": form.document(), "columns": form.listed()}
+
+
+def _key(name: str, form: _Form, columns: Mapping[str, Facts]) -> Json:
+    """A key, and what is public of its values: it says which groups an answer lists."""
+    facts = _facts(ColumnRef(name), columns)
+    return [document_of(form.columns[name]), facts, _keys(columns[name].values)]
+
+
+def _statistic(statistic: Statistic, form: _Form, columns: Mapping[str, Facts]) -> Json:
+    """What it computes, from what, and by which public facts; only those of `TopK` list values."""
+    values: list[Json] = [[document_of(form.over(v)), _facts(v, columns)] for v in values_of(statistic)]
+    listed = _keys(facts_of(statistic.value, columns).values) if isinstance(statistic, TopK) else None
+    parameters = {f.name: getattr(statistic, f.name) for f in fields(statistic)}
+    own: dict[str, Json] = {name: _plain(value) for name, value in parameters.items() if name not in _VALUES}
+    return [
+        type(statistic).__name__,
+        *values,
+        *([listed] if listed else []),
+        {n: part for n, part in own.items() if part},
+    ]
+
+
+_VALUES: Final = frozenset({"value", "first", "second", "values"})
+
+
+def _facts(expression: Expression, columns: Mapping[str, Facts]) -> Json:
+    """The facts by which numbers are clamped and put on a lattice."""
+    facts = facts_of(expression, columns)
+    ends = (facts.interval.lower, facts.interval.upper, facts.resolution)
+    return [facts.kind.value, *map(_plain, ends), facts.nullable]
+
+
+def _keys(values: tuple[Key, ...] | None) -> Json:
+    """Public keys in their order, each with its type."""
+    return None if values is None else [[type(value).__name__, str(value)] for value in values]
+
+
+def _plain(value: object) -> Json:
+    """A parameter as it is written down."""
+    match value:
+        case None | bool() | int():
+            return value
+        case Enum():
+            return str(value.value)
+        case tuple():
+            return [_plain(one) for one in value]
+        case _:
+            return str(value)
+
+
+def _sorted(documents: Iterable[Json]) -> list[Json]:
+    return sorted(documents, key=text)
+
+
+def _limits(limits: Limits | None) -> Json:
+    if limits is None:
+        return None
     return [limits.max_rows_per_unit, limits.max_groups_per_unit, limits.max_rows_per_group_per_unit]
 
 
-def _condition(condition: Condition) -> Json:
-    match condition:
-        case And(conditions) | Or(conditions):
-            return [type(condition).__name__, *(_condition(c) for c in conditions)]
-        case Not(inner):
-            return ["Not", _condition(inner)]
-        case Compare(comparison, left, right):
-            return ["Compare", comparison.value, _side_text(left), _side_text(right)]
-        case IsIn(column, values):
-            return ["IsIn", column.name, *(_literal_text(v) for v in values)]
-        case IsNull(column) | IsTrue(column):
-            return [type(condition).__name__, column.name]
-
-
-def _side_text(side: Scalar) -> str:
-    return f"column {side.name}" if isinstance(side, ColumnRef) else _literal_text(side)
-
-
-def _literal_text(literal: Literal) -> str:
-    return _text(_key(literal.value))
-
-
-def _key(value: Value | int) -> Json:
-    """A constant with its type: the text '1', the number 1 and true are three things."""
-    return [type(value).__name__.replace("Fraction", "int"), str(value)]
-
-
-def _text(document: Json) -> str:
-    return json.dumps(document, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+def _shares(weights: tuple[Fraction, ...]) -> Json:
+    """Weights as shares of the whole; equal ones are as none."""
+    if len(set(weights)) <= 1:
+        return None
+    return [str(weight / sum(weights, start=Fraction(0))) for weight in weights]

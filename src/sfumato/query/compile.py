@@ -1,105 +1,109 @@
 """A question and a price to a `PrivatePlan`: the passes in order, and nothing else."""
 
-from collections.abc import Callable, Sequence
-from typing import Final
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from math import floor
+from typing import TypeAlias
 
-from sfumato.errors import NotPrivateError, ParameterError
-from sfumato.privacy.guarantees import ApproxDP, PureDP
+from sfumato.errors import ParameterError
+from sfumato.privacy.guarantees import ApproxDP, PureDP, guarantee
 from sfumato.privacy.neighbors import NeighboringRelation
 from sfumato.query.allocation import allocate
-from sfumato.query.bounding import enforce_limits
-from sfumato.query.measures import Measure, RowCount, ValueCount, numeric_column, step_sum
-from sfumato.query.plan import CountOutput, KeyColumn, MeanOutput, Output, PrivatePlan, Statement, SumOutput
-from sfumato.query.relations import Aggregate, CountRows, CountValues, GroupBy, Mean, Statistic, Sum, table_of
-from sfumato.query.schema import Table
-from sfumato.query.stability import sensitivity
+from sfumato.query.auto_bounds import SHARE, automatic, bounds_section, chosen_bounds, widest_bounds, with_bounds
+from sfumato.query.keys import grouping_sets
+from sfumato.query.plan import BoundsFirst, Law, PrivatePlan
+from sfumato.query.relations import Aggregate
+from sfumato.query.sections import check_size, draft, ground_of
+from sfumato.query.shape import Metric
 
-MAX_GROUPS: Final = 1_000_000
-PASSES: Final[tuple[Callable[[Aggregate], Aggregate], ...]] = (enforce_limits,)
+Measured: TypeAlias = Sequence[Sequence[Sequence[int]]]
+"""For each measurement, for each group, its whole numbers."""
 
 
 def compile_plan(
-    question: Aggregate, total: PureDP | ApproxDP, *, neighboring_relation: NeighboringRelation
+    question: Aggregate,
+    total: PureDP | ApproxDP,
+    *,
+    neighboring_relation: NeighboringRelation,
+    law: Law | None = None,
 ) -> PrivatePlan:
     """The plan that answers a question for at most `total`.
 
+    Args:
+        question: What is asked.
+        total: What all of it may cost together.
+        neighboring_relation: What may change between neighbouring databases.
+        law: The law that additive noise must have; None takes the better one for each measure.
+
     Raises:
-        NotPrivateError: A key column without public keys.
+        NotPrivateError: Private keys without δ, or a question that looks at two units at once.
         UnboundedSensitivityError: A sum without bounds, or a unit without limits.
-        ParameterError: An unknown column, a sum over one that is no number, or more groups than an answer can hold.
+        ParameterError: An unknown column, values of a wrong kind, or more groups than an answer can hold.
     """
-    for rewrite in PASSES:
-        question = rewrite(question)
-    statement, columns, outputs = exact_half(question)
-    sensitivities = tuple(
-        tuple(
-            sensitivity(
-                statement.rows, statement.measures[index], group_count=statement.group_count,
-                neighboring_relation=neighboring_relation, grouped=bool(statement.keys),
-            )
-            for index in column
-        )
-        for column in columns
-    )  # fmt: skip
-    allocation = allocate(sensitivities, total)
+    if automatic(question):
+        return _bounds_first(question, total, neighboring_relation, law)
+    drafts = [
+        draft(question, keys, neighboring_relation=neighboring_relation) for keys in grouping_sets(question.child)
+    ]
+    check_size(drafts)
+    columns = [column for one in drafts for column in one.needs]
+    weights = [weight for one in drafts for weight in one.weights(question.weights)]
+    allocation = allocate(columns, total, weights=weights, law=law)
+    shares = iter(allocation.shares)
+    sections = tuple(one.section([next(shares) for _ in one.needs]) for one in drafts)
+    return PrivatePlan(question=question, sections=sections, charge=allocation.charge)
+
+
+def with_chosen_bounds(
+    plan: PrivatePlan, released: Measured, *, neighboring_relation: NeighboringRelation
+) -> PrivatePlan:
+    """The plan of a question once its bounds are chosen, for what was kept for it; any other plan as it is.
+
+    It never fails: where noise cannot be drawn for the chosen bounds, the widest are taken, for which it was tried.
+
+    Args:
+        plan: A plan, perhaps with `bounds`.
+        released: What each measurement of those released.
+        neighboring_relation: What may change between neighbouring databases.
+    """
+    if plan.bounds is None:
+        return plan
+    ground = ground_of(plan.question, ())
+    chosen = chosen_bounds(ground, plan.question, plan.bounds.section, released)
+    question = with_bounds(plan.question, chosen)
+    try:
+        return compile_plan(question, plan.bounds.rest, neighboring_relation=neighboring_relation, law=plan.bounds.law)
+    except ParameterError:
+        widest = with_bounds(plan.question, widest_bounds(ground, plan.question))
+        return replace(plan, question=widest, bounds=None)
+
+
+def _bounds_first(
+    question: Aggregate, total: PureDP | ApproxDP, neighboring_relation: NeighboringRelation, law: Law | None
+) -> PrivatePlan:
+    """A quarter of the share of an automatic statistic goes to its bounds; planned with the widest ones.
+
+    δ is charged even if no noise takes it: whether it does may depend on the bounds. Public rows cost nothing.
+    """
+    ground = ground_of(question, ())
+    if ground.shape.metric is Metric.PUBLIC:
+        total = PureDP(0)
+    weights = question.weights or (Fraction(1),) * len(question.statistics)
+    weight_of = dict(zip((name for name, _ in question.statistics), weights, strict=True))
+    whole = sum(weights, start=Fraction(0))
+    epsilons = [_on_grid(total.epsilon * SHARE * weight_of[name] / whole) for name, _ in automatic(question)]
+    section = bounds_section(question, ground, epsilons, neighboring_relation)
+    rest = guarantee(total.epsilon - sum(epsilons, start=Fraction(0)), total.delta)
+    widest = compile_plan(
+        with_bounds(question, widest_bounds(ground, question)), rest, neighboring_relation=neighboring_relation, law=law
+    )
     return PrivatePlan(
-        question=question, statement=statement, outputs=outputs, mechanisms=allocation.mechanisms,
-        sensitivities=tuple(s for column in sensitivities for s in column), charge=allocation.charge,
+        question=question, sections=widest.sections, charge=total,
+        bounds=BoundsFirst(section=section, rest=rest, law=law),
     )  # fmt: skip
 
 
-def exact_half(question: Aggregate) -> tuple[Statement, tuple[tuple[int, ...], ...], tuple[Output, ...]]:
-    """What the engine computes; for each column its measures; and how the answer is made of them."""
-    table = table_of(question.child.child)
-    measures: list[Measure] = []
-    columns: list[tuple[int, ...]] = []
-    outputs: list[Output] = []
-    for name, statistic in question.statistics:
-        first = len(measures)
-        own, output = _lowered(table, name, statistic, first)
-        measures.extend(own)
-        columns.append(tuple(range(first, first + len(own))))
-        outputs.append(output)
-    statement = Statement(rows=question.child.child, keys=key_columns(table, question.child), measures=tuple(measures))
-    if statement.group_count > MAX_GROUPS:
-        groups = f"{statement.group_count:,} groups"
-        raise ParameterError("GROUP BY", groups, f"must make at most {MAX_GROUPS:,}; every listed one is in the answer")
-    return statement, tuple(columns), tuple(outputs)
-
-
-def key_columns(table: Table, groups: GroupBy) -> tuple[KeyColumn, ...]:
-    """The columns to group by, with the keys that the policy lists.
-
-    Raises:
-        NotPrivateError: A column has no listed keys, so that the presence of a group would tell of a person.
-    """
-    columns = []
-    for name in groups.keys:
-        values = table.column(name).values
-        if values is None:
-            raise NotPrivateError(
-                f"GROUP BY {name}",
-                "which groups exist would tell who is in the data",
-                f"List the public keys in the policy: values = [...] for {name}.",
-            )
-        columns.append(KeyColumn(name=name, values=values))
-    return tuple(columns)
-
-
-def _lowered(table: Table, name: str, statistic: Statistic, at: int) -> tuple[Sequence[Measure], Output]:
-    match statistic:
-        case CountRows():
-            return [RowCount()], CountOutput(name=name, count=at)
-        case CountValues(column):
-            return [ValueCount(column, table.column(column).nullable)], CountOutput(name=name, count=at)
-        case Sum(column):
-            total = step_sum(table, column, centred=False)
-            return [total], SumOutput(name=name, total=at, resolution=table.column(column).resolution)
-        case Mean(column):
-            facts = numeric_column(table, column)
-            centred = step_sum(table, column, centred=True)
-            output = MeanOutput(
-                name=name, count=at, total=at + 1, resolution=facts.resolution, centre=centred.offset,
-                lower=centred.lower, upper=centred.upper,
-            )  # fmt: skip
-            return [ValueCount(column, facts.nullable), centred], output
+def _on_grid(epsilon: Fraction) -> Fraction:
+    """Rounded down to 12 decimals, so that what is left of the budget is a decimal too."""
+    return Fraction(floor(epsilon * 10**12), 10**12)

@@ -1,38 +1,26 @@
-"""Typed conditions from untyped parts, for both front ends: like is compared with like, or the question is refused."""
+"""Constants, and the conditions that are made of simpler ones, for both front ends."""
 
+from collections.abc import Iterable
+from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
-from typing import Final
 
 from sfumato.errors import NotPrivateError, ParameterError
 from sfumato.numeric.rationals import exact
-from sfumato.query.expressions import (
-    OPERATORS,
-    And,
-    ColumnRef,
-    Compare,
-    Comparison,
-    Condition,
-    IsIn,
-    IsNull,
-    IsTrue,
-    Literal,
-    Not,
-    Or,
-    Scalar,
-)
-from sfumato.query.schema import Kind, Table, unicode_text
-
-_KIND_OF: Final = {Fraction: "number", str: "text", bool: "boolean"}
-_FAMILY: Final = {Kind.INTEGER: "number", Kind.FLOAT: "number", Kind.TEXT: "text", Kind.BOOLEAN: "boolean"}
+from sfumato.query.expressions import And, Compare, Comparison, Condition, Expression, IsIn, Literal
+from sfumato.query.schema import unicode_text
 
 
 def literal(value: object) -> Literal:
-    """A constant of one of the types that columns have.
+    """A constant of one of the kinds that columns have; numbers at their word, so that 0.1 is 1/10.
 
     Raises:
         NotPrivateError: NULL, which compares with nothing.
-        ParameterError: Something else, or text that is not Unicode.
+        ParameterError: Something else, text that is not Unicode, or a time with a time zone.
+
+    Example:
+        >>> literal(0.1)
+        Literal(value=Fraction(1, 10))
     """
     match value:
         case None:
@@ -40,76 +28,35 @@ def literal(value: object) -> Literal:
         case bool():
             return Literal(value)
         case str():
-            return Literal(unicode_text(value, "literal"))
+            return Literal(unicode_text(str.__str__(value), "literal"))
         case int() | float() | Decimal() | Fraction():
             return Literal(exact(value, "literal"))
+        case datetime():
+            return Literal(_without_zone(value))
+        case date():
+            return Literal(date(value.year, value.month, value.day))
         case _:
-            raise ParameterError("literal", type(value).__name__, "must be a number, text or a boolean")
+            raise ParameterError("literal", type(value).__name__, "must be a number, text, a truth, a date or a time")
 
 
-def compare(table: Table, comparison: Comparison, left: Scalar, right: Scalar) -> Condition:
-    """A comparison of two sides of one type.
-
-    Raises:
-        ParameterError: The sides have different types, or a column does not exist.
-    """
-    first, second = family(table, left), family(table, right)
-    if first != second:
-        raise ParameterError("comparison", f"{first} {comparison} {second}", "must compare values of one type")
-    if isinstance(left, Literal) and isinstance(right, Literal):  # decided here, exactly; engines would round
-        return And(()) if OPERATORS[comparison](left.value, right.value) else Or(())
-    return Compare(comparison, left, right)
-
-
-def is_in(table: Table, column: ColumnRef, values: tuple[Literal, ...]) -> Condition:
-    """Whether a column is one of some constants of its type.
+def is_in(value: Expression, constants: Iterable[Literal]) -> IsIn:
+    """Whether a value is one of some constants.
 
     Raises:
-        ParameterError: No constants, or one of another type.
+        ParameterError: There are none.
     """
+    values = tuple(constants)
     if not values:
         raise ParameterError("IN", "()", "must list at least one constant")
-    for value in values:
-        compare(table, Comparison.EQUAL, column, value)
-    return IsIn(column, values)
+    return IsIn(value, values)
 
 
-def is_true(table: Table, column: ColumnRef) -> Condition:
-    """A boolean column as a condition.
-
-    Raises:
-        ParameterError: The column is of another type.
-    """
-    if family(table, column) != "boolean":
-        raise ParameterError("condition", column.name, "must be true or false; compare the column with something")
-    return IsTrue(column)
+def between(value: Expression, lower: Expression, upper: Expression) -> Condition:
+    """Whether a value lies between two others, both included."""
+    return And((Compare(Comparison.GREATER_EQUAL, value, lower), Compare(Comparison.LESS_EQUAL, value, upper)))
 
 
-def checked(table: Table, condition: Condition) -> Condition:
-    """A condition that was made elsewhere, held against the columns of this table.
-
-    Raises:
-        ParameterError: It names a column that does not exist here, or compares values of two types.
-    """
-    match condition:
-        case And(conditions) | Or(conditions):
-            for inner in conditions:
-                checked(table, inner)
-        case Not(inner):
-            checked(table, inner)
-        case Compare(comparison, left, right):
-            compare(table, comparison, left, right)
-        case IsIn(column, values):
-            is_in(table, column, values)
-        case IsTrue(column):
-            is_true(table, column)
-        case IsNull(column):
-            family(table, column)
-    return condition
-
-
-def family(table: Table, side: Scalar) -> str:
-    """What a side can be compared with: number, text or boolean."""
-    if isinstance(side, ColumnRef):
-        return _FAMILY[table.column(side.name).kind]
-    return _KIND_OF[type(side.value)]
+def _without_zone(value: datetime) -> datetime:
+    if value.tzinfo is not None:
+        raise ParameterError("literal", "a time with a zone", "must have no time zone; convert it to UTC and drop it")
+    return datetime.combine(value.date(), value.time())

@@ -1,238 +1,179 @@
 """The DataFrame front end: immutable, it only builds relations."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Generic, NoReturn, TypeVar
+from dataclasses import replace as with_fields
+from typing import Generic, Self, TypeVar
 
 from sfumato.errors import ParameterError
-from sfumato.query.conditions import checked, compare, is_in, is_true, literal
-from sfumato.query.expressions import And, ColumnRef, Comparison, Condition, IsNull, Not, Or, depth
-from sfumato.query.relations import (
-    Aggregate,
-    CountRows,
-    CountValues,
-    Filter,
-    GroupBy,
-    Mean,
-    Rows,
-    Source,
-    Statistic,
-    Sum,
-    table_of,
-)
-from sfumato.query.schema import Table, unicode_text
-
-INTERVAL_ENDS: Final = ("_low", "_high")
-"""What the two ends of an answer's interval are called, behind its name."""
-
-MAX_DEPTH: Final = 40
-"""How deep conditions and filters may be nested: engines and the stack of Python have room for twice as much."""
+from sfumato.numeric.rationals import Number, positive
+from sfumato.query.bounding import narrowed
+from sfumato.query.expressions import ColumnRef
+from sfumato.query.folds import folded
+from sfumato.query.grouping_sets import cube, rollup
+from sfumato.query.handles import expression_of
+from sfumato.query.joining import fresh, renamed
+from sfumato.query.questions import presented
+from sfumato.query.relations import Grouped, Statistic
+from sfumato.query.row_steps import RowSteps, column_name
+from sfumato.query.schema import Limits
+from sfumato.query.shape import Metric, shape_of
+from sfumato.query.statistics import Value
 
 Q = TypeVar("Q")
 
 
-def count(column: str | None = None) -> Statistic:
-    """The number of rows, or of values that are not NULL.
+class Frame(RowSteps[Q]):
+    """Rows, to be filtered, joined, grouped and aggregated; every step is a new frame and looks at no data.
+
+    A column is ``frame.age`` or ``frame["age"]``. Tables that belong to the same privacy unit are joined, united and
+    compared within each unit: what a unit has never meets what another one has.
 
     Example:
-        >>> count()
-        CountRows()
+        >>> from sfumato.query.relations import Source
+        >>> from sfumato.query.schema import Table, integer
+        >>> from sfumato.query.statistics import mean
+        >>> table = Table(name="people", columns={"age": integer(0, 120), "pay": integer(0, 100)})
+        >>> people = Frame(Source(table), ask=lambda question: question)
+        >>> question = people.filter(people.age > 50).group_by(decade=people.age // 10).agg(pay=mean("pay"))
+        >>> question.child.child.keys
+        ('decade',)
     """
-    return CountRows() if column is None else CountValues(column)
 
+    __slots__ = ()
 
-def sum(column: str) -> Statistic:  # noqa: A001 # the field's word, used as sf.sum
-    """The sum of a column, each value clamped to its declared bounds.
+    def per_unit(
+        self, *, rows: int | None = None, groups: int | None = None, rows_per_group: int | None = None
+    ) -> Self:
+        """Count less of each unit than the policy allows: less noise, and less of those that have much.
 
-    Example:
-        >>> sum("hours")
-        Sum(column='hours')
-    """
-    return Sum(column)
+        Args:
+            rows: How many of its rows count.
+            groups: In how many groups.
+            rows_per_group: How many rows in each of them.
 
+        Raises:
+            ParameterError: Each row is a unit, or no limit is stated.
+        """
+        asked = Limits(max_rows_per_unit=rows, max_groups_per_unit=groups, max_rows_per_group_per_unit=rows_per_group)
+        if self.shape.metric is not Metric.UNITS:
+            raise ParameterError("per_unit", "limits", "belong to rows that have owners")
+        if asked == Limits():
+            raise ParameterError("per_unit", "no limit", "must state at least one, such as groups=3")
+        return type(self)(self.relation, self.ask, narrowed(asked, self.limits))
 
-def mean(column: str) -> Statistic:
-    """The mean of a column, each value clamped to its declared bounds.
+    def group_by(self, *keys: Value, **named: Value) -> "Groups[Q]":
+        """One group for each combination of the values of some keys.
 
-    Example:
-        >>> mean("hours")
-        Mean(column='hours')
-    """
-    return Mean(column)
+        Keys are columns or, by a name, what is computed of them: ``people.group_by("sex", decade=people.age // 10)``.
+
+        Raises:
+            ParameterError: A column does not exist, or a computed key has no name.
+        """
+        labels = (*map(column_name, keys), *named)
+        columns = self._columns()
+        names = []
+        for label, value in zip(labels, (*keys, *named.values()), strict=True):
+            expression = expression_of(value)
+            names.append(expression.name if isinstance(expression, ColumnRef) else fresh(label, columns))
+            columns.setdefault(names[-1], expression)
+        is_computed = len(columns) > len(self.shape.columns)
+        return Groups(self._selected(columns) if is_computed else self, tuple(names), labels)
+
+    def agg(self, *, weights: Mapping[str, Number] | None = None, **statistics: Statistic) -> Q:
+        """The question for some statistics of all rows; see `Groups.agg`."""
+        return self.group_by().agg(weights=weights, **statistics)
+
+    def fold(self, **statistics: Statistic) -> "Frame[Q]":
+        """One row of exact statistics, of each unit where rows have owners; see `Groups.fold`."""
+        return self.group_by().fold(**statistics)
 
 
 @dataclass(frozen=True, slots=True)
-class Where:
-    """A condition on rows; combine with &, | and ~."""
+class Groups(Generic[Q]):
+    """The groups of a frame, to be aggregated for an answer, or folded into other rows.
 
-    condition: Condition
-
-    def __and__(self, other: "Where") -> "Where":
-        return Where(And((*_side_by_side(And, self), *_side_by_side(And, other))))
-
-    def __or__(self, other: "Where") -> "Where":
-        return Where(Or((*_side_by_side(Or, self), *_side_by_side(Or, other))))
-
-    def __invert__(self) -> "Where":
-        return Where(Not(self.condition))
-
-    def __bool__(self) -> NoReturn:
-        raise ParameterError("condition", "and / or / not", "must be combined with &, | and ~")
-
-
-def _side_by_side(kind: type[And] | type[Or], where: Where) -> tuple[Condition, ...]:
-    """So that a long chain of one connective is wide and not deep."""
-    return where.condition.conditions if isinstance(where.condition, kind) else (where.condition,)
-
-
-class ColumnHandle:
-    """A column of a table, to be compared."""
-
-    __slots__ = ("_table", "reference")
-
-    def __init__(self, table: Table, name: str) -> None:
-        table.column(name)
-        self._table, self.reference = table, ColumnRef(name)
-
-    def _compare(self, comparison: Comparison, other: object) -> Where:
-        right = other.reference if isinstance(other, ColumnHandle) else literal(other)
-        return Where(compare(self._table, comparison, self.reference, right))
-
-    def __eq__(self, other: object) -> Where:  # type: ignore[override] # a comparison of columns is a condition
-        return self._compare(Comparison.EQUAL, other)
-
-    def __ne__(self, other: object) -> Where:  # type: ignore[override] # the same
-        return self._compare(Comparison.NOT_EQUAL, other)
-
-    __hash__ = None  # type: ignore[assignment] # columns are compared, never looked up
-
-    def __lt__(self, other: object) -> Where:
-        return self._compare(Comparison.LESS, other)
-
-    def __le__(self, other: object) -> Where:
-        return self._compare(Comparison.LESS_EQUAL, other)
-
-    def __gt__(self, other: object) -> Where:
-        return self._compare(Comparison.GREATER, other)
-
-    def __ge__(self, other: object) -> Where:
-        return self._compare(Comparison.GREATER_EQUAL, other)
-
-    def between(self, lower: object, upper: object) -> Where:
-        """Between two constants, both included."""
-        return (self >= lower) & (self <= upper)
-
-    def is_in(self, values: Iterable[object]) -> Where:
-        """One of some constants."""
-        return Where(is_in(self._table, self.reference, tuple(map(literal, values))))
-
-    def is_null(self) -> Where:
-        """NULL: absent, NaN, or not convertible to the declared type."""
-        return Where(IsNull(self.reference))
-
-    def is_true(self) -> Where:
-        """A boolean column as a condition."""
-        return Where(is_true(self._table, self.reference))
-
-
-class Frame(Generic[Q]):
-    """Rows of a table, to be filtered, grouped and aggregated; every step is a new frame.
-
-    Args:
-        rows: The relation so far.
-        ask: Makes a question of a finished relation.
+    Attributes:
+        frame: The rows, with the keys as columns.
+        keys: The names of those columns.
+        labels: What the answer calls them.
+        sets: GROUPING SETS of the keys, if there are any.
+        consistent: Whether sums over GROUPING SETS are made to add up.
     """
 
-    __slots__ = ("_ask", "_keys", "_rows")
+    frame: Frame[Q]
+    keys: tuple[str, ...]
+    labels: tuple[str, ...]
+    sets: tuple[tuple[str, ...], ...] = ()
+    consistent: bool = False
 
-    def __init__(self, rows: Rows, ask: Callable[[Aggregate], Q], keys: tuple[str, ...] = ()) -> None:
-        self._rows, self._ask, self._keys = rows, ask, keys
+    def rollup(self, *, consistent: bool = False) -> "Groups[Q]":
+        """Totals too: by all keys, then without the last one, down to all rows together.
 
-    def __getitem__(self, name: str) -> ColumnHandle:
-        return ColumnHandle(table_of(self._rows), name)
-
-    def __getattr__(self, name: str) -> ColumnHandle:
-        columns = table_of(self._rows).columns
-        if name not in columns:
-            raise AttributeError(f"{name} is no column; the table has {', '.join(columns)}")
-        return self[name]
-
-    def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *table_of(self._rows).columns]
-
-    def filter(self, where: Where) -> "Frame[Q]":
-        """Only the rows for which a condition is true."""
-        if not isinstance(where, Where):
-            raise ParameterError("where", type(where).__name__, "must be a condition, such as people.age > 50")
-        filtered = Filter(self._rows, where.condition)
-        check_depth(filtered)
-        checked(table_of(self._rows), where.condition)
-        return Frame(filtered, self._ask, self._keys)
-
-    def group_by(self, *keys: str) -> "Frame[Q]":
-        """One group for each combination of the public keys of some columns.
-
-        Raises:
-            ParameterError: A column does not exist, or is named twice.
+        Args:
+            consistent: Whether sums are made to add up to their totals, which is free.
         """
-        return Frame(self._rows, self._ask, checked_keys(table_of(self._rows), keys))
+        return with_fields(self, sets=rollup(self.keys), consistent=consistent)
 
-    def agg(self, **statistics: Statistic) -> Q:
+    def cube(self, *, consistent: bool = False) -> "Groups[Q]":
+        """Totals too: by every choice of the keys."""
+        return with_fields(self, sets=cube(self.keys), consistent=consistent)
+
+    def grouping_sets(self, *sets: tuple[str, ...], consistent: bool = False) -> "Groups[Q]":
+        """Only some choices of the keys, by their names in the answer: ``grouping_sets(("sex",), ())``."""
+        keys = dict(zip(self.labels, self.keys, strict=True))
+        for label in (label for kept in sets for label in kept):
+            if label not in keys:
+                raise ParameterError("grouping_sets", label, f"must be one of the keys: {', '.join(keys)}")
+        by_key = tuple(tuple(keys[label] for label in kept) for kept in sets)
+        return with_fields(self, sets=by_key, consistent=consistent)
+
+    def agg(self, *, weights: Mapping[str, Number] | None = None, **statistics: Statistic) -> Q:
         """The question for some statistics of each group, by the names they are to have.
 
+        Args:
+            weights: Shares of the budget, by those names; 1 for those left out.
+            statistics: Such as ``n=sf.count()``.
+
         Raises:
-            ParameterError: No statistic, or a column that does not exist.
+            ParameterError: No statistic, a column that does not exist, or a name twice.
         """
-        return self._ask(aggregate(self._rows, self._keys, tuple(statistics.items())))
+        checked = _checked(statistics)
+        for name in weights or {}:
+            if name not in checked:
+                raise ParameterError("weights", name, f"must be one of the statistics: {', '.join(checked)}")
+        shares = tuple(positive((weights or {}).get(name, 1), "weights") for name in checked) if weights else ()
+        question = presented(
+            self.frame.relation, keys=self.keys, labels=() if self.labels == self.keys else self.labels,
+            sets=self.sets, statistics=tuple(checked.items()), limits=self.frame.limits, weights=shares,
+            consistent=self.consistent,
+        )  # fmt: skip
+        return self.frame.ask(question)
+
+    def fold(self, **statistics: Statistic) -> Frame[Q]:
+        """A row for each group, with exact statistics of it that only further steps see: a sub-query.
+
+        Where rows have owners, the groups are of one unit each: ``visits.group_by("day").fold(n=sf.count())`` has a row
+        for each day of each visitor, and without keys there is one row a visitor.
+
+        Args:
+            statistics: count, count_distinct, sum, mean, min and max.
+
+        Raises:
+            NotPrivateError: It is another statistic.
+            ParameterError: Limits or grouping sets are asked for before.
+        """
+        if self.frame.limits is not None or self.sets:
+            raise ParameterError("fold", "limits or grouping sets", "must come after it: they are of the answer")
+        shape = shape_of(self.frame.relation)
+        columns = tuple(folded(name, statistic, shape) for name, statistic in _checked(statistics).items())
+        grouped = Grouped(self.frame.relation, self.keys, columns)
+        labels = {key: label for key, label in zip(self.keys, self.labels, strict=True) if key != label}
+        return Frame(renamed(grouped, shape_of(grouped), labels), self.frame.ask)
 
 
-def checked_keys(table: Table, keys: tuple[str, ...]) -> tuple[str, ...]:
-    """Keys that exist, each once.
-
-    Raises:
-        ParameterError: One does not.
-    """
-    for key in keys:
-        table.column(key)
-    if len(set(keys)) != len(keys):
-        raise ParameterError("keys", keys, "must name each column once")
-    return keys
-
-
-def check_depth(rows: Rows) -> None:
-    """Refuse what is nested deeper than every later step can follow, before it costs anything.
-
-    Raises:
-        ParameterError: Too many filters one after the other, or AND, OR and NOT nested too deeply.
-    """
-    steps = 0
-    while not isinstance(rows, Source):
-        steps += 1 + (depth(rows.condition) if isinstance(rows, Filter) else 0)
-        rows = rows.child
-    if steps > MAX_DEPTH:
-        raise ParameterError(
-            "condition", f"{steps} levels", f"must be nested at most {MAX_DEPTH} deep; combine conditions side by side"
-        )
-
-
-def aggregate(
-    rows: Rows, keys: tuple[str, ...], statistics: tuple[tuple[str, Statistic], ...], labels: tuple[str, ...] = ()
-) -> Aggregate:
-    """A whole question, its names checked.
-
-    Raises:
-        ParameterError: No statistic, an unknown column, or an output name twice.
-    """
-    check_depth(rows)
-    table = table_of(rows)
-    if not statistics:
-        raise ParameterError("statistics", "none", "must ask for at least one, such as n=sf.count()")
-    for _, statistic in statistics:
-        if not isinstance(statistic, CountRows):
-            table.column(statistic.column)
-    names = [unicode_text(name, "statistics") for name, _ in statistics]
-    columns = [*(labels or keys), *names, *(name + end for name in names for end in INTERVAL_ENDS)]
-    if len(set(columns)) != len(columns):
-        requirement = "must have names that differ from each other and from …_low and …_high"
-        raise ParameterError("statistics", [*(labels or keys), *names], requirement)
-    return Aggregate(GroupBy(rows, keys, labels), statistics)
+def _checked(statistics: Mapping[str, Statistic]) -> Mapping[str, Statistic]:
+    for name, statistic in statistics.items():
+        if not isinstance(statistic, Statistic):
+            raise ParameterError(name, type(statistic).__name__, "must be a statistic, such as sf.count()")
+    return statistics

@@ -4,15 +4,63 @@ Every statistic of a question is made of these; each knows the range of what one
 """
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from fractions import Fraction
+from math import floor
+from typing import Final, TypeAlias
 
 from sfumato.errors import ParameterError, UnboundedSensitivityError
-from sfumato.query.schema import Column, Kind, Table
+from sfumato.query.expressions import Expression
+from sfumato.query.facts import Facts
+from sfumato.query.kinds import NUMBERS
+from sfumato.query.schema import MAX_STEPS
+
+COARSEST: Final = Fraction(10**250)
+"""A resolution, its inverse, and sums of steps times it are doubles far from 0 and ∞."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Steps:
+    """A number on a lattice: floor(x / resolution + 1/2) in doubles, clamped to [lower, upper], less `offset`.
+
+    `lower`, `upper` and `offset` are whole numbers of steps.
+    """
+
+    value: Expression
+    resolution: Fraction
+    lower: int
+    upper: int
+    offset: int
+    nullable: bool
+
+    def __post_init__(self) -> None:
+        if self.lower > self.upper:
+            raise ParameterError(
+                "bounds", (self.lower, self.upper), "must have the lower end at or below the upper one"
+            )
+        if max(abs(self.lower), abs(self.upper)) > MAX_STEPS:
+            raise ParameterError("bounds", "a number", f"must lie within 2^53 steps of {self.resolution}")
+        if not 1 / COARSEST <= self.resolution <= COARSEST:
+            raise ParameterError("resolution", "out of range", "must lie between 1e-250 and 1e250")
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """The least and the most that a value is, less the offset."""
+        return self.lower - self.offset, self.upper - self.offset
+
+    @property
+    def null_amount(self) -> int:
+        """What a NULL adds: 0; or, should one turn up where none can be, what the bound nearest to 0 adds."""
+        return 0 if self.nullable else min(max(0, self.lower), self.upper) - self.offset
 
 
 @dataclass(frozen=True, slots=True)
 class RowCount:
     """The number of rows."""
+
+    @property
+    def present(self) -> tuple[Expression, ...]:
+        """What must not be NULL for a row to add anything; nothing."""
+        return ()
 
     def range(self) -> tuple[int, int]:
         """What one row adds, at least and at most."""
@@ -21,60 +69,133 @@ class RowCount:
 
 @dataclass(frozen=True, slots=True)
 class ValueCount:
-    """The number of rows in which a column is not NULL."""
+    """The number of rows in which a value (or each of several) is not NULL; of those that can be."""
 
-    column: str
-    nullable: bool
+    present: tuple[Expression, ...]
 
     def range(self) -> tuple[int, int]:
         """What one row adds, at least and at most."""
-        return (0, 1) if self.nullable else (1, 1)
+        return (0, 1) if self.present else (1, 1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class StepSum:
-    """The sum of a column in lattice steps, each value clamped to [lower, upper] and then moved by −offset."""
+    """The sum of a number in lattice steps; a NULL adds nothing."""
 
-    column: str
-    lower: int
-    upper: int
-    offset: int
-    nullable: bool
+    steps: Steps
 
     @property
-    def null_amount(self) -> int:
-        """What a NULL adds: 0, or where the column is not nullable, what the bound nearest to 0 adds."""
-        return 0 if self.nullable else min(max(0, self.lower), self.upper) - self.offset
+    def present(self) -> tuple[Expression, ...]:
+        """What must not be NULL for a row to add anything."""
+        return (self.steps.value,) if self.steps.nullable else ()
 
     def range(self) -> tuple[int, int]:
         """What one row adds, at least and at most."""
-        low, high = self.lower - self.offset, self.upper - self.offset
-        return (min(low, 0), max(high, 0)) if self.nullable else (low, high)
+        low, high = self.steps.ends
+        return (min(low, 0), max(high, 0)) if self.steps.nullable else (low, high)
 
 
-Measure: TypeAlias = RowCount | ValueCount | StepSum
+@dataclass(frozen=True, slots=True)
+class StepProduct:
+    """The sum of products of two numbers in lattice steps; a row in which either is NULL adds nothing."""
+
+    first: Steps
+    second: Steps
+
+    @property
+    def present(self) -> tuple[Expression, ...]:
+        """What must not be NULL for a row to add anything."""
+        both = (self.first, self.second)
+        return tuple(dict.fromkeys(steps.value for steps in both if steps.nullable))
+
+    def range(self) -> tuple[int, int]:
+        """What one row adds, at least and at most: a square is never below 0."""
+        products = [a * b for a in self.first.ends for b in self.second.ends]
+        low, high = min(products), max(products)
+        if self.first == self.second:
+            low = 0 if self.first.ends[0] <= 0 <= self.first.ends[1] else min(end**2 for end in self.first.ends)
+        return (min(low, 0), max(high, 0)) if self.present else (low, high)
 
 
-def step_sum(table: Table, column: str, *, centred: bool) -> StepSum:
-    """The clamped sum of a column, moved so that the middle of its bounds is 0 if `centred`.
+@dataclass(frozen=True, slots=True)
+class UnitCount:
+    """The number of units that have a row; where each row is a unit, the number of rows."""
+
+    @property
+    def present(self) -> tuple[Expression, ...]:
+        """What must not be NULL for a row to add anything; nothing."""
+        return ()
+
+    def range(self) -> tuple[int, int]:
+        """What one unit adds, at least and at most."""
+        return 0, 1
+
+
+@dataclass(frozen=True, slots=True)
+class CellCount:
+    """The number of different values of the statement's cell among the rows that are kept; NULL is none."""
+
+    @property
+    def present(self) -> tuple[Expression, ...]:
+        """What must not be NULL for a row to add anything; the cell is never NULL."""
+        return ()
+
+    def range(self) -> tuple[int, int]:
+        """What one row adds, at least and at most."""
+        return 0, 1
+
+
+Measure: TypeAlias = RowCount | ValueCount | StepSum | StepProduct | UnitCount | CellCount
+
+HOW_TO_BOUND: Final = (
+    "Declare bounds in the policy, or state some: bounds=(0, 100) in Python, in SQL "
+    "CASE WHEN x IS NOT NULL THEN LEAST(GREATEST(x, 0), 100) END."
+)
+"""NULL has to stay NULL, though LEAST and GREATEST leave it out."""
+
+LARGEST_FACTOR = 2**26
+"""Products are of numbers of at most so many steps, so that 128 bits hold the sums of all of them."""
+
+
+def steps_of(
+    value: Expression, facts: Facts, *, bounds: tuple[Fraction, Fraction] | None, what: str, centred: bool = False,
+    finest: int = MAX_STEPS,
+) -> Steps:  # fmt: skip
+    """The lattice steps of an expression, clamped to the stated bounds, or else to what is known of it.
+
+    Args:
+        value: The expression.
+        facts: What is known of it.
+        bounds: What the analyst states, or None.
+        what: What errors call it.
+        centred: Whether to move the middle of the bounds to 0.
+        finest: How many steps the bounds may have at most; the lattice is made coarser where they would have more.
 
     Raises:
-        UnboundedSensitivityError: The column has no bounds.
-        ParameterError: The column is no number.
+        UnboundedSensitivityError: Nothing bounds it.
+        ParameterError: It is no number.
     """
-    facts = numeric_column(table, column)
-    if facts.bounded_steps is None:
-        raise UnboundedSensitivityError(
-            table.name, column, f"Declare bounds in the policy, such as bounds = [0, 100] for {column}."
-        )
-    lower, upper = facts.bounded_steps
-    offset = (lower + upper) // 2 if centred else 0
-    return StepSum(column=column, lower=lower, upper=upper, offset=offset, nullable=facts.nullable)
+    if facts.kind not in NUMBERS:
+        raise ParameterError("expression", what, f"must be a number to be summed; it is of kind {facts.kind}")
+    lower, upper = bounds or (facts.interval.lower, facts.interval.upper)
+    if lower is None or upper is None:
+        missing = " and ".join(n for n, end in (("lower", lower), ("upper", upper)) if end is None)
+        raise UnboundedSensitivityError("expression", what, f"It has no {missing} bound. {HOW_TO_BOUND}")
+    if bounds is not None:
+        finest = min(finest, LARGEST_FACTOR)  # noise is wider than so fine a step, whatever the policy's lattice
+    resolution = facts.lattice if bounds is None or facts.resolution is not None else _bounded_lattice(bounds)
+    while max(abs(lower), abs(upper)) / resolution >= MAX_STEPS or (upper - lower) / resolution > finest:
+        resolution *= 2
+    first, last = (floor(end / resolution + Fraction(1, 2)) for end in (lower, upper))
+    return Steps(
+        value=value, resolution=resolution, lower=first, upper=last, offset=(first + last) // 2 if centred else 0,
+        nullable=facts.nullable,
+    )  # fmt: skip
 
 
-def numeric_column(table: Table, column: str) -> Column:
-    """The facts of a column that can be summed."""
-    facts = table.column(column)
-    if facts.kind not in {Kind.INTEGER, Kind.FLOAT}:
-        raise ParameterError("column", column, f"must be a number to be summed; it is declared as {facts.kind}")
-    return facts
+def _bounded_lattice(bounds: tuple[Fraction, Fraction]) -> Fraction:
+    """A power of 1/10 that gives the bounds at least 2^20 steps."""
+    width, step = bounds[1] - bounds[0], Fraction(1)
+    while 0 < width / step < 2**20:
+        step /= 10
+    return step

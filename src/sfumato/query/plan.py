@@ -1,77 +1,193 @@
-"""`PrivatePlan`: what an engine computes exactly, the mechanism on each measure, and how answers are made of them."""
+"""`PrivatePlan`: what engines compute, the mechanism on each of it, and how answers are made of what is released."""
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Final, Literal, TypeAlias
 
-from sfumato.mechanisms.gaussian import Gaussian
+from sfumato.mechanisms.extreme import Extreme
+from sfumato.mechanisms.gaussian_noise import GaussianNoise
 from sfumato.mechanisms.laplace import Laplace
-from sfumato.privacy.events import ComposedEvent
+from sfumato.mechanisms.noisy_top_k import NoisyTopK
+from sfumato.mechanisms.quantile import Quantile
+from sfumato.mechanisms.truncated_geometric import TruncatedGeometricSelection
+from sfumato.privacy.events import ApproxEvent, ComposedEvent, Event, PureEvent
 from sfumato.privacy.guarantees import ApproxDP, PureDP
-from sfumato.query.measures import Measure
-from sfumato.query.relations import Aggregate, Rows
+from sfumato.query.measures import Steps
+from sfumato.query.relations import Aggregate
 from sfumato.query.schema import Key
-from sfumato.query.stability import Sensitivity
+from sfumato.query.sensitivity import Sensitivity
+from sfumato.query.statement import Bins, KeyColumn, Statement
 
-AdditiveNoise: TypeAlias = Laplace | Gaussian
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeyColumn:
-    """A column to group by, with its public keys."""
-
-    name: str
-    values: tuple[Key, ...]
+AdditiveNoise: TypeAlias = Laplace | GaussianNoise
+Law: TypeAlias = Literal["laplace", "gaussian"]
+LAWS: Final[tuple[Law, ...]] = ("laplace", "gaussian")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Statement:
-    """The exact half of a plan: integers per group, computed where the data lives."""
+class Additive:
+    """Noise on some measures of a statement, for every group (and cell): one vector, one law.
 
-    rows: Rows
-    keys: tuple[KeyColumn, ...]
-    measures: tuple[Measure, ...]
+    Attributes:
+        statement: Which statement of the section.
+        measures: Which of its measures; or one, of a statement with cells, of which each cell is a coordinate.
+        sensitivity: How far one unit moves the vector.
+        mechanism: The law of the noise.
+    """
+
+    statement: int
+    measures: tuple[int, ...]
+    sensitivity: Sensitivity
+    mechanism: AdditiveNoise
 
     @property
-    def group_count(self) -> int:
-        """How many groups an answer has: the product of the key counts, 1 without keys."""
-        count = 1
-        for key in self.keys:
-            count *= len(key.values)
-        return count
+    def event(self) -> Event:
+        """What is told."""
+        return self.mechanism.event
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CountOutput:
-    """An answer that is a noisy count itself."""
+class QuantileChoice:
+    """A quantile of each group, or nearly its largest or smallest value, chosen from its `Bins`.
 
-    name: str
-    count: int
+    The mechanism is private for one row in one group; a unit with `rows` rows that move costs as much as they do.
+    """
+
+    statement: int
+    mechanism: Quantile | Extreme
+    rows: int
+
+    @property
+    def event(self) -> Event:
+        """What is told."""
+        return _of_rows(self.mechanism.event, self.mechanism.epsilon, self.rows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SumOutput:
-    """An answer that is a noisy sum of lattice steps, times the resolution."""
+class TopChoice:
+    """The most frequent values of each group, chosen from its `Values`; as private as `QuantileChoice`."""
+
+    statement: int
+    mechanism: NoisyTopK
+    rows: int
+
+    @property
+    def event(self) -> Event:
+        """What is told."""
+        return _of_rows(self.mechanism.event, self.mechanism.epsilon, self.rows)
+
+
+Measurement: TypeAlias = Additive | QuantileChoice | TopChoice
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyChoice:
+    """Which groups with private keys are shown, by the units that they hold: measure `measure` of statement 0.
+
+    Without a mechanism, all that there are: those of public rows.
+    """
+
+    measure: int
+    mechanism: TruncatedGeometricSelection | None
+
+    @property
+    def event(self) -> Event:
+        """What is told."""
+        return PureEvent(Fraction(0)) if self.mechanism is None else self.mechanism.event
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinearOutput:
+    """An answer that is a noisy number of lattice steps, times the resolution; an INTEGER if `is_whole`."""
 
     name: str
-    total: int
-    resolution: Fraction
+    measurement: int
+    resolution: Fraction = Fraction(1)
+    coordinate: int = 0
+    is_whole: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeanOutput:
-    """An answer made of a noisy count and a noisy sum around `centre`, both in lattice steps."""
+    """An answer made of a noisy count and a noisy sum of steps around their offset."""
 
     name: str
     count: int
     total: int
-    resolution: Fraction
-    centre: int
-    lower: int
-    upper: int
+    steps: Steps
 
 
-Output: TypeAlias = CountOutput | SumOutput | MeanOutput
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VarianceOutput:
+    """An answer made of a noisy count, a noisy sum of steps and a noisy sum of their squares."""
+
+    name: str
+    count: int
+    total: int
+    squares: int
+    steps: Steps
+    population: bool
+    root: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CovarianceOutput:
+    """An answer made of a noisy count, two noisy sums and a noisy sum of products; `squares` for a correlation."""
+
+    name: str
+    count: int
+    totals: tuple[int, int]
+    products: int
+    steps: tuple[Steps, Steps]
+    population: bool
+    squares: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuantileOutput:
+    """An answer that is a chosen bin of a lattice; an INTEGER if `is_whole`."""
+
+    name: str
+    measurement: int
+    bins: Bins
+    is_whole: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopOutput:
+    """An answer that is a chosen public value."""
+
+    name: str
+    measurement: int
+    coordinate: int
+    values: tuple[Key, ...]
+
+
+Output: TypeAlias = LinearOutput | MeanOutput | VarianceOutput | CovarianceOutput | QuantileOutput | TopOutput
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """One way to group: all of a question, or one of its GROUPING SETS.
+
+    Attributes:
+        keys: What it groups by.
+        selection: How private keys are shown; None where all keys are public.
+        statements: What engines run.
+        measurements: What is released; indexes point into the statements.
+        outputs: The columns of the answer; indexes point into the measurements.
+    """
+
+    keys: tuple[KeyColumn, ...]
+    selection: KeyChoice | None
+    statements: tuple[Statement, ...]
+    measurements: tuple[Measurement, ...]
+    outputs: tuple[Output, ...]
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """All that it releases."""
+        chosen = () if self.selection is None else (self.selection.event,)
+        return (*chosen, *(measurement.event for measurement in self.measurements))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,22 +195,44 @@ class PrivatePlan:
     """A question with a price: nothing about it depends on the data.
 
     Attributes:
-        question: The bounded relation it answers.
-        statement: What the engine runs.
-        sensitivities: One for each measure.
-        mechanisms: One for each measure.
-        outputs: One for each column of the answer; indices point into the measures.
+        question: What it answers.
+        sections: One, or one a grouping set. Where bounds are chosen first, what is released if the widest are chosen.
         charge: What the account pays.
+        bounds: What is released first, to choose bounds; None where all of them are stated.
     """
 
     question: Aggregate
-    statement: Statement
-    sensitivities: tuple[Sensitivity, ...]
-    mechanisms: tuple[AdditiveNoise, ...]
-    outputs: tuple[Output, ...]
+    sections: tuple[Section, ...]
     charge: PureDP | ApproxDP
+    bounds: "BoundsFirst | None" = None
 
     @property
     def event(self) -> ComposedEvent:
-        """All that is released, for the accountants."""
-        return ComposedEvent(tuple(mechanism.event for mechanism in self.mechanisms))
+        """All that is released, for the accountants; after bounds were chosen, no more than what was kept for it."""
+        if self.bounds is not None:
+            return ComposedEvent((*self.bounds.section.events, _within(self.bounds.rest)))
+        return ComposedEvent(tuple(event for section in self.sections for event in section.events))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoundsFirst:
+    """The choice of bounds that comes before a question.
+
+    Attributes:
+        section: What is released to choose them.
+        rest: What the question itself may then cost.
+        law: The law of additive noise that was asked for.
+    """
+
+    section: Section
+    rest: PureDP | ApproxDP
+    law: Law | None
+
+
+def _within(rest: PureDP | ApproxDP) -> Event:
+    return PureEvent(rest.epsilon) if rest.delta == 0 else ApproxEvent(rest.epsilon, rest.delta)
+
+
+def _of_rows(event: Event, epsilon: Fraction, rows: int) -> Event:
+    """What a mechanism that is private for one row tells of a unit with several."""
+    return event if rows == 1 else PureEvent(epsilon * rows)

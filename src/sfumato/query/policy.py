@@ -1,13 +1,14 @@
 """The owner's policy as a value: tables, where their rows come from, who a person is, and the version of all this."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
 from sfumato.errors import ParameterError
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation, as_relation
-from sfumato.query.schema import Table
+from sfumato.query.kinds import Kind
+from sfumato.query.schema import Table, UnitPath
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,6 +17,17 @@ class SourceFacts:
 
     source: Any = field(repr=False)  # a frame shows its rows
     names: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A column of a table."""
+
+    table: str
+    column: str
+
+    def __str__(self) -> str:
+        return f"{self.table}.{self.column}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,8 +40,13 @@ class Policy:
         data_version: Raised by the owner when the data changes; stored answers of another version are not used again.
         unit_name: What one privacy unit is called, such as "patient".
         neighboring_relation: What may change between neighbouring databases.
-        tables: The declared tables by name.
-        sources: Where the rows of each table come from.
+        tables: The declared tables by name. Where their rows have owners, equal ids are one person, whatever the table.
+        sources: Where the rows of each table come from, public ones too.
+        views: SELECT statements by name, to be asked like tables; one may read tables and the views before it.
+        values_from: Columns whose public keys are all values of a column of a public table, read when a session opens.
+
+    Raises:
+        ParameterError: Names that clash or do not exist, or tables that are not about the same people.
     """
 
     dataset: str
@@ -39,12 +56,61 @@ class Policy:
     tables: Mapping[str, Table]
     sources: Mapping[str, SourceFacts]
     neighboring_relation: NeighboringRelation = ADD_OR_REMOVE_ONE
+    views: Mapping[str, str] = field(default_factory=dict)
+    values_from: Mapping[Place, Place] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.tables or self.tables.keys() != self.sources.keys():
             raise ParameterError("tables", list(self.tables), "must be at least one, each with a source")
-        if len({name.lower() for name in self.tables}) != len(self.tables):
-            raise ParameterError("tables", list(self.tables), "must have names that differ in more than case")
+        names = [*self.tables, *self.views]
+        if len({name.lower() for name in names}) != len(names):
+            raise ParameterError("tables", names, "must have names that differ in more than case, views included")
         object.__setattr__(self, "neighboring_relation", as_relation(self.neighboring_relation))
-        object.__setattr__(self, "tables", MappingProxyType(dict(self.tables)))
-        object.__setattr__(self, "sources", MappingProxyType(dict(self.sources)))
+        for name in ("tables", "sources", "views", "values_from"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+        for name, table in self.tables.items():
+            self._check_table(name, table)
+        self._check_units()
+        for place, origin in self.values_from.items():
+            self._check_values_from(place, origin)
+
+    def with_tables(self, change: Callable[[Table], Table]) -> "Policy":
+        """The policy with every table changed; paths from one table to another lead to the changed ones."""
+        changed: dict[str, Table] = {}
+
+        def rebuilt(table: Table) -> Table:
+            if table.name not in changed:
+                new = change(table)
+                path = new.unit
+                changed[table.name] = (
+                    replace(new, unit=replace(path, table=rebuilt(path.table))) if isinstance(path, UnitPath) else new
+                )
+            return changed[table.name]
+
+        return replace(self, tables={name: rebuilt(table) for name, table in self.tables.items()})
+
+    def _check_table(self, name: str, table: Table) -> None:
+        if table.name != name:
+            raise ParameterError(f"tables.{name}", table.name, "must be a table of this name")
+        if isinstance(table.unit, UnitPath) and self.tables.get(table.unit.table.name) != table.unit.table:
+            raise ParameterError(f"tables.{name}.unit", str(table.unit), "must lead to a table of this policy")
+
+    def _check_units(self) -> None:
+        kinds: dict[Kind, str] = {table.unit_kind: name for name, table in self.tables.items() if table.has_owners}
+        if len(kinds) > 1:
+            shown = ", ".join(f"{name}: {kind}" for kind, name in kinds.items())
+            raise ParameterError(
+                "tables",
+                shown,
+                f"must tell every {self.unit_name} by ids of one kind, as all are about the same people",
+            )
+
+    def _check_values_from(self, place: Place, origin: Place) -> None:
+        name = f"tables.{place.table}.columns.{place.column}.values_from"
+        if any(at.table not in self.tables or at.column not in self.tables[at.table].columns for at in (place, origin)):
+            raise ParameterError(name, str(origin), 'must be a column of a public table, such as "wards.code"')
+        if not self.tables[origin.table].is_public:
+            raise ParameterError(name, str(origin), 'must be a column of a table of which the unit is "public"')
+        own, other = (self.tables[at.table].column(at.column).kind for at in (place, origin))
+        if own is not other or own is Kind.FLOAT:
+            raise ParameterError(name, f"{own} from {other}", "must be of one kind, and no float, to be keys")

@@ -1,179 +1,59 @@
-"""Public facts about tables, declared by the owner: columns, bounds, keys, the privacy unit, contribution limits."""
+"""Tables as the owner declares them: columns (see `columns`), who owns a row, contribution limits, matches."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from enum import StrEnum
-from fractions import Fraction
-from math import floor
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from sfumato.errors import ParameterError, UnboundedSensitivityError
-from sfumato.numeric.rationals import Number, exact, positive, positive_integer
-from sfumato.privacy.neighbors import EACH_ROW, EachRow, PrivacyUnit, UnitColumn
+from sfumato.numeric.rationals import positive_integer
+from sfumato.privacy.neighbors import EACH_ROW, EachRow, UnitColumn
+from sfumato.query.columns import (
+    MAX_KEY,
+    MAX_STEPS,
+    Column,
+    Key,
+    boolean,
+    date,
+    integer,
+    real,
+    text,
+    timestamp,
+    unicode_text,
+)
+from sfumato.query.kinds import Kind
 
-MAX_STEPS: Final = 2**53
-"""Bounds lie within this many lattice steps of 0, where binary doubles still count one by one."""
+__all__ = [  # a table's vocabulary in one place, that of its columns included
+    "MAX_KEY",
+    "MAX_LIMIT",
+    "MAX_STEPS",
+    "PUBLIC",
+    "Column",
+    "Key",
+    "Limits",
+    "Public",
+    "Table",
+    "TableUnit",
+    "UnitPath",
+    "boolean",
+    "date",
+    "integer",
+    "real",
+    "text",
+    "timestamp",
+    "unicode_text",
+]
 
-MAX_KEY: Final = 2**63 - 1
-_FINEST: Final = Fraction(1, 10**100)  # a resolution, and the values on its lattice, are doubles far from 0 and ∞
-
-Key: TypeAlias = int | str | bool
-
-
-class Kind(StrEnum):
-    """What a column holds, whatever its storage: values that do not convert are NULL."""
-
-    INTEGER = "integer"
-    FLOAT = "float"
-    TEXT = "text"
-    BOOLEAN = "boolean"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
-    """What the owner declares about one column.
-
-    Attributes:
-        kind: How values are read; what does not convert is NULL.
-        lower: Public lower bound, or None.
-        upper: Public upper bound, or None.
-        resolution: The lattice on which values are summed; 1 for integers.
-        values: Public keys, in the order in which answers list them, or None.
-        nullable: If False, NULL counts as the bound nearest to 0, so that every row has a value.
-    """
-
-    kind: Kind
-    lower: Fraction | None = None
-    upper: Fraction | None = None
-    resolution: Fraction = Fraction(1)
-    values: tuple[Key, ...] | None = None
-    nullable: bool = True
-
-    def __post_init__(self) -> None:
-        if self.values is not None:
-            object.__setattr__(self, "values", _checked_keys(self.kind, self.values))
-        if self.resolution <= 0 or (self.kind is not Kind.FLOAT and self.resolution != 1):
-            raise ParameterError(
-                "resolution", str(self.resolution), "must be above 0, and 1 unless the column is a float"
-            )
-        if not _FINEST <= self.resolution <= 1 / _FINEST:
-            raise ParameterError("resolution", "out of range", "must lie between 1e-100 and 1e100")
-        if (self.lower is None) != (self.upper is None):
-            raise ParameterError("bounds", (self.lower, self.upper), "must have both a lower and an upper end")
-        if self.lower is not None and self.upper is not None:
-            self._check_bounds(self.lower, self.upper)
-        elif not self.nullable:
-            raise ParameterError("nullable", False, "needs bounds, because NULL then counts as the bound nearest to 0")
-
-    def _check_bounds(self, lower: Fraction, upper: Fraction) -> None:
-        bounds = (str(lower), str(upper))
-        if self.kind not in {Kind.INTEGER, Kind.FLOAT}:
-            raise ParameterError("bounds", bounds, f"belong to a number; this column is {self.kind}")
-        if lower >= upper:
-            raise ParameterError("bounds", bounds, "must have the lower end below the upper one")
-        if max(abs(lower), abs(upper)) / self.resolution > MAX_STEPS:
-            raise ParameterError(
-                "bounds", bounds, f"must lie within 2^53 steps of {self.resolution}; use a coarser one"
-            )
-
-    @property
-    def bounded_steps(self) -> tuple[int, int] | None:
-        """The bounds in lattice steps, rounded half up like every value."""
-        if self.lower is None or self.upper is None:
-            return None
-        return self.steps(self.lower), self.steps(self.upper)
-
-    def steps(self, value: Fraction) -> int:
-        """The lattice point of a value: floor(x / resolution + 1/2)."""
-        return floor(value / self.resolution + Fraction(1, 2))
-
-
-def unicode_text(text: str, name: str) -> str:
-    """Text that engines and ledgers can store.
-
-    Raises:
-        ParameterError: It holds half a surrogate pair.
-    """
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise ParameterError(name, ascii(text[:80]), "must be Unicode text, without unpaired surrogates") from None
-    return text
-
-
-_KEY_TYPES: Final = {Kind.INTEGER: int, Kind.TEXT: str, Kind.BOOLEAN: bool}
-
-
-def integer(
-    lower: Number | None = None,
-    upper: Number | None = None,
-    *,
-    values: Iterable[int] | None = None,
-    nullable: bool = True,
-) -> Column:
-    """A whole number, between public bounds if it is to be summed.
-
-    Example:
-        >>> integer(17, 90).bounded_steps
-        (17, 90)
-    """
-    return Column(
-        kind=Kind.INTEGER, lower=_bound(lower, "lower"), upper=_bound(upper, "upper"), values=_keys(values),
-        nullable=nullable,
-    )  # fmt: skip
-
-
-def real(
-    lower: Number | None = None, upper: Number | None = None, *, resolution: Number = "0.01", nullable: bool = True
-) -> Column:
-    """A number with a fraction, summed on a public lattice of `resolution`.
-
-    Example:
-        >>> real(0, 100, resolution="0.5").bounded_steps
-        (0, 200)
-    """
-    return Column(
-        kind=Kind.FLOAT, lower=_bound(lower, "lower"), upper=_bound(upper, "upper"),
-        resolution=positive(resolution, "resolution"), nullable=nullable,
-    )  # fmt: skip
-
-
-def text(*, values: Iterable[str] | None = None) -> Column:
-    """Text, with public keys if answers are to be grouped by it."""
-    return Column(kind=Kind.TEXT, values=_keys(values))
-
-
-def boolean() -> Column:
-    """True or false; its two values are public keys."""
-    return Column(kind=Kind.BOOLEAN, values=(False, True))
-
-
-def _bound(value: Number | None, name: str) -> Fraction | None:
-    return None if value is None else exact(value, name)
-
-
-def _keys(values: Iterable[Key] | None) -> tuple[Key, ...] | None:
-    return None if values is None else tuple(values)
-
-
-def _checked_keys(kind: Kind, keys: tuple[Key, ...]) -> tuple[Key, ...]:
-    """Keys of the column's own type, each once; numbers with fractions are no keys."""
-    for key in keys:
-        if type(key) is not _KEY_TYPES.get(kind):
-            raise ParameterError("values", key, f"is no key of a column of type {kind}")
-        if isinstance(key, str):
-            unicode_text(key, "values")
-        if isinstance(key, int) and abs(key) > MAX_KEY:
-            raise ParameterError("values", key, "must lie within 64 bits, as whole numbers in columns do")
-    if not keys or len(set(keys)) != len(keys):
-        raise ParameterError("values", f"{len(keys)} keys", "must hold at least one key, each of them once")
-    return keys
+MAX_LIMIT: Final = 10**9
+"""Limits of a unit are at most this, so that sums of what it has can be scaled within 127 bits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How much one privacy unit may contribute; what is above is left out by salted sampling of the unit's own rows."""
+    """How much one privacy unit may contribute: groups above a limit are sampled, rows above it scaled.
+
+    Which groups are kept, and how rows are scaled down to the limit, is said in `statement.Statement`.
+    """
 
     max_rows_per_unit: int | None = None
     max_groups_per_unit: int | None = None
@@ -181,8 +61,8 @@ class Limits:
 
     def __post_init__(self) -> None:
         for name in ("max_rows_per_unit", "max_groups_per_unit", "max_rows_per_group_per_unit"):
-            if (value := getattr(self, name)) is not None:
-                positive_integer(value, name)
+            if (value := getattr(self, name)) is not None and positive_integer(value, name) > MAX_LIMIT:
+                raise ParameterError(name, value, f"must be at most {MAX_LIMIT:,}")
 
     @property
     def bound_rows(self) -> bool:
@@ -190,47 +70,131 @@ class Limits:
         return self.max_rows_per_unit is not None or self.max_rows_per_group_per_unit is not None
 
 
+@dataclass(frozen=True, slots=True)
+class Public:
+    """Nobody's rows: the whole table is public."""
+
+    def __str__(self) -> str:
+        return "public"
+
+
+PUBLIC: Final = Public()
+
+
+@dataclass(frozen=True, slots=True)
+class UnitPath:
+    """A row belongs to whoever owns a row of `table` in which `key` equals this row's `column`.
+
+    A row that nobody owns is dropped; one that several units own belongs to each of them, so that what a unit has never
+    depends on others.
+    """
+
+    column: str
+    table: "Table"
+    key: str
+
+    def __str__(self) -> str:
+        return f"{self.column} -> {self.table.name}({self.key}).{self.table.unit}"
+
+
+TableUnit: TypeAlias = EachRow | UnitColumn | UnitPath | Public
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
     """One table as the policy declares it.
 
+    Attributes:
+        name: What questions call it.
+        columns: What is declared of its columns; others do not exist for questions.
+        unit: Who owns a row.
+        limits: How much one unit may contribute to one question.
+        matches: How many rows (of one unit, where rows have owners) may share the values of some columns; rows above
+            that are left out whenever the table is read, whatever the data, so that joins can rely on it.
+        keeps_rows: Whether every record of the source is a row whatever it holds, so that replacing one never changes
+            their number. True of tables in memory and of Parquet; a line of a CSV file may be empty, or part of a
+            quoted field.
+
     Raises:
-        UnboundedSensitivityError: A unit column without a limit on rows.
-        ParameterError: Limits for a table whose unit is each row.
+        UnboundedSensitivityError: A table whose rows have owners, without a limit on rows.
+        ParameterError: Limits for a table whose rows have no owners, or names that are no columns.
     """
 
     name: str
     columns: Mapping[str, Column]
-    unit: PrivacyUnit = EACH_ROW
+    unit: TableUnit = EACH_ROW
     limits: Limits = Limits()
+    matches: Mapping[tuple[str, ...], int] = field(default_factory=dict)
     keeps_rows: bool = False
-    """Whether every record of the source is a row whatever it holds, so that replacing one never changes their number.
-
-    True of tables in memory and of Parquet; a line of a CSV file may be empty, or part of a quoted field.
-    """
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", MappingProxyType(dict(self.columns)))
+        object.__setattr__(self, "matches", MappingProxyType(dict(self.matches)))
         lowered = {name.lower() for name in self.columns}
         if not self.columns:
             raise ParameterError("columns", self.name, "must declare at least one, such as age=integer(17, 90)")
         if len(lowered) != len(self.columns):
             raise ParameterError("columns", self.name, "must differ in more than upper and lower case")
+        self._check_matches()
+        if isinstance(self.unit, EachRow | Public):
+            self._check_no_limits()
+        else:
+            self._check_unit(self.unit)
+
+    @property
+    def has_owners(self) -> bool:
+        """Whether rows belong to units that may own several."""
+        return isinstance(self.unit, UnitColumn | UnitPath)
+
+    @property
+    def is_public(self) -> bool:
+        """Whether the whole table is public."""
+        return isinstance(self.unit, Public)
+
+    @property
+    def unit_kind(self) -> Kind:
+        """The kind of the values that tell units apart.
+
+        Raises:
+            ParameterError: The rows have no owners.
+        """
         match self.unit:
-            case EachRow() if self.limits != Limits():
-                raise ParameterError("limits", self.name, "belong to a table with a unit column; each row has one row")
-            case UnitColumn(column) if column not in self.columns:
-                raise ParameterError("unit", column, f"must be a column of {self.name}: {', '.join(self.columns)}")
-            case UnitColumn(column) if self.columns[column].kind is Kind.FLOAT:
-                raise ParameterError("unit", column, "must be text or whole numbers; equal floats may look different")
-            case UnitColumn(column) if not self.limits.bound_rows:
-                raise UnboundedSensitivityError(
-                    self.name,
-                    column,
-                    "Declare max_rows_per_unit, or max_rows_per_group_per_unit with max_groups_per_unit.",
-                )
+            case UnitColumn(column):
+                return self.column(column).kind
+            case UnitPath(_, table, _):
+                return table.unit_kind
             case _:
-                pass
+                raise ParameterError("unit", str(self.unit), f"must name who owns the rows of {self.name}")
+
+    def _check_matches(self) -> None:
+        for names, most in self.matches.items():
+            if tuple(names) != names or not names or len(set(names)) != len(names):  # "ab" is no ("a", "b")
+                raise ParameterError("matches", names, 'must name one or more columns, each once, such as ("code",)')
+            for name in names:
+                self.column(name)
+            if positive_integer(most, "matches") > MAX_LIMIT:
+                raise ParameterError("matches", most, f"must be at most {MAX_LIMIT:,}")
+        if len({frozenset(names) for names in self.matches}) != len(self.matches):
+            raise ParameterError("matches", list(self.matches), "must name the same columns once")
+
+    def _check_no_limits(self) -> None:
+        if self.limits != Limits():
+            raise ParameterError("limits", self.name, "belong to a table with a unit column; each row has one row")
+        if self.matches and not self.is_public:
+            raise ParameterError("matches", self.name, "belong to a public table, or to one with a unit column")
+
+    def _check_unit(self, unit: UnitColumn | UnitPath) -> None:
+        if unit.column not in self.columns:
+            raise ParameterError("unit", unit.column, f"must be a column of {self.name}: {', '.join(self.columns)}")
+        _check_ids(unit.column, self.columns[unit.column])
+        if isinstance(unit, UnitPath):
+            _check_path(unit, self.columns[unit.column].kind)
+        if not self.limits.bound_rows:
+            raise UnboundedSensitivityError(
+                self.name,
+                unit.column,
+                "Declare max_rows_per_unit, or max_rows_per_group_per_unit with max_groups_per_unit.",
+            )
 
     def column(self, name: str) -> Column:
         """The facts of one column.
@@ -244,3 +208,19 @@ class Table:
             raise ParameterError(
                 "column", name, f"must be a column of {self.name}: {', '.join(self.columns)}"
             ) from None
+
+
+def _check_ids(name: str, column: Column) -> None:
+    if column.kind not in {Kind.TEXT, Kind.INTEGER}:
+        raise ParameterError("unit", name, "must be text or whole numbers; equal floats may look different")
+    if not column.nullable:
+        raise ParameterError("unit", name, "must be nullable, so that a row without an owner is left out")
+
+
+def _check_path(unit: UnitPath, kind: Kind) -> None:
+    if not unit.table.has_owners:
+        raise ParameterError("unit", str(unit), f"must lead to a table with owners; {unit.table.name} has none")
+    key = unit.table.column(unit.key)
+    _check_ids(unit.key, key)
+    if key.kind is not kind:
+        raise ParameterError("unit", str(unit), f"must lead to a column of its own kind; {kind} is no {key.kind}")

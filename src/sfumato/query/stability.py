@@ -1,110 +1,172 @@
-"""How far one privacy unit can move each relation, and each measure of it.
+"""How far one privacy unit can move each measure of a statement: in L1, in L2, in the number of groups.
 
-`contribution` folds a relation into the rows and groups one unit can have in it; `sensitivity` turns that into the
-L1, L2 and L0 distance between the measures of neighbouring databases. Proof: proofs/query/stability.md.
+Where rows have owners, every relation maps the rows of one unit to rows of that unit, and the statement's limits, which
+engines enforce, bound those. Where each row is a unit, `moved_rows` says how many rows of a relation change with it.
+Proof: proofs/query/stability.md.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 from sfumato.errors import UnboundedSensitivityError
 from sfumato.numeric.rationals import sqrt_up
-from sfumato.privacy.neighbors import EachRow, NeighboringRelation
-from sfumato.query.measures import Measure
-from sfumato.query.relations import Bound, Filter, Part, Rows, Source, table_of
+from sfumato.privacy.neighbors import NeighboringRelation
+from sfumato.query.bounding import is_public, least, matches
+from sfumato.query.measures import CellCount, Measure, RowCount, UnitCount
+from sfumato.query.relations import (
+    Bound,
+    Distinct,
+    Except,
+    Filter,
+    Grouped,
+    Intersect,
+    Join,
+    Part,
+    Relation,
+    Select,
+    SemiJoin,
+    Source,
+    UnionAll,
+    tables_of,
+)
+from sfumato.query.sensitivity import Sensitivity
+from sfumato.query.shape import Metric, shape_of
+from sfumato.query.statement import Statement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Contribution:
-    """What one unit can have in a relation; None where nothing bounds it.
+class Reach:
+    """What one unit has of a statement that is kept, at most: rows in all, rows in one group, groups.
 
-    Attributes:
-        rows: Rows in all.
-        rows_per_group: Rows in one group.
-        groups: Groups.
-        always_one: Whether every unit has exactly one row, whatever the data.
+    `always_one` says that every unit has exactly one row, in a group that is always there, whatever the data.
     """
 
-    rows: int | None
-    rows_per_group: int | None
-    groups: int | None
+    rows: int
+    rows_per_group: int
+    groups: int
     always_one: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sensitivity:
-    """How far apart a vector of group measures can be on neighbouring databases: in L1, in L2, in coordinates."""
+def moved_rows(relation: Relation) -> int:
+    """How many rows of a relation differ, at most, when one row of one table is added; where each row is a unit.
 
-    l1: int
-    l2: Fraction
-    l0: int
+    Example:
+        >>> from sfumato.query.schema import Table, integer
+        >>> people = Source(Table(name="people", columns={"age": integer(0, 120)}))
+        >>> moved_rows(Grouped(people, ("age",), ())), moved_rows(UnionAll(people, people))
+        (2, 2)
+
+    References:
+        [McS09] Section 3.
+    """
+    match relation:
+        case Source(table):
+            return 0 if table.is_public else 1
+        case Part() | Filter() | Select() | Distinct() | Bound() | SemiJoin():
+            return moved_rows(relation.child)
+        case Grouped(child, _, _):
+            return 2 * moved_rows(child)  # a group leaves as it was and enters as it is
+        case UnionAll(left, right) | Intersect(left, right) | Except(left, right):
+            return moved_rows(left) + moved_rows(right)
+        case Join():
+            own = moved_rows(relation.left)
+            if is_public(relation.right):
+                return own * matches(relation) if own else 0
+            return own + moved_rows(relation.right)  # groups with equal keys: one partner each
 
 
-def contribution(rows: Rows) -> Contribution:
-    """What one unit can have in a relation."""
-    match rows:
-        case Source(table) if isinstance(table.unit, EachRow):
-            return Contribution(rows=1, rows_per_group=1, groups=1, always_one=table.keeps_rows)
-        case Source():
-            return Contribution(rows=None, rows_per_group=None, groups=None)
-        case Part(child=child) | Filter(child=child):
-            return replace(contribution(child), always_one=False)
-        case Bound(child, limits):
-            inner = contribution(child)
-            return replace(
-                inner,
-                rows=_least(inner.rows, limits.max_rows_per_unit),
-                rows_per_group=_least(inner.rows_per_group, limits.max_rows_per_group_per_unit),
-                groups=_least(inner.groups, limits.max_groups_per_unit),
-            )
-
-
-def sensitivity(
-    rows: Rows, measure: Measure, *, group_count: int, neighboring_relation: NeighboringRelation, grouped: bool
-) -> Sensitivity:
-    """How far one unit can move the vector of a measure over groups.
-
-    Args:
-        rows: The relation that is measured.
-        measure: What is measured.
-        group_count: How many groups there are; 1 if the question has no keys.
-        neighboring_relation: What may change.
-        grouped: Whether a row may lie in no group, because its key is not listed.
+def reach_of(statement: Statement) -> Reach:
+    """What one unit has of a statement that is kept, at most.
 
     Raises:
         UnboundedSensitivityError: Nothing bounds the rows of one unit.
     """
-    reach = contribution(rows)
-    groups = _least(group_count, reach.groups, reach.rows) or 1
-    per_group = _least(reach.rows_per_group, reach.rows)
-    total = _least(reach.rows, None if per_group is None else per_group * groups)
-    if per_group is None or total is None:
-        table = table_of(rows)
-        raise UnboundedSensitivityError(table.name, str(table.unit), "Declare max_rows_per_unit in the policy.")
+    limits = statement.limits
+    metric = shape_of(statement.rows).metric
+    if metric is not Metric.UNITS:
+        rows = moved_rows(statement.rows)
+        return Reach(
+            rows=rows, rows_per_group=rows, groups=min(rows, statement.group_count or rows),
+            always_one=_always_one(statement),
+        )  # fmt: skip
+    groups = least(statement.group_count, limits.max_groups_per_unit, limits.max_rows_per_unit)
+    per_group = least(limits.max_rows_per_group_per_unit, limits.max_rows_per_unit)
+    total = least(limits.max_rows_per_unit, None if per_group is None or groups is None else per_group * groups)
+    if groups is None or per_group is None or total is None:
+        names = ", ".join(table.name for table in tables_of(statement.rows))
+        raise UnboundedSensitivityError(
+            names, "the rows of one unit", "Declare max_rows_per_unit, or max_groups_per_unit, in the policy."
+        )
+    return Reach(rows=total, rows_per_group=min(per_group, total), groups=groups)
+
+
+def sensitivity(statement: Statement, measure: Measure, *, neighboring_relation: NeighboringRelation) -> Sensitivity:
+    """How far one unit can move the vector of a measure over groups (and cells, if the statement has them).
+
+    Args:
+        statement: What is computed.
+        measure: One of its measures.
+        neighboring_relation: What may change.
+
+    Raises:
+        UnboundedSensitivityError: Nothing bounds the rows of one unit.
+    """
+    reach, has_cells = reach_of(statement), _has_cells(statement)
+    coordinates = _product(statement.group_count, _cells(statement) if has_cells else 1)
+    touched = _product(reach.groups, _cells(statement)) if has_cells else reach.groups
+    entries = min(known for known in (reach.rows, touched, coordinates) if known is not None)
     low, high = measure.range()
-    present = reach.always_one and not grouped
+    if isinstance(measure, UnitCount):
+        if shape_of(statement.rows).metric is Metric.UNITS:
+            reach = Reach(rows=entries, rows_per_group=1, groups=entries)
+        else:
+            low, high = RowCount().range()
+    one = _vector(reach, furthest=max(abs(low), abs(high)), entries=entries)
     if neighboring_relation is NeighboringRelation.ADD_OR_REMOVE_ONE:
-        return _vector(total=total, per_group=min(per_group, total), reach=max(abs(low), abs(high)), groups=groups)
-    if group_count == 1:
-        width = high - low if present else max(high, 0) - min(low, 0)
-        return Sensitivity(l1=total * width, l2=Fraction(total * width), l0=1)
-    one = _vector(total=total, per_group=min(per_group, total), reach=max(abs(low), abs(high)), groups=groups)
-    return _replaced(one, same_sign=low >= 0 or high <= 0, group_count=group_count)
+        return one
+    if reach.always_one:
+        return Sensitivity(l1=high - low, l2=Fraction(high - low), l0=1)
+    width = max(high, 0) - min(low, 0)
+    return _replaced(
+        one, furthest=reach.rows_per_group * width, same_sign=low >= 0 or high <= 0,
+        touched=2 * entries if coordinates is None else min(2 * entries, coordinates),
+    )  # fmt: skip
 
 
-def _vector(*, total: int, per_group: int, reach: int, groups: int) -> Sensitivity:
-    """The largest norms of `total` rows of at most `reach` each, at most `per_group` of them in one group."""
-    full, rest = divmod(total, per_group)
-    squares = full * per_group**2 + rest**2
-    return Sensitivity(l1=total * reach, l2=sqrt_up(Fraction(squares * reach**2)), l0=groups)
+def _always_one(statement: Statement) -> bool:
+    """Only of a whole table of which every record is a row, and without groups that a row could be left out of."""
+    rows = statement.rows
+    while isinstance(rows, Select):
+        rows = rows.child
+    return isinstance(rows, Source) and rows.table.keeps_rows and not statement.keys and statement.cell is None
 
 
-def _replaced(one: Sensitivity, *, same_sign: bool, group_count: int) -> Sensitivity:
-    """A unit leaves and another takes its place: at worst both in full, in other groups or with other signs."""
-    l2 = sqrt_up(2 * one.l2 * one.l2) if same_sign else 2 * one.l2
-    return Sensitivity(l1=2 * one.l1, l2=l2, l0=min(2 * one.l0, group_count))
+def _has_cells(statement: Statement) -> bool:
+    """Whether its measures are numbers of each cell of a group; a statement that counts cells has one of each group."""
+    return statement.cell is not None and not any(isinstance(measure, CellCount) for measure in statement.measures)
 
 
-def _least(*limits: int | None) -> int | None:
-    known = [limit for limit in limits if limit is not None]
-    return min(known) if known else None
+def _cells(statement: Statement) -> int | None:
+    """How many cells a group has, if that is public."""
+    return 1 if statement.cell is None else statement.cell.count
+
+
+def _product(first: int | None, second: int | None) -> int | None:
+    return None if first is None or second is None else first * second
+
+
+def _vector(reach: Reach, *, furthest: int, entries: int) -> Sensitivity:
+    """The largest norms of rows of at most `furthest` each, at most `rows_per_group` of them in one coordinate."""
+    if reach.rows == 0:
+        return Sensitivity(l1=0, l2=Fraction(0), l0=0)
+    full, rest = divmod(reach.rows, reach.rows_per_group)
+    squares = full * reach.rows_per_group**2 + rest**2
+    return Sensitivity(l1=reach.rows * furthest, l2=sqrt_up(Fraction(squares * furthest**2)), l0=entries)
+
+
+def _replaced(one: Sensitivity, *, furthest: int, same_sign: bool, touched: int) -> Sensitivity:
+    """A unit leaves and another takes its place: at worst both in full, but no coordinate moves beyond `furthest`."""
+    l1 = min(2 * one.l1, furthest * touched)
+    full, rest = divmod(l1, max(furthest, 1))
+    squares = min(Fraction(full * furthest**2 + rest**2), (2 if same_sign else 4) * one.l2**2)
+    return Sensitivity(l1=l1, l2=sqrt_up(squares), l0=touched)

@@ -1,16 +1,31 @@
-"""From noisy integers to the columns of an answer, with error bars: free post-processing of what was released."""
+"""From what was released to estimates with error bars: free post-processing, output by output."""
 
 import math
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias, assert_never
 
-from sfumato.query.plan import AdditiveNoise, CountOutput, MeanOutput, Output, PrivatePlan, SumOutput
+from sfumato.query.intervals import Interval, point
+from sfumato.query.plan import (
+    Additive,
+    CovarianceOutput,
+    LinearOutput,
+    MeanOutput,
+    Output,
+    QuantileOutput,
+    Section,
+    TopOutput,
+    VarianceOutput,
+)
 
-Figure: TypeAlias = int | float | None
-_TWO_63: Final = 2**63
-HalfWidth: TypeAlias = int | float | Fraction
+Row: TypeAlias = Sequence[Sequence[int]]
+"""What was measured of one group: for each measurement its whole numbers."""
+
+Estimator: TypeAlias = Callable[[Row], "Estimate"]
+LARGEST_WHOLE: Final = 2**63 - 1
+"""Whole numbers of an answer lie within 64 bits, so that the type of a column never depends on what is in it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,87 +33,222 @@ class Estimate:
     """One value of an answer and the interval that holds the exact one with the stated confidence.
 
     The exact one is that of the bounded data: what clamping and sampling took away is not in the interval. None means
-    that nothing was released.
+    that nothing was released, or of an end that nothing bounds the error: that of a chosen value depends on the data.
     """
 
-    value: Figure
-    low: Figure
-    high: Figure
+    value: Any  # a number; of a choice perhaps another key; None where nothing was released
+    low: int | float | None
+    high: int | float | None
 
     @property
     def half_width(self) -> float:
         """The longer side of the interval."""
-        if self.value is None or self.low is None or self.high is None:
+        if self.low is None or self.high is None or not isinstance(self.value, int | float):
             return math.inf
         return max(self.high - self.value, self.value - self.low)
 
+    @property
+    def is_mostly_noise(self) -> bool:
+        """Whether the error may be as large as the value itself."""
+        if not isinstance(self.value, int | float) or self.low is None or self.high is None:
+            return False
+        return self.half_width >= abs(self.value) and self.low != self.high
 
-NOTHING = Estimate(value=None, low=None, high=None)
+
+NOTHING: Final = Estimate(value=None, low=None, high=None)
 
 
-def estimates(plan: PrivatePlan, noisy: Sequence[Sequence[int]], confidence: Fraction) -> list[list[Estimate]]:
-    """The estimates of each group, one for each output.
+def estimators(section: Section, confidence: Fraction) -> tuple[Estimator, ...]:
+    """How each output of a section is made of what was measured of a group.
 
     Args:
-        plan: The plan that was released.
-        noisy: For each group, the noisy measures in lattice steps.
+        section: What was released.
         confidence: How often an interval is to hold the exact value, such as 0.95.
     """
-    estimators = [_estimator(output, plan.mechanisms, confidence) for output in plan.outputs]
-    return [[estimate(row) for estimate in estimators] for row in noisy]
+    return tuple(_estimator(output, section, confidence) for output in section.outputs)
 
 
-def _estimator(
-    output: Output, mechanisms: Sequence[AdditiveNoise], confidence: Fraction
-) -> Callable[[Sequence[int]], Estimate]:
+def shared(confidence: Fraction, parts: int) -> Fraction:
+    """The confidence that each of several intervals needs, so that all hold at once with this one."""
+    return 1 - (1 - confidence) / parts
+
+
+def _estimator(output: Output, section: Section, confidence: Fraction) -> Estimator:
     match output:
-        case CountOutput(count=index):
-            return _scaled(index, Fraction(1), mechanisms[index].accuracy(confidence))
-        case SumOutput(total=index, resolution=resolution):
-            return _scaled(index, resolution, mechanisms[index].accuracy(confidence))
+        case LinearOutput():
+            return _linear(output, section, confidence)
         case MeanOutput():
-            each = both_hold(confidence)
-            count_error = mechanisms[output.count].accuracy(each)
-            total_error = mechanisms[output.total].accuracy(each)
-            return lambda row: _mean(output, row, count_error, total_error)
+            return _of_errors(section, (output.count, output.total), confidence, lambda n, s: _mean(output, n, s))
+        case VarianceOutput():
+            parts = (output.count, output.total, output.squares)
+            return _of_errors(section, parts, confidence, lambda n, s, q: _variance(output, n, s, q))
+        case CovarianceOutput():
+            parts = (output.count, *output.totals, output.products, *(output.squares or ()))
+            return _of_errors(section, parts, confidence, lambda *terms: _covariance(output, *terms))
+        case QuantileOutput():
+            return lambda row: _quantile(output, row)
+        case TopOutput():
+            return lambda row: Estimate(
+                value=output.values[row[output.measurement][output.coordinate]], low=None, high=None
+            )
+        case _:
+            assert_never(output)
 
 
-def both_hold(confidence: Fraction) -> Fraction:
-    """The confidence that each half of a mean needs, so that both hold at once with this one."""
-    return 1 - (1 - confidence) / 2
+def error_of(section: Section, measurement: int, confidence: Fraction) -> float:
+    """How far the noise of a measurement moves each of its numbers, at a confidence; infinite where ε is 0."""
+    additive = section.measurements[measurement]
+    if not isinstance(additive, Additive):
+        raise TypeError("only additive noise has an error that does not depend on the data")
+    return float(additive.mechanism.accuracy(confidence))
 
 
-def _scaled(index: int, resolution: Fraction, error: HalfWidth) -> Callable[[Sequence[int]], Estimate]:
+def _linear(output: LinearOutput, section: Section, confidence: Fraction) -> Estimator:
     """A lattice point times its resolution, plus or minus the error of the noise."""
+    error = error_of(section, output.measurement, confidence)
     if math.isinf(error):
         return lambda _: NOTHING
+    reach = int(error)
+    numerator, denominator = output.resolution.as_integer_ratio()
 
-    def estimate(row: Sequence[int]) -> Estimate:
-        steps = row[index]
-        low, value, high = (figure(s, resolution) for s in (steps - int(error), steps, steps + int(error)))
+    def estimate(row: Row) -> Estimate:
+        steps = row[output.measurement][output.coordinate]
+        value, low, high = (
+            figure(place * numerator, denominator, is_whole=output.is_whole)
+            for place in (steps, steps - reach, steps + reach)
+        )
         return Estimate(value=value, low=low, high=high)
 
     return estimate
 
 
-def _mean(output: MeanOutput, row: Sequence[int], count_error: HalfWidth, total_error: HalfWidth) -> Estimate:
-    """The centre plus noisy sum over noisy count, inside the public bounds."""
-    if math.isinf(count_error) or math.isinf(total_error):
-        return NOTHING
-    count, total = row[output.count], row[output.total]
-    counts = [max(1, count - int(count_error)), max(1, count + int(count_error))]
-    totals = [total - int(total_error), total + int(total_error)]
-    corners = [_bounded_mean(output, t, n) for t in totals for n in counts]
-    value = _bounded_mean(output, total, max(1, count))
-    return Estimate(value=float(value), low=float(min(*corners, value)), high=float(max(*corners, value)))
+Ends: TypeAlias = tuple[Interval, Interval]
+"""What was measured, as a point and as an interval."""
 
 
-def _bounded_mean(output: MeanOutput, total: int, count: int) -> Fraction:
-    steps = output.centre + Fraction(total, count)
-    return output.resolution * min(max(steps, Fraction(output.lower)), Fraction(output.upper))
+def _of_errors(
+    section: Section, parts: Iterable[int], confidence: Fraction, combined: Callable[..., Interval]
+) -> Estimator:
+    """Interval arithmetic over several noisy numbers, whose intervals hold all at once with the confidence."""
+    places = tuple(parts)
+    errors = [error_of(section, place, shared(confidence, len(places))) for place in places]
+    if any(math.isinf(error) for error in errors):
+        return lambda _: NOTHING
+
+    def estimate(row: Row) -> Estimate:
+        measured = [Fraction(row[place][0]) for place in places]
+        middle = combined(*map(point, measured))
+        around = combined(*(Interval(m - int(e), m + int(e)) for m, e in zip(measured, errors, strict=True)))
+        return _estimate(middle, around)
+
+    return estimate
 
 
-def figure(steps: int, resolution: Fraction) -> int | float:
-    """A lattice point as a whole number where the lattice is whole and 64 bits hold it, else as the nearest double."""
-    value = steps * resolution
-    return int(value) if resolution.denominator == 1 and abs(value) < _TWO_63 else float(value)
+def _estimate(middle: Interval, around: Interval) -> Estimate:
+    value = None if middle.lower is None else figure(*middle.lower.as_integer_ratio())
+    return estimated(value, around)
+
+
+def estimated(value: Any, around: Interval, *, is_whole: bool = False) -> Estimate:
+    """A value and what is known of the exact one; the value lies inside, however doubles are rounded."""
+    outside = around.rounded() if is_whole else around
+    low, high = (
+        None if end is None else figure(*end.as_integer_ratio(), is_whole=is_whole)
+        for end in (outside.lower, outside.upper)
+    )
+    if isinstance(value, int | float):
+        low, high = (None if low is None else min(low, value)), (None if high is None else max(high, value))
+    return Estimate(value=value, low=low, high=high)
+
+
+def _at_least_one(count: Interval) -> Interval:
+    return count.greatest(point(Fraction(1)))
+
+
+def _within(value: Interval, lower: Fraction, upper: Fraction) -> Interval:
+    """Moved into public ends."""
+    return value.greatest(point(lower)).least(point(upper))
+
+
+def _mean(output: MeanOutput, count: Interval, total: Interval) -> Interval:
+    """The offset plus noisy sum over noisy count, inside the public bounds."""
+    steps = output.steps
+    mean = point(Fraction(steps.offset)) + total / _at_least_one(count)
+    return _within(mean, Fraction(steps.lower), Fraction(steps.upper)) * point(steps.resolution)
+
+
+def _variance(output: VarianceOutput, count: Interval, total: Interval, squares: Interval) -> Interval:
+    """The mean of squares less the square of the mean, between 0 and a quarter of the squared width of the bounds."""
+    steps = output.steps
+    at_least_one = _at_least_one(count)
+    mean = _within(total / at_least_one, *map(Fraction, steps.ends))
+    most = Fraction((steps.upper - steps.lower) ** 2, 4)
+    variance = _within(squares / at_least_one - _square(mean), Fraction(0), most)
+    if not output.population:
+        variance = variance * _bessel(count)
+    variance = variance * point(steps.resolution**2)
+    return _root(variance) if output.root else variance
+
+
+def _covariance(output: CovarianceOutput, count: Interval, *terms: Interval) -> Interval:
+    first, second = output.steps
+    at_least_one = _at_least_one(count)
+    x, y, products, *squares = (term / at_least_one for term in terms)
+    covariance = products - x * y
+    if squares:
+        scale = _root(_positive(squares[0] - _square(x))) * _root(_positive(squares[1] - _square(y)))
+        if scale.upper == 0:
+            return point(Fraction(0))
+        return _within(covariance / scale, Fraction(-1), Fraction(1))
+    most = Fraction((first.upper - first.lower) * (second.upper - second.lower), 4)
+    covariance = _within(covariance, -most, most)
+    if not output.population:
+        covariance = covariance * _bessel(count)
+    return covariance * point(first.resolution * second.resolution)
+
+
+def _quantile(output: QuantileOutput, row: Row) -> Estimate:
+    """The middle of the chosen bin."""
+    bins, place = output.bins, row[output.measurement][0]
+    first = bins.steps.lower + place * bins.width
+    last = min(first + bins.width - 1, bins.steps.upper)
+    middle = (first + last) // 2 * bins.steps.resolution
+    return Estimate(value=figure(*middle.as_integer_ratio(), is_whole=output.is_whole), low=None, high=None)
+
+
+def _square(value: Interval) -> Interval:
+    positive = value.absolute()
+    return positive * positive
+
+
+def _positive(value: Interval) -> Interval:
+    return value.greatest(point(Fraction(0)))
+
+
+def _bessel(count: Interval) -> Interval:
+    """N / (n − 1), of counts of at least 2."""
+    several = count.greatest(point(Fraction(2)))
+    return point(Fraction(1)) + point(Fraction(1)) / (several - point(Fraction(1)))
+
+
+def _root(value: Interval) -> Interval:
+    lower, upper = (
+        None if end is None else Fraction(math.sqrt(figure(*end.as_integer_ratio())))
+        for end in (value.lower, value.upper)
+    )
+    return Interval(lower, upper)
+
+
+def figure(numerator: int, denominator: int = 1, *, is_whole: bool = False) -> int | float:
+    """A number as a whole one, or as the nearest double; the last there is of those where it lies beyond.
+
+    Example:
+        >>> figure(7, is_whole=True), figure(7), figure(10**400, 3)
+        (7, 7.0, 1.7976931348623157e+308)
+    """
+    if is_whole:
+        return min(max(numerator // denominator, -LARGEST_WHOLE), LARGEST_WHOLE)
+    try:
+        return numerator / denominator
+    except OverflowError:
+        return sys.float_info.max if numerator > 0 else -sys.float_info.max

@@ -1,12 +1,25 @@
 """The error of an answer, predicted before anything is spent: from the law of the noise, never from the data."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Final
+from typing import Final, assert_never
 
-from sfumato.query.plan import CountOutput, MeanOutput, Output, PrivatePlan, SumOutput
-from sfumato.session.answer import both_hold
+from sfumato.query.auto_bounds import automatic
+from sfumato.query.plan import (
+    CovarianceOutput,
+    LinearOutput,
+    MeanOutput,
+    Output,
+    PrivatePlan,
+    QuantileChoice,
+    QuantileOutput,
+    Section,
+    TopChoice,
+    TopOutput,
+    VarianceOutput,
+)
+from sfumato.session.answer import error_of, estimators, shared
 
 TYPICAL_SIZE: Final = 1_000
 
@@ -30,35 +43,86 @@ class Forecast:
 
 
 def forecast(plan: PrivatePlan, *, confidence: Fraction, size: int | None = None) -> tuple[Forecast, ...]:
-    """The predicted error of every column.
+    """The predicted error of every column, of the first section if there are several.
 
     Args:
         plan: What would be released.
         confidence: Such as 0.95.
         size: How many values a mean is presumed to be over; None presumes 1,000 and says so.
     """
-    return tuple(_one(output, plan, confidence, size or TYPICAL_SIZE) for output in plan.outputs)
+    section = plan.sections[0]
+    chosen = {name for name, _ in automatic(plan.question)} if plan.bounds is not None else set()
+    found = (_one(output, section, confidence, size or TYPICAL_SIZE) for output in section.outputs)
+    return tuple(_with_widest(one) if one.column in chosen else one for one in found)
 
 
-def _one(output: Output, plan: PrivatePlan, confidence: Fraction, size: int) -> Forecast:
+def _with_widest(prediction: Forecast) -> Forecast:
+    presumed = (*filter(None, [prediction.assumption]), "with the widest bounds that can be chosen")
+    return replace(prediction, assumption=", ".join(presumed))
+
+
+def _one(output: Output, section: Section, confidence: Fraction, size: int) -> Forecast:
     match output:
-        case CountOutput(name=name, count=index):
-            return Forecast(column=name, half_width=float(plan.mechanisms[index].accuracy(confidence)))
-        case SumOutput(name=name, total=index, resolution=resolution):
-            steps = plan.mechanisms[index].accuracy(confidence)
-            return Forecast(column=name, half_width=float(resolution) * float(steps))
+        case LinearOutput(name=name, resolution=resolution):
+            error = error_of(section, output.measurement, confidence)
+            return Forecast(column=name, half_width=float(resolution) * error)
         case MeanOutput(name=name):
-            width = _mean_half_width(output, plan, confidence, size)
+            width = _mean_half_width(output, section, confidence, size)
             return Forecast(
                 column=name, half_width=width, assumption=f"over {size:,} values around the middle of the bounds"
             )
+        case VarianceOutput() | CovarianceOutput():
+            return _of_presumed(output, section, confidence, size)
+        case QuantileOutput(name=name):
+            return Forecast(
+                column=name, half_width=_ranks(section, output.measurement, confidence), assumption="in ranks of values"
+            )
+        case TopOutput(name=name):
+            width = _ranks(section, output.measurement, confidence, candidates=len(output.values))
+            return Forecast(column=name, half_width=width, assumption="in the count of the value")
+        case _:
+            assert_never(output)
 
 
-def _mean_half_width(output: MeanOutput, plan: PrivatePlan, confidence: Fraction, size: int) -> float:
+def _ranks(section: Section, measurement: int, confidence: Fraction, *, candidates: int = 1) -> float:
+    match section.measurements[measurement]:
+        case QuantileChoice(mechanism=mechanism):
+            return float(mechanism.accuracy(confidence))
+        case TopChoice(mechanism=mechanism):
+            return float(mechanism.accuracy(confidence, candidates=candidates))
+        case _:
+            raise TypeError("a choice is predicted in ranks")
+
+
+def _mean_half_width(output: MeanOutput, section: Section, confidence: Fraction, size: int) -> float:
     """At the middle of the bounds the centred sum is near 0, so that the error of the sum is all there is."""
-    total_error = float(plan.mechanisms[output.total].accuracy(both_hold(confidence)))
-    count_error = float(plan.mechanisms[output.count].accuracy(both_hold(confidence)))
+    total_error = error_of(section, output.total, shared(confidence, 2))
+    count_error = error_of(section, output.count, shared(confidence, 2))
     if math.isinf(total_error) or math.isinf(count_error):
         return math.inf
-    widest = float(output.resolution) * (output.upper - output.lower)
-    return min(widest, float(output.resolution) * total_error / max(1.0, size - count_error))
+    resolution = float(output.steps.resolution)
+    widest = resolution * (output.steps.upper - output.steps.lower)
+    return min(widest, resolution * total_error / max(1.0, size - count_error))
+
+
+def _of_presumed(
+    output: VarianceOutput | CovarianceOutput, section: Section, confidence: Fraction, size: int
+) -> Forecast:
+    """The interval of an answer over values that are spread evenly over their bounds, and independent."""
+    measured = [(0,)] * len(section.measurements)
+    measured[output.count] = (size,)
+    if isinstance(output, VarianceOutput):
+        measured[output.squares] = (_evenly_spread(output.steps.ends, size),)
+    elif output.squares is not None:
+        for place, steps in zip(output.squares, output.steps, strict=True):
+            measured[place] = (_evenly_spread(steps.ends, size),)
+    estimator = estimators(section, confidence)[section.outputs.index(output)]
+    return Forecast(
+        column=output.name, half_width=estimator(measured).half_width,
+        assumption=f"over {size:,} values spread evenly over the bounds",
+    )  # fmt: skip
+
+
+def _evenly_spread(ends: tuple[int, int], size: int) -> int:
+    """The sum of squares of values that are spread evenly between two ends around 0."""
+    return size * (ends[1] - ends[0]) ** 2 // 12

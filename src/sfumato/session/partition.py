@@ -9,14 +9,14 @@ from sfumato.ledger.entry import Part as LedgerPart
 from sfumato.noise.entropy import random_bytes
 from sfumato.numeric.rationals import positive_integer
 from sfumato.privacy.neighbors import EachRow
-from sfumato.query.relations import Part, Source
+from sfumato.query.relations import Part, Relation, Source
 from sfumato.query.schema import Key, Table
 from sfumato.session.pipeline import Desk
 from sfumato.session.view import View
 
 
 class Partition(Mapping[Key, View]):
-    """A table cut by public values of a column: each part is asked like a session of its own.
+    """A table cut by public values of a column: each part is asked like a session of its own, beside public tables.
 
     **Guarantee**: a unit lies in at most k = `max_parts_per_unit` parts, whatever the data, because further ones are
     left out by a salted choice that all parts share. All answers together cost what the k most expensive parts cost
@@ -30,7 +30,8 @@ class Partition(Mapping[Key, View]):
         max_parts_per_unit: In how many parts one unit may lie.
 
     Raises:
-        ParameterError: No such column, values of another type, or more than one part for a unit that is one row.
+        ParameterError: No such column, values of another type, a public table, or more than one part for a unit that
+            is one row.
 
     References:
         [McS09] Theorem 4.
@@ -39,6 +40,9 @@ class Partition(Mapping[Key, View]):
     def __init__(self, desk: Desk, table: Table, *, by: str, values: tuple[Key, ...], max_parts_per_unit: int) -> None:
         self._check(table, by, values, max_parts_per_unit)
         name = random_bytes(16).hex()
+        public: dict[str, Relation] = {
+            other.name: Source(other) for other in desk.policy.tables.values() if other.is_public
+        }
         first = Part(
             child=Source(table), by=by, values=values, value=values[0], max_parts_per_unit=max_parts_per_unit,
             salt=random_bytes(16).hex(),
@@ -47,7 +51,7 @@ class Partition(Mapping[Key, View]):
             {
                 value: View(
                     desk,
-                    {table.name: replace(first, value=value)},
+                    public | {table.name: replace(first, value=value)},
                     LedgerPart(partition=name, value=repr(value), max_parts_per_unit=max_parts_per_unit),
                 )
                 for value in values
@@ -69,5 +73,7 @@ class Partition(Mapping[Key, View]):
     def _check(table: Table, by: str, values: tuple[Key, ...], max_parts_per_unit: int) -> None:
         positive_integer(max_parts_per_unit, "max_parts_per_unit")
         replace(table.column(by), values=values)  # the column's own checks: type, at least one, each once
+        if table.is_public:
+            raise ParameterError("table", table.name, "is public: it has no people to be parted; filter it")
         if isinstance(table.unit, EachRow) and max_parts_per_unit != 1:
             raise ParameterError("max_parts_per_unit", max_parts_per_unit, "must be 1 where each row is a unit")

@@ -4,24 +4,30 @@
 """
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass
+from fractions import Fraction
 from hashlib import sha256
 from typing import Any
 
-from sfumato.engines.base import Engine
-from sfumato.errors import LedgerError
+from sfumato.engines.base import Engine, Found
+from sfumato.errors import LedgerError, ParameterError
 from sfumato.ledger.entry import Part
 from sfumato.ledger.ledger import Ledger, Reservation
 from sfumato.ledger.prices import admitted
 from sfumato.noise.entropy import random_bytes
 from sfumato.privacy.codec import Json, encode_event, encode_guarantee
 from sfumato.privacy.guarantees import ApproxDP, Guarantee, PureDP
+from sfumato.privacy.secret import Secret
 from sfumato.query.canonical import question_hash, question_text
-from sfumato.query.compile import compile_plan
-from sfumato.query.plan import PrivatePlan
+from sfumato.query.compile import compile_plan, with_chosen_bounds
+from sfumato.query.expressions import Expression
+from sfumato.query.plan import Law, PrivatePlan, Section
 from sfumato.query.policy import Policy
-from sfumato.query.relations import Aggregate, table_of
+from sfumato.query.relations import Aggregate, tables_of
+from sfumato.query.statement import Statement
 from sfumato.session.receipt import Receipt
+from sfumato.session.releasing import Released, release
+from sfumato.session.stored import encode_released
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,12 +72,26 @@ class Ticket:
 
 
 def prepare(
-    desk: Desk, question: Aggregate, *, text: str, total: PureDP | ApproxDP, part: Part | None = None
+    desk: Desk,
+    question: Aggregate,
+    *,
+    text: str,
+    total: PureDP | ApproxDP,
+    part: Part | None = None,
+    law: Law | None = None,
 ) -> Prepared:
     """Plan a question for at most `total`; no data, no charge."""
     admitted(total)
-    plan = compile_plan(question, total, neighboring_relation=desk.policy.neighboring_relation)
+    _check_tables(desk.policy, question)
+    plan = compile_plan(question, total, neighboring_relation=desk.policy.neighboring_relation, law=law)
     return Prepared(plan=plan, text=text, key=_key(desk.policy, plan), part=part)
+
+
+def _check_tables(policy: Policy, question: Aggregate) -> None:
+    """Relations carry their tables with them; those of another session may have laxer limits."""
+    for table in tables_of(question.child.child):
+        if policy.tables.get(table.name) != table:
+            raise ParameterError("table", table.name, "must be of this session; ask each session about its own tables")
 
 
 def charge(desk: Desk, prepared: Prepared) -> Ticket:
@@ -94,15 +114,30 @@ def execute(desk: Desk, ticket: Ticket, *, library: str) -> dict[str, Json]:
     """Run the exact half, add noise, and keep the answer before anybody sees it.
 
     Returns:
-        The stored answer: noisy integers and the receipt.
+        The stored answer: what each section released, and the receipt.
     """
     plan, receipt = ticket.prepared.plan, _receipt(desk, ticket, library).to_dict()
-    exact = desk.engine.run(plan.statement, salt=random_bytes(16).hex())
-    columns = [mechanism.release(exact.open_for_noise()[:, index]) for index, mechanism in enumerate(plan.mechanisms)]
-    rows: Json = [[int(value) for value in row] for row in zip(*columns, strict=True)]
-    answer: dict[str, Json] = {"noisy": rows, "receipt": receipt}
+    salt = random_bytes(16).hex()  # one for all statements, so that all see the same sample of a unit's groups
+
+    def run(statement: Statement) -> Secret[Found]:
+        return desk.engine.run(statement, salt=salt)
+
+    first = None if plan.bounds is None else release(plan.bounds.section, run)
+    final = final_plan(desk, plan, first)
+    answer: dict[str, Json] = {
+        "bounds": None if first is None else encode_released(first),
+        "sections": [encode_released(release(section, run)) for section in final.sections],
+        "receipt": receipt,
+    }
     desk.ledger.commit(ticket.reservation, key=ticket.prepared.key, answer=answer)
     return answer
+
+
+def final_plan(desk: Desk, plan: PrivatePlan, first: Released | None) -> PrivatePlan:
+    """The plan with the bounds that were released first, if they were."""
+    if first is None:
+        return plan
+    return with_chosen_bounds(plan, first.measured, neighboring_relation=desk.policy.neighboring_relation)
 
 
 def stored(desk: Desk, prepared: Prepared) -> dict[str, Any] | None:
@@ -125,12 +160,12 @@ def _receipt(desk: Desk, ticket: Ticket, library: str) -> Receipt:
 
 def _key(policy: Policy, plan: PrivatePlan) -> str:
     """All that an answer depends on: question and limits, bounds and keys, mechanisms and price, versions."""
+    bounds = plan.bounds
     document = {
         "question": question_text(plan.question),
-        "measures": [repr(measure) for measure in plan.statement.measures],
-        "outputs": [repr(replace(output, name="")) for output in plan.outputs],
-        "keys": [[key.name, [repr(value) for value in key.values]] for key in plan.statement.keys],
-        "kinds": {name: facts.kind.value for name, facts in table_of(plan.statement.rows).columns.items()},
+        "sections": [_section(section) for section in plan.sections],
+        "bounds": None if bounds is None else [_section(bounds.section), bounds.law, encode_guarantee(bounds.rest)],
+        "tables": [repr(table) for table in tables_of(plan.question.child.child)],
         "event": encode_event(plan.event),
         "charge": encode_guarantee(plan.charge),
         "relation": policy.neighboring_relation.value,
@@ -138,3 +173,25 @@ def _key(policy: Policy, plan: PrivatePlan) -> str:
         "data": policy.data_version,
     }
     return sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
+
+
+def _section(section: Section) -> Json:
+    """What is measured, how, and what is made of it; which rows and expressions those are says the question itself."""
+    statements: Json = [_figures((one.keys, one.measures, one.cell, one.limits)) for one in section.statements]
+    return [statements, _figures((section.selection, section.measurements, section.outputs))]
+
+
+def _figures(value: object) -> Json:
+    """A value of a plan without names and expressions, which questions that mean the same may write differently."""
+    match value:
+        case tuple():
+            return [_figures(inner) for inner in value]
+        case _ if isinstance(value, Expression):
+            return None
+        case _ if is_dataclass(value):
+            inner = [_figures(getattr(value, one.name)) for one in fields(value) if one.name != "name"]
+            return [type(value).__name__, *inner]
+        case Fraction():
+            return str(value)
+        case _:
+            return repr(value)

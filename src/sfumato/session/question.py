@@ -1,22 +1,25 @@
 """`Question`: a plan and a desk. Its cost and error are free to ask; `release` spends."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from sfumato.engines.base import groups
 from sfumato.errors import ParameterError
 from sfumato.ledger.entry import Part
-from sfumato.numeric.rationals import Number, exact
+from sfumato.numeric.rationals import Number, decimal_text, exact
 from sfumato.privacy.guarantees import ApproxDP, PureDP, guarantee
-from sfumato.query.plan import PrivatePlan
-from sfumato.query.relations import Aggregate
-from sfumato.session.answer import estimates
+from sfumato.query.auto_bounds import automatic, stated_bounds
+from sfumato.query.plan import Law, PrivatePlan
+from sfumato.query.relations import Presented
 from sfumato.session.explain import explain
 from sfumato.session.forecast import Forecast, forecast
-from sfumato.session.pipeline import Desk, Prepared, charge, execute, prepare, stored
+from sfumato.session.pipeline import Desk, Prepared, charge, execute, final_plan, prepare, stored
+from sfumato.session.presenting import present
 from sfumato.session.receipt import receipt_from_dict
 from sfumato.session.release import Release
+from sfumato.session.stored import decode_released
+from sfumato.session.targets import least_epsilon
 from sfumato.version import __version__
 
 CONFIDENCE = Fraction(95, 100)
@@ -27,80 +30,140 @@ class Question:
     """One question to one database, not yet answered.
 
     Attributes:
-        relation: What is asked.
+        relation: What is asked, and how the answer is to be shown.
         text: How it was asked, for people.
         desk: Who answers it.
         part: The part of a partition that it reads, if it reads no other.
     """
 
-    relation: Aggregate
+    relation: Presented
     text: str
     desk: Desk
     part: Part | None = None
 
-    def cost(self, *, epsilon: Number, delta: Number = 0) -> PureDP | ApproxDP:
+    def cost(self, *, epsilon: Number, delta: Number = 0, mechanism: Law | None = None) -> PureDP | ApproxDP:
         """What a release with these parameters charges; no data is touched and nothing is spent.
 
         Args:
             epsilon: The total ε of the whole question.
-            delta: The total δ; above 0 it lets columns take Gaussian noise where that errs less.
+            delta: The total δ; above 0 it lets columns take Gaussian noise where that errs less, and private keys.
+            mechanism: ``"laplace"`` or ``"gaussian"``, to have that law for all additive noise.
         """
-        return self._prepared(epsilon, delta).plan.charge
+        return self._prepared(epsilon, delta, mechanism).plan.charge
 
     def error(
-        self, *, epsilon: Number, delta: Number = 0, confidence: Number = CONFIDENCE, size: int | None = None
+        self,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        mechanism: Law | None = None,
+        confidence: Number = CONFIDENCE,
+        size: int | None = None,
     ) -> tuple[Forecast, ...]:
         """How far each column will be from the exact value; no data is touched and nothing is spent.
 
         Args:
             epsilon: The total ε of the whole question.
             delta: The total δ.
+            mechanism: The law of additive noise, if not the better one.
             confidence: How often the error is to stay below the figure.
             size: For means, how many values they are presumed to be over.
         """
-        return forecast(self._prepared(epsilon, delta).plan, confidence=_checked(confidence), size=size)
+        plan = self._prepared(epsilon, delta, mechanism).plan
+        return forecast(plan, confidence=_checked(confidence), size=size)
 
-    def explain(self, *, epsilon: Number = 1, delta: Number = 0) -> str:
+    def explain(self, *, epsilon: Number = 1, delta: Number = 0, mechanism: Law | None = None) -> str:
         """The plan for people: what is bounded, which noise, what it costs; no data is touched and nothing is spent."""
-        return explain(self._prepared(epsilon, delta).plan, self.desk.policy, CONFIDENCE)
+        return explain(self._prepared(epsilon, delta, mechanism).plan, self.desk.policy, CONFIDENCE)
 
-    def release(self, *, epsilon: Number, delta: Number = 0, confidence: Number = CONFIDENCE) -> Release:
+    def epsilon_for(
+        self,
+        error: Mapping[str, Number],
+        *,
+        delta: Number = 0,
+        mechanism: Law | None = None,
+        confidence: Number = CONFIDENCE,
+        size: int | None = None,
+    ) -> Fraction:
+        """The smallest ε, to six decimals, at which no column errs by more than asked; nothing is spent.
+
+        Args:
+            error: For some columns, the largest half-width, in the column's own unit; absolute, never relative.
+            delta: The total δ.
+            mechanism: The law of additive noise, if not the better one.
+            confidence: How often the error is to stay below it.
+            size: For means, how many values they are presumed to be over.
+
+        Raises:
+            ParameterError: There is no such column, or no ε is enough.
+        """
+        share = _checked(confidence)
+        return least_epsilon(
+            lambda epsilon: forecast(self._prepared(epsilon, delta, mechanism).plan, confidence=share, size=size), error
+        )
+
+    def release(
+        self,
+        *,
+        epsilon: Number | None = None,
+        delta: Number = 0,
+        error: Mapping[str, Number] | None = None,
+        mechanism: Law | None = None,
+        confidence: Number = CONFIDENCE,
+    ) -> Release:
         """Spend, look at the data, answer with noise. The same question again is answered from the ledger, for nothing.
 
         Args:
             epsilon: The total ε of the whole question; there is no default.
             delta: The total δ.
+            error: Instead of ε, the largest errors of some columns; see `epsilon_for`.
+            mechanism: The law of additive noise, if not the better one.
             confidence: Of the intervals.
 
         Raises:
+            ParameterError: Neither ε nor an error is stated, or both.
             BudgetExceededError: The account cannot pay; nothing was spent and no data was touched.
             EngineError: The engine failed after the charge; nothing is refunded.
         """
         share = _checked(confidence)
-        prepared = self._prepared(epsilon, delta)
+        if (epsilon is None) == (error is None):
+            raise ParameterError("epsilon", epsilon, "must be stated, or an error instead: epsilon=1, or error={...}")
+        if epsilon is None:
+            epsilon = self.epsilon_for(error or {}, delta=delta, mechanism=mechanism, confidence=confidence)
+        prepared = self._prepared(epsilon, delta, mechanism)
         answer = stored(self.desk, prepared)
         reused = answer is not None
         if answer is None:
             answer = execute(self.desk, charge(self.desk, prepared), library=__version__)
         return self._release(prepared.plan, answer, share, reused=reused)
 
-    def _prepared(self, epsilon: Number, delta: Number) -> Prepared:
+    def _prepared(self, epsilon: Number, delta: Number, mechanism: Law | None) -> Prepared:
         total = guarantee(epsilon, delta)
-        return prepare(self.desk, self.relation, text=self.text, total=total, part=self.part)
+        return prepare(
+            self.desk, self.relation.child, text=self.text, total=total, part=self.part, law=mechanism
+        )  # fmt: skip
 
     def _release(self, plan: PrivatePlan, answer: dict[str, Any], confidence: Fraction, *, reused: bool) -> Release:
         receipt = receipt_from_dict(answer["receipt"])
         if reused:
             receipt = replace(receipt, left=self.desk.ledger.remaining(self.desk.account))
+        first = None if answer["bounds"] is None else decode_released(answer["bounds"])
+        final = final_plan(self.desk, plan, first)
+        shown = present(self.relation, final, [decode_released(one) for one in answer["sections"]], confidence)
         return Release(
-            keys=plan.question.child.labels or plan.question.child.keys,
-            statistics=tuple(output.name for output in plan.outputs),
-            groups=tuple(groups(plan.statement)),
-            estimates=tuple(map(tuple, estimates(plan, answer["noisy"], confidence))),
-            confidence=float(confidence),
-            receipt=receipt,
-            reused=reused,
-        )
+            keys=shown.keys, statistics=shown.statistics, kinds=shown.kinds, groups=shown.groups,
+            estimates=shown.estimates, confidence=float(confidence), receipt=receipt, reused=reused,
+            notes=_notes(plan, final),
+        )  # fmt: skip
+
+
+def _notes(plan: PrivatePlan, final: PrivatePlan) -> tuple[str, ...]:
+    """The bounds that were chosen for it."""
+    bounds = stated_bounds(final.question)
+    return tuple(
+        f"bounds of {name}: {' to '.join(map(decimal_text, bounds[name]))}, chosen with a part of the budget"
+        for name, _ in automatic(plan.question)
+    )
 
 
 def _checked(confidence: Number) -> Fraction:

@@ -5,9 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sfumato.engines.values import Cell
 from sfumato.errors import ParameterError
-from sfumato.query.frame import INTERVAL_ENDS
-from sfumato.query.schema import Key
+from sfumato.privacy.guarantees import NoGuarantee
+from sfumato.query.kinds import Kind
+from sfumato.query.questions import INTERVAL_ENDS
 from sfumato.session.answer import Estimate
 from sfumato.session.receipt import Receipt
 
@@ -22,20 +24,24 @@ class Release:
     Attributes:
         keys: The names of the key columns.
         statistics: The names of the other columns.
+        kinds: What all these columns hold, keys first; it does not depend on what was released.
         groups: The keys of each row.
         estimates: For each row, one estimate a statistic.
         confidence: How often an interval holds the exact value.
         receipt: What was asked and what it cost.
         reused: Whether it is a stored answer, returned again for nothing.
+        notes: What else was released, such as bounds that were chosen.
     """
 
     keys: tuple[str, ...]
     statistics: tuple[str, ...]
-    groups: tuple[tuple[Key, ...], ...]
+    kinds: tuple[Kind, ...]
+    groups: tuple[tuple[Cell, ...], ...]
     estimates: tuple[tuple[Estimate, ...], ...]
     confidence: float
     receipt: Receipt
     reused: bool = False
+    notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.groups)
@@ -59,18 +65,26 @@ class Release:
         ]
 
     def to_arrow(self) -> Any:
-        """The records as a pyarrow Table."""
+        """The records as a pyarrow Table, whose schema follows from the question alone."""
         import pyarrow as pa  # loaded only by those who ask for it
 
-        return pa.Table.from_pylist(self.records())
+        types = {
+            Kind.INTEGER: pa.int64(), Kind.FLOAT: pa.float64(), Kind.TEXT: pa.string(), Kind.BOOLEAN: pa.bool_(),
+            Kind.DATE: pa.date32(), Kind.TIMESTAMP: pa.timestamp("us"),
+        }  # fmt: skip
+        shown = [(name,) for name in self.keys] + [_with_ends(name) for name in self.statistics]
+        columns = [(name, types[kind]) for names, kind in zip(shown, self.kinds, strict=True) for name in names]
+        return pa.Table.from_pylist(self.records(), schema=pa.schema(columns))
 
     def to_pandas(self) -> Any:
-        """The records as a pandas DataFrame; needs the extra `frames`."""
-        return _extra("pandas").DataFrame.from_records(self.records())
+        """The records as a pandas DataFrame with nullable columns; needs the extra `frames`."""
+        pandas = _extra("pandas")
+        nullable = {"int64": pandas.Int64Dtype(), "bool": pandas.BooleanDtype()}
+        return self.to_arrow().to_pandas(types_mapper=lambda kind: nullable.get(str(kind)))
 
     def to_polars(self) -> Any:
         """The records as a Polars DataFrame; needs the extra `frames`."""
-        return _extra("polars").from_dicts(self.records())
+        return _extra("polars").from_arrow(self.to_arrow())
 
     def plot(self, statistic: str | None = None, path: "str | Path | None" = None) -> Any:
         """A picture of one statistic with its error bars, saved if a path is given; needs the extra `plots`."""
@@ -103,26 +117,52 @@ class Release:
         return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table><p>{footer}</p>"
 
     def _table(self) -> str:
-        if not self.keys:
-            names, cells = self.statistics, self._cells()[0]
-            return "\n".join(f"{name} = {cell}" for name, cell in zip(names, cells, strict=True))
-        return _text_table((*self.keys, *self.statistics), self._cells(), right_from=len(self.keys))
+        cells = self._cells()
+        if not self.keys and len(cells) == 1:
+            return "\n".join(f"{name} = {cell}" for name, cell in zip(self.statistics, cells[0], strict=True))
+        return _text_table((*self.keys, *self.statistics), cells, right_from=len(self.keys))
 
     def _cells(self) -> list[list[str]]:
+        nothing = "nothing released (ε 0)" if self.receipt.guarantee.epsilon == 0 else "NULL"
         return [
-            [*map(str, group), *map(shown_estimate, row)]
+            [*map(_shown_key, group), *(nothing if one.value is None else shown_estimate(one) for one in row)]
             for group, row in zip(self.groups, self.estimates, strict=True)
         ]
 
     def _footer(self) -> str:
         paid = "stored answer, nothing spent" if self.reused else f"spent {self.receipt.guarantee}"
-        return f"{self.confidence:.0%} intervals; {paid}, left {self.receipt.left}"
+        more = None if self.reused else affordable(self.receipt)
+        about = "" if more is None else f", about {more:,} more like this"
+        last = f"{self.confidence:.0%} intervals; {paid}, left {self.receipt.left}{about}"
+        return "\n".join((*self.notes, last))
+
+
+def affordable(receipt: Receipt) -> int | None:
+    """How many more questions of the same price the account can pay; None if they are free, or it has no limit.
+
+    An account may do better, with an accountant that knows more than sums, and worse, if it is in a partition.
+    """
+    paid, left = receipt.guarantee, receipt.left
+    if isinstance(left, NoGuarantee):
+        return None
+    counts = [rest // price for price, rest in ((paid.epsilon, left.epsilon), (paid.delta, left.delta)) if price]
+    return min(counts, default=None)
 
 
 def shown_estimate(estimate: Estimate) -> str:
-    """An estimate for people: the value and its error, to the digits that the error leaves."""
-    if estimate.value is None:
-        return "nothing released (ε 0)"
+    """An estimate for people: the value and its error, to the digits that the error leaves; marked if it is noise."""
+    if not isinstance(estimate.value, int | float) or isinstance(estimate.value, bool):
+        return _shown_key(estimate.value)
+    return f"{_shown_number(estimate)} ≲ noise" if estimate.is_mostly_noise else _shown_number(estimate)
+
+
+def _shown_key(key: Cell) -> str:
+    return "NULL" if key is None else str(key)
+
+
+def _shown_number(estimate: Estimate) -> str:
+    if estimate.low is None or estimate.high is None:
+        return f"{estimate.value:,}"
     width = estimate.half_width
     if isinstance(estimate.value, int) and float(width).is_integer():
         return f"{estimate.value:,} ± {int(width):,}"
@@ -130,11 +170,14 @@ def shown_estimate(estimate: Estimate) -> str:
     return f"{estimate.value:,.{digits}f} ± {width:,.{digits}f}"
 
 
+def _with_ends(name: str) -> tuple[str, ...]:
+    return (name, *(name + end for end in INTERVAL_ENDS))
+
+
 def _figures(names: Sequence[str], row: Sequence[Estimate]) -> dict[str, Any]:
     figures: dict[str, Any] = {}
     for name, estimate in zip(names, row, strict=True):
-        low, high = (name + end for end in INTERVAL_ENDS)
-        figures |= {name: estimate.value, low: estimate.low, high: estimate.high}
+        figures |= zip(_with_ends(name), (estimate.value, estimate.low, estimate.high), strict=True)
     return figures
 
 

@@ -1,32 +1,28 @@
 """`Session`: a database of people under a policy and a budget, to be asked."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from os import PathLike
 from pathlib import Path
-from types import MappingProxyType, TracebackType
-from typing import Any, Final, Self
+from types import TracebackType
+from typing import Any, Self
 
-from sfumato.engines.base import Engine
-from sfumato.engines.duckdb import DuckDBEngine
-from sfumato.engines.reference import ReferenceEngine
-from sfumato.engines.sources import DataSource, keeps_rows, open_source, readable
 from sfumato.errors import ParameterError
 from sfumato.ledger.entry import Opened
 from sfumato.ledger.locations import open_ledger
 from sfumato.privacy.guarantees import Guarantee
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, EACH_ROW, NeighboringRelation, PrivacyUnit, UnitColumn
+from sfumato.query.kinds import Kind
 from sfumato.query.policy import Policy, SourceFacts
-from sfumato.query.relations import Source
-from sfumato.query.schema import Column, Key, Kind, Limits, Table
+from sfumato.query.schema import Column, Key, Limits, Table
+from sfumato.session.opening import open_engine, open_sources, relations_of, with_kept_rows
 from sfumato.session.partition import Partition
 from sfumato.session.pipeline import Desk
+from sfumato.session.preparation import Preparation, Preparing
+from sfumato.session.public_keys import with_public_keys
 from sfumato.session.view import View
-
-_ENGINES: Final[Mapping[str, Callable[[Mapping[str, DataSource]], Engine]]] = MappingProxyType(
-    {"duckdb": DuckDBEngine, "reference": ReferenceEngine}
-)
+from sfumato.session.violations import violations
 
 
 class Session(View):
@@ -40,9 +36,11 @@ class Session(View):
         budget: What may be spent in all: `PureDP(1)`, `ApproxDP(3, "1e-6")`, or `NO_GUARANTEE` by name.
         ledger: Where spending is kept: a path or ``sqlite:///path``; None forgets it with the process.
         engine: ``"duckdb"``, or ``"reference"``, the slow one in plain Python.
+        engine_options: What the engine takes by name, such as ``{"memory_limit": "4GB"}``.
 
     Raises:
         PolicyError: The policy says something impossible.
+        ParameterError: A source, an engine or an option that cannot be used.
         LedgerError: The ledger is broken, or holds the account with another budget.
 
     Example:
@@ -60,25 +58,23 @@ class Session(View):
         budget: Guarantee,
         ledger: str | PathLike[str] | None = None,
         engine: str = "duckdb",
+        engine_options: Mapping[str, Any] | None = None,
     ) -> None:
-        policy = policy if isinstance(policy, Policy) else _loaded(policy)
-        sources = {name: _opened(facts, policy.tables[name]) for name, facts in policy.sources.items()}
-        keeping = {name: replace(t, keeps_rows=keeps_rows(sources[name])) for name, t in policy.tables.items()}
-        policy = replace(policy, tables=keeping)
-        self.policy = policy
+        declared = policy if isinstance(policy, Policy) else _loaded(policy)
         self.is_lasting = ledger is not None and ledger != "memory:"
-        account = Opened(
-            account=policy.dataset, budget=budget, neighboring_relation=policy.neighboring_relation,
-            privacy_unit=policy.unit_name,
-        )  # fmt: skip
-        opened_ledger = open_ledger(ledger)
-        try:
-            opened_ledger.open_account(account)
-            desk = Desk(policy=policy, engine=_engine(engine, sources), ledger=opened_ledger)
-        except BaseException:
-            opened_ledger.close()
-            raise
-        super().__init__(desk, {name: Source(table) for name, table in policy.tables.items()})
+        sources = open_sources(declared)
+        with ExitStack() as opened:
+            start = partial(open_engine, engine, options=engine_options or {})
+            running = start(sources)
+            opened.callback(running.close)
+            self.policy = with_public_keys(with_kept_rows(declared, sources), running)
+            relations = relations_of(self.policy)
+            opened_ledger = open_ledger(ledger)
+            opened.callback(opened_ledger.close)
+            opened_ledger.open_account(_account(self.policy, budget))
+            opened.pop_all()  # nothing failed: both stay open until the session is closed
+        self._start, self._sources = start, sources
+        super().__init__(Desk(policy=self.policy, engine=running, ledger=opened_ledger), relations)
 
     @property
     def budget(self) -> Guarantee:
@@ -110,18 +106,39 @@ class Session(View):
         Raises:
             ParameterError: No such table or column, or no public values.
         """
-        if table not in self.policy.tables:
-            raise ParameterError("table", table, f"must be one of: {', '.join(self.policy.tables)}")
-        facts = self.policy.tables[table]
+        facts = self._table(table)
         keys = facts.column(by).values if values is None else tuple(values)
         if keys is None:
             raise ParameterError("values", None, f"must list the public values of {by}, as the policy does not")
         yield Partition(self._desk, facts, by=by, values=keys, max_parts_per_unit=max_parts_per_unit)
 
+    def prepare(self, table: str | None = None) -> Preparation:
+        """Store a table, or all of them, as the engine reads it best; for the owner, like what it gives back.
+
+        Answers stay the same, only quicker. Rows that break a claim of the policy (they have no owner, or more of them
+        match than declared) are left out of answers with or without this; here the owner hears how many there are.
+
+        Raises:
+            ParameterError: There is no such table.
+            EngineError: The engine failed.
+        """
+        tables = tuple(self.policy.tables.values()) if table is None else (self._table(table),)
+        if isinstance(self._desk.engine, Preparing):
+            for stored in tables:
+                self._desk.engine.prepare(stored)
+        return Preparation(
+            violations={checked.name: violations(checked, self._sources, self._start) for checked in tables}
+        )
+
     def close(self) -> None:
         """Let go of the engine and the ledger."""
         self._desk.engine.close()
         self._desk.ledger.close()
+
+    def _table(self, name: str) -> Table:
+        if name not in self.policy.tables:
+            raise ParameterError("table", name, f"must be one of: {', '.join(self.policy.tables)}")
+        return self.policy.tables[name]
 
     def __enter__(self) -> Self:
         return self
@@ -146,10 +163,12 @@ def open_session(
     name: str | None = None,
     names: Iterable[str] | None = None,
     limits: Limits | None = None,
+    matches: Mapping[str | tuple[str, ...], int] | None = None,
     neighboring_relation: NeighboringRelation = ADD_OR_REMOVE_ONE,
     version: str = "1",
     ledger: str | PathLike[str] | None = None,
     engine: str = "duckdb",
+    engine_options: Mapping[str, Any] | None = None,
 ) -> Session:
     """A session on one table.
 
@@ -161,10 +180,12 @@ def open_session(
         name: The name of the table; the file's, without its ending, if left out.
         names: The columns of a CSV file without a header.
         limits: With a unit column, how much one unit may contribute: `sf.Limits(max_rows_per_unit=10)`.
+        matches: With a unit column, how many rows of one unit may share the values of some columns: ``{"day": 1}``.
         neighboring_relation: What may change between neighbouring databases.
         version: The owner's number of these declarations and this data.
         ledger: Where spending is kept; None forgets it with the process.
         engine: ``"duckdb"`` or ``"reference"``.
+        engine_options: What the engine takes by name.
 
     Raises:
         ParameterError: A declaration cannot be used.
@@ -185,14 +206,15 @@ def open_session(
         unit = UnitColumn(unit)
     if isinstance(unit, UnitColumn):
         columns.setdefault(unit.column, Column(kind=Kind.TEXT))
-    table = Table(name=table_name, columns=columns, unit=unit, limits=limits or Limits())
+    claims = {(names,) if isinstance(names, str) else names: most for names, most in (matches or {}).items()}
+    table = Table(name=table_name, columns=columns, unit=unit, limits=limits or Limits(), matches=claims)
     policy = Policy(
         dataset=table_name, version=version, data_version=version, unit_name=_unit_name(unit),
         tables={table_name: table},
         sources={table_name: SourceFacts(source=source, names=None if names is None else tuple(names))},
         neighboring_relation=neighboring_relation,
     )  # fmt: skip
-    return Session(policy, budget=budget, ledger=ledger, engine=engine)
+    return Session(policy, budget=budget, ledger=ledger, engine=engine, engine_options=engine_options)
 
 
 def _loaded(path: str | PathLike[str]) -> Policy:
@@ -201,14 +223,11 @@ def _loaded(path: str | PathLike[str]) -> Policy:
     return load_policy(Path(path))
 
 
-def _engine(name: str, sources: Mapping[str, DataSource]) -> Engine:
-    if name not in _ENGINES:
-        raise ParameterError("engine", name, f"must be one of: {', '.join(_ENGINES)}")
-    return _ENGINES[name](sources)
-
-
-def _opened(facts: SourceFacts, table: Table) -> DataSource:
-    return readable(open_source(facts.source, names=facts.names), table)
+def _account(policy: Policy, budget: Guarantee) -> Opened:
+    return Opened(
+        account=policy.dataset, budget=budget, neighboring_relation=policy.neighboring_relation,
+        privacy_unit=policy.unit_name,
+    )  # fmt: skip
 
 
 def _stem(source: object) -> str:

@@ -15,9 +15,9 @@ def test_raw_answers_give_the_diagnosis_away(shown):
 
 
 def test_private_answers_leave_a_difference_that_means_nothing(shown):
-    assert row(shown, "Q5 at ε = 0.1")[1].endswith("± 30")
-    assert row(shown, "Q4 at ε = 0.2")[1].endswith("± 15")
-    assert row(shown, "Q5 − Q4")[1].endswith("± 45")
+    assert row(shown, "Q5 at ε = 0.1")[1].removesuffix(" ≲ noise").endswith("± 30")
+    assert row(shown, "Q4 at ε = 0.2")[1].removesuffix(" ≲ noise").endswith("± 15")
+    assert row(shown, "Q5 − Q4")[1].removesuffix(" ≲ noise").endswith("± 45")
     assert "The attack loses" in sentences(shown)
 
 

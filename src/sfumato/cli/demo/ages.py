@@ -47,7 +47,8 @@ def _remark(true: list[int], release: Release) -> str:
     stddev = sqrt(2) / float(EPSILON)
     return (
         f"The noise in every bin has a standard deviation of √2/ε = {stddev:.0f} people, however many the bin holds: "
-        f"the smallest bins drown in it ({', '.join(drowned) or 'none here'}), and a private count may be negative."
+        f"the smallest bins drown in it ({', '.join(drowned) or 'none here'}), and a private count may be negative. "
+        "A figure that is no larger than its error is marked ≲ noise."
     )
 
 

@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""Draw the pictures of `docs/explanation/queries.md` into this folder, or into the one that is named."""
+
+import sys
+from fractions import Fraction
+from math import sqrt
+from pathlib import Path
+
+from sfumato.accounting.gaussian import analytic_stddev
+from sfumato.accounting.joint_gaussian import joint_stddevs
+from sfumato.mechanisms.laplace import Laplace
+from sfumato.plots import save
+from sfumato.plots.panels import BLUE, GREY, ORANGE, RED, legend, new_figure
+
+EPSILON, DELTA = Fraction(1), Fraction(1, 10**6)
+ANSWERS = (1, 2, 4, 6, 9, 12, 16, 25, 36, 49, 64)
+PEOPLE = 20_000
+RATIO = 0.75  # each further visit is made by so many of those who made the one before
+LIMITS = range(1, 31)
+
+
+def noise_of_several_answers(folder: Path) -> Path:
+    """Standard deviations of n counts, of which one unit moves each by 1, at one ε and δ in all."""
+    laplace = [sqrt(2) * n for n in ANSWERS]
+    alone = [float(analytic_stddev(l2_sensitivity=1, epsilon=EPSILON / n, delta=DELTA / n)) for n in ANSWERS]
+    together = [
+        float(joint_stddevs(
+            l2_sensitivities=[1] * n, l0_sensitivities=[1] * n, weights=[1] * n, epsilon=EPSILON, delta=DELTA
+        )[0])
+        for n in ANSWERS
+    ]  # fmt: skip
+    figure, (axes,) = new_figure(
+        "Noise of n counts that cost ε 1 and δ 1e-6 in all", x_label="n", y_label="standard deviation of each"
+    )
+    lines: dict[str, tuple[list[float], str]] = {
+        "Gaussian, one by one": (alone, ORANGE),
+        "Laplace": (laplace, GREY),
+        "Gaussian, together": (together, BLUE),
+    }
+    for label, (stddevs, color) in lines.items():
+        axes.plot(ANSWERS, stddevs, color=color, linewidth=2.2, marker="o", markersize=4, label=label)
+    axes.set(xlim=(0, None), ylim=(0, 150))
+    legend(axes, place="upper right")
+    return save(figure, folder / "noise_together.png")
+
+
+def errors_of_a_limit(folder: Path) -> Path:
+    """What a limit on rows leaves out of a count, and the noise that it needs, for visits that get rarer."""
+    counts = [round(PEOPLE * RATIO**visit) for visit in range(200)]  # who made more visits than this
+    left_out = [float(sum(counts[limit:])) for limit in LIMITS]
+    noise = [float(Laplace(l1_sensitivity=limit, epsilon=Fraction(1, 100)).accuracy("0.95")) for limit in LIMITS]
+    figure, (axes,) = new_figure(
+        f"A count of {sum(counts):,} visits of {PEOPLE:,} people, at ε 0.01",
+        x_label="max_rows_per_unit", y_label="visits",
+    )  # fmt: skip
+    both = [one + other for one, other in zip(left_out, noise, strict=True)]
+    lines: dict[str, tuple[list[float], str]] = {
+        "both": (both, RED), "left out by the limit": (left_out, ORANGE), "error of the noise, 95%": (noise, BLUE),
+    }  # fmt: skip
+    for label, (values, color) in lines.items():
+        axes.plot(LIMITS, values, color=color, linewidth=2.2, label=label)
+    axes.set(xlim=(0, LIMITS[-1]), ylim=(0, 20_000))
+    axes.yaxis.set_major_formatter("{x:,.0f}")
+    legend(axes, place="upper right")
+    return save(figure, folder / "limit_of_rows.png")
+
+
+if __name__ == "__main__":
+    target = Path(*sys.argv[1:2]) if sys.argv[1:] else Path(__file__).parent
+    for picture in (noise_of_several_answers(target), errors_of_a_limit(target)):
+        print(picture)  # noqa: T201 # it is a script

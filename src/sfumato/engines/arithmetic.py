@@ -1,0 +1,73 @@
+"""The functions of numbers: whole ones exactly, all others in binary doubles, operation by operation.
+
+None is where there is no value. Whole numbers beyond 64 bits and doubles that are infinite or no number are turned into
+NULL by `scalars`, for every function alike.
+"""
+
+import math
+from collections.abc import Callable
+from typing import TypeAlias
+
+Figure: TypeAlias = int | float
+
+
+def divided(x: Figure, y: Figure) -> Figure | None:
+    """The quotient; of two whole numbers cut off toward zero."""
+    if y == 0:
+        return None
+    if isinstance(x, int) and isinstance(y, int):
+        quotient = abs(x) // abs(y)
+        return quotient if (x < 0) == (y < 0) else -quotient
+    return x / y
+
+
+def modulo(x: int, y: int) -> int | None:
+    """What division of whole numbers leaves, with the sign of x; exactly, also where the quotient is beyond 64 bits."""
+    rest = None if y == 0 else abs(x) % abs(y)
+    return -rest if rest and x < 0 else rest
+
+
+def sign(x: Figure) -> int:
+    """−1, 0 or 1."""
+    return (x > 0) - (x < 0)
+
+
+def whole(round_to: Callable[[float], int], x: Figure) -> Figure:
+    """A double rounded to a whole one by `math.floor`, `math.ceil` or `math.trunc`; a whole number as it is."""
+    if isinstance(x, int) or math.isinf(x):
+        return x
+    return float(round_to(x))
+
+
+def rounded(x: Figure, digits: int) -> Figure:
+    """A double to so many decimal places, half up: floor(x·10^digits + 1/2) / 10^digits; a whole number as it is."""
+    if isinstance(x, int):
+        return x
+    power = float(10**digits)
+    return whole(math.floor, x * power + 0.5) / power
+
+
+def square_root(x: Figure) -> float | None:
+    """Of numbers from 0."""
+    return math.sqrt(x) if x >= 0 else None
+
+
+def logarithm(log: Callable[[float], float], x: Figure) -> float | None:
+    """`math.log` or `math.log10` of a number above 0, as a double."""
+    return log(float(x)) if x > 0 else None
+
+
+def exponential(x: Figure) -> float:
+    """The power of e; infinite where it is beyond the doubles."""
+    try:
+        return math.exp(x)
+    except OverflowError:
+        return math.inf
+
+
+def power(x: Figure, y: Figure) -> float | None:
+    """The y-th power of x, where it is a real number."""
+    try:
+        return math.pow(x, y)
+    except (OverflowError, ValueError):  # beyond the doubles; 0 to a power below 0, a root of a number below 0
+        return None

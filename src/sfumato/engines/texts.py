@@ -1,0 +1,55 @@
+"""The functions of text, counted in code points."""
+
+from typing import Final, TypeAlias
+
+Piece: TypeAlias = tuple[str | None, ...]
+"""Characters of a pattern without %; None is any one."""
+
+_ESCAPE: Final = "\\"
+
+
+def substring(text: str, start: int, length: int) -> str:
+    """So many characters from a place on, the first of them 1."""
+    return text[start - 1 : start - 1 + length]
+
+
+def is_like(text: str, pattern: str) -> bool:
+    r"""Whether a pattern describes the whole text: % is any run of characters, _ any one, \ takes the next as it is.
+
+    A \ at the end of a pattern is one itself.
+
+    Example:
+        >>> is_like("50% off", r"5_\% %"), is_like("x", "%_%x")
+        (True, False)
+    """
+    first, *others = _pieces(pattern)
+    if not others:
+        return len(text) == len(first) and _fits(text, 0, first)
+    start, end = len(first), len(text) - len(others[-1])
+    if start > end or not (_fits(text, 0, first) and _fits(text, end, others[-1])):
+        return False
+    for piece in others[:-1]:  # each as far to the left as it fits, which leaves most for the others
+        places = (at for at in range(start, end - len(piece) + 1) if _fits(text, at, piece))
+        place = next(places, None)
+        if place is None:
+            return False
+        start = place + len(piece)
+    return True
+
+
+def _pieces(pattern: str) -> list[Piece]:
+    """What stands between the % of a pattern."""
+    pieces: list[list[str | None]] = [[]]
+    characters = iter(pattern)
+    for character in characters:
+        if character == "%":
+            pieces.append([])
+        elif character == _ESCAPE:
+            pieces[-1].append(next(characters, _ESCAPE))
+        else:
+            pieces[-1].append(None if character == "_" else character)
+    return [tuple(piece) for piece in pieces]
+
+
+def _fits(text: str, at: int, piece: Piece) -> bool:
+    return all(wanted is None or text[at + index] == wanted for index, wanted in enumerate(piece))

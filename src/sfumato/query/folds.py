@@ -1,0 +1,77 @@
+"""Statistics inside of a sub-query: exact folds of the rows of one group, which no noise covers and nobody is shown."""
+
+from fractions import Fraction
+
+from sfumato.errors import NotPrivateError
+from sfumato.query.expressions import Call, Case, Expression, IsNull, Literal, Null
+from sfumato.query.facts import Facts, facts_of
+from sfumato.query.functions import Function
+from sfumato.query.relations import (
+    AUTO,
+    Bounds,
+    CountDistinct,
+    CountRows,
+    CountValues,
+    Fold,
+    Folded,
+    Mean,
+    Quantile,
+    Statistic,
+    Sum,
+)
+from sfumato.query.shape import Shape
+
+_EXTREMES = {Fraction(0): Fold.MIN, Fraction(1): Fold.MAX}
+
+
+def folded(name: str, statistic: Statistic, shape: Shape) -> Folded:
+    """The fold of the rows of each group that a statistic stands for.
+
+    Args:
+        name: What the column is called.
+        statistic: COUNT, COUNT(x), COUNT(DISTINCT x), SUM, AVG, MIN or MAX; SUM and AVG perhaps of clamped values.
+        shape: What is known of the rows.
+
+    Raises:
+        NotPrivateError: It is another statistic.
+        ParameterError: A column does not exist, or is of the wrong kind.
+
+    Example:
+        >>> from sfumato.query.relations import Source
+        >>> from sfumato.query.schema import Table, integer
+        >>> from sfumato.query.shape import shape_of
+        >>> folded("n", CountRows(), shape_of(Source(Table(name="t", columns={"age": integer()})))).fold.value
+        'count_rows'
+    """
+    match statistic:
+        case CountRows():
+            return Folded(name, Fold.COUNT_ROWS)
+        case CountValues(value):
+            return Folded(name, Fold.COUNT, value)
+        case CountDistinct(value, None):
+            return Folded(name, Fold.COUNT_DISTINCT, value)
+        case Sum(value, bounds) if bounds is not AUTO:
+            return Folded(name, Fold.SUM, _clamped(value, bounds, shape))
+        case Mean(value, bounds) if bounds is not AUTO:
+            return Folded(name, Fold.MEAN, _clamped(value, bounds, shape))
+        case Quantile(value, quantile, None) if quantile in _EXTREMES:
+            return Folded(name, _EXTREMES[quantile], value)
+        case _:
+            raise NotPrivateError(
+                f"{type(statistic).__name__} in a sub-query",
+                "a sub-query has the exact folds of single groups only",
+                "Fold by count, count_distinct, sum, mean, min or max, or ask for it outside.",
+            )
+
+
+def clamped(value: Expression, lower: Literal, upper: Literal, facts: Facts) -> Expression:
+    """A value moved into bounds; NULL stays NULL, though LEAST and GREATEST leave it out."""
+    inside = Call(Function.LEAST, (Call(Function.GREATEST, (value, lower)), upper))
+    return Case(((IsNull(value), Null(facts.kind)),), inside) if facts.nullable else inside
+
+
+def _clamped(value: Expression, bounds: Bounds, shape: Shape) -> Expression:
+    if bounds is None or bounds is AUTO:
+        return value
+    lower, upper = bounds
+    return clamped(value, Literal(lower), Literal(upper), facts_of(value, shape.columns))

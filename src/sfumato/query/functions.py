@@ -1,0 +1,75 @@
+"""The functions that expressions may call: what they take, what they give, and what they mean.
+
+All are total. Unless said otherwise a function of a NULL is NULL; so is any result outside of its kind: an INTEGER
+beyond 64 bits, a FLOAT that is infinite or no number, a day outside of the years 1 to 9999. Numbers are 64-bit integers
+and binary doubles; arithmetic on two integers is exact, any other is done in doubles, operation by operation. Engines
+keep these meanings to the bit, but for LN, LOG10, EXP and POWER, which may differ in the last bit between libraries.
+"""
+
+from enum import StrEnum
+
+
+class Function(StrEnum):
+    """A function by name; its arguments in the order given behind it."""
+
+    # arithmetic: INTEGER of INTEGERs, else FLOAT
+    ADD = "add"  # x + y
+    SUBTRACT = "subtract"  # x − y
+    MULTIPLY = "multiply"  # x · y
+    DIVIDE = "divide"  # x / y, of two INTEGERs toward zero; NULL if y = 0
+    MODULO = "modulo"  # INTEGERs only: x − y·(x divide y), with the sign of x; NULL if y = 0
+    NEGATE = "negate"  # −x
+    ABS = "abs"  # |x|
+    SIGN = "sign"  # −1, 0 or 1, an INTEGER
+    FLOOR = "floor"  # the largest whole number ≤ x; of the kind of x
+    CEIL = "ceil"  # the smallest whole number ≥ x; of the kind of x
+    TRUNC = "trunc"  # the whole part of x, toward zero; of the kind of x
+    ROUND = "round"  # x, digits (a Literal, 0…15): floor(x·10^digits + 1/2) / 10^digits in doubles; of an INTEGER: x
+    SQRT = "sqrt"  # FLOAT; NULL if x < 0
+    LN = "ln"  # FLOAT; NULL if x ≤ 0
+    LOG10 = "log10"  # FLOAT; NULL if x ≤ 0
+    EXP = "exp"  # FLOAT
+    POWER = "power"  # x, y (a Literal): FLOAT; NULL where it is not a real number
+    LEAST = "least"  # of one or more of one kind (numbers may mix): the least that is not NULL
+    GREATEST = "greatest"  # the greatest that is not NULL
+
+    # conversions: as stored values are read, see `engines.values.typed`
+    TO_INTEGER = "to_integer"  # of INTEGER, FLOAT (half up), TEXT, BOOLEAN
+    TO_FLOAT = "to_float"  # of INTEGER, FLOAT, TEXT, BOOLEAN
+    TO_TEXT = "to_text"  # of INTEGER, TEXT, BOOLEAN ('true', 'false'), DATE ('2026-01-31'); no FLOAT, no TIMESTAMP
+    TO_BOOLEAN = "to_boolean"  # of INTEGER, TEXT, BOOLEAN
+    TO_DATE = "to_date"  # of TEXT, DATE, TIMESTAMP
+    TO_TIMESTAMP = "to_timestamp"  # of TEXT, DATE (at midnight), TIMESTAMP
+
+    # text, counted in code points
+    LOWER = "lower"  # letter by letter, those of `engines.letters` only
+    UPPER = "upper"
+    LENGTH = "length"  # INTEGER
+    SUBSTRING = "substring"  # x, start ≥ 1 (a Literal), length ≥ 0 (a Literal)
+    TRIM = "trim"  # without spaces (U+0020) at both ends
+    LTRIM = "ltrim"
+    RTRIM = "rtrim"
+    CONCAT = "concat"  # x || y; of two or more TEXTs
+    LIKE = "like"  # x, pattern (a Literal; % any run, _ any one, \ escapes): BOOLEAN
+
+    # dates and times
+    YEAR = "year"  # these of DATE or TIMESTAMP, an INTEGER
+    QUARTER = "quarter"
+    MONTH = "month"
+    WEEK = "week"  # of ISO 8601
+    DAY = "day"
+    DAY_OF_WEEK = "day_of_week"  # 0 on Sunday … 6 on Saturday
+    ISO_DAY_OF_WEEK = "iso_day_of_week"  # 1 on Monday … 7 on Sunday
+    DAY_OF_YEAR = "day_of_year"
+    HOUR = "hour"  # these three of TIMESTAMP only
+    MINUTE = "minute"
+    SECOND = "second"  # whole seconds
+    TRUNCATE = "truncate"  # x, unit (a Literal: year, quarter, month, week, day, hour, minute): of the kind of x
+    ADD_DAYS = "add_days"  # x, INTEGER: of the kind of x
+    ADD_MONTHS = "add_months"  # x, INTEGER (a Literal): the same day of that month, or its last; of the kind of x
+    ADD_SECONDS = "add_seconds"  # TIMESTAMP, INTEGER
+    DAYS_BETWEEN = "days_between"  # x − y of two DATEs, an INTEGER
+
+    # NULL
+    COALESCE = "coalesce"  # of one or more of one kind (numbers may mix): the first that is not NULL
+    NULL_IF = "null_if"  # x, y: NULL if x = y, else x

@@ -1,0 +1,164 @@
+"""The operators of handles: comparisons, AND, OR and NOT, arithmetic, and what deals with NULL."""
+
+from collections.abc import Iterable
+from datetime import date, datetime
+from typing import Self
+
+from sfumato.errors import ParameterError
+from sfumato.numeric.rationals import Number, exact
+from sfumato.query.conditions import between, is_in, literal
+from sfumato.query.expressions import And, Compare, Comparison, Expression, IsNull, Not, Or
+from sfumato.query.functions import Function
+from sfumato.query.handle import Handle
+from sfumato.query.kinds import Kind
+
+
+class Operators(Handle):
+    """Handles that are computed with, compared and combined."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> Self:  # type: ignore[override] # a comparison of columns is a condition
+        return self._compared(Comparison.EQUAL, other)
+
+    def __ne__(self, other: object) -> Self:  # type: ignore[override] # the same
+        return self._compared(Comparison.NOT_EQUAL, other)
+
+    __hash__ = None  # type: ignore[assignment] # columns are compared, never looked up
+
+    def __lt__(self, other: object) -> Self:
+        return self._compared(Comparison.LESS, other)
+
+    def __le__(self, other: object) -> Self:
+        return self._compared(Comparison.LESS_EQUAL, other)
+
+    def __gt__(self, other: object) -> Self:
+        return self._compared(Comparison.GREATER, other)
+
+    def __ge__(self, other: object) -> Self:
+        return self._compared(Comparison.GREATER_EQUAL, other)
+
+    def __and__(self, other: object) -> Self:
+        return self.made(lambda left, right: And((*_members(And, left), *_members(And, right))), self, other)
+
+    def __or__(self, other: object) -> Self:
+        return self.made(lambda left, right: Or((*_members(Or, left), *_members(Or, right))), self, other)
+
+    def __invert__(self) -> Self:
+        return self.made(Not, self)
+
+    def __add__(self, other: object) -> Self:
+        return self._sum(self, other)
+
+    def __radd__(self, other: object) -> Self:
+        return self._sum(other, self)
+
+    def __sub__(self, other: object) -> Self:
+        return self._difference(self, other)
+
+    def __rsub__(self, other: object) -> Self:
+        return self._difference(other, self)
+
+    def __mul__(self, other: object) -> Self:
+        return self.call(Function.MULTIPLY, self, other)
+
+    def __rmul__(self, other: object) -> Self:
+        return self.call(Function.MULTIPLY, other, self)
+
+    def __truediv__(self, other: object) -> Self:
+        return self._quotient(self, other)
+
+    def __rtruediv__(self, other: object) -> Self:
+        return self._quotient(other, self)
+
+    def __floordiv__(self, other: object) -> Self:
+        return self._whole_quotient(self, other)
+
+    def __rfloordiv__(self, other: object) -> Self:
+        return self._whole_quotient(other, self)
+
+    def __mod__(self, other: object) -> Self:
+        return self.call(Function.MODULO, self, other)
+
+    def __rmod__(self, other: object) -> Self:
+        return self.call(Function.MODULO, other, self)
+
+    def __pow__(self, exponent: Number) -> Self:
+        return self.call(Function.POWER, self, exact(exponent, "exponent"))
+
+    def __neg__(self) -> Self:
+        return self.call(Function.NEGATE, self)
+
+    def __abs__(self) -> Self:
+        return self.call(Function.ABS, self)
+
+    def between(self, lower: object, upper: object) -> Self:
+        """Between two values, both included."""
+        return self.made(between, self, self._alike(lower), self._alike(upper))
+
+    def is_in(self, values: Iterable[object]) -> Self:
+        """One of some constants.
+
+        Raises:
+            ParameterError: There are none, or one is of another kind.
+        """
+        constants = [literal(self._alike(value)) for value in values]
+        return self.made(lambda value: is_in(value, constants), self)
+
+    def is_null(self) -> Self:
+        """NULL: absent, NaN, or not convertible to the declared kind."""
+        return self.made(IsNull, self)
+
+    def fill_null(self, value: object) -> Self:
+        """The value itself, or another one where it is NULL."""
+        return self.call(Function.COALESCE, self, self._alike(value))
+
+    def null_if(self, value: object) -> Self:
+        """NULL where it equals another value."""
+        return self.call(Function.NULL_IF, self, self._alike(value))
+
+    def cast(self, kind: str) -> Self:
+        """The value converted to "integer", "float", "text", "boolean", "date" or "timestamp"; NULL if it is none."""
+        if kind not in tuple(Kind):
+            raise ParameterError("kind", kind, f"must be one of: {', '.join(Kind)}")
+        return self.call(Function(f"to_{kind}"), self)
+
+    def _compared(self, comparison: Comparison, other: object) -> Self:
+        return self.made(lambda left, right: Compare(comparison, left, right), self, self._alike(other))
+
+    def _alike(self, value: object) -> object:
+        """A date beside timestamps is its midnight."""
+        if self.facts.kind is Kind.TIMESTAMP and isinstance(value, date) and not isinstance(value, datetime):
+            return datetime(value.year, value.month, value.day)  # noqa: DTZ001 # timestamps here have no zone
+        return value
+
+    @classmethod
+    def _sum(cls, first: object, second: object) -> Self:
+        """Texts are joined."""
+        kinds = {cls.of(first).facts.kind, cls.of(second).facts.kind}
+        return cls.call(Function.CONCAT if Kind.TEXT in kinds else Function.ADD, first, second)
+
+    @classmethod
+    def _difference(cls, first: object, second: object) -> Self:
+        """The days between two dates."""
+        kinds = {cls.of(first).facts.kind, cls.of(second).facts.kind}
+        return cls.call(Function.DAYS_BETWEEN if Kind.DATE in kinds else Function.SUBTRACT, first, second)
+
+    @classmethod
+    def _quotient(cls, first: object, second: object) -> Self:
+        """A fraction, of whole numbers too."""
+        dividend, divisor = cls.of(first), cls.of(second)
+        if {dividend.facts.kind, divisor.facts.kind} == {Kind.INTEGER}:
+            dividend = cls.call(Function.TO_FLOAT, dividend)
+        return cls.call(Function.DIVIDE, dividend, divisor)
+
+    @classmethod
+    def _whole_quotient(cls, first: object, second: object) -> Self:
+        """Cut off toward zero, as division of whole numbers is in SQL."""
+        quotient = cls.call(Function.DIVIDE, first, second)
+        return quotient if quotient.facts.kind is Kind.INTEGER else cls.call(Function.TRUNC, quotient)
+
+
+def _members(kind: type[And] | type[Or], condition: Expression) -> tuple[Expression, ...]:
+    """So that a long chain of one connective is wide and not deep."""
+    return condition.conditions if isinstance(condition, And | Or) and isinstance(condition, kind) else (condition,)

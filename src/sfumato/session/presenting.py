@@ -1,0 +1,178 @@
+"""How an answer is shown: its columns, HAVING, ORDER BY, LIMIT. All of it reads released values, so it is free."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import chain
+from typing import TypeAlias
+
+from sfumato.engines.mixing import unmixed
+from sfumato.engines.scalars import evaluate
+from sfumato.engines.values import Cell
+from sfumato.query.expressions import ColumnRef, Expression, columns_of
+from sfumato.query.facts import Facts, facts_of
+from sfumato.query.intervals import ANYTHING, Interval, point
+from sfumato.query.kinds import NUMBERS, Kind
+from sfumato.query.plan import PrivatePlan
+from sfumato.query.questions import answer_facts
+from sfumato.query.relations import OrderKey, Presented
+from sfumato.query.schema import Key
+from sfumato.session.answer import NOTHING, Estimate, Estimator, estimated, estimators, shared
+from sfumato.session.consistency import consistent_figures
+from sfumato.session.releasing import Released
+
+Values: TypeAlias = tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """The rows of an answer: names and values of keys, names and estimates of statistics, and their kinds in order."""
+
+    keys: tuple[str, ...]
+    statistics: tuple[str, ...]
+    kinds: tuple[Kind, ...]
+    groups: tuple[Values, ...]
+    estimates: tuple[tuple[Estimate, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """One row before it is shown: its keys by label, what was measured of its group, and figures that add up."""
+
+    keys: Mapping[str, Key | None]
+    section: int
+    measured: tuple[tuple[int, ...], ...]
+    adding_up: Mapping[str, float]
+
+
+def present(question: Presented, plan: PrivatePlan, released: Sequence[Released], confidence: Fraction) -> Shown:
+    """The rows of an answer.
+
+    Args:
+        question: How it is to be shown.
+        plan: What was released, section by section.
+        released: The released numbers of each section.
+        confidence: Of every interval.
+    """
+    table = _Table(question, plan, confidence)
+    rows = _lines(question, plan, released)
+    if question.having is not None:
+        having = table.over(question.having)
+        rows = [line for line in rows if evaluate(having, table.values(line, columns_of(having))) is True]
+    for key in reversed(question.order):
+        rows = _sorted(rows, table, key)
+    rows = rows[question.offset :]
+    rows = rows if question.limit is None else rows[: question.limit]
+    labels = set(_labels(question))
+    columns = [(name, table.over(e)) for name, e in question.columns or _all_columns(question, plan)]
+    keys = [(name, e) for name, e in columns if columns_of(e) <= labels]
+    statistics = [(name, e) for name, e in columns if not columns_of(e) <= labels]
+    return Shown(
+        keys=tuple(name for name, _ in keys),
+        statistics=tuple(name for name, _ in statistics),
+        kinds=tuple(table.kind(e) for _, e in chain(keys, statistics)),
+        groups=tuple(tuple(evaluate(e, line.keys) for _, e in keys) for line in rows),
+        estimates=tuple(tuple(table.estimate(line, e) for _, e in statistics) for line in rows),
+    )
+
+
+def _labels(question: Presented) -> tuple[str, ...]:
+    groups = question.child.child
+    return groups.labels or groups.keys
+
+
+def _all_columns(question: Presented, plan: PrivatePlan) -> tuple[tuple[str, Expression], ...]:
+    names = (output.name for output in plan.sections[0].outputs)
+    return tuple((name, ColumnRef(name)) for name in chain(_labels(question), names))
+
+
+def _lines(question: Presented, plan: PrivatePlan, released: Sequence[Released]) -> list[_Line]:
+    """The rows of all sections; keys that one does not group by are NULL."""
+    label = dict(zip(question.child.child.keys, _labels(question), strict=True))
+    figures = consistent_figures(plan, released) if question.consistent else ({},) * len(released)
+    lines = []
+    for place, (section, own) in enumerate(zip(plan.sections, released, strict=True)):
+        names = [label[key.name] for key in section.keys]
+        for index, group in enumerate(own.groups):
+            keys = {**dict.fromkeys(label.values()), **dict(zip(names, group, strict=True))}
+            measured = tuple(numbers[index] for numbers in own.measured)
+            adding_up = {name: float(table[index]) for name, table in figures[place].items()}
+            lines.append(_Line(keys, place, measured, adding_up))
+    return lines
+
+
+class _Table:
+    """Estimates of lines, at the confidence that the expression over them needs."""
+
+    def __init__(self, question: Presented, plan: PrivatePlan, confidence: Fraction) -> None:
+        self._plan, self._confidence = plan, confidence
+        self._facts = answer_facts(question.child, consistent=question.consistent)
+        self._estimators: dict[tuple[int, int], dict[str, Estimator]] = {}
+
+    def over(self, expression: Expression) -> Expression:
+        """An expression over answers as it is evaluated: one kind for all alternatives."""
+        return unmixed(expression, self._facts)
+
+    def kind(self, expression: Expression) -> Kind:
+        """The kind of an expression over answers, whatever was released."""
+        return facts_of(expression, self._facts).kind
+
+    def values(self, line: _Line, names: frozenset[str]) -> dict[str, Cell]:
+        """The keys of a line, and the point values of some of its columns."""
+        return {**line.keys, **{name: self._one(line, name, 1).value for name in names - line.keys.keys()}}
+
+    def estimate(self, line: _Line, expression: Expression) -> Estimate:
+        """An expression over released values, with an interval that holds all that it is made of at once."""
+        if isinstance(expression, ColumnRef):
+            return self._one(line, expression.name, 1)
+        names = columns_of(expression) - line.keys.keys()
+        parts = {name: self._one(line, name, len(names)) for name in names}
+        if NOTHING in parts.values():
+            return NOTHING
+        value = evaluate(expression, {**line.keys, **{name: part.value for name, part in parts.items()}})
+        known = {name: _of_key(self._facts[name], key) for name, key in line.keys.items()}
+        known |= {name: _of_part(self._facts[name], part) for name, part in parts.items()}
+        found = facts_of(expression, known)
+        around = found.interval if found.kind in NUMBERS else ANYTHING
+        return estimated(value, around, is_whole=found.kind is Kind.INTEGER)
+
+    def _one(self, line: _Line, name: str, parts: int) -> Estimate:
+        """One released column; made to add up, it may leave the interval of its own noise, which then grows."""
+        found = self._of(line, parts)[name](line.measured)
+        if name not in line.adding_up or found == NOTHING:
+            return found
+        return estimated(line.adding_up[name], _interval(found))
+
+    def _of(self, line: _Line, parts: int) -> dict[str, Estimator]:
+        place = line.section, parts
+        if place not in self._estimators:
+            section = self._plan.sections[line.section]
+            made = estimators(section, shared(self._confidence, parts))
+            self._estimators[place] = dict(zip((output.name for output in section.outputs), made, strict=True))
+        return self._estimators[place]
+
+
+def _sorted(rows: list[_Line], table: _Table, key: OrderKey) -> list[_Line]:
+    """Stable; NULL after all else, as in PostgreSQL's ascending order."""
+    expression = table.over(key.value)
+    names = columns_of(expression)
+    values = [(evaluate(expression, table.values(line, names)), line) for line in rows]
+    present = [(value, line) for value, line in values if value is not None]
+    ordered = sorted(present, key=lambda pair: pair[0], reverse=key.descending)
+    missing = [line for value, line in values if value is None]
+    found = [line for _, line in ordered]
+    return missing + found if key.descending else found + missing
+
+
+def _interval(estimate: Estimate) -> Interval:
+    return Interval(*(None if end is None else Fraction(end) for end in (estimate.low, estimate.high)))
+
+
+def _of_part(facts: Facts, part: Estimate) -> Facts:
+    """What is known of the exact value of a part."""
+    return replace(facts, interval=_interval(part), values=None, nullable=False)
+
+
+def _of_key(facts: Facts, key: Key | None) -> Facts:
+    interval = point(Fraction(key)) if isinstance(key, int) and not isinstance(key, bool) else ANYTHING
+    return replace(facts, interval=interval, values=None, nullable=key is None)

@@ -1,0 +1,88 @@
+"""How many rows break the claims of a table: exact numbers for its owner, each claim counted by itself.
+
+Any engine can count them: with the relations of ordinary questions, over variants of the table that claim less. Each
+variant has a name of its own, so that an engine that keeps what it has read never takes one for another.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Final
+
+from sfumato.engines.base import Engine
+from sfumato.engines.sources import DataSource
+from sfumato.privacy.neighbors import UnitColumn
+from sfumato.query.claims import AtMost, Claim, HasOwner, claims_of
+from sfumato.query.expressions import ColumnRef, IsNull, Not
+from sfumato.query.measures import RowCount
+from sfumato.query.relations import Filter, Relation, SemiJoin, Source
+from sfumato.query.schema import PUBLIC, Limits, Table, UnitPath
+from sfumato.query.statement import Statement
+
+_NO_SALT: Final = "0" * 32  # nothing is sampled
+_NOTHING: Final = "nothing is claimed"
+
+
+def violations(
+    table: Table, sources: Mapping[str, DataSource], start: Callable[[Mapping[str, DataSource]], Engine]
+) -> dict[Claim, int]:
+    """How many rows break each claim about a table.
+
+    Args:
+        table: What is claimed.
+        sources: Where the rows of each table come from.
+        start: Makes an engine that holds some sources.
+
+    Raises:
+        EngineError: The engine failed.
+    """
+    claims = claims_of(table)
+    kept = {_name(table, claim): sources[table.name] for claim in (_NOTHING, *claims)}
+    everything = {_name_of_all(name): source for name, source in sources.items()}
+    engine = start({**sources, **everything, **kept})
+    try:
+        return {claim: _violations(table, claim, engine) for claim in claims}
+    finally:
+        engine.close()
+
+
+def _violations(table: Table, claim: Claim, engine: Engine) -> int:
+    match claim:
+        case HasOwner():
+            return _count(Source(_public(table)), engine) - _count(_owned(table), engine)
+        case AtMost(columns, rows):
+            limited = _variant(table, claim, {columns: rows})
+            return _count(Source(_variant(table, _NOTHING, {})), engine) - _count(Source(limited), engine)
+
+
+def _count(relation: Relation, engine: Engine) -> int:
+    """The number of rows, in the open: it goes to their owner."""
+    found = engine.run(Statement(rows=relation, keys=(), measures=(RowCount(),)), salt=_NO_SALT)
+    return sum(map(int, found.open_for_noise().amounts[0]))
+
+
+def _owned(table: Table) -> Relation:
+    """All rows that have an owner, whoever it is."""
+    match table.unit:
+        case UnitColumn(column):
+            return Filter(Source(_public(table)), Not(IsNull(ColumnRef(column))))
+        case UnitPath(column, owner, key):
+            return SemiJoin(child=Source(_public(table)), other=_owned(owner), on=((column, key),))
+        case _:
+            return Source(_public(table))
+
+
+def _public(table: Table) -> Table:
+    """The table as if it were nobody's, and nothing claimed of it."""
+    return replace(table, name=_name_of_all(table.name), unit=PUBLIC, limits=Limits(), matches={})
+
+
+def _variant(table: Table, claim: Claim | str, matches: Mapping[tuple[str, ...], int]) -> Table:
+    return replace(table, name=_name(table, claim), matches=matches)
+
+
+def _name(table: Table, claim: Claim | str) -> str:
+    return f"{table.name} ({claim})"
+
+
+def _name_of_all(name: str) -> str:
+    return f"{name} (all)"

@@ -1,0 +1,108 @@
+"""Whole questions as mechanisms of an audit: planned once, their exact results computed once, released many times."""
+
+from dataclasses import dataclass, replace
+
+from tests.attacks_on_questions.observing import SALTS, plan_of
+
+from sfumato.audit.auditor import audit
+from sfumato.audit.roles import NeighborPair
+from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
+from sfumato.privacy.secret import Secret
+from sfumato.query.auto_bounds import chosen_bounds
+from sfumato.query.compile import with_chosen_bounds
+from sfumato.query.plan import PrivatePlan
+from sfumato.query.sections import ground_of
+from sfumato.session.releasing import release
+
+
+class Prepared:
+    """A question to one database: what engines find for a section is kept.
+
+    Args:
+        session: The database.
+        plan: The question.
+        broken: What is done to each section before it is used; nothing, unless a bug is seeded.
+    """
+
+    def __init__(self, session, plan: PrivatePlan, *, broken=lambda section: section) -> None:
+        self._engine, self._plan, self._broken = session._desk.engine, plan, broken
+        self._ground = ground_of(plan.question, ())
+        self._sections, self._rest = {}, {}
+
+    def __call__(self, runs: int):
+        """The outputs of so many runs, each a mapping of what anybody sees."""
+        return [self._one() for _ in range(runs)]
+
+    def _one(self):
+        seen, plan = {}, self._plan
+        if plan.bounds is not None:
+            first = self._released("bounds", plan.bounds.section)
+            seen |= _seen("bounds", first)
+            plan = self._with_bounds(first.measured)
+        for place, section in enumerate(plan.sections):
+            seen |= _seen(place, self._released((place, repr(plan.question.statistics)), section))
+        return seen
+
+    def _released(self, name, section):
+        if name not in self._sections:
+            used = self._broken(section)
+            found = [self._engine.run(one, salt=SALTS[0]).open_for_noise() for one in used.statements]
+            self._sections[name] = (
+                used,
+                {id(one): one_found for one, one_found in zip(used.statements, found, strict=True)},
+            )
+        used, kept = self._sections[name]
+        return release(used, lambda statement: Secret(kept[id(statement)]))
+
+    def _with_bounds(self, measured):
+        """The rest of a question, planned once for all bounds that are chosen alike."""
+        chosen = chosen_bounds(self._ground, self._plan.question, self._plan.bounds.section, measured)
+        key = tuple(chosen.items())
+        if key not in self._rest:
+            self._rest[key] = with_chosen_bounds(self._plan, measured, neighboring_relation=ADD_OR_REMOVE_ONE)
+        return self._rest[key]
+
+
+def _seen(name, released):
+    """The numbers of a section by what they belong to, so that a group that is missing is seen to be."""
+    return {
+        f"{name} {number} {group} {place}": value
+        for number, rows in enumerate(released.measured)
+        for group, row in zip(released.groups, rows, strict=True)
+        for place, value in enumerate(row)
+    } | {f"{name} groups": len(released.groups)}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A question, and two neighbours that it tells apart as well as any."""
+
+    opened: object
+    ask: object
+    pair: tuple[object, object]
+    delta: object = 0
+    law: object = None
+
+
+def audited(case: Case, *, samples: int, share=1, broken=lambda section: section):
+    """The report of an audit of a question against what it charges, or a share of it."""
+    sessions = [case.opened(rows, engine="reference") for rows in case.pair]
+    plan = plan_of(case.ask(sessions[0]), delta=case.delta, law=case.law)
+    pair = NeighborPair(*(Prepared(session, plan, broken=broken) for session in sessions), "one more person")
+    epsilon, delta = plan.charge.epsilon * share, plan.charge.delta
+    return audit(lambda one, runs: one(runs), [pair], epsilon=epsilon, delta=delta, samples=samples)
+
+
+def halved_noise(section):
+    """The section with half the noise that it needs."""
+    narrow = [
+        replace(one, mechanism=type(one.mechanism)(
+            l1_sensitivity=one.mechanism.l1_sensitivity, epsilon=2 * one.mechanism.epsilon
+        )) for one in section.measurements
+    ]  # fmt: skip
+    return replace(section, measurements=tuple(narrow))
+
+
+def changed_statements(section, change):
+    """The section over other statements."""
+    return replace(section, statements=tuple(map(change, section.statements)))

@@ -1,0 +1,313 @@
+"""Seeded bugs of engines: who owns what, what is left out, what is kept, and what it adds."""
+
+from tests.mutations.mutants import Mutant
+
+MUTANTS = (
+    Mutant(
+        name="values not clamped",
+        edits=(
+            (
+                "engines/amounts.py",
+                (
+                    "    if scaled >= steps.upper:\n        return steps.upper\n"
+                    "    if scaled <= steps.lower:\n        return steps.lower\n"
+                    "    return min(max(math.floor(scaled + 0.5), steps.lower), steps.upper)"
+                ),
+                "    return math.floor(scaled + 0.5)",
+            ),
+        ),
+        tests=("tests/query/test_tiny_databases.py",),
+    ),
+    Mutant(
+        name="a unit keeps all of its groups",
+        edits=(("engines/entries.py", "    if most is None:\n", "    if most is None or found:\n"),),
+        tests=("tests/query/test_tiny_databases.py",),
+    ),
+    Mutant(
+        name="a unit keeps all of its rows",
+        edits=(
+            (
+                "engines/entries.py",
+                "return wanted if limit is None else min(wanted, limit - taken)",
+                "return wanted",
+            ),
+        ),
+        tests=("tests/query/test_tiny_databases.py",),
+    ),
+    Mutant(
+        name="each entry has the limit of all of them",
+        edits=(("engines/entries.py", "        in_all[entry.unit] += rows\n", ""),),
+        tests=("tests/query/test_tiny_databases.py",),
+    ),
+    Mutant(
+        name="sums are not scaled, only rows",
+        edits=(("engines/entries.py", "    if counted <= allowed:\n", "    if counted or not counted:\n"),),
+        tests=("tests/query/test_tiny_databases.py",),
+    ),
+    Mutant(
+        name="scaled sums are rounded away from 0",
+        edits=(
+            (
+                "engines/entries.py",
+                "magnitude = abs(total) * allowed // counted",
+                "magnitude = -(-abs(total) * allowed // counted)",
+            ),
+        ),
+        tests=("tests/engines/test_entries.py",),
+    ),
+    Mutant(
+        name="groups above a limit are kept in the order of their names",
+        edits=(("engines/entries.py", "rank=lambda g: (rank_hash(salt, g), *g[1:])", "rank=lambda g: g[1:]"),),
+        tests=("tests/engines/test_entries.py",),
+    ),
+    Mutant(
+        name="units are counted by their rows",
+        edits=(
+            (
+                "engines/entries.py",
+                "return len({entry.unit for entry, _ in group})",
+                "return sum(rows for _, rows in group)",
+            ),
+        ),
+        tests=("tests/query/test_tiny_databases.py",),
+    ),
+    Mutant(
+        name="rows of no listed group are in some",
+        edits=(
+            (
+                "engines/entries.py",
+                "value is None or (listed is not None and value not in listed)",
+                "value is None",
+            ),
+        ),
+        tests=("tests/engines/test_entries.py",),
+    ),
+    Mutant(
+        name="NULL is a bound where a column may hold it",
+        edits=(
+            (
+                "engines/values.py",
+                "if column.nullable or column.lower is None or column.upper is None:",
+                "if column.lower is None or column.upper is None:",
+            ),
+        ),
+        tests=("tests/engines/test_values.py",),
+    ),
+    Mutant(
+        name="rows of two people meet in a join",
+        edits=(
+            ("engines/reference_joins.py", "within_units = shapes[1].metric is Metric.UNITS", "within_units = False"),
+        ),
+        tests=("tests/query/test_tiny_databases.py",),
+    ),
+    Mutant(
+        name="whoever has a partner decides over the rows of others",
+        edits=(
+            (
+                "engines/reference_joins.py",
+                "    partners = {key: [row] for key, row in ((key_other(owned), owned[1]) for owned in other)}\n",
+                (
+                    "    units = {unit for unit, _ in child}\n"
+                    "    partners = {key_other((unit, row)): [row] for _, row in other for unit in units}\n"
+                ),
+            ),
+        ),
+        tests=("tests/engines/test_reference_joins.py",),
+    ),
+    Mutant(
+        name="only one of several owners owns what they share",
+        edits=(
+            (
+                "engines/reference_sources.py",
+                "            owners[row[path.key]][unit] = None\n",
+                "            owners[row[path.key]] = {unit: None}\n",
+            ),
+        ),
+        tests=("tests/query/test_tiny_databases.py",),
+    ),
+    Mutant(
+        name="more rows match than are declared",
+        edits=(("engines/reference_sources.py", "rows = _truncated(rows, columns, most)", "pass"),),
+        tests=("tests/query/test_tiny_databases.py",),
+    ),
+    Mutant(
+        name="which rows match depends on how they are stored",
+        edits=(
+            (
+                "engines/reference_sources.py",
+                "rank=lambda owned: rank_hash(_NO_SALT, tuple(owned[1].values())),",
+                "rank=lambda _: 0,",
+            ),
+        ),
+        tests=("tests/engines/test_reference_sources.py",),
+    ),
+    Mutant(
+        name="nothing bounds the rows of a relation",
+        edits=(
+            (
+                "engines/reference_relations.py",
+                "    return least(\n        rows, relation.max_rows_per_unit,",
+                "    return least(\n        rows, len(rows),",
+            ),
+        ),
+        tests=("tests/engines/test_reference_relations.py",),
+    ),
+    Mutant(
+        name="a unit lies in every part",
+        edits=(
+            (
+                "engines/reference_relations.py",
+                "listed = [(unit, row) for unit, row in listed if (unit, row[part.by]) in kept]",
+                "listed = [(unit, row) for unit, row in listed if kept]",
+            ),
+        ),
+        tests=("tests/engines/test_reference_relations.py",),
+    ),
+    Mutant(
+        name="rows of two people that look alike are one",
+        edits=(
+            (
+                "engines/reference_relations.py",
+                "    unit, row = owned\n    return (unit, *row.values())",
+                "    _, row = owned\n    return tuple(row.values())",
+            ),
+        ),
+        tests=("tests/engines/test_reference_relations.py",),
+    ),
+    Mutant(
+        name="groups of a sub-query hold rows of several people",
+        edits=(
+            (
+                "engines/reference_folds.py",
+                "together[(unit, *(row[key] for key in grouped.keys))].append(row)",
+                "together[(rows[0][0], *(row[key] for key in grouped.keys))].append(row)",
+            ),
+        ),
+        tests=("tests/engines/test_reference_folds.py",),
+    ),
+    Mutant(
+        name="what a sub-query sums is not clamped",
+        edits=(
+            (
+                "engines/reference_folds.py",
+                "    points = (clamped_steps(cell, steps) for cell in cells)\n",
+                "    points = (math.floor(float(cell) / float(steps.resolution) + 0.5) for cell in cells)\n",
+            ),
+        ),
+        tests=("tests/engines/test_reference_folds.py",),
+    ),
+    Mutant(
+        name="what was found of one group is put on another",
+        edits=(("engines/base.py", "(g, c) for g in at for c in listed", "(g, c) for c in listed for g in at"),),
+        tests=("tests/engines/test_base.py",),
+    ),
+    Mutant(
+        name="in SQL values are not clamped",
+        edits=(("engines/sql_steps.py", "return clamped(x, whole(steps.lower), whole(steps.upper))", "return x"),),
+        tests=("tests/engines/test_duckdb.py",),
+    ),
+    Mutant(
+        name="in SQL a unit keeps all of its groups",
+        edits=(
+            (
+                "engines/sql_bounding.py",
+                "return case([(operation(exp.LTE, column(_PLACE), figure(most)), allowed)], figure(0))",
+                "return allowed",
+            ),
+        ),
+        tests=("tests/engines/test_duckdb.py",),
+    ),
+    Mutant(
+        name="in SQL nobody is above a limit of rows over all groups",
+        edits=(
+            (
+                "engines/sql_bounding.py",
+                'yield operation(exp.GT, function("SUM", _at_most(column(ROWS), per_group)), figure(most))',
+                'yield operation(exp.GT, function("MAX", _at_most(column(ROWS), per_group)), figure(most))',
+            ),
+        ),
+        tests=("tests/engines/test_duckdb.py",),
+    ),
+    Mutant(
+        name="in SQL limits are used up in the order of the keys",
+        edits=(
+            (
+                "engines/sql_bounding.py",
+                "return [*map(column, self._ranks(hashed)), *(mark.column for mark in marks)]",
+                "return [mark.column for mark in marks]",
+            ),
+        ),
+        tests=("tests/engines/test_duckdb.py",),
+    ),
+    Mutant(
+        name="in SQL every entry has the limit of all of them",
+        edits=(
+            (
+                "engines/sql_bounding.py",
+                "    before = operation(exp.Sub, column(_SUM), allowed)\n",
+                "    before = figure(0)\n",
+            ),
+        ),
+        tests=("tests/engines/test_duckdb.py",),
+    ),
+    Mutant(
+        name="in SQL sums are scaled in 64 bits",
+        edits=(
+            (
+                "engines/sql_amounts.py",
+                "return case([all_of_it, (between(total, *ends), narrow)], wide)",
+                "return case([all_of_it], narrow)",
+            ),
+        ),
+        tests=("tests/engines/test_duckdb.py",),
+    ),
+    Mutant(
+        name="in SQL rows of two people meet in a join",
+        edits=(
+            (
+                "engines/sql_joins.py",
+                "on=_meeting(join.on, left, right), how=how)",
+                "on=all_of([_equal(one, two, left, right) for one, two in join.on]), how=how)",
+            ),
+        ),
+        tests=("tests/engines/test_duckdb.py",),
+    ),
+    Mutant(
+        name="in SQL whoever has a partner decides over the rows of others",
+        edits=(
+            (
+                "engines/sql_joins.py",
+                "on=_meeting(join.on, child, other), how=how)",
+                "on=all_of([_equal(one, two, child, other) for one, two in join.on]), how=how)",
+            ),
+        ),
+        tests=("tests/engines/test_duckdb.py",),
+    ),
+    Mutant(
+        name="in SQL a row is owned as often as rows lead to its owner",
+        edits=(
+            (
+                "engines/sql_sources.py",
+                "aliased(owner, _OWNED)], named(other)).distinct(copy=False)",
+                "aliased(owner, _OWNED)], named(other))",
+            ),
+        ),
+        tests=("tests/engines/test_duckdb.py",),
+    ),
+    Mutant(
+        name="in SQL more rows match than are declared",
+        edits=(("engines/sql_sources.py", "rows = _truncated(rows, names, most)", "pass"),),
+        tests=("tests/engines/test_duckdb.py",),
+    ),
+    Mutant(
+        name="in SQL a unit lies in every part",
+        edits=(
+            (
+                "engines/sql_relations.py",
+                "select([], parts, qualify=operation(exp.LTE, place, figure(part.max_parts_per_unit)))",
+                "select([], parts)",
+            ),
+        ),
+        tests=("tests/engines/test_duckdb.py",),
+    ),
+)

@@ -1,0 +1,183 @@
+"""Seeded bugs of plans: what one unit moves, how a price is shared, what a question is called by."""
+
+from tests.mutations.mutants import Mutant
+
+MUTANTS = (
+    Mutant(
+        name="a row of a public join moves as one, however many partners it has",
+        edits=(("query/stability.py", "return own * matches(relation) if own else 0", "return own"),),
+        tests=("tests/query/test_tiny_databases.py",),
+    ),
+    Mutant(
+        name="a group that changes counts once",
+        edits=(("query/stability.py", "return 2 * moved_rows(child)", "return moved_rows(child)"),),
+        tests=("tests/query/test_tiny_databases.py",),
+    ),
+    Mutant(
+        name="a union of a table with itself moves as one row",
+        edits=(("query/stability.py", "return moved_rows(left) + moved_rows(right)", "return moved_rows(left)"),),
+        tests=("tests/query/test_tiny_databases.py",),
+    ),
+    Mutant(
+        name="a unit that takes the place of another moves as one",
+        edits=(("query/stability.py", "l1 = min(2 * one.l1, furthest * touched)", "l1 = one.l1"),),
+        tests=("tests/query/test_tiny_databases.py",),
+    ),
+    Mutant(
+        name="a value and the one that replaces it are never on two sides of 0",
+        edits=(("query/stability.py", "width = max(high, 0) - min(low, 0)", "width = max(high, -low)"),),
+        tests=("tests/query/test_textbook_sensitivities.py",),
+    ),
+    Mutant(
+        name="in L2 the rows of a unit lie apart",
+        edits=(
+            (
+                "query/stability.py",
+                "squares = full * reach.rows_per_group**2 + rest**2",
+                "squares = reach.rows",
+            ),
+        ),
+        tests=("tests/query/test_tiny_databases.py",),
+    ),
+    Mutant(
+        name="every line of a file is taken for a row",
+        edits=(("query/stability.py", "rows.table.keeps_rows and not statement.keys", "not statement.keys"),),
+        tests=("tests/query/test_textbook_sensitivities.py",),
+    ),
+    Mutant(
+        name="an analyst widens the limits of the policy",
+        edits=(
+            (
+                "query/bounding.py",
+                "max_rows_per_unit=least(limits.max_rows_per_unit, asked.max_rows_per_unit),",
+                "max_rows_per_unit=asked.max_rows_per_unit or limits.max_rows_per_unit,",
+            ),
+        ),
+        tests=("tests/query/test_bounding.py",),
+    ),
+    Mutant(
+        name="nothing is bounded below a join",
+        edits=(("query/bounding.py", "sides = [_bounded(side) for side in sides]", "sides = list(sides)"),),
+        tests=("tests/query/test_bounding.py",),
+    ),
+    Mutant(
+        name="columns that are whole numbers on one side and floats on the other join",
+        edits=(("query/shape.py", "    _check_kinds(join.on, left, right)\n", ""),),
+        tests=("tests/query/test_shape.py",),
+    ),
+    Mutant(
+        name="private rows that are units meet any others",
+        edits=(("query/shape.py", "if left.metric is Metric.ROWS and not is_keyed:", "if False:"),),
+        tests=("tests/query/test_shape.py",),
+    ),
+    Mutant(
+        name="a choice costs as much however many rows a unit has",
+        edits=(
+            ("query/components.py", "return share.epsilon / rows if rows else", "return share.epsilon if rows else"),
+        ),
+        tests=("tests/query/test_components.py",),
+    ),
+    Mutant(
+        name="a row that is replaced is paid for once in a choice",
+        edits=(
+            (
+                "query/components.py",
+                "return rows if neighboring_relation is NeighboringRelation.ADD_OR_REMOVE_ONE else 2 * rows",
+                "return rows",
+            ),
+        ),
+        tests=("tests/query/test_components.py",),
+    ),
+    Mutant(
+        name="of a vector of sums only the first moves",
+        edits=(("query/components.py", "    if len(parts) == 1:\n        return parts[0]", "    return parts[0]"),),
+        tests=("tests/query/test_components.py",),
+    ),
+    Mutant(
+        name="different values are counted among all rows",
+        edits=(
+            ("query/lowering.py", "rows=Distinct(Select(ground.rows, columns))", "rows=Select(ground.rows, columns)"),
+        ),
+        tests=("tests/query/test_lowering.py",),
+    ),
+    Mutant(
+        name="weights are taken as they are, not as shares",
+        edits=(("query/allocation.py", "each = epsilon * weight / whole / count", "each = epsilon * weight / count"),),
+        tests=("tests/query/test_allocation.py",),
+    ),
+    Mutant(
+        name="Gaussian answers that are calibrated together have the ε of all of them each",
+        edits=(
+            (
+                "query/allocation.py",
+                "weights=[share for _, share in parts], epsilon=epsilon, delta=delta,",
+                "weights=[share for _, share in parts], epsilon=epsilon * len(parts), delta=delta,",
+            ),
+        ),
+        tests=("tests/query/test_allocation.py",),
+    ),
+    Mutant(
+        name="every taker of δ has all of it",
+        edits=(("query/allocation.py", "delta = total.delta / max(1, takers)", "delta = total.delta"),),
+        tests=("tests/query/test_allocation.py",),
+    ),
+    Mutant(
+        name="bounds are chosen for nothing",
+        edits=(
+            (
+                "query/compile.py",
+                "rest = guarantee(total.epsilon - sum(epsilons, start=Fraction(0)), total.delta)",
+                "rest = guarantee(total.epsilon, total.delta)",
+            ),
+        ),
+        tests=("tests/query/test_auto_bounds.py",),
+    ),
+    Mutant(
+        name="the cells that bounds are chosen from move as one row, however many a unit has",
+        edits=(
+            (
+                "query/auto_bounds.py",
+                "mechanism = laplace(moved, epsilon)",
+                "mechanism = laplace(type(moved)(l1=min(1, moved.l1), l2=moved.l2, l0=moved.l0), epsilon)",
+            ),
+        ),
+        tests=("tests/query/test_auto_bounds.py",),
+    ),
+    Mutant(
+        name="only the first of several ways to group is told of",
+        edits=(
+            (
+                "query/plan.py",
+                "for section in self.sections for event in section.events",
+                "for section in self.sections[:1] for event in section.events",
+            ),
+        ),
+        tests=("tests/query/test_plan.py",),
+    ),
+    Mutant(
+        name="the selection of private keys is not told of",
+        edits=(
+            (
+                "query/plan.py",
+                "chosen = () if self.selection is None else (self.selection.event,)",
+                "chosen: tuple[Event, ...] = ()",
+            ),
+        ),
+        tests=("tests/query/test_plan.py",),
+    ),
+    Mutant(
+        name="a statistic is the same question whatever it is clamped to",
+        edits=(("query/canonical.py", 'frozenset({"value", "first"', 'frozenset({"bounds", "value", "first"'),),
+        tests=("tests/query/test_canonical.py",),
+    ),
+    Mutant(
+        name="a limit is no part of a question",
+        edits=(("query/canonical.py", '"limits": _limits(question.limits),', '"limits": None,'),),
+        tests=("tests/query/test_canonical.py",),
+    ),
+    Mutant(
+        name="a median takes a unit of one row for the whole of it",
+        edits=(("query/components.py", "rows = reach_of(statement).rows", "rows = min(1, reach_of(statement).rows)"),),
+        tests=("tests/query/test_components.py",),
+    ),
+)

@@ -1,0 +1,155 @@
+"""Seeded bugs of sessions: what is paid, what is drawn, what is shown, what is kept."""
+
+from tests.mutations.mutants import Mutant
+
+MUTANTS = (
+    Mutant(
+        name="charged after the data was read",
+        edits=(
+            (
+                "session/question.py",
+                "answer = execute(self.desk, charge(self.desk, prepared), library=__version__)",
+                (
+                    "self.desk.engine.run(prepared.plan.sections[0].statements[0], salt='0' * 32); "
+                    "answer = execute(self.desk, charge(self.desk, prepared), library=__version__)"
+                ),
+            ),
+        ),
+        tests=("tests/session/test_pipeline.py", "tests/session/test_session.py"),
+    ),
+    Mutant(
+        name="groups with private keys are all shown",
+        edits=(
+            (
+                "session/releasing.py",
+                "for group, is_kept in zip(candidates, mask, strict=True) if is_kept)",
+                "for group, is_kept in zip(candidates, mask, strict=True))",
+            ),
+        ),
+        tests=("tests/session/test_releasing.py",),
+    ),
+    Mutant(
+        name="groups with private keys come in the order of the engine",
+        edits=(
+            (
+                "session/releasing.py",
+                "return sorted(group for group, is_kept in",
+                "return list(group for group, is_kept in",
+            ),
+        ),
+        tests=("tests/session/test_releasing.py",),
+    ),
+    Mutant(
+        name="what is counted of a group stands beside another",
+        edits=(
+            (
+                "session/releasing.py",
+                "exact = aligned(statement, found, shown)[:, list(measurement.measures)]",
+                "exact = aligned(statement, found, shown[::-1])[:, list(measurement.measures)]",
+            ),
+        ),
+        tests=("tests/session/test_releasing.py",),
+    ),
+    Mutant(
+        name="private keys are selected by their rows",
+        edits=(("query/sections.py", "measure=main.measures.index(UnitCount())", "measure=0"),),
+        tests=("tests/query/test_sections.py",),
+    ),
+    Mutant(
+        name="every statement of a question samples anew",
+        edits=(
+            (
+                "session/pipeline.py",
+                "return desk.engine.run(statement, salt=salt)",
+                "return desk.engine.run(statement, salt=random_bytes(16).hex())",
+            ),
+        ),
+        tests=("tests/session/test_pipeline.py",),
+    ),
+    Mutant(
+        name="every question samples alike",
+        edits=(("session/pipeline.py", "salt = random_bytes(16).hex()", 'salt = "0" * 32'),),
+        tests=("tests/session/test_pipeline.py",),
+    ),
+    Mutant(
+        name="a table of another session is taken for one of this",
+        edits=(
+            (
+                "session/pipeline.py",
+                "if policy.tables.get(table.name) != table:",
+                "if table.name not in policy.tables:",
+            ),
+        ),
+        tests=("tests/session/test_pipeline.py",),
+    ),
+    Mutant(
+        name="a stored answer outlives its data",
+        edits=(("session/pipeline.py", '        "data": policy.data_version,\n', ""),),
+        tests=("tests/session/test_pipeline.py",),
+    ),
+    Mutant(
+        name="a stored answer is of any price",
+        edits=(
+            (
+                "session/pipeline.py",
+                '        "event": encode_event(plan.event),\n        "charge": encode_guarantee(plan.charge),\n',
+                "",
+            ),
+            ("session/pipeline.py", '        "sections": [_section(section) for section in plan.sections],\n', ""),
+        ),
+        tests=("tests/session/test_pipeline.py",),
+    ),
+    Mutant(
+        name="bounds are chosen anew whenever an answer is shown",
+        edits=(
+            (
+                "session/pipeline.py",
+                "    if first is None:\n        return plan\n",
+                "    return plan\n",
+            ),
+        ),
+        tests=("tests/session/test_question.py", "tests/session/test_pipeline.py"),
+    ),
+    Mutant(
+        name="the answer to a part is charged to no part",
+        edits=(("session/pipeline.py", "part=prepared.part,\n    )", "part=None,\n    )"),),
+        tests=("tests/session/test_partition.py",),
+    ),
+    Mutant(
+        name="parts of a partition choose each for themselves",
+        edits=(
+            (
+                "session/partition.py",
+                "public | {table.name: replace(first, value=value)},",
+                "public | {table.name: replace(first, value=value, salt=random_bytes(16).hex())},",
+            ),
+        ),
+        tests=("tests/session/test_partition.py",),
+    ),
+    Mutant(
+        name="a partition charges its cheapest parts",
+        edits=(("accounting/conversions.py", "from heapq import nlargest", "from heapq import nsmallest as nlargest"),),
+        tests=("tests/session/test_partition.py",),
+    ),
+    Mutant(
+        name="what was left when an answer was given is said to be left now",
+        edits=(
+            (
+                "session/question.py",
+                "receipt = replace(receipt, left=self.desk.ledger.remaining(self.desk.account))",
+                "pass",
+            ),
+        ),
+        tests=("tests/session/test_question.py", "tests/session/test_session.py"),
+    ),
+    Mutant(
+        name="several intervals hold each, and not all at once",
+        edits=(("session/answer.py", "return 1 - (1 - confidence) / parts", "return confidence"),),
+        tests=("tests/session/test_answer.py",),
+    ),
+    Mutant(
+        name="public keys are read from a table of people",
+        edits=(("query/policy.py", "if not self.tables[origin.table].is_public:", "if False:"),),
+        tests=("tests/query/test_policy.py",),
+    ),
+)

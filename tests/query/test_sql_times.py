@@ -1,0 +1,115 @@
+from datetime import date
+from fractions import Fraction
+
+import pytest
+from tests.query.asking import condition_of, expression_of
+
+from sfumato.errors import NotPrivateError, ParameterError
+from sfumato.query.expressions import Call, ColumnRef, Compare, Comparison, Literal
+from sfumato.query.functions import Function
+
+PLACED, TOTAL = ColumnRef("placed"), ColumnRef("total")
+
+
+def moved(function, value, amount):
+    return Call(function, (value, Literal(Fraction(amount))))
+
+
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [
+        ("YEAR", Function.YEAR),
+        ("quarter", Function.QUARTER),
+        ("month", Function.MONTH),
+        ("week", Function.WEEK),
+        ("day", Function.DAY),
+        ("dow", Function.DAY_OF_WEEK),
+        ("isodow", Function.ISO_DAY_OF_WEEK),
+        ("doy", Function.DAY_OF_YEAR),
+        ("hour", Function.HOUR),
+        ("minute", Function.MINUTE),
+        ("second", Function.SECOND),
+    ],
+)
+def test_parts_of_a_time(name, function):
+    assert expression_of(f"EXTRACT({name} FROM placed)", "orders") == Call(function, (PLACED,))
+    assert expression_of(f"DATE_PART('{name}', placed)", "orders") == Call(function, (PLACED,))
+
+
+@pytest.mark.parametrize("unit", ["year", "quarter", "month", "week", "day", "hour", "MINUTE"])
+def test_times_are_truncated_to_a_unit(unit):
+    truncated = Call(Function.TRUNCATE, (PLACED, Literal(unit.lower())))
+    assert expression_of(f"DATE_TRUNC('{unit}', placed)", "orders") == truncated
+
+
+def test_a_date_is_truncated_to_an_hour_as_its_midnight():
+    midnight = Call(Function.TO_TIMESTAMP, (ColumnRef("day"),))
+    assert expression_of("DATE_TRUNC('hour', day)", "visits") == Call(Function.TRUNCATE, (midnight, Literal("hour")))
+
+
+@pytest.mark.parametrize(
+    ("sql", "meaning"),
+    [
+        ("placed + INTERVAL '1 day'", moved(Function.ADD_DAYS, PLACED, 1)),
+        ("placed - INTERVAL '2 weeks'", moved(Function.ADD_DAYS, PLACED, -14)),
+        ("placed + INTERVAL '3' MONTH", moved(Function.ADD_MONTHS, PLACED, 3)),
+        ("INTERVAL '1 year' + placed", moved(Function.ADD_MONTHS, PLACED, 12)),
+        ("placed - INTERVAL '-1 hours'", moved(Function.ADD_SECONDS, PLACED, 3600)),
+        ("placed + INTERVAL '5 min'", moved(Function.ADD_SECONDS, PLACED, 300)),
+        ("placed + INTERVAL '7' SECOND", moved(Function.ADD_SECONDS, PLACED, 7)),
+        ("total + 1", Call(Function.ADD, (TOTAL, Literal(Fraction(1))))),
+        ("total - order_id", Call(Function.SUBTRACT, (TOTAL, ColumnRef("order_id")))),
+    ],
+)
+def test_sums_move_times_and_add_numbers(sql, meaning):
+    assert expression_of(sql, "orders") == meaning
+
+
+def test_days_are_added_to_dates():
+    day, number = ColumnRef("day"), Literal(Fraction(7))
+    assert expression_of("day + 7", "visits") == Call(Function.ADD_DAYS, (day, number))
+    assert expression_of("7 + day", "visits") == Call(Function.ADD_DAYS, (day, number))
+    assert expression_of("day - 7", "visits") == Call(Function.ADD_DAYS, (day, Literal(Fraction(-7))))
+    between = Call(Function.DAYS_BETWEEN, (day, Literal(date(2026, 1, 31))))
+    assert expression_of("day - DATE '2026-01-31'", "visits") == between
+
+
+def test_an_hour_after_a_date_is_a_timestamp():
+    midnight = Call(Function.TO_TIMESTAMP, (ColumnRef("day"),))
+    assert expression_of("day + INTERVAL '1 hour'", "visits") == moved(Function.ADD_SECONDS, midnight, 3600)
+
+
+def test_times_compare_with_constant_text():
+    day = Compare(Comparison.GREATER_EQUAL, ColumnRef("day"), Literal(date(2026, 1, 31)))
+    assert condition_of("day >= '2026-01-31'", "visits") == day
+    assert condition_of("day IN ('2026-01-31')", "visits").values == (Literal(date(2026, 1, 31)),)
+
+
+@pytest.mark.parametrize(
+    "interval",
+    ["'1 month 2 days'", "'1.5 days'", "'1'", "'one day'", "'1 fortnight'", "'9999999999 days'", "'1' YEAR TO MONTH"],
+)
+def test_an_interval_is_one_whole_number_of_one_unit(interval):
+    with pytest.raises(NotPrivateError, match=r"one whole number|Leave it out"):
+        expression_of(f"placed + INTERVAL {interval}", "orders")
+
+
+@pytest.mark.parametrize(
+    "sql", ["placed - placed", "placed + 1", "placed - DATE '2026-01-31'", "1 - DATE '2026-01-31'"]
+)
+def test_times_are_not_added_to_times(sql):
+    with pytest.raises(NotPrivateError, match="cannot be added or subtracted"):
+        expression_of(sql, "orders")
+
+
+def test_other_parts_and_units_are_refused():
+    with pytest.raises(NotPrivateError, match=r"EPOCH.*YEAR"):
+        expression_of("EXTRACT(EPOCH FROM placed)", "orders")
+    with pytest.raises(NotPrivateError, match=r"(?i)century.*year"):
+        expression_of("DATE_TRUNC('century', placed)", "orders")
+
+
+@pytest.mark.parametrize("sql", ["EXTRACT(HOUR FROM day)", "EXTRACT(YEAR FROM ward)", "ward + INTERVAL '1 day'"])
+def test_parts_are_of_times_that_have_them(sql):
+    with pytest.raises(ParameterError, match="must be of"):
+        expression_of(sql, "visits")

@@ -1,0 +1,64 @@
+from dataclasses import replace
+
+import pyarrow as pa
+import pytest
+from tests.session.opening import ORDERS, SHOP, shop_policy
+
+from sfumato.engines.reference import ReferenceEngine
+from sfumato.errors import ParameterError, PolicyError
+from sfumato.query.policy import SourceFacts
+from sfumato.query.relations import Source
+from sfumato.query.shape import Metric, shape_of
+from sfumato.session.opening import open_engine, open_sources, relations_of, with_kept_rows
+
+
+def test_every_table_has_a_source_of_what_is_declared_of_it():
+    sources = open_sources(shop_policy())
+    assert list(sources) == ["lines", "orders", "customers", "nations"]
+    assert sources["nations"].names == ("code", "region")
+
+
+def test_a_source_without_a_declared_column_is_refused():
+    broken = {name: SourceFacts(source=frame) for name, frame in SHOP.items()}
+    broken["nations"] = SourceFacts(source=pa.table({"code": ["x"]}))
+    with pytest.raises(ParameterError, match=r"region.*nations"):
+        open_sources(shop_policy(sources=broken))
+
+
+def test_tables_learn_from_their_sources_whether_records_are_rows():
+    policy = shop_policy()
+    kept = with_kept_rows(policy, open_sources(policy))
+    assert all(table.keeps_rows for table in kept.tables.values())
+    assert kept.tables["lines"].unit.table == replace(ORDERS, keeps_rows=True)
+
+
+def test_an_engine_is_called_by_its_name():
+    assert isinstance(open_engine("reference", {}, options={}), ReferenceEngine)
+    with pytest.raises(ParameterError, match="duckdb, reference"):
+        open_engine("oracle", {}, options={})
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "reference"])
+def test_an_option_that_an_engine_does_not_have_is_refused_by_name(engine):
+    with pytest.raises(ParameterError, match=f"nosuch.*no option of {engine}"):
+        open_engine(engine, {}, options={"nosuch": 1})
+
+
+def test_tables_and_views_are_relations_and_a_view_may_read_those_before_it():
+    views = {
+        "dated": "SELECT id, customer, day FROM orders WHERE day IS NOT NULL",
+        "days": "SELECT day FROM dated",
+    }
+    relations = relations_of(shop_policy(views=views))
+    assert list(relations) == ["lines", "orders", "customers", "nations", "dated", "days"]
+    assert relations["orders"] == Source(ORDERS)
+    assert list(shape_of(relations["days"]).columns) == ["day"]
+    assert shape_of(relations["days"]).metric is Metric.UNITS
+
+
+@pytest.mark.parametrize("sql", ["SELEKT", "SELECT nosuch FROM orders", "SELECT day FROM later", "DROP TABLE orders"])
+def test_a_view_that_means_nothing_is_refused_with_its_place(sql):
+    views = {"broken": sql, "later": "SELECT day FROM orders"}
+    with pytest.raises(PolicyError, match=r"views\.broken") as caught:
+        relations_of(shop_policy(views=views))
+    assert caught.value.path == "views.broken"
