@@ -169,7 +169,7 @@ def _of_groups(query: exp.Select, bounding: Bounding) -> exp.Select:
 
 def _in_kept_groups(query: exp.Select, bounding: Bounding, most: int) -> exp.Select:
     allowed = column(ALLOWED)
-    place = aliased(_place("ROW_NUMBER", bounding.order("g", bounding.marked.keys)), _PLACE)
+    place = aliased(_place("DENSE_RANK", bounding.order("g", bounding.marked.keys)), _PLACE)
     placed = select([*bounding.carried, allowed, place], query)
     return select([*bounding.carried, aliased(_if_among(most, allowed), ALLOWED)], placed)
 
