@@ -1,6 +1,7 @@
 """Only units above a limit are put in order, and of them entries are allowed what `entries.allowances` says."""
 
 from collections import Counter
+from itertools import product
 
 import pyarrow as pa
 import pytest
@@ -42,10 +43,11 @@ LIMITS = st.builds(
     ),
     SOME, SOME, SOME,
 )  # fmt: skip
-FOUND = st.dictionaries(
-    st.tuples(st.sampled_from("uv"), st.sampled_from("xyz"), st.sampled_from("ab"), st.sampled_from("ab")),
-    st.integers(1, 6),
+PLACES = list(product("uv", "xyz", "ab", "ab"))
+FOUND = st.lists(st.integers(0, 6), min_size=len(PLACES), max_size=len(PLACES)).map(
+    lambda counts: {place: rows for place, rows in zip(PLACES, counts, strict=True) if rows}
 )
+"""How many rows each unit has of each of two keys and each cell."""
 
 
 def bounding(limits, *, has_cells, sampling=Sampling.MD5, salt=SALT):

@@ -37,7 +37,8 @@ def asked(own, groups, cell=None):
     [
         (5, (5, 2, None), None, (None, 2, None)), (5, (3, 2, None), None, (3, 2, None)),
         (None, (5, 2, None), None, (5, 2, None)), (5, (3, 2, 6), None, (3, 2, None)),
-        (5, (3, 2, 5), None, (3, 2, 5)), (5, (None, 4, 3), None, (None, None, 3)),
+        (5, (3, 2, 5), None, (3, 2, 5)), (5, (None, 3, 4), None, (None, 3, 4)),
+        (5, (None, 4, 3), None, (None, None, 3)),
         (1, (1, 4, 3), None, (None, 3, None)), (1, (1, 4, 3), CELL, (None, None, 3)),
         (5, (1, 4, 3), None, (1, 3, None)), (5, (1, 4, 3), CELL, (1, None, 3)),
         (5, (None, None, None), None, (None, None, None)),
