@@ -8,7 +8,7 @@ from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
 from sfumato.query.relations import Aggregate, Relation, Source, tables_of
 from sfumato.query.schema import Table
 from sfumato.query.sections import draft
-from sfumato.query.sql import parse_question
+from sfumato.query.sql.questions import parse_question
 from sfumato.query.statement import Statement
 
 SALT = "00112233445566778899aabbccddeeff"

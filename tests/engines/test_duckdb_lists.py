@@ -7,8 +7,8 @@ import pytest
 
 from sfumato.engines.duckdb_lists import list_table
 from sfumato.engines.sampling import encoded
-from sfumato.engines.sql_entries import Mark
-from sfumato.engines.sql_terms import TYPES
+from sfumato.engines.sql.entries import Mark
+from sfumato.engines.sql.terms import TYPES
 from sfumato.query.kinds import Kind
 
 VALUES = {

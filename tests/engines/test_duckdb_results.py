@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from sfumato.engines.duckdb_results import found
 from sfumato.engines.lowering import LOW_BITS, Lowered
-from sfumato.engines.sql_entries import Mark
+from sfumato.engines.sql.entries import Mark
 from sfumato.query.kinds import Kind
 
 

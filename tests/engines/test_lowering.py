@@ -4,10 +4,10 @@ import pytest
 from tests.engines.running import SALT, statement
 
 from sfumato.engines.lowering import LOW_BITS, added_up, lower, presented
-from sfumato.engines.sql_bounding import Sampling
-from sfumato.engines.sql_queries import table
-from sfumato.engines.sql_relations import Catalogue
-from sfumato.engines.sql_terms import sql
+from sfumato.engines.sql.bounding import Sampling
+from sfumato.engines.sql.queries import table
+from sfumato.engines.sql.relations import Catalogue
+from sfumato.engines.sql.terms import sql
 from sfumato.privacy.neighbors import EACH_ROW, UnitColumn
 from sfumato.query.measures import RowCount
 from sfumato.query.relations import Source

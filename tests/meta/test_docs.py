@@ -14,7 +14,7 @@ from sfumato.privacy.events import DiscreteLaplaceEvent
 from sfumato.query import statistics
 from sfumato.query.functions import Function
 from sfumato.query.handles import ColumnHandle
-from sfumato.query.sql_grammar import FUNCTIONS
+from sfumato.query.sql.grammar import FUNCTIONS
 
 KEY = re.compile(r"\[([A-Z][A-Za-z]*\d\d[a-z]?)\]")
 ENTRY = re.compile(r"^- \*\*\[([^\]]+)\]\*\* ", re.MULTILINE)

@@ -203,14 +203,14 @@ MUTANTS = (
     ),
     Mutant(
         name="in SQL values are not clamped",
-        edits=(("engines/sql_steps.py", "return clamped(x, whole(steps.lower), whole(steps.upper))", "return x"),),
+        edits=(("engines/sql/steps.py", "return clamped(x, whole(steps.lower), whole(steps.upper))", "return x"),),
         tests=("tests/engines/test_duckdb.py",),
     ),
     Mutant(
         name="in SQL a unit keeps all of its groups",
         edits=(
             (
-                "engines/sql_bounding.py",
+                "engines/sql/bounding.py",
                 "return case([(operation(exp.LTE, column(_PLACE), figure(most)), allowed)], figure(0))",
                 "return allowed",
             ),
@@ -221,7 +221,7 @@ MUTANTS = (
         name="in SQL nobody is above a limit of rows over all groups",
         edits=(
             (
-                "engines/sql_bounding.py",
+                "engines/sql/bounding.py",
                 'yield operation(exp.GT, function("SUM", _at_most(column(ROWS), per_group)), figure(most))',
                 'yield operation(exp.GT, function("MAX", _at_most(column(ROWS), per_group)), figure(most))',
             ),
@@ -232,7 +232,7 @@ MUTANTS = (
         name="in SQL limits are used up in the order of the keys",
         edits=(
             (
-                "engines/sql_bounding.py",
+                "engines/sql/bounding.py",
                 "return [*map(column, self._ranks(hashed)), *(mark.column for mark in marks)]",
                 "return [mark.column for mark in marks]",
             ),
@@ -243,7 +243,7 @@ MUTANTS = (
         name="in SQL every entry has the limit of all of them",
         edits=(
             (
-                "engines/sql_bounding.py",
+                "engines/sql/bounding.py",
                 "    before = operation(exp.Sub, column(_SUM), allowed)\n",
                 "    before = figure(0)\n",
             ),
@@ -254,7 +254,7 @@ MUTANTS = (
         name="in SQL sums are scaled in 64 bits",
         edits=(
             (
-                "engines/sql_amounts.py",
+                "engines/sql/amounts.py",
                 "return case([all_of_it, (between(total, *ends), narrow)], wide)",
                 "return case([all_of_it], narrow)",
             ),
@@ -265,7 +265,7 @@ MUTANTS = (
         name="in SQL rows of two people meet in a join",
         edits=(
             (
-                "engines/sql_joins.py",
+                "engines/sql/joins.py",
                 "on=_meeting(join.on, left, right), how=how)",
                 "on=all_of([_equal(one, two, left, right) for one, two in join.on]), how=how)",
             ),
@@ -276,7 +276,7 @@ MUTANTS = (
         name="in SQL whoever has a partner decides over the rows of others",
         edits=(
             (
-                "engines/sql_joins.py",
+                "engines/sql/joins.py",
                 "on=_meeting(join.on, child, other), how=how)",
                 "on=all_of([_equal(one, two, child, other) for one, two in join.on]), how=how)",
             ),
@@ -287,7 +287,7 @@ MUTANTS = (
         name="in SQL a row is owned as often as rows lead to its owner",
         edits=(
             (
-                "engines/sql_sources.py",
+                "engines/sql/sources.py",
                 "aliased(owner, _OWNED)], named(other)).distinct(copy=False)",
                 "aliased(owner, _OWNED)], named(other))",
             ),
@@ -296,14 +296,14 @@ MUTANTS = (
     ),
     Mutant(
         name="in SQL more rows match than are declared",
-        edits=(("engines/sql_sources.py", "rows = _truncated(rows, names, most)", "pass"),),
+        edits=(("engines/sql/sources.py", "rows = _truncated(rows, names, most)", "pass"),),
         tests=("tests/engines/test_duckdb.py",),
     ),
     Mutant(
         name="in SQL a unit lies in every part",
         edits=(
             (
-                "engines/sql_relations.py",
+                "engines/sql/relations.py",
                 "select([], parts, qualify=operation(exp.LTE, place, figure(part.max_parts_per_unit)))",
                 "select([], parts)",
             ),

@@ -11,11 +11,11 @@ from sfumato.query.expressions import TRUE
 from sfumato.query.frame import Frame
 from sfumato.query.relations import Filter, Presented, Relation, Source
 from sfumato.query.schema import PUBLIC, Limits, Table, UnitPath
-from sfumato.query.sql import parse_question, parse_view
-from sfumato.query.sql_constants import Parameters
-from sfumato.query.sql_context import Context
-from sfumato.query.sql_names import scope_of
-from sfumato.query.sql_parsing import parsed as parsed_text
+from sfumato.query.sql.constants import Parameters
+from sfumato.query.sql.context import Context
+from sfumato.query.sql.names import scope_of
+from sfumato.query.sql.parsing import parsed as parsed_text
+from sfumato.query.sql.questions import parse_question, parse_view
 
 PEOPLE = Table(
     name="people",

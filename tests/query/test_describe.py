@@ -12,7 +12,7 @@ from sfumato.query.describe import described
 from sfumato.query.expressions import ColumnRef, Compare, Comparison, Literal
 from sfumato.query.handles import when
 from sfumato.query.relations import OrderKey
-from sfumato.query.sql import parse_question
+from sfumato.query.sql.questions import parse_question
 
 people, visits, bills, wards = map(frame, (PEOPLE, VISITS, BILLS, WARDS))
 SOURCES = {name: frame(table).relation for name, table in {"people": PEOPLE, "visits": VISITS, "wards": WARDS}.items()}

@@ -8,7 +8,7 @@ from sfumato.query.expressions import And, ColumnRef, Null, Or
 from sfumato.query.handles import coalesce, constant, greatest, when
 from sfumato.query.kinds import Kind
 from sfumato.query.simplify import simplify, text_of
-from sfumato.query.sql import parse_question
+from sfumato.query.sql.questions import parse_question
 
 people = frame(PEOPLE)
 NOON = datetime.fromisoformat("2026-01-31T12:00:00")

@@ -11,7 +11,7 @@ from sfumato.query.handles import when
 from sfumato.query.questions import presented
 from sfumato.query.relations import Fold, Grouped, Select
 from sfumato.query.schema import Limits
-from sfumato.query.sql import parse_question
+from sfumato.query.sql.questions import parse_question
 
 people, visits, bills, wards = map(frame, (PEOPLE, VISITS, BILLS, WARDS))
 SOURCES = {table.name: frame(table).relation for table in (PEOPLE, VISITS, BILLS, WARDS)}

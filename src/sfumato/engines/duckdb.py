@@ -20,10 +20,10 @@ from sfumato.engines.duckdb_results import found
 from sfumato.engines.duckdb_tables import TypedTables
 from sfumato.engines.lowering import Lowered, added_up, lower, presented
 from sfumato.engines.sources import DataSource, ParquetFile
-from sfumato.engines.sql_bounding import Sampling
-from sfumato.engines.sql_queries import table
-from sfumato.engines.sql_terms import sql
-from sfumato.engines.sql_totals import counts_cells
+from sfumato.engines.sql.bounding import Sampling
+from sfumato.engines.sql.queries import table
+from sfumato.engines.sql.terms import sql
+from sfumato.engines.sql.totals import counts_cells
 from sfumato.errors import EngineError, ParameterError
 from sfumato.numeric.rationals import positive_integer
 from sfumato.privacy.secret import Secret

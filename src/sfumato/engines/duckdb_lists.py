@@ -5,8 +5,8 @@ from typing import Any, Final
 import pyarrow as pa
 
 from sfumato.engines.sampling import encoded
-from sfumato.engines.sql_entries import PLACE, VALUE, Mark
-from sfumato.engines.sql_rows import ENCODING
+from sfumato.engines.sql.entries import PLACE, VALUE, Mark
+from sfumato.engines.sql.rows import ENCODING
 from sfumato.query.kinds import Kind
 
 _ARROW: Final = {

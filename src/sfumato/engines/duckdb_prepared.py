@@ -6,12 +6,12 @@ import duckdb
 from sqlglot import exp
 
 from sfumato.engines.duckdb_tables import SCHEMA, TypedTables
-from sfumato.engines.sql_hash import encoded
-from sfumato.engines.sql_queries import joined, select, window
-from sfumato.engines.sql_queries import table as name_of
-from sfumato.engines.sql_relations import Catalogue
-from sfumato.engines.sql_rows import ENCODING, NUMBER, OWNER, UNIT, names_of
-from sfumato.engines.sql_terms import TYPES, aliased, cast, column, figure, function, operation, sql
+from sfumato.engines.sql.hash import encoded
+from sfumato.engines.sql.queries import joined, select, window
+from sfumato.engines.sql.queries import table as name_of
+from sfumato.engines.sql.relations import Catalogue
+from sfumato.engines.sql.rows import ENCODING, NUMBER, OWNER, UNIT, names_of
+from sfumato.engines.sql.terms import TYPES, aliased, cast, column, figure, function, operation, sql
 from sfumato.query.kinds import Kind
 from sfumato.query.relations import Relation, Source, lineage
 from sfumato.query.schema import Table

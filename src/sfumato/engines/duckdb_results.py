@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from sfumato.engines.base import Found, Integers
 from sfumato.engines.lowering import LOW_BITS, Lowered
-from sfumato.engines.sql_entries import Mark
+from sfumato.engines.sql.entries import Mark
 from sfumato.query.kinds import Kind
 from sfumato.query.schema import Key
 

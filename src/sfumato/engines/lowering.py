@@ -8,14 +8,14 @@ from typing import Final
 
 from sqlglot import exp
 
-from sfumato.engines.sql_bounding import Bounding, Sampling
-from sfumato.engines.sql_entries import Mark, marked
-from sfumato.engines.sql_limits import binding_limits
-from sfumato.engines.sql_queries import select
-from sfumato.engines.sql_relations import Catalogue, lower_relation
-from sfumato.engines.sql_rows import UNIT, Rows
-from sfumato.engines.sql_terms import Sql, aliased, cast, column, figure, function, operation
-from sfumato.engines.sql_totals import KEPT, counts_cells, totals_of_rows, totals_of_units
+from sfumato.engines.sql.bounding import Bounding, Sampling
+from sfumato.engines.sql.entries import Mark, marked
+from sfumato.engines.sql.limits import binding_limits
+from sfumato.engines.sql.queries import select
+from sfumato.engines.sql.relations import Catalogue, lower_relation
+from sfumato.engines.sql.rows import UNIT, Rows
+from sfumato.engines.sql.terms import Sql, aliased, cast, column, figure, function, operation
+from sfumato.engines.sql.totals import KEPT, counts_cells, totals_of_rows, totals_of_units
 from sfumato.query.statement import Statement
 
 LOW_BITS: Final = 62

@@ -13,7 +13,7 @@ from sfumato.engines.sources import DataSource, keeps_rows, open_source, readabl
 from sfumato.errors import ParameterError, PolicyError, SfumatoError
 from sfumato.query.policy import Policy
 from sfumato.query.relations import Relation, Source
-from sfumato.query.sql import parse_view
+from sfumato.query.sql.questions import parse_view
 
 _ENGINES: Final[Mapping[str, Callable[..., Engine]]] = MappingProxyType(
     {"duckdb": DuckDBEngine, "reference": ReferenceEngine}

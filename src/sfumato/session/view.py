@@ -10,8 +10,8 @@ from sfumato.numeric.rationals import Number, exact
 from sfumato.query.describe import described
 from sfumato.query.frame import Frame
 from sfumato.query.relations import Presented, Relation
-from sfumato.query.sql import parse_question
-from sfumato.query.sql_options import Options, parse_options
+from sfumato.query.sql.options import Options, parse_options
+from sfumato.query.sql.questions import parse_question
 from sfumato.session.pipeline import Desk
 from sfumato.session.question import Question
 from sfumato.session.release import Release

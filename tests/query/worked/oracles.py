@@ -22,7 +22,7 @@ from sfumato.mechanisms.extreme import Extreme
 from sfumato.privacy.guarantees import NO_GUARANTEE, guarantee
 from sfumato.query.compile import compile_plan
 from sfumato.query.plan import Additive, QuantileChoice, TopChoice
-from sfumato.query.sql_options import parse_options
+from sfumato.query.sql.options import parse_options
 from sfumato.session.opening import open_sources
 from sfumato.session.presenting import present
 from sfumato.session.releasing import Released

@@ -1,0 +1,1 @@
+"""Relations, expressions and the exact half of plans as SQL, for engines that run SQL."""

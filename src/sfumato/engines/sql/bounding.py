@@ -1,0 +1,206 @@
+"""How many rows of each entry are allowed, in SQL: steps 3 to 5 of `Statement`. Proof: proofs/engines/sql/bounding.md.
+
+Most units are within all limits, so first it is told which are not (`above`), and only their entries are hashed and put
+in order.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from sqlglot import exp
+
+from sfumato.engines.sql.amounts import ROWS, aggregate_names
+from sfumato.engines.sql.entries import Mark, Marked, with_lists
+from sfumato.engines.sql.hash import halved, halves, rank_hash
+from sfumato.engines.sql.queries import joined, same, select, table, window
+from sfumato.engines.sql.rows import UNIT
+from sfumato.engines.sql.terms import Sql, aliased, any_of, case, cast, column, figure, function, operation, text
+from sfumato.query.measures import Measure
+from sfumato.query.schema import Limits
+
+ALLOWED: Final = "a"
+"""How many rows of an entry are allowed."""
+
+ENTRIES, ABOVE = "entries", "above"
+"""The entries, and the units that are above a limit."""
+
+_PLACE, _SUM = "p", "s"
+
+
+class Sampling(StrEnum):
+    """By which hash groups and rows above a limit are sampled."""
+
+    MD5 = "md5"
+    """`sampling.rank_hash`: the same on every engine."""
+
+    NATIVE = "native"
+    """The engine's own, which is faster, and may be another one in its next version."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounding:
+    """What bounds the entries of a statement.
+
+    Attributes:
+        marked: The rows that entries are made of.
+        limits: Those of the limits that can bind.
+        salt: By which units are sampled.
+        sampling: By which hash.
+        measures: What entries are added up to.
+    """
+
+    marked: Marked
+    limits: Limits
+    salt: str
+    sampling: Sampling
+    measures: tuple[Measure, ...]
+
+    @property
+    def entry(self) -> list[str]:
+        """The columns of an entry."""
+        return [UNIT, *(mark.name for mark in self.marked.marks), *aggregate_names(self.measures)]
+
+    @property
+    def hashes(self) -> Mapping[str, Sequence[Mark]]:
+        """Which hashes put entries in order, and the marks that each is of, beside the unit."""
+        own = {"e": self.marked.marks}
+        ranks_groups = self.marked.cell is not None and self.limits.max_groups_per_unit is not None
+        return own | {"g": self.marked.keys} if ranks_groups else own
+
+    @property
+    def carried(self) -> list[Sql]:
+        """The columns of an entry and of its hashes."""
+        ranks = (name for hashed in self.hashes for name in self._ranks(hashed))
+        return [column(name) for name in (*self.entry, *ranks)]
+
+    def order(self, hashed: str, marks: Sequence[Mark]) -> list[Sql]:
+        """The order of entries by a hash, and where two are equal by the marks."""
+        return [*map(column, self._ranks(hashed)), *(mark.column for mark in marks)]
+
+    def _ranks(self, hashed: str) -> tuple[str, ...]:
+        return (hashed,) if self.sampling is Sampling.NATIVE else halves(hashed)
+
+
+def needs_order(bounding: Bounding) -> bool:
+    """Whether what an entry is allowed may depend on other entries of its unit."""
+    limits = bounding.limits
+    within_a_group = bounding.marked.cell is not None and limits.max_rows_per_group_per_unit is not None
+    return within_a_group or limits.max_groups_per_unit is not None or limits.max_rows_per_unit is not None
+
+
+def simply_allowed(bounding: Bounding) -> Sql:
+    """How many rows of an entry are allowed if its unit is within the limits of its entries together."""
+    if bounding.marked.cell is not None:
+        return column(ROWS)
+    return _at_most(column(ROWS), bounding.limits.max_rows_per_group_per_unit)
+
+
+def above(bounding: Bounding) -> exp.Select:
+    """The units that are not within the limits of their entries together."""
+    unit = column(UNIT)
+    groups: exp.Query | exp.Table = table(ENTRIES)
+    if bounding.marked.cell is not None:
+        keys = [mark.column for mark in bounding.marked.keys]
+        groups = select([unit, aliased(function("SUM", column(ROWS)), ROWS)], groups, group_by=[unit, *keys])
+    return select([unit], groups, group_by=[unit], having=any_of(_excesses(bounding)))
+
+
+def _excesses(bounding: Bounding) -> Iterator[Sql]:
+    """What says of the groups of a unit that it is above a limit; without cells, each is cut to its own limit alone."""
+    limits, per_group = bounding.limits, bounding.limits.max_rows_per_group_per_unit
+    if (most := limits.max_groups_per_unit) is not None:
+        yield operation(exp.GT, function("COUNT", exp.Star()), figure(most))
+    if per_group is not None and bounding.marked.cell is not None:
+        yield operation(exp.GT, function("MAX", column(ROWS)), figure(per_group))
+    if (most := limits.max_rows_per_unit) is not None:
+        yield operation(exp.GT, function("SUM", _at_most(column(ROWS), per_group)), figure(most))
+
+
+def bounded(bounding: Bounding) -> exp.Select:
+    """The entries of the units above, with how many rows of each are allowed, perhaps none."""
+    query = _ordered(bounding)
+    if bounding.marked.cell is None:
+        return _of_groups(query, bounding)
+    limits, keys = bounding.limits, [mark.column for mark in bounding.marked.keys]
+    query = select([*bounding.carried, aliased(simply_allowed(bounding), ALLOWED)], query)
+    if (most := limits.max_groups_per_unit) is not None:
+        query = _in_kept_groups(query, bounding, most)
+    if (most := limits.max_rows_per_group_per_unit) is not None:
+        query = _what_is_left(query, bounding, most, within=keys)
+    if (most := limits.max_rows_per_unit) is not None:
+        query = _what_is_left(query, bounding, most, within=[])
+    return query
+
+
+def _ordered(bounding: Bounding) -> exp.Select:
+    """The entries of the units above, with what puts them in order."""
+    hashes = [aliased(_hash(bounding, marks), name) for name, marks in bounding.hashes.items()]
+    hashed = select([*(column(name, "r") for name in bounding.entry), *hashes], table(ENTRIES))
+    hashed = joined(hashed, table(ABOVE), "o", on=same(UNIT, "r", "o"), how="semi")
+    if bounding.sampling is Sampling.NATIVE:
+        return hashed
+    hashed = bounding.marked.rows.with_units(with_lists(hashed, bounding.marked.marks))
+    return halved(hashed, bounding.entry, list(bounding.hashes))
+
+
+def _hash(bounding: Bounding, marks: Sequence[Mark]) -> Sql:
+    """The hash of a unit and some marks."""
+    if bounding.sampling is Sampling.NATIVE:
+        return function("HASH", text(bounding.salt), column(UNIT), *(mark.column for mark in marks))
+    encodings = (mark.encoding for mark in marks)
+    return rank_hash(bounding.salt, [*bounding.marked.rows.unit_encoding, *encodings])
+
+
+def _of_groups(query: exp.Select, bounding: Bounding) -> exp.Select:
+    """Without cells groups and entries are in one order, and the groups that are kept come first."""
+    order, limits = bounding.order("e", bounding.marked.keys), bounding.limits
+    own, allowed = [column(name) for name in bounding.entry], simply_allowed(bounding)
+    kept, windows = allowed, list[Sql]()
+    if (most := limits.max_rows_per_unit) is not None:
+        windows.append(aliased(_sum_so_far(allowed, order, []), _SUM))
+        kept = _left(most, allowed)
+    if (most := limits.max_groups_per_unit) is not None:
+        windows.append(aliased(_place("ROW_NUMBER", order), _PLACE))
+        kept = _if_among(most, kept)
+    return select([*own, aliased(kept, ALLOWED)], select([*own, *windows], query))
+
+
+def _in_kept_groups(query: exp.Select, bounding: Bounding, most: int) -> exp.Select:
+    allowed = column(ALLOWED)
+    place = aliased(_place("DENSE_RANK", bounding.order("g", bounding.marked.keys)), _PLACE)
+    placed = select([*bounding.carried, allowed, place], query)
+    return select([*bounding.carried, aliased(_if_among(most, allowed), ALLOWED)], placed)
+
+
+def _what_is_left(query: exp.Select, bounding: Bounding, most: int, *, within: Sequence[Sql]) -> exp.Select:
+    """Of each unit (and group) the entries in order are allowed what is left of a limit."""
+    allowed = column(ALLOWED)
+    so_far = aliased(_sum_so_far(allowed, bounding.order("e", bounding.marked.marks), within), _SUM)
+    summed = select([*bounding.carried, allowed, so_far], query)
+    return select([*bounding.carried, aliased(_left(most, allowed), ALLOWED)], summed)
+
+
+def _left(most: int, allowed: Sql) -> Sql:
+    """What an entry may have of a limit when those before it have had theirs."""
+    before = operation(exp.Sub, column(_SUM), allowed)
+    rest = operation(exp.Sub, figure(most), before)
+    return cast(function("GREATEST", function("LEAST", allowed, rest), figure(0)), "BIGINT")
+
+
+def _if_among(most: int, allowed: Sql) -> Sql:
+    """What is allowed of the first so many groups; of others nothing."""
+    return case([(operation(exp.LTE, column(_PLACE), figure(most)), allowed)], figure(0))
+
+
+def _place(rank: str, order: Sequence[Sql]) -> Sql:
+    return window(function(rank), [column(UNIT)], order)
+
+
+def _sum_so_far(allowed: Sql, order: Sequence[Sql], within: Sequence[Sql]) -> Sql:
+    return window(function("SUM", allowed), [column(UNIT), *within], order, running=True)
+
+
+def _at_most(count: Sql, most: int | None) -> Sql:
+    return count if most is None else function("LEAST", count, figure(most))

@@ -1,0 +1,133 @@
+"""Relations to SQL, one SELECT a node, as `reference_relations` has them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, assert_never
+
+from sqlglot import exp
+
+from sfumato.engines.sql.folds import lower_grouped
+from sfumato.engines.sql.hash import encoded, rank_text
+from sfumato.engines.sql.joins import lower_join, lower_semi_join
+from sfumato.engines.sql.queries import joined, same, select, window
+from sfumato.engines.sql.ranking import least_ranked
+from sfumato.engines.sql.rows import UNIT, Rows
+from sfumato.engines.sql.terms import aliased, cast, column, constant, figure, function, one_of, operation
+from sfumato.query.facts import merged
+from sfumato.query.kinds import Kind
+from sfumato.query.relations import (
+    Bound,
+    Distinct,
+    Except,
+    Filter,
+    Grouped,
+    Intersect,
+    Join,
+    Part,
+    Relation,
+    Select,
+    SemiJoin,
+    Source,
+    UnionAll,
+)
+from sfumato.query.schema import Table
+from sfumato.query.shape import shape_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Catalogue:
+    """Where tables are.
+
+    Attributes:
+        named: Gives the name of a table of `Rows`: declared columns, owners, no more matches than declared.
+        units: The table of units, if those tables have their numbers.
+    """
+
+    named: Callable[[Table], exp.Table]
+    units: exp.Table | None = None
+
+
+_COMBINED: Final = {UnionAll: exp.union, Intersect: exp.intersect, Except: exp.except_}
+
+_PART: Final = "p"
+
+
+def lower_relation(relation: Relation, catalogue: Catalogue, *, salt: str) -> Rows:
+    """A relation that `shape_of` accepts, in SQL.
+
+    Args:
+        relation: What is asked for.
+        catalogue: Where tables are.
+        salt: By which `Bound` samples.
+    """
+    return Rows(query=_query(relation, catalogue, salt), shape=shape_of(relation), units=catalogue.units)
+
+
+def _query(relation: Relation, catalogue: Catalogue, salt: str) -> exp.Query:
+    def rows(inner: Relation) -> Rows:
+        return lower_relation(inner, catalogue, salt=salt)
+
+    match relation:
+        case Source(table):
+            return select([], catalogue.named(table))
+        case Part(child=child):
+            return _part(relation, rows(child))
+        case Filter(child, condition):
+            inner = rows(child)
+            return select([], inner.query, where=[inner.value(condition)])
+        case Select(child, columns):
+            inner = rows(child)
+            values = [aliased(inner.value(value), f"c{place}") for place, (_, value) in enumerate(columns)]
+            return select([*inner.unit, *values], inner.query)
+        case Distinct(child):
+            return select([], rows(child).query).distinct(copy=False)
+        case Bound(child, most):
+            return _bounded(rows(child), most, salt)
+        case Grouped(child=child):
+            return lower_grouped(relation, rows(child))
+        case SemiJoin():
+            return lower_semi_join(relation, rows(relation.child), rows(relation.other))
+        case Join():
+            return lower_join(relation, rows(relation.left), rows(relation.right))
+        case UnionAll() | Intersect() | Except():
+            return _combined(relation, rows(relation.left), rows(relation.right))
+        case _:
+            assert_never(relation)
+
+
+def _part(part: Part, rows: Rows) -> exp.Select:
+    """The rows of one part, of units that keep it under the salt that all parts share."""
+    by = column(rows.names[part.by])
+    here = operation(exp.EQ, by, constant(part.value))
+    listed = one_of(by, map(constant, part.values))
+    if not rows.has_owners:
+        return select([], rows.query, where=[here, listed])
+    unit = column(UNIT)
+    parts = select([unit, aliased(by, _PART)], rows.query, where=[listed]).distinct(copy=False)
+    rank = rank_text(part.salt, [*rows.unit_encoding, encoded(column(_PART), rows.kind(part.by), nullable=False)])
+    place = window(function("ROW_NUMBER"), [unit], [rank, column(_PART)])
+    kept = rows.with_units(select([], parts, qualify=operation(exp.LTE, place, figure(part.max_parts_per_unit))))
+    units = select([unit], kept, where=[operation(exp.EQ, column(_PART), constant(part.value))])
+    selected = select([], rows.query, alias="l", where=[here])
+    return joined(selected, units, "o", on=same(UNIT, "l", "o"), how="semi")
+
+
+def _bounded(rows: Rows, most: int, salt: str) -> exp.Select:
+    encodings = [*rows.unit_encoding, *rows.encodings]
+    return least_ranked(rows, most, within=rows.unit, salt=salt, encodings=encodings)
+
+
+def _combined(relation: UnionAll | Intersect | Except, left: Rows, right: Rows) -> exp.Query:
+    """Both sides with columns of the same kinds; whole numbers that meet floats are floats."""
+    pairs = zip(left.shape.columns.values(), right.shape.columns.values(), strict=True)
+    kinds = [merged([first, second]).kind for first, second in pairs]
+    sides = _alike(left, kinds), _alike(right, kinds)
+    return _COMBINED[type(relation)](*sides, distinct=False, copy=False)
+
+
+def _alike(rows: Rows, kinds: list[Kind]) -> exp.Select:
+    columns = [
+        aliased(cast(column(name), "DOUBLE") if kind is Kind.FLOAT else column(name), name)
+        for name, kind in zip(rows.names.values(), kinds, strict=True)
+    ]
+    return select([*rows.unit, *columns], rows.query)

@@ -1,0 +1,102 @@
+"""A relation in SQL: a query whose columns are called by their places, so that no name of a user can collide."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from sqlglot import exp
+
+from sfumato.engines.sql.hash import encoded
+from sfumato.engines.sql.kinds import Term
+from sfumato.engines.sql.queries import joined
+from sfumato.engines.sql.scalars import lower_expression
+from sfumato.engines.sql.terms import Sql, column, operation
+from sfumato.query.expressions import Expression
+from sfumato.query.kinds import Kind
+from sfumato.query.shape import Metric, Shape
+
+UNIT: Final = "u"
+"""The column of the unit, in relations whose rows have owners."""
+
+OWNER, NUMBER, ENCODING = "owner", "number", "encoding"
+"""The columns of the table of units: the unit, its number, and how the salted hash reads it."""
+
+_UNITS: Final = "units"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rows:
+    """A query with the columns `c0`, `c1`, … in the order of a shape; before them the unit, where rows have owners.
+
+    Attributes:
+        query: The query.
+        shape: What is known of it.
+        units: The table of units, if the column of the unit has their numbers in it.
+    """
+
+    query: exp.Query
+    shape: Shape
+    units: exp.Table | None = None
+
+    @property
+    def has_owners(self) -> bool:
+        """Whether there is a column of units."""
+        return self.shape.metric is Metric.UNITS
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """What SQL calls the columns."""
+        return names_of(self.shape.columns)
+
+    @property
+    def selected(self) -> list[str]:
+        """What SQL calls all columns, the unit first."""
+        return [*([UNIT] if self.has_owners else []), *self.names.values()]
+
+    @property
+    def unit(self) -> list[Sql]:
+        """The unit, or nothing."""
+        return [column(UNIT)] if self.has_owners else []
+
+    @property
+    def encodings(self) -> list[tuple[Sql, ...]]:
+        """The columns as the salted hash reads them."""
+        pairs = zip(self.names.values(), self.shape.columns.values(), strict=True)
+        return [encoded(column(name), facts.kind) for name, facts in pairs]
+
+    @property
+    def unit_encoding(self) -> list[tuple[Sql, ...]]:
+        """The unit as the salted hash reads it, or nothing."""
+        kind = self.shape.unit_kind
+        if kind is None:
+            return []
+        return [(column(ENCODING, _UNITS),) if self.units else encoded(column(UNIT), kind, nullable=False)]
+
+    def with_units(self, query: exp.Select, *, source: str = "r") -> exp.Select:
+        """A query with what `unit_encoding` reads joined to it.
+
+        Args:
+            query: The query.
+            source: The name of what it selects units from.
+        """
+        if self.units is None:
+            return query
+        meeting = operation(exp.EQ, column(NUMBER, _UNITS), column(UNIT, source))
+        return joined(query, self.units, _UNITS, on=meeting)
+
+    def kind(self, name: str) -> Kind:
+        """The kind of a column."""
+        return self.shape.columns[name].kind
+
+    def term(self, expression: Expression) -> Term:
+        """An expression over the columns."""
+        return lower_expression(expression, self.shape.columns, self.names)
+
+    def value(self, expression: Expression) -> Sql:
+        """An expression over the columns, NULL where it has no value."""
+        return self.term(expression).settled
+
+
+def names_of(columns: Mapping[str, object] | Sequence[str]) -> dict[str, str]:
+    """What SQL calls columns: by their places."""
+    return {name: f"c{place}" for place, name in enumerate(columns)}

@@ -1,0 +1,80 @@
+"""Tables as relations read them, in SQL: declared columns of their kinds, owners, no more matches than declared.
+
+As `reference_sources` has them. The columns are called `c0`, `c1`, … and `u` as in `Rows`.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from sqlglot import exp
+
+from sfumato.engines.sql.casts import lower_typed
+from sfumato.engines.sql.queries import joined, select
+from sfumato.engines.sql.ranking import least_ranked
+from sfumato.engines.sql.rows import UNIT, Rows, names_of
+from sfumato.engines.sql.terms import aliased, column, is_null, operation, present
+from sfumato.privacy.neighbors import UnitColumn
+from sfumato.query.relations import Source
+from sfumato.query.schema import Table, UnitPath
+from sfumato.query.shape import shape_of
+
+_OWNED = "k"
+_NO_SALT = ""  # which rows match has to be the same in every question
+
+
+def typed_columns(table: Table, storage: Mapping[str, str], source: exp.Table) -> exp.Select:
+    """Every declared column as it is declared.
+
+    Args:
+        table: What is declared.
+        storage: The engine's names for the types in which columns are stored.
+        source: Where they are stored, under their own names.
+    """
+    names = names_of(table.columns)
+    typed = [aliased(lower_typed(name, facts, storage[name]), names[name]) for name, facts in table.columns.items()]
+    return select(typed, source)
+
+
+def is_computed(table: Table) -> bool:
+    """Whether owners or matches have to be looked up; a table of others is read in place."""
+    return isinstance(table.unit, UnitPath) or bool(table.matches)
+
+
+def owned_rows(table: Table, typed: exp.Query, named: Callable[[Table], exp.Table]) -> exp.Query:
+    """The rows of a table with their units, of which those beyond the declared matches are left out.
+
+    Args:
+        table: What is declared.
+        typed: Its `typed_columns`.
+        named: Gives the names of other tables of `Rows`.
+    """
+    rows = Rows(query=_owned(table, typed, named), shape=shape_of(Source(table)))
+    for names, most in table.matches.items():
+        rows = _truncated(rows, names, most)
+    return rows.query
+
+
+def _owned(table: Table, typed: exp.Query, named: Callable[[Table], exp.Table]) -> exp.Query:
+    names = names_of(table.columns)
+    match table.unit:
+        case UnitColumn(name):
+            unit = column(names[name])
+            return select([aliased(unit, UNIT), exp.Star()], typed, where=[present(unit)])
+        case UnitPath(name, other, key):
+            owner = column(names_of(other.columns)[key])
+            owners = select([column(UNIT), aliased(owner, _OWNED)], named(other)).distinct(copy=False)
+            meeting = operation(exp.EQ, column(_OWNED, "o"), column(names[name], "r"))
+            selected = [column(UNIT, "o"), *(column(own, "r") for own in names.values())]
+            return joined(select(selected, typed), owners, "o", on=meeting)
+        case _:
+            return typed
+
+
+def _truncated(rows: Rows, names: tuple[str, ...], most: int) -> Rows:
+    """Of the rows (of one unit) that agree in some columns so many; NULL agrees with nothing."""
+    keys = [column(rows.names[name]) for name in names]
+    least = least_ranked(
+        rows, most, within=[*rows.unit, *keys], salt=_NO_SALT, encodings=rows.encodings,
+        kept=[is_null(key) for key in keys],
+    )  # fmt: skip
+    return replace(rows, query=least)

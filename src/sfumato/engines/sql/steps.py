@@ -1,0 +1,48 @@
+"""Lattice steps in SQL, as `amounts` has them: floor(x / resolution + 1/2) in doubles, clamped, less an offset."""
+
+from typing import Final
+
+from sqlglot import exp
+
+from sfumato.engines.sql.kinds import Term
+from sfumato.engines.sql.terms import Sql, case, cast, clamped, double, function, named, operation, present, whole
+from sfumato.query.kinds import Kind
+from sfumato.query.measures import Steps
+
+_HALVES: Final = 2**52
+"""Up to here doubles tell a whole number from itself and a half: rounding moves nothing that lies on a bound."""
+
+
+def clamped_steps(value: Term, steps: Steps) -> Sql:
+    """`amounts.clamped_steps` in SQL: a 64-bit integer; NULL of NULL."""
+    return named(value.settled, lambda x: case([(present(x), _of_number(x, value.kind, steps))]))
+
+
+def moved_steps(value: Term, steps: Steps) -> Sql:
+    """The clamped steps less the offset; of NULL NULL, or where there can be none what that adds."""
+    point = clamped_steps(value, steps)
+    moved = operation(exp.Sub, point, whole(steps.offset)) if steps.offset else point
+    return moved if steps.nullable else function("COALESCE", moved, whole(steps.null_amount))
+
+
+def _of_number(x: Sql, kind: Kind, steps: Steps) -> Sql:
+    is_near = max(abs(steps.lower), abs(steps.upper)) <= _HALVES
+    if kind is Kind.INTEGER and steps.resolution == 1 and is_near:
+        return clamped(x, whole(steps.lower), whole(steps.upper))
+    number = x if kind is Kind.FLOAT else cast(x, "DOUBLE")
+    scaled = operation(exp.Div, number, double(float(steps.resolution)))
+    return _rounded(scaled, steps) if is_near else named(scaled, lambda s: _of_far_bounds(s, steps))
+
+
+def _rounded(scaled: Sql, steps: Steps) -> Sql:
+    """Half up, and clamped before it is cast."""
+    lower, upper = double(float(steps.lower)), double(float(steps.upper))
+    half_up = function("FLOOR", operation(exp.Add, scaled, double(0.5)))
+    return cast(clamped(half_up, lower, upper), "BIGINT")
+
+
+def _of_far_bounds(scaled: Sql, steps: Steps) -> Sql:
+    """At or beyond a bound it is the bound, which half a step more might round away from."""
+    beyond = operation(exp.GTE, scaled, double(float(steps.upper)))
+    below = operation(exp.LTE, scaled, double(float(steps.lower)))
+    return case([(beyond, whole(steps.upper)), (below, whole(steps.lower))], _rounded(scaled, steps))

@@ -1,0 +1,174 @@
+"""Truth in SQL: AND, OR, NOT, comparisons, IN, BETWEEN, IS, CASE, COALESCE, NULLIF."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from sqlglot import exp
+
+from sfumato.errors import NotPrivateError
+from sfumato.query.conditions import is_in, literal
+from sfumato.query.expressions import (
+    FALSE,
+    OPERATORS,
+    TRUE,
+    And,
+    Call,
+    Case,
+    Compare,
+    Comparison,
+    Condition,
+    Expression,
+    IsNull,
+    Literal,
+    Not,
+    Null,
+    Or,
+)
+from sfumato.query.functions import Function
+from sfumato.query.sql.constants import bare
+from sfumato.query.sql.parsing import require_only, shown, unnested
+from sfumato.query.sql.refusals import refusal
+from sfumato.query.sql.scalars import Rule, Rules, Scalars
+
+COMPARISONS: Final[Mapping[type[exp.Expr], Comparison]] = {
+    exp.EQ: Comparison.EQUAL,
+    exp.NEQ: Comparison.NOT_EQUAL,
+    exp.LT: Comparison.LESS,
+    exp.LTE: Comparison.LESS_EQUAL,
+    exp.GT: Comparison.GREATER,
+    exp.GTE: Comparison.GREATER_EQUAL,
+}
+
+
+def compared(scalars: Scalars, comparison: Comparison, first: exp.Expr, second: exp.Expr) -> Condition:
+    """A comparison; of two constants, what it comes to, exactly, as engines would round them.
+
+    Raises:
+        NotPrivateError: A side is NULL, with which nothing compares.
+    """
+    if isinstance(unnested(first), exp.Null) or isinstance(unnested(second), exp.Null):
+        literal(None)
+    left, right = map(bare, scalars.alternatives((first, second)))
+    compare = Compare(comparison, left, right)
+    if isinstance(left, Literal) and isinstance(right, Literal) and type(left.value) is type(right.value):
+        return TRUE if OPERATORS[comparison](left.value, right.value) else FALSE
+    return compare
+
+
+def _paren(scalars: Scalars, node: exp.Paren) -> Expression:
+    return scalars.lower(node.this)
+
+
+def _and(scalars: Scalars, node: exp.And) -> Condition:
+    return And(tuple(scalars.condition(side) for side in node.flatten()))
+
+
+def _or(scalars: Scalars, node: exp.Or) -> Condition:
+    return Or(tuple(scalars.condition(side) for side in node.flatten()))
+
+
+def _not(scalars: Scalars, node: exp.Not) -> Condition:
+    return Not(scalars.condition(node.this))
+
+
+def _boolean(_scalars: Scalars, node: exp.Boolean) -> Expression:
+    return Literal(bool(node.this))
+
+
+def _comparison(scalars: Scalars, node: exp.Binary) -> Condition:
+    return compared(scalars, COMPARISONS[type(node)], node.this, node.expression)
+
+
+def _between(scalars: Scalars, node: exp.Between) -> Condition:
+    if node.args.get("symmetric"):
+        raise NotPrivateError(shown(node), "SYMMETRIC is not supported", "Write the lower end first.")
+    return And(
+        (
+            compared(scalars, Comparison.GREATER_EQUAL, node.this, node.args["low"]),
+            compared(scalars, Comparison.LESS_EQUAL, node.this, node.args["high"]),
+        )
+    )
+
+
+def _in(scalars: Scalars, node: exp.In) -> Condition:
+    if node.args.get("query") is not None:
+        raise refusal(exp.Subquery(this=node.args["query"]))
+    constants = [scalars.constant(member) for member in node.expressions]
+    value, *members = scalars.in_time((bare(scalars.lower(node.this)), *constants))
+    return is_in(value, [member for member in members if isinstance(member, Literal)])
+
+
+def _is(scalars: Scalars, node: exp.Is) -> Condition:
+    match node.expression:
+        case exp.Null():
+            inner = _is_null(scalars, node.this)
+        case exp.Boolean(this=wanted):
+            condition = scalars.condition(node.this)
+            inner = And((Not(_is_null(scalars, node.this)), condition if wanted else Not(condition)))
+        case _:
+            raise refusal(node)
+    return Not(inner) if node.args.get("negate") else inner
+
+
+def _is_null(scalars: Scalars, node: exp.Expr) -> Condition:
+    """Lowers its node anew, so that what stands in several places counts as often."""
+    return IsNull(scalars.lower(node))
+
+
+def _not_distinct(scalars: Scalars, node: exp.NullSafeEQ | exp.NullSafeNEQ) -> Condition:
+    """Equal, or both NULL; never NULL itself."""
+    sides = [side for side in (node.this, node.expression) if not isinstance(unnested(side), exp.Null)]
+    if len(sides) < 2:  # noqa: PLR2004 # one side is NULL itself
+        return _is_null(scalars, sides[0]) if sides else TRUE
+    both_null = And(tuple(_is_null(scalars, side) for side in sides))
+    neither = (Not(_is_null(scalars, side)) for side in sides)
+    return Or((both_null, And((*neither, compared(scalars, Comparison.EQUAL, *sides)))))
+
+
+def _distinct(scalars: Scalars, node: exp.NullSafeNEQ) -> Condition:
+    return Not(_not_distinct(scalars, node))
+
+
+def _case(scalars: Scalars, node: exp.Case) -> Expression:
+    branches = node.args["ifs"]
+    for branch in branches:
+        require_only(branch, {"this", "true"})
+    conditions = [
+        scalars.condition(branch.this)
+        if node.this is None
+        else compared(scalars, Comparison.EQUAL, node.this, branch.this)
+        for branch in branches
+    ]
+    default = node.args.get("default")
+    nodes = [branch.args["true"] for branch in branches] + ([] if default is None else [default])
+    values = scalars.alternatives(nodes)
+    otherwise = values[-1] if default is not None else Null(scalars.kind(values[0]))
+    return Case(tuple(zip(conditions, values[: len(conditions)], strict=True)), otherwise)
+
+
+def _coalesce(scalars: Scalars, node: exp.Coalesce) -> Expression:
+    return Call(Function.COALESCE, scalars.alternatives((node.this, *node.expressions)))
+
+
+def _null_if(scalars: Scalars, node: exp.Nullif) -> Expression:
+    return Call(Function.NULL_IF, scalars.alternatives((node.this, node.expression)))
+
+
+_SIDES: Final = frozenset({"this", "expression"})
+RULES: Final[Rules] = {
+    exp.Paren: Rule(frozenset({"this"}), _paren),
+    exp.And: Rule(_SIDES, _and),
+    exp.Or: Rule(_SIDES, _or),
+    exp.Not: Rule(frozenset({"this"}), _not),
+    exp.Boolean: Rule(frozenset({"this"}), _boolean),
+    **dict.fromkeys(COMPARISONS, Rule(_SIDES, _comparison)),
+    exp.Between: Rule(frozenset({"this", "low", "high", "symmetric"}), _between),
+    exp.In: Rule(frozenset({"this", "expressions", "query"}), _in),
+    exp.Is: Rule(_SIDES | {"negate"}, _is),
+    exp.NullSafeEQ: Rule(_SIDES, _not_distinct),
+    exp.NullSafeNEQ: Rule(_SIDES, _distinct),
+    exp.Case: Rule(frozenset({"this", "ifs", "default"}), _case),
+    exp.Coalesce: Rule(frozenset({"this", "expressions"}), _coalesce),
+    exp.Nullif: Rule(_SIDES, _null_if),
+}
+"""What connects, compares and chooses."""

@@ -1,0 +1,153 @@
+"""Scopes: which columns a query sees, under which names. Names are matched without regard to case, unless quoted."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from sfumato.errors import NotPrivateError, ParameterError
+from sfumato.query.expressions import ColumnRef
+from sfumato.query.relations import Relation, Select
+from sfumato.query.shape import Shape, shape_of
+from sfumato.query.sql.parsing import require_only, shown
+from sfumato.query.sql.refusals import refusal
+
+
+@dataclass(frozen=True, slots=True)
+class Visible:
+    """A column that a query can name: its table's name, its own, and what the relation calls it.
+
+    `merged` says that USING made it one with a column of the left side, which the bare name means.
+    """
+
+    table: str
+    label: str
+    column: str
+    merged: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Rows, and the columns of them that a query can name."""
+
+    relation: Relation
+    visible: tuple[Visible, ...]
+    shape: Shape
+
+
+def scope_of(relation: Relation, visible: Iterable[Visible] | None = None, *, shown_as: str | None = None) -> Scope:
+    """The scope of a relation.
+
+    Args:
+        relation: The rows.
+        visible: The columns in sight; all of them by their own names, if nothing else is said.
+        shown_as: The fragment that stands for the relation, for errors.
+
+    Raises:
+        ParameterError: A column does not exist, or is of a kind that cannot stand there.
+        NotPrivateError: The relation would look at the rows of two units at once.
+    """
+    try:
+        shape = shape_of(relation)
+    except NotPrivateError as error:
+        raise NotPrivateError(shown_as or error.expression, error.reason, error.suggestion) from None
+    seen = (Visible("", name, name) for name in shape.columns) if visible is None else visible
+    return Scope(relation, tuple(seen), shape)
+
+
+def same(identifier: exp.Identifier, name: str) -> bool:
+    """Whether an identifier means a name."""
+    written = str(identifier.this)
+    return written == name if identifier.args.get("quoted") else written.lower() == name.lower()
+
+
+def found(scope: Scope, column: exp.Column) -> Visible | None:
+    """The column that a name means, or None if there is none.
+
+    Raises:
+        ParameterError: There are several.
+        NotPrivateError: It is written in a way that is not supported.
+    """
+    if not isinstance(column.this, exp.Identifier):
+        raise refusal(column.this)
+    require_only(column, {"this", "table"})
+    table = column.args.get("table")
+    named = [visible for visible in scope.visible if same(column.this, visible.label)]
+    if table is not None:
+        named = [visible for visible in named if same(table, visible.table)]
+    elif len(named) > 1:
+        named = [visible for visible in named if not visible.merged]
+    if len(named) > 1:
+        choices = ", ".join(f"{visible.table}.{visible.label}" for visible in named)
+        raise ParameterError("column", shown(column), f"is the name of several columns; write one of: {choices}")
+    return named[0] if named else None
+
+
+def resolved(scope: Scope, column: exp.Column) -> ColumnRef:
+    """The column that a name means.
+
+    Raises:
+        ParameterError: There is none, or there are several.
+    """
+    visible = found(scope, column)
+    if visible is not None:
+        return ColumnRef(visible.column)
+    tables = list(dict.fromkeys(visible.table for visible in scope.visible))
+    table = column.args.get("table")
+    if table is not None and not any(same(table, name) for name in tables):
+        raise ParameterError("table", table.name, f"must be one of: {', '.join(tables)}")
+    labels = dict.fromkeys(visible.label for visible in scope.visible)
+    raise ParameterError("column", column.name, f"must be one of: {', '.join(labels)}")
+
+
+def label_of(scope: Scope, column: str) -> str:
+    """What questions call a column of the relation."""
+    return next((visible.label for visible in scope.visible if visible.column == column), column)
+
+
+def aliased(scope: Scope, alias: exp.TableAlias | None, default: str) -> Scope:
+    """The scope under a name of its own, its columns under others if the alias lists any.
+
+    Raises:
+        ParameterError: It lists more columns than there are.
+    """
+    table = default if alias is None or alias.this is None else alias.name
+    if alias is not None:
+        require_only(alias, {"this", "columns"})
+    labels = [column.name for column in alias.columns] if alias is not None else []
+    if len(labels) > len(scope.visible):
+        raise ParameterError("alias", shown(alias), f"must name at most {len(scope.visible)} columns")
+    labels += [visible.label for visible in scope.visible[len(labels) :]]
+    check_labels(labels)
+    renamed = [replace(visible, table=table, label=label) for visible, label in zip(scope.visible, labels, strict=True)]
+    return replace(scope, visible=tuple(renamed))
+
+
+def check_labels(labels: Iterable[str]) -> None:
+    """Columns of one relation differ in more than case, as engines do not tell `a` from `A`.
+
+    Raises:
+        ParameterError: They do not.
+    """
+    seen: set[str] = set()
+    for label in labels:
+        if label.lower() in seen:
+            raise ParameterError("column", label, "stands twice in one sub-query; name one of them anew with AS")
+        seen.add(label.lower())
+
+
+def qualified(scope: Scope) -> Scope:
+    """The same rows, with columns called by the names of their tables: `o.order_id`."""
+    names = {visible.column: f"{visible.table}.{visible.column}" for visible in scope.visible}
+    relation = Select(scope.relation, tuple((name, ColumnRef(column)) for column, name in names.items()))
+    return scope_of(relation, [replace(visible, column=names[visible.column]) for visible in scope.visible])
+
+
+def fresh(base: str, taken: Collection[str]) -> str:
+    """A name that is not taken, nor are the names of the ends of its interval; without regard to case."""
+    lowered = {name.lower() for name in taken}
+    number, name = 1, base
+    while not lowered.isdisjoint({name.lower(), f"{name}_low".lower(), f"{name}_high".lower()}):
+        number += 1
+        name = f"{base}_{number}"
+    return name

@@ -1,0 +1,163 @@
+"""Text to one parsed query; and the two things that every step of the lowering asks of a node of it."""
+
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from sqlglot import ErrorLevel, Token, TokenType, exp
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.errors import ParseError, SqlglotError, TokenError
+
+from sfumato.errors import NotPrivateError, ParameterError, SfumatoError
+from sfumato.query.schema import unicode_text
+from sfumato.query.sql.grammar import QuestionParser
+
+DIALECT: Final = "postgres"
+MAX_LENGTH: Final = 200_000
+"""How many characters a question may have: room for a list of 25,000 constants, which is read in about a second."""
+
+MAX_NESTING: Final = 100
+"""How deep a question may be nested as text; a plan may be nested less, see `sizes`."""
+
+MAX_NAME: Final = 200
+"""How many characters a name may have."""
+
+_SHOWN: Final = 80
+_CHAINS: Final = (exp.And, exp.Or, exp.DPipe)
+# what sqlglot raises on calls of known functions with arguments of a shape that it does not expect
+_SLIPS_OF_THE_PARSER: Final = (SqlglotError, TypeError, ValueError, LookupError, AttributeError)
+_QUERIES: Final = frozenset({TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN, TokenType.FROM})
+
+
+def parsed(text: str) -> exp.Query:
+    """The one query of a text.
+
+    Raises:
+        ParameterError: The text does not parse, or holds no statement, or several.
+        NotPrivateError: It is no query.
+    """
+    statements = split_statements(tokens_of(text))
+    if len(statements) != 1:
+        raise ParameterError("sql", f"{len(statements)} statements", "must be exactly one SELECT")
+    if statements[0][0].token_type not in _QUERIES:
+        raise _no_query(text)
+    try:
+        found = QuestionParser(dialect=DIALECT).parse(list(statements[0]), text)
+    except ParseError as error:
+        raise ParameterError("sql", text, _place(error)) from None
+    except SfumatoError:
+        raise
+    except _SLIPS_OF_THE_PARSER:
+        raise ParameterError(
+            "sql", text[:_SHOWN], "holds a call with arguments of a shape that cannot be read"
+        ) from None
+    if len(found) != 1 or not isinstance(found[0], exp.Query):
+        raise _no_query(text)
+    _check_nesting(found[0], text)
+    _check_names(found[0])
+    return found[0]
+
+
+def tokens_of(text: str) -> list[Token]:
+    """The words of a text.
+
+    Raises:
+        ParameterError: It is empty, too long, no Unicode, or ends within a literal.
+    """
+    if not text.strip():
+        raise ParameterError("sql", text[:_SHOWN], "must be a SELECT statement")
+    if len(text) > MAX_LENGTH:
+        raise ParameterError("sql", f"{len(text)} characters", f"must have at most {MAX_LENGTH}")
+    unicode_text(text, "sql")
+    try:
+        return Dialect.get_or_raise(DIALECT).tokenize(text)
+    except TokenError:
+        raise ParameterError("sql", text[:_SHOWN], "must be one well-formed SELECT") from None
+
+
+def split_statements(tokens: Sequence[Token]) -> list[list[Token]]:
+    """The words of each statement that is not empty."""
+    statements: list[list[Token]] = [[]]
+    for token in tokens:
+        if token.token_type is TokenType.SEMICOLON:
+            statements.append([])
+        else:
+            statements[-1].append(token)
+    return [statement for statement in statements if statement]
+
+
+def shown(node: object) -> str:
+    """A fragment of the question as SQL, shortened."""
+    if isinstance(node, exp.Expr):
+        return shortened(node.sql(dialect=DIALECT, unsupported_level=ErrorLevel.IGNORE))
+    return shortened(str(node))
+
+
+def shortened(text: str) -> str:
+    """The beginning of a text."""
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+
+
+def require_only(node: exp.Expr, arguments: Collection[str]) -> None:
+    """Refuse a node of which the parser noted more than what is read here, so that nothing is ever left out.
+
+    Raises:
+        NotPrivateError: It notes something else.
+    """
+    for name, value in node.args.items():
+        if value and name not in arguments:
+            what = name.strip("_").replace("_", " ").upper()
+            raise NotPrivateError(shown(node), f"{what} is not supported here", "Leave it out.")
+
+
+def unnested(node: exp.Expr) -> exp.Expr:
+    """What stands inside parentheses."""
+    while isinstance(node, exp.Paren):
+        require_only(node, {"this"})
+        node = node.this
+    return node
+
+
+def conjuncts(node: exp.Expr | None) -> list[exp.Expr]:
+    """The conditions that AND connects, at whatever depth."""
+    if node is None:
+        return []
+    inner = unnested(node)
+    if not isinstance(inner, exp.And):
+        return [inner]
+    return [condition for side in inner.flatten() for condition in conjuncts(side)]
+
+
+def _no_query(text: str) -> NotPrivateError:
+    return NotPrivateError(text.strip()[:_SHOWN], "only a single SELECT is answered", "Ask with SELECT … FROM a table.")
+
+
+def _check_nesting(query: exp.Query, text: str) -> None:
+    """Refuse what is nested too deeply for functions that call themselves; a chain of one connective is flat."""
+    level: list[exp.Expr] = [query]
+    for _ in range(MAX_NESTING):
+        level = [inner for node in level for inner in _inside(node)]
+        if not level:
+            return
+    raise ParameterError("sql", text[:_SHOWN], "must not be nested so deeply")
+
+
+def _check_names(query: exp.Query) -> None:
+    """Refuse names that cannot be shown, or stored by every engine."""
+    for identifier in query.find_all(exp.Identifier):
+        if not identifier.name or not identifier.name.isprintable() or len(identifier.name) > MAX_NAME:
+            raise ParameterError("name", identifier.name, f"must be 1 to {MAX_NAME} printable characters")
+
+
+def _inside(node: exp.Expr) -> list[exp.Expr]:
+    chain: list[exp.Expr] = [node]
+    inside: list[exp.Expr] = []
+    while chain:
+        for inner in chain.pop().iter_expressions():
+            (chain if isinstance(node, _CHAINS) and type(inner) is type(node) else inside).append(inner)
+    return inside
+
+
+def _place(error: ParseError) -> str:
+    """Where the text stops making sense."""
+    first = error.errors[0] if error.errors else {}
+    return f"does not parse at line {first.get('line')}, column {first.get('col')}: {first.get('description')}"

@@ -1,0 +1,228 @@
+"""Queries inside of a question to relations: FROM, WHERE, CTEs, sub-queries, unions."""
+
+from dataclasses import replace
+from typing import Final
+
+from sqlglot import exp
+
+from sfumato.errors import NotPrivateError, ParameterError
+from sfumato.query.expressions import ColumnRef, Condition, Expression
+from sfumato.query.relations import Distinct, Except, Intersect, Relation, UnionAll
+from sfumato.query.sql.context import Context, Named
+from sfumato.query.sql.folds import folded, has_groups, require_unit, selected
+from sfumato.query.sql.joins import Link, filtered, join_clause, joined, link_of, sides_of, told_apart
+from sfumato.query.sql.names import Scope, aliased, scope_of
+from sfumato.query.sql.outputs import named_outputs
+from sfumato.query.sql.parsing import conjuncts, require_only, shown
+from sfumato.query.sql.refusals import is_distinct, require_clauses
+from sfumato.query.sql.semijoins import Membership, Rows, membership_of, semi_joined
+
+ROWS_CLAUSES: Final = frozenset({"expressions", "from_", "joins", "where", "with_"})
+"""The clauses that say which rows a query reads, and what it makes of each."""
+
+_CLAUSES: Final = ROWS_CLAUSES | {"group", "having", "distinct"}
+
+
+def relation_of(context: Context, query: exp.Expr) -> Scope:
+    """The rows of a query inside of a question; its columns are the relation's, in order.
+
+    Raises:
+        NotPrivateError: It would put rows of two people together, or is not supported.
+        ParameterError: It names what does not exist, or mixes kinds.
+    """
+    match query:
+        case exp.Subquery():
+            require_only(query, {"this", "with_"})
+            return relation_of(with_ctes(context, query), query.this)
+        case exp.Select():
+            require_clauses(query, _CLAUSES)
+            return _selected(with_ctes(context, query), query)
+        case exp.SetOperation():
+            require_clauses(query, {"this", "expression", "distinct", "with_"})
+            return _combined(with_ctes(context, query), query)
+        case _:
+            raise _no_rows(query)
+
+
+def with_ctes(context: Context, query: exp.Expr) -> Context:
+    """What a query sees that starts with WITH; each CTE sees those before it.
+
+    Raises:
+        NotPrivateError: WITH RECURSIVE, or a query that is not supported.
+        ParameterError: A name stands twice, or does not exist.
+    """
+    clause = query.args.get("with_")
+    if clause is None:
+        return context
+    if clause.args.get("recursive"):
+        raise NotPrivateError(
+            shown(clause), "recursive queries have no bound on what one person adds", "Write it without RECURSIVE."
+        )
+    require_only(clause, {"expressions"})
+    names = [cte.alias.lower() for cte in clause.expressions]
+    if len(set(names)) != len(names):
+        raise ParameterError("WITH", names, "must name each query once")
+    for cte in clause.expressions:
+        require_only(cte, {"this", "alias", "materialized"})
+        before = context.effort.spent
+        scope = aliased(relation_of(context, cte.this), cte.args["alias"], cte.alias)
+        named = Named(cte.alias, scope, context.effort.spent - before)
+        context = replace(context, ctes=(named, *context.ctes))
+    return context
+
+
+def rows_of(context: Context, select: exp.Select, around: Scope | None = None) -> Rows:
+    """The rows of FROM and WHERE.
+
+    Args:
+        context: What the query may name.
+        select: The query.
+        around: The rows of the query around it, to which equalities in WHERE may link.
+
+    Raises:
+        NotPrivateError: Rows of two people could meet, or something is not supported.
+        ParameterError: It names what does not exist, or mixes kinds.
+    """
+    where = select.args.get("where")
+    scope, remaining = _from(context, select, conjuncts(None if where is None else where.this))
+    plain: list[Condition] = []
+    links: list[Link] = []
+    memberships = []
+    for condition in remaining:
+        membership = membership_of(condition)
+        if membership is not None:
+            memberships.append(membership)
+        elif around is not None and "left" in sides_of(condition, around, scope, shadows=True):
+            links.append(_link(context, condition, around, scope))
+        else:
+            plain.append(context.of_rows(scope).condition(condition))
+    rows = Rows(scope=filtered(scope, plain), conditions=tuple(plain), links=tuple(links))
+    for membership in memberships:
+        rows = Rows(scope=_kept(context, rows, membership), conditions=rows.conditions, links=rows.links)
+    return rows
+
+
+def _from(context: Context, select: exp.Select, conditions: list[exp.Expr]) -> tuple[Scope, list[exp.Expr]]:
+    """The rows of FROM, and what WHERE says beside the equalities by which tables without ON are joined."""
+    clause = select.args.get("from_")
+    if clause is None:
+        raise NotPrivateError(
+            shown(select), "a SELECT without FROM asks nothing of anybody", "Name a table after FROM."
+        )
+    require_only(clause, {"this"})
+    joins = select.args.get("joins") or []
+    items = [_item(context, clause.this), *(_item(context, join.this) for join in joins)]
+    items = told_apart(items)
+    scope, used = items[0], []
+    for join, item in zip(joins, items[1:], strict=True):
+        kind, on, using = join_clause(join)
+        if on is None and not using:
+            on = [condition for condition in conditions if link_of(context, condition, scope, item) is not None]
+            conditions = [condition for condition in conditions if not any(condition is own for own in on)]
+            used += on
+        scope = joined(
+            context, scope, item, conditions=on or [], using=using, kind=kind, shown_as=shown(join).strip(" ,")
+        )
+    for condition in used:  # it must mean the same among all tables
+        context.of_rows(scope).condition(condition)
+    return scope, conditions
+
+
+def _inside(context: Context, outer: Rows, query: exp.Expr) -> tuple[Rows, list[Expression]]:
+    """The rows of a sub-query of EXISTS or IN, and the columns that it selects."""
+    while isinstance(query, exp.Subquery):
+        require_only(query, {"this", "with_"})
+        context, query = with_ctes(context, query), query.this
+    if not isinstance(query, exp.Select) or has_groups(query):
+        scope = relation_of(context, query)
+        return Rows(scope=scope), [ColumnRef(visible.column) for visible in scope.visible]
+    require_clauses(query, ROWS_CLAUSES | {"distinct"})
+    context = with_ctes(context, query)
+    inner = rows_of(context, query, outer.scope)
+    scalars, outputs = context.of_rows(inner.scope), named_outputs(inner.scope, query)
+    return inner, [scalars.lower(node) for _, node in outputs if not isinstance(node, exp.Null)]
+
+
+def _selected(context: Context, select: exp.Select) -> Scope:
+    """SELECT over the rows of FROM and WHERE."""
+    rows = rows_of(context, select).scope
+    if has_groups(select):
+        scope = folded(context, rows, select)
+    else:
+        scalars = context.of_rows(rows)
+        scope = selected(
+            rows.relation, tuple((name, scalars.lower(node)) for name, node in named_outputs(rows, select))
+        )
+    if not is_distinct(select):
+        return scope
+    _require_unit(scope, rows, select)
+    return scope_of(Distinct(scope.relation))
+
+
+def _combined(context: Context, node: exp.SetOperation) -> Scope:
+    """UNION, INTERSECT, EXCEPT; without ALL, of rows that differ."""
+    left, right = relation_of(context, node.this), relation_of(context, node.expression)
+    first, second, is_distinct = left.relation, right.relation, bool(node.args.get("distinct"))
+    relation: Relation
+    match node:
+        case exp.Union():
+            relation = UnionAll(first, second)
+        case exp.Intersect():
+            relation = Intersect(first, second)
+        case exp.Except():
+            relation = Except(Distinct(first) if is_distinct else first, second)
+        case _:
+            raise _no_rows(node)
+    scope = scope_of(relation, shown_as=shown(node))
+    if is_distinct or not isinstance(node, exp.Union):
+        _require_unit(scope, scope, node)
+    return scope if not is_distinct or isinstance(node, exp.Except) else scope_of(Distinct(relation))
+
+
+def _require_unit(scope: Scope, rows: Scope, node: exp.Expr) -> None:
+    require_unit(scope, rows, scope.shape.columns, shown(node), "equal rows of two people would count as one", "SELECT")
+
+
+def _item(context: Context, node: exp.Expr) -> Scope:
+    """A table, a view, a CTE or a sub-query in FROM."""
+    context.effort.spend_relation()
+    alias = node.args.get("alias")
+    match node:
+        case exp.Table(this=exp.Identifier() as name) if not node.args.get("db"):
+            require_only(node, {"this", "alias"})
+            cte = context.cte(name)
+            if cte is not None:
+                context.effort.spend(cte.effort)
+                return aliased(cte.scope, alias, cte.name)
+            known, relation = context.source(name)
+            return aliased(scope_of(relation), alias, known)
+        case exp.Subquery() if not isinstance(node.this, exp.Table):
+            require_only(node, {"this", "alias", "with_"})
+            return aliased(relation_of(with_ctes(context, node), node.this), alias, "")
+        case _:
+            raise _no_rows(node)
+
+
+def _no_rows(node: exp.Expr) -> NotPrivateError:
+    return NotPrivateError(
+        shown(node), "only tables, views and sub-queries of the policy can be asked about", "Name a table after FROM."
+    )
+
+
+def _link(context: Context, condition: exp.Expr, around: Scope, scope: Scope) -> Link:
+    link = link_of(context, condition, around, scope, shadows=True)
+    if link is None:
+        raise NotPrivateError(
+            shown(condition), "a sub-query can only compare its columns with those around it for equality",
+            "Write inner.column = outer.column, beside AND.",
+        )  # fmt: skip
+    return link
+
+
+def _kept(context: Context, outer: Rows, membership: Membership) -> Scope:
+    """The rows that EXISTS or IN keeps."""
+    inner, outputs = _inside(context, outer, membership.query)
+    values = [context.of_rows(outer.scope).lower(value) for value in membership.values]
+    if values and len(values) != len(outputs):
+        raise ParameterError("IN", shown(membership.node), f"must select as many columns as it compares, {len(values)}")
+    return semi_joined(outer, inner, equal=list(zip(values, outputs, strict=False)), membership=membership)

@@ -1,0 +1,157 @@
+"""Only units above a limit are put in order, and of them entries are allowed what `entries.allowances` says."""
+
+from collections import Counter
+from itertools import product
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.engines.in_sql import database, run
+
+from sfumato.engines.duckdb_lists import list_table
+from sfumato.engines.entries import Entry, allowances
+from sfumato.engines.sql.bounding import ABOVE, ALLOWED, ENTRIES, Bounding, Sampling, above, bounded, needs_order
+from sfumato.engines.sql.entries import marked
+from sfumato.engines.sql.limits import binding_limits
+from sfumato.engines.sql.queries import select, table
+from sfumato.engines.sql.rows import Rows
+from sfumato.engines.sql.terms import column
+from sfumato.privacy.neighbors import UnitColumn
+from sfumato.query.expressions import ColumnRef
+from sfumato.query.measures import RowCount
+from sfumato.query.relations import Source
+from sfumato.query.schema import Limits, Table, text
+from sfumato.query.shape import shape_of
+from sfumato.query.statement import KeyColumn, Statement, Values
+
+SALT = "00112233445566778899aabbccddeeff"
+TABLE = Source(
+    Table(
+        name="t",
+        columns={"u": text(), "k": text(), "l": text()},
+        unit=UnitColumn("u"),
+        limits=Limits(max_rows_per_unit=9),
+    )
+)
+PUBLIC_KEYS = (KeyColumn(name="k", values=("y", "x", "z")), KeyColumn(name="l", values=None))
+CELL = Values(value=ColumnRef("l"), values=("b", "a"))
+SOME = st.none() | st.integers(1, 4)
+LIMITS = st.builds(
+    lambda groups, per_group, rows: Limits(
+        max_groups_per_unit=groups, max_rows_per_group_per_unit=per_group, max_rows_per_unit=rows
+    ),
+    SOME, SOME, SOME,
+)  # fmt: skip
+PLACES = list(product("uv", "xyz", "ab", "ab"))
+FOUND = st.lists(st.integers(0, 6), min_size=len(PLACES), max_size=len(PLACES)).map(
+    lambda counts: {place: rows for place, rows in zip(PLACES, counts, strict=True) if rows}
+)
+"""How many rows each unit has of each of two keys and each cell."""
+
+
+def bounding(limits, *, has_cells, sampling=Sampling.MD5, salt=SALT):
+    asked = Statement(
+        rows=TABLE, keys=PUBLIC_KEYS, measures=(RowCount(),), limits=limits, cell=CELL if has_cells else None
+    )  # fmt: skip
+    rows = Rows(query=select([], table("nothing")), shape=shape_of(TABLE))
+    return Bounding(
+        marked=marked(asked, rows), limits=binding_limits(asked), salt=salt, sampling=sampling, measures=asked.measures
+    )  # fmt: skip
+
+
+def entries(found, *, has_cells):
+    """Entries by unit, keys and cell; without cells those of one group as one."""
+    counts = Counter()
+    for (unit, k, l, cell), rows in found.items():  # noqa: E741
+        counts[(unit, k, l, cell) if has_cells else (unit, k, l)] += rows
+    return [Entry(unit=unit, place=tuple(place), rows=n, sums=(), counted=()) for (unit, *place), n in counts.items()]
+
+
+def in_sql(own, found, query):
+    places = {mark.name: {value: i for i, value in enumerate(mark.values or ())} for mark in own.marked.marks}
+    names = [mark.name for mark in own.marked.marks]
+    columns = {"u": [one.unit for one in found], "n": pa.array([one.rows for one in found], pa.int64())}
+    for index, name in enumerate(names):
+        cells = [one.place[index] for one in found]
+        listed = (
+            pa.array([places[name][cell] for cell in cells], pa.int32())
+            if places[name]
+            else pa.array(cells, pa.string())
+        )
+        columns[name] = listed
+    own_lists = [mark for mark in own.marked.marks if mark.values is not None]
+    for mark in own_lists:
+        database().register(mark.table, list_table(mark))
+    try:
+        rows = run(query, **{ENTRIES: pa.table(columns), ABOVE: _above(own, pa.table(columns))})
+    finally:
+        for mark in own_lists:
+            database().unregister(mark.table)
+    return rows
+
+
+def _above(own, stored):
+    return pa.table({"u": [unit for (unit,) in run(above(own), **{ENTRIES: stored})]})
+
+
+def allowed_in_sql(own, found):
+    """The rows that each entry of a unit above is allowed, by unit and values."""
+    marks = own.marked.marks
+    query = select([column("u"), *(mark.column for mark in marks), column(ALLOWED)], bounded(own))
+    return {
+        (unit, *(mark.values[cell] if mark.values else cell for mark, cell in zip(marks, cells, strict=True))): rows
+        for unit, *cells, rows in in_sql(own, found, query)
+    }
+
+
+@pytest.mark.parametrize("has_cells", [False, True])
+@given(FOUND, LIMITS)
+@settings(max_examples=60, deadline=None)
+def test_entries_are_allowed_the_rows_that_they_are_in_python(has_cells, found, limits):
+    own = bounding(limits, has_cells=has_cells)
+    if not needs_order(own):
+        return
+    found = entries(found, has_cells=has_cells)
+    expected = {(one.unit, *one.place): rows for one, rows in allowances(found, limits, key_count=2, salt=SALT)}
+    allowed = allowed_in_sql(own, found)
+    others = {(one.unit, *one.place) for one in found} - set(allowed)
+    units = {place[0] for place in allowed}
+    assert {place: rows for place, rows in allowed.items() if rows} == {
+        place: rows for place, rows in expected.items() if place[0] in units
+    }
+    assert all(place[0] not in units and place in expected for place in others)
+
+
+@pytest.mark.parametrize("has_cells", [False, True])
+@given(FOUND, LIMITS, st.integers(0, 9))
+@settings(max_examples=60, deadline=None)
+def test_the_engines_own_hash_keeps_the_same_limits(has_cells, found, limits, salt):
+    own = bounding(limits, has_cells=has_cells, sampling=Sampling.NATIVE, salt=str(salt))
+    if not needs_order(own):
+        return
+    found = entries(found, has_cells=has_cells)
+    rows_of = {(one.unit, *one.place): one.rows for one in found}
+    allowed = {place: rows for place, rows in allowed_in_sql(own, found).items() if rows}
+    assert all(rows <= rows_of[place] for place, rows in allowed.items())
+    groups = Counter(place[:3] for place in allowed for _ in range(allowed[place]))
+    for unit in "uv":
+        of_unit = {group: rows for group, rows in groups.items() if group[0] == unit}
+        assert len(of_unit) <= (limits.max_groups_per_unit or 99)
+        assert sum(of_unit.values()) <= (limits.max_rows_per_unit or 999)
+        assert not has_cells or max(of_unit.values(), default=0) <= (limits.max_rows_per_group_per_unit or 99)
+
+
+def test_units_within_all_limits_are_not_above():
+    own = bounding(Limits(max_groups_per_unit=2, max_rows_per_unit=5, max_rows_per_group_per_unit=4), has_cells=False)
+    stored = pa.table({"u": ["a", "a", "b", "b", "c", "c", "c", "d"], "n": [1, 4, 2, 4, 1, 1, 1, 99]})
+    assert sorted(_above(own, stored)["u"].to_pylist()) == ["b", "c"]  # b has 6 rows, c 3 groups, d 4 rows of 99
+
+
+def test_salts_choose_which_groups_stay():
+    found = entries({("u", k, l, "a"): 1 for k in "xyz" for l in "ab"}, has_cells=False)  # noqa: E741
+    kept = set()
+    for salt in range(20):
+        own = bounding(Limits(max_groups_per_unit=1), has_cells=False, salt=f"{salt:032x}")
+        kept |= {place for place, rows in allowed_in_sql(own, found).items() if rows}
+    assert len(kept) > 3

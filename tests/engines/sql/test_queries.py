@@ -1,0 +1,48 @@
+"""SELECTs say what they are put together from."""
+
+import pyarrow as pa
+import pytest
+from sqlglot import exp
+from tests.engines.in_sql import run
+
+from sfumato.engines.sql.queries import joined, same, select, table, window
+from sfumato.engines.sql.terms import aliased, column, figure, function, operation, sql
+
+CELLS = pa.table({"u": [1, 1, 2, 3], "v": [5, 7, 5, None]})
+OTHERS = pa.table({"u": [1, 2, 2], "w": [10, 20, 21]})
+ABOVE_5 = operation(exp.GT, column("v"), figure(5))
+
+
+def test_everything_is_selected_if_nothing_is_said():
+    assert len(run(select([], table("cells")), cells=CELLS)) == 4
+    assert run(select([column("v")], select([], table("cells")), where=[ABOVE_5]), cells=CELLS) == [(7,)]
+
+
+def test_rows_are_grouped_and_groups_chosen():
+    count = function("COUNT", exp.Star())
+    several = operation(exp.GT, count, figure(1))
+    query = select([column("u"), aliased(count, "n")], table("cells"), group_by=[column("u")], having=several)
+    assert run(query, cells=CELLS) == [(1, 2)]
+
+
+def test_windows_run_up_to_a_row_or_over_all_of_them():
+    total, so_far = function("SUM", column("v")), [column("v")]
+    running = window(total, [column("u")], so_far, running=True)
+    query = select(
+        [running, window(total, [column("u")])], table("cells"), where=[operation(exp.EQ, column("u"), figure(1))]
+    )
+    assert sorted(run(query, cells=CELLS)) == [(5, 12), (12, 12)]
+    last = operation(exp.EQ, window(function("ROW_NUMBER"), [column("u")], so_far), figure(2))
+    assert run(select([column("v")], table("cells"), qualify=last), cells=CELLS) == [(7,)]
+
+
+@pytest.mark.parametrize(("how", "rows"), [("inner", 4), ("left", 5), ("semi", 3), ("anti", 1)])
+def test_joins_keep_the_rows_they_are_named_for(how, rows):
+    query = joined(select([column("v", "r")], table("cells")), table("others"), "o", on=same("u", "r", "o"), how=how)
+    assert len(run(query, cells=CELLS, others=OTHERS)) == rows
+
+
+def test_names_of_tables_are_quoted_however_hostile():
+    hostile = 'x"; DROP TABLE y; --'
+    assert sql(select([], table(hostile, "typed"))) == 'SELECT * FROM "typed"."x""; DROP TABLE y; --" AS "r"'
+    assert len(run(select([], table(hostile)), **{hostile: CELLS})) == 4

@@ -1,0 +1,57 @@
+"""Relations in SQL know their columns by their places."""
+
+import pyarrow as pa
+import pytest
+from tests.engines.in_sql import run
+
+from sfumato.engines.sampling import encoded
+from sfumato.engines.sql.queries import select, table
+from sfumato.engines.sql.rows import ENCODING, NUMBER, OWNER, Rows, names_of
+from sfumato.engines.sql.terms import function
+from sfumato.privacy.neighbors import EACH_ROW, UnitColumn
+from sfumato.query.expressions import Call, ColumnRef
+from sfumato.query.functions import Function
+from sfumato.query.kinds import Kind
+from sfumato.query.relations import Source
+from sfumato.query.schema import Limits, Table, integer, text
+from sfumato.query.shape import shape_of
+
+COLUMNS = {'a"b': text(), "u": integer(), "c0": integer(), "RANK": text()}
+CELLS = pa.table({"u": ["x", "y"], "c0": ["p", None], "c1": [1, 2], "c2": [3, 4], "c3": ["r", "s"]})
+
+
+def rows(unit, units=None):
+    limits = Limits() if unit == EACH_ROW else Limits(max_rows_per_unit=1)
+    shape = shape_of(Source(Table(name="t", columns=COLUMNS, unit=unit, limits=limits)))
+    return Rows(query=select([], table("cells")), shape=shape, units=units)
+
+
+OWNED, NOBODYS = rows(UnitColumn('a"b')), rows(EACH_ROW)
+
+
+def test_columns_are_called_by_their_places_whatever_their_names():
+    assert names_of(COLUMNS) == {'a"b': "c0", "u": "c1", "c0": "c2", "RANK": "c3"}
+    assert OWNED.selected == ["u", "c0", "c1", "c2", "c3"]
+    assert NOBODYS.selected == ["c0", "c1", "c2", "c3"]
+    assert (OWNED.kind("u"), OWNED.has_owners, NOBODYS.has_owners, NOBODYS.unit) == (Kind.INTEGER, True, False, [])
+
+
+def test_expressions_read_the_columns_they_name():
+    both = Call(Function.ADD, (ColumnRef("u"), ColumnRef("c0")))
+    assert run(select([OWNED.value(both)], OWNED.query), cells=CELLS) == [(4,), (6,)]
+
+
+@pytest.mark.parametrize(("own", "first"), [(OWNED, [encoded("x")]), (NOBODYS, [])])
+def test_rows_are_encoded_value_by_value_behind_their_unit(own, first):
+    pieces = [piece for value in (*own.unit_encoding, *own.encodings) for piece in value]
+    ((text,), _) = run(select([function("CONCAT", *pieces)], own.query), cells=CELLS)
+    assert text == "".join([*first, *map(encoded, ("p", 1, 3, "r"))])
+
+
+def test_numbers_of_units_are_looked_up_where_they_are_hashed():
+    numbered = rows(UnitColumn('a"b'), table("units"))
+    people = pa.table({OWNER: ["x", "y"], NUMBER: [1, 0], ENCODING: [encoded("x"), encoded("y")]})
+    data = CELLS.set_column(0, "u", [[1, 0]])
+    query = numbered.with_units(select([function("CONCAT", *numbered.unit_encoding[0])], numbered.query))
+    assert sorted(run(query, cells=data, units=people)) == [("V1:x",), ("V1:y",)]
+    assert OWNED.with_units(query) is query

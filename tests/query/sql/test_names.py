@@ -1,0 +1,112 @@
+import pytest
+from sqlglot import exp
+from tests.query.asking import ORDERS, PEOPLE, SOURCES, parsed, text_of
+
+from sfumato.errors import NotPrivateError, ParameterError
+from sfumato.query.expressions import ColumnRef
+from sfumato.query.relations import Select, Source, UnionAll
+from sfumato.query.sql.names import (
+    Visible,
+    aliased,
+    check_labels,
+    found,
+    fresh,
+    label_of,
+    qualified,
+    resolved,
+    same,
+    scope_of,
+)
+from sfumato.query.sql.parsing import parsed as parsed_text
+
+SCOPE = aliased(scope_of(Source(PEOPLE)), None, "people")
+
+
+def column(sql):
+    return parsed_text(f"SELECT {sql}").expressions[0]
+
+
+@pytest.mark.parametrize(
+    ("written", "name", "means"),
+    [("Sex", "sex", True), ("sex", "Sex", True), ('"Sex"', "Sex", True), ('"sex"', "Sex", False), ("se", "sex", False)],
+)
+def test_names_are_matched_without_regard_to_case_unless_quoted(written, name, means):
+    assert same(column(written).this, name) is means
+
+
+@pytest.mark.parametrize("sql", ["SEX", "people.sex", 'PEOPLE."Sex"'])
+def test_a_column_is_found_by_its_name_and_that_of_its_table(sql):
+    assert found(SCOPE, column(sql)) == Visible("people", "Sex", "Sex")
+    assert resolved(SCOPE, column(sql)) == ColumnRef("Sex")
+
+
+@pytest.mark.parametrize(("sql", "named"), [("nosuch", "age, Sex"), ("q.age", "people"), ('"SEX"', "age, Sex")])
+def test_an_unknown_name_is_answered_with_the_known_ones(sql, named):
+    with pytest.raises(ParameterError, match=named):
+        resolved(SCOPE, column(sql))
+
+
+@pytest.mark.parametrize("sql", ["main.people.age", "people.*"])
+def test_names_in_full_are_of_a_table_and_a_column(sql):
+    with pytest.raises(NotPrivateError):
+        found(SCOPE, column(sql))
+
+
+def test_a_name_of_two_columns_is_refused_with_both():
+    with pytest.raises(ParameterError, match=r"o\.status, p\.status"):
+        parsed("SELECT COUNT(*) FROM orders o JOIN orders p USING (customer_id) WHERE status = 'paid'")
+
+
+def test_a_column_that_using_merged_is_one():
+    named = "SELECT COUNT(customer_id) AS n FROM orders o JOIN customers c USING (customer_id)"
+    assert text_of(named) == text_of(named.replace("COUNT(customer_id)", "COUNT(o.customer_id)"))
+
+
+def test_an_alias_names_tables_and_columns_anew():
+    alias = parsed_text("SELECT 1 FROM people AS p (a, b)").args["from_"].this.args["alias"]
+    scope = aliased(SCOPE, alias, "people")
+    assert [visible.label for visible in scope.visible] == ["a", "b", "smoker", "pay", "select"]
+    assert resolved(scope, column("p.b")) == ColumnRef("Sex")
+    assert label_of(scope, "Sex") == "b"
+    with pytest.raises(ParameterError, match="table"):
+        resolved(scope, column("people.a"))
+
+
+def test_an_alias_names_no_more_columns_than_there_are():
+    alias = parsed_text("SELECT 1 FROM people AS p (a, b, c, d, e, f)").args["from_"].this.args["alias"]
+    with pytest.raises(ParameterError, match="at most 5"):
+        aliased(SCOPE, alias, "people")
+
+
+def test_columns_differ_in_more_than_case():
+    check_labels(["a", "b"])
+    with pytest.raises(ParameterError, match="twice"):
+        check_labels(["a", "A"])
+
+
+def test_columns_are_called_by_the_names_of_their_tables():
+    scope = qualified(aliased(scope_of(Source(ORDERS)), None, "o"))
+    assert isinstance(scope.relation, Select)
+    assert list(scope.shape.columns)[:2] == ["o.order_id", "o.customer_id"]
+    assert resolved(scope, exp.column("order_id", "o")) == ColumnRef("o.order_id")
+
+
+def test_a_relation_that_means_nothing_is_refused_with_the_fragment():
+    ages = Select(SOURCES["people"], (("n", ColumnRef("age")),))
+    orders = Select(SOURCES["orders"], (("n", ColumnRef("order_id")),))
+    with pytest.raises(NotPrivateError, match=r"^ages and orders: "):
+        scope_of(UnionAll(ages, orders), shown_as="ages and orders")
+
+
+@pytest.mark.parametrize(
+    ("base", "taken", "name"),
+    [
+        ("n", [], "n"),
+        ("n", ["N"], "n_2"),
+        ("n", ["n", "n_2"], "n_3"),
+        ("n", ["N_low"], "n_2"),
+        ("n", ["n_high"], "n_2"),
+    ],
+)
+def test_a_fresh_name_leaves_room_for_the_ends_of_its_interval(base, taken, name):
+    assert fresh(base, taken) == name

@@ -1,0 +1,77 @@
+import pytest
+from sqlglot import exp
+
+from sfumato.errors import NotPrivateError, ParameterError
+from sfumato.query.sql.parsing import MAX_LENGTH, conjuncts, parsed, require_only, shown, unnested
+
+
+def expression(sql):
+    return parsed(f"SELECT {sql} FROM t").expressions[0]
+
+
+@pytest.mark.parametrize("text", ["SELECT 1", "(SELECT 1)", "WITH a AS (SELECT 1) SELECT 2 FROM a", ";;SELECT 1;;"])
+def test_one_query_is_parsed(text):
+    assert isinstance(parsed(text), exp.Query)
+
+
+@pytest.mark.parametrize("text", ["DELETE FROM t", "CREATE TABLE t (a int)", "EXPLAIN SELECT 1", "SET x = 1", "WITH"])
+def test_what_is_no_query_is_refused_before_it_is_parsed(text, caplog):
+    with pytest.raises((NotPrivateError, ParameterError)):
+        parsed(text)
+    assert caplog.records == []
+
+
+def test_an_error_of_syntax_says_where():
+    with pytest.raises(ParameterError, match="line 2, column"):
+        parsed("SELECT COUNT(*)\nFROM (")
+
+
+@pytest.mark.parametrize("name", ["", "a\x00b", "a\nb", "\u202eb", "x" * 201])
+def test_names_are_short_and_can_be_shown(name):
+    with pytest.raises(ParameterError, match=r"name.*printable"):
+        parsed(f'SELECT COUNT(*) AS "{name}" FROM t')
+
+
+def test_comments_are_no_part_of_a_question():
+    assert parsed("SELECT 1 -- x\n/* y; */ FROM t").sql(comments=False) == "SELECT 1 FROM t"
+
+
+@pytest.mark.parametrize("text", ["SELECT '\ud800'", "x" * (MAX_LENGTH + 1), "", "SELECT 'a"])
+def test_text_that_holds_no_statement_is_refused(text):
+    with pytest.raises(ParameterError, match="sql"):
+        parsed(text)
+
+
+def test_what_a_parser_notes_beside_the_known_arguments_is_refused_and_not_left_out():
+    node = expression("a = 1")
+    require_only(node, {"this", "expression"})
+    node.set("negate_in_some_later_version", value=True)
+    with pytest.raises(NotPrivateError, match="NEGATE IN SOME LATER VERSION is not supported"):
+        require_only(node, {"this", "expression"})
+
+
+def test_a_long_fragment_is_shortened():
+    assert len(shown(expression("'" + "a" * 500 + "'"))) == 80
+
+
+def test_parentheses_around_an_expression_mean_nothing():
+    assert unnested(expression("((a))")).name == "a"
+
+
+@pytest.mark.parametrize("sql", ["a AND b AND c", "(a AND b) AND c", "a AND (b AND ((c)))"])
+def test_conditions_connected_by_and_stand_side_by_side(sql):
+    assert [node.name for node in conjuncts(expression(sql))] == ["a", "b", "c"]
+
+
+def test_nothing_has_no_conditions():
+    assert conjuncts(None) == []
+
+
+@pytest.mark.parametrize("deep", ["(" * 200 + "a" + ")" * 200, "- " * 200 + "a", "ABS(" * 200 + "a" + ")" * 200])
+def test_what_is_nested_deeply_is_refused(deep):
+    with pytest.raises((ParameterError, RecursionError)):
+        expression(deep)
+
+
+def test_a_long_chain_is_not_deep():
+    assert len(conjuncts(expression(" AND ".join(["a"] * 3_000)))) == 3_000
