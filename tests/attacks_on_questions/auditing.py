@@ -80,6 +80,7 @@ class Case:
     opened: object
     ask: object
     pair: tuple[object, object]
+    epsilon: object = 1
     delta: object = 0
     law: object = None
 
@@ -87,7 +88,7 @@ class Case:
 def audited(case: Case, *, samples: int, share=1, broken=lambda section: section):
     """The report of an audit of a question against what it charges, or a share of it."""
     sessions = [case.opened(rows, engine="reference") for rows in case.pair]
-    plan = plan_of(case.ask(sessions[0]), delta=case.delta, law=case.law)
+    plan = plan_of(case.ask(sessions[0]), epsilon=case.epsilon, delta=case.delta, law=case.law)
     pair = NeighborPair(*(Prepared(session, plan, broken=broken) for session in sessions), "one more person")
     epsilon, delta = plan.charge.epsilon * share, plan.charge.delta
     return audit(lambda one, runs: one(runs), [pair], epsilon=epsilon, delta=delta, samples=samples)

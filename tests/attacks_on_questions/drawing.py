@@ -1,6 +1,7 @@
-"""What noise is drawn: the samplers that mechanisms call, each call noted."""
+"""What noise is drawn: the samplers that mechanisms call, each call noted; and the bytes that they are made of."""
 
 from collections import Counter
+from hashlib import shake_256
 
 from sfumato.mechanisms import gaussian_noise, laplace, noisy_top_k
 
@@ -24,3 +25,14 @@ class Recorder:
             return draw(width, *size)
 
         return noted
+
+
+class Stream:
+    """The same bytes every time, in the place of those of the system."""
+
+    def __init__(self):
+        self.taken = 0
+
+    def __call__(self, count):
+        start, self.taken = self.taken, self.taken + count
+        return shake_256(str(start).encode()).digest(count)

@@ -206,8 +206,8 @@ def test_minus_zero_is_never_released(engine):
 
 
 PRICES = [
-    float("nan"), float("inf"), float("-inf"), -1, "-1e-9", "1e-99999", "nan", "inf", "0x1", "1e", "", "٣", True, None,
-    Decimal("NaN"), Decimal("1e-99999"), "9" * 5000, b"1", [1],
+    float("nan"), float("inf"), float("-inf"), -1, "-1e-9", 1e-320, 1e308, "1e-99999", "nan", "inf", "0x1", "1e", "",
+    "٣", True, None, Decimal("NaN"), Decimal("1e-99999"), "9" * 5000, b"1", [1],
 ]  # fmt: skip
 
 

@@ -108,8 +108,8 @@ def test_no_question_tells_more_of_one_more_person_than_it_charges(name):
 
 @pytest.mark.parametrize("name", SHARP)
 def test_these_neighbors_are_so_bad_that_half_the_price_would_be_refuted(name):
-    """Catalogue 81, 82. Or the test above would find little."""
-    assert audited(CASES[name], samples=5 * SAMPLES, share=Fraction(1, 2)).violations
+    """Catalogue 81, 82. Or the test above would find little. The bound is 8 standard deviations above half."""
+    assert audited(replace(CASES[name], epsilon=3), samples=5 * SAMPLES, share=Fraction(1, 2)).violations
 
 
 def without_limits(statement):
@@ -127,9 +127,9 @@ def without_clamping(statement):
 
 BUGS = {
     "half the noise": ("a count", heavy({}), halved_noise),
-    "no limit on rows": ("a count", heavy({}, 12), lambda section: changed_statements(section, without_limits)),
+    "no limit on rows": ("a count", heavy({}, 60), lambda section: changed_statements(section, without_limits)),
     "no limit on groups": (
-        "listed keys", heavy(lambda i: {"ward": "ABC"[i % 3]}, 12),
+        "listed keys", heavy(lambda i: {"ward": "ABC"[i % 3]}, 60),
         lambda section: changed_statements(section, without_limits),
     ),
     "no clamping": ("a sum", heavy({"cost": 1e6}), lambda section: changed_statements(section, without_clamping)),
@@ -138,9 +138,9 @@ BUGS = {
 
 @pytest.mark.parametrize("bug", BUGS)
 def test_the_same_audit_finds_a_bug_that_is_seeded(bug):
-    """Catalogue 82."""
+    """Catalogue 82. The bound on ε is some 10 standard deviations above the claim."""
     name, pair, broken = BUGS[bug]
-    case = replace(CASES[name], pair=pair)
+    case = replace(CASES[name], pair=pair, epsilon=2)
     assert not audited(case, samples=SAMPLES).is_refuted
-    report = audited(case, samples=SAMPLES, broken=broken)
+    report = audited(case, samples=3 * SAMPLES, broken=broken)
     assert report.violations, str(report)

@@ -79,6 +79,12 @@ REFUSED = [
     "SELECT COUNT(*) FROM visits, LATERAL (SELECT 1) AS x",
     "SELECT COUNT(*) FROM visits TABLESAMPLE BERNOULLI (10)",
     "SELECT SUM(DISTINCT cost) FROM visits",
+    "SELECT COUNT(*) FROM wards WHERE code IN (SELECT ward FROM visits)",
+    "SELECT kind, COUNT(*) FROM wards WHERE EXISTS (SELECT 1 FROM visits WHERE ward = code) GROUP BY kind",
+    "SELECT COUNT(*) FROM wards WHERE NOT EXISTS (SELECT 1 FROM visits WHERE ward = code)",
+    "SELECT COUNT(*) FROM (SELECT code FROM wards UNION ALL SELECT ward FROM visits) AS x",
+    "SELECT COUNT(*) FROM (SELECT code FROM wards EXCEPT ALL SELECT ward FROM visits) AS x",
+    "SELECT MAX(floor) FROM wards WHERE floor < (SELECT COUNT(*) FROM visits)",
 ]
 
 

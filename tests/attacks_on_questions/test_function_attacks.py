@@ -209,7 +209,7 @@ def test_no_text_grows_so_long_that_one_row_could_be_too_much_for_an_engine(engi
         rows = session.table("visits")
         rows = rows.filter(rows.patient == "p3").select(patient="patient", b="patient")
         long = doubled(rows, 17)
-        plan = plan_of(long.filter(long.b.length() > 2**16).agg(n=sf.count()))
+        plan = plan_of(long.filter(long.b.length() > 2**12).agg(n=sf.count()))
         found = multisets(found_of(session, plan))
     assert found == [[{}]]
 
@@ -237,9 +237,9 @@ def said_twice(rows, steps):
     return rows.agg(n=sf.count("x"))
 
 
-def test_what_a_question_says_is_as_large_as_what_it_means():
-    """Catalogue 62. Engines that put steps together would have 2^30 of them."""
-    with clinic(ordinary(), engine="reference") as session:
+@pytest.mark.parametrize("engine_name", ["reference", "duckdb"])
+def test_steps_that_double_what_they_mean_are_not_written_out(engine_name):
+    """Catalogue 62. Written as one expression these are 2^30 terms."""
+    with clinic(ordinary(), engine=engine_name) as session:
         rows = session.table("visits").select(x="beds")
-        with pytest.raises(ParameterError):
-            said_twice(rows, 30).cost(epsilon=1)
+        said_twice(rows, 30).release(epsilon=1)

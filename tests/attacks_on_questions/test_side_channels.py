@@ -2,20 +2,26 @@
 
 import logging
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.attacks_on_questions.clinic import CLINIC, clinic, drug, ordinary, patient, visit
 from tests.attacks_on_questions.databases import databases, is_listed
-from tests.attacks_on_questions.drawing import Recorder
-from tests.attacks_on_questions.observing import found_of, multisets, plan_of
+from tests.attacks_on_questions.drawing import Recorder, Stream
+from tests.attacks_on_questions.observing import found_of, multisets, plan_of, sections_of
 from tests.attacks_on_questions.questions import DELTA, QUESTIONS, by_turns
 from tests.session.opening import recorded
 
 import sfumato as sf
 from sfumato.engines import duckdb as embedded
+from sfumato.engines.base import aligned
 from sfumato.errors import EngineError, ParameterError, SfumatoError
+from sfumato.noise import entropy, supply
+from sfumato.privacy.secret import Secret
+from sfumato.query.plan import Additive
 from sfumato.session import pipeline
+from sfumato.session.releasing import release
 
 SALT = bytes(range(16))
 
@@ -34,6 +40,38 @@ def test_as_many_numbers_of_the_same_law_are_drawn_whatever_the_data(engine, mon
                     asked.of(session).release(epsilon=1, delta=DELTA)
                     drawn.append(dict(recorder.drawn))
         assert drawn == drawn[:1] * len(drawn) or "chosen" in asked.name, asked.name
+
+
+def adds_noise_alone(plan):
+    """Whether a plan has listed keys, and noise on its sums alone."""
+    measurements = [one for section in sections_of(plan) for one in section.measurements]
+    return plan.bounds is None and is_listed(plan) and all(isinstance(one, Additive) for one in measurements)
+
+
+def noise_and_bytes(session, plan, monkeypatch):
+    """What is added to the exact answers of the first section, and how many random bytes that takes."""
+    stream, section, found = Stream(), plan.sections[0], found_of(session, plan)[0]
+    exact = dict(zip(map(id, section.statements), found, strict=True))
+    monkeypatch.setattr(entropy, "_read", stream)
+    released = release(section, lambda statement: Secret(exact[id(statement)]))
+    totals = [aligned(one, exact[id(one)], released.groups) for one in section.statements]
+    noise = [
+        (np.array(measured) - totals[one.statement][:, list(one.measures)].reshape(len(measured), -1)).tolist()
+        for one, measured in zip(section.measurements, released.measured, strict=True)
+    ]
+    return noise, stream.taken
+
+
+@pytest.mark.parametrize("law", [None, "gaussian"])
+def test_noise_takes_as_many_random_bytes_and_is_the_same_whatever_it_is_added_to(law, monkeypatch):
+    """Catalogue 53. Of one stream, so neither the time that noise takes nor its law depends on the exact answer."""
+    monkeypatch.setattr(supply, "_PAYS", float("inf"))  # no table is made between two runs
+    for asked in by_turns(QUESTIONS, "duckdb", 3):
+        sessions = [asked.open(held, engine="reference") for held in databases(asked.open).values()]
+        plan = plan_of(asked.of(sessions[0]), law=law)
+        if adds_noise_alone(plan):
+            first, *others = [noise_and_bytes(session, plan, monkeypatch) for session in sessions]
+            assert others == [first] * 3, asked.name
 
 
 # 54: what is shown.

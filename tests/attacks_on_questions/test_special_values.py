@@ -277,6 +277,18 @@ def test_texts_that_look_alike_are_different_keys_and_no_row_is_left_out_or_coun
     assert by_place(public[0][0]) == {(): (len(ALIKE),)}
 
 
+def test_people_whose_names_look_alike_are_different_people_and_meet_in_no_join(engine):
+    """Catalogue 15. Each visit meets the one patient who is called exactly so."""
+    data = {
+        **ordinary(), "patients": [patient(name) for name in ALIKE],
+        "visits": [visit(name, place) for place, name in enumerate(ALIKE)],
+    }  # fmt: skip
+    joined = "SELECT COUNT(*) AS n FROM patients JOIN visits USING (patient)"
+    with clinic(data, engine=engine) as session:
+        for sql in ("SELECT COUNT(DISTINCT patient) AS n FROM visits", joined):
+            assert by_place(found_of(session, plan_of(session.query(sql)))[0][0]) == {(): (len(ALIKE),)}
+
+
 def test_listed_texts_that_look_alike_hold_their_own_rows_alone(engine):
     """Catalogue 15."""
     data = pa.table({"k": [name for place, name in enumerate(ALIKE) for _ in range(place + 1)] + [None, "?"]})

@@ -42,6 +42,17 @@ def test_the_spread_test_needs_fewer_samples_than_chi_square(factor):
     assert spread_p_value(samples, laplace_cdf(100)) < 1e-3 * p_value(samples, laplace_cdf(100))
 
 
+def test_what_only_the_spread_shows_is_refused():
+    """The quantiles of a scale of 92, without luck: chi-square alone would let them pass for a scale of 100."""
+    levels = (np.arange(5_000) + 0.5) / 5_000
+    distances = -92 * np.log(2 * np.minimum(levels, 1 - levels))
+    steps = np.rint(np.copysign(distances, levels - 0.5)).astype(np.int64)
+    finding = check_law(DeclaredLaw("scale 92", lambda _: steps, laplace_cdf(100)), samples=5_000)
+    assert p_value(steps, laplace_cdf(100)) > 0.1
+    assert finding.p_value == 2 * spread_p_value(steps, laplace_cdf(100))
+    assert finding.verdict is Verdict.CALIBRATION_BUG
+
+
 def test_chi_square_sees_what_keeps_the_spread():
     shifted = laplace_steps(100, SAMPLES) + 10
     assert p_value(shifted, laplace_cdf(100)) < ALPHA

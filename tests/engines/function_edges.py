@@ -73,7 +73,10 @@ EDGES = {
     Function.TRIM: [("  a b  ", "a b"), ("\t a\u00a0", "\t a\u00a0"), ("  ", "")],
     Function.LTRIM: [("  a ", "a ")],
     Function.RTRIM: [("  a ", "  a")],
-    Function.CONCAT: [("a", "", "é", "aé"), ("a", None, None)],
+    Function.CONCAT: [
+        ("a", "", "é", "aé"), ("a", None, None), ("é" * 2**11, "b" * 2**11, "é" * 2**11 + "b" * 2**11),
+        ("é" * 2**11, "b" * 2**11, "a", None),
+    ],
     Function.LIKE: [
         ("abc", "a%", True), ("abc", "_b_", True), ("abc", "ab", False), ("a%", "a\\%", True),
         ("ab", "a\\%", False), ("a\nb", "a%b", True), ("", "%", True), ("A", "a", False), (None, "%", None),

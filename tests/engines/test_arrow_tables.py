@@ -194,3 +194,20 @@ def test_sparse_and_nullable_pandas_columns_are_read():
 def test_polars_frames_are_read_lazy_or_not():
     for frame in (pl.DataFrame({"v": ["x"]}), pl.LazyFrame({"v": ["x"]})):
         assert repaired(arrow_table(frame)).to_pydict() == {"v": ["x"]}
+
+
+def test_a_polars_column_that_arrow_does_not_know_is_refused():
+    with pytest.raises(ParameterError, match="a Polars frame"):
+        arrow_table(pl.DataFrame({"v": pl.Series([1], dtype=pl.Int128)}))
+
+
+class Shouting(str):
+    __slots__ = ()
+
+    def __str__(self):
+        return self.upper()
+
+
+def test_text_is_what_it_is_and_not_what_a_subclass_shows():
+    frame = pd.DataFrame({"v": pd.Series([Shouting("x"), 1], dtype=object)})
+    assert arrow_table(frame).column("v").to_pylist() == ["x", "1"]

@@ -2,6 +2,7 @@
 
 import csv
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -54,6 +55,12 @@ def test_batches_hold_the_wanted_columns_of_all_rows():
     table = batches(records, names=("a", "b", "c"), wanted=["c", "a"]).read_all()
     assert table.column_names == ["c", "a"]
     assert (table.num_rows, table.column("a")[44_999].as_py()) == (45_000, "44999")
+
+
+def test_a_batch_holds_more_text_than_offsets_of_32_bits_can_tell_apart():
+    read = batches([("x", None)], names=("a", "b"), wanted=["a", "b"])
+    assert set(read.schema.types) == {pa.large_string()}
+    assert read.read_all().to_pylist() == [{"a": "x", "b": None}]
 
 
 def test_a_file_that_cannot_be_read_is_refused(tmp_path):

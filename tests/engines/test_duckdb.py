@@ -93,6 +93,19 @@ def test_the_engines_own_hash_keeps_as_many_groups(random):
     engine.close()
 
 
+def test_the_engines_own_hash_prefers_no_group():
+    units, keys = range(2_000), ("x", "y", "z", "v", "w")
+    rows = [(f"unit {unit}", key, 1) for unit in units for key in keys]
+    asked = Statement(
+        rows=Source(visits(max_rows_per_unit=99)), keys=(KeyColumn(name="k", values=None),), measures=(UnitCount(),),
+        limits=Limits(max_groups_per_unit=1),
+    )  # fmt: skip
+    engine = DuckDBEngine({"visits": open_source(visited(*rows))}, sampling="native")
+    counts = by_place(engine.run(asked, salt=SALT).open_for_noise())
+    assert all(320 <= count <= 480 for (count,) in counts.values())  # 400 is expected of each, give or take 18
+    engine.close()
+
+
 HOSTILE = (
     '"; DROP TABLE t; --',
     "'",
@@ -163,3 +176,13 @@ def test_text_that_no_database_can_read_is_an_error_without_it():
     asked = Statement(rows=Filter(Source(visits(max_rows_per_unit=9)), condition), keys=(), measures=(RowCount(),))
     with pytest.raises(EngineError):
         found("duckdb", asked, BUSY)
+
+
+def test_the_sql_that_people_read_says_no_salt_and_names_tables_as_the_policy_does():
+    part = Part(child=Source(PEOPLE), by="sex", values=("f", "m"), value="f", max_parts_per_unit=1, salt=SALT)
+    asked = replace(statement(QUESTION, PEOPLE), rows=part)
+    engine = started("duckdb", asked, pa.Table.from_pylist(RECORDS))
+    shown = engine.sql(asked)
+    engine.close()
+    assert 'FROM "people"' in shown
+    assert SALT not in shown

@@ -1,5 +1,7 @@
 """Preparing a table changes no answer: its units have numbers, and are hashed as what they are."""
 
+from itertools import pairwise
+
 import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -13,8 +15,10 @@ from sfumato.engines.sources import ArrowData, open_source
 from sfumato.engines.sql.terms import sql
 from sfumato.errors import EngineError
 from sfumato.privacy.neighbors import UnitColumn
+from sfumato.query.measures import RowCount
 from sfumato.query.relations import Join, Source
 from sfumato.query.schema import PUBLIC, Limits, Table, integer, text
+from sfumato.query.statement import KeyColumn, Statement
 
 COLUMNS = {"u": text(), "v": integer(0, 9)}
 FIRST, SECOND = (
@@ -61,6 +65,31 @@ def test_units_have_one_number_in_all_tables():
         (3,)
     ]
     running.close()
+
+
+@pytest.mark.parametrize("sampling", ["md5", "native"])
+@pytest.mark.parametrize("prepares", [False, True])
+def test_a_new_unit_changes_nothing_of_the_others_whatever_their_numbers(sampling, prepares):
+    counts = [_groups_of(range(first, 300), sampling, prepares=prepares) for first in range(5)]
+    moved = [sum(abs(first[key] - second[key]) for key in first) for first, second in pairwise(counts)]
+    assert moved == [1, 1, 1, 1]
+
+
+def _groups_of(units, sampling, *, prepares):
+    """How many units keep each of nine groups, if each of them keeps one of the four to nine that it is in."""
+    rows = [(f"unit {unit}", value) for unit in units for value in range(1, 5 + unit % 6)]
+    running = DuckDBEngine(
+        {"s": open_source(pa.table(dict(zip(("su", "sv"), zip(*rows, strict=True), strict=True))))}, sampling=sampling
+    )  # fmt: skip
+    if prepares:
+        running.prepare(FIRST)
+    asked = Statement(
+        rows=Source(FIRST), keys=(KeyColumn(name="sv", values=tuple(range(1, 10))),), measures=(RowCount(),),
+        limits=Limits(max_groups_per_unit=1, max_rows_per_group_per_unit=1),
+    )  # fmt: skip
+    counts = {key: count for key, (count,) in by_place(running.run(asked, salt=SALT).open_for_noise()).items()}
+    running.close()
+    return counts
 
 
 def test_rows_are_stored_by_unit():

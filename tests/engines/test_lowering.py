@@ -1,11 +1,13 @@
 """A statement in SQL: what it looks like, and that nothing an analyst or a table says is spliced into it."""
 
+import pyarrow as pa
 import pytest
+from tests.engines.in_sql import run
 from tests.engines.running import SALT, statement
 
 from sfumato.engines.lowering import LOW_BITS, added_up, lower, presented
 from sfumato.engines.sql.bounding import Sampling
-from sfumato.engines.sql.queries import table
+from sfumato.engines.sql.queries import select, table
 from sfumato.engines.sql.relations import Catalogue
 from sfumato.engines.sql.terms import sql
 from sfumato.privacy.neighbors import EACH_ROW, UnitColumn
@@ -66,6 +68,12 @@ def test_only_totals_and_what_is_grouped_by_come_back(asked, names):
     halves = [f"{half}{place}" for place in range(found.measure_count) for half in "hl"]
     assert [term.alias_or_name for term in shown.expressions] == [*names, *halves]
     assert str(2**LOW_BITS - 1) in sql(shown)
+
+
+def test_a_group_of_which_no_entry_is_kept_is_not_shown():
+    found = lowered("SELECT COUNT(*) FROM visits GROUP BY k")
+    totals = pa.table({"k0": [0, 1], "kept": [0, 1], "t0": [0, 2**LOW_BITS + 5]})
+    assert run(presented(found, select([], table("totals"))), totals=totals) == [(1, 1, 5)]
 
 
 def test_public_keys_are_lists_beside_the_sql():

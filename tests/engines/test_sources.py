@@ -53,6 +53,14 @@ def test_names_that_differ_in_case_alone_are_refused(frame):
         open_source(frame)
 
 
+def test_a_row_in_place_of_a_header_is_not_shown_where_it_is_refused(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("Canary,canary,39\n")
+    with pytest.raises(ParameterError, match="case") as caught:
+        open_source(path)
+    assert "anary" not in str(caught.value)
+
+
 def test_a_file_that_is_no_parquet_is_an_error_without_its_text(tmp_path):
     (tmp_path / "t.parquet").write_bytes(b"canary")
     with pytest.raises(EngineError) as caught:

@@ -33,6 +33,17 @@ def test_a_single_answer_is_priced_as_before():
     assert price == BasicAccountant().compose(ComposedEvent((one, PureEvent(1)))).epsilon(DELTA)
 
 
+@pytest.mark.parametrize("relation", [ADD_OR_REMOVE_ONE, REPLACE_ONE])
+@pytest.mark.parametrize("epsilon", [5, 10, 30])
+def test_a_single_vector_of_narrow_noise_costs_no_more_than_it_was_calibrated_for(epsilon, relation):
+    (stddev,) = joint_stddevs(
+        l2_sensitivities=[2], l0_sensitivities=[4], weights=[1], epsilon=epsilon, delta=DELTA
+    )  # fmt: skip
+    event = ComposedEvent((DiscreteGaussianEvent(stddev, 2, 4), PureEvent(1)))
+    assert BasicAccountant().compose(event).epsilon(DELTA) > epsilon + 1
+    assert epsilon < price_of(event, delta=DELTA, neighboring_relation=relation) <= epsilon + 1
+
+
 @pytest.mark.parametrize("delta", [0, DELTA / 2])
 def test_a_delta_that_others_take_whole_leaves_nothing_for_noise(delta):
     event = ComposedEvent((*gaussians(2, 1, DELTA), ApproxEvent(0, DELTA / 2)))

@@ -52,6 +52,14 @@ def test_one_value_moves_no_probability_by_more_than_epsilon(largest, epsilon):
             assert np.abs(losses).max() <= epsilon * (1 + 1e-9)
 
 
+@pytest.mark.parametrize("largest", [True, False])
+@pytest.mark.parametrize("digits", [15, 18, 400])
+def test_no_epsilon_is_too_small_for_a_choice(largest, digits):
+    mechanism = Extreme(largest=largest, lower=0, upper=GRID - 1, epsilon=Fraction(1, 10**digits))
+    assert 0 <= mechanism.release([0, 1, 1, 2]) < GRID
+    assert mechanism.rank <= 2**62  # as far as differences of ranks have room in 64 bits
+
+
 def test_the_distance_is_zero_at_the_value_of_that_rank_alone():
     mechanism = Extreme(largest=True, lower=0, upper=GRID - 1, epsilon=1000)
     assert mechanism.rank == 1

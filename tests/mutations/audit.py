@@ -69,6 +69,6 @@ MUTANTS = (
     Mutant(
         name="an attack runs where it could find nothing",
         edits=(("attacks/floating_point.py", "epsilon=claimed) > samples:", "epsilon=claimed) < 0:"),),
-        tests=("tests/attacks/test_floating_point.py",),
+        tests=("tests/attacks/test_floating_point.py::test_too_few_samples_to_find_anything_are_refused",),
     ),
 )

@@ -1,4 +1,4 @@
-"""Seeded bugs of engines: who owns what, what is left out, what is kept, and what it adds."""
+"""Seeded bugs of the plain engine: who owns what, what is left out, what is kept, and what it adds."""
 
 from tests.mutations.mutants import Mutant
 
@@ -61,6 +61,29 @@ MUTANTS = (
         tests=("tests/engines/test_entries.py",),
     ),
     Mutant(
+        name="the groups with the most rows are kept",
+        edits=(
+            (
+                "engines/entries.py",
+                "    groups = {(entry.unit, *entry.place[:key_count]): None for entry in found}\n",
+                "    groups = {(entry.unit, *entry.place[:key_count]): -entry.rows for entry in found}\n",
+            ),
+            ("engines/entries.py", "rank=lambda g: (rank_hash(salt, g), *g[1:])", "rank=lambda g: (groups[g], *g[1:])"),
+        ),
+        tests=("tests/engines/test_entries.py",),
+    ),
+    Mutant(
+        name="limits are used up in the order of the values",
+        edits=(
+            (
+                "engines/entries.py",
+                "key=lambda e: (rank_hash(salt, (e.unit, *e.place)), e.place)",
+                "key=lambda e: (e.sums, e.place)",
+            ),
+        ),
+        tests=("tests/engines/test_entries.py",),
+    ),
+    Mutant(
         name="units are counted by their rows",
         edits=(
             (
@@ -98,7 +121,7 @@ MUTANTS = (
         edits=(
             ("engines/reference_joins.py", "within_units = shapes[1].metric is Metric.UNITS", "within_units = False"),
         ),
-        tests=("tests/query/test_tiny_databases.py",),
+        tests=("tests/query/test_tiny_databases.py::test_all_tiny_chains_are_within_the_claim",),
     ),
     Mutant(
         name="whoever has a partner decides over the rows of others",
@@ -123,12 +146,12 @@ MUTANTS = (
                 "            owners[row[path.key]] = {unit: None}\n",
             ),
         ),
-        tests=("tests/query/test_tiny_databases.py",),
+        tests=("tests/query/test_tiny_databases.py::test_all_tiny_chains_are_within_the_claim",),
     ),
     Mutant(
         name="more rows match than are declared",
         edits=(("engines/reference_sources.py", "rows = _truncated(rows, columns, most)", "pass"),),
-        tests=("tests/query/test_tiny_databases.py",),
+        tests=("tests/engines/test_reference_sources.py",),
     ),
     Mutant(
         name="which rows match depends on how they are stored",
@@ -200,114 +223,5 @@ MUTANTS = (
         name="what was found of one group is put on another",
         edits=(("engines/base.py", "(g, c) for g in at for c in listed", "(g, c) for c in listed for g in at"),),
         tests=("tests/engines/test_base.py",),
-    ),
-    Mutant(
-        name="in SQL values are not clamped",
-        edits=(("engines/sql/steps.py", "return clamped(x, whole(steps.lower), whole(steps.upper))", "return x"),),
-        tests=("tests/engines/test_duckdb.py",),
-    ),
-    Mutant(
-        name="in SQL a unit keeps all of its groups",
-        edits=(
-            (
-                "engines/sql/bounding.py",
-                "return case([(operation(exp.LTE, column(_PLACE), figure(most)), allowed)], figure(0))",
-                "return allowed",
-            ),
-        ),
-        tests=("tests/engines/test_duckdb.py",),
-    ),
-    Mutant(
-        name="in SQL nobody is above a limit of rows over all groups",
-        edits=(
-            (
-                "engines/sql/bounding.py",
-                'yield operation(exp.GT, function("SUM", _at_most(column(ROWS), per_group)), figure(most))',
-                'yield operation(exp.GT, function("MAX", _at_most(column(ROWS), per_group)), figure(most))',
-            ),
-        ),
-        tests=("tests/engines/test_duckdb.py",),
-    ),
-    Mutant(
-        name="in SQL limits are used up in the order of the keys",
-        edits=(
-            (
-                "engines/sql/bounding.py",
-                "return [*map(column, self._ranks(hashed)), *(mark.column for mark in marks)]",
-                "return [mark.column for mark in marks]",
-            ),
-        ),
-        tests=("tests/engines/test_duckdb.py",),
-    ),
-    Mutant(
-        name="in SQL every entry has the limit of all of them",
-        edits=(
-            (
-                "engines/sql/bounding.py",
-                "    before = operation(exp.Sub, column(_SUM), allowed)\n",
-                "    before = figure(0)\n",
-            ),
-        ),
-        tests=("tests/engines/test_duckdb.py",),
-    ),
-    Mutant(
-        name="in SQL sums are scaled in 64 bits",
-        edits=(
-            (
-                "engines/sql/amounts.py",
-                "return case([all_of_it, (between(total, *ends), narrow)], wide)",
-                "return case([all_of_it], narrow)",
-            ),
-        ),
-        tests=("tests/engines/test_duckdb.py",),
-    ),
-    Mutant(
-        name="in SQL rows of two people meet in a join",
-        edits=(
-            (
-                "engines/sql/joins.py",
-                "on=_meeting(join.on, left, right), how=how)",
-                "on=all_of([_equal(one, two, left, right) for one, two in join.on]), how=how)",
-            ),
-        ),
-        tests=("tests/engines/test_duckdb.py",),
-    ),
-    Mutant(
-        name="in SQL whoever has a partner decides over the rows of others",
-        edits=(
-            (
-                "engines/sql/joins.py",
-                "on=_meeting(join.on, child, other), how=how)",
-                "on=all_of([_equal(one, two, child, other) for one, two in join.on]), how=how)",
-            ),
-        ),
-        tests=("tests/engines/test_duckdb.py",),
-    ),
-    Mutant(
-        name="in SQL a row is owned as often as rows lead to its owner",
-        edits=(
-            (
-                "engines/sql/sources.py",
-                "aliased(owner, _OWNED)], named(other)).distinct(copy=False)",
-                "aliased(owner, _OWNED)], named(other))",
-            ),
-        ),
-        tests=("tests/engines/test_duckdb.py",),
-    ),
-    Mutant(
-        name="in SQL more rows match than are declared",
-        edits=(("engines/sql/sources.py", "rows = _truncated(rows, names, most)", "pass"),),
-        tests=("tests/engines/test_duckdb.py",),
-    ),
-    Mutant(
-        name="in SQL a unit lies in every part",
-        edits=(
-            (
-                "engines/sql/relations.py",
-                "select([], parts, qualify=operation(exp.LTE, place, figure(part.max_parts_per_unit)))",
-                "select([], parts)",
-            ),
-        ),
-        tests=("tests/engines/test_duckdb.py",),
     ),
 )

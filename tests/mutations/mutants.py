@@ -6,10 +6,13 @@ sources, and the named tests run against it in a process of their own.
 
 import os
 import shutil
-import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -23,17 +26,50 @@ class Mutant:
     tests: tuple[str, ...]
 
 
-def run_suite(folder: Path, mutant: Mutant, *, broken: bool) -> subprocess.CompletedProcess[str]:
-    """The named tests against a copy of the package, with the bug or without it."""
+_ENDED = 100
+"""What is added to the exit code of tests that ran to their end, which no crash has."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """How the named tests ended."""
+
+    exit_code: int
+    output: str
+
+
+PROCESSES = get_context("forkserver")
+PROCESSES.set_forkserver_preload(["duckdb", "pyarrow", "pytest", "scipy.stats", "sqlglot"])
+"""What nothing breaks is imported once: that takes longer than most of the tests."""
+
+
+def run_suite(folder: Path, mutant: Mutant, *, broken: bool) -> Run:
+    """The named tests against a copy of the package, with the bug or without it, in a process of their own."""
     package = folder / "sfumato"
-    shutil.copytree(ROOT / "src" / "sfumato", package, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "src" / "sfumato", package)
     for name, old, new in mutant.edits if broken else ():
         module = package / name
         text = module.read_text(encoding="utf-8")
         if text.count(old) != 1:
             raise AssertionError(f"{mutant.name}: {old!r} stands {text.count(old)} times in {name}")
         module.write_text(text.replace(old, new), encoding="utf-8")
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
-    command += ["--hypothesis-profile=mutants", *mutant.tests]  # it need not find the smallest example
-    environment = os.environ | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
-    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+        for compiled in module.parent.glob(f"__pycache__/{module.stem}.*.pyc"):
+            compiled.unlink()
+    output = folder / "output.txt"
+    process = PROCESSES.Process(target=_run_tests, args=(folder, mutant.tests, output))
+    process.start()
+    process.join()
+    if process.exitcode is None or process.exitcode < _ENDED:
+        raise AssertionError(f"{mutant.name}: the tests did not run to their end, {process.exitcode}")
+    return Run(exit_code=process.exitcode - _ENDED, output=output.read_text(encoding="utf-8"))
+
+
+def _run_tests(folder: Path, tests: tuple[str, ...], output: Path) -> None:
+    os.chdir(ROOT)
+    os.environ["PYTHONPATH"] = str(folder)  # for the processes that tests start
+    sys.path.insert(0, str(folder))
+    sys.dont_write_bytecode = True
+    with output.open("w", encoding="utf-8") as file, redirect_stdout(file), redirect_stderr(file):
+        options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--hypothesis-profile=mutants"]
+        code = pytest.main([*options, *tests])
+    os._exit(_ENDED + code)

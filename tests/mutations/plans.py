@@ -2,21 +2,23 @@
 
 from tests.mutations.mutants import Mutant
 
+TINY = "tests/query/test_tiny_databases.py::"
+
 MUTANTS = (
     Mutant(
         name="a row of a public join moves as one, however many partners it has",
         edits=(("query/stability.py", "return own * matches(relation) if own else 0", "return own"),),
-        tests=("tests/query/test_tiny_databases.py",),
+        tests=(f"{TINY}test_f1_e6_no_operator_moves_more_rows_than_it_is_said_to_and_what_it_does_move_is_known",),
     ),
     Mutant(
         name="a group that changes counts once",
         edits=(("query/stability.py", "return 2 * moved_rows(child)", "return moved_rows(child)"),),
-        tests=("tests/query/test_tiny_databases.py",),
+        tests=(f"{TINY}test_f1_e6_no_operator_moves_more_rows_than_it_is_said_to_and_what_it_does_move_is_known",),
     ),
     Mutant(
         name="a union of a table with itself moves as one row",
         edits=(("query/stability.py", "return moved_rows(left) + moved_rows(right)", "return moved_rows(left)"),),
-        tests=("tests/query/test_tiny_databases.py",),
+        tests=(f"{TINY}test_f1_e6_no_operator_moves_more_rows_than_it_is_said_to_and_what_it_does_move_is_known",),
     ),
     Mutant(
         name="a unit that takes the place of another moves as one",
@@ -58,6 +60,39 @@ MUTANTS = (
     Mutant(
         name="nothing is bounded below a join",
         edits=(("query/bounding.py", "sides = [_bounded(side) for side in sides]", "sides = list(sides)"),),
+        tests=("tests/query/test_bounding.py",),
+    ),
+    Mutant(
+        name="the second table of a join is not bounded",
+        edits=(
+            (
+                "query/bounding.py",
+                "sides = [_bounded(side) for side in sides]",
+                "sides = [_bounded(sides[0]), sides[1]]",
+            ),
+        ),
+        tests=("tests/query/test_bounding.py",),
+    ),
+    Mutant(
+        name="rows are bounded behind a join within units, and not below it",
+        edits=(
+            (
+                "query/bounding.py",
+                "                sides = [_bounded(side) for side in sides]\n",
+                "                return _bounded(replace(relation, left=sides[0], right=sides[1]))\n",
+            ),
+        ),
+        tests=("tests/query/test_bounding.py",),
+    ),
+    Mutant(
+        name="of a union only the first table has limits",
+        edits=(
+            (
+                "query/bounding.py",
+                "return _added(limits_of(left, seen), limits_of(right, seen))",
+                "return limits_of(left, seen)",
+            ),
+        ),
         tests=("tests/query/test_bounding.py",),
     ),
     Mutant(
@@ -168,12 +203,12 @@ MUTANTS = (
     Mutant(
         name="a statistic is the same question whatever it is clamped to",
         edits=(("query/canonical.py", 'frozenset({"value", "first"', 'frozenset({"bounds", "value", "first"'),),
-        tests=("tests/query/test_canonical.py",),
+        tests=("tests/query/test_canonical.py::test_whatever_changes_an_exact_answer_makes_another_question",),
     ),
     Mutant(
         name="a limit is no part of a question",
         edits=(("query/canonical.py", '"limits": _limits(question.limits),', '"limits": None,'),),
-        tests=("tests/query/test_canonical.py",),
+        tests=("tests/query/test_canonical.py::test_whatever_changes_an_exact_answer_makes_another_question",),
     ),
     Mutant(
         name="a median takes a unit of one row for the whole of it",

@@ -2,6 +2,8 @@
 
 from tests.mutations.mutants import Mutant
 
+SIDES = "tests/attacks_on_questions/test_side_channels.py::"
+
 MUTANTS = (
     Mutant(
         name="charged after the data was read",
@@ -40,6 +42,20 @@ MUTANTS = (
         tests=("tests/session/test_releasing.py",),
     ),
     Mutant(
+        name="noise is drawn again until no answer is negative",
+        edits=(
+            (
+                "session/releasing.py",
+                "            noisy = measurement.mechanism.release(exact.reshape(-1))\n",
+                (
+                    "            while min(noisy := measurement.mechanism.release(exact.reshape(-1)), default=0) < 0:\n"
+                    "                pass\n"
+                ),
+            ),
+        ),
+        tests=(f"{SIDES}test_noise_takes_as_many_random_bytes_and_is_the_same_whatever_it_is_added_to[None]",),
+    ),
+    Mutant(
         name="what is counted of a group stands beside another",
         edits=(
             (
@@ -64,12 +80,17 @@ MUTANTS = (
                 "return desk.engine.run(statement, salt=random_bytes(16).hex())",
             ),
         ),
-        tests=("tests/session/test_pipeline.py",),
+        tests=("tests/session/test_pipeline.py::test_all_statements_of_a_question_share_a_fresh_salt",),
+    ),
+    Mutant(
+        name="an answer is drawn anew whenever it is asked for",
+        edits=(("session/question.py", "answer = stored(self.desk, prepared)", "answer = None"),),
+        tests=("tests/session/test_question.py",),
     ),
     Mutant(
         name="every question samples alike",
         edits=(("session/pipeline.py", "salt = random_bytes(16).hex()", 'salt = "0" * 32'),),
-        tests=("tests/session/test_pipeline.py",),
+        tests=("tests/session/test_pipeline.py::test_all_statements_of_a_question_share_a_fresh_salt",),
     ),
     Mutant(
         name="a table of another session is taken for one of this",

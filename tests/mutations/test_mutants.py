@@ -1,12 +1,12 @@
 """Each seeded bug must make the suite fail, and the same tests must pass without it."""
 
 import pytest
-from tests.mutations import accounting, audit, engines, house, mechanisms, noise, plans, sessions
+from tests.mutations import accounting, audit, engines, engines_in_sql, house, mechanisms, noise, plans, sessions
 from tests.mutations.mutants import Mutant, run_suite
 
 MUTANTS = tuple(
     mutant
-    for module in (accounting, audit, engines, house, mechanisms, noise, plans, sessions)
+    for module in (accounting, audit, engines, engines_in_sql, house, mechanisms, noise, plans, sessions)
     for mutant in module.MUTANTS
 )
 
@@ -15,11 +15,11 @@ MUTANTS = tuple(
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_the_suite_notices_the_bug(mutant, tmp_path):
     result = run_suite(tmp_path, mutant, broken=True)
-    assert result.returncode == 1, result.stdout[-2000:] + result.stderr[-2000:]
+    assert result.exit_code == 1, result.output[-4000:]
 
 
 @pytest.mark.mutation
 def test_the_copy_without_bugs_passes(tmp_path):
     control = Mutant(name="none", edits=(), tests=("tests/mechanisms/test_lattice.py", "tests/query/test_bounding.py"))
     result = run_suite(tmp_path, control, broken=False)
-    assert result.returncode == 0, result.stdout[-2000:] + result.stderr[-2000:]
+    assert result.exit_code == 0, result.output[-4000:]

@@ -29,6 +29,9 @@ ENGINES = {
     "duckdb in buckets": partial(DuckDBEngine, threads=1, buckets=3),
     "duckdb with its own hash": partial(DuckDBEngine, threads=1, sampling="native"),
 }
+PREPARED = ", prepared"
+"""What the name of an engine ends with whose tables are prepared."""
+
 SALTS = ("00112233445566778899aabbccddeeff", "ffeeddccbbaa99887766554433221100", "0" * 32)
 
 
@@ -128,8 +131,10 @@ def answer(drawn, rows_of, engine="reference"):
 
 def sums_of(statement, sources, engine, *, salt=SALTS[0]):
     """What an engine finds: the measures of each group, or of each cell of a group; zeros left out."""
-    running = ENGINES[engine](sources)
+    running = ENGINES[engine.removesuffix(PREPARED)](sources)
     try:
+        for table in tables_of(statement.rows) if engine.endswith(PREPARED) else ():
+            running.prepare(table)
         found = running.run(statement, salt=salt).open_for_noise()
     finally:
         running.close()

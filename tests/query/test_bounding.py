@@ -124,6 +124,8 @@ def test_limits_never_grow_beyond_what_sums_have_room_for():
     heavy = [owned(name, prefix=f"{name}_", max_rows_per_unit=MAX_LIMIT) for name in ("a", "b")]
     assert limits_of(join(*heavy, on=())).max_rows_per_unit == MAX_LIMIT
     assert limits_of(UnionAll(*heavy)).max_rows_per_unit == MAX_LIMIT
+    many = owned("c", prefix="c_", max_groups_per_unit=10**5, max_rows_per_group_per_unit=10**5)
+    assert limits_of(Grouped(many, ("c_k",), ())).max_rows_per_unit == MAX_LIMIT
 
 
 def test_a_row_has_as_many_partners_as_are_declared_of_the_columns_of_the_join():
@@ -152,6 +154,11 @@ def test_a_row_has_as_many_partners_as_its_unit_has_rows_where_nothing_is_declar
 def test_a_public_table_of_which_nothing_is_declared_is_refused_with_what_to_declare(right, on):
     with pytest.raises(UnboundedSensitivityError, match=r"p\..*max_matches"):
         matches(join(right=right, on=on))
+
+
+def test_a_join_of_each_row_with_all_rows_is_refused_with_what_to_write():
+    with pytest.raises(UnboundedSensitivityError, match=r"p\.\*: .*join by columns"):
+        matches(join(right=CODES, on=()))
 
 
 RENAMED = Select(CODES, (("c", ColumnRef("p_code")), ("n", ColumnRef("p_name"))))

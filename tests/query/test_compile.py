@@ -32,7 +32,7 @@ from sfumato.query.relations import (
     Variance,
     VectorSum,
 )
-from sfumato.query.schema import Limits, Table, integer
+from sfumato.query.schema import PUBLIC, Limits, Table, integer
 
 AGE, PAY, HOURS, BEDS = ref("age"), ref("pay"), ref("hours"), ref("beds")
 EDGES = (Fraction(0), Fraction(1), Fraction(5))
@@ -77,6 +77,12 @@ def test_what_is_public_is_free():
     assert price(plan, REPLACE_ONE) == 0
 
 
+def test_what_is_public_is_free_where_records_are_replaced_too():
+    table = Table(name="t", columns={"v": integer(0, 9)}, unit=PUBLIC, keeps_rows=True)
+    plan = planned(table, ("s", Sum(ref("v"))), N, relation=REPLACE_ONE)
+    assert (plan.charge, plan.event.events) == (PureDP(0), (PureEvent(0), PureEvent(0)))
+
+
 def test_the_number_of_records_is_public_where_one_is_replaced_by_another():
     table = Table(name="t", columns={"v": integer(0, 9)}, keeps_rows=True)
     assert planned(table, relation=REPLACE_ONE).charge == PureDP(0)
@@ -86,8 +92,8 @@ def test_the_number_of_records_is_public_where_one_is_replaced_by_another():
 
 
 def test_refusals_come_from_the_plan():
-    with pytest.raises(NotPrivateError, match="needs δ"):
-        planned(PEOPLE, keys=("town",))
+    with pytest.raises(NotPrivateError, match=r"GROUP BY town: .*needs δ"):
+        planned(PEOPLE, keys=("sex", "town"))
     with pytest.raises(UnboundedSensitivityError, match="Declare bounds"):
         planned(PEOPLE, Sum(ref("free")))
     with pytest.raises(ParameterError, match="laplace, gaussian"):

@@ -8,6 +8,7 @@ from tests.expressions_of import COLUMNS, expressions, rows
 
 from sfumato.engines.mixing import unmixed
 from sfumato.engines.scalars import evaluate
+from sfumato.errors import ParameterError
 from sfumato.query.expressions import (
     FALSE,
     OPERATORS,
@@ -89,6 +90,11 @@ def test_columns_are_replaced_wherever_they_stand(expression, row):
     assert columns_of(moved) == {f"new {name}" for name in columns_of(expression)}
     new_row = {f"new {name}": cell for name, cell in row.items()}
     assert repr(evaluate(unmixed(moved, facts), new_row)) == repr(evaluate(unmixed(expression, FACTS), row))
+
+
+def test_a_list_of_nothing_is_refused_as_engines_do_not_agree_on_what_is_in_it():
+    with pytest.raises(ParameterError, match="at least one constant"):
+        IsIn(A, ())
 
 
 def test_other_columns_stay():

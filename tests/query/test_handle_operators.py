@@ -60,6 +60,8 @@ CONDITIONS = [
     (people.smoker & (people.age > 4), {"age": 5, "smoker": True}, True),
     (people.smoker | (people.age > 4), {"age": 5, "smoker": None}, True),
     (people.smoker & True, {"smoker": None}, None),
+    (True | people.smoker, {"smoker": None}, True),
+    (True & people.smoker, {"smoker": None}, None),
     (~people.smoker, {"smoker": False}, True),
     (people.smoker == False, {"smoker": False}, True),  # noqa: E712 # what an analyst may write
     (people.age.between(1, 5), {"age": 5}, True),
@@ -105,6 +107,10 @@ def test_a_handle_has_the_value_of_its_operators(handle, cells, result):
         (lambda: people.age > 5 and people.age < 9, "combined with &"),
         (lambda: 1 < people.age < 9, "combined with &"),
         (lambda: people.age in [people.pay, 1], "combined with &"),
+        (lambda: people.age > 5 & people.pay < 9, "parentheses"),
+        (lambda: people.smoker & people.age, "parentheses"),
+        (lambda: people.sex.is_in("fm"), "several constants"),
+        (lambda: people.age.is_in(5), "several constants"),
     ],
 )
 def test_a_wrong_step_is_refused_at_once_with_what_to_write(wrong, message):

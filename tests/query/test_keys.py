@@ -24,6 +24,10 @@ def computed(expression):
     return Select(relation_of(PEOPLE), (("key", expression),))
 
 
+def whole(number):
+    return Literal(Fraction(number))
+
+
 def test_declared_values_are_keys_in_their_order():
     days = (dt.date(2026, 2, 1), dt.date(2026, 1, 1))
     table = Table(name="t", columns={"sex": text(values=["m", "f"]), "day": date(values=days)})
@@ -84,6 +88,23 @@ def test_what_only_limits_of_a_unit_bound_lists_no_keys_until_it_is_clamped():
     assert listed(more, "key") is None
     clamped = Select(visits, (("key", Call(Function.LEAST, (ref("n"), Literal(Fraction(3))))),))
     assert listed(clamped, "key") == (1, 2, 3)
+
+
+@pytest.mark.parametrize(
+    ("key", "keys"),
+    [
+        (Call(Function.LEAST, (ref("n"), whole(20))), tuple(range(1, 21))),
+        (Call(Function.LEAST, (Call(Function.DIVIDE, (ref("n"), whole(2))), whole(5))), tuple(range(6))),
+        (Call(Function.LEAST, (Call(Function.SUBTRACT, (whole(10), ref("n"))), whole(7))), None),
+        (Call(Function.LEAST, (ref("s"), whole(3))), None),
+        (Call(Function.GREATEST, (Call(Function.LEAST, (ref("s"), whole(3))), whole(-2))), tuple(range(-2, 4))),
+        (Call(Function.LEAST, (Call(Function.COALESCE, (ref("s"), ref("n"))), whole(2))), None),
+    ],
+)
+def test_keys_hold_those_who_have_more_than_limits_of_a_unit_would_leave(key, keys):
+    folds = (Folded("n", Fold.COUNT_ROWS), Folded("s", Fold.SUM, Call(Function.SUBTRACT, (ref("beds"), whole(5)))))
+    visits = Grouped(relation_of(VISITS), (), folds)
+    assert listed(Select(visits, (("key", key),)), "key") == keys
 
 
 def test_the_most_frequent_are_chosen_from_as_many_values_as_there_are():

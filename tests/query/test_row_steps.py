@@ -159,3 +159,11 @@ def test_what_is_nested_too_deeply_is_refused_before_it_costs_anything(nested):
 
 def test_a_name_is_that_of_a_column():
     assert column_name("age") == column_name(people.age) == "age"
+
+
+@pytest.mark.parametrize("name", ["relation", "shape", "ask", "limits", "age", "other"])
+def test_a_frame_does_not_change(name):
+    before = people.relation
+    with pytest.raises(AttributeError, match="with_columns"):
+        setattr(people, name, None)
+    assert people.relation is before

@@ -97,7 +97,7 @@ def test_a_unit_is_in_no_more_groups_than_it_has_rows():
 
 def test_a_selection_is_a_need_of_weight_one_before_the_others():
     made = drafted(PEOPLE, N, ("s", Sum(ref("age"))), keys=("town",))
-    assert made.needs[0] == (KeySelection(is_free=False),)
+    assert made.needs[0] == (KeySelection(is_free=False, keys=("town",)),)
     assert made.weights((Fraction(3), Fraction(5))) == (1, 3, 5)
     assert made.weights(()) == (1, 1, 1)
     assert drafted(PEOPLE, N, keys=("sex",)).weights((Fraction(3),)) == (3,)
@@ -106,7 +106,7 @@ def test_a_selection_is_a_need_of_weight_one_before_the_others():
 def test_all_keys_of_public_rows_are_shown_for_nothing():
     plan = planned(TOWNS, keys=("code",))
     assert (plan.sections[0].selection.mechanism, plan.charge.epsilon) == (None, 0)
-    assert drafted(TOWNS, keys=("code",)).needs[0] == (KeySelection(is_free=True),)
+    assert drafted(TOWNS, keys=("code",)).needs[0] == (KeySelection(is_free=True, keys=("code",)),)
 
 
 def test_units_cannot_be_counted_where_one_row_may_become_several():

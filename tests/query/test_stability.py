@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.query.brute_force import (
+    PREPARED,
     added,
     alone,
     answer,
@@ -24,7 +25,7 @@ from sfumato.query.relations import Part, Source
 from sfumato.query.stability import moved_rows
 
 MORE = 20 if os.environ.get("SFUMATO_FULL_SIZE") else 1
-CHUNKS = 10
+CHUNKS = 20
 """Trials come in so many chunks, which run on all cores."""
 
 
@@ -42,18 +43,20 @@ def test_no_unit_moves_a_measure_further_than_is_claimed(chunk):
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_no_unit_moves_a_measure_further_on_duckdb_which_agrees_with_the_reference_engine(chunk):
-    for drawn in trials(chunk, 200):
+    for drawn in trials(chunk, 2_000):
         assert_same_within(drawn, "duckdb")
 
 
-def test_no_unit_moves_a_measure_further_on_duckdb_in_buckets_which_are_added_up():
-    for drawn in trials(1, 200):
-        assert_same_within(drawn, "duckdb in buckets")
+@pytest.mark.parametrize("engine", ["duckdb in buckets", "duckdb" + PREPARED])
+def test_no_unit_moves_a_measure_further_on_duckdb_in_buckets_or_prepared_which_gives_the_same(engine):
+    for drawn in trials(1, 400):
+        assert_same_within(drawn, engine)
 
 
-def test_no_unit_moves_a_measure_further_on_duckdb_with_its_own_hash():
-    for drawn in trials(2, 100):
-        assert_all_within(drawn, "duckdb with its own hash")
+@pytest.mark.parametrize("stored", ["", PREPARED])
+def test_no_unit_moves_a_measure_further_on_duckdb_with_its_own_hash(stored):
+    for drawn in trials(2, 200):
+        assert_all_within(drawn, "duckdb with its own hash" + stored)
 
 
 @given(st.randoms(use_true_random=False))

@@ -105,6 +105,9 @@ class RecordingEngine:
             raise EngineError(self.name, "was told to fail")
         return self._engine.run(statement, salt=salt)
 
+    def sql(self, statement):
+        return self._engine.sql(statement)
+
     def close(self):
         self._engine.close()
 

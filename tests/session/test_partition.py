@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.session.opening import COUNT, SURE, opened, recorded, shop
 
 import sfumato as sf
-from sfumato.errors import BudgetExceededError, ParameterError
+from sfumato.errors import BudgetExceededError, NotPrivateError, ParameterError
 from sfumato.session.pipeline import prepare
 
 VISITS = {"u": sf.text(), "ward": sf.text(values=["A", "B", "C"]), "hours": sf.integer(0, 9)}
@@ -67,6 +67,28 @@ def test_the_same_question_to_another_part_is_another_question():
     with session.partition("visits", by="ward") as wards:
         first, again, other = (wards[ward].sql(QUESTION, epsilon="0.1") for ward in ("A", "A", "B"))
     assert (first.reused, again.reused, other.reused) == (False, True, False)
+
+
+MIXED = {
+    "union": lambda part, whole: part.union(whole),
+    "join": lambda part, whole: part.join(whole, on=(), suffix="_right"),
+    "semi_join": lambda part, whole: part.semi_join(whole, on=()),
+    "except_": lambda part, whole: part.except_(whole),
+}
+
+
+@pytest.mark.parametrize("mixed", MIXED.values(), ids=MIXED)
+@pytest.mark.parametrize("outside", ["all", "another part", "another partition"])
+def test_a_question_to_a_part_reads_nobody_outside_of_it(mixed, outside):
+    """Else each part would tell about everyone, for the price of one of them."""
+    session, engine = recorded(hospital(ROWS))
+    with session.partition("visits", by="ward") as wards, session.partition("visits", by="ward") as others:
+        whole = {"all": session, "another part": wards["B"], "another partition": others["A"]}[outside].table("visits")
+        part = wards["A"].table("visits")
+        with pytest.raises(NotPrivateError, match="outside of that part"):
+            mixed(part, whole).agg(n=sf.count()).release(epsilon="0.1")
+        mixed(part, part.filter(part.hours > 0)).agg(n=sf.count()).cost(epsilon="0.1")
+    assert (engine.statements, session.spent) == ([], sf.PureDP(0))
 
 
 units = st.sampled_from(["a", "b", "c", None])

@@ -257,3 +257,16 @@ def test_filters_are_applied_before_anything_is_counted():
 def test_private_keys_need_delta():
     with pytest.raises(NotPrivateError, match="δ"):
         ask(keys=("town",)).release(epsilon=1)
+
+
+def test_a_question_is_shown_as_it_was_asked_with_nothing_of_its_desk():
+    assert repr(ask()) == "<Question: a question>"
+
+
+@pytest.mark.parametrize("size", [0, -5, 2.5, "a"])
+def test_a_mean_is_presumed_to_be_over_some_values(size):
+    question = ask(("m", Mean(AGE)))
+    with pytest.raises(ParameterError, match="size"):
+        question.error(epsilon=1, size=size)
+    with pytest.raises(ParameterError, match="size"):
+        question.epsilon_for({"m": 1}, size=size)

@@ -79,8 +79,9 @@ def test_with_delta_the_step_below_is_not_enough_either(law):
 @pytest.mark.parametrize(
     ("targets", "message"),
     [
-        ({}, "must state the largest error"), ({"x": 1}, "column of the answer: c0, c1"), ({"c0": 0}, "above 0"),
-        ({"c0": -1}, "above 0"), ({"c0": "much"}, "finite number"), ({"c0": "1e-12"}, "smaller than any noise"),
+        ({}, "must state the largest error"), ({"x": 1}, "released, not computed of others: c0, c1"),
+        (25, "such as {'n': 25}"), ({"c0": 0}, "above 0"), ({"c0": -1}, "above 0"),
+        ({"c0": "much"}, "finite number"), ({"c0": "1e-12"}, "smaller than any noise"),
     ],
 )  # fmt: skip
 def test_targets_that_mean_nothing_are_refused(targets, message):

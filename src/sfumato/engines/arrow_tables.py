@@ -42,8 +42,7 @@ def arrow_table(frame: Any) -> Any:
         return frame
     module = type(frame).__module__.partition(".")[0]
     if module == "polars":
-        collected = frame.collect() if hasattr(frame, "collect") else frame  # a LazyFrame
-        return collected.to_arrow()
+        return _polars_table(frame)
     if module == "pandas":
         return _pandas_table(frame)
     raise ParameterError("source", type(frame).__name__, "must be a path, or an Arrow, pandas or Polars frame")
@@ -124,6 +123,14 @@ def _repaired(column: Any) -> Any:
     return column
 
 
+def _polars_table(frame: Any) -> Any:
+    collected = frame.collect() if hasattr(frame, "collect") else frame  # a LazyFrame
+    try:
+        return collected.to_arrow()
+    except pa.ArrowException:  # a type that Arrow does not know, such as whole numbers of 128 bits
+        raise ParameterError("source", "a Polars frame", "must hold text, numbers, booleans or times") from None
+
+
 def _pandas_table(frame: Any) -> Any:
     names = [str(name) for name in frame.columns]
     if len(set(names)) != len(names):
@@ -165,7 +172,8 @@ def _text(value: object) -> str | None:
         case Decimal():
             return f"{value:f}" if value.is_finite() and abs(value.adjusted()) < _MOST_DIGITS else None
         case str():
-            return str(value).encode(errors="replace").decode()  # half a surrogate pair becomes a question mark
+            # the text itself, whatever a subclass shows; half a surrogate pair becomes a question mark
+            return str.encode(value, errors="replace").decode()
         case datetime() if value == value:  # noqa: PLR0124 # a missing time is not equal to itself
             moment = as_timestamp(value)
             return None if moment is None else moment.isoformat()

@@ -17,6 +17,7 @@ from sfumato.errors import ParameterError
 
 _MAX_FIELD: Final = 2**31 - 1
 _BATCH: Final = 20_000
+_TEXT: Final = pa.large_string()  # any other type holds 2 GB of a batch, and fails if there is more
 
 Fields = tuple[str | None, ...]
 
@@ -52,12 +53,12 @@ def rows(path: Path, *, names: tuple[str, ...], has_header: bool) -> Iterator[Fi
 def batches(records: Iterable[Fields], *, names: tuple[str, ...], wanted: Iterable[str]) -> Any:
     """Some columns of the rows as a reader of Arrow batches, so that a file is never in memory as a whole."""
     places = {name: names.index(name) for name in wanted}
-    schema = pa.schema([(name, pa.string()) for name in places])
+    schema = pa.schema([(name, _TEXT) for name in places])
 
     def read() -> Iterator[Any]:
         remaining = iter(records)
         while block := list(islice(remaining, _BATCH)):
-            columns = [pa.array([row[place] for row in block], pa.string()) for place in places.values()]
+            columns = [pa.array([row[place] for row in block], _TEXT) for place in places.values()]
             yield pa.record_batch(columns, schema=schema)
 
     return pa.RecordBatchReader.from_batches(schema, read())

@@ -44,6 +44,10 @@ class ReferenceEngine:
         except (OSError, csv.Error, pa.ArrowException):
             raise EngineError(self.name, "read a source") from None
 
+    def sql(self, statement: Statement) -> str:
+        """Nothing: it runs no SQL."""
+        return ""
+
     def close(self) -> None:
         """Nothing is held open."""
 

@@ -182,7 +182,7 @@ _STRICT: Final[Mapping[Function, Callable[..., Cell]]] = {
     Function.TRIM: lambda text: text.strip(" "),
     Function.LTRIM: lambda text: text.lstrip(" "),
     Function.RTRIM: lambda text: text.rstrip(" "),
-    Function.CONCAT: lambda *pieces: "".join(pieces),
+    Function.CONCAT: texts.concatenated,
     Function.LIKE: texts.is_like,
     **dates.PARTS,
     Function.TRUNCATE: dates.truncated,

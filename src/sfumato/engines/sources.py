@@ -53,7 +53,8 @@ def open_source(source: object, *, names: tuple[str, ...] | None = None) -> Data
     """
     opened = _file(Path(source), names) if isinstance(source, str | Path) else _frame(source)
     if len({name.lower() for name in opened.names}) != len(opened.names):  # engines ignore case
-        raise ParameterError("source", ", ".join(opened.names), "must have column names that differ in more than case")
+        shown = "a frame" if isinstance(opened, ArrowData) else opened.path.name  # no names: they may be a row
+        raise ParameterError("source", shown, "must have column names that differ in more than case")
     return opened
 
 

@@ -2,6 +2,8 @@
 
 from typing import Final, TypeAlias
 
+from sfumato.query.functions import MAX_TEXT
+
 Piece: TypeAlias = tuple[str | None, ...]
 """Characters of a pattern without %; None is any one."""
 
@@ -11,6 +13,11 @@ _ESCAPE: Final = "\\"
 def substring(text: str, start: int, length: int) -> str:
     """So many characters from a place on, the first of them 1."""
     return text[start - 1 : start - 1 + length]
+
+
+def concatenated(*pieces: str) -> str | None:
+    """One text of several; None if it would be longer than `MAX_TEXT`."""
+    return "".join(pieces) if sum(map(len, pieces)) <= MAX_TEXT else None
 
 
 def is_like(text: str, pattern: str) -> bool:

@@ -13,8 +13,9 @@ from sfumato.privacy.neighbors import NeighboringRelation
 def price_of(event: Event, *, delta: Fraction, neighboring_relation: NeighboringRelation) -> Fraction | float:
     """An ε at which the event is (ε, δ)-differentially private; infinite where there is none.
 
-    Of a composition with several Gaussian answers, the others are added up with the δ that they state, and the Gaussian
-    ones composed exactly at what is left of δ: they were calibrated together, and cost far less than one by one.
+    Of a composition with Gaussian answers, the others are added up with the δ that they state, and the Gaussian ones
+    composed exactly at what is left of δ: they were calibrated together, and several cost far less than one by one. One
+    alone has the lesser of that price and of its own.
 
     **Guarantee**: an upper bound: the parts are composed by basic composition, each priced from above. Proof:
     proofs/ledger/ledger.md.
@@ -37,8 +38,9 @@ def price_of(event: Event, *, delta: Fraction, neighboring_relation: Neighboring
     basic = BasicAccountant(neighboring_relation=neighboring_relation)
     parts = event.events if isinstance(event, ComposedEvent) else (event,)
     gaussian = tuple(part for part in parts if isinstance(part, DiscreteGaussianEvent))
-    if len(gaussian) <= 1:
-        return basic.compose(event).epsilon(delta)
+    alone = basic.compose(event).epsilon(delta) if len(gaussian) <= 1 else inf
+    if not gaussian:
+        return alone
     others = [part for part in parts if not isinstance(part, DiscreteGaussianEvent)]
     stated = sum((part.delta for part in others if isinstance(part, ApproxEvent)), start=Fraction(0))
     if stated > delta:
@@ -48,4 +50,4 @@ def price_of(event: Event, *, delta: Fraction, neighboring_relation: Neighboring
     fast = GDPAccountant(neighboring_relation=neighboring_relation)
     slow = PLDAccountant(neighboring_relation=neighboring_relation)
     accountant = fast if fast.supports(noise) else slow
-    return fixed + accountant.compose(noise).epsilon(delta - stated)
+    return min(alone, fixed + accountant.compose(noise).epsilon(delta - stated))

@@ -20,6 +20,8 @@ from sfumato.privacy.secret import Secret
 MOST_POINTS: Final = 1 << 20
 _FAILURE: Final = Fraction(1, 20)
 """How often, at most, the answer may lie beyond all values."""
+_MOST_RANKS: Final = 1 << 62
+"""More than there are values, and room for differences of ranks in 64 bits, however small ε is."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -31,8 +33,8 @@ class Extreme:
         distance(x) = max(0, #{v > x} − (t − 1), t − #{v ≥ x}),
 
     which is 0 at the t-th largest value alone; permute-and-flip chooses a point of small distance. An exact maximum is
-    one person's value and cannot be told: t = ⌈(2/ε)·ln(20·points)⌉ (at least 1) is the least that keeps the choice
-    from running past all values more often than once in 20.
+    one person's value and cannot be told: t = ⌈(2/ε)·ln(20·points)⌉ (from 1 to 2^62) is the least that keeps the
+    choice from running past all values more often than once in 20.
 
     **Guarantee**: ε-differential privacy for adding or removing one value, because each distance then moves by at most
     1; for replacing one, 2ε. The probabilities are exact. Proof: proofs/mechanisms/extreme.md.
@@ -87,7 +89,7 @@ class Extreme:
         """t: which of the values, counted from the extreme one, is looked for."""
         if self.epsilon == 0:
             return 1
-        return max(1, ceil(2 * log_up(len(self._grid) / _FAILURE) / self.epsilon))
+        return min(max(1, ceil(2 * Fraction(log_up(len(self._grid) / _FAILURE)) / self.epsilon)), _MOST_RANKS)
 
     @property
     def event(self) -> LaplaceEvent | PureEvent:

@@ -44,9 +44,10 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class KeySelection:
-    """A need for a share of ε and of δ, to show private keys."""
+    """A need for a share of ε and of δ, to show private keys; errors call them by their names."""
 
     is_free: bool = False
+    keys: tuple[str, ...] = ()
 
 
 Need: TypeAlias = Noise | Choice | KeySelection
@@ -104,9 +105,10 @@ def allocate(
 def _check_delta(columns: Sequence[Sequence[Need]], delta: Fraction, law: Law | None) -> None:
     if delta > 0:
         return
-    if any(_is_selection(need) for column in columns for need in column):
+    private = [need for column in columns for need in column if isinstance(need, KeySelection) and not need.is_free]
+    if private:
         raise NotPrivateError(
-            "GROUP BY",
+            " ".join(("GROUP BY", ", ".join(private[0].keys))).strip(),
             "which groups exist would tell who is in the data; showing keys that the policy does not list needs δ",
             'Give delta="1e-6", or list the public keys in the policy: values = [...].',
         )

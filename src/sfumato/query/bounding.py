@@ -53,9 +53,9 @@ def _limits(relation: Relation, seen: Seen) -> Limits:
             return replace(limits, max_rows_per_unit=least(limits.max_rows_per_unit, most))
         case Grouped(child, keys, _):
             limits = limits_of(child, seen)
-            return Limits(
-                max_rows_per_unit=most_rows(limits) if keys else 1, max_groups_per_unit=limits.max_groups_per_unit
-            )
+            rows = most_rows(limits)
+            kept = None if rows is None else min(rows, MAX_LIMIT)
+            return Limits(max_rows_per_unit=kept if keys else 1, max_groups_per_unit=limits.max_groups_per_unit)
         case UnionAll(left, right):
             return _added(limits_of(left, seen), limits_of(right, seen))
         case Join(left=left, right=right):
@@ -97,10 +97,11 @@ def matches(join: Join, seen: Seen | None = None) -> int:
     if most is None:
         most = most_rows(limits_of(join.right, seen))
     if most is None:
-        columns = ", ".join(second for _, second in join.on) or "all rows"
-        raise UnboundedSensitivityError(
-            _name_of(join.right), columns, "Declare how many rows may match: unique or max_matches in the policy."
-        )
+        columns = ", ".join(second for _, second in join.on)
+        how = "Declare how many rows may match: unique or max_matches in the policy."
+        if not columns:
+            how = "Each row would meet all of these: join by columns that unique or max_matches names in the policy."
+        raise UnboundedSensitivityError(_name_of(join.right), columns or "*", how)
     return most
 
 

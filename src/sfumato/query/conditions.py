@@ -36,7 +36,9 @@ def literal(value: object) -> Literal:
         case date():
             return Literal(date(value.year, value.month, value.day))
         case _:
-            raise ParameterError("literal", type(value).__name__, "must be a number, text, a truth, a date or a time")
+            raise ParameterError(
+                "literal", type(value).__name__, "must be a number, text, a truth, a date or a time, of Python itself"
+            )
 
 
 def is_in(value: Expression, constants: Iterable[Literal]) -> IsIn:
@@ -45,10 +47,7 @@ def is_in(value: Expression, constants: Iterable[Literal]) -> IsIn:
     Raises:
         ParameterError: There are none.
     """
-    values = tuple(constants)
-    if not values:
-        raise ParameterError("IN", "()", "must list at least one constant")
-    return IsIn(value, values)
+    return IsIn(value, tuple(constants))
 
 
 def between(value: Expression, lower: Expression, upper: Expression) -> Condition:

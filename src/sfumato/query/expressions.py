@@ -12,6 +12,7 @@ from fractions import Fraction
 from operator import eq, ge, gt, le, lt, ne
 from typing import Any, Final, TypeAlias
 
+from sfumato.errors import ParameterError
 from sfumato.query.functions import Function
 from sfumato.query.kinds import Kind
 
@@ -88,10 +89,18 @@ class Compare:
 
 @dataclass(frozen=True, slots=True)
 class IsIn:
-    """Whether a value is one of some constants; NULL if the value is."""
+    """Whether a value is one of some constants; NULL if the value is.
+
+    Raises:
+        ParameterError: There are none: SQL has no such list, and engines do not agree on what is in it.
+    """
 
     value: "Expression"
     values: tuple[Literal, ...]
+
+    def __post_init__(self) -> None:
+        if not self.values:
+            raise ParameterError("IN", "()", "must list at least one constant")
 
 
 @dataclass(frozen=True, slots=True)

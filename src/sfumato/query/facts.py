@@ -25,7 +25,6 @@ from sfumato.query.expressions import (
     Null,
     Or,
     children,
-    columns_of,
 )
 from sfumato.query.functions import Function
 from sfumato.query.intervals import ANYTHING, LARGEST, Interval, hull, point
@@ -47,8 +46,8 @@ class Facts:
         resolution: The lattice on which they are summed, or None where nothing says how fine it is to be.
         values: All values they can have, or None; NULL apart.
         nullable: Whether they may be NULL.
-        is_presumed: Whether the interval only says what limits of a unit would leave, as that of a count of its rows
-            does: such numbers are summed as if they lay in it, but it does not list them.
+        certain: Where the interval only says what limits of a unit would leave, as that of a count of its rows does:
+            the interval without them, by which such numbers are listed; they are summed as if they lay in `interval`.
     """
 
     kind: Kind
@@ -56,7 +55,12 @@ class Facts:
     resolution: Fraction | None = Fraction(1)
     values: tuple[Key, ...] | None = None
     nullable: bool = True
-    is_presumed: bool = False
+    certain: Interval | None = None
+
+    @property
+    def certain_interval(self) -> Interval:
+        """Where numbers lie whatever the limits of a unit would leave."""
+        return self.interval if self.certain is None else self.certain
 
     @property
     def lattice(self) -> Fraction:
@@ -100,21 +104,21 @@ def facts_of(expression: Expression, columns: Mapping[str, Facts]) -> Facts:
             return merged([facts_of(value, columns) for value in (*(v for _, v in branches), default)])
         case Call(function, arguments):
             check_parameters(expression)
-            facts = _SIGNATURES[function](expression, [facts_of(a, columns) for a in arguments])
-            facts = replace(
-                facts, interval=facts.interval.within_doubles(), is_presumed=_is_presumed(expression, columns)
-            )  # fmt: skip
+            known = [facts_of(argument, columns) for argument in arguments]
+            facts = _SIGNATURES[function](expression, known)
+            facts = replace(facts, interval=facts.interval.within_doubles(), certain=_certain(expression, known))
             # an infinite double, which a column may hold, is NULL in whatever a function makes of it
             return replace(facts, nullable=True) if facts.kind is Kind.FLOAT else facts
         case And() | Or() | Not() | Compare() | IsIn() | IsNull():
             return _condition(expression, columns)
 
 
-def _is_presumed(call: Call, columns: Mapping[str, Facts]) -> bool:
-    """Whether the interval of a result rests on one that is presumed; LEAST(n, 10) makes an end of its own."""
-    if call.function is Function.LEAST and any(isinstance(argument, Literal) for argument in call.arguments):
-        return False
-    return any(name in columns and columns[name].is_presumed for name in columns_of(call))
+def _certain(call: Call, arguments: Sequence[Facts]) -> Interval | None:
+    """The interval of a result by what is certain of the arguments, if for any of them that is another one."""
+    if all(facts.certain is None for facts in arguments):
+        return None
+    certain = [replace(facts, interval=facts.certain_interval, certain=None) for facts in arguments]
+    return _SIGNATURES[call.function](call, certain).interval.within_doubles()
 
 
 def family(kind: Kind) -> str:
@@ -136,6 +140,7 @@ def merged(alternatives: Sequence[Facts]) -> Facts:
     if all(facts.values is not None for facts in alternatives) and kind is not Kind.FLOAT:
         values = tuple(dict.fromkeys(value for facts in alternatives for value in facts.values or ()))
     known = [f for f in alternatives if not (f.nullable and f.interval == ANYTHING and f.values == ())]
+    certain = hull([facts.certain_interval for facts in known or alternatives])
     steps = [facts.resolution for facts in alternatives]
     return Facts(
         kind=kind,
@@ -143,7 +148,7 @@ def merged(alternatives: Sequence[Facts]) -> Facts:
         resolution=None if None in steps else min(step for step in steps if step is not None),
         values=values or None,
         nullable=any(facts.nullable for facts in alternatives),
-        is_presumed=any(facts.is_presumed for facts in alternatives),
+        certain=certain if any(facts.certain is not None for facts in alternatives) else None,
     )
 
 
@@ -337,7 +342,7 @@ def _textual(call: Call, arguments: Sequence[Facts]) -> Facts:
         return Facts(kind=Kind.INTEGER, interval=Interval(Fraction(0), None), nullable=_nullable(arguments))
     if call.function is Function.LIKE:
         return Facts(kind=Kind.BOOLEAN, values=(False, True), nullable=_nullable(arguments))
-    return Facts(kind=Kind.TEXT, nullable=_nullable(arguments))
+    return Facts(kind=Kind.TEXT, nullable=_nullable(arguments) or call.function is Function.CONCAT)
 
 
 _PARAMETERS: Final = {Function.SUBSTRING: (frozenset({Kind.INTEGER}),)}

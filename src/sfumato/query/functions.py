@@ -7,6 +7,10 @@ keep these meanings to the bit, but for LN, LOG10, EXP and POWER, which may diff
 """
 
 from enum import StrEnum
+from typing import Final
+
+MAX_TEXT: Final = 2**12
+"""How many code points a text that CONCAT makes may have, or a few steps would make one that no memory holds."""
 
 
 class Function(StrEnum):
@@ -49,7 +53,7 @@ class Function(StrEnum):
     TRIM = "trim"  # without spaces (U+0020) at both ends
     LTRIM = "ltrim"
     RTRIM = "rtrim"
-    CONCAT = "concat"  # x || y; of two or more TEXTs
+    CONCAT = "concat"  # x || y; of two or more TEXTs; NULL beyond MAX_TEXT code points
     LIKE = "like"  # x, pattern (a Literal; % any run, _ any one, \ escapes): BOOLEAN
 
     # dates and times

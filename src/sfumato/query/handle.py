@@ -55,7 +55,9 @@ class Handle:
         return cls.made(lambda *expressions: Call(function, expressions), *arguments)
 
     def __bool__(self) -> NoReturn:
-        raise ParameterError("condition", "and / or / not", "must be combined with &, | and ~")
+        raise ParameterError(
+            "condition", "and / or / not", "must be combined with &, | and ~; a < x < b is x.between(a, b)"
+        )
 
 
 def _place(name: str, expression: Expression) -> Expression:

@@ -39,10 +39,16 @@ class Operators(Handle):
         return self._compared(Comparison.GREATER_EQUAL, other)
 
     def __and__(self, other: object) -> Self:
-        return self.made(lambda left, right: And((*_members(And, left), *_members(And, right))), self, other)
+        return self._connected(And, self, other)
+
+    def __rand__(self, other: object) -> Self:
+        return self._connected(And, other, self)
 
     def __or__(self, other: object) -> Self:
-        return self.made(lambda left, right: Or((*_members(Or, left), *_members(Or, right))), self, other)
+        return self._connected(Or, self, other)
+
+    def __ror__(self, other: object) -> Self:
+        return self._connected(Or, other, self)
 
     def __invert__(self) -> Self:
         return self.made(Not, self)
@@ -102,6 +108,8 @@ class Operators(Handle):
         Raises:
             ParameterError: There are none, or one is of another kind.
         """
+        if isinstance(values, str) or not isinstance(values, Iterable):
+            raise ParameterError("is_in", values, "must be several constants, such as [1, 2]")
         constants = [literal(self._alike(value)) for value in values]
         return self.made(lambda value: is_in(value, constants), self)
 
@@ -131,6 +139,16 @@ class Operators(Handle):
         if self.facts.kind is Kind.TIMESTAMP and isinstance(value, date) and not isinstance(value, datetime):
             return datetime(value.year, value.month, value.day)  # noqa: DTZ001 # timestamps here have no zone
         return value
+
+    @classmethod
+    def _connected(cls, kind: type[And] | type[Or], *sides: object) -> Self:
+        """A chain of conditions; & and | bind before comparisons, so that a > 1 & b < 2 is none."""
+        handles = [cls.of(side) for side in sides]
+        for handle in handles:
+            if handle.facts.kind is not Kind.BOOLEAN:
+                requirement = "must be true or false; put each comparison into parentheses: (a > 1) & (b < 2)"
+                raise ParameterError("condition", handle.facts.kind.value, requirement)
+        return cls.made(lambda left, right: kind((*_members(kind, left), *_members(kind, right))), *handles)
 
     @classmethod
     def _sum(cls, first: object, second: object) -> Self:

@@ -45,9 +45,7 @@ def listed_values(facts: Facts) -> tuple[Key, ...] | None:
     """The public values of an expression: those that are declared, or the whole numbers between near bounds."""
     if facts.values is not None:
         return facts.values
-    lower, upper = facts.interval.lower, facts.interval.upper
-    if facts.is_presumed:
-        return None
+    lower, upper = facts.certain_interval.lower, facts.certain_interval.upper
     if facts.kind is Kind.INTEGER and lower is not None and upper is not None and upper - lower < MAX_LISTED:
         return tuple(range(_up(lower), int(upper // 1) + 1))
     return None

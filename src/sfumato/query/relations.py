@@ -7,7 +7,7 @@ Source → … any tree of relations … → GroupBy → Aggregate → Presented
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 from typing import Final, TypeAlias
@@ -36,7 +36,7 @@ class Part:
     values: tuple[Key, ...]
     value: Key
     max_parts_per_unit: int
-    salt: str
+    salt: str = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)

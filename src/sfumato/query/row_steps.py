@@ -46,6 +46,11 @@ class RowSteps(Generic[Q]):
         self.relation, self.shape = relation, shape_of(relation)
         self.ask, self.limits = ask, limits
 
+    def __setattr__(self, name: str, value: object) -> None:
+        if name not in RowSteps.__slots__ or hasattr(self, name):
+            raise AttributeError(f"{name} cannot be set: a frame does not change; with_columns() makes another one")
+        object.__setattr__(self, name, value)
+
     def __getitem__(self, name: str) -> ColumnHandle:
         return ColumnHandle(ColumnRef(name), self.shape.column(name))
 

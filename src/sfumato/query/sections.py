@@ -10,6 +10,7 @@ from sfumato.privacy.neighbors import NeighboringRelation
 from sfumato.query.allocation import KeySelection, Need, Share
 from sfumato.query.bounding import bound_joins, limits_of, narrowed, ungrouped
 from sfumato.query.components import Counted, measurement_of, need_of
+from sfumato.query.growth import check_growth
 from sfumato.query.keys import MAX_GROUPS, key_columns
 from sfumato.query.lowering import Ground, Recipe, recipe
 from sfumato.query.measures import Measure, UnitCount
@@ -59,7 +60,10 @@ class Draft:
             tuple(need_of(component, main, self.neighboring_relation) for component in one.components)
             for one in self.recipes
         )
-        return ((KeySelection(is_free=reach_of(main).rows == 0),), *statistics) if self.is_selected else statistics
+        if not self.is_selected:
+            return statistics
+        private = tuple(key.name for key in self.keys if key.values is None)
+        return (KeySelection(is_free=reach_of(main).rows == 0, keys=private),), *statistics
 
     def weights(self, stated: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
         """The weight of each of its needs."""
@@ -140,6 +144,7 @@ def ground_of(question: Aggregate, names: tuple[str, ...]) -> Ground:
     """The rows, bounded below joins; and the limits of a unit, which without keys are on one group."""
     shape = shape_of(question.child.child)
     has_owners = shape.metric is Metric.UNITS
+    check_growth(question.child.child)
     limits = Limits()
     if has_owners:
         limits = narrowed(limits_of(question.child.child), question.limits)

@@ -252,21 +252,28 @@ def _grouped(grouped: Grouped, shape: Shape) -> Shape:
 
 def _folded(column: Folded, shape: Shape, most: int | None) -> Facts:
     """What is known of a fold of at most `most` rows."""
-    upper = None if most is None else Fraction(most)
     if column.fold is Fold.COUNT_ROWS:
-        return Facts(kind=Kind.INTEGER, interval=Interval(Fraction(1), upper), nullable=False, is_presumed=True)
+        return _counted(1, most)
     if column.value is None:
         raise ParameterError(column.fold.value, None, "must fold the values of an expression")
     facts = facts_of(column.value, shape.columns)
     match column.fold:
         case Fold.COUNT | Fold.COUNT_DISTINCT:
-            return Facts(kind=Kind.INTEGER, interval=Interval(Fraction(0), upper), nullable=False, is_presumed=True)
+            return _counted(0, most)
         case Fold.MIN | Fold.MAX:
             if facts.kind is Kind.BOOLEAN:
                 raise ParameterError(column.fold.value, "a boolean", "must fold numbers, text or times")
             return facts
         case Fold.SUM | Fold.MEAN:
             return _of_summed(column, column.value, facts, most)
+
+
+def _counted(least: int, most: int | None) -> Facts:
+    """A number of rows: as many as there are, though limits would leave at most so many."""
+    lower, upper = Fraction(least), None if most is None else Fraction(most)
+    return Facts(
+        kind=Kind.INTEGER, interval=Interval(lower, upper), nullable=False, certain=Interval(lower, None)
+    )  # fmt: skip
 
 
 def _of_summed(column: Folded, value: Expression, facts: Facts, most: int | None) -> Facts:
@@ -277,7 +284,10 @@ def _of_summed(column: Folded, value: Expression, facts: Facts, most: int | None
     steps_of(value, facts, bounds=None, what=column.name)  # refuses a lattice that doubles cannot hold
     if column.fold is Fold.MEAN:
         return replace(facts, kind=Kind.FLOAT, values=None, resolution=None)
-    return replace(facts, interval=_of_sums(facts.interval, most), values=None, nullable=True, is_presumed=True)
+    return replace(
+        facts, interval=_of_sums(facts.interval, most), values=None, nullable=True,
+        certain=_of_sums(facts.interval, None),
+    )  # fmt: skip
 
 
 def _of_sums(interval: Interval, most: int | None) -> Interval:

@@ -87,7 +87,7 @@ def reach_of(statement: Statement) -> Reach:
         rows = moved_rows(statement.rows)
         return Reach(
             rows=rows, rows_per_group=rows, groups=min(rows, statement.group_count or rows),
-            always_one=_always_one(statement),
+            always_one=rows > 0 and _always_one(statement),  # public rows do not change at all
         )  # fmt: skip
     groups = least(statement.group_count, limits.max_groups_per_unit, limits.max_rows_per_unit)
     per_group = least(limits.max_rows_per_group_per_unit, limits.max_rows_per_unit)

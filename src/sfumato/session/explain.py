@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import assert_never
 
+from sfumato.engines.base import Engine
 from sfumato.mechanisms.extreme import Extreme
 from sfumato.mechanisms.gaussian_noise import GaussianNoise
 from sfumato.mechanisms.quantile import Quantile
@@ -59,6 +60,13 @@ def explain(plan: PrivatePlan, policy: Policy, confidence: Fraction) -> str:
         f"error       {prediction}, {float(confidence):.0%}" for prediction in forecast(plan, confidence=confidence)
     ]
     return "\n".join(lines)
+
+
+def programs(plan: PrivatePlan, engine: Engine) -> str:
+    """What the engine will run, for people; no data is touched."""
+    sections = plan.sections if plan.bounds is None else (plan.bounds.section, *plan.sections)
+    statements = [statement for section in sections for statement in section.statements]
+    return "\n\n".join(f"runs        on {engine.name}:\n{engine.sql(one) or 'no SQL'}" for one in statements)
 
 
 def _section(section: Section, unit: str) -> Iterator[str]:

@@ -5,13 +5,12 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from sfumato.errors import ParameterError
-from sfumato.ledger.entry import Part as LedgerPart
 from sfumato.noise.entropy import random_bytes
 from sfumato.numeric.rationals import positive_integer
 from sfumato.privacy.neighbors import EachRow
 from sfumato.query.relations import Part, Relation, Source
 from sfumato.query.schema import Key, Table
-from sfumato.session.pipeline import Desk
+from sfumato.session.pipeline import Desk, charged_part
 from sfumato.session.view import View
 
 
@@ -39,7 +38,6 @@ class Partition(Mapping[Key, View]):
 
     def __init__(self, desk: Desk, table: Table, *, by: str, values: tuple[Key, ...], max_parts_per_unit: int) -> None:
         self._check(table, by, values, max_parts_per_unit)
-        name = random_bytes(16).hex()
         public: dict[str, Relation] = {
             other.name: Source(other) for other in desk.policy.tables.values() if other.is_public
         }
@@ -52,7 +50,7 @@ class Partition(Mapping[Key, View]):
                 value: View(
                     desk,
                     public | {table.name: replace(first, value=value)},
-                    LedgerPart(partition=name, value=repr(value), max_parts_per_unit=max_parts_per_unit),
+                    charged_part(replace(first, value=value)),
                 )
                 for value in values
             }

@@ -4,13 +4,14 @@
 """
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
 from hashlib import sha256
 from typing import Any
 
 from sfumato.engines.base import Engine, Found
-from sfumato.errors import LedgerError, ParameterError
+from sfumato.errors import LedgerError, NotPrivateError, ParameterError
 from sfumato.ledger.entry import Part
 from sfumato.ledger.ledger import Ledger, Reservation
 from sfumato.ledger.prices import admitted
@@ -23,7 +24,8 @@ from sfumato.query.compile import compile_plan, with_chosen_bounds
 from sfumato.query.expressions import Expression
 from sfumato.query.plan import Law, PrivatePlan, Section
 from sfumato.query.policy import Policy
-from sfumato.query.relations import Aggregate, tables_of
+from sfumato.query.relations import Aggregate, Relation, Source, inputs, tables_of
+from sfumato.query.relations import Part as PeoplePart
 from sfumato.query.statement import Statement
 from sfumato.session.receipt import Receipt
 from sfumato.session.releasing import Released, release
@@ -80,9 +82,15 @@ def prepare(
     part: Part | None = None,
     law: Law | None = None,
 ) -> Prepared:
-    """Plan a question for at most `total`; no data, no charge."""
+    """Plan a question for at most `total`; no data, no charge.
+
+    Raises:
+        NotPrivateError: It would be charged to a part of a partition, and reads people outside of it.
+    """
     admitted(total)
     _check_tables(desk.policy, question)
+    if part is not None:
+        _check_part(question, part)
     plan = compile_plan(question, total, neighboring_relation=desk.policy.neighboring_relation, law=law)
     return Prepared(plan=plan, text=text, key=_key(desk.policy, plan), part=part)
 
@@ -92,6 +100,37 @@ def _check_tables(policy: Policy, question: Aggregate) -> None:
     for table in tables_of(question.child.child):
         if policy.tables.get(table.name) != table:
             raise ParameterError("table", table.name, "must be of this session; ask each session about its own tables")
+
+
+def charged_part(part: PeoplePart) -> Part:
+    """The part of an account that pays for a part of people; it names the partition without telling its salt."""
+    partition = (part.child.table.name, part.by, part.values, part.max_parts_per_unit, part.salt)
+    return Part(
+        partition=sha256(repr(partition).encode()).hexdigest()[:32], value=repr(part.value),
+        max_parts_per_unit=part.max_parts_per_unit,
+    )  # fmt: skip
+
+
+def _check_part(question: Aggregate, part: Part) -> None:
+    """Parts are charged as if they had no people in common, so that frames of other parts must not be joined to one."""
+    for source in _people(question.child.child):
+        table = source.table if isinstance(source, Source) else source.child.table
+        if isinstance(source, PeoplePart) and charged_part(source) == part:
+            continue
+        if isinstance(source, PeoplePart) or not table.is_public:
+            raise NotPrivateError(
+                table.name, "a question to one part of a partition reads people outside of that part",
+                "Join its frames to each other and to public tables alone, or ask the session about all people.",
+            )  # fmt: skip
+
+
+def _people(relation: Relation) -> Iterator[Source | PeoplePart]:
+    """The tables and parts of tables that a relation reads."""
+    if isinstance(relation, Source | PeoplePart):
+        yield relation
+        return
+    for inner in inputs(relation):
+        yield from _people(inner)
 
 
 def charge(desk: Desk, prepared: Prepared) -> Ticket:

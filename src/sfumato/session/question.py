@@ -7,12 +7,12 @@ from typing import Any
 
 from sfumato.errors import ParameterError
 from sfumato.ledger.entry import Part
-from sfumato.numeric.rationals import Number, decimal_text, exact
+from sfumato.numeric.rationals import Number, decimal_text, exact, positive_integer
 from sfumato.privacy.guarantees import ApproxDP, PureDP, guarantee
 from sfumato.query.auto_bounds import automatic, stated_bounds
 from sfumato.query.plan import Law, PrivatePlan
 from sfumato.query.relations import Presented
-from sfumato.session.explain import explain
+from sfumato.session.explain import explain, programs
 from sfumato.session.forecast import Forecast, forecast
 from sfumato.session.pipeline import Desk, Prepared, charge, execute, final_plan, prepare, stored
 from sfumato.session.presenting import present
@@ -25,9 +25,9 @@ from sfumato.version import __version__
 CONFIDENCE = Fraction(95, 100)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Question:
-    """One question to one database, not yet answered.
+    """One question to one database, not yet answered; it is shown as it was asked.
 
     Attributes:
         relation: What is asked, and how the answer is to be shown.
@@ -70,11 +70,22 @@ class Question:
             size: For means, how many values they are presumed to be over.
         """
         plan = self._prepared(epsilon, delta, mechanism).plan
-        return forecast(plan, confidence=_checked(confidence), size=size)
+        return forecast(plan, confidence=_checked(confidence), size=_checked_size(size))
 
-    def explain(self, *, epsilon: Number = 1, delta: Number = 0, mechanism: Law | None = None) -> str:
-        """The plan for people: what is bounded, which noise, what it costs; no data is touched and nothing is spent."""
-        return explain(self._prepared(epsilon, delta, mechanism).plan, self.desk.policy, CONFIDENCE)
+    def explain(
+        self, *, epsilon: Number = 1, delta: Number = 0, mechanism: Law | None = None, sql: bool = False
+    ) -> str:
+        """The plan for people: what is bounded, which noise, what it costs; no data is touched and nothing is spent.
+
+        Args:
+            epsilon: The total ε of the whole question.
+            delta: The total δ.
+            mechanism: The law of additive noise, if not the better one.
+            sql: Whether to add the SQL that the engine will run for the exact half, without its salts.
+        """
+        plan = self._prepared(epsilon, delta, mechanism).plan
+        text = explain(plan, self.desk.policy, CONFIDENCE)
+        return f"{text}\n{programs(plan, self.desk.engine)}" if sql else text
 
     def epsilon_for(
         self,
@@ -97,9 +108,10 @@ class Question:
         Raises:
             ParameterError: There is no such column, or no ε is enough.
         """
-        share = _checked(confidence)
+        share, presumed = _checked(confidence), _checked_size(size)
         return least_epsilon(
-            lambda epsilon: forecast(self._prepared(epsilon, delta, mechanism).plan, confidence=share, size=size), error
+            lambda epsilon: forecast(self._prepared(epsilon, delta, mechanism).plan, confidence=share, size=presumed),
+            error,
         )
 
     def release(
@@ -137,6 +149,10 @@ class Question:
             answer = execute(self.desk, charge(self.desk, prepared), library=__version__)
         return self._release(prepared.plan, answer, share, reused=reused)
 
+    def __repr__(self) -> str:
+        """Nothing of the desk: there are the sources."""
+        return f"<Question: {self.text}>"
+
     def _prepared(self, epsilon: Number, delta: Number, mechanism: Law | None) -> Prepared:
         total = guarantee(epsilon, delta)
         return prepare(
@@ -172,3 +188,8 @@ def _checked(confidence: Number) -> Fraction:
     if not 0 < share < 1:
         raise ParameterError("confidence", confidence, "must lie between 0 and 1, such as 0.95")
     return share
+
+
+def _checked_size(size: int | None) -> int | None:
+    """How many values are presumed."""
+    return None if size is None else positive_integer(size, "size")

@@ -28,12 +28,15 @@ def least_epsilon(predicted: Callable[[Fraction], Sequence[Forecast]], targets: 
     Raises:
         ParameterError: No target, an unknown column, one that no ε meets, or the question has no answer at any ε.
     """
+    if not isinstance(targets, Mapping):
+        raise ParameterError("error", targets, "must state the largest error of a column, such as {'n': 25}")
     limits = {name: positive(target, f"error of {name}") for name, target in targets.items()}
     if not limits:
         raise ParameterError("error", {}, "must state the largest error of a column, such as {'n': 25}")
     known = _columns(predicted)
     if unknown := sorted(set(limits) - known):
-        raise ParameterError("error", unknown[0], f"must be a column of the answer: {', '.join(sorted(known))}")
+        wanted = f"must be a statistic that is released, not computed of others: {', '.join(sorted(known))}"
+        raise ParameterError("error", unknown[0], wanted)
 
     def is_enough(steps: int) -> bool:
         try:

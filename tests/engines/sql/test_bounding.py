@@ -148,6 +148,13 @@ def test_units_within_all_limits_are_not_above():
     assert sorted(_above(own, stored)["u"].to_pylist()) == ["b", "c"]  # b has 6 rows, c 3 groups, d 4 rows of 99
 
 
+def test_all_cells_of_a_group_stay_with_it():
+    found = entries({("u", k, "a", cell): 1 for k in "xyz" for cell in "ab"}, has_cells=True)
+    own = bounding(Limits(max_groups_per_unit=2), has_cells=True)
+    kept = Counter(place[:3] for place, rows in allowed_in_sql(own, found).items() if rows)
+    assert list(kept.values()) == [2, 2]
+
+
 def test_salts_choose_which_groups_stay():
     found = entries({("u", k, l, "a"): 1 for k in "xyz" for l in "ab"}, has_cells=False)  # noqa: E741
     kept = set()

@@ -89,6 +89,13 @@ def test_whole_doubles_as_text_are_the_integers_that_they_were():
     assert found[3:] == ["0.5", None, None]
 
 
+@pytest.mark.parametrize("cells", [["0.25", "-0.50", "0.00"], ["0.05", "-0.99", None]])
+def test_a_decimal_of_fractions_alone_has_a_digit_before_its_point(cells):
+    stored = pa.array([None if cell is None else Decimal(cell) for cell in cells], pa.decimal128(2, 2))
+    assert in_sql(stored, Column(kind=Kind.TEXT)) == cells
+    assert_read_alike(stored, [Column(kind=kind) for kind in Kind])
+
+
 def test_nan_is_null_and_infinity_is_not():
     cells = pa.array([math.nan, math.inf, -math.inf])
     assert in_sql(cells, Column(kind=Kind.FLOAT)) == [None, math.inf, -math.inf]

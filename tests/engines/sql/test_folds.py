@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.engines.in_sql import database, run
 from tests.expressions_of import DOUBLES, INTEGERS
@@ -65,6 +65,9 @@ def test_no_rows_make_no_row_even_without_keys():
 
 
 @given(st.integers(-(2**126), 2**126) | st.integers(-(2**66), 2**66) | st.integers(-(2**54), 2**54))
+@example(2**63 + 2**10 + 1)  # the nearest double is another if the lower half is rounded before it is added
+@example(-(2**64) - 2**11 - 1)
+@example(2**126 + 2**73 + 1)
 @settings(max_examples=200, deadline=None)
 def test_a_total_is_rounded_to_the_nearest_double_once(total):
     query = f"SELECT {sql(nearest_double(column('t')))} FROM (SELECT {total}::HUGEINT AS t)"

@@ -36,6 +36,12 @@ def test_windows_run_up_to_a_row_or_over_all_of_them():
     assert run(select([column("v")], table("cells"), qualify=last), cells=CELLS) == [(7,)]
 
 
+def test_a_running_window_takes_rows_that_tie_one_by_one():
+    tied = pa.table({"u": [1, 1, 1], "v": [5, 5, 7]})
+    running = window(function("SUM", column("v")), [column("u")], [column("v")], running=True)
+    assert sorted(run(select([running], table("tied")), tied=tied)) == [(5,), (10,), (17,)]
+
+
 @pytest.mark.parametrize(("how", "rows"), [("inner", 4), ("left", 5), ("semi", 3), ("anti", 1)])
 def test_joins_keep_the_rows_they_are_named_for(how, rows):
     query = joined(select([column("v", "r")], table("cells")), table("others"), "o", on=same("u", "r", "o"), how=how)

@@ -94,7 +94,7 @@ def test_parameters_are_constants_of_their_type(value, expression):
 
 @pytest.mark.parametrize(
     ("sql", "values"),
-    [("$2", [1]), ("$1", []), (":a", {"b": 1}), ("$1", {"a": 1}), (":a", [1]), ("?", [1]), ("@a", [1])],
+    [("$2", [1]), ("$1", []), (":a", {"b": 1}), ("$1", {"a": 1}), (":a", [1]), ("?", [1]), ("@a", [1]), ("$1", {1: 1})],
 )
 def test_a_parameter_without_a_value_is_refused(sql, values):
     with pytest.raises(ParameterError, match="parameters"):

@@ -119,3 +119,10 @@ def test_values_of_different_kinds_do_not_meet(sql):
 def test_what_is_connected_is_true_or_false(sql):
     with pytest.raises(ParameterError, match="true or false"):
         condition_of(sql)
+
+
+@pytest.mark.parametrize("sql", ["0 < age < 9", "smoker = smoker = TRUE", "age = (pay) < 9"])
+def test_comparisons_are_not_chained(sql):
+    with pytest.raises(NotPrivateError, match="chained"):
+        condition_of(sql)
+    condition_of("(age < 9) = smoker")

@@ -73,6 +73,12 @@ def test_a_header_is_closed_and_stands_once():
         parse_options(f"{HEADER}(epsilon = 1) a FROM ({HEADER}(epsilon = 2) b FROM t)")
 
 
+def test_a_header_of_a_sub_query_is_none_of_the_question():
+    with pytest.raises(ParameterError, match="outermost SELECT"):
+        parse_options(f"SELECT COUNT(*) FROM ({HEADER}(max_rows_contributed = 1) * FROM t) AS v")
+    assert parse_options(f"WITH v AS (SELECT (1) FROM t) {HEADER}(epsilon = 1) COUNT(*) FROM v")[0].epsilon == 1
+
+
 def test_the_privacy_unit_is_the_owner_s():
     Options(privacy_unit_column="CUSTOMER_ID").check_unit(Source(ORDERS))
     Options().check_unit(Source(PEOPLE))

@@ -26,6 +26,41 @@ def test_an_error_of_syntax_says_where():
         parsed("SELECT COUNT(*)\nFROM (")
 
 
+@pytest.mark.parametrize("text", ["SELECT 1 FROM", "SELECT 1 FROM t WHERE", "SELECT 1 FROM t WHERE a = = b"])
+def test_an_error_of_syntax_tells_nothing_of_the_parser(text):
+    with pytest.raises(ParameterError, match="something is missing") as refused:
+        parsed(text)
+    assert "sqlglot" not in str(refused.value)
+    assert "Token" not in str(refused.value)
+
+
+@pytest.mark.parametrize("text", [None, b"SELECT 1", 1])
+def test_a_question_is_text(text):
+    with pytest.raises(ParameterError, match="must be text"):
+        parsed(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["SELECT 1 AS $1 FROM t", "SELECT 1 FROM t $1", "SELECT 1 FROM t :x", "SELECT 1 FROM t AS v($1)",
+     "WITH $a AS (SELECT 1 FROM t) SELECT 2 FROM t", "SELECT 1 FROM t AS v(a integer)"],
+)  # fmt: skip
+def test_only_names_stand_where_names_belong(text):
+    with pytest.raises(ParameterError, match="plain name"):
+        parsed(text)
+
+
+@pytest.mark.parametrize("text", ["SELECT 1 FROM t@other", "SELECT 1 AS @a FROM t", "SELECT a > @1 FROM t"])
+def test_an_at_sign_is_neither_a_name_nor_a_parameter(text):
+    with pytest.raises(ParameterError, match="@"):
+        parsed(text)
+
+
+@pytest.mark.parametrize(("sql", "fragment"), [("a = :least", "a = :least"), ("COUNT(DISTINCT a, b)",) * 2])
+def test_a_fragment_is_shown_as_it_is_written(sql, fragment):
+    assert shown(expression(sql)) == fragment
+
+
 @pytest.mark.parametrize("name", ["", "a\x00b", "a\nb", "\u202eb", "x" * 201])
 def test_names_are_short_and_can_be_shown(name):
     with pytest.raises(ParameterError, match=r"name.*printable"):

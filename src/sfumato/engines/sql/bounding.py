@@ -139,16 +139,21 @@ def _ordered(bounding: Bounding) -> exp.Select:
     hashes = [aliased(_hash(bounding, marks), name) for name, marks in bounding.hashes.items()]
     hashed = select([*(column(name, "r") for name in bounding.entry), *hashes], table(ENTRIES))
     hashed = joined(hashed, table(ABOVE), "o", on=same(UNIT, "r", "o"), how="semi")
+    hashed = bounding.marked.rows.with_units(hashed)
     if bounding.sampling is Sampling.NATIVE:
         return hashed
-    hashed = bounding.marked.rows.with_units(with_lists(hashed, bounding.marked.marks))
-    return halved(hashed, bounding.entry, list(bounding.hashes))
+    return halved(with_lists(hashed, bounding.marked.marks), bounding.entry, list(bounding.hashes))
 
 
 def _hash(bounding: Bounding, marks: Sequence[Mark]) -> Sql:
-    """The hash of a unit and some marks."""
+    """The hash of a unit and some marks; never of its number, which other units have a say in.
+
+    The engine's own hash of several values is XORed together of theirs, by which some marks would mostly come first;
+    hashed once more it has no such order.
+    """
     if bounding.sampling is Sampling.NATIVE:
-        return function("HASH", text(bounding.salt), column(UNIT), *(mark.column for mark in marks))
+        together = function("HASH", text(bounding.salt), bounding.marked.rows.owner, *(mark.column for mark in marks))
+        return function("HASH", together)
     encodings = (mark.encoding for mark in marks)
     return rank_hash(bounding.salt, [*bounding.marked.rows.unit_encoding, *encodings])
 

@@ -123,7 +123,9 @@ def _as_integer(value: Sql, storage: str) -> Sql:
 
 
 def _as_text(value: Sql, storage: str) -> Sql:
-    """Text; of a double that is whole, without the point."""
+    """Text; of a double that is whole, without the point; of a decimal with a digit before it."""
+    if storage.startswith("DECIMAL"):  # of which the engine leaves a 0 out where no other digit could stand
+        return function("REGEXP_REPLACE", cast(value, "VARCHAR"), text("^(-?)[.]"), text(r"\10."))
     if storage not in _DOUBLES:
         return cast(value, "VARCHAR")
     number = cast(value, "DOUBLE")

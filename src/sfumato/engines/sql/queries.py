@@ -41,7 +41,9 @@ def joined(
     query: exp.Select, other: exp.Query | exp.Table, alias: str, *, on: Sql, how: Join = "inner"
 ) -> exp.Select:  # fmt: skip
     """The query with another table or query joined to what it selects from."""
-    return query.join(_called(other, alias), on=on, join_type=how, copy=False)
+    side, kind = ("LEFT", None) if how == "left" else (None, how.upper())
+    query.append("joins", exp.Join(this=_called(other, alias), on=on, side=side, kind=kind))
+    return query
 
 
 def same(name: str, first: str, second: str) -> Sql:

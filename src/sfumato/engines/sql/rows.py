@@ -65,6 +65,11 @@ class Rows:
         return [encoded(column(name), facts.kind) for name, facts in pairs]
 
     @property
+    def owner(self) -> Sql:
+        """The unit itself, not its number, in a query `with_units`."""
+        return column(OWNER, _UNITS) if self.units else column(UNIT)
+
+    @property
     def unit_encoding(self) -> list[tuple[Sql, ...]]:
         """The unit as the salted hash reads it, or nothing."""
         kind = self.shape.unit_kind
@@ -73,7 +78,7 @@ class Rows:
         return [(column(ENCODING, _UNITS),) if self.units else encoded(column(UNIT), kind, nullable=False)]
 
     def with_units(self, query: exp.Select, *, source: str = "r") -> exp.Select:
-        """A query with what `unit_encoding` reads joined to it.
+        """A query with what `owner` and `unit_encoding` read joined to it.
 
         Args:
             query: The query.

@@ -33,9 +33,9 @@ _ATOMS: Final = (
 )  # fmt: skip
 
 
-def sql(query: Sql) -> str:
-    """A query as DuckDB reads it."""
-    return query.sql(dialect="duckdb")
+def sql(query: Sql, *, pretty: bool = False) -> str:
+    """A query as DuckDB reads it; for people on several lines."""
+    return query.sql(dialect="duckdb", pretty=pretty)
 
 
 def column(name: str, table: str | None = None) -> exp.Column:

@@ -1,7 +1,6 @@
 """The functions of text in SQL, as `texts` and `letters` have them."""
 
 from collections.abc import Mapping, Sequence
-from functools import reduce
 from typing import Final
 
 from sqlglot import exp
@@ -9,14 +8,17 @@ from sqlglot import exp
 from sfumato.engines.letters import LOWER_LETTERS, UPPER_LETTERS
 from sfumato.engines.sql.arithmetic import Lowering, whole
 from sfumato.engines.sql.kinds import Term
-from sfumato.engines.sql.terms import Sql, case, figure, function, named, operation, text
-from sfumato.query.functions import Function
+from sfumato.engines.sql.terms import Sql, all_of, case, column, figure, function, named, operation, text
+from sfumato.query.functions import MAX_TEXT, Function
 from sfumato.query.kinds import Kind
 
 _LONGEST: Final = 2**31 - 1
 """No text has more code points; engines refuse places in it that are much larger."""
 
 _ESCAPE: Final = "\\"
+_LENGTH_OF_EACH: Final = exp.Lambda(
+    this=function("LENGTH", column("piece")), expressions=[exp.to_identifier("piece", quoted=True)]
+)
 
 
 def substring(value: Term, start: float, length: float) -> Term:
@@ -56,7 +58,16 @@ def _length(terms: Sequence[Term]) -> Term:
 
 
 def _joined(terms: Sequence[Term]) -> Term:
-    return _text(reduce(lambda first, second: operation(exp.DPipe, first, second), (term.sql for term in terms)))
+    """None of them NULL, and together no longer than a text that is made may be: told before it is made."""
+    count = figure(len(terms))
+
+    def joined(pieces: Sql) -> Sql:
+        present = operation(exp.EQ, function("LIST_COUNT", pieces), count)
+        length = function("LIST_SUM", function("LIST_TRANSFORM", pieces, _LENGTH_OF_EACH))
+        short = operation(exp.LTE, length, figure(MAX_TEXT))
+        return case([(all_of([present, short]), function("ARRAY_TO_STRING", pieces, text("")))])
+
+    return _text(named(exp.Array(expressions=[term.sql for term in terms]), joined))
 
 
 TEXTS: Final[Mapping[Function, Lowering]] = {

@@ -44,7 +44,7 @@ def question_of(context: Context, query: exp.Query, limits: Limits | None = None
             shown(query), "only a single SELECT is answered", "Ask each question alone, or put the UNION into FROM."
         )
     require_clauses(query, _CLAUSES)
-    _require_no_star(query)
+    _require_no_rows(query)
     if len(query.expressions) > MAX_COLUMNS:
         raise ParameterError("SELECT", f"{len(query.expressions)} columns", f"must list at most {MAX_COLUMNS}")
     context = with_ctes(context, query)
@@ -73,8 +73,11 @@ def _asked(context: Context, select: exp.Select, made: Grouping, limits: Limits 
     )  # fmt: skip
 
 
-def _require_no_star(select: exp.Select) -> None:
+def _require_no_rows(select: exp.Select) -> None:
     for output in select.expressions:
+        window = output.find(exp.Window)
+        if window is not None:
+            raise refusal(window)
         if isinstance(output, exp.Star) or (isinstance(output, exp.Column) and isinstance(output.this, exp.Star)):
             raise refusal(exp.Star())
 
@@ -139,7 +142,9 @@ def _order(
         if bool(ordered.args.get("nulls_first")) is not descending:
             raise NotPrivateError(shown(ordered), "NULLS FIRST and LAST are not supported", "NULL counts as largest.")
         node = unnested(ordered.this)
-        if isinstance(node, exp.Literal) and not node.is_string:
+        if isinstance(node, exp.Literal) and node.is_string:
+            raise ParameterError("ORDER BY", shown(node), "is text, the same for all rows; write names without quotes")
+        if isinstance(node, exp.Literal):
             at_place(select, node)
             value: Expression | None = columns[int(node.name) - 1][1]
         else:

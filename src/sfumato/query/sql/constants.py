@@ -32,6 +32,8 @@ class Parameters:
     def __init__(self, values: Sequence[object] | Mapping[str, object] = ()) -> None:
         if isinstance(values, str) or not isinstance(values, Sequence | Mapping):
             raise ParameterError("parameters", type(values).__name__, "must be a sequence for $1, a mapping for :name")
+        if isinstance(values, Mapping) and not all(isinstance(name, str) for name in values):
+            raise ParameterError("parameters", "names", "must be text, such as {'least': 3} for :least")
         self._sign = ":" if isinstance(values, Mapping) else "$"
         listed = values if isinstance(values, Mapping) else {str(place): v for place, v in enumerate(values, start=1)}
         self._values = dict(listed)

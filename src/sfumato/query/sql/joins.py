@@ -99,6 +99,11 @@ def join_clause(join: exp.Join) -> tuple[JoinKind, list[exp.Expr] | None, list[e
         raise NotPrivateError(shown(join), "this join is not supported", "Write JOIN … USING (column).")
     require_only(join, {"this", "side", "kind", "on", "using"})
     side, kind = join.args.get("side") or "", join.args.get("kind") or ""
+    if side == "FULL":
+        raise NotPrivateError(
+            shown(join), "FULL JOIN is not supported",
+            "Write LEFT JOIN, and ask for the rows without a partner on the other side with NOT EXISTS.",
+        )  # fmt: skip
     if side not in {"", "LEFT"}:
         raise NotPrivateError(shown(join), f"{side} JOIN is not supported", "Swap both sides and write LEFT JOIN.")
     if kind not in {"", "INNER", "OUTER", "CROSS"}:

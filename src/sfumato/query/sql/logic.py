@@ -76,6 +76,10 @@ def _boolean(_scalars: Scalars, node: exp.Boolean) -> Expression:
 
 
 def _comparison(scalars: Scalars, node: exp.Binary) -> Condition:
+    if isinstance(node.this, tuple(COMPARISONS)) or isinstance(node.expression, tuple(COMPARISONS)):
+        raise NotPrivateError(
+            shown(node), "comparisons cannot be chained", "Connect two with AND, or put the inner one into parentheses."
+        )
     return compared(scalars, COMPARISONS[type(node)], node.this, node.expression)
 
 

@@ -51,6 +51,10 @@ def scope_of(relation: Relation, visible: Iterable[Visible] | None = None, *, sh
         shape = shape_of(relation)
     except NotPrivateError as error:
         raise NotPrivateError(shown_as or error.expression, error.reason, error.suggestion) from None
+    except ParameterError as error:
+        if shown_as is None:
+            raise
+        raise ParameterError(error.name, shown_as, f"{error.requirement}; found {error.value}") from None
     seen = (Visible("", name, name) for name in shape.columns) if visible is None else visible
     return Scope(relation, tuple(seen), shape)
 
@@ -97,7 +101,8 @@ def resolved(scope: Scope, column: exp.Column) -> ColumnRef:
     if table is not None and not any(same(table, name) for name in tables):
         raise ParameterError("table", table.name, f"must be one of: {', '.join(tables)}")
     labels = dict.fromkeys(visible.label for visible in scope.visible)
-    raise ParameterError("column", column.name, f"must be one of: {', '.join(labels)}")
+    hint = "; text stands in single quotes" if column.this.args.get("quoted") else ""
+    raise ParameterError("column", column.name, f"must be one of: {', '.join(labels)}{hint}")
 
 
 def label_of(scope: Scope, column: str) -> str:

@@ -78,6 +78,9 @@ def parse_options(text: str) -> tuple[Options, str]:
         raise ParameterError(
             "sql", f"{len(starts)} headers", "must have one WITH DIFFERENTIAL_PRIVACY, of the whole question"
         )
+    types = [token.token_type for token in tokens[: starts[0]]]
+    if types.count(TokenType.L_PAREN) > types.count(TokenType.R_PAREN):
+        raise ParameterError("sql", "a header inside of parentheses", "must have it in the outermost SELECT")
     first, last = starts[0] + 1, starts[0] + len(_HEADER) - 1
     options = Options()
     if words[last + 1 : last + 3] == ["OPTIONS", "("]:

@@ -6,6 +6,7 @@ from typing import Final
 from sqlglot import ErrorLevel, Token, TokenType, exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ParseError, SqlglotError, TokenError
+from sqlglot.generators.postgres import PostgresGenerator
 
 from sfumato.errors import NotPrivateError, ParameterError, SfumatoError
 from sfumato.query.schema import unicode_text
@@ -28,6 +29,15 @@ _SLIPS_OF_THE_PARSER: Final = (SqlglotError, TypeError, ValueError, LookupError,
 _QUERIES: Final = frozenset({TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN, TokenType.FROM})
 
 
+class _Fragments(PostgresGenerator):
+    """Fragments as they are written: parameters as `:name`, and DISTINCT of several columns as a list of them."""
+
+    MULTI_ARG_DISTINCT = True
+
+    def placeholder_sql(self, expression: exp.Placeholder) -> str:
+        return f":{expression.name}" if expression.this else "?"
+
+
 def parsed(text: str) -> exp.Query:
     """The one query of a text.
 
@@ -40,6 +50,8 @@ def parsed(text: str) -> exp.Query:
         raise ParameterError("sql", f"{len(statements)} statements", "must be exactly one SELECT")
     if statements[0][0].token_type not in _QUERIES:
         raise _no_query(text)
+    if any(token.token_type is TokenType.PARAMETER and token.text == "@" for token in statements[0]):
+        raise ParameterError("parameters", "@", "must be written as $1 or :name; the absolute value as ABS(x)")
     try:
         found = QuestionParser(dialect=DIALECT).parse(list(statements[0]), text)
     except ParseError as error:
@@ -63,6 +75,8 @@ def tokens_of(text: str) -> list[Token]:
     Raises:
         ParameterError: It is empty, too long, no Unicode, or ends within a literal.
     """
+    if not isinstance(text, str):
+        raise ParameterError("sql", type(text).__name__, "must be text")
     if not text.strip():
         raise ParameterError("sql", text[:_SHOWN], "must be a SELECT statement")
     if len(text) > MAX_LENGTH:
@@ -88,7 +102,7 @@ def split_statements(tokens: Sequence[Token]) -> list[list[Token]]:
 def shown(node: object) -> str:
     """A fragment of the question as SQL, shortened."""
     if isinstance(node, exp.Expr):
-        return shortened(node.sql(dialect=DIALECT, unsupported_level=ErrorLevel.IGNORE))
+        return shortened(_Fragments(dialect=DIALECT, unsupported_level=ErrorLevel.IGNORE).generate(node))
     return shortened(str(node))
 
 
@@ -142,7 +156,13 @@ def _check_nesting(query: exp.Query, text: str) -> None:
 
 
 def _check_names(query: exp.Query) -> None:
-    """Refuse names that cannot be shown, or stored by every engine."""
+    """Refuse names that cannot be shown, or stored by every engine, and what is no name where one belongs."""
+    aliases = [alias.args.get("alias") for alias in query.find_all(exp.Alias)]
+    for alias in query.find_all(exp.TableAlias):
+        aliases += [alias.args.get("this"), *alias.columns]
+    for name in aliases:
+        if name is not None and not isinstance(name, exp.Identifier):
+            raise ParameterError("alias", shown(name), "must be a plain name")
     for identifier in query.find_all(exp.Identifier):
         if not identifier.name or not identifier.name.isprintable() or len(identifier.name) > MAX_NAME:
             raise ParameterError("name", identifier.name, f"must be 1 to {MAX_NAME} printable characters")
@@ -158,6 +178,8 @@ def _inside(node: exp.Expr) -> list[exp.Expr]:
 
 
 def _place(error: ParseError) -> str:
-    """Where the text stops making sense."""
+    """Where the text stops making sense; what the parser says of its own classes is left out."""
     first = error.errors[0] if error.errors else {}
-    return f"does not parse at line {first.get('line')}, column {first.get('col')}: {first.get('description')}"
+    said = str(first.get("description"))
+    what = "something is missing before or after this place" if "<" in said else said
+    return f"does not parse at line {first.get('line')}, column {first.get('col')}: {what}"

@@ -1,15 +1,18 @@
 """What does it cost to bound what each unit has, and how does it compare with the same query unbounded?
 
 Rows of many units over 100 groups are counted and summed by group; of a unit at most L groups are kept and 10 rows in
-each. Figures are CPU seconds of this process, warm, the least of some runs, and ratios to `pairs`, the aggregate by
-(unit, group) summed up by group, without which nothing can be bounded. `plain` is GROUP BY group, which bounds nothing.
-All of it runs on one Parquet file, in one process.
+each. Figures are CPU seconds, warm, the least of some runs, and ratios to `pairs`, the aggregate by (unit, group) added
+up by group, without which nothing can be bounded. `plain` is GROUP BY group, which bounds nothing; where each row is a
+unit that is what a question is compared with. All of it runs on one Parquet file, in one process. OpenDP is asked the
+same in a process of its own, where `make peers` made its environment, with one row in each of at most ten groups.
 
-Usage: python benchmarks/engine/bounding.py [--rows 10000000] [--units integer|sparse|text] [--runs 2]
+Usage: python benchmarks/engine/bench_bounding.py [--rows 10000000] [--units integer|sparse|text] [--runs 2]
 """
 
 import argparse
+import json
 import resource
+import subprocess
 import tempfile
 from collections.abc import Callable
 from fractions import Fraction
@@ -19,7 +22,7 @@ import duckdb
 
 from sfumato.engines.duckdb import DuckDBEngine
 from sfumato.engines.sources import open_source
-from sfumato.privacy.neighbors import UnitColumn
+from sfumato.privacy.neighbors import EACH_ROW, UnitColumn
 from sfumato.query.expressions import ColumnRef
 from sfumato.query.measures import RowCount, Steps, StepSum
 from sfumato.query.relations import Source
@@ -27,6 +30,7 @@ from sfumato.query.schema import Limits, Table, integer, real, text
 from sfumato.query.statement import KeyColumn, Statement
 
 GROUPS, ROWS_PER_UNIT, ROWS_PER_GROUP = 100, 10, 10
+OPENDP = Path(__file__).parent.parent / "peers" / "opendp"
 SALT = "0123456789abcdef" * 2
 UNITS = {
     "integer": "hash(i) % {units}",
@@ -37,6 +41,7 @@ SPREADS = {
     "9.5 groups a unit": "hash(i + 100000007) % 100",
     "3 groups a unit": "(hash(hash(i) % {units}) % 100 + 7 * (hash(i + 100000007) % 3)) % 100",
 }
+SPREAD_OF_PEERS = "9.5 groups a unit"
 SCENARIOS = (
     # spread, most groups of a unit, what that means
     ("3 groups a unit", 100, "no limit can bind"),
@@ -50,7 +55,7 @@ SCENARIOS = (
 
 def write_rows(path: Path, *, rows: int, spread: str, units: str) -> None:
     count = rows // ROWS_PER_UNIT
-    unit, group = (term.format(units=count) for term in (UNITS[units], SPREADS[spread]))
+    unit, group = (term.format(units=count) for term in (UNITS[units], spread))
     with duckdb.connect() as database:
         database.execute(
             f"COPY (SELECT {unit} AS u, ({group})::BIGINT AS g, (hash(3 * i + 17) % 10000) / 100.0::DOUBLE AS v "
@@ -69,21 +74,28 @@ def cpu_seconds(action: Callable[[], object], runs: int) -> float:
     return min(times[1:])
 
 
+def rows_alone() -> Table:
+    return Table(name="visits", columns={"g": integer(values=range(GROUPS)), "v": real(0, 100)}, unit=EACH_ROW)
+
+
 def visits(units: str, limits: Limits) -> Table:
     unit = text() if units == "text" else integer()
     columns = {"u": unit, "g": integer(values=range(GROUPS)), "v": real(0, 100)}
     return Table(name="visits", columns=columns, unit=UnitColumn("u"), limits=limits, keeps_rows=True)
 
 
-def statement(table: Table, most_groups: int) -> Statement:
+def statement(table: Table, limits: Limits) -> Statement:
     value = Steps(
         value=ColumnRef("v"), resolution=Fraction(1, 100), lower=0, upper=10_000, offset=0, nullable=True
     )  # fmt: skip
     return Statement(
         rows=Source(table), keys=(KeyColumn(name="g", values=tuple(range(GROUPS))),),
-        measures=(RowCount(), StepSum(value)),
-        limits=Limits(max_groups_per_unit=most_groups, max_rows_per_group_per_unit=ROWS_PER_GROUP),
+        measures=(RowCount(), StepSum(value)), limits=limits,
     )  # fmt: skip
+
+
+def at_most(groups: int, *, rows: int = ROWS_PER_GROUP) -> Limits:
+    return Limits(max_groups_per_unit=groups, max_rows_per_group_per_unit=rows)
 
 
 def unbounded(path: Path, runs: int) -> tuple[float, float]:
@@ -99,13 +111,43 @@ def unbounded(path: Path, runs: int) -> tuple[float, float]:
     return plain, by_unit
 
 
-def bounded(path: Path, table: Table, most_groups: int, *, sampling: str, prepared: bool, runs: int) -> float:
+def bounded(
+    path: Path, table: Table, limits: Limits, *, runs: int, sampling: str = "md5", prepared: bool = False
+) -> float:
     engine = DuckDBEngine({"visits": open_source(path)}, sampling=sampling)
     if prepared:
         engine.prepare(table)
-    seconds = cpu_seconds(lambda: engine.run(statement(table, most_groups), salt=SALT), runs)
+    seconds = cpu_seconds(lambda: engine.run(statement(table, limits), salt=SALT), runs)
     engine.close()
     return seconds
+
+
+def opendp(path: Path, rows: int, mode: str, runs: int) -> float | None:
+    """CPU seconds of the whole question."""
+    python = OPENDP / ".venv" / "bin" / "python"
+    if not python.exists():
+        return None
+    command = [str(python), str(OPENDP / "group_sums.py"), str(path), str(rows), mode, str(runs + 1)]
+    shown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return float(json.loads(shown)["cpu_s"])
+
+
+def compared(what: str, own: float, other: float | None) -> None:
+    peer = "not measured: make peers" if other is None else f"{other:.2f} s, {other / own:.1f} times as long"
+    print(f"{what:60} {own:5.2f} s   OpenDP {peer}", flush=True)
+
+
+def against_opendp(path: Path, table: Table, rows: int, runs: int) -> None:
+    alone = bounded(path, rows_alone(), Limits(), runs=runs)
+    plain, _ = unbounded(path, runs)
+    print(f"each row a unit: {alone:.2f} s, {alone / plain:.2f} times the plain query")
+    compared("each row a unit", alone, opendp(path, rows, "rows", runs))
+    limits = at_most(10, rows=1)
+    peer = opendp(path, rows, "users", runs)
+    for sampling in ("md5", "native"):
+        for prepared in (False, True):
+            own = bounded(path, table, limits, sampling=sampling, prepared=prepared, runs=runs)
+            compared(f"ten groups a unit, a row in each, {sampling}{', prepared' * prepared}", own, peer)
 
 
 def main() -> None:
@@ -121,10 +163,11 @@ def main() -> None:
         for spread, most_groups, meaning in SCENARIOS:
             path = Path(folder) / f"{spread}.parquet"
             if not path.exists():
-                write_rows(path, rows=options.rows, spread=spread, units=options.units)
+                write_rows(path, rows=options.rows, spread=SPREADS[spread], units=options.units)
             plain, pairs = unbounded(path, options.runs)
             ratios = [
-                bounded(path, table, most_groups, sampling=sampling, prepared=prepared, runs=options.runs) / pairs
+                bounded(path, table, at_most(most_groups), sampling=sampling, prepared=prepared, runs=options.runs)
+                / pairs
                 for prepared in (False, True)
                 for sampling in ("md5", "native")
             ]
@@ -133,6 +176,7 @@ def main() -> None:
                 f"{spread:18} L = {most_groups:<3} {meaning:28} plain {plain:5.2f}  pairs {pairs:5.2f}  {shown}",
                 flush=True,
             )
+        against_opendp(Path(folder) / f"{SPREAD_OF_PEERS}.parquet", table, options.rows, options.runs)
 
 
 if __name__ == "__main__":

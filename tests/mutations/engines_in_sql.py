@@ -1,0 +1,192 @@
+"""Seeded bugs of the engine that runs SQL: the same ones, and those of what is only there."""
+
+from tests.mutations.mutants import Mutant
+
+DUCKDB = "tests/engines/test_duckdb.py::TestDuckDBEngine::"
+
+MUTANTS = (
+    Mutant(
+        name="in SQL values are not clamped",
+        edits=(("engines/sql/steps.py", "return clamped(x, whole(steps.lower), whole(steps.upper))", "return x"),),
+        tests=("tests/engines/sql/test_steps.py",),
+    ),
+    Mutant(
+        name="in SQL a unit keeps all of its groups",
+        edits=(
+            (
+                "engines/sql/bounding.py",
+                "return case([(operation(exp.LTE, column(_PLACE), figure(most)), allowed)], figure(0))",
+                "return allowed",
+            ),
+        ),
+        tests=(f"{DUCKDB}test_a_heavy_unit_has_its_limit_of_groups_and_rows_in_them",),
+    ),
+    Mutant(
+        name="in SQL nobody is above a limit of rows over all groups",
+        edits=(
+            (
+                "engines/sql/bounding.py",
+                'yield operation(exp.GT, function("SUM", _at_most(column(ROWS), per_group)), figure(most))',
+                'yield operation(exp.GT, function("MAX", _at_most(column(ROWS), per_group)), figure(most))',
+            ),
+        ),
+        tests=("tests/engines/sql/test_bounding.py::test_units_within_all_limits_are_not_above",),
+    ),
+    Mutant(
+        name="in SQL limits are used up in the order of the keys",
+        edits=(
+            (
+                "engines/sql/bounding.py",
+                "return [*map(column, self._ranks(hashed)), *(mark.column for mark in marks)]",
+                "return [mark.column for mark in marks]",
+            ),
+        ),
+        tests=(f"{DUCKDB}test_the_limit_of_rows_goes_to_groups_in_the_order_of_their_hashes",),
+    ),
+    Mutant(
+        name="in SQL limits are used up by the entries with the fewest rows first",
+        edits=(
+            (
+                "engines/sql/bounding.py",
+                "return [*map(column, self._ranks(hashed)), *(mark.column for mark in marks)]",
+                "return [column(ROWS), *map(column, self._ranks(hashed)), *(mark.column for mark in marks)]",
+            ),
+        ),
+        tests=("tests/engines/sql/test_bounding.py",),
+    ),
+    Mutant(
+        name="in SQL rows above a limit are left out by their values",
+        edits=(
+            (
+                "engines/sql/ranking.py",
+                'place = window(function("ROW_NUMBER"), within, [column(_HASH)])',
+                'place = window(function("ROW_NUMBER"), within, own)',
+            ),
+        ),
+        tests=("tests/engines/sql/test_ranking.py",),
+    ),
+    Mutant(
+        name="in SQL each cell of a group counts as a group",
+        edits=(("engines/sql/bounding.py", '_place("DENSE_RANK"', '_place("ROW_NUMBER"'),),
+        tests=("tests/engines/sql/test_bounding.py::test_all_cells_of_a_group_stay_with_it",),
+    ),
+    Mutant(
+        name="in SQL a limit of groups is taken for one that cannot bind",
+        edits=(("engines/sql/limits.py", "if count is not None and most_groups == count:", "if count is not None:"),),
+        tests=("tests/engines/sql/test_limits.py",),
+    ),
+    Mutant(
+        name="in SQL a limit of rows is taken for one that cannot bind",
+        edits=(
+            (
+                "engines/sql/limits.py",
+                "if most_groups is not None and rows >= most_groups * per_group:",
+                "if most_groups is not None:",
+            ),
+        ),
+        tests=("tests/engines/sql/test_limits.py",),
+    ),
+    Mutant(
+        name="in SQL a unit in several cells is several units",
+        edits=(
+            (
+                "engines/sql/totals.py",
+                "return different(column(UNIT)) if has_cells else one_an_entry",
+                "return one_an_entry",
+            ),
+        ),
+        tests=("tests/engines/sql/test_totals.py",),
+    ),
+    Mutant(
+        name="in SQL groups of which nothing is kept are shown",
+        edits=(
+            (
+                "engines/lowering.py",
+                "select(columns, totals, where=[operation(exp.GT, column(KEPT), figure(0))])",
+                "select(columns, totals)",
+            ),
+        ),
+        tests=("tests/engines/test_lowering.py",),
+    ),
+    Mutant(
+        name="in SQL a running sum takes rows that tie at once",
+        edits=(("engines/sql/queries.py", 'exp.WindowSpec(kind="ROWS"', 'exp.WindowSpec(kind="RANGE"'),),
+        tests=("tests/engines/sql/test_queries.py",),
+    ),
+    Mutant(
+        name="in SQL a total is rounded twice",
+        edits=(("engines/sql/folds.py", 'cast(cast(total, "VARCHAR"), "DOUBLE")', 'cast(total, "DOUBLE")'),),
+        tests=("tests/engines/sql/test_folds.py::test_a_total_is_rounded_to_the_nearest_double_once",),
+    ),
+    Mutant(
+        name="in SQL every entry has the limit of all of them",
+        edits=(
+            (
+                "engines/sql/bounding.py",
+                "    before = operation(exp.Sub, column(_SUM), allowed)\n",
+                "    before = figure(0)\n",
+            ),
+        ),
+        tests=(f"{DUCKDB}test_the_limit_of_rows_goes_to_groups_in_the_order_of_their_hashes",),
+    ),
+    Mutant(
+        name="in SQL sums are scaled in 64 bits",
+        edits=(
+            (
+                "engines/sql/amounts.py",
+                "return case([all_of_it, (between(total, *ends), narrow)], wide)",
+                "return case([all_of_it], narrow)",
+            ),
+        ),
+        tests=(f"{DUCKDB}test_sums_beyond_any_machine_integer_are_scaled_exactly",),
+    ),
+    Mutant(
+        name="in SQL rows of two people meet in a join",
+        edits=(
+            (
+                "engines/sql/joins.py",
+                "on=_meeting(join.on, left, right), how=how)",
+                "on=all_of([_equal(one, two, left, right) for one, two in join.on]), how=how)",
+            ),
+        ),
+        tests=("tests/engines/sql/test_joins.py",),
+    ),
+    Mutant(
+        name="in SQL whoever has a partner decides over the rows of others",
+        edits=(
+            (
+                "engines/sql/joins.py",
+                "on=_meeting(join.on, child, other), how=how)",
+                "on=all_of([_equal(one, two, child, other) for one, two in join.on]), how=how)",
+            ),
+        ),
+        tests=("tests/engines/sql/test_joins.py",),
+    ),
+    Mutant(
+        name="in SQL a row is owned as often as rows lead to its owner",
+        edits=(
+            (
+                "engines/sql/sources.py",
+                "aliased(owner, _OWNED)], named(other)).distinct(copy=False)",
+                "aliased(owner, _OWNED)], named(other))",
+            ),
+        ),
+        tests=("tests/engines/sql/test_sources.py",),
+    ),
+    Mutant(
+        name="in SQL more rows match than are declared",
+        edits=(("engines/sql/sources.py", "rows = _truncated(rows, names, most)", "pass"),),
+        tests=("tests/engines/sql/test_sources.py",),
+    ),
+    Mutant(
+        name="in SQL a unit lies in every part",
+        edits=(
+            (
+                "engines/sql/relations.py",
+                "select([], parts, qualify=operation(exp.LTE, place, figure(part.max_parts_per_unit)))",
+                "select([], parts)",
+            ),
+        ),
+        tests=(f"{DUCKDB}test_a_unit_lies_in_at_most_so_many_parts_also_if_a_column_is_called_rank",),
+    ),
+)
