@@ -19,7 +19,7 @@ from sfumato.errors import EngineError, ParameterError
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.expressions import ColumnRef, Compare, Comparison, IsIn, Literal
 from sfumato.query.measures import RowCount, UnitCount
-from sfumato.query.relations import Filter, Select, Source, tables_of
+from sfumato.query.relations import Filter, Part, Select, Source, tables_of
 from sfumato.query.schema import Limits, Table, integer, text
 from sfumato.query.statement import KeyColumn, Statement
 

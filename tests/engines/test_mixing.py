@@ -22,8 +22,9 @@ from sfumato.query.expressions import (
     Null,
     Or,
 )
-from sfumato.query.facts import Facts, facts_of
+from sfumato.query.facts import Facts
 from sfumato.query.functions import Function
+from sfumato.query.inference import facts_of
 from sfumato.query.kinds import Kind
 from sfumato.query.measures import RowCount, StepProduct, Steps, StepSum, ValueCount
 from sfumato.query.statement import Bins, Values

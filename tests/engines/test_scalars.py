@@ -31,8 +31,9 @@ from sfumato.query.expressions import (
     Or,
     columns_of,
 )
-from sfumato.query.facts import Facts, facts_of
+from sfumato.query.facts import Facts
 from sfumato.query.functions import Function
+from sfumato.query.inference import facts_of
 from sfumato.query.kinds import Kind
 
 NOT_STRICT = {Function.LEAST, Function.GREATEST, Function.COALESCE, Function.NULL_IF}

@@ -63,6 +63,16 @@ def test_cost_error_and_explain_touch_no_data_and_spend_nothing():
     assert (engine.statements, spent(curator)) == ([], sf.PureDP(0))
 
 
+def test_explain_says_what_will_run_for_each_statement():
+    with sf.open(DATA, name="people", columns=PEOPLE.columns, budget=sf.PureDP(1)) as people:
+        question = people.query("SELECT COUNT(*) AS n, MEDIAN(age) AS m FROM people WHERE age > 30")
+        explained = question.explain(sql=True)
+        assert explained.startswith(question.explain())
+        assert explained.count("runs        on duckdb:\nSELECT") == 2
+        assert people.spent == sf.PureDP(0)
+    assert ask(curator=desk((PEOPLE, DATA))).explain(sql=True).endswith("runs        on reference:\nno SQL")
+
+
 def test_the_price_is_what_is_asked_hidden_counts_included():
     curator, _ = recorded()
     question = ask(("a", Mean(AGE)), ("p", Mean(ref("pay"))), N, curator=curator)

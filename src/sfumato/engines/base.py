@@ -50,7 +50,7 @@ class Engine(Protocol):
             EngineError: The engine failed; without its text.
         """
 
-    def sql(self, statement: Statement) -> str:
+    def sql(self, statement: Statement, /) -> str:
         """What `run` has a database run, for people to read, with `…` for salts; no data is touched.
 
         It is empty if the engine runs no SQL.

@@ -79,7 +79,7 @@ class DuckDBEngine:
             with self._failing("computed the exact half of a question"), self._lists(lowered):
                 return Secret(found(lowered, self._columns(statement, lowered, salt)))
 
-    def sql(self, statement: Statement) -> str:
+    def sql(self, statement: Statement, /) -> str:
         """See `Engine.sql`; tables are called as the policy calls them."""
         catalogue = Catalogue(named=lambda source: table(source.name))
         lowered = lower(statement, catalogue, salt=_SALT, sampling=self._sampling)

@@ -44,7 +44,7 @@ class ReferenceEngine:
         except (OSError, csv.Error, pa.ArrowException):
             raise EngineError(self.name, "read a source") from None
 
-    def sql(self, statement: Statement) -> str:
+    def sql(self, _: Statement) -> str:
         """Nothing: it runs no SQL."""
         return ""
 

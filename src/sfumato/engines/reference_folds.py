@@ -11,7 +11,8 @@ from sfumato.engines.reference_sources import OwnedRow
 from sfumato.engines.scalars import evaluate
 from sfumato.engines.values import MAX_INT64, MIN_INT64, Cell, Row, greatest_of, least_of
 from sfumato.query.expressions import Expression
-from sfumato.query.facts import Facts, facts_of
+from sfumato.query.facts import Facts
+from sfumato.query.inference import facts_of
 from sfumato.query.kinds import Kind
 from sfumato.query.measures import Steps, steps_of
 from sfumato.query.relations import Fold, Folded, Grouped

@@ -14,7 +14,8 @@ from typing import Final
 
 from sfumato.query.bounding import is_public
 from sfumato.query.expressions import And, ColumnRef, Condition, Expression, Literal, replaced
-from sfumato.query.facts import Facts, facts_of
+from sfumato.query.facts import Facts
+from sfumato.query.inference import facts_of
 from sfumato.query.relations import (
     Aggregate,
     Bound,

@@ -4,8 +4,9 @@ from fractions import Fraction
 
 from sfumato.errors import NotPrivateError
 from sfumato.query.expressions import Call, Case, Expression, IsNull, Literal, Null
-from sfumato.query.facts import Facts, facts_of
+from sfumato.query.facts import Facts
 from sfumato.query.functions import Function
+from sfumato.query.inference import facts_of
 from sfumato.query.relations import (
     AUTO,
     Bounds,

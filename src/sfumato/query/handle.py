@@ -7,8 +7,9 @@ from typing import NoReturn, Self
 from sfumato.errors import ParameterError
 from sfumato.query.conditions import literal
 from sfumato.query.expressions import Call, ColumnRef, Expression, Literal
-from sfumato.query.facts import Facts, facts_of, literal_facts
+from sfumato.query.facts import Facts, literal_facts
 from sfumato.query.functions import Function
+from sfumato.query.inference import facts_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 from sfumato.errors import ParameterError
 from sfumato.query.expressions import Case, ColumnRef, Expression, Null
-from sfumato.query.facts import facts_of
 from sfumato.query.functions import Function
 from sfumato.query.handle_functions import NumberFunctions, TextFunctions, TimeFunctions
 from sfumato.query.handle_operators import Operators
+from sfumato.query.inference import facts_of
 
 
 class ColumnHandle(Operators, NumberFunctions, TextFunctions, TimeFunctions):

@@ -20,7 +20,8 @@ from sfumato.query.expressions import (
     Not,
     Null,
 )
-from sfumato.query.facts import Facts, facts_of
+from sfumato.query.facts import Facts
+from sfumato.query.inference import facts_of
 from sfumato.query.keys import candidates
 from sfumato.query.kinds import Kind
 from sfumato.query.measures import (

@@ -8,8 +8,9 @@ from typing import Final
 from sfumato.errors import ParameterError
 from sfumato.numeric.rationals import positive
 from sfumato.query.expressions import ColumnRef, Condition, Expression
-from sfumato.query.facts import Facts, facts_of
+from sfumato.query.facts import Facts
 from sfumato.query.grouping_sets import checked_sets
+from sfumato.query.inference import facts_of
 from sfumato.query.keys import grouping_sets, key_columns
 from sfumato.query.kinds import Kind
 from sfumato.query.relations import (

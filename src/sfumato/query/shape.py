@@ -10,7 +10,8 @@ from typing import assert_never
 from sfumato.errors import NotPrivateError, ParameterError, UnboundedSensitivityError
 from sfumato.query.bounding import limits_of, most_rows
 from sfumato.query.expressions import ColumnRef, Expression
-from sfumato.query.facts import Facts, facts_of, family, merged, of_column
+from sfumato.query.facts import Facts, family, merged, of_column
+from sfumato.query.inference import facts_of
 from sfumato.query.intervals import Interval
 from sfumato.query.kinds import NUMBERS, Kind
 from sfumato.query.measures import HOW_TO_BOUND, steps_of

@@ -5,7 +5,8 @@ from itertools import pairwise
 
 from sfumato.errors import ParameterError
 from sfumato.numeric.rationals import positive_integer, probability
-from sfumato.query.facts import Facts, facts_of
+from sfumato.query.facts import Facts
+from sfumato.query.inference import facts_of
 from sfumato.query.keys import candidates
 from sfumato.query.kinds import NUMBERS
 from sfumato.query.relations import (

@@ -30,8 +30,9 @@ from sfumato.query.expressions import (
     Null,
     Or,
 )
-from sfumato.query.facts import Facts, facts_of
+from sfumato.query.facts import Facts
 from sfumato.query.functions import Function
+from sfumato.query.inference import facts_of
 from sfumato.query.kinds import Kind
 
 FACTS = {name: Facts(kind=kind) for name, kind in COLUMNS.items()}

@@ -24,7 +24,7 @@ from sfumato.engines.sql.terms import (
 )  # fmt: skip
 from sfumato.engines.values import MAX_INT64, MIN_INT64
 from sfumato.query.expressions import Expression
-from sfumato.query.facts import facts_of
+from sfumato.query.inference import facts_of
 from sfumato.query.kinds import Kind
 from sfumato.query.measures import Steps, steps_of
 from sfumato.query.relations import Fold, Folded, Grouped

@@ -18,7 +18,8 @@ from sfumato.query.expressions import (
     Or,
     children,
 )
-from sfumato.query.facts import Facts, facts_of
+from sfumato.query.facts import Facts
+from sfumato.query.inference import facts_of
 
 Compound: TypeAlias = Call | Case | Compare | IsIn | IsNull | Not | And | Or
 

@@ -7,7 +7,7 @@ from sqlglot import exp
 
 from sfumato.errors import NotPrivateError
 from sfumato.query.expressions import ColumnRef, Condition, Expression, IsNull, Not
-from sfumato.query.facts import facts_of
+from sfumato.query.inference import facts_of
 from sfumato.query.relations import SemiJoin
 from sfumato.query.sql.joins import Link, linked, require_same_unit
 from sfumato.query.sql.names import Scope, scope_of
