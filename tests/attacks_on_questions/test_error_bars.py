@@ -13,7 +13,9 @@ from tests.attacks_on_questions.releasing import released_often
 
 import sfumato as sf
 from sfumato.mechanisms.laplace import Laplace
+from sfumato.session.forecast import forecast
 from sfumato.session.presenting import present
+from sfumato.session.releasing import Released
 
 ALPHA = 1e-6
 CONFIDENCE = Fraction(95, 100)
@@ -122,3 +124,45 @@ def test_the_predicted_error_is_within_a_twentieth_of_what_is_measured(law, conf
     for place, (name, step) in enumerate({"n": 1, "s": 0.5}.items()):
         noise = np.abs([row[0] for one in released for row in one.measured[place]]) * step
         assert forecasts[name] == pytest.approx(np.quantile(noise, float(confidence)), rel=0.05)
+
+
+COLUMNS = {"k": sf.integer(values=range(10_000)), "x": sf.real(0, 50, resolution="0.5")}
+SIZE = 10_000
+
+
+def averages(law, steps):
+    """A question for averages, its plan at ε = 0.02, and what it releases of groups of that size and centred mean."""
+    empty = pa.table({"k": pa.array([], pa.int64()), "x": pa.array([], pa.float64())})
+    with sf.open(empty, name="t", columns=COLUMNS, budget=sf.NO_GUARANTEE, engine="reference") as session:
+        question = session.query("SELECT k, AVG(x) AS m FROM t GROUP BY k")
+        plan = plan_of(question, epsilon="0.02", delta="1e-6" if law == "gaussian" else 0, law=law)
+        released = released_often(session, plan, 3)
+    counts, totals = ([row[0] for one in released for row in one.measured[place]] for place in range(2))
+    measured = [[(n + SIZE,) for n in counts], [(s + SIZE * steps,) for s in totals]]
+    return (
+        question,
+        plan,
+        Released(groups=tuple((k,) for k in range(len(counts))), measured=tuple(map(tuple, measured))),
+    )
+
+
+@pytest.mark.parametrize("law", ["laplace", "gaussian"])
+@pytest.mark.parametrize("steps", [0, 40])
+def test_the_interval_of_an_average_holds_it_as_often_as_it_says_and_hardly_more(law, steps):
+    """Catalogue 83. Two intervals at 97.5%, of the sum and the count, would hold it in 98% of cases."""
+    question, plan, released = averages(law, steps)
+    rows = present(question.relation, plan, [released], CONFIDENCE).estimates
+    exact = 25 + steps / 2
+    held = sum(one.low <= exact <= one.high for (one,) in rows)
+    assert binom.cdf(held, len(rows), 0.95) > ALPHA
+    assert binom.sf(held, len(rows), 0.952) > ALPHA
+
+
+@pytest.mark.parametrize("law", ["laplace", "gaussian"])
+@pytest.mark.parametrize("confidence", ["0.5", "0.95"])
+def test_the_predicted_error_of_an_average_is_within_a_twentieth_of_what_is_measured(law, confidence):
+    """Catalogue 83."""
+    _, plan, released = averages(law, 0)
+    (prediction,) = forecast(plan, confidence=Fraction(confidence), size=SIZE)
+    (counts,), (totals,) = (np.array(numbers).T for numbers in released.measured)
+    assert prediction.half_width == pytest.approx(np.quantile(np.abs(totals / counts) / 2, float(confidence)), rel=0.05)

@@ -222,7 +222,7 @@ def joined_with_itself(rows, steps):
     return rows.agg(n=sf.count())
 
 
-def test_the_rows_of_one_patient_do_not_multiply_so_often_that_a_join_could_be_too_much_for_an_engine():
+def test_the_rows_of_one_patient_do_not_multiply_beyond_what_an_engine_holds():
     """Catalogue 51, 54. Two visits make 2^32 pairs in five joins, if she is there; the policy allows four."""
     with clinic(ordinary(), engine="reference") as session:
         rows = session.table("visits").select("patient", "id")

@@ -189,4 +189,14 @@ MUTANTS = (
         ),
         tests=(f"{DUCKDB}test_a_unit_lies_in_at_most_so_many_parts_also_if_a_column_is_called_rank",),
     ),
+    Mutant(
+        name="in SQL the engine's own hash reads the number of a unit, in which others have a say",
+        edits=(("engines/sql/bounding.py", "bounding.marked.rows.owner,", "column(UNIT),"),),
+        tests=("tests/engines/test_duckdb_prepared.py",),
+    ),
+    Mutant(
+        name="in SQL texts grow without an end",
+        edits=(("engines/sql/texts.py", "all_of([present, short])", "present"),),
+        tests=("tests/engines/sql/test_texts.py", "tests/engines/sql/test_scalars.py"),
+    ),
 )

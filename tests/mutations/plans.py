@@ -4,6 +4,8 @@ from tests.mutations.mutants import Mutant
 
 TINY = "tests/query/test_tiny_databases.py::"
 
+TOO_MANY_ROWS = "test_the_rows_of_one_patient_do_not_multiply_beyond_what_an_engine_holds"
+
 MUTANTS = (
     Mutant(
         name="a row of a public join moves as one, however many partners it has",
@@ -214,5 +216,10 @@ MUTANTS = (
         name="a median takes a unit of one row for the whole of it",
         edits=(("query/components.py", "rows = reach_of(statement).rows", "rows = min(1, reach_of(statement).rows)"),),
         tests=("tests/query/test_components.py",),
+    ),
+    Mutant(
+        name="joins may make any number of rows of one unit",
+        edits=(("query/sections.py", "    check_growth(question.child.child)\n", ""),),
+        tests=(f"tests/attacks_on_questions/test_function_attacks.py::{TOO_MANY_ROWS}",),
     ),
 )

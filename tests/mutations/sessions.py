@@ -173,4 +173,9 @@ MUTANTS = (
         edits=(("query/policy.py", "if not self.tables[origin.table].is_public:", "if False:"),),
         tests=("tests/query/test_policy.py",),
     ),
+    Mutant(
+        name="a question that is paid for as a part reads everybody",
+        edits=(("session/pipeline.py", "        _check_part(question, part)", "        pass"),),
+        tests=("tests/session/test_partition.py::test_a_question_to_a_part_reads_nobody_outside_of_it",),
+    ),
 )

@@ -30,7 +30,8 @@ def section(*statistics, table=PEOPLE, **price):
 def estimate(statistic, *measured, confidence=CONFIDENCE, table=PEOPLE, **price):
     """The estimate of one statistic, of these measured numbers."""
     (own,) = estimators(section(statistic, table=table, **price), confidence)
-    return own([(number,) for number in measured])
+    (found,) = own([[(number,)] for number in measured])
+    return found
 
 
 def test_a_count_is_the_noisy_count_plus_or_minus_the_error_of_the_noise():
@@ -56,7 +57,7 @@ def test_the_type_of_an_answer_is_that_of_what_is_summed_whatever_the_number(val
 
 def test_a_vector_has_a_column_for_each_of_its_numbers():
     own = estimators(section(VectorSum((AGE, PAY))), CONFIDENCE)
-    assert [one([(3, 250)]).value for one in own] == [3, 2.5]
+    assert [one([[(3, 250)]])[0].value for one in own] == [3, 2.5]
 
 
 @given(st.integers(-50, 5_000), st.integers(-500_000, 500_000))
@@ -72,6 +73,19 @@ def test_a_mean_is_the_middle_of_the_bounds_plus_noisy_sum_over_noisy_count():
 def test_a_mean_over_nothing_is_the_middle_and_may_be_anything():
     found = estimate(Mean(AGE), 0, 0, epsilon="0.01")
     assert (found.value, found.low, found.high) == (50, 0, 100)
+
+
+def test_a_mean_with_noise_that_moves_nothing_is_its_interval():
+    found = estimate(Mean(PAY), 3, 100, epsilon=10**9)
+    assert found == Estimate(value=5 + 1 / 3, low=5 + 1 / 3, high=5 + 1 / 3)
+
+
+def test_each_of_many_groups_has_its_own_mean():
+    (own,) = estimators(section(Mean(AGE)), CONFIDENCE)
+    counts, totals = [(1_000,), (50,), (-2,)], [(2_500,), (9_000,), (40,)]
+    alone = [estimate(Mean(AGE), n, s) for (n,), (s,) in zip(counts, totals, strict=True)]
+    assert own([counts, totals]) == alone
+    assert [one.value for one in alone] == [52.5, 100, 90]
 
 
 @given(st.integers(-5, 300), st.integers(-(10**6), 10**6), st.integers(-(10**6), 10**6), st.booleans(), st.booleans())
@@ -101,7 +115,7 @@ def test_a_quantile_is_the_middle_of_its_bin_and_its_error_depends_on_the_data()
 def test_the_most_frequent_is_one_of_the_public_values():
     assert estimate(TopK(ref("sex")), 1) == Estimate(value="m", low=None, high=None)
     first, second = estimators(section(TopK(ref("smokes"), 2)), CONFIDENCE)
-    assert (first([(1, 0)]).value, second([(1, 0)]).value) == (True, False)
+    assert (first([[(1, 0)]])[0].value, second([[(1, 0)]])[0].value) == (True, False)
 
 
 @pytest.mark.parametrize(
@@ -266,7 +280,7 @@ def hits(case, epsilon, confidence=CONFIDENCE, runs=RUNS):
         measurement.mechanism.release(np.full(runs, part))
         for measurement, part in zip(made.measurements, exact_parts(parts), strict=True)
     ]
-    found = [own([(int(draw[run]),) for draw in draws]) for run in range(runs)]
+    found = own([[(int(number),) for number in draw] for draw in draws])
     slack = 1e-9 * abs(float(exact))
     return sum(one.low - slack <= exact <= one.high + slack for one in found)
 
@@ -284,6 +298,13 @@ def test_intervals_hold_the_exact_value_as_often_as_they_say(case, epsilon):
 def test_intervals_are_no_wider_than_needed(case):
     """At an ε of 0.01 a step of the lattice has hardly any probability of its own."""
     assert binom.sf(hits(case, "0.01", Fraction(1, 2)), RUNS, 0.5 + 0.02) >= ALPHA
+
+
+@pytest.mark.statistical
+def test_the_interval_of_a_mean_is_no_wider_than_needed():
+    """A union of two intervals would hold it in 98% of cases."""
+    runs = 40_000
+    assert binom.sf(hits("mean", "0.5", runs=runs), runs, 0.952) >= ALPHA
 
 
 @pytest.mark.statistical

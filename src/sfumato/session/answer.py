@@ -7,9 +7,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final, TypeAlias, assert_never
 
+import numpy as np
+
+from sfumato.mechanisms.laplace import Laplace
+from sfumato.numeric.ratios import IntegerNoise, ratio_errors
 from sfumato.query.intervals import Interval, point
+from sfumato.query.measures import Steps
 from sfumato.query.plan import (
     Additive,
+    AdditiveNoise,
     CovarianceOutput,
     LinearOutput,
     MeanOutput,
@@ -23,7 +29,12 @@ from sfumato.query.plan import (
 Row: TypeAlias = Sequence[Sequence[int]]
 """What was measured of one group: for each measurement its whole numbers."""
 
-Estimator: TypeAlias = Callable[[Row], "Estimate"]
+Measured: TypeAlias = Sequence[Sequence[Sequence[int]]]
+"""What was measured of all groups: for each measurement, for each group, its whole numbers."""
+
+Estimator: TypeAlias = Callable[[Measured], Sequence["Estimate"]]
+"""One estimate a group."""
+
 LARGEST_WHOLE: Final = 2**63 - 1
 """Whole numbers of an answer lie within 64 bits, so that the type of a column never depends on what is in it."""
 
@@ -76,34 +87,49 @@ def shared(confidence: Fraction, parts: int) -> Fraction:
 def _estimator(output: Output, section: Section, confidence: Fraction) -> Estimator:
     match output:
         case LinearOutput():
-            return _linear(output, section, confidence)
+            return _by_row(_linear(output, section, confidence))
         case MeanOutput():
-            return _of_errors(section, (output.count, output.total), confidence, lambda n, s: _mean(output, n, s))
+            return _mean(output, section, confidence)
         case VarianceOutput():
             parts = (output.count, output.total, output.squares)
-            return _of_errors(section, parts, confidence, lambda n, s, q: _variance(output, n, s, q))
+            return _by_row(_of_errors(section, parts, confidence, lambda n, s, q: _variance(output, n, s, q)))
         case CovarianceOutput():
             parts = (output.count, *output.totals, output.products, *(output.squares or ()))
-            return _of_errors(section, parts, confidence, lambda *terms: _covariance(output, *terms))
+            return _by_row(_of_errors(section, parts, confidence, lambda *terms: _covariance(output, *terms)))
         case QuantileOutput():
-            return lambda row: _quantile(output, row)
+            return _by_row(lambda row: _quantile(output, row))
         case TopOutput():
-            return lambda row: Estimate(
-                value=output.values[row[output.measurement][output.coordinate]], low=None, high=None
-            )
+            return _by_row(lambda row: _top(output, row))
         case _:
             assert_never(output)
 
 
+def _by_row(estimate: Callable[[Row], Estimate]) -> Estimator:
+    return lambda measured: [estimate(row) for row in zip(*measured, strict=True)]
+
+
 def error_of(section: Section, measurement: int, confidence: Fraction) -> float:
     """How far the noise of a measurement moves each of its numbers, at a confidence; infinite where ε is 0."""
+    return float(_mechanism(section, measurement).accuracy(confidence))
+
+
+def _mechanism(section: Section, measurement: int) -> AdditiveNoise:
     additive = section.measurements[measurement]
     if not isinstance(additive, Additive):
         raise TypeError("only additive noise has an error that does not depend on the data")
-    return float(additive.mechanism.accuracy(confidence))
+    return additive.mechanism
 
 
-def _linear(output: LinearOutput, section: Section, confidence: Fraction) -> Estimator:
+def _noise(section: Section, measurement: int) -> IntegerNoise | None:
+    """Its law, of a scale of 0 where the number is exact; None where nothing is released."""
+    mechanism = _mechanism(section, measurement)
+    if not isinstance(mechanism, Laplace):
+        return IntegerNoise("gaussian", mechanism.stddev)
+    is_nothing = mechanism.scale == 0 and mechanism.l1_sensitivity > 0
+    return None if is_nothing else IntegerNoise("laplace", mechanism.scale)
+
+
+def _linear(output: LinearOutput, section: Section, confidence: Fraction) -> Callable[[Row], Estimate]:
     """A lattice point times its resolution, plus or minus the error of the noise."""
     error = error_of(section, output.measurement, confidence)
     if math.isinf(error):
@@ -128,7 +154,7 @@ Ends: TypeAlias = tuple[Interval, Interval]
 
 def _of_errors(
     section: Section, parts: Iterable[int], confidence: Fraction, combined: Callable[..., Interval]
-) -> Estimator:
+) -> Callable[[Row], Estimate]:
     """Interval arithmetic over several noisy numbers, whose intervals hold all at once with the confidence."""
     places = tuple(parts)
     errors = [error_of(section, place, shared(confidence, len(places))) for place in places]
@@ -170,11 +196,36 @@ def _within(value: Interval, lower: Fraction, upper: Fraction) -> Interval:
     return value.greatest(point(lower)).least(point(upper))
 
 
-def _mean(output: MeanOutput, count: Interval, total: Interval) -> Interval:
-    """The offset plus noisy sum over noisy count, inside the public bounds."""
-    steps = output.steps
-    mean = point(Fraction(steps.offset)) + total / _at_least_one(count)
-    return _within(mean, Fraction(steps.lower), Fraction(steps.upper)) * point(steps.resolution)
+def _mean(output: MeanOutput, section: Section, confidence: Fraction) -> Estimator:
+    """The offset plus noisy sum over noisy count, inside the public bounds; with the exact interval of a ratio."""
+    total, count = _noise(section, output.total), _noise(section, output.count)
+    if total is None or count is None:
+        return _by_row(lambda _: NOTHING)
+    steps, step = output.steps, float(output.steps.resolution)
+    ends = float(steps.ends[0]), float(steps.ends[1])
+    lowest, highest = (_mean_value(steps, end, 1) for end in steps.ends)
+
+    def estimate(measured: Measured) -> Sequence[Estimate]:
+        totals, counts = ([row[0] for row in measured[part]] for part in (output.total, output.count))
+        ratios = np.array([s / max(1, n) for s, n in zip(totals, counts, strict=True)], dtype=np.float64)
+        below, above = ratio_errors(
+            ratios, np.array(counts, dtype=np.float64), total=total, count=count, ends=ends, confidence=confidence
+        )
+        values = [_mean_value(steps, s, max(1, n)) for s, n in zip(totals, counts, strict=True)]
+        lows = np.maximum(np.array(values) - below * step, lowest).tolist()
+        highs = np.minimum(np.array(values) + above * step, highest).tolist()
+        triples = zip(values, lows, highs, strict=True)
+        return [Estimate(value=value, low=low, high=high) for value, low, high in triples]
+
+    return estimate
+
+
+def _mean_value(steps: Steps, total: int, count: int) -> float:
+    """Exact but for the last rounding."""
+    lower, upper = steps.ends
+    numerator, denominator = steps.resolution.as_integer_ratio()
+    within = min(max(total, lower * count), upper * count)
+    return figure((steps.offset * count + within) * numerator, count * denominator)
 
 
 def _variance(output: VarianceOutput, count: Interval, total: Interval, squares: Interval) -> Interval:
@@ -214,6 +265,10 @@ def _quantile(output: QuantileOutput, row: Row) -> Estimate:
     last = min(first + bins.width - 1, bins.steps.upper)
     middle = (first + last) // 2 * bins.steps.resolution
     return Estimate(value=figure(*middle.as_integer_ratio(), is_whole=output.is_whole), low=None, high=None)
+
+
+def _top(output: TopOutput, row: Row) -> Estimate:
+    return Estimate(value=output.values[row[output.measurement][output.coordinate]], low=None, high=None)
 
 
 def _square(value: Interval) -> Interval:

@@ -1,6 +1,5 @@
 """The error of an answer, predicted before anything is spent: from the law of the noise, never from the data."""
 
-import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final, assert_never
@@ -19,7 +18,7 @@ from sfumato.query.plan import (
     TopOutput,
     VarianceOutput,
 )
-from sfumato.session.answer import error_of, estimators, shared
+from sfumato.session.answer import error_of, estimators
 
 TYPICAL_SIZE: Final = 1_000
 
@@ -66,13 +65,10 @@ def _one(output: Output, section: Section, confidence: Fraction, size: int) -> F
         case LinearOutput(name=name, resolution=resolution):
             error = error_of(section, output.measurement, confidence)
             return Forecast(column=name, half_width=float(resolution) * error)
-        case MeanOutput(name=name):
-            width = _mean_half_width(output, section, confidence, size)
-            return Forecast(
-                column=name, half_width=width, assumption=f"over {size:,} values around the middle of the bounds"
-            )
+        case MeanOutput():
+            return _of_presumed(output, section, confidence, size, "around the middle of the bounds")
         case VarianceOutput() | CovarianceOutput():
-            return _of_presumed(output, section, confidence, size)
+            return _of_presumed(output, section, confidence, size, "spread evenly over the bounds")
         case QuantileOutput(name=name):
             return Forecast(
                 column=name, half_width=_ranks(section, output.measurement, confidence), assumption="in ranks of values"
@@ -94,33 +90,20 @@ def _ranks(section: Section, measurement: int, confidence: Fraction, *, candidat
             raise TypeError("a choice is predicted in ranks")
 
 
-def _mean_half_width(output: MeanOutput, section: Section, confidence: Fraction, size: int) -> float:
-    """At the middle of the bounds the centred sum is near 0, so that the error of the sum is all there is."""
-    total_error = error_of(section, output.total, shared(confidence, 2))
-    count_error = error_of(section, output.count, shared(confidence, 2))
-    if math.isinf(total_error) or math.isinf(count_error):
-        return math.inf
-    resolution = float(output.steps.resolution)
-    widest = resolution * (output.steps.upper - output.steps.lower)
-    return min(widest, resolution * total_error / max(1.0, size - count_error))
-
-
 def _of_presumed(
-    output: VarianceOutput | CovarianceOutput, section: Section, confidence: Fraction, size: int
+    output: MeanOutput | VarianceOutput | CovarianceOutput, section: Section, confidence: Fraction, size: int, how: str
 ) -> Forecast:
-    """The interval of an answer over values that are spread evenly over their bounds, and independent."""
+    """The interval of an answer over so many values, which are independent; centred, they add up to 0."""
     measured = [(0,)] * len(section.measurements)
     measured[output.count] = (size,)
     if isinstance(output, VarianceOutput):
         measured[output.squares] = (_evenly_spread(output.steps.ends, size),)
-    elif output.squares is not None:
+    elif isinstance(output, CovarianceOutput) and output.squares is not None:
         for place, steps in zip(output.squares, output.steps, strict=True):
             measured[place] = (_evenly_spread(steps.ends, size),)
     estimator = estimators(section, confidence)[section.outputs.index(output)]
-    return Forecast(
-        column=output.name, half_width=estimator(measured).half_width,
-        assumption=f"over {size:,} values spread evenly over the bounds",
-    )  # fmt: skip
+    (found,) = estimator([[numbers] for numbers in measured])
+    return Forecast(column=output.name, half_width=found.half_width, assumption=f"over {size:,} values {how}")
 
 
 def _evenly_spread(ends: tuple[int, int], size: int) -> int:

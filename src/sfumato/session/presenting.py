@@ -10,7 +10,8 @@ from sfumato.engines.mixing import unmixed
 from sfumato.engines.scalars import evaluate
 from sfumato.engines.values import Cell
 from sfumato.query.expressions import ColumnRef, Expression, columns_of
-from sfumato.query.facts import Facts, facts_of
+from sfumato.query.facts import Facts
+from sfumato.query.inference import facts_of
 from sfumato.query.intervals import ANYTHING, Interval, point
 from sfumato.query.kinds import NUMBERS, Kind
 from sfumato.query.plan import PrivatePlan
@@ -37,11 +38,11 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """One row before it is shown: its keys by label, what was measured of its group, and figures that add up."""
+    """One row before it is shown: its keys by label, its place among the groups of a section, figures that add up."""
 
     keys: Mapping[str, Key | None]
     section: int
-    measured: tuple[tuple[int, ...], ...]
+    group: int
     adding_up: Mapping[str, float]
 
 
@@ -54,7 +55,7 @@ def present(question: Presented, plan: PrivatePlan, released: Sequence[Released]
         released: The released numbers of each section.
         confidence: Of every interval.
     """
-    table = _Table(question, plan, confidence)
+    table = _Table(question, plan, released, confidence)
     rows = _lines(question, plan, released)
     if question.having is not None:
         having = table.over(question.having)
@@ -95,19 +96,21 @@ def _lines(question: Presented, plan: PrivatePlan, released: Sequence[Released])
         names = [label[key.name] for key in section.keys]
         for index, group in enumerate(own.groups):
             keys = {**dict.fromkeys(label.values()), **dict(zip(names, group, strict=True))}
-            measured = tuple(numbers[index] for numbers in own.measured)
             adding_up = {name: float(table[index]) for name, table in figures[place].items()}
-            lines.append(_Line(keys, place, measured, adding_up))
+            lines.append(_Line(keys, place, index, adding_up))
     return lines
 
 
 class _Table:
     """Estimates of lines, at the confidence that the expression over them needs."""
 
-    def __init__(self, question: Presented, plan: PrivatePlan, confidence: Fraction) -> None:
-        self._plan, self._confidence = plan, confidence
+    def __init__(
+        self, question: Presented, plan: PrivatePlan, released: Sequence[Released], confidence: Fraction
+    ) -> None:
+        self._plan, self._released, self._confidence = plan, released, confidence
         self._facts = answer_facts(question.child, consistent=question.consistent)
         self._estimators: dict[tuple[int, int], dict[str, Estimator]] = {}
+        self._columns: dict[tuple[int, int, str], Sequence[Estimate]] = {}
 
     def over(self, expression: Expression) -> Expression:
         """An expression over answers as it is evaluated: one kind for all alternatives."""
@@ -138,18 +141,24 @@ class _Table:
 
     def _one(self, line: _Line, name: str, parts: int) -> Estimate:
         """One released column; made to add up, it may leave the interval of its own noise, which then grows."""
-        found = self._of(line, parts)[name](line.measured)
+        found = self._column(line.section, parts, name)[line.group]
         if name not in line.adding_up or found == NOTHING:
             return found
         return estimated(line.adding_up[name], _interval(found))
 
-    def _of(self, line: _Line, parts: int) -> dict[str, Estimator]:
-        place = line.section, parts
-        if place not in self._estimators:
-            section = self._plan.sections[line.section]
+    def _column(self, section: int, parts: int, name: str) -> Sequence[Estimate]:
+        """The estimates of all groups of a section, once they are asked for."""
+        place = section, parts, name
+        if place not in self._columns:
+            self._columns[place] = self._of(section, parts)[name](self._released[section].measured)
+        return self._columns[place]
+
+    def _of(self, place: int, parts: int) -> dict[str, Estimator]:
+        if (place, parts) not in self._estimators:
+            section = self._plan.sections[place]
             made = estimators(section, shared(self._confidence, parts))
-            self._estimators[place] = dict(zip((output.name for output in section.outputs), made, strict=True))
-        return self._estimators[place]
+            self._estimators[place, parts] = dict(zip((output.name for output in section.outputs), made, strict=True))
+        return self._estimators[place, parts]
 
 
 def _sorted(rows: list[_Line], table: _Table, key: OrderKey) -> list[_Line]:

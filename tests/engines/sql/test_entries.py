@@ -53,7 +53,8 @@ def found(cell=None, **keys):
     [
         ({"k": ("y", "x")}, [(0,), (0,), (1,)]),  # places in the sorted list, whatever its order
         ({"k": None}, [("x",), ("x",), ("y",), ("z",)]),
-        ({"k": ("x", "y"), "j": (2, 1)}, [(0, 1), (1, 0)]),
+        ({"k": ("x", "y"), "j": (2, 1)}, [(0, 2), (1, 1)]),  # whole numbers without a gap need no list
+        ({"k": ("x", "y"), "j": (2, 9, 1)}, [(0, 1), (1, 0)]),
         ({"k": ("x", "y", "z"), "j": None}, [(0, 2), (1, 1), (2, 2)]),
         ({"b": (False, True)}, [(0,), (1,), (1,), (1,)]),
         ({}, [()] * 5),
@@ -68,7 +69,8 @@ def test_a_row_without_a_listed_key_is_in_no_group(keys, rows):
     [
         (Bins(steps=STEPS, width=2), [(0,), (4,), (7,), (9,)]),
         (Values(value=ColumnRef("j"), values=None), [(1,), (2,), (2,), (2,)]),
-        (Values(value=ColumnRef("j"), values=(2,)), [(0,), (0,), (0,)]),
+        (Values(value=ColumnRef("j"), values=(2,)), [(2,), (2,), (2,)]),
+        (Values(value=ColumnRef("j"), values=(2, 7)), [(0,), (0,), (0,)]),
         (Values(value=ColumnRef("k"), values=("z", "y")), [(0,), (1,)]),
     ],
 )

@@ -14,7 +14,7 @@ from sfumato.engines.sql.hash import encoded
 from sfumato.engines.sql.queries import joined, select, table
 from sfumato.engines.sql.rows import ENCODING, Rows
 from sfumato.engines.sql.steps import clamped_steps
-from sfumato.engines.sql.terms import Sql, aliased, column, operation, present, whole
+from sfumato.engines.sql.terms import Sql, aliased, between, column, operation, present, whole
 from sfumato.query.kinds import Kind
 from sfumato.query.schema import Key
 from sfumato.query.statement import Bins, Statement
@@ -33,11 +33,13 @@ class Mark:
         name: What SQL calls it.
         kind: Of its values.
         values: The public ones, sorted; SQL has their places instead. None where there is no list.
+        span: The first and the last of public whole numbers that follow each other: those need no list.
     """
 
     name: str
     kind: Kind
     values: tuple[Key, ...] | None
+    span: tuple[int, int] | None = None
 
     @property
     def table(self) -> str:
@@ -103,7 +105,15 @@ def with_lists(query: exp.Select, marks: Sequence[Mark]) -> exp.Select:
 
 
 def _mark(name: str, kind: Kind, values: tuple[Key, ...] | None) -> Mark:
-    return Mark(name=name, kind=kind, values=None if values is None else tuple(sorted(values)))
+    listed = None if values is None else tuple(sorted(values))
+    span = _span(listed) if kind is Kind.INTEGER and listed else None
+    return Mark(name=name, kind=kind, values=None if span else listed, span=span)
+
+
+def _span(listed: tuple[Key, ...]) -> tuple[int, int] | None:
+    """The ends of whole numbers without a gap."""
+    numbers = [value for value in listed if isinstance(value, int)]
+    return (numbers[0], numbers[-1]) if numbers == list(range(numbers[0], numbers[0] + len(listed))) else None
 
 
 def _mark_of_cell(cell: Cells, rows: Rows) -> Mark:
@@ -121,13 +131,17 @@ def _cell(cell: Cells, rows: Rows) -> Sql:
 
 
 def _listed(inner: exp.Query, rows: Rows, stored: Mapping[Mark, Sql]) -> exp.Select:
-    """The rows whose marks are in their lists, or where there is none are not NULL."""
+    """The rows whose marks are in their lists or spans, or where there is neither are not NULL."""
     values = {mark: value if mark.values is None else column(PLACE, mark.table) for mark, value in stored.items()}
     columns = [column(name) for name in rows.selected] + [aliased(value, mark.name) for mark, value in values.items()]
-    kept = [present(value) for mark, value in stored.items() if mark.values is None]
+    kept = [_kept(mark, value) for mark, value in stored.items() if mark.values is None]
     query = select(columns, inner, where=kept)
     for mark, value in stored.items():
         if mark.values is not None:
             meeting = operation(exp.EQ, column(VALUE, mark.table), value)
             query = joined(query, table(mark.table), mark.table, on=meeting)
     return query
+
+
+def _kept(mark: Mark, value: Sql) -> Sql:
+    return present(value) if mark.span is None else between(value, *map(whole, mark.span))
