@@ -82,4 +82,19 @@ MUTANTS = (
         edits=(("ledger/replay.py", "self.outside = self.outside + entry.charge", "pass"),),
         tests=("tests/ledger/test_ledger.py",),
     ),
+    Mutant(
+        name="the margin of a ratio does not hold what is between two steps",
+        edits=(("numeric/ratios.py", "deviations - 0.5 - margin", "deviations - margin"),),
+        tests=("tests/numeric/test_ratios.py",),
+    ),
+    Mutant(
+        name="a ratio is held half as often as is said",
+        edits=(("numeric/ratios.py", "float(failure / 2)", "float(failure)"),),
+        tests=("tests/numeric/test_ratios.py",),
+    ),
+    Mutant(
+        name="what may be any ratio ends somewhere",
+        edits=(("numeric/ratios.py", "np.where(is_all_held, reach, far)", "far"),),
+        tests=("tests/numeric/test_ratios.py",),
+    ),
 )

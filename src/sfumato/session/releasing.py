@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import TypeAlias, assert_never
 
 import numpy as np
@@ -52,11 +53,10 @@ def _groups(section: Section, found: Found) -> list[Group]:
 
 
 def _selected(choice: KeyChoice, found: Found) -> list[Group]:
-    candidates = list(zip(*found.keys, strict=True))
-    if choice.mechanism is None or not candidates:
+    candidates, units = zip(*found.keys, strict=True), found.amounts[choice.measure]
+    if choice.mechanism is None or not len(units):
         return sorted(candidates)
-    mask = choice.mechanism.kept(found.amounts[choice.measure]).open_for_noise()
-    return sorted(group for group, is_kept in zip(candidates, mask, strict=True) if is_kept)
+    return sorted(compress(candidates, choice.mechanism.kept(units).open_for_noise()))
 
 
 def _measured(
