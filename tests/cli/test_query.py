@@ -10,6 +10,7 @@ dataset = "hospital"
 name = "patient"
 [tables.people]
 source = "people.csv"
+unit = "row"
 [tables.people.columns.age]
 type = "integer"
 bounds = [0, 120]

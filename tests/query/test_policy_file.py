@@ -77,7 +77,7 @@ def test_a_session_is_opened_on_a_policy_file(tmp_path):
 def test_what_is_left_out_has_the_plain_meaning(tmp_path):
     policy = loaded(
         'version = "1"\ndata_version = "7"\ndataset = "d"\n[unit]\nname = "row"\nneighboring_relation = "replace_one"\n'
-        '[tables.t]\nsource = "t.csv"\nnames = ["a", "b"]\n[tables.t.columns.a]\ntype = "float"\nnullable = false\n'
+        '[tables.t]\nsource = "t.csv"\nunit = "row"\nnames = ["a", "b"]\n[tables.t.columns.a]\ntype = "float"\nnullable = false\n'
         'bounds = ["0.5", 1.5]\n[tables.t.columns.b]\nvalues = ["x"]\n',
         tmp_path,
     )
@@ -101,7 +101,8 @@ BROKEN = [
     ("max_rows_per_unit = 10", "", "tables.visits", "max_rows_per_unit"),
     ("max_rows_per_unit = 10", "max_rows_per_unit = 0", "tables.visits", "at least 1"),
     ("max_rows_per_unit = 10", 'max_rows_per_unit = "10"', "tables.visits.max_rows_per_unit", "integer"),
-    ('unit = "patient_id"', "", "tables.visits", "unit column"),
+    ('unit = "patient_id"', "", "tables.visits.unit", "required"),
+    ('unit = "patient_id"', 'unit = "row"', "tables.visits", "unit column"),
     ("bounds = [0, 100]", "bounds = [100, 0]", "tables.visits.columns.hours", "below the upper"),
     ("bounds = [0, 100]", "bounds = [5, 5]", "tables.visits.columns.hours", "below the upper"),
     ("bounds = [0, 100]", "bounds = [0]", "tables.visits.columns.hours.bounds", "at least 2"),

@@ -37,7 +37,7 @@ class TableEntry(_Entry):
     """
 
     source: str
-    unit: str = "row"
+    unit: str
     names: list[str] | None = None
     max_rows_per_unit: int | None = None
     max_groups_per_unit: int | None = None
