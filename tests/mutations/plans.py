@@ -61,7 +61,13 @@ MUTANTS = (
     ),
     Mutant(
         name="nothing is bounded below a join",
-        edits=(("query/bounding.py", "sides = [_bounded(side) for side in sides]", "sides = list(sides)"),),
+        edits=(
+            (
+                "query/bounding.py",
+                "left, right = _bounded(left), right if is_public(right) else _bounded(right)",
+                "pass",
+            ),
+        ),
         tests=("tests/query/test_bounding.py",),
     ),
     Mutant(
@@ -69,8 +75,8 @@ MUTANTS = (
         edits=(
             (
                 "query/bounding.py",
-                "sides = [_bounded(side) for side in sides]",
-                "sides = [_bounded(sides[0]), sides[1]]",
+                "left, right = _bounded(left), right if is_public(right) else _bounded(right)",
+                "left = _bounded(left)",
             ),
         ),
         tests=("tests/query/test_bounding.py",),
@@ -80,8 +86,8 @@ MUTANTS = (
         edits=(
             (
                 "query/bounding.py",
-                "                sides = [_bounded(side) for side in sides]\n",
-                "                return _bounded(replace(relation, left=sides[0], right=sides[1]))\n",
+                "left, right = _bounded(left), right if is_public(right) else _bounded(right)",
+                "return _bounded(replace(relation, left=left, right=right))",
             ),
         ),
         tests=("tests/query/test_bounding.py",),
@@ -221,5 +227,10 @@ MUTANTS = (
         name="joins may make any number of rows of one unit",
         edits=(("query/sections.py", "    check_growth(question.child.child)\n", ""),),
         tests=(f"tests/attacks_on_questions/test_function_attacks.py::{TOO_MANY_ROWS}",),
+    ),
+    Mutant(
+        name="rows that meet several public ones are not bounded before they do",
+        edits=(("query/bounding.py", "not is_public(join.right) or matches(join) > 1", "not is_public(join.right)"),),
+        tests=("tests/query/test_bounding.py",),
     ),
 )

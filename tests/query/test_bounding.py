@@ -199,12 +199,27 @@ def test_both_sides_of_a_join_within_units_are_bounded_wherever_it_is():
     assert bounded.left == Bound(replace_child(twice, join(*inside)), 40)
 
 
+def test_rows_that_meet_several_public_ones_are_bounded_before_they_do():
+    """Or one person with many rows could make more of them than any engine holds."""
+    unique = public({("p_code",): 1})
+    dear, free = (join(T, table, (("v", "p_code"),)) for table in (CODES, unique))
+    assert (matches(dear), matches(free)) == (3, 1)
+    assert bound_joins(dear, has_owners=True) == join(Bound(T, 8), CODES, (("v", "p_code"),))
+    assert bound_joins(free, has_owners=True) == free
+    assert bound_joins(dear, has_owners=False) == dear
+
+
+def test_a_row_has_no_more_partners_than_its_unit_has_rows():
+    many = owned("s", prefix="s_", max_rows_per_unit=5, matches={("s_k",): 1_000})
+    assert matches(join(T, many, (("k", "s_k"),))) == 5
+
+
 def replace_child(select, child):
     return Select(child, select.columns)
 
 
 def test_nothing_else_is_bounded():
-    with_public = join(right=CODES, on=(("k", "p_code"),))
+    with_public = join(right=public({("p_code",): 1}), on=(("k", "p_code"),))
     rows = Source(Table(name="r", columns={"k": integer()}, unit=EACH_ROW))
     keyed = join(Grouped(rows, ("k",), ()), Grouped(Select(rows, (("j", ColumnRef("k")),)), ("j",), ()), (("k", "j"),))
     for relation, has_owners in ((with_public, True), (T, True), (Distinct(UnionAll(T, T)), True), (keyed, False)):

@@ -77,8 +77,8 @@ def test_a_session_is_opened_on_a_policy_file(tmp_path):
 def test_what_is_left_out_has_the_plain_meaning(tmp_path):
     policy = loaded(
         'version = "1"\ndata_version = "7"\ndataset = "d"\n[unit]\nname = "row"\nneighboring_relation = "replace_one"\n'
-        '[tables.t]\nsource = "t.csv"\nunit = "row"\nnames = ["a", "b"]\n[tables.t.columns.a]\ntype = "float"\nnullable = false\n'
-        'bounds = ["0.5", 1.5]\n[tables.t.columns.b]\nvalues = ["x"]\n',
+        '[tables.t]\nsource = "t.csv"\nunit = "row"\nnames = ["a", "b"]\n[tables.t.columns.a]\n'
+        'type = "float"\nnullable = false\nbounds = ["0.5", 1.5]\n[tables.t.columns.b]\nvalues = ["x"]\n',
         tmp_path,
     )
     table = policy.tables["t"]

@@ -12,8 +12,8 @@ which is Fieller's argument [Fie54]. q(r) is the least of several such numbers, 
   It is half a step of Z where Z is so wide that it fills the gaps between the multiples of r, else half a step of each.
   That this margin is enough, and a whole step of each more than enough, the tests sum up from the exact laws.
 
-Each of these is convex in r, so that what is not held on one side of the measured ratio is in one piece. Shown is the
-interval between the outermost ratios that are held, and possible.
+Each of these is convex in r, so that what is not held by it on one side of the measured ratio is in one piece. Shown is
+an interval that holds all possible ratios that are held, and is longer where several splits leave gaps in other places.
 """
 
 import math

@@ -10,7 +10,7 @@ in equal parts to them and to each selection of private keys.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
+from typing import TypeAlias, TypeGuard
 
 from sfumato.accounting.gaussian import analytic_stddev
 from sfumato.accounting.joint_gaussian import joint_stddevs
@@ -105,7 +105,7 @@ def allocate(
 def _check_delta(columns: Sequence[Sequence[Need]], delta: Fraction, law: Law | None) -> None:
     if delta > 0:
         return
-    private = [need for column in columns for need in column if isinstance(need, KeySelection) and not need.is_free]
+    private = [need for column in columns for need in column if _is_selection(need)]
     if private:
         raise NotPrivateError(
             " ".join(("GROUP BY", ", ".join(private[0].keys))).strip(),
@@ -116,7 +116,7 @@ def _check_delta(columns: Sequence[Sequence[Need]], delta: Fraction, law: Law | 
         raise NotPrivateError("Gaussian noise", "it needs δ above 0", 'Give delta="1e-6".')
 
 
-def _is_selection(need: Need) -> bool:
+def _is_selection(need: Need) -> TypeGuard[KeySelection]:
     """Whether it takes δ to show private keys; those of public rows take none."""
     return isinstance(need, KeySelection) and not need.is_free
 

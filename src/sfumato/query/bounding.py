@@ -93,9 +93,8 @@ def matches(join: Join, seen: Seen | None = None) -> int:
         UnboundedSensitivityError: Nothing says so.
     """
     seen = {} if seen is None else seen
-    most = matches_of(join.right, frozenset(second for _, second in join.on), seen)
-    if most is None:
-        most = most_rows(limits_of(join.right, seen))
+    declared = matches_of(join.right, frozenset(second for _, second in join.on), seen)
+    most = least(declared, most_rows(limits_of(join.right, seen)))
     if most is None:
         columns = ", ".join(second for _, second in join.on)
         how = "Declare how many rows may match: unique or max_matches in the policy."
@@ -128,7 +127,7 @@ def matches_of(relation: Relation, columns: frozenset[str], seen: Seen | None = 
 
 
 def bound_joins(relation: Relation, *, has_owners: bool) -> Relation:
-    """Bound both sides of each join within units, so that one unit cannot make it as large as it likes."""
+    """Bound both sides of each join that multiplies rows, so that one unit cannot make it as large as it likes."""
     match relation:
         case Source() | Part():
             return relation
@@ -140,10 +139,15 @@ def bound_joins(relation: Relation, *, has_owners: bool) -> Relation:
                 other=bound_joins(relation.other, has_owners=has_owners),
             )  # fmt: skip
         case UnionAll() | Intersect() | Except() | Join():
-            sides = [bound_joins(side, has_owners=has_owners) for side in (relation.left, relation.right)]
-            if isinstance(relation, Join) and has_owners and not is_public(relation.right):
-                sides = [_bounded(side) for side in sides]
-            return replace(relation, left=sides[0], right=sides[1])
+            left, right = (bound_joins(side, has_owners=has_owners) for side in (relation.left, relation.right))
+            if isinstance(relation, Join) and has_owners and _multiplies(relation):
+                left, right = _bounded(left), right if is_public(right) else _bounded(right)
+            return replace(relation, left=left, right=right)
+
+
+def _multiplies(join: Join) -> bool:
+    """Whether it may make more rows of a unit than one side has: a public table may add at most one partner to each."""
+    return not is_public(join.right) or matches(join) > 1
 
 
 def is_public(relation: Relation) -> bool:

@@ -284,8 +284,8 @@ def _of_summed(column: Folded, value: Expression, facts: Facts, most: int | None
         raise UnboundedSensitivityError("sub-query", column.name, HOW_TO_BOUND)
     steps_of(value, facts, bounds=None, what=column.name)  # refuses a lattice that doubles cannot hold
     if column.fold is Fold.MEAN:
-        return replace(facts, kind=Kind.FLOAT, values=None, resolution=None)
-    return replace(
+        return replace(facts, kind=Kind.FLOAT, values=None, resolution=None, certain=None)
+    return replace(  # each value is clamped to the interval before it is folded, and only their number is presumed
         facts, interval=_of_sums(facts.interval, most), values=None, nullable=True,
         certain=_of_sums(facts.interval, None),
     )  # fmt: skip

@@ -70,7 +70,7 @@ NOTHING: Final = Estimate(value=None, low=None, high=None)
 
 
 def estimators(section: Section, confidence: Fraction) -> tuple[Estimator, ...]:
-    """How each output of a section is made of what was measured of a group.
+    """How each output of a section is made of what was measured of all groups.
 
     Args:
         section: What was released.

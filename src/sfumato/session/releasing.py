@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import compress
 from typing import TypeAlias, assert_never
 
 import numpy as np
@@ -56,7 +55,8 @@ def _selected(choice: KeyChoice, found: Found) -> list[Group]:
     candidates, units = zip(*found.keys, strict=True), found.amounts[choice.measure]
     if choice.mechanism is None or not len(units):
         return sorted(candidates)
-    return sorted(compress(candidates, choice.mechanism.kept(units).open_for_noise()))
+    mask = choice.mechanism.kept(units).open_for_noise()
+    return sorted(group for group, is_kept in zip(candidates, mask, strict=True) if is_kept)
 
 
 def _measured(

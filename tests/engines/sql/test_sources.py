@@ -4,7 +4,7 @@ from collections import Counter
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.engines.in_sql import database, run
 
@@ -31,6 +31,9 @@ NAMES = st.none() | st.sampled_from("ab")
 CELLS = {
     "people": st.tuples(NAMES, FEW), "meters": st.tuples(FEW, NAMES), "readings": st.tuples(NAMES, FEW),
     "once": st.tuples(NAMES, FEW), "codes": st.tuples(NAMES, FEW),
+}  # fmt: skip
+OWNED_TWICE = {
+    "people": [("a", 1), ("a", 1)], "meters": [(1, "b"), (1, "b")], "readings": [("b", 0)], "once": [], "codes": [],
 }  # fmt: skip
 ARROW = {"integer": pa.int64(), "text": pa.string()}
 
@@ -70,6 +73,7 @@ TABLES = {one.name: one for one in (PEOPLE, METERS, READINGS, ONCE, CODES)}
 
 @pytest.mark.parametrize("declared", TABLES.values(), ids=lambda one: one.name)
 @given(st.fixed_dictionaries({name: st.lists(cells, max_size=8) for name, cells in CELLS.items()}))
+@example(OWNED_TWICE)
 @settings(max_examples=30, deadline=None)
 def test_the_rows_of_a_table_are_those_of_python(declared, data):
     def read(one):

@@ -1,7 +1,8 @@
 """From rows to entries in SQL: steps 1 and 2 of `Statement`.
 
 Keys and cells with public values are known by their places in a sorted list of those, which is a small table beside the
-SQL: so the rows that lie in none are left out, and places are in the order of the values.
+SQL: so the rows that lie in none are left out, and places are in the order of the values. Whole numbers without a gap
+stand for themselves: a row is kept if its value lies between the ends.
 """
 
 from collections.abc import Mapping, Sequence

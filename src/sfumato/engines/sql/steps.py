@@ -39,7 +39,10 @@ def _of_number(x: Sql, kind: Kind, steps: Steps) -> Sql:
 
 
 def _ends(steps: Steps) -> tuple[float, float] | None:
-    """Two numbers whose steps are the bounds: clamping to them is clamping the steps, because rounding is monotone."""
+    """Two numbers whose steps are the bounds: clamping to them is clamping the steps, because rounding is monotone.
+
+    That is so where doubles are divided and added as IEEE 754 says, as the engine does and Python does here.
+    """
     resolution = float(steps.resolution)
     lower, upper = resolution * steps.lower, resolution * steps.upper
     if not (isfinite(lower) and isfinite(upper)):

@@ -58,8 +58,11 @@ def _length(terms: Sequence[Term]) -> Term:
 
 
 def _joined(terms: Sequence[Term]) -> Term:
-    """None of them NULL, and together no longer than a text that is made may be: told before it is made."""
-    count = figure(len(terms))
+    """None of them NULL, and together no longer than a text that is made may be.
+
+    That is told before it is made, of as much of each as can matter: of the rest no copy is made either.
+    """
+    count, enough = figure(len(terms)), figure(MAX_TEXT + 1)
 
     def joined(pieces: Sql) -> Sql:
         present = operation(exp.EQ, function("LIST_COUNT", pieces), count)
@@ -67,7 +70,8 @@ def _joined(terms: Sequence[Term]) -> Term:
         short = operation(exp.LTE, length, figure(MAX_TEXT))
         return case([(all_of([present, short]), function("ARRAY_TO_STRING", pieces, text("")))])
 
-    return _text(named(exp.Array(expressions=[term.sql for term in terms]), joined))
+    beginnings = [function("SUBSTRING", term.sql, figure(1), enough) for term in terms]
+    return _text(named(exp.Array(expressions=beginnings), joined))
 
 
 TEXTS: Final[Mapping[Function, Lowering]] = {
