@@ -44,7 +44,7 @@ demo: $(VENV)/.demo
 
 test: lint
 	$(BIN)/python -m pytest -q -n 2 --doctest-modules src/sfumato
-	$(BIN)/python -m pytest -n 2 --dist worksteal $(TESTS)
+	$(BIN)/python -m pytest -n 2 --dist worksteal --ignore tests/meta $(TESTS)
 
 quick: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m "not statistical and not mutation" $(TESTS)

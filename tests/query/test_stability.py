@@ -24,7 +24,7 @@ from tests.query.brute_force import (
 from sfumato.query.relations import Part, Source
 from sfumato.query.stability import moved_rows
 
-MORE = 20 if os.environ.get("SFUMATO_FULL_SIZE") else 1
+MORE = 4 if os.environ.get("SFUMATO_FULL_SIZE") else 1
 CHUNKS = 20
 """Trials come in so many chunks, which run on all cores."""
 
@@ -36,13 +36,7 @@ def trials(chunk, count):
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
-def test_no_unit_moves_a_measure_further_than_is_claimed(chunk):
-    for drawn in trials(chunk, 2_000):
-        assert_all_within(drawn)
-
-
-@pytest.mark.parametrize("chunk", range(CHUNKS))
-def test_no_unit_moves_a_measure_further_on_duckdb_which_agrees_with_the_reference_engine(chunk):
+def test_no_unit_moves_a_measure_further_than_is_claimed_on_two_engines_which_agree(chunk):
     for drawn in trials(chunk, 2_000):
         assert_same_within(drawn, "duckdb")
 
