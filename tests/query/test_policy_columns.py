@@ -9,7 +9,9 @@ from sfumato.query.policy import Place
 from sfumato.query.policy_columns import column_of, origin_of
 from sfumato.query.policy_document import ColumnEntry, TableEntry
 
-WARDS = TableEntry.model_validate({"source": "wards.csv", "columns": {"code": {"type": "text"}, "beds": {}}})
+WARDS = TableEntry.model_validate(
+    {"source": "wards.csv", "unit": "public", "columns": {"code": {"type": "text"}, "beds": {}}}
+)
 
 
 def column(**entry):
