@@ -33,7 +33,7 @@ GROUPS, ROWS_PER_UNIT, ROWS_PER_GROUP = 100, 10, 10
 OPENDP = Path(__file__).parent.parent / "peers" / "opendp"
 SALT = "0123456789abcdef" * 2
 UNITS = {
-    "integer": "hash(i) % {units}",
+    "integer": "(hash(i) % {units})::BIGINT",
     "sparse": "(hash(hash(i) % {units}) >> 1)::BIGINT",
     "text": "printf('%016x', hash(hash(i) % {units}))",
 }

@@ -21,4 +21,4 @@ def test_what_is_not_listed_is_refused_because_a_slip_must_not_pass_in_silence()
 @pytest.mark.parametrize("unique", ["code", [1], [["a", 1]]])
 def test_uniqueness_is_a_list_of_columns_and_lists_of_columns(unique):
     with pytest.raises(ValidationError, match="unique"):
-        TableEntry.model_validate({"source": "t.csv", "columns": {}, "unique": unique})
+        TableEntry.model_validate({"source": "t.csv", "unit": "public", "columns": {}, "unique": unique})
