@@ -73,6 +73,29 @@ def test_text_that_is_not_utf_8_is_repaired(tmp_path):
     assert rows(database, own.named(OWNED)) == [("\ufffd", "\ufffd", 1)]
 
 
+class Recording:
+    """A database that keeps what it is asked."""
+
+    def __init__(self, database):
+        self._database, self.asked = database, []
+
+    def execute(self, query):
+        self.asked.append(query)
+        return self._database.execute(query)
+
+    def __getattr__(self, name):
+        return getattr(self._database, name)
+
+
+def test_a_file_without_text_is_not_read_before_it_is_asked_about(tmp_path):
+    path = tmp_path / "numbers.parquet"
+    pq.write_table(pa.table({"v": [1, 2]}), path)
+    database = Recording(duckdb.connect())
+    own = TypedTables(database, {"t": open_source(path)})
+    own.named(Table(name="t", columns={"v": integer()}, unit=EACH_ROW))
+    assert [query.split()[0] for query in database.asked] == ["CREATE", "DESCRIBE", "CREATE"]
+
+
 def test_times_of_parquet_are_read_by_arrow(tmp_path):
     path = tmp_path / "times.parquet"
     pq.write_table(pa.table({"d": pa.array([2**62, 0], pa.timestamp("us"))}), path)

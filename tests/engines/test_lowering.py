@@ -85,7 +85,9 @@ def test_public_keys_are_lists_beside_the_sql():
 def test_a_bucket_holds_the_rows_of_its_units_and_buckets_are_added_up():
     found = lowered("SELECT COUNT(*) FROM visits GROUP BY k", bucket=(3, 8))
     assert 'HASH("u") % 8 = 3' in sql(found.totals).replace("(", "").replace(")", "").replace('HASH"u"', 'HASH("u")')
-    assert sql(added_up(found, table("buckets"))).endswith('FROM "buckets" AS "r" GROUP BY "k0"')
+    both = sql(added_up(found, table("buckets"), found.totals))
+    assert 'FROM "buckets" AS "r" UNION ALL SELECT' in both
+    assert both.endswith('AS "r" GROUP BY "k0"')
 
 
 @pytest.mark.parametrize(("sampling", "hashed"), [(Sampling.MD5, "MD5_NUMBER"), (Sampling.NATIVE, "HASH(")])

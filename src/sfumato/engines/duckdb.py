@@ -21,7 +21,7 @@ from sfumato.engines.duckdb_tables import TypedTables
 from sfumato.engines.lowering import Lowered, added_up, lower, presented
 from sfumato.engines.sources import DataSource, ParquetFile
 from sfumato.engines.sql.bounding import Sampling
-from sfumato.engines.sql.queries import table
+from sfumato.engines.sql.queries import select, table
 from sfumato.engines.sql.relations import Catalogue
 from sfumato.engines.sql.terms import sql
 from sfumato.engines.sql.totals import counts_cells
@@ -116,9 +116,9 @@ class DuckDBEngine:
         if self._buckets > 1 and _adds_up(statement):
             for bucket in range(self._buckets):
                 own = self._lowered(statement, salt, bucket=bucket).totals
-                start = f"INSERT INTO {_BUCKETS}" if bucket else f"CREATE OR REPLACE TEMP TABLE {_BUCKETS} AS"
-                self._database.execute(f"{start} {sql(own)}")
-            totals = added_up(lowered, table(_BUCKETS))
+                so_far = added_up(lowered, table(_BUCKETS), own) if bucket else own
+                self._database.execute(f"CREATE OR REPLACE TEMP TABLE {_BUCKETS} AS {sql(so_far)}")
+            totals = select([], table(_BUCKETS))
         columns: Mapping[str, Any] = self._database.execute(sql(presented(lowered, totals))).fetchnumpy()
         return columns
 

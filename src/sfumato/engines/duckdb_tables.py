@@ -15,7 +15,7 @@ from sfumato.engines.sources import ArrowData, CsvFile, DataSource, ParquetFile
 from sfumato.engines.sql.queries import select
 from sfumato.engines.sql.queries import table as name_of
 from sfumato.engines.sql.sources import is_computed, owned_rows, typed_columns
-from sfumato.engines.sql.terms import column, figure, function, sql
+from sfumato.engines.sql.terms import column, function, sql
 from sfumato.query.schema import Table
 
 SCHEMA: Final = "typed"
@@ -83,8 +83,10 @@ class TypedTables:
         texts = [
             function("SUM", function("LENGTH", column(name))) for name in table.columns if storage[name] == "VARCHAR"
         ]
+        if not texts:
+            return
         try:
-            self._database.execute(sql(select([*texts, figure(1)], name_of(raw)))).fetchall()
+            self._database.execute(sql(select(texts, name_of(raw)))).fetchall()
         except duckdb.Error:
             self._database.execute(f"DROP VIEW {sql(name_of(raw))}")
             self._database.register(raw, read_parquet(path, table))

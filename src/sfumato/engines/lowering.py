@@ -77,13 +77,14 @@ def lower(
     )  # fmt: skip
 
 
-def added_up(lowered: Lowered, source: exp.Table) -> exp.Select:
-    """The totals of all buckets, from a table of those of each."""
+def added_up(lowered: Lowered, so_far: exp.Table, own: exp.Select) -> exp.Select:
+    """The totals of several buckets, from a table of those before and the totals of one more."""
     marks = [mark.column for mark in lowered.marks]
     names = [KEPT, *(f"t{place}" for place in range(lowered.measure_count))]
-    return select(
-        [*marks, *(aliased(function("SUM", column(name)), name) for name in names)], source, group_by=marks
+    both = exp.union(
+        *(select([*marks, *map(column, names)], one) for one in (so_far, own)), distinct=False, copy=False
     )  # fmt: skip
+    return select([*marks, *(aliased(function("SUM", column(name)), name) for name in names)], both, group_by=marks)
 
 
 def presented(lowered: Lowered, totals: exp.Select) -> exp.Select:
