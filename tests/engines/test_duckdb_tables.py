@@ -93,7 +93,7 @@ def test_a_file_without_text_is_not_read_before_it_is_asked_about(tmp_path):
     database = Recording(duckdb.connect())
     own = TypedTables(database, {"t": open_source(path)})
     own.named(Table(name="t", columns={"v": integer()}, unit=EACH_ROW))
-    assert [query.split()[0] for query in database.asked] == ["CREATE", "DESCRIBE", "CREATE"]
+    assert {query.split()[0] for query in database.asked} == {"CREATE", "DESCRIBE"}
 
 
 def test_times_of_parquet_are_read_by_arrow(tmp_path):
