@@ -4,7 +4,7 @@ Three questions, each in a process of its own whose peak of memory is shown, on 
 million units: by 100 public groups, by as many private groups as there are units, of which few have units enough to be
 in the answer, and by a million that nearly all have. Units are handled in buckets, one after the other.
 
-Usage: python benchmarks/engine/bench_memory.py [--rows 100000000] [--buckets 16] [--memory 2500MB]
+Usage: python benchmarks/engine/bench_memory.py [--rows 100000000] [--buckets 16] [--memory 3GB]
 """
 
 import argparse
@@ -52,7 +52,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rows", type=int, default=100_000_000)
     parser.add_argument("--buckets", type=int, default=16)
-    parser.add_argument("--memory", default="2500MB")
+    parser.add_argument("--memory", default="3GB")
     parser.add_argument("--ask", nargs=2, help="a file and a question: what the process of one question runs")
     options = parser.parse_args()
     if options.ask:

@@ -85,16 +85,16 @@ MUTANTS = (
     Mutant(
         name="the margin of a ratio does not hold what is between two steps",
         edits=(("numeric/ratios.py", "deviations - 0.5 - margin", "deviations - margin"),),
-        tests=("tests/numeric/test_ratios.py",),
+        tests=("tests/numeric/test_ratios.py::test_so_are_ratios_that_make_the_noise_of_the_count_the_wider",),
     ),
     Mutant(
         name="a ratio is held half as often as is said",
         edits=(("numeric/ratios.py", "float(failure / 2)", "float(failure)"),),
-        tests=("tests/numeric/test_ratios.py",),
+        tests=("tests/numeric/test_ratios.py::test_wide_noise_is_covered_hardly_more_often_than_is_said",),
     ),
     Mutant(
         name="what may be any ratio ends somewhere",
         edits=(("numeric/ratios.py", "np.where(is_all_held, reach, far)", "far"),),
-        tests=("tests/numeric/test_ratios.py",),
+        tests=("tests/numeric/test_ratios.py::test_the_distances_reach_to_the_last_ratio_that_is_held",),
     ),
 )
