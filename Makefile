@@ -13,7 +13,7 @@ help:
 	@echo "make test    set up, then lint and run every test"
 	@echo "make lint    ruff, mypy, import directions, shape of the code"
 	@echo "make audit   statistical tests at full size, and mutations one by one"
-	@echo "make soak    kills and races, many rounds"
+	@echo "make soak    kills and races, many rounds; random examples that no run has seen"
 	@echo "make bench   speed, as ratios in one run (make peers first, to compare with other libraries)"
 	@echo "make docs    check that every link, name and example of the docs holds"
 	@echo "make matrix  the quick tests on every Python >= 3.11 that is present"
@@ -66,6 +66,7 @@ audit: $(VENV)/.test
 
 soak: $(VENV)/.test
 	SFUMATO_FULL_SIZE=1 $(BIN)/python -m pytest -n 2 tests/ledger
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not statistical and not mutation" --hypothesis-profile=new $(TESTS)
 
 # Peers exclude each other, so each has an environment of its own; they are measured, never imported.
 peers: $(VENV)/.uv

@@ -12,6 +12,7 @@ import pytest
 
 from sfumato.engines.arrow_tables import arrow_table, check_types, holds_times, parquet_schema, read_parquet, repaired
 from sfumato.errors import EngineError, ParameterError
+from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.schema import Limits, Table, boolean, date, integer, real, text, timestamp
 
 TIMES = [pa.date32(), pa.date64(), pa.timestamp("s"), pa.timestamp("ns"), pa.timestamp("us", "Europe/Rome")]
@@ -82,15 +83,9 @@ def test_plain_types_are_read(kind):
 
 @pytest.mark.parametrize("kind", [pa.float64(), pa.decimal128(9, 2)], ids=str)
 def test_ids_are_not_stored_as_fractions(kind):
-    by_unit = Table(name="t", columns={"v": integer()}, unit=_unit("v"), limits=Limits(max_rows_per_unit=1))
+    by_unit = Table(name="t", columns={"v": integer()}, unit=UnitColumn("v"), limits=Limits(max_rows_per_unit=1))
     with pytest.raises(ParameterError, match="ids"):
         check_types(pa.schema([("v", kind)]), by_unit)
-
-
-def _unit(column):
-    from sfumato.privacy.neighbors import UnitColumn
-
-    return UnitColumn(column)
 
 
 def test_bytes_that_are_not_utf_8_are_repaired_also_in_dictionaries():

@@ -74,14 +74,14 @@ def test_rows_of_a_public_table_match_over_all_rows():
 
 
 def test_declared_matches_are_taken_one_after_the_other():
-    columns = {"a": text(), "b": text()}
-    rows = [{"a": a, "b": b} for a in "xy" for b in "12"]
-    kept = {
-        order: owned(Table(name="t", columns=columns, unit=PUBLIC, matches={(name,): 1 for name in order}), t=rows)
-        for order in ("ab", "ba")
-    }
-    first = owned(Table(name="t", columns=columns, unit=PUBLIC, matches={("a",): 1}), t=rows)
-    assert set(kept["ab"]) <= set(first)
+    def left(names, pairs):
+        matches = {(name,): 1 for name in names}
+        table = Table(name="t", columns={"a": text(), "b": text()}, unit=PUBLIC, matches=matches)
+        return [a + b for _, a, b in owned(table, t=[dict(zip("ab", pair, strict=True)) for pair in pairs])]
+
+    pairs = ["x1", "x3", "z1", "z2"]  # of which it makes a difference
+    assert left("ab", pairs) == left("b", left("a", pairs)) == ["x1"]
+    assert left("ba", pairs) == left("a", left("b", pairs)) == ["x1", "z2"]
 
 
 MATCHED = Table(

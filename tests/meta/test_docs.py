@@ -9,6 +9,7 @@ import sys
 import pytest
 from tests.meta.repository import ROOT, SOURCE, documents, modules, name, texts, tree
 
+import sfumato as sf
 from sfumato import errors, mechanisms
 from sfumato.privacy.events import DiscreteLaplaceEvent
 from sfumato.query import statistics
@@ -182,6 +183,13 @@ def test_the_page_of_sql_has_every_function_of_columns_in_python(method):
 @pytest.mark.parametrize("function", ["coalesce", "constant", "greatest", "least", "when"])
 def test_the_page_of_sql_has_every_function_of_several_columns(function):
     assert f"`sf.{function}(" in texts()[SQL]
+
+
+@pytest.mark.parametrize("label", [label for label in sf.__all__ if not label.startswith("__")])
+def test_every_public_name_is_in_the_docs(label):
+    shown = (ROOT / "README.md", ROOT / "docs")
+    pages = [text for path, text in documents().items() if any(path.is_relative_to(place) for place in shown)]
+    assert any(re.search(rf"\b(sf|sfumato)\.{label}\b", page) for page in pages)
 
 
 def test_there_are_statistics():

@@ -14,13 +14,20 @@ MUTANTS = (
     ),
     Mutant(
         name="a group that changes counts once",
-        edits=(("query/stability.py", "return 2 * moved_rows(child)", "return moved_rows(child)"),),
+        edits=(("query/stability.py", "return 2 * _moved(child, table)", "return _moved(child, table)"),),
         tests=(f"{TINY}test_f1_e6_no_operator_moves_more_rows_than_it_is_said_to_and_what_it_does_move_is_known",),
     ),
     Mutant(
         name="a union of a table with itself moves as one row",
-        edits=(("query/stability.py", "return moved_rows(left) + moved_rows(right)", "return moved_rows(left)"),),
+        edits=(
+            ("query/stability.py", "return _moved(left, table) + _moved(right, table)", "return _moved(left, table)"),
+        ),
         tests=(f"{TINY}test_f1_e6_no_operator_moves_more_rows_than_it_is_said_to_and_what_it_does_move_is_known",),
+    ),
+    Mutant(
+        name="the table of which the fewest rows move is the one that counts",
+        edits=(("query/stability.py", "return max((_moved(", "return min((_moved("),),
+        tests=("tests/query/test_textbook_sensitivities.py",),
     ),
     Mutant(
         name="a unit that takes the place of another moves as one",
@@ -211,6 +218,11 @@ MUTANTS = (
     Mutant(
         name="a statistic is the same question whatever it is clamped to",
         edits=(("query/canonical.py", 'frozenset({"value", "first"', 'frozenset({"bounds", "value", "first"'),),
+        tests=("tests/query/test_canonical.py::test_whatever_changes_an_exact_answer_makes_another_question",),
+    ),
+    Mutant(
+        name="rows that are sampled below a join are the same whatever their columns",
+        edits=(("query/canonical.py", "_form(bound_joins(group_by.child))", "_form(group_by.child)"),),
         tests=("tests/query/test_canonical.py::test_whatever_changes_an_exact_answer_makes_another_question",),
     ),
     Mutant(

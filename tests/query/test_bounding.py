@@ -22,6 +22,8 @@ from sfumato.query.relations import (
     Distinct,
     Except,
     Filter,
+    Fold,
+    Folded,
     Grouped,
     Intersect,
     Join,
@@ -189,13 +191,11 @@ def test_nothing_is_known_of_matches_where_rows_of_two_sides_meet(node):
 
 def test_both_sides_of_a_join_within_units_are_bounded_wherever_it_is():
     inside = Bound(T, 8), Bound(S, 5)
-    assert bound_joins(Filter(join(), TRUE), has_owners=True) == Filter(join(*inside), TRUE)
+    assert bound_joins(Filter(join(), TRUE)) == Filter(join(*inside), TRUE)
     nested = SemiJoin(child=T, other=UnionAll(join(), join()), on=())
-    assert bound_joins(nested, has_owners=True) == SemiJoin(
-        child=T, other=UnionAll(join(*inside), join(*inside)), on=()
-    )
+    assert bound_joins(nested) == SemiJoin(child=T, other=UnionAll(join(*inside), join(*inside)), on=())
     twice = Select(join(), (("k", ColumnRef("k")), ("w", ColumnRef("v"))))
-    bounded = bound_joins(join(twice, S, (("w", "s_v"),)), has_owners=True)
+    bounded = bound_joins(join(twice, S, (("w", "s_v"),)))
     assert bounded.left == Bound(replace_child(twice, join(*inside)), 40)
 
 
@@ -204,9 +204,8 @@ def test_rows_that_meet_several_public_ones_are_bounded_before_they_do():
     unique = public({("p_code",): 1})
     dear, free = (join(T, table, (("v", "p_code"),)) for table in (CODES, unique))
     assert (matches(dear), matches(free)) == (3, 1)
-    assert bound_joins(dear, has_owners=True) == join(Bound(T, 8), CODES, (("v", "p_code"),))
-    assert bound_joins(free, has_owners=True) == free
-    assert bound_joins(dear, has_owners=False) == dear
+    assert bound_joins(dear) == join(Bound(T, 8), CODES, (("v", "p_code"),))
+    assert bound_joins(free) == free
 
 
 def test_a_row_has_no_more_partners_than_its_unit_has_rows():
@@ -220,10 +219,18 @@ def replace_child(select, child):
 
 def test_nothing_else_is_bounded():
     with_public = join(right=public({("p_code",): 1}), on=(("k", "p_code"),))
-    rows = Source(Table(name="r", columns={"k": integer()}, unit=EACH_ROW))
+    rows = Source(Table(name="r", columns={"k": integer(), "c": text()}, unit=EACH_ROW))
     keyed = join(Grouped(rows, ("k",), ()), Grouped(Select(rows, (("j", ColumnRef("k")),)), ("j",), ()), (("k", "j"),))
-    for relation, has_owners in ((with_public, True), (T, True), (Distinct(UnionAll(T, T)), True), (keyed, False)):
-        assert bound_joins(relation, has_owners=has_owners) == relation
+    for relation in (with_public, T, Distinct(UnionAll(T, T)), keyed, join(rows, CODES, (("c", "p_code"),))):
+        assert bound_joins(relation) == relation
+
+
+def test_public_rows_are_not_bounded_wherever_they_meet():
+    one_row = Select(Grouped(CODES, (), (Folded("n", Fold.COUNT_ROWS),)), (("m", ColumnRef("n")),))
+    counts = Source(Table(name="q", columns={"q": integer(), "r": integer()}, unit=PUBLIC, matches={("q",): 3}))
+    both = join(one_row, counts, (("m", "q"),))
+    assert matches(both) == 3
+    assert bound_joins(join(T, both, (("k", "r"),))) == join(Bound(T, 8), both, (("k", "r"),))
 
 
 def test_a_relation_is_public_if_all_of_its_tables_are():

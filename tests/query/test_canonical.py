@@ -172,6 +172,7 @@ DAYS, PAID = visits.select("visitor", "day"), bills.select("visitor", "day")
 JOINED = visits.join(bills, on=["visitor", "day"])
 PER_DAY = visits.group_by("day").fold(n=sf.count(), long=sf.max("hours"), short=sf.min("hours"))
 TO_WARD = {"ward": "code"}
+SHARED = frame(replace(WARDS, name="shared", matches={("code",): 2}))
 ROWS = [
     people, visits, bills, wards,
     people.filter(people.age > 50), people.filter(people.age >= 50), people.filter(people.age > 51),
@@ -181,6 +182,7 @@ ROWS = [
     JOINED, visits.join(bills, on=["visitor", "day"], how="left"), visits.join(bills, on="visitor", suffix="_b"),
     visits.drop("ward").join(bills, on=["visitor", "day"]),  # within units rows are sampled by all their columns
     visits.join(wards, on=TO_WARD), visits.join(wards, on=TO_WARD, how="left"),
+    visits.join(SHARED, on=TO_WARD), visits.drop("day").join(SHARED, on=TO_WARD),  # as above, if many may match
     visits.semi_join(bills, on="day"), visits.anti_join(bills, on="day"), visits.semi_join(bills, on="visitor"),
     PER_DAY, visits.fold(n=sf.count()), visits.per_unit(rows=1), visits.per_unit(rows=2), visits.per_unit(groups=1),
 ]  # fmt: skip

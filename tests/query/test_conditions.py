@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from sfumato.errors import NotPrivateError, ParameterError
-from sfumato.query.conditions import between, is_in, literal
-from sfumato.query.expressions import And, ColumnRef, Compare, Comparison, IsIn, Literal
+from sfumato.query.conditions import between, literal
+from sfumato.query.expressions import And, ColumnRef, Compare, Comparison, Literal
 
 AGE = ColumnRef("age")
 NOON = datetime.fromisoformat("2026-01-31T12:00")
@@ -53,12 +53,6 @@ def test_a_time_with_a_zone_is_refused():
 def test_null_is_no_constant():
     with pytest.raises(NotPrivateError, match="IS NULL"):
         literal(None)
-
-
-def test_a_list_of_constants_holds_at_least_one():
-    assert is_in(AGE, [literal(1), literal(2)]) == IsIn(AGE, (literal(1), literal(2)))
-    with pytest.raises(ParameterError, match="at least one"):
-        is_in(AGE, [])
 
 
 def test_between_holds_both_ends():

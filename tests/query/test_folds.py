@@ -7,8 +7,8 @@ from sfumato.engines.scalars import evaluate
 from sfumato.errors import NotPrivateError, ParameterError
 from sfumato.query import statistics
 from sfumato.query.expressions import ColumnRef, Literal
-from sfumato.query.folds import clamped, folded
-from sfumato.query.relations import Fold
+from sfumato.query.folds import clamped, folded, grouped, with_columns
+from sfumato.query.relations import Fold, Folded, Grouped, Select
 
 SHAPE = frame(BILLS).shape
 AMOUNT = ColumnRef("amount")
@@ -68,3 +68,20 @@ def test_a_value_that_is_never_null_is_clamped_without_a_case():
 def test_a_column_that_does_not_exist_is_refused():
     with pytest.raises(ParameterError, match="nosuch"):
         folded("x", statistics.sum("nosuch", bounds=(0, 1)), SHAPE)
+
+
+def test_a_key_that_holds_the_unit_is_a_value_of_the_group():
+    bills, n = frame(BILLS).relation, Folded("n", Fold.COUNT_ROWS)
+    unit = Folded("visitor", Fold.MIN, ColumnRef("visitor"))
+    assert grouped(bills, ("visitor", "day"), (n,), used=("visitor", "n")) == Grouped(bills, ("day",), (unit, n))
+    assert grouped(bills, ("visitor", "day"), (n,), used=("n",)) == Grouped(bills, ("day",), (n,))
+    assert grouped(bills, ("visitor",), (), used=()) == Grouped(bills, (), (unit,))
+    people = frame(PEOPLE).relation
+    assert grouped(people, ("age",), (n,), used=()) == Grouped(people, ("age",), (n,))
+
+
+def test_columns_that_are_a_relation_s_own_leave_it_as_it_is():
+    bills = frame(BILLS).relation
+    own = tuple((name, ColumnRef(name)) for name in ("visitor", "day", "amount"))
+    assert with_columns(bills, own) is bills
+    assert with_columns(bills, own[:2]) == Select(bills, own[:2])

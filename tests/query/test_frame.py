@@ -5,6 +5,7 @@ from tests.query.frames import BILLS, PEOPLE, VISITS, WARDS, frame
 
 from sfumato.errors import NotPrivateError, ParameterError
 from sfumato.query import statistics as sf
+from sfumato.query.bounding import limits_of
 from sfumato.query.canonical import question_text
 from sfumato.query.expressions import ColumnRef
 from sfumato.query.handles import when
@@ -43,7 +44,7 @@ def test_keys_are_renamed_and_computed():
 
 def test_a_computed_key_may_have_the_name_of_a_column_that_statistics_still_read():
     question = people.group_by(age=DECADE).agg(mean=sf.mean("age")).child
-    assert question.child.keys == ("age_1",)
+    assert question.child.keys == ("age_2",)
     assert question.child.labels == ("age",)
     assert question.statistics[0][1].value == ColumnRef("age")
 
@@ -114,7 +115,7 @@ def test_totals_are_grouping_sets():
 
 def test_sets_are_said_by_the_names_of_the_answer():
     groups = people.group_by(age=DECADE).grouping_sets(("age",), ())
-    assert groups.agg(n=sf.count()).child.child.sets == (("age_1",), ())
+    assert groups.agg(n=sf.count()).child.child.sets == (("age_2",), ())
 
 
 def test_a_fold_is_a_frame_of_exact_statistics():
@@ -130,6 +131,13 @@ def test_a_fold_without_keys_has_one_row_a_unit():
     each = visits.fold(total=sf.sum("hours"))
     assert each.relation.keys == ()
     assert each.total.facts.interval.upper == 1000
+
+
+def test_a_key_that_holds_the_unit_makes_no_more_than_one_row_a_unit():
+    each = visits.group_by("visitor").fold(n=sf.count())
+    assert each.relation.keys == ()
+    assert limits_of(each.relation).max_rows_per_unit == 1
+    assert names(visits.group_by("visitor", date="day").fold(n=sf.count())) == ["visitor", "date", "n"]
 
 
 def test_keys_of_a_fold_are_renamed_behind_it():
@@ -177,6 +185,11 @@ BOTH_FACES = [
      visits.join(wards, on={"ward": "code"}).group_by("beds").agg(m=sf.mean("hours"))),
     ("SELECT sex, smoker, COUNT(*) FROM people GROUP BY ROLLUP (sex, smoker)",
      people.group_by("sex", "smoker").rollup().agg(n=sf.count())),
+    ("SELECT AVG(n) FROM (SELECT visitor, COUNT(*) AS n FROM visits GROUP BY visitor) AS v",
+     visits.group_by("visitor").fold(n=sf.count()).agg(m=sf.mean("n"))),
+    ("SELECT COUNT(*) FROM (SELECT visitor AS v, day FROM visits GROUP BY 1, 2) AS d JOIN bills ON v = visitor",
+     visits.group_by("visitor", "day").fold().rename(visitor="v", day="d").join(bills, on={"v": "visitor"})
+     .agg(n=sf.count())),
 ]  # fmt: skip
 
 

@@ -39,12 +39,14 @@ WRITTEN = [
     (DAYS.filter(DAYS.day > 1).distinct().relation, "SELECT DISTINCT visitor, day FROM visits WHERE day > 1"),
     (Bound(DAYS.relation, 3), "SELECT visitor, day FROM visits LIMIT 3 PER UNIT"),
     (visits.group_by("day").fold(n=sf.count(), m=sf.sum("hours")).relation,
-     "SELECT day, COUNT(*) AS n, SUM(hours) AS m FROM visits GROUP BY day"),
+     "SELECT day, COUNT(*) AS n, SUM(hours) AS m FROM visits GROUP BY /* unit */, day"),
     (visits.group_by(odd=visits.day % 2).fold(
         a=sf.count("ward"), b=sf.count_distinct("ward"), c=sf.mean("hours"), d=sf.min("day"), e=sf.max("day")).relation,
      ("SELECT day % 2 AS odd, COUNT(ward) AS a, COUNT(DISTINCT ward) AS b, AVG(hours) AS c, MIN(day) AS d, "
-      "MAX(day) AS e FROM visits GROUP BY day % 2")),
-    (visits.fold(n=sf.count()).relation, "SELECT COUNT(*) AS n FROM visits"),
+      "MAX(day) AS e FROM visits GROUP BY /* unit */, day % 2")),
+    (visits.fold(n=sf.count()).relation, "SELECT COUNT(*) AS n FROM visits GROUP BY /* unit */"),
+    (people.group_by("sex").fold(n=sf.count()).relation, "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex"),
+    (wards.fold(b=sf.sum("beds")).relation, "SELECT SUM(beds) AS b FROM wards"),
 ]  # fmt: skip
 
 
@@ -56,7 +58,7 @@ def test_a_relation_is_written_with_as_few_sub_queries_as_it_allows(relation, te
 def test_steps_behind_a_sub_query_stand_around_it():
     totals = visits.fold(n=sf.count())
     text = relation_sql(totals.filter(totals.n > 2).relation)
-    assert text == "SELECT n FROM (SELECT COUNT(*) AS n FROM visits) WHERE n > 2"
+    assert text == "SELECT n FROM (SELECT COUNT(*) AS n FROM visits GROUP BY /* unit */) WHERE n > 2"
     assert relation_sql(DAYS.union(PAID).select("day").relation).startswith("SELECT day FROM ((SELECT visitor, day")
 
 

@@ -1,5 +1,6 @@
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from tests.query.frames import PEOPLE, frame
 
@@ -69,6 +70,7 @@ def test_what_is_computed_is_asked_like_a_column():
         (lambda: sf.sum("x", bounds="wide"), '"auto"'),
         (lambda: sf.sum("x", bounds=(1, 2, 3)), "a pair"),
         (lambda: sf.sum("x", bounds=5), "a pair"),
+        (lambda: sf.sum("x", bounds=np.array([0, 100])), "a pair"),
         (lambda: sf.sum("x", bounds=(0, float("inf"))), "finite"),
         (lambda: sf.quantile("x", "a lot"), "quantile"),
         (lambda: sf.histogram("x", edges=[0, "much"]), "edges"),

@@ -199,6 +199,7 @@ def by(rows, *keys, name="n"):
 
 
 OTHER = Select(ROWS, (("j", K), ("w", V)))
+ELSEWHERE = Source(replace(ROWS.table, name="elsewhere"))
 E6_STABILITIES = [
     (ROWS, 1),
     (FILTERED, 1),
@@ -209,6 +210,9 @@ E6_STABILITIES = [
     (by(ROWS, "k"), 2),
     (by(by(ROWS, "k"), "n", name="m"), 4),
     (UnionAll(ROWS, OTHER), 2),
+    (UnionAll(ROWS, ELSEWHERE), 1),
+    (UnionAll(ELSEWHERE, by(ROWS, "k")), 2),
+    (Join(left=by(ROWS, "k"), right=by(Select(ELSEWHERE, (("j", K),)), "j", name="m"), on=(("k", "j"),)), 2),
     (Intersect(ROWS, OTHER), 2),
     (Except(ROWS, UnionAll(ROWS, ROWS)), 3),
     (Join(left=by(ROWS, "k"), right=by(OTHER, "j", name="m"), on=(("k", "j"),)), 4),

@@ -93,10 +93,10 @@ def test_choices_are_said_with_what_a_row_costs():
     assert about("noise", TOWNS, TopK(ref("size")))[0].endswith(", free")
 
 
-@pytest.mark.parametrize("quantile", [0, 1])
-def test_extremes_are_said(quantile):
+@pytest.mark.parametrize(("quantile", "end"), [(0, "smallest"), (1, "largest")])
+def test_extremes_are_said_with_their_rank(quantile, end):
     (noise,) = about("noise", PEOPLE, ("q", Quantile(ref("age"), Fraction(quantile))), epsilon=1)
-    assert "101 values" in noise
+    assert noise.startswith(f"number 16 from the {end}: permute-and-flip over 101 values")
 
 
 def test_every_measure_has_a_name():

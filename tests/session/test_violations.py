@@ -2,6 +2,7 @@ import pyarrow as pa
 import pytest
 from tests.session.opening import CUSTOMERS, LINES, NATIONS, ORDERS, SHOP
 
+from sfumato.engines.duckdb import DuckDBEngine
 from sfumato.engines.reference import ReferenceEngine
 from sfumato.engines.sources import open_source
 from sfumato.privacy.neighbors import UnitColumn
@@ -12,9 +13,9 @@ LIMITS = Limits(max_rows_per_unit=9)
 SOURCES = {name: open_source(frame) for name, frame in SHOP.items()}
 
 
-def broken(table, sources=SOURCES):
+def broken(table, sources=SOURCES, start=ReferenceEngine):
     """How often each claim is broken, in the order of the claims."""
-    return list(violations(table, sources, ReferenceEngine).values())
+    return list(violations(table, sources, start).values())
 
 
 @pytest.mark.parametrize(("table", "counts"), [(LINES, [1]), (ORDERS, [0, 1]), (CUSTOMERS, [1]), (NATIONS, [1])])
@@ -46,8 +47,16 @@ def test_a_path_of_several_steps_leads_to_nobody_if_any_of_them_does():
     assert [broken(one, sources) for one in (a, b, c)] == [[1], [3], [5]]
 
 
-def test_each_claim_is_counted_by_itself_within_the_rows_of_one_unit():
+def test_tables_may_be_called_anything():
+    owners = table("t (all)", "k", "who", unit=UnitColumn("who"))
+    made = table("t", "k", "m", unit=UnitPath("k", owners, "k"), matches={("m",): 1})
+    sources = {"t (all)": rows(k=[1, 2], who=[7, 8]), "t": rows(k=[1, 1, 2, 3], m=[5, 5, 5, 5])}
+    assert broken(made, sources) == [1, 1]
+
+
+@pytest.mark.parametrize("start", [ReferenceEngine, DuckDBEngine])
+def test_each_claim_is_counted_by_itself_within_the_rows_of_one_unit(start):
     matches = {("x",): 1, ("x", "y"): 1, ("y",): 2}
     made = table("t", "u", "x", "y", unit=UnitColumn("u"), matches=matches)
     source = rows(u=[1, 1, 1, 1, 2, None, 1], x=[5, 5, 5, 6, 5, 5, None], y=[1, 1, 2, 1, 1, 1, 1])
-    assert broken(made, {"t": source}) == [1, 2, 1, 2]  # the owner is missing once; of y = 1 are there four
+    assert broken(made, {"t": source}, start) == [1, 2, 1, 2]  # the owner is missing once; of y = 1 are there four

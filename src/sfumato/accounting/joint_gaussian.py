@@ -13,6 +13,7 @@ from sfumato.accounting.pld.accountant import PLDAccountant
 from sfumato.errors import ParameterError
 from sfumato.numeric.rationals import Number, positive, positive_integer, sqrt_up
 from sfumato.privacy.events import ComposedEvent, DiscreteGaussianEvent
+from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation
 
 _BITS: Final = 32
 _MARGINS: Final = (Fraction(0), *(Fraction(1, 2**k) for k in range(20, -2, -2)))
@@ -82,12 +83,18 @@ def _joint(
     raise ParameterError("epsilon", str(epsilon), "asks for noise too narrow to be certified for several answers")
 
 
+def accountant_of(
+    event: ComposedEvent, *, neighboring_relation: NeighboringRelation = ADD_OR_REMOVE_ONE
+) -> GDPAccountant | PLDAccountant:
+    """Who prices several Gaussian answers: the fast accountant, or another where noise is too narrow for that."""
+    fast = GDPAccountant(neighboring_relation=neighboring_relation)
+    return fast if fast.supports(event) else PLDAccountant(neighboring_relation=neighboring_relation)
+
+
 def _is_within(event: ComposedEvent, epsilon: Fraction, delta: Fraction) -> bool:
-    """Whether an accountant certifies it: the fast one, or another where noise is too narrow for that to price."""
-    for accountant in (GDPAccountant(), PLDAccountant()):
-        if accountant.supports(event):
-            return accountant.compose(event).epsilon(delta) <= epsilon
-    return False
+    """Whether an accountant certifies it."""
+    accountant = accountant_of(event)
+    return accountant.supports(event) and accountant.compose(event).epsilon(delta) <= epsilon
 
 
 def _short(value: Fraction) -> Fraction:

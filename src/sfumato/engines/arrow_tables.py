@@ -174,7 +174,7 @@ def _text(value: object) -> str | None:
         case str():
             # the text itself, whatever a subclass shows; half a surrogate pair becomes a question mark
             return str.encode(value, errors="replace").decode()
-        case datetime() if value == value:  # noqa: PLR0124 # a missing time is not equal to itself
+        case datetime(year=int()):  # a missing time has no year
             moment = as_timestamp(value)
             return None if moment is None else moment.isoformat()
         case date() if not isinstance(value, datetime):

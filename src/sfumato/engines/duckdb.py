@@ -91,7 +91,7 @@ class DuckDBEngine:
     def prepare(self, table: Table) -> None:
         """Store a table by its units, which makes questions about it faster and changes no answer.
 
-        It stays as it is stored: what the source says later is not seen.
+        It stays as it is stored, also if it is prepared again: what the source says later, the next session sees.
 
         Args:
             table: One whose rows have owners; others are left where they are.
@@ -124,7 +124,7 @@ class DuckDBEngine:
 
     @contextmanager
     def _lists(self, lowered: Lowered) -> Iterator[None]:
-        """The lists of public keys and cells, as tables."""
+        """The lists of public keys and cells, as tables; after it neither these nor the buckets are left."""
         for mark in lowered.lists:
             self._database.register(mark.table, list_table(mark))
         try:

@@ -33,7 +33,6 @@ class PreparedTables:
         self._database = database
         self._typed = typed
         self._made: list[tuple[Table, exp.Table]] = []
-        self._kinds: set[Kind] = set()
 
     def prepare(self, table: Table) -> None:
         """Store a table whose rows have owners by its units; any other is best read where it is.

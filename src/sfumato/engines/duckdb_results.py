@@ -9,7 +9,7 @@ import numpy.typing as npt
 from sfumato.engines.base import Found, Integers
 from sfumato.engines.lowering import LOW_BITS, Lowered
 from sfumato.engines.sql.entries import Mark
-from sfumato.query.kinds import Kind
+from sfumato.query.kinds import TIMES, Kind
 from sfumato.query.schema import Key
 
 _FITTING: Final = (-2, 1)
@@ -35,7 +35,7 @@ def _values(mark: Mark, column: npt.NDArray[Any]) -> Sequence[Key]:
     """Keys as Python has them; those of a list by their places in it."""
     if mark.values is not None:
         return [mark.values[place] for place in column.tolist()]
-    if mark.kind in {Kind.DATE, Kind.TIMESTAMP}:
+    if mark.kind in TIMES:
         column = column.astype("datetime64[D]" if mark.kind is Kind.DATE else "datetime64[us]")
     values: list[Key] = column.tolist()
     return values

@@ -46,10 +46,10 @@ class TypedTables:
         """
         for made, name in self._made:
             if made == table:
-                return name.copy()
+                return name
         name = self._make(table, next(self._numbers))
         self._made.append((table, name))
-        return name.copy()
+        return name
 
     def _make(self, table: Table, number: int) -> exp.Table:
         """A table of what is read once, or has to be looked up; a view of all else, which stays where it is."""

@@ -9,11 +9,12 @@ number are NULL. So a double is infinite only in a column, as a constant, or whe
 import math
 import operator
 from collections.abc import Callable, Mapping
+from datetime import date
 from fractions import Fraction
 from functools import partial
 from typing import Final
 
-from sfumato.engines import arithmetic, dates, letters, texts
+from sfumato.engines import arithmetic, dates, texts
 from sfumato.engines.values import MAX_INT64, MIN_INT64, Cell, Row, converted, greatest_of, least_of
 from sfumato.query.expressions import (
     OPERATORS,
@@ -35,6 +36,7 @@ from sfumato.query.expressions import (
 )
 from sfumato.query.functions import Function
 from sfumato.query.kinds import Kind
+from sfumato.query.letters import lowered, raised
 
 
 def evaluate(expression: Expression, row: Row) -> Cell:
@@ -82,14 +84,19 @@ def holds(condition: Condition, row: Row) -> bool:
 
 def compared(comparison: Comparison, first: Cell, second: Cell) -> bool | None:
     """A comparison of two cells of one kind; of a whole number and a float as doubles, as engines do."""
-    if first is None or second is None:
-        return None
-    if isinstance(first, float) or isinstance(second, float):
-        first, second = float(first), float(second)  # type: ignore[arg-type] # both are numbers, says `facts_of`
-    return OPERATORS[comparison](first, second)
+    compare = OPERATORS[comparison]
+    match first, second:
+        case (None, _) | (_, None):
+            return None
+        case int(), float():
+            return compare(float(first), second)
+        case float(), int():
+            return compare(first, float(second))
+        case _:
+            return compare(first, second)
 
 
-def constant(value: Value) -> Cell:
+def constant(value: Value) -> float | str | date:
     """A constant as a cell."""
     return number(value) if isinstance(value, Fraction) else value
 
@@ -175,8 +182,8 @@ _STRICT: Final[Mapping[Function, Callable[..., Cell]]] = {
     Function.TO_BOOLEAN: partial(converted, kind=Kind.BOOLEAN),
     Function.TO_DATE: partial(converted, kind=Kind.DATE),
     Function.TO_TIMESTAMP: partial(converted, kind=Kind.TIMESTAMP),
-    Function.LOWER: letters.lowered,
-    Function.UPPER: letters.raised,
+    Function.LOWER: lowered,
+    Function.UPPER: raised,
     Function.LENGTH: len,
     Function.SUBSTRING: texts.substring,
     Function.TRIM: lambda text: text.strip(" "),

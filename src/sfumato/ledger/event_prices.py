@@ -4,8 +4,7 @@ from fractions import Fraction
 from math import inf
 
 from sfumato.accounting.basic import BasicAccountant
-from sfumato.accounting.gdp import GDPAccountant
-from sfumato.accounting.pld.accountant import PLDAccountant
+from sfumato.accounting.joint_gaussian import accountant_of
 from sfumato.privacy.events import ApproxEvent, ComposedEvent, DiscreteGaussianEvent, Event
 from sfumato.privacy.neighbors import NeighboringRelation
 
@@ -47,7 +46,5 @@ def price_of(event: Event, *, delta: Fraction, neighboring_relation: Neighboring
         return inf
     fixed = basic.compose(ComposedEvent(tuple(others))).epsilon(stated) if others else Fraction(0)
     noise = ComposedEvent(gaussian)
-    fast = GDPAccountant(neighboring_relation=neighboring_relation)
-    slow = PLDAccountant(neighboring_relation=neighboring_relation)
-    accountant = fast if fast.supports(noise) else slow
+    accountant = accountant_of(noise, neighboring_relation=neighboring_relation)
     return min(alone, fixed + accountant.compose(noise).epsilon(delta - stated))

@@ -13,14 +13,14 @@ from typing import Final, TypeAlias
 from sfumato.errors import ParameterError
 from sfumato.privacy.neighbors import NeighboringRelation
 from sfumato.query.allocation import laplace
-from sfumato.query.expressions import Case, Compare, Comparison, Expression, IsNull, Literal, Null
-from sfumato.query.kinds import NUMBERS, Kind
-from sfumato.query.lowering import Ground
+from sfumato.query.expressions import Expression
+from sfumato.query.kinds import NUMBERS
+from sfumato.query.lowering import Ground, cells_between
 from sfumato.query.measures import RowCount
 from sfumato.query.plan import Additive, LinearOutput, Section
 from sfumato.query.relations import AUTO, Aggregate, Mean, Quantile, Statistic, Sum, Variance
 from sfumato.query.stability import sensitivity
-from sfumato.query.statement import Statement, Values
+from sfumato.query.statement import Statement
 
 SHARE: Final = Fraction(1, 4)
 """Of the share of a statistic, so much goes to its bounds."""
@@ -128,7 +128,4 @@ def _histogram(ground: Ground, name: str, statistic: Bounded) -> Statement:
     value = statistic.value
     if ground.facts(value).kind not in NUMBERS:
         raise ParameterError("bounds", name, "can only be chosen for numbers")
-    inner = _edges(ground, value)[1:-1]
-    cells = [(Compare(Comparison.LESS, value, Literal(edge)), Literal(Fraction(i))) for i, edge in enumerate(inner)]
-    index = Case(((IsNull(value), Null(Kind.INTEGER)), *cells), Literal(Fraction(len(inner))))
-    return ground.with_cells(Values(value=index, values=tuple(range(len(inner) + 1))))
+    return ground.with_cells(cells_between(_edges(ground, value)[1:-1], value))

@@ -126,33 +126,35 @@ def matches_of(relation: Relation, columns: frozenset[str], seen: Seen | None = 
             return matches_of(child, columns, seen)
 
 
-def bound_joins(relation: Relation, *, has_owners: bool) -> Relation:
+def bound_joins(relation: Relation) -> Relation:
     """Bound both sides of each join that multiplies rows, so that one unit cannot make it as large as it likes."""
     match relation:
         case Source() | Part():
             return relation
         case Filter() | Select() | Distinct() | Bound() | Grouped():
-            return replace(relation, child=bound_joins(relation.child, has_owners=has_owners))
+            return replace(relation, child=bound_joins(relation.child))
         case SemiJoin():
-            return replace(
-                relation, child=bound_joins(relation.child, has_owners=has_owners),
-                other=bound_joins(relation.other, has_owners=has_owners),
-            )  # fmt: skip
+            return replace(relation, child=bound_joins(relation.child), other=bound_joins(relation.other))
         case UnionAll() | Intersect() | Except() | Join():
-            left, right = (bound_joins(side, has_owners=has_owners) for side in (relation.left, relation.right))
-            if isinstance(relation, Join) and has_owners and _multiplies(relation):
+            left, right = bound_joins(relation.left), bound_joins(relation.right)
+            if isinstance(relation, Join) and _multiplies(relation):
                 left, right = _bounded(left), right if is_public(right) else _bounded(right)
             return replace(relation, left=left, right=right)
 
 
 def _multiplies(join: Join) -> bool:
     """Whether it may make more rows of a unit than one side has: a public table may add at most one partner to each."""
-    return not is_public(join.right) or matches(join) > 1
+    return _has_owners(join.left) and (not is_public(join.right) or matches(join) > 1)
 
 
 def is_public(relation: Relation) -> bool:
     """Whether only public tables are read."""
     return all(step.table.is_public for step in lineage(relation) if isinstance(step, Source))
+
+
+def _has_owners(relation: Relation) -> bool:
+    """Whether rows belong to units that may own several: all private tables of a relation are of one kind."""
+    return any(step.table.has_owners for step in lineage(relation) if isinstance(step, Source))
 
 
 def least(*limits: int | None) -> int | None:

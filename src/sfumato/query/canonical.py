@@ -12,7 +12,7 @@ from fractions import Fraction
 from hashlib import sha256
 from typing import Final
 
-from sfumato.query.bounding import is_public
+from sfumato.query.bounding import bound_joins
 from sfumato.query.expressions import And, ColumnRef, Condition, Expression, Literal, replaced
 from sfumato.query.facts import Facts
 from sfumato.query.inference import facts_of
@@ -47,7 +47,7 @@ _LONGEST: Final = 300
 def question_text(question: Aggregate) -> str:
     """The canonical form as one line of JSON."""
     group_by = question.child
-    columns, form = shape_of(group_by.child).columns, _form(group_by.child)
+    columns, form = shape_of(group_by.child).columns, _form(bound_joins(group_by.child))
     parts: dict[str, Json] = {
         "rows": form.document(),
         "keys": [_key(key, form, columns) for key in group_by.keys],
@@ -128,9 +128,9 @@ def _part(part: Part, form: _Form) -> _Form:
 
 
 def _join(join: Join, left: _Form, right: _Form) -> _Form:
-    """Within units the rows of both sides are bounded, by a hash of all their columns, so that these matter."""
-    show = _Form.document if is_public(join.right) else _with_columns
-    rows: Json = {"join": [show(left), show(right)], "on": _on(join.on, left, right), "kind": join.kind.value}
+    rows: Json = {
+        "join": [left.document(), right.document()], "on": _on(join.on, left, right), "kind": join.kind.value,
+    }  # fmt: skip
     return _Form(rows, {**_behind("left", left), **_behind("right", right)})
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import islice
 from math import floor
 from typing import TypeAlias
 
@@ -47,11 +48,14 @@ def compile_plan(
         draft(question, keys, neighboring_relation=neighboring_relation) for keys in grouping_sets(question.child)
     ]
     check_size(drafts)
-    columns = [column for one in drafts for column in one.needs]
+    needs = [one.needs for one in drafts]
+    columns = [column for own in needs for column in own]
     weights = [weight for one in drafts for weight in one.weights(question.weights)]
     allocation = allocate(columns, total, weights=weights, law=law)
     shares = iter(allocation.shares)
-    sections = tuple(one.section([next(shares) for _ in one.needs]) for one in drafts)
+    sections = tuple(
+        one.section(list(islice(shares, len(own)))) for one, own in zip(drafts, needs, strict=True)
+    )  # fmt: skip
     return PrivatePlan(question=question, sections=sections, charge=allocation.charge)
 
 

@@ -1,13 +1,12 @@
 """Constants, and the conditions that are made of simpler ones, for both front ends."""
 
-from collections.abc import Iterable
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 
 from sfumato.errors import NotPrivateError, ParameterError
 from sfumato.numeric.rationals import exact
-from sfumato.query.expressions import And, Compare, Comparison, Condition, Expression, IsIn, Literal
+from sfumato.query.expressions import And, Compare, Comparison, Condition, Expression, Literal
 from sfumato.query.schema import unicode_text
 
 
@@ -39,15 +38,6 @@ def literal(value: object) -> Literal:
             raise ParameterError(
                 "literal", type(value).__name__, "must be a number, text, a truth, a date or a time, of Python itself"
             )
-
-
-def is_in(value: Expression, constants: Iterable[Literal]) -> IsIn:
-    """Whether a value is one of some constants.
-
-    Raises:
-        ParameterError: There are none.
-    """
-    return IsIn(value, tuple(constants))
 
 
 def between(value: Expression, lower: Expression, upper: Expression) -> Condition:

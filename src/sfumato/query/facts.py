@@ -5,16 +5,17 @@ Intervals only propose the bounds to which values are clamped; see `intervals`.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from fractions import Fraction
 from typing import Final
 
 from sfumato.errors import ParameterError
+from sfumato.query.expressions import Value
 from sfumato.query.intervals import ANYTHING, LARGEST, Interval, hull, point
 from sfumato.query.kinds import NUMBERS, Kind
 from sfumato.query.schema import MAX_KEY, Column, Key
 
-_FINEST_SHARE: Final = 2**20
+_ENOUGH_STEPS: Final = 2**20
 """Where nothing else says how fine the lattice of a computed number is to be, its bounds have about so many steps."""
 
 
@@ -46,15 +47,25 @@ class Facts:
 
     @property
     def lattice(self) -> Fraction:
-        """The resolution; where nothing says it, a power of 1/10 that gives the interval at least 2^20 steps."""
+        """The resolution; where nothing says it, a fine one for the interval."""
         if self.resolution is not None:
             return self.resolution
         if self.interval.lower is None or self.interval.upper is None:
             return Fraction(1, 100)
-        width, step = self.interval.upper - self.interval.lower, Fraction(1)
-        while width and width / step < _FINEST_SHARE:
-            step /= 10
-        return step
+        return fine_step(self.interval.lower, self.interval.upper)
+
+
+def fine_step(lower: Fraction, upper: Fraction) -> Fraction:
+    """A power of 1/10 that gives bounds at least 2^20 steps; 1 where they are one point.
+
+    Example:
+        >>> fine_step(Fraction(0), Fraction(1000))
+        Fraction(1, 10000)
+    """
+    step = Fraction(1)
+    while 0 < (upper - lower) / step < _ENOUGH_STEPS:
+        step /= 10
+    return step
 
 
 def of_column(column: Column) -> Facts:
@@ -98,7 +109,7 @@ def merged(alternatives: Sequence[Facts]) -> Facts:
     )
 
 
-def literal_facts(value: object) -> Facts:
+def literal_facts(value: Value) -> Facts:
     """The facts of a constant."""
     match value:
         case bool():
@@ -112,8 +123,8 @@ def literal_facts(value: object) -> Facts:
             return Facts(kind=Kind.FLOAT, interval=interval, resolution=_decimal_step(value), nullable=False)
         case datetime():
             return Facts(kind=Kind.TIMESTAMP, values=(value,), nullable=False)
-        case _:
-            return Facts(kind=Kind.DATE, values=(value,), nullable=False)  # type: ignore[arg-type] # the last of `Value`
+        case date():
+            return Facts(kind=Kind.DATE, values=(value,), nullable=False)
 
 
 def _decimal_step(value: Fraction) -> Fraction | None:

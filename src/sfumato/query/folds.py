@@ -1,9 +1,10 @@
 """Statistics inside of a sub-query: exact folds of the rows of one group, which no noise covers and nobody is shown."""
 
+from collections.abc import Collection
 from fractions import Fraction
 
 from sfumato.errors import NotPrivateError
-from sfumato.query.expressions import Call, Case, Expression, IsNull, Literal, Null
+from sfumato.query.expressions import Call, Case, ColumnRef, Expression, IsNull, Literal, Null
 from sfumato.query.facts import Facts
 from sfumato.query.functions import Function
 from sfumato.query.inference import facts_of
@@ -15,12 +16,16 @@ from sfumato.query.relations import (
     CountValues,
     Fold,
     Folded,
+    Grouped,
     Mean,
     Quantile,
+    Relation,
+    Select,
     Statistic,
     Sum,
 )
-from sfumato.query.shape import Shape
+from sfumato.query.shape import Shape, shape_of
+from sfumato.query.units import NO_TIES, UNIT, ties_of
 
 _EXTREMES = {Fraction(0): Fold.MIN, Fraction(1): Fold.MAX}
 
@@ -63,6 +68,25 @@ def folded(name: str, statistic: Statistic, shape: Shape) -> Folded:
                 "a sub-query has the exact folds of single groups only",
                 "Fold by count, count_distinct, sum, mean, min or max, or ask for it outside.",
             )
+
+
+def grouped(rows: Relation, keys: Collection[str], folds: Collection[Folded], *, used: Collection[str]) -> Grouped:
+    """One row for each group, of which `used` columns are read.
+
+    Units are kept apart anyway, so a key that holds the unit is none: it is the one value that a group has of it.
+    """
+    ties = ties_of(rows)
+    units = [key for key in keys if UNIT in ties.get(key, NO_TIES)]
+    others = tuple(key for key in keys if key not in units)
+    has_columns = bool(others or folds)
+    carried = [Folded(name, Fold.MIN, ColumnRef(name)) for name in units if name in used or not has_columns]
+    return Grouped(rows, others, (*carried, *folds))
+
+
+def with_columns(relation: Relation, columns: tuple[tuple[str, Expression], ...]) -> Relation:
+    """Some columns of a relation, which stays as it is if they are its own in their order."""
+    own = tuple((name, ColumnRef(name)) for name in shape_of(relation).columns)
+    return relation if columns == own else Select(relation, columns)
 
 
 def clamped(value: Expression, lower: Literal, upper: Literal, facts: Facts) -> Expression:

@@ -9,12 +9,12 @@ from sfumato.errors import ParameterError
 from sfumato.numeric.rationals import Number, positive
 from sfumato.query.bounding import narrowed
 from sfumato.query.expressions import ColumnRef
-from sfumato.query.folds import folded
+from sfumato.query.folds import folded, grouped, with_columns
 from sfumato.query.grouping_sets import cube, rollup
 from sfumato.query.handles import expression_of
-from sfumato.query.joining import fresh, renamed
+from sfumato.query.names import fresh
 from sfumato.query.questions import presented
-from sfumato.query.relations import Grouped, Statistic
+from sfumato.query.relations import Statistic
 from sfumato.query.row_steps import RowSteps, column_name
 from sfumato.query.schema import Limits
 from sfumato.query.shape import Metric, shape_of
@@ -167,9 +167,9 @@ class Groups(Generic[Q]):
             raise ParameterError("fold", "limits or grouping sets", "must come after it: they are of the answer")
         shape = shape_of(self.frame.relation)
         columns = tuple(folded(name, statistic, shape) for name, statistic in _checked(statistics).items())
-        grouped = Grouped(self.frame.relation, self.keys, columns)
-        labels = {key: label for key, label in zip(self.keys, self.labels, strict=True) if key != label}
-        return Frame(renamed(grouped, shape_of(grouped), labels), self.frame.ask)
+        groups = grouped(self.frame.relation, self.keys, columns, used=self.keys)
+        names = (*zip(self.labels, self.keys, strict=True), *((column.name, column.name) for column in columns))
+        return Frame(with_columns(groups, tuple((label, ColumnRef(name)) for label, name in names)), self.frame.ask)
 
 
 def _checked(statistics: Mapping[str, Statistic]) -> Mapping[str, Statistic]:

@@ -46,7 +46,7 @@ class Function(StrEnum):
     TO_TIMESTAMP = "to_timestamp"  # of TEXT, DATE (at midnight), TIMESTAMP
 
     # text, counted in code points
-    LOWER = "lower"  # letter by letter, those of `engines.letters` only
+    LOWER = "lower"  # letter by letter, those of `letters` only
     UPPER = "upper"
     LENGTH = "length"  # INTEGER
     SUBSTRING = "substring"  # x, start ≥ 1 (a Literal), length ≥ 0 (a Literal)

@@ -1,6 +1,6 @@
 """The functions of handles, by the kind of values they are for: numbers, text, dates and times."""
 
-from typing import Final, Self
+from typing import Self
 
 from sfumato.errors import ParameterError
 from sfumato.numeric.rationals import Number, exact
@@ -8,9 +8,7 @@ from sfumato.query.expressions import Literal
 from sfumato.query.folds import clamped
 from sfumato.query.functions import Function
 from sfumato.query.handle import Handle
-
-_MOST_DIGITS: Final = 15
-_UNITS: Final = ("year", "quarter", "month", "week", "day", "hour", "minute")
+from sfumato.query.parameters import MAX_DIGITS, TRUNCATIONS
 
 
 class NumberFunctions(Handle):
@@ -47,7 +45,7 @@ class NumberFunctions(Handle):
 
     def round(self, digits: int = 0) -> Self:
         """Rounded half up to 0 … 15 decimal digits."""
-        return self.call(Function.ROUND, self, _whole(digits, "digits", least=0, most=_MOST_DIGITS))
+        return self.call(Function.ROUND, self, _whole(digits, "digits", least=0, most=MAX_DIGITS))
 
     def sqrt(self) -> Self:
         """The square root; NULL below 0."""
@@ -166,8 +164,8 @@ class TimeFunctions(Handle):
 
     def truncate(self, unit: str) -> Self:
         """The start of its "year", "quarter", "month", "week", "day", "hour" or "minute"."""
-        if unit not in _UNITS:
-            raise ParameterError("unit", unit, f"must be one of: {', '.join(_UNITS)}")
+        if unit not in TRUNCATIONS:
+            raise ParameterError("unit", unit, f"must be one of: {', '.join(TRUNCATIONS)}")
         return self.call(Function.TRUNCATE, self, unit)
 
     def add_days(self, days: object) -> Self:

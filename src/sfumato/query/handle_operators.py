@@ -1,13 +1,13 @@
 """The operators of handles: comparisons, AND, OR and NOT, arithmetic, and what deals with NULL."""
 
 from collections.abc import Iterable
-from datetime import date, datetime
+from datetime import date, datetime, time
 from typing import Self
 
 from sfumato.errors import ParameterError
 from sfumato.numeric.rationals import Number, exact
-from sfumato.query.conditions import between, is_in, literal
-from sfumato.query.expressions import And, Compare, Comparison, Expression, IsNull, Not, Or
+from sfumato.query.conditions import between, literal
+from sfumato.query.expressions import And, Compare, Comparison, Expression, IsIn, IsNull, Not, Or
 from sfumato.query.functions import Function
 from sfumato.query.handle import Handle
 from sfumato.query.kinds import Kind
@@ -110,8 +110,8 @@ class Operators(Handle):
         """
         if isinstance(values, str) or not isinstance(values, Iterable):
             raise ParameterError("is_in", values, "must be several constants, such as [1, 2]")
-        constants = [literal(self._alike(value)) for value in values]
-        return self.made(lambda value: is_in(value, constants), self)
+        constants = tuple(literal(self._alike(value)) for value in values)
+        return self.made(lambda value: IsIn(value, constants), self)
 
     def is_null(self) -> Self:
         """NULL: absent, NaN, or not convertible to the declared kind."""
@@ -137,7 +137,7 @@ class Operators(Handle):
     def _alike(self, value: object) -> object:
         """A date beside timestamps is its midnight."""
         if self.facts.kind is Kind.TIMESTAMP and isinstance(value, date) and not isinstance(value, datetime):
-            return datetime(value.year, value.month, value.day)  # noqa: DTZ001 # timestamps here have no zone
+            return datetime.combine(value, time())
         return value
 
     @classmethod

@@ -5,6 +5,7 @@ from typing import TypeAlias
 
 from sfumato.errors import ParameterError
 from sfumato.query.expressions import ColumnRef
+from sfumato.query.names import fresh
 from sfumato.query.relations import Join, JoinKind, Relation, Select
 from sfumato.query.shape import Shape
 
@@ -51,20 +52,6 @@ def renamed(relation: Relation, shape: Shape, new_names: Mapping[str, str]) -> R
     if not new_names:
         return relation
     return Select(relation, tuple((new_names.get(name, name), ColumnRef(name)) for name in shape.columns))
-
-
-def fresh(name: str, taken: Iterable[str]) -> str:
-    """A name that is not taken, whatever its case, like one that may be.
-
-    Example:
-        >>> fresh("age", ["age", "age_1"])
-        'age_2'
-    """
-    names, number, free = {other.lower() for other in taken}, 0, name
-    while free.lower() in names:
-        number += 1
-        free = f"{name}_{number}"
-    return free
 
 
 def _new_names(left: Shape, right: Shape, equal: set[str], suffix: str | None) -> dict[str, str]:

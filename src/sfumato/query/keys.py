@@ -1,6 +1,6 @@
 """The keys of a question: which of them are public, and what their groups are."""
 
-from fractions import Fraction
+from math import ceil, floor
 from typing import Final
 
 from sfumato.errors import NotPrivateError, ParameterError
@@ -47,7 +47,7 @@ def listed_values(facts: Facts) -> tuple[Key, ...] | None:
         return facts.values
     lower, upper = facts.certain_interval.lower, facts.certain_interval.upper
     if facts.kind is Kind.INTEGER and lower is not None and upper is not None and upper - lower < MAX_LISTED:
-        return tuple(range(_up(lower), int(upper // 1) + 1))
+        return tuple(range(ceil(lower), floor(upper) + 1))
     return None
 
 
@@ -78,7 +78,3 @@ def _listed(name: str, facts: Facts) -> tuple[Key, ...] | None:
             f"Group by FLOOR of it as a whole number: CAST(FLOOR({name}) AS INTEGER).",
         )
     return listed_values(facts)
-
-
-def _up(value: Fraction) -> int:
-    return int(-(-value // 1))

@@ -1,6 +1,6 @@
 """Statistics to recipes: the components that measure them, and the outputs that are made of what is measured."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final, TypeAlias, assert_never
@@ -35,6 +35,7 @@ from sfumato.query.measures import (
     ValueCount,
     steps_of,
 )
+from sfumato.query.names import fresh
 from sfumato.query.plan import (
     CovarianceOutput,
     LinearOutput,
@@ -154,10 +155,18 @@ def recipe(ground: Ground, name: str, statistic: Statistic) -> Recipe:
             return _histogram(ground, name, statistic)
         case TopK():
             return _top(ground, name, statistic)
-        case VectorSum(values):
-            return _vector_sum(ground, name, statistic, values)
+        case VectorSum():
+            return _vector_sum(ground, name, statistic)
         case _:
             assert_never(statistic)
+
+
+def cells_between(edges: Sequence[Fraction], value: Expression, *, outside: Sequence[Condition] = ()) -> Values:
+    """Cells of a number, by ascending edges that tell one from the next; NULL, and what is outside, are in none."""
+    left_out = [(condition, Null(Kind.INTEGER)) for condition in (*outside, IsNull(value))]
+    cells = [(Compare(Comparison.LESS, value, Literal(e)), Literal(Fraction(i))) for i, e in enumerate(edges)]
+    index = Case((*left_out, *cells), Literal(Fraction(len(edges))))
+    return Values(value=index, values=tuple(range(len(edges) + 1)))
 
 
 def _one(component: Component, name: str, *, resolution: Fraction = Fraction(1), is_whole: bool = True) -> Recipe:
@@ -174,7 +183,7 @@ def _present(ground: Ground, *values: Expression) -> ValueCount:
 def _count_distinct(ground: Ground, name: str, statistic: CountDistinct) -> Recipe:
     """Each unit's different values are rows of their own, of which the limits then keep some."""
     kept = tuple(key.name for key in ground.keys)
-    value = next(label for label in ("value", *(f"value{i}" for i in range(len(kept)))) if label not in kept)
+    value = fresh("value", kept)
     columns = (*((key, ColumnRef(key)) for key in kept), (value, statistic.value))
     limits = ground.limits
     if statistic.max_values_per_unit is not None and ground.shape.metric is Metric.UNITS:
@@ -244,20 +253,13 @@ def _bins(steps: Steps) -> Bins:
 
 
 def _histogram(ground: Ground, name: str, statistic: Histogram) -> Recipe:
-    """A number of a bin by its edges, the last of which belongs to the last bin; NULL outside of them."""
+    """The last edge belongs to the last bin."""
     first, *inner, last = statistic.edges
     value = statistic.value
-    outside: list[tuple[Condition, Expression]] = [
-        (Compare(Comparison.LESS, value, Literal(first)), Null(Kind.INTEGER)),
-        (Compare(Comparison.GREATER, value, Literal(last)), Null(Kind.INTEGER)),
-        (IsNull(value), Null(Kind.INTEGER)),
-    ]
-    bins = [(Compare(Comparison.LESS, value, Literal(e)), Literal(Fraction(i))) for i, e in enumerate(inner)]
-    index = Case((*outside, *bins), Literal(Fraction(len(inner))))
-    statement = ground.with_cells(Values(value=index, values=tuple(range(len(inner) + 1))))
+    outside = (Compare(Comparison.LESS, value, Literal(first)), Compare(Comparison.GREATER, value, Literal(last)))
     names = column_names(name, statistic)
     return Recipe(
-        (Celled(statement),),
+        (Celled(ground.with_cells(cells_between(inner, value, outside=outside))),),
         lambda at: tuple(LinearOutput(name=n, measurement=at, coordinate=i) for i, n in enumerate(names)),
     )
 
@@ -272,9 +274,9 @@ def _top(ground: Ground, name: str, statistic: TopK) -> Recipe:
     )
 
 
-def _vector_sum(ground: Ground, name: str, statistic: VectorSum, values: tuple[Expression, ...]) -> Recipe:
+def _vector_sum(ground: Ground, name: str, statistic: VectorSum) -> Recipe:
     names = column_names(name, statistic)
-    steps = [ground.steps(value, None, n) for value, n in zip(values, names, strict=True)]
+    steps = [ground.steps(value, None, n) for value, n in zip(statistic.values, names, strict=True)]
     return Recipe(
         (Counted(tuple(StepSum(own) for own in steps)),),
         lambda at: tuple(

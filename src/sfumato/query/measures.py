@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 
 from sfumato.errors import ParameterError, UnboundedSensitivityError
 from sfumato.query.expressions import Expression
-from sfumato.query.facts import Facts
+from sfumato.query.facts import Facts, fine_step
 from sfumato.query.kinds import NUMBERS
 from sfumato.query.schema import MAX_STEPS
 
@@ -153,7 +153,7 @@ HOW_TO_BOUND: Final = (
 )
 """NULL has to stay NULL, though LEAST and GREATEST leave it out."""
 
-LARGEST_FACTOR = 2**26
+LARGEST_FACTOR: Final = 2**26
 """Products are of numbers of at most so many steps, so that 128 bits hold the sums of all of them."""
 
 
@@ -183,7 +183,7 @@ def steps_of(
         raise UnboundedSensitivityError("expression", what, f"It has no {missing} bound. {HOW_TO_BOUND}")
     if bounds is not None:
         finest = min(finest, LARGEST_FACTOR)  # noise is wider than so fine a step, whatever the policy's lattice
-    resolution = facts.lattice if bounds is None or facts.resolution is not None else _bounded_lattice(bounds)
+    resolution = facts.lattice if bounds is None or facts.resolution is not None else fine_step(*bounds)
     while max(abs(lower), abs(upper)) / resolution >= MAX_STEPS or (upper - lower) / resolution > finest:
         resolution *= 2
     first, last = (floor(end / resolution + Fraction(1, 2)) for end in (lower, upper))
@@ -191,11 +191,3 @@ def steps_of(
         value=value, resolution=resolution, lower=first, upper=last, offset=(first + last) // 2 if centred else 0,
         nullable=facts.nullable,
     )  # fmt: skip
-
-
-def _bounded_lattice(bounds: tuple[Fraction, Fraction]) -> Fraction:
-    """A power of 1/10 that gives the bounds at least 2^20 steps."""
-    width, step = bounds[1] - bounds[0], Fraction(1)
-    while 0 < width / step < 2**20:
-        step /= 10
-    return step

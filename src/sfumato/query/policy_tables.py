@@ -51,13 +51,11 @@ class _Tables:
             column: column_of(f"{place}.columns.{column}", facts, self._entries)
             for column, facts in entry.columns.items()
         }
-        unit = self._unit(f"{place}.unit", entry.unit.strip(), way)
+        unit, matches = self._unit(f"{place}.unit", entry.unit.strip(), way), _matches(place, entry)
         try:
             if isinstance(unit, UnitColumn | UnitPath):
                 columns.setdefault(unit.column, Column(kind=_kind_of_ids(unit)))
-            return Table(name=name, columns=columns, unit=unit, limits=_limits(entry), matches=_matches(place, entry))
-        except PolicyError:
-            raise
+            return Table(name=name, columns=columns, unit=unit, limits=_limits(entry), matches=matches)
         except SfumatoError as error:
             raise PolicyError(place, str(error)) from None
 

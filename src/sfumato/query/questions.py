@@ -13,6 +13,7 @@ from sfumato.query.grouping_sets import checked_sets
 from sfumato.query.inference import facts_of
 from sfumato.query.keys import grouping_sets, key_columns
 from sfumato.query.kinds import Kind
+from sfumato.query.names import INTERVAL_ENDS
 from sfumato.query.relations import (
     Aggregate,
     CountDistinct,
@@ -36,9 +37,6 @@ from sfumato.query.shape import Metric, Shape, shape_of
 from sfumato.query.sizes import check_size
 from sfumato.query.statistic_checks import check_statistic
 from sfumato.query.totals import check_whole_groups, with_listed_keys
-
-INTERVAL_ENDS: Final = ("_low", "_high")
-"""What the two ends of an answer's interval are called, behind its name."""
 
 MAX_COLUMNS: Final = 1_000
 """How many columns an answer may have."""

@@ -26,7 +26,7 @@ from sfumato.query.relations import (
     UnionAll,
 )
 from sfumato.query.schema import Key
-from sfumato.query.shape import shape_of
+from sfumato.query.shape import Metric, shape_of
 
 _LONGEST: Final = 200
 """A column whose text is longer is computed in a sub-query, so that columns of columns do not grow without limit."""
@@ -126,9 +126,10 @@ def relation_sql(relation: Relation) -> str:
             block = block_of(child)
             names = [as_name(expression_sql(block.columns[key]), key) for key in keys]
             folds = [as_name(_fold(column, block), column.name) for column in columns]
-            groups = [expression_sql(block.columns[key]) for key in keys]
+            unit = ["/* unit */"] if shape_of(child).metric is Metric.UNITS else []
+            groups = unit + [expression_sql(block.columns[key]) for key in keys]
             text = f"SELECT {', '.join(names + folds)} {block.rows}"
-            return f"{text} GROUP BY {', '.join(groups)}" if keys else text
+            return f"{text} GROUP BY {', '.join(groups)}" if groups else text
         case _:
             return _statement(block_of(relation))
 

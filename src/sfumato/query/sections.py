@@ -143,15 +143,13 @@ def check_size(drafts: Sequence[Draft]) -> None:
 def ground_of(question: Aggregate, names: tuple[str, ...]) -> Ground:
     """The rows, bounded below joins; and the limits of a unit, which without keys are on one group."""
     shape = shape_of(question.child.child)
-    has_owners = shape.metric is Metric.UNITS
     check_growth(question.child.child)
     limits = Limits()
-    if has_owners:
+    if shape.metric is Metric.UNITS:
         limits = narrowed(limits_of(question.child.child), question.limits)
         limits = limits if names else ungrouped(limits)
     return Ground(
-        rows=bound_joins(question.child.child, has_owners=has_owners), shape=shape, keys=key_columns(shape, names),
-        limits=limits,
+        rows=bound_joins(question.child.child), shape=shape, keys=key_columns(shape, names), limits=limits
     )  # fmt: skip
 
 

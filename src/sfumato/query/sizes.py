@@ -4,22 +4,7 @@ from typing import Final, TypeAlias
 
 from sfumato.errors import ParameterError
 from sfumato.query.expressions import Expression, children
-from sfumato.query.relations import (
-    Bound,
-    Distinct,
-    Except,
-    Filter,
-    Grouped,
-    Intersect,
-    Join,
-    Part,
-    Relation,
-    Select,
-    SemiJoin,
-    Source,
-    UnionAll,
-    inputs,
-)
+from sfumato.query.relations import Filter, Grouped, Relation, Select, inputs
 
 MAX_DEPTH: Final = 40
 """How deep relations and the expressions in them may be nested: later steps, and the stack, have room for more."""
@@ -31,9 +16,6 @@ MAX_SIZE: Final = 100_000
 """How many relations, columns, constants and functions a question may hold in all."""
 
 Node: TypeAlias = Relation | Expression
-_RELATIONS: Final = (
-    Source, Part, Filter, Select, Join, SemiJoin, UnionAll, Intersect, Except, Distinct, Bound, Grouped,
-)  # fmt: skip
 
 
 def check_size(*roots: Node) -> None:
@@ -49,18 +31,17 @@ def check_size(*roots: Node) -> None:
     level = list(roots)
     while level:
         size += len(level)
-        relations += sum(isinstance(node, _RELATIONS) for node in level)
-        _require(
-            depth <= MAX_DEPTH, "levels", f"must be nested at most {MAX_DEPTH} deep; combine conditions side by side"
-        )
-        _require(relations <= MAX_RELATIONS, "relations", f"must be made of at most {MAX_RELATIONS} relations")
-        _require(size <= MAX_SIZE, "terms", f"must hold at most {MAX_SIZE:,} columns, constants and functions")
+        relations += sum(isinstance(node, Relation) for node in level)
+        deeper = f"must be nested at most {MAX_DEPTH} deep; combine conditions side by side"
+        _check_at_most(depth, MAX_DEPTH, "levels", deeper)
+        _check_at_most(relations, MAX_RELATIONS, "relations", f"must be made of at most {MAX_RELATIONS} relations")
+        _check_at_most(size, MAX_SIZE, "terms", f"must hold at most {MAX_SIZE:,} columns, constants and functions")
         level = [inner for node in level for inner in _inside(node)]
         depth += 1
 
 
-def _require(holds: bool, what: str, requirement: str) -> None:  # noqa: FBT001 # a private check reads as a sentence
-    if not holds:
+def _check_at_most(number: int, most: int, what: str, requirement: str) -> None:
+    if number > most:
         raise ParameterError("question", f"too many {what}", requirement)
 
 
@@ -73,7 +54,7 @@ def _inside(node: Node) -> tuple[Node, ...]:
             return (child, *(expression for _, expression in columns))
         case Grouped(child, _, columns):
             return (child, *(column.value for column in columns if column.value is not None))
-        case Source() | Part() | Join() | SemiJoin() | UnionAll() | Intersect() | Except() | Distinct() | Bound():
+        case _ if isinstance(node, Relation):
             return inputs(node)
         case _:
             return children(node)

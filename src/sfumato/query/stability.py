@@ -29,6 +29,7 @@ from sfumato.query.relations import (
     UnionAll,
     tables_of,
 )
+from sfumato.query.schema import Table
 from sfumato.query.sensitivity import Sensitivity
 from sfumato.query.shape import Metric, shape_of
 from sfumato.query.statement import Statement
@@ -51,28 +52,33 @@ def moved_rows(relation: Relation) -> int:
     """How many rows of a relation differ, at most, when one row of one table is added; where each row is a unit.
 
     Example:
-        >>> from sfumato.query.schema import Table, integer
-        >>> people = Source(Table(name="people", columns={"age": integer(0, 120)}))
-        >>> moved_rows(Grouped(people, ("age",), ())), moved_rows(UnionAll(people, people))
-        (2, 2)
+        >>> from sfumato.query.schema import integer
+        >>> men, women = (Source(Table(name=name, columns={"age": integer(0, 120)})) for name in ("men", "women"))
+        >>> moved_rows(Grouped(men, ("age",), ())), moved_rows(UnionAll(men, men)), moved_rows(UnionAll(men, women))
+        (2, 2, 1)
 
     References:
         [McS09] Section 3.
     """
+    return max((_moved(relation, table) for table in tables_of(relation) if not table.is_public), default=0)
+
+
+def _moved(relation: Relation, table: Table) -> int:
+    """How many, when the row is one of this table."""
     match relation:
-        case Source(table):
-            return 0 if table.is_public else 1
+        case Source(read):
+            return 1 if read.name == table.name else 0
         case Part() | Filter() | Select() | Distinct() | Bound() | SemiJoin():
-            return moved_rows(relation.child)
+            return _moved(relation.child, table)
         case Grouped(child, _, _):
-            return 2 * moved_rows(child)  # a group leaves as it was and enters as it is
+            return 2 * _moved(child, table)  # a group leaves as it was and enters as it is
         case UnionAll(left, right) | Intersect(left, right) | Except(left, right):
-            return moved_rows(left) + moved_rows(right)
+            return _moved(left, table) + _moved(right, table)
         case Join():
-            own = moved_rows(relation.left)
+            own = _moved(relation.left, table)
             if is_public(relation.right):
                 return own * matches(relation) if own else 0
-            return own + moved_rows(relation.right)  # groups with equal keys: one partner each
+            return own + _moved(relation.right, table)  # groups with equal keys: one partner each
 
 
 def reach_of(statement: Statement) -> Reach:

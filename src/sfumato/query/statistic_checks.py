@@ -81,5 +81,6 @@ def _check_bounds(name: str, bounds: Bounds) -> None:
 
 
 def _check_edges(edges: tuple[Fraction, ...]) -> None:
-    if len(edges) < 2 or any(low >= high for low, high in pairwise(edges)):  # noqa: PLR2004 # a bin has two ends
+    bins = tuple(pairwise(edges))
+    if not bins or any(low >= high for low, high in bins):
         raise ParameterError("edges", f"{len(edges)} edges", "must be at least two, each above the one before")

@@ -151,7 +151,7 @@ def _bounds(bounds: StatedBounds) -> Bounds:
     match bounds:
         case None:
             return None
-        case "auto":
+        case str("auto"):  # an array of NumPy compares each of its elements
             return AUTO
         case (lower, upper):
             return exact(lower, "bounds"), exact(upper, "bounds")

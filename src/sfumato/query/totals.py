@@ -1,12 +1,12 @@
 """Sums over GROUPING SETS that can be made to add up: additive statistics of the rows with listed keys."""
 
-from fractions import Fraction
 from itertools import combinations
 from typing import Final
 
 from sfumato.errors import ParameterError
 from sfumato.query.bounding import limits_of, narrowed
-from sfumato.query.expressions import And, ColumnRef, IsIn, Literal
+from sfumato.query.conditions import literal
+from sfumato.query.expressions import And, ColumnRef, IsIn
 from sfumato.query.keys import key_columns
 from sfumato.query.relations import (
     CountRows,
@@ -19,7 +19,7 @@ from sfumato.query.relations import (
     Sum,
     VectorSum,
 )
-from sfumato.query.schema import Key, Limits
+from sfumato.query.schema import Limits
 from sfumato.query.shape import Shape
 
 MAX_OVERLAPS: Final = 128
@@ -47,7 +47,7 @@ def with_listed_keys(group_by: GroupBy, statistics: tuple[tuple[str, Statistic],
     for key in key_columns(shape, group_by.keys):
         if key.values is None:
             raise ParameterError("consistent", key.name, "must have public values; list them in the policy")
-        listed.append(IsIn(ColumnRef(key.name), tuple(map(_literal, key.values))))
+        listed.append(IsIn(ColumnRef(key.name), tuple(map(literal, key.values))))
     return Filter(group_by.child, And(tuple(listed)))
 
 
@@ -77,7 +77,3 @@ def intersections(sets: tuple[tuple[str, ...], ...]) -> tuple[frozenset[str], ..
             break
         found = more
     return tuple(sorted(found, key=lambda common: (len(common), sorted(common))))
-
-
-def _literal(key: Key) -> Literal:
-    return Literal(Fraction(key) if isinstance(key, int) and not isinstance(key, bool) else key)

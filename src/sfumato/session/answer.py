@@ -120,8 +120,8 @@ def _mechanism(section: Section, measurement: int) -> AdditiveNoise:
     return additive.mechanism
 
 
-def _noise(section: Section, measurement: int) -> IntegerNoise | None:
-    """Its law, of a scale of 0 where the number is exact; None where nothing is released."""
+def noise_of(section: Section, measurement: int) -> IntegerNoise | None:
+    """The law of a measurement's noise, of a scale of 0 where numbers are exact; None where nothing is released."""
     mechanism = _mechanism(section, measurement)
     if not isinstance(mechanism, Laplace):
         return IntegerNoise("gaussian", mechanism.stddev)
@@ -198,7 +198,7 @@ def _within(value: Interval, lower: Fraction, upper: Fraction) -> Interval:
 
 def _mean(output: MeanOutput, section: Section, confidence: Fraction) -> Estimator:
     """The offset plus noisy sum over noisy count, inside the public bounds; with the exact interval of a ratio."""
-    total, count = _noise(section, output.total), _noise(section, output.count)
+    total, count = noise_of(section, output.total), noise_of(section, output.count)
     if total is None or count is None:
         return _by_row(lambda _: NOTHING)
     steps, step = output.steps, float(output.steps.resolution)

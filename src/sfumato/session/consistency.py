@@ -6,17 +6,17 @@ common part of their keys is averaged by precision, part by part. Proof: proofs/
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from math import prod
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.mechanisms.laplace import Laplace
 from sfumato.numeric.distributions import discrete_laplace_variance
-from sfumato.query.plan import Additive, AdditiveNoise, LinearOutput, PrivatePlan, Section
+from sfumato.numeric.ratios import IntegerNoise
+from sfumato.query.plan import LinearOutput, PrivatePlan, Section
 from sfumato.query.totals import intersections
+from sfumato.session.answer import noise_of
 from sfumato.session.releasing import Released
 
 Table: TypeAlias = NDArray[np.float64]
@@ -111,16 +111,13 @@ def _whole(one: Noisy, parts: Mapping[frozenset[str], Table], grid: _Grid) -> Ta
 def _noisy(plan: PrivatePlan, section: Section, place: int, released: Released) -> Noisy | None:
     """One column of a section as a table; None where nothing was released."""
     output = _linear(section, place)
-    measurement = section.measurements[output.measurement]
-    if not isinstance(measurement, Additive):
-        raise TypeError("only additive noise has a variance that does not depend on the data")
-    variance = _variance(measurement.mechanism)
-    if variance is None:
+    noise = noise_of(section, output.measurement)
+    if noise is None:
         return None
     listed = {key.name: key.values for key in section.keys}
     shape = [len(listed.get(key) or (None,)) for key in plan.question.child.keys]
     column = [float(numbers[output.coordinate]) for numbers in released.measured[output.measurement]]
-    return Noisy(frozenset(listed), np.array(column).reshape(shape), variance)
+    return Noisy(frozenset(listed), np.array(column).reshape(shape), _variance(noise))
 
 
 def _linear(section: Section, place: int) -> LinearOutput:
@@ -130,10 +127,8 @@ def _linear(section: Section, place: int) -> LinearOutput:
     return output
 
 
-def _variance(mechanism: AdditiveNoise) -> float | None:
-    """In lattice steps; 0 for exact numbers, None where nothing is released."""
-    if not isinstance(mechanism, Laplace):
-        return float(mechanism.stddev) ** 2
-    if mechanism.scale == 0:
-        return 0.0 if mechanism.l1_sensitivity == Fraction(0) else None
-    return discrete_laplace_variance(mechanism.scale)
+def _variance(noise: IntegerNoise) -> float:
+    """In squared lattice steps."""
+    if noise.law == "gaussian" or noise.scale == 0:
+        return float(noise.scale) ** 2
+    return discrete_laplace_variance(noise.scale)

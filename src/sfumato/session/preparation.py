@@ -14,7 +14,7 @@ class Preparing(Protocol):
     """An engine that can store tables clustered by unit."""
 
     def prepare(self, table: Table) -> None:
-        """Store a table as questions read it; answers stay the same."""
+        """Store a table as questions read it; answers stay the same. One that is stored already stays as it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

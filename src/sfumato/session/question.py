@@ -155,9 +155,7 @@ class Question:
 
     def _prepared(self, epsilon: Number, delta: Number, mechanism: Law | None) -> Prepared:
         total = guarantee(epsilon, delta)
-        return prepare(
-            self.desk, self.relation.child, text=self.text, total=total, part=self.part, law=mechanism
-        )  # fmt: skip
+        return prepare(self.desk, self.relation.child, text=self.text, total=total, part=self.part, law=mechanism)
 
     def _release(self, plan: PrivatePlan, answer: dict[str, Any], confidence: Fraction, *, reused: bool) -> Release:
         receipt = receipt_from_dict(answer["receipt"])

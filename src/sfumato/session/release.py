@@ -9,7 +9,7 @@ from sfumato.engines.values import Cell
 from sfumato.errors import ParameterError
 from sfumato.privacy.guarantees import NoGuarantee
 from sfumato.query.kinds import Kind
-from sfumato.query.questions import INTERVAL_ENDS
+from sfumato.query.names import INTERVAL_ENDS
 from sfumato.session.answer import Estimate
 from sfumato.session.receipt import Receipt
 

@@ -1,7 +1,7 @@
 """How many rows break the claims of a table: exact numbers for its owner, each claim counted by itself.
 
-Any engine can count them: with the relations of ordinary questions, over variants of the table that claim less. Each
-variant has a name of its own, so that an engine that keeps what it has read never takes one for another.
+Any engine can count them: with the relations of ordinary questions, over variants of the table that claim less. The
+rows are read anew, as the sources have them now.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,7 +19,6 @@ from sfumato.query.schema import PUBLIC, Limits, Table, UnitPath
 from sfumato.query.statement import Statement
 
 _NO_SALT: Final = "0" * 32  # nothing is sampled
-_NOTHING: Final = "nothing is claimed"
 
 
 def violations(
@@ -35,12 +34,9 @@ def violations(
     Raises:
         EngineError: The engine failed.
     """
-    claims = claims_of(table)
-    kept = {_name(table, claim): sources[table.name] for claim in (_NOTHING, *claims)}
-    everything = {_name_of_all(name): source for name, source in sources.items()}
-    engine = start({**sources, **everything, **kept})
+    engine = start(sources)
     try:
-        return {claim: _violations(table, claim, engine) for claim in claims}
+        return {claim: _violations(table, claim, engine) for claim in claims_of(table)}
     finally:
         engine.close()
 
@@ -50,8 +46,8 @@ def _violations(table: Table, claim: Claim, engine: Engine) -> int:
         case HasOwner():
             return _count(Source(_public(table)), engine) - _count(_owned(table), engine)
         case AtMost(columns, rows):
-            limited = _variant(table, claim, {columns: rows})
-            return _count(Source(_variant(table, _NOTHING, {})), engine) - _count(Source(limited), engine)
+            claimless, limited = (replace(table, matches=matches) for matches in ({}, {columns: rows}))
+            return _count(Source(claimless), engine) - _count(Source(limited), engine)
 
 
 def _count(relation: Relation, engine: Engine) -> int:
@@ -73,16 +69,4 @@ def _owned(table: Table) -> Relation:
 
 def _public(table: Table) -> Table:
     """The table as if it were nobody's, and nothing claimed of it."""
-    return replace(table, name=_name_of_all(table.name), unit=PUBLIC, limits=Limits(), matches={})
-
-
-def _variant(table: Table, claim: Claim | str, matches: Mapping[tuple[str, ...], int]) -> Table:
-    return replace(table, name=_name(table, claim), matches=matches)
-
-
-def _name(table: Table, claim: Claim | str) -> str:
-    return f"{table.name} ({claim})"
-
-
-def _name_of_all(name: str) -> str:
-    return f"{name} (all)"
+    return replace(table, unit=PUBLIC, limits=Limits(), matches={})

@@ -63,8 +63,8 @@ def bounding(limits, *, has_cells, sampling=Sampling.MD5, salt=SALT):
 def entries(found, *, has_cells):
     """Entries by unit, keys and cell; without cells those of one group as one."""
     counts = Counter()
-    for (unit, k, l, cell), rows in found.items():  # noqa: E741
-        counts[(unit, k, l, cell) if has_cells else (unit, k, l)] += rows
+    for (*group, cell), rows in found.items():
+        counts[(*group, cell) if has_cells else tuple(group)] += rows
     return [Entry(unit=unit, place=tuple(place), rows=n, sums=(), counted=()) for (unit, *place), n in counts.items()]
 
 
@@ -156,7 +156,7 @@ def test_all_cells_of_a_group_stay_with_it():
 
 
 def test_salts_choose_which_groups_stay():
-    found = entries({("u", k, l, "a"): 1 for k in "xyz" for l in "ab"}, has_cells=False)  # noqa: E741
+    found = entries({("u", *keys, "a"): 1 for keys in product("xyz", "ab")}, has_cells=False)
     kept = set()
     for salt in range(20):
         own = bounding(Limits(max_groups_per_unit=1), has_cells=False, salt=f"{salt:032x}")

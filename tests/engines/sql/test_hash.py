@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.engines.in_sql import ARROW, run, values_of
-from tests.expressions_of import cells
+from tests.expressions_of import DOUBLES, cells
 
 from sfumato.engines.sampling import encoded as encoded_in_python
 from sfumato.engines.sampling import rank_hash as rank_hash_in_python
@@ -24,6 +24,12 @@ def test_values_are_encoded_as_in_python(kind, data):
     drawn = data.draw(st.lists(cells(kind), min_size=1, max_size=20))
     term = function("CONCAT", *encoded(column("x"), kind))
     assert values_of(term, {"x": pa.array(drawn, ARROW[kind])}) == [encoded_in_python(cell) for cell in drawn]
+
+
+def test_doubles_on_which_libraries_differ_are_encoded_as_in_python():
+    doubles = [*DOUBLES, 1e15, 1e16, 1e22, 123456789012345678.0, 0.0001, 0.00001, 2.2250738585072014e-308, 1 / 3]
+    term = function("CONCAT", *encoded(column("x"), Kind.FLOAT))
+    assert values_of(term, {"x": pa.array(doubles)}) == list(map(encoded_in_python, doubles))
 
 
 def test_a_value_that_is_never_null_is_encoded_alike():

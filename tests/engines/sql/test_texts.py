@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from tests.engines.in_sql import values_of
 from tests.expressions_of import PATTERNS, WORDS
 
-from sfumato.engines.letters import lowered, raised
 from sfumato.engines.sql.kinds import of_column
 from sfumato.engines.sql.terms import column
 from sfumato.engines.sql.texts import TEXTS, is_like, substring
 from sfumato.engines.texts import is_like as is_like_in_python
 from sfumato.query.functions import Function
 from sfumato.query.kinds import Kind
+from sfumato.query.letters import lowered, raised
 
 X = of_column(column("x"), Kind.TEXT)
 LETTERS = [

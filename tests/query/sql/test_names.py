@@ -10,12 +10,12 @@ from sfumato.query.sql.names import (
     aliased,
     check_labels,
     found,
-    fresh,
     label_of,
     qualified,
     resolved,
     same,
     scope_of,
+    unit_columns,
 )
 from sfumato.query.sql.parsing import parsed as parsed_text
 
@@ -98,15 +98,9 @@ def test_a_relation_that_means_nothing_is_refused_with_the_fragment():
         scope_of(UnionAll(ages, orders), shown_as="ages and orders")
 
 
-@pytest.mark.parametrize(
-    ("base", "taken", "name"),
-    [
-        ("n", [], "n"),
-        ("n", ["N"], "n_2"),
-        ("n", ["n", "n_2"], "n_3"),
-        ("n", ["N_low"], "n_2"),
-        ("n", ["n_high"], "n_2"),
-    ],
-)
-def test_a_fresh_name_leaves_room_for_the_ends_of_its_interval(base, taken, name):
-    assert fresh(base, taken) == name
+def test_columns_that_say_whose_a_row_is_are_named_for_suggestions():
+    orders, lines = (aliased(scope_of(SOURCES[name]), None, name) for name in ("orders", "lineitem"))
+    assert unit_columns(orders) == ["orders.customer_id"]
+    assert unit_columns(lines) == ["lineitem.order_id"]
+    assert unit_columns(lines, exactly=True) == []
+    assert unit_columns(scope_of(Source(ORDERS))) == ["customer_id"]

@@ -44,6 +44,7 @@ def like(pattern):
         ("sex LIKE 'a%'", like("a%")),
         ("sex NOT LIKE '_\\%'", Not(like("_\\%"))),
         ("sex ILIKE 'ÉA%'", Call(Function.LIKE, (Call(Function.LOWER, (SEX,)), Literal("éa%")))),
+        ("sex ILIKE 'Aẞİ%'", Call(Function.LIKE, (Call(Function.LOWER, (SEX,)), Literal("aẞİ%")))),
         ("sex NOT ILIKE 'a'", Not(Call(Function.LIKE, (Call(Function.LOWER, (SEX,)), Literal("a"))))),
         ("CAST(pay AS integer)", Call(Function.TO_INTEGER, (PAY,))),
         ("pay::bigint", Call(Function.TO_INTEGER, (PAY,))),

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from sfumato.engines.sql.kinds import Term
+from sfumato.engines.sql.kinds import computed
 from sfumato.engines.sql.queries import select
 from sfumato.engines.sql.rows import Rows
 from sfumato.engines.sql.steps import clamped_steps
@@ -72,7 +72,7 @@ def _made(folded: Folded, rows: Rows, place: int) -> Sql:
     if folded.fold is Fold.MEAN:
         number = operation(exp.Div, number, cast(count, "DOUBLE"))
     product = operation(exp.Mul, number, double(float(resolution)))
-    return Term(sql=product, kind=Kind.FLOAT, pending=True).settled
+    return computed(product).settled
 
 
 def nearest_double(total: Sql) -> Sql:

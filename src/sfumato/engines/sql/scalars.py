@@ -4,14 +4,12 @@ Total: every branch of it has a value or is NULL for every row, whatever the eng
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import date
-from fractions import Fraction
 from typing import Final
 
 from sqlglot import exp
 
 from sfumato.engines.mixing import unmixed
-from sfumato.engines.scalars import number
+from sfumato.engines.scalars import constant as cell_of
 from sfumato.engines.sql import dates, texts
 from sfumato.engines.sql.arithmetic import ARITHMETIC, Lowering, rounded
 from sfumato.engines.sql.casts import as_kind
@@ -106,12 +104,8 @@ def _truth(sql: Sql) -> Term:
 
 
 def _constant(value: Value) -> Term:
-    cell = _cell(value)
+    cell = cell_of(value)
     return Term(sql=constant(cell), kind=literal_facts(value).kind, infinite=cell in _INFINITIES)
-
-
-def _cell(value: Value) -> float | str | date:
-    return number(value) if isinstance(value, Fraction) else value
 
 
 def _chosen(
@@ -152,7 +146,7 @@ def _is_in(value: Term, values: Sequence[Literal]) -> Sql:
 def _called(function: Function, arguments: Sequence[Expression], columns: Mapping[str, Term]) -> Term:
     if function in _PARAMETERS:
         first, *others = arguments
-        constants = [_cell(other.value) for other in others if isinstance(other, Literal)]
+        constants = [cell_of(other.value) for other in others if isinstance(other, Literal)]
         return _PARAMETERS[function](lowered(first, columns), *constants)
     return _FUNCTIONS[function]([lowered(argument, columns) for argument in arguments])
 

@@ -5,12 +5,12 @@ from typing import Final
 
 from sqlglot import exp
 
-from sfumato.engines.letters import LOWER_LETTERS, UPPER_LETTERS
 from sfumato.engines.sql.arithmetic import Lowering, whole
 from sfumato.engines.sql.kinds import Term
 from sfumato.engines.sql.terms import Sql, all_of, case, column, figure, function, named, operation, text
 from sfumato.query.functions import MAX_TEXT, Function
 from sfumato.query.kinds import Kind
+from sfumato.query.letters import LOWER_LETTERS, UPPER_LETTERS
 
 _LONGEST: Final = 2**31 - 1
 """No text has more code points; engines refuse places in it that are much larger."""

@@ -1,24 +1,25 @@
 """GROUP BY in a sub-query: one row for each group of one unit, computed exactly, with HAVING as a filter on them."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 
 from sqlglot import exp
 
 from sfumato.errors import NotPrivateError
-from sfumato.query.expressions import ColumnRef, Expression, columns_of
+from sfumato.query.expressions import Expression, columns_of
 from sfumato.query.facts import Facts
-from sfumato.query.relations import Fold, Folded, Grouped, Relation, Select
+from sfumato.query.folds import grouped, with_columns
+from sfumato.query.relations import Folded, Grouped, Relation
 from sfumato.query.shape import Metric, shape_of
 from sfumato.query.sql.context import Context
 from sfumato.query.sql.grouping import Grouping, grouping
 from sfumato.query.sql.groups import Groups, Keys
 from sfumato.query.sql.joins import filtered
-from sfumato.query.sql.names import Scope, check_labels, scope_of
+from sfumato.query.sql.names import Scope, check_labels, scope_of, unit_columns
 from sfumato.query.sql.outputs import named_outputs
 from sfumato.query.sql.parsing import shown
 from sfumato.query.sql.statistics import Values, fold_of, has_aggregate
-from sfumato.query.sql.units import NO_TIES, UNIT, Ties, determines_unit, ties_of, unit_columns
+from sfumato.query.units import NO_TIES, determines_unit, ties_of
 
 
 def has_groups(select: exp.Select) -> bool:
@@ -38,7 +39,7 @@ def folded(context: Context, scope: Scope, select: exp.Select) -> Scope:
         raise NotPrivateError(
             shown(select.args["group"]), "GROUPING SETS are not supported in sub-queries", "Group by columns there."
         )
-    rows, ties = made.scope, ties_of(made.scope.relation)
+    rows = made.scope
     _require_groups(made, select)
     outputs = named_outputs(scope, select)
     values = Values(context.of_rows(rows), {})
@@ -54,8 +55,9 @@ def folded(context: Context, scope: Scope, select: exp.Select) -> Scope:
     having = select.args.get("having")
     conditions = [] if having is None else [groups.scalars.condition(having.this)]
     used = frozenset().union(*(columns_of(e) for e in (*(e for _, e in columns), *conditions)))
-    grouped = scope_of(_grouped(made, ties, groups.aggregates, used))
-    return selected(filtered(grouped, conditions).relation, columns)
+    folds = [replace(fold, name=name) for fold, name in groups.aggregates.items()]
+    rows_of_groups = scope_of(grouped(rows.relation, [key.column for key in made.keys], folds, used=used))
+    return selected(filtered(rows_of_groups, conditions).relation, columns)
 
 
 def selected(relation: Relation, columns: tuple[tuple[str, Expression], ...]) -> Scope:
@@ -65,8 +67,7 @@ def selected(relation: Relation, columns: tuple[tuple[str, Expression], ...]) ->
         ParameterError: Two have names that differ in case at most.
     """
     check_labels(name for name, _ in columns)
-    own = tuple((name, ColumnRef(name)) for name in shape_of(relation).columns)
-    return scope_of(relation if columns == own else Select(relation, columns))
+    return scope_of(with_columns(relation, columns))
 
 
 def require_unit(scope: Scope, rows: Scope, columns: Iterable[str], shown_as: str, reason: str, where: str) -> None:
@@ -102,12 +103,3 @@ def _require_groups(made: Grouping, select: exp.Select) -> None:
         raise NotPrivateError(
             shown_as, "a total over all people is exact inside of a question", "Ask for it as a question of its own."
         )
-
-
-def _grouped(made: Grouping, ties: Mapping[str, Ties], folds: Mapping[Folded, str], used: Collection[str]) -> Grouped:
-    """Units are kept apart anyway, so a key that holds the unit is none: it is the one value that a group has of it."""
-    units = [key.column for key in made.keys if UNIT in ties.get(key.column, NO_TIES)]
-    keys = tuple(key.column for key in made.keys if key.column not in units)
-    has_columns = bool(keys or folds)
-    carried = [Folded(name, Fold.MIN, ColumnRef(name)) for name in units if name in used or not has_columns]
-    return Grouped(made.scope.relation, keys, (*carried, *(replace(fold, name=name) for fold, name in folds.items())))

@@ -45,9 +45,12 @@ def _of_unit(name: str, node: type[exp.Expr], unit: str, value: str) -> Build:
     """Builds a node of a unit of time, which is constant text, and a value."""
 
     def build(given: Sequence[exp.Expr]) -> exp.Expr:
-        if len(given) != 2 or not (isinstance(given[0], exp.Literal) and given[0].is_string):  # noqa: PLR2004 # the two
-            raise ParameterError(name, f"{len(given)} arguments", "must have 2, the first of them text such as 'month'")
-        return node(**{unit: exp.var(given[0].name.upper()), value: given[1]})
+        match given:
+            case [exp.Literal(is_string=True, name=text), inner]:
+                return node(**{unit: exp.var(text.upper()), value: inner})
+            case _:
+                requirement = "must have 2, the first of them text such as 'month'"
+                raise ParameterError(name, f"{len(given)} arguments", requirement)
 
     return build
 

@@ -10,9 +10,10 @@ from sqlglot import exp
 from sfumato.errors import NotPrivateError, ParameterError
 from sfumato.query.expressions import ColumnRef, Expression, Literal
 from sfumato.query.grouping_sets import MAX_GROUPING_SETS, cube, rollup
+from sfumato.query.names import fresh
 from sfumato.query.relations import Select
 from sfumato.query.sql.context import Context
-from sfumato.query.sql.names import Scope, found, fresh, label_of, same, scope_of
+from sfumato.query.sql.names import Scope, found, label_of, same, scope_of
 from sfumato.query.sql.outputs import name_of
 from sfumato.query.sql.parsing import require_only, shown, unnested
 from sfumato.query.sql.statistics import has_aggregate
@@ -122,12 +123,10 @@ def at_place(select: exp.Select, ordinal: exp.Literal) -> exp.Expr:
     Raises:
         ParameterError: There is none.
     """
-    outputs = select.expressions
-    text = str(ordinal.this)
-    if not text.isdecimal() or len(text) > 4 or not 1 <= int(text) <= len(outputs):  # noqa: PLR2004 # digits of a place
-        raise ParameterError("place", shown(ordinal), f"must be a whole number from 1 to {len(outputs)}")
-    output: exp.Expr = outputs[int(text) - 1]
-    return output.unalias()
+    places: dict[str, exp.Expr] = {str(place): output for place, output in enumerate(select.expressions, start=1)}
+    if ordinal.name not in places:
+        raise ParameterError("place", shown(ordinal), f"must be a whole number from 1 to {len(places)}")
+    return places[ordinal.name].unalias()
 
 
 def _of_alias(select: exp.Select, column: exp.Column) -> exp.Expr | None:

@@ -8,9 +8,10 @@ from sqlglot import exp
 from sfumato.errors import NotPrivateError
 from sfumato.query.expressions import ColumnRef, Expression
 from sfumato.query.facts import Facts
+from sfumato.query.names import fresh
 from sfumato.query.sql.context import Context
 from sfumato.query.sql.grouping import Grouping, GroupKey
-from sfumato.query.sql.names import found, fresh, same
+from sfumato.query.sql.names import found, same
 from sfumato.query.sql.outputs import name_of
 from sfumato.query.sql.parsing import shown, unnested
 from sfumato.query.sql.statistics import has_aggregate, is_aggregate

@@ -8,12 +8,13 @@ from sqlglot import exp
 
 from sfumato.errors import NotPrivateError, ParameterError
 from sfumato.query.expressions import TRUE, And, ColumnRef, Condition, Expression
+from sfumato.query.names import fresh
 from sfumato.query.relations import Filter, Join, JoinKind, Relation, Select
 from sfumato.query.shape import Metric
 from sfumato.query.sql.context import Context
-from sfumato.query.sql.names import Scope, Visible, found, fresh, qualified, same, scope_of
+from sfumato.query.sql.names import Scope, Visible, found, qualified, same, scope_of, unit_columns
 from sfumato.query.sql.parsing import conjuncts, require_only, shown, unnested
-from sfumato.query.sql.units import NO_TIES, Ties, same_unit, ties_of, unit_columns
+from sfumato.query.units import NO_TIES, Ties, same_unit, ties_of
 
 Link = tuple[Expression, Expression]
 """Two expressions that must be equal: over the left rows, and over the right ones."""

@@ -6,7 +6,7 @@ from typing import Final
 from sqlglot import exp
 
 from sfumato.errors import NotPrivateError
-from sfumato.query.conditions import is_in, literal
+from sfumato.query.conditions import literal
 from sfumato.query.expressions import (
     FALSE,
     OPERATORS,
@@ -18,6 +18,7 @@ from sfumato.query.expressions import (
     Comparison,
     Condition,
     Expression,
+    IsIn,
     IsNull,
     Literal,
     Not,
@@ -41,7 +42,7 @@ COMPARISONS: Final[Mapping[type[exp.Expr], Comparison]] = {
 
 
 def compared(scalars: Scalars, comparison: Comparison, first: exp.Expr, second: exp.Expr) -> Condition:
-    """A comparison; of two constants, what it comes to, exactly, as engines would round them.
+    """A comparison; of two constants, what it comes to exactly, because engines would round them.
 
     Raises:
         NotPrivateError: A side is NULL, with which nothing compares.
@@ -49,10 +50,9 @@ def compared(scalars: Scalars, comparison: Comparison, first: exp.Expr, second: 
     if isinstance(unnested(first), exp.Null) or isinstance(unnested(second), exp.Null):
         literal(None)
     left, right = map(bare, scalars.alternatives((first, second)))
-    compare = Compare(comparison, left, right)
     if isinstance(left, Literal) and isinstance(right, Literal) and type(left.value) is type(right.value):
         return TRUE if OPERATORS[comparison](left.value, right.value) else FALSE
-    return compare
+    return Compare(comparison, left, right)
 
 
 def _paren(scalars: Scalars, node: exp.Paren) -> Expression:
@@ -99,7 +99,7 @@ def _in(scalars: Scalars, node: exp.In) -> Condition:
         raise refusal(exp.Subquery(this=node.args["query"]))
     constants = [scalars.constant(member) for member in node.expressions]
     value, *members = scalars.in_time((bare(scalars.lower(node.this)), *constants))
-    return is_in(value, [member for member in members if isinstance(member, Literal)])
+    return IsIn(value, tuple(member for member in members if isinstance(member, Literal)))
 
 
 def _is(scalars: Scalars, node: exp.Is) -> Condition:
@@ -121,12 +121,15 @@ def _is_null(scalars: Scalars, node: exp.Expr) -> Condition:
 
 def _not_distinct(scalars: Scalars, node: exp.NullSafeEQ | exp.NullSafeNEQ) -> Condition:
     """Equal, or both NULL; never NULL itself."""
-    sides = [side for side in (node.this, node.expression) if not isinstance(unnested(side), exp.Null)]
-    if len(sides) < 2:  # noqa: PLR2004 # one side is NULL itself
-        return _is_null(scalars, sides[0]) if sides else TRUE
-    both_null = And(tuple(_is_null(scalars, side) for side in sides))
-    neither = (Not(_is_null(scalars, side)) for side in sides)
-    return Or((both_null, And((*neither, compared(scalars, Comparison.EQUAL, *sides)))))
+    match [side for side in (node.this, node.expression) if not isinstance(unnested(side), exp.Null)]:
+        case [first, second]:
+            both_null = And((_is_null(scalars, first), _is_null(scalars, second)))
+            neither = (Not(_is_null(scalars, first)), Not(_is_null(scalars, second)))
+            return Or((both_null, And((*neither, compared(scalars, Comparison.EQUAL, first, second)))))
+        case [side]:
+            return _is_null(scalars, side)
+        case _:
+            return TRUE
 
 
 def _distinct(scalars: Scalars, node: exp.NullSafeNEQ) -> Condition:

@@ -1,6 +1,6 @@
 """Scopes: which columns a query sees, under which names. Names are matched without regard to case, unless quoted."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -11,6 +11,7 @@ from sfumato.query.relations import Relation, Select
 from sfumato.query.shape import Shape, shape_of
 from sfumato.query.sql.parsing import require_only, shown
 from sfumato.query.sql.refusals import refusal
+from sfumato.query.units import NO_TIES, UNIT, determines_unit, ties_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +111,16 @@ def label_of(scope: Scope, column: str) -> str:
     return next((visible.label for visible in scope.visible if visible.column == column), column)
 
 
+def unit_columns(scope: Scope, *, exactly: bool = False) -> list[str]:
+    """The columns in sight that say whose a row is, as a query writes them; those that hold the unit if `exactly`."""
+    ties = ties_of(scope.relation)
+    return [
+        f"{visible.table}.{visible.label}" if visible.table else visible.label
+        for visible in scope.visible
+        if determines_unit(own := ties.get(visible.column, NO_TIES)) and (UNIT in own or not exactly)
+    ]
+
+
 def aliased(scope: Scope, alias: exp.TableAlias | None, default: str) -> Scope:
     """The scope under a name of its own, its columns under others if the alias lists any.
 
@@ -146,13 +157,3 @@ def qualified(scope: Scope) -> Scope:
     names = {visible.column: f"{visible.table}.{visible.column}" for visible in scope.visible}
     relation = Select(scope.relation, tuple((name, ColumnRef(column)) for column, name in names.items()))
     return scope_of(relation, [replace(visible, column=names[visible.column]) for visible in scope.visible])
-
-
-def fresh(base: str, taken: Collection[str]) -> str:
-    """A name that is not taken, nor are the names of the ends of its interval; without regard to case."""
-    lowered = {name.lower() for name in taken}
-    number, name = 1, base
-    while not lowered.isdisjoint({name.lower(), f"{name}_low".lower(), f"{name}_high".lower()}):
-        number += 1
-        name = f"{base}_{number}"
-    return name

@@ -1,7 +1,7 @@
 """The header of BigQuery's private queries: SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 1, …)."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
 
@@ -94,7 +94,7 @@ def parse_options(text: str) -> tuple[Options, str]:
 
 def _read(tokens: Sequence[Token], text: str) -> Options:
     """The options that are listed as name = value."""
-    found: dict[str, object] = {}
+    options, seen = Options(), set()
     for part in _parts(tokens):
         name = part[0].text.lower()
         written = text[part[0].start : part[-1].end + 1]
@@ -103,11 +103,12 @@ def _read(tokens: Sequence[Token], text: str) -> Options:
         if name not in _READERS:
             known = ", ".join(_READERS)
             raise NotPrivateError(written, "this option is not known here", f"The options are: {known}.")
-        if name in found:
+        if name in seen:
             raise ParameterError("OPTIONS", name, "must say each option once")
         value = part[2].text if len(part) == _SHORTEST else text[part[2].start : part[-1].end + 1]
-        found[name] = _READERS[name](value, name)
-    return Options(**found)  # type: ignore[arg-type] # each reader gives the type of its option
+        options = _READERS[name](options, value)
+        seen.add(name)
+    return options
 
 
 def _parts(tokens: Sequence[Token]) -> Iterator[list[Token]]:
@@ -128,15 +129,16 @@ def _count(value: str, name: str) -> int:
     return positive_integer(int(count) if count.denominator == 1 else value, name)
 
 
-def _text(value: str, _name: str) -> str:
-    return value
-
-
 _SHORTEST: Final = 3  # name, =, value
-_READERS: Final[Mapping[str, Callable[[str, str], object]]] = {
-    "epsilon": exact,
-    "delta": exact,
-    "max_groups_contributed": _count,
-    "max_rows_contributed": _count,
-    "privacy_unit_column": _text,
+_READERS: Final[Mapping[str, Callable[[Options, str], Options]]] = {
+    "epsilon": lambda options, value: replace(options, epsilon=exact(value, "epsilon")),
+    "delta": lambda options, value: replace(options, delta=exact(value, "delta")),
+    "max_groups_contributed": lambda options, value: replace(
+        options, max_groups_contributed=_count(value, "max_groups_contributed")
+    ),
+    "max_rows_contributed": lambda options, value: replace(
+        options, max_rows_contributed=_count(value, "max_rows_contributed")
+    ),
+    "privacy_unit_column": lambda options, value: replace(options, privacy_unit_column=value),
 }
+"""What each option adds to those before it."""

@@ -6,7 +6,8 @@ from typing import Final
 from sqlglot import exp
 
 from sfumato.errors import ParameterError
-from sfumato.query.sql.names import Scope, Visible, found, fresh, same
+from sfumato.query.names import fresh
+from sfumato.query.sql.names import Scope, Visible, found, same
 from sfumato.query.sql.parsing import require_only, shown
 
 UNNAMED: Final = "?column?"

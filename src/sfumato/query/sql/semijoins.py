@@ -12,7 +12,7 @@ from sfumato.query.relations import SemiJoin
 from sfumato.query.sql.joins import Link, linked, require_same_unit
 from sfumato.query.sql.names import Scope, scope_of
 from sfumato.query.sql.parsing import require_only, shown, unnested
-from sfumato.query.sql.units import NO_TIES, determines_unit, ties_of
+from sfumato.query.units import NO_TIES, determines_unit, ties_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,7 +27,7 @@ from sfumato.query.relations import (
 from sfumato.query.shape import Shape
 from sfumato.query.sql.parsing import require_only, shown
 from sfumato.query.sql.scalars import Scalars
-from sfumato.query.sql.units import Ties, holds_unit
+from sfumato.query.units import Ties, holds_unit
 
 _AGGREGATES: Final = (exp.AggFunc, exp.Filter, exp.WithinGroup)
 _FOLDS: Final = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max)

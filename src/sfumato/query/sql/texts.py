@@ -10,6 +10,7 @@ from sfumato.errors import NotPrivateError
 from sfumato.query.expressions import Call, Expression, Literal, Not, Null
 from sfumato.query.functions import Function
 from sfumato.query.kinds import TIMES, Kind
+from sfumato.query.letters import lowered
 from sfumato.query.sql.parsing import require_only, shown, unnested
 from sfumato.query.sql.scalars import Rule, Rules, Scalars, as_time
 
@@ -77,8 +78,7 @@ def _like(scalars: Scalars, node: exp.Like | exp.ILike) -> Expression:
         raise NotPrivateError(shown(node), "a pattern must be constant text", "Write it out: LIKE 'A%'.")
     value = scalars.lower(node.this)
     if isinstance(node, exp.ILike):
-        pattern = "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in pattern)
-        value = Call(Function.LOWER, (value,))
+        pattern, value = lowered(pattern), Call(Function.LOWER, (value,))
     like = Call(Function.LIKE, (value, Literal(pattern)))
     return Not(like) if node.args.get("negate") else like
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.engines.letters import LOWER_LETTERS, UPPER_LETTERS, lowered, raised
+from sfumato.query.letters import LOWER_LETTERS, UPPER_LETTERS, lowered, raised
 
 
 def test_the_table_is_one_to_one():

@@ -29,7 +29,6 @@ from sfumato.query.relations import (
 )
 from sfumato.query.schema import Table, UnitPath
 from sfumato.query.shape import shape_of
-from sfumato.query.sql.names import Scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,16 +95,6 @@ def same_unit(first: Ties, second: Ties) -> bool:
     """
     both = first & second
     return UNIT in both or any(isinstance(tie, Path) for tie in both) or _leads(first, second) or _leads(second, first)
-
-
-def unit_columns(scope: Scope, *, exactly: bool = False) -> list[str]:
-    """The columns in sight that say whose a row is, as a query writes them; those that hold the unit if `exactly`."""
-    ties = ties_of(scope.relation)
-    return [
-        f"{visible.table}.{visible.label}" if visible.table else visible.label
-        for visible in scope.visible
-        if determines_unit(own := ties.get(visible.column, NO_TIES)) and (UNIT in own or not exactly)
-    ]
 
 
 def _leads(first: Ties, second: Ties) -> bool:

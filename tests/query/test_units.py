@@ -1,11 +1,11 @@
 import pytest
-from tests.query.asking import CUSTOMERS, LINEITEMS, ORDERS, PEOPLE, SOURCES, WARDS, rows
+from tests.query.asking import CUSTOMERS, LINEITEMS, ORDERS, PEOPLE, WARDS, rows
 
 from sfumato.query.expressions import ColumnRef
 from sfumato.query.relations import Bound, Join, JoinKind, Part, Source
 from sfumato.query.schema import Limits, Table, UnitPath, integer
-from sfumato.query.sql.names import aliased, scope_of
-from sfumato.query.sql.units import UNIT, Own, Path, determines_unit, holds_unit, same_unit, ties_of, unit_columns
+from sfumato.query.sql.names import scope_of
+from sfumato.query.units import UNIT, Own, Path, determines_unit, holds_unit, same_unit, ties_of
 
 
 def test_a_unit_column_holds_the_unit():
@@ -98,11 +98,3 @@ def test_the_right_side_of_a_left_join_may_be_nobody_s():
 )
 def test_equal_values_are_of_one_unit_by_what_the_owner_declared(first, second, same):
     assert same_unit(frozenset(first), frozenset(second)) is same
-
-
-def test_columns_that_say_whose_a_row_is_are_named_for_suggestions():
-    orders, lines = (aliased(scope_of(SOURCES[name]), None, name) for name in ("orders", "lineitem"))
-    assert unit_columns(orders) == ["orders.customer_id"]
-    assert unit_columns(lines) == ["lineitem.order_id"]
-    assert unit_columns(lines, exactly=True) == []
-    assert unit_columns(scope_of(Source(ORDERS))) == ["customer_id"]
