@@ -33,8 +33,8 @@ def test_a_session_may_choose_its_next_answer():
 
 
 def test_a_session_says_nothing_of_its_noisy_threshold():
-    session = SparseVector(epsilon=1).start(10**9)
-    assert "100" not in repr(session)
+    session = SparseVector(epsilon=1, cutoff=3).start(10**9)
+    assert repr(session) == "SparseVectorSession(remaining=3)"
     assert not hasattr(session, "__dict__")
 
 

@@ -63,6 +63,9 @@ class SparseVectorSession:
         self._lock = Lock()  # two threads must not both find the last True still to be said
         self._process = getpid()
 
+    def __repr__(self) -> str:
+        return f"SparseVectorSession(remaining={self.remaining})"
+
     @property
     def remaining(self) -> int:
         """How many more times it may say True."""
