@@ -5,7 +5,7 @@ from functools import cache
 import duckdb
 import pyarrow as pa
 
-from sfumato.engines.sql.terms import sql
+from sfumato.engines.sql.dialects.duckdb import sql
 from sfumato.query.kinds import Kind
 
 ARROW = {

@@ -12,7 +12,7 @@ from tests.strategies import chance, database, policy, stored
 
 from sfumato.engines.duckdb import DuckDBEngine
 from sfumato.engines.sources import ArrowData, open_source
-from sfumato.engines.sql.terms import sql
+from sfumato.engines.sql.dialects.duckdb import sql
 from sfumato.errors import EngineError
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.measures import RowCount

@@ -7,8 +7,8 @@ import pytest
 
 from sfumato.engines.duckdb_tables import SCHEMA, TypedTables
 from sfumato.engines.sources import open_source
+from sfumato.engines.sql.dialects.duckdb import sql
 from sfumato.engines.sql.queries import select
-from sfumato.engines.sql.terms import sql
 from sfumato.privacy.neighbors import EACH_ROW, UnitColumn
 from sfumato.query.schema import PUBLIC, Limits, Table, date, integer, text
 

@@ -115,7 +115,7 @@ MUTANTS = (
     ),
     Mutant(
         name="in SQL a total is rounded twice",
-        edits=(("engines/sql/folds.py", 'cast(cast(total, "VARCHAR"), "DOUBLE")', 'cast(total, "DOUBLE")'),),
+        edits=(("engines/sql/dialects/duckdb.py", 'cast(cast(total, "VARCHAR"), "DOUBLE")', 'cast(total, "DOUBLE")'),),
         tests=("tests/engines/sql/test_folds.py::test_a_total_is_rounded_to_the_nearest_double_once",),
     ),
     Mutant(
@@ -183,8 +183,8 @@ MUTANTS = (
         edits=(
             (
                 "engines/sql/relations.py",
-                "select([], parts, qualify=operation(exp.LTE, place, figure(part.max_parts_per_unit)))",
-                "select([], parts)",
+                "where=[kept, operation(exp.EQ, column(_PART), constant(part.value))]",
+                "where=[operation(exp.EQ, column(_PART), constant(part.value))]",
             ),
         ),
         tests=(f"{DUCKDB}test_a_unit_lies_in_at_most_so_many_parts_also_if_a_column_is_called_rank",),
@@ -196,7 +196,7 @@ MUTANTS = (
     ),
     Mutant(
         name="in SQL texts grow without an end",
-        edits=(("engines/sql/texts.py", "all_of([present, short])", "present"),),
+        edits=(("engines/sql/dialects/duckdb.py", "all_of([present, short])", "present"),),
         tests=("tests/engines/sql/test_texts.py", "tests/engines/sql/test_scalars.py"),
     ),
 )

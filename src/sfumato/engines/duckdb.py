@@ -14,16 +14,16 @@ import pyarrow as pa
 
 from sfumato.engines.base import Found
 from sfumato.engines.duckdb_database import connected, lock_down
-from sfumato.engines.duckdb_lists import list_table
 from sfumato.engines.duckdb_prepared import PreparedTables
-from sfumato.engines.duckdb_results import found
 from sfumato.engines.duckdb_tables import TypedTables
+from sfumato.engines.lists import list_table
 from sfumato.engines.lowering import Lowered, added_up, lower, presented
+from sfumato.engines.results import found
 from sfumato.engines.sources import DataSource, ParquetFile
 from sfumato.engines.sql.bounding import Sampling
+from sfumato.engines.sql.dialects.duckdb import sql
 from sfumato.engines.sql.queries import select, table
 from sfumato.engines.sql.relations import Catalogue
-from sfumato.engines.sql.terms import sql
 from sfumato.engines.sql.totals import counts_cells
 from sfumato.errors import EngineError, ParameterError
 from sfumato.numeric.rationals import positive_integer

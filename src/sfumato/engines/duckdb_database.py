@@ -8,7 +8,8 @@ from typing import Any, Final
 import duckdb
 from sqlglot import exp
 
-from sfumato.engines.sql.terms import sql, text
+from sfumato.engines.sql.dialects.duckdb import sql
+from sfumato.engines.sql.terms import text
 from sfumato.errors import ParameterError
 from sfumato.numeric.rationals import positive_integer
 

@@ -6,12 +6,13 @@ import duckdb
 from sqlglot import exp
 
 from sfumato.engines.duckdb_tables import SCHEMA, TypedTables
+from sfumato.engines.sql.dialects.duckdb import sql
 from sfumato.engines.sql.hash import encoded
 from sfumato.engines.sql.queries import joined, select, window
 from sfumato.engines.sql.queries import table as name_of
 from sfumato.engines.sql.relations import Catalogue
 from sfumato.engines.sql.rows import ENCODING, NUMBER, OWNER, UNIT, names_of
-from sfumato.engines.sql.terms import TYPES, aliased, cast, column, figure, function, operation, sql
+from sfumato.engines.sql.terms import TYPES, aliased, cast, column, figure, function, operation
 from sfumato.query.kinds import Kind
 from sfumato.query.relations import Relation, Source, lineage
 from sfumato.query.schema import Table

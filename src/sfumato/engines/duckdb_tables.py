@@ -12,10 +12,11 @@ from sfumato.engines.arrow_tables import holds_times, parquet_schema, read_parqu
 from sfumato.engines.csv_files import batches, rows
 from sfumato.engines.duckdb_database import literal_path
 from sfumato.engines.sources import ArrowData, CsvFile, DataSource, ParquetFile
+from sfumato.engines.sql.dialects.duckdb import sql
 from sfumato.engines.sql.queries import select
 from sfumato.engines.sql.queries import table as name_of
 from sfumato.engines.sql.sources import is_computed, owned_rows, typed_columns
-from sfumato.engines.sql.terms import column, function, sql
+from sfumato.engines.sql.terms import column, function
 from sfumato.query.schema import Table
 
 SCHEMA: Final = "typed"

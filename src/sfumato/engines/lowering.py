@@ -9,12 +9,14 @@ from typing import Final
 from sqlglot import exp
 
 from sfumato.engines.sql.bounding import Bounding, Sampling
+from sfumato.engines.sql.dialects.dialect import Dialect
+from sfumato.engines.sql.dialects.duckdb import DUCKDB
 from sfumato.engines.sql.entries import Mark, marked
 from sfumato.engines.sql.limits import binding_limits
 from sfumato.engines.sql.queries import select
 from sfumato.engines.sql.relations import Catalogue, lower_relation
 from sfumato.engines.sql.rows import UNIT, Rows
-from sfumato.engines.sql.terms import Sql, aliased, cast, column, figure, function, operation
+from sfumato.engines.sql.terms import Sql, aliased, column, figure, function, operation
 from sfumato.engines.sql.totals import KEPT, counts_cells, totals_of_rows, totals_of_units
 from sfumato.query.statement import Statement
 
@@ -48,7 +50,7 @@ class Lowered:
 
 def lower(
     statement: Statement, catalogue: Catalogue, *, salt: str, sampling: Sampling = Sampling.MD5,
-    bucket: tuple[int, int] | None = None,
+    bucket: tuple[int, int] | None = None, dialect: Dialect = DUCKDB,
 ) -> Lowered:  # fmt: skip
     """The SQL of a statement.
 
@@ -58,6 +60,7 @@ def lower(
         salt: By which units above a limit are sampled.
         sampling: By which hash.
         bucket: Which of how many buckets of units to compute, where rows have owners; None for all.
+        dialect: Of the engine that will read it.
     """
     rows = lower_relation(statement.rows, catalogue, salt=salt)
     if bucket is not None:
@@ -66,7 +69,8 @@ def lower(
     shown = replace(found, cell=None) if counts_cells(statement.measures) else found
     if rows.has_owners:
         bounding = Bounding(
-            marked=found, limits=binding_limits(statement), salt=salt, sampling=sampling, measures=statement.measures
+            marked=found, limits=binding_limits(statement), salt=salt, sampling=sampling,
+            measures=statement.measures, dialect=dialect,
         )  # fmt: skip
         totals = totals_of_units(bounding, shown.marks)
     else:
@@ -95,10 +99,9 @@ def presented(lowered: Lowered, totals: exp.Select) -> exp.Select:
 
 
 def _halves(place: int) -> tuple[Sql, Sql]:
-    total = cast(column(f"t{place}"), "HUGEINT")
-    high = operation(exp.BitwiseRightShift, total, figure(LOW_BITS))
-    low = operation(exp.BitwiseAnd, total, figure(2**LOW_BITS - 1))
-    return aliased(cast(high, "BIGINT"), f"h{place}"), aliased(cast(low, "BIGINT"), f"l{place}")
+    total, bits = column(f"t{place}"), figure(LOW_BITS)
+    high, low = (function(idiom, total, bits) for idiom in ("high_bits", "low_bits"))
+    return aliased(high, f"h{place}"), aliased(low, f"l{place}")
 
 
 def _of_bucket(rows: Rows, bucket: int, count: int) -> Rows:

@@ -11,9 +11,10 @@ from tests.engines.in_sql import database, run, values_of
 from sfumato.engines.amounts import amount, is_counted
 from sfumato.engines.entries import scaled
 from sfumato.engines.sql.amounts import ROWS, aggregate_names, aggregates, allowed_amount, whole_amount
+from sfumato.engines.sql.dialects.duckdb import sql
 from sfumato.engines.sql.queries import select, table
 from sfumato.engines.sql.rows import Rows
-from sfumato.engines.sql.terms import column, function, sql
+from sfumato.engines.sql.terms import column, function
 from sfumato.query.expressions import ColumnRef
 from sfumato.query.measures import CellCount, RowCount, StepProduct, Steps, StepSum, UnitCount, ValueCount
 from sfumato.query.relations import Source

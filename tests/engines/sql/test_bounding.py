@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.engines.in_sql import database, run
 
-from sfumato.engines.duckdb_lists import list_table
 from sfumato.engines.entries import Entry, allowances
+from sfumato.engines.lists import list_table
 from sfumato.engines.sql.bounding import ABOVE, ALLOWED, ENTRIES, Bounding, Sampling, above, bounded, needs_order
+from sfumato.engines.sql.dialects.duckdb import DUCKDB
 from sfumato.engines.sql.entries import marked
 from sfumato.engines.sql.limits import binding_limits
 from sfumato.engines.sql.queries import select, table
@@ -50,13 +51,14 @@ FOUND = st.lists(st.integers(0, 6), min_size=len(PLACES), max_size=len(PLACES)).
 """How many rows each unit has of each of two keys and each cell."""
 
 
-def bounding(limits, *, has_cells, sampling=Sampling.MD5, salt=SALT):
+def bounding(limits, *, has_cells, sampling=Sampling.MD5, salt=SALT, dialect=DUCKDB):
     asked = Statement(
         rows=TABLE, keys=PUBLIC_KEYS, measures=(RowCount(),), limits=limits, cell=CELL if has_cells else None
     )  # fmt: skip
     rows = Rows(query=select([], table("nothing")), shape=shape_of(TABLE))
     return Bounding(
-        marked=marked(asked, rows), limits=binding_limits(asked), salt=salt, sampling=sampling, measures=asked.measures
+        marked=marked(asked, rows), limits=binding_limits(asked), salt=salt, sampling=sampling, measures=asked.measures,
+        dialect=dialect,
     )  # fmt: skip
 
 

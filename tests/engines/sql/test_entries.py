@@ -6,12 +6,13 @@ import pyarrow as pa
 import pytest
 from tests.engines.in_sql import database
 
-from sfumato.engines.duckdb_lists import list_table
+from sfumato.engines.lists import list_table
 from sfumato.engines.sampling import encoded
+from sfumato.engines.sql.dialects.duckdb import sql
 from sfumato.engines.sql.entries import CELL, marked, with_lists
 from sfumato.engines.sql.queries import select, table
 from sfumato.engines.sql.rows import Rows
-from sfumato.engines.sql.terms import function, sql
+from sfumato.engines.sql.terms import function
 from sfumato.query.expressions import ColumnRef
 from sfumato.query.measures import RowCount, Steps
 from sfumato.query.relations import Source

@@ -8,10 +8,11 @@ from tests.engines.in_sql import database, run
 from tests.expressions_of import DOUBLES, INTEGERS
 
 from sfumato.engines.reference_folds import folded_rows
-from sfumato.engines.sql.folds import lower_grouped, nearest_double
+from sfumato.engines.sql.dialects.duckdb import sql
+from sfumato.engines.sql.folds import lower_grouped
 from sfumato.engines.sql.queries import select, table
 from sfumato.engines.sql.rows import Rows
-from sfumato.engines.sql.terms import column, sql
+from sfumato.engines.sql.terms import column, function
 from sfumato.privacy.neighbors import EACH_ROW, UnitColumn
 from sfumato.query.expressions import ColumnRef
 from sfumato.query.relations import Fold, Folded, Grouped, Source
@@ -70,7 +71,7 @@ def test_no_rows_make_no_row_even_without_keys():
 @example(2**126 + 2**73 + 1)
 @settings(max_examples=200, deadline=None)
 def test_a_total_is_rounded_to_the_nearest_double_once(total):
-    query = f"SELECT {sql(nearest_double(column('t')))} FROM (SELECT {total}::HUGEINT AS t)"
+    query = f"SELECT {sql(function('nearest_double', column('t')))} FROM (SELECT {total}::HUGEINT AS t)"
     assert database().execute(query).fetchall() == [(float(total),)]
 
 

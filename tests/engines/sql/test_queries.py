@@ -5,8 +5,9 @@ import pytest
 from sqlglot import exp
 from tests.engines.in_sql import run
 
+from sfumato.engines.sql.dialects.duckdb import sql
 from sfumato.engines.sql.queries import joined, same, select, table, window
-from sfumato.engines.sql.terms import aliased, column, figure, function, operation, sql
+from sfumato.engines.sql.terms import aliased, column, figure, function, operation
 
 CELLS = pa.table({"u": [1, 1, 2, 3], "v": [5, 7, 5, None]})
 OTHERS = pa.table({"u": [1, 2, 2], "w": [10, 20, 21]})
@@ -32,8 +33,8 @@ def test_windows_run_up_to_a_row_or_over_all_of_them():
         [running, window(total, [column("u")])], table("cells"), where=[operation(exp.EQ, column("u"), figure(1))]
     )
     assert sorted(run(query, cells=CELLS)) == [(5, 12), (12, 12)]
-    last = operation(exp.EQ, window(function("ROW_NUMBER"), [column("u")], so_far), figure(2))
-    assert run(select([column("v")], table("cells"), qualify=last), cells=CELLS) == [(7,)]
+    placed = select([column("v"), aliased(window(function("ROW_NUMBER"), [column("u")], so_far), "p")], table("cells"))
+    assert run(select([column("v")], placed, where=[operation(exp.EQ, column("p"), figure(2))]), cells=CELLS) == [(7,)]
 
 
 def test_a_running_window_takes_rows_that_tie_one_by_one():

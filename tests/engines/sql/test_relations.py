@@ -11,9 +11,10 @@ from tests.strategies import database, policy, stored
 from sfumato.engines.duckdb import DuckDBEngine
 from sfumato.engines.reference_relations import relation_rows
 from sfumato.engines.sources import ArrowData
+from sfumato.engines.sql.dialects.duckdb import sql
 from sfumato.engines.sql.queries import select
 from sfumato.engines.sql.relations import lower_relation
-from sfumato.engines.sql.terms import column, sql
+from sfumato.engines.sql.terms import column
 from sfumato.engines.values import typed
 from sfumato.errors import UnboundedSensitivityError
 from sfumato.query.shape import Metric, shape_of

@@ -13,8 +13,9 @@ from tests.expressions_of import COLUMNS, expressions, rows
 
 from sfumato.engines.mixing import unmixed
 from sfumato.engines.scalars import evaluate
+from sfumato.engines.sql.dialects.duckdb import sql
 from sfumato.engines.sql.scalars import lower_expression
-from sfumato.engines.sql.terms import TYPES, function, sql
+from sfumato.engines.sql.terms import TYPES, function
 from sfumato.errors import ParameterError
 from sfumato.query.expressions import (
     And,

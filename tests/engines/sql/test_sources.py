@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from tests.engines.in_sql import database, run
 
 from sfumato.engines.reference_sources import source_rows
+from sfumato.engines.sql.dialects.duckdb import sql
 from sfumato.engines.sql.queries import table
 from sfumato.engines.sql.sources import is_computed, owned_rows, typed_columns
-from sfumato.engines.sql.terms import sql
 from sfumato.privacy.neighbors import EACH_ROW, UnitColumn
 from sfumato.query.schema import PUBLIC, Limits, Table, UnitPath, integer, text
 

@@ -11,6 +11,7 @@ from sqlglot import exp
 from tests.engines.in_sql import value_of, values_of
 from tests.expressions_of import DAYS, DOUBLES, INTEGERS, TIMESTAMPS, WORDS
 
+from sfumato.engines.sql.dialects.duckdb import sql
 from sfumato.engines.sql.terms import (
     TYPES,
     all_of,
@@ -31,7 +32,6 @@ from sfumato.engines.sql.terms import (
     one_of,
     operation,
     present,
-    sql,
     stripped,
     text,
     try_cast,

@@ -5,11 +5,11 @@ import pytest
 from tests.engines.in_sql import run
 
 from sfumato.engines.sql.bounding import Bounding, Sampling
+from sfumato.engines.sql.dialects.duckdb import DUCKDB, sql
 from sfumato.engines.sql.entries import marked
 from sfumato.engines.sql.limits import binding_limits
 from sfumato.engines.sql.queries import select, table
 from sfumato.engines.sql.rows import Rows
-from sfumato.engines.sql.terms import sql
 from sfumato.engines.sql.totals import KEPT, counts_cells, totals_of_rows, totals_of_units
 from sfumato.privacy.neighbors import EACH_ROW, UnitColumn
 from sfumato.query.expressions import ColumnRef
@@ -41,7 +41,8 @@ def totals(source, *, cell=None, measures=COUNTS, keys=KEYS, **limits):
         query = totals_of_rows(found, measures, shown)
     else:
         own = Bounding(
-            marked=found, limits=binding_limits(asked), salt="0" * 32, sampling=Sampling.MD5, measures=measures
+            marked=found, limits=binding_limits(asked), salt="0" * 32, sampling=Sampling.MD5, measures=measures,
+            dialect=DUCKDB,
         )  # fmt: skip
         query = totals_of_units(own, shown)
     return query, sorted(run(query, cells=CELLS))

@@ -98,8 +98,8 @@ def _scaled(total: Sql, counted: Sql, allowed: Sql, most: int | None) -> Sql:
     divisor = function("GREATEST", counted, whole(1))
     ends = [figure(end) for end in (-(MAX_INT64 // most), MAX_INT64 // most)]
     small = cast(clamped(total, *ends), "BIGINT")
-    narrow = operation(exp.IntDiv, operation(exp.Mul, small, allowed), divisor)
-    wide = operation(exp.IntDiv, operation(exp.Mul, cast(total, "HUGEINT"), allowed), divisor)
+    narrow = function("whole_quotient", operation(exp.Mul, small, allowed), divisor)
+    wide = function("wide_quotient", operation(exp.Mul, cast(total, "HUGEINT"), allowed), divisor)
     return case([all_of_it, (between(total, *ends), narrow)], wide)
 
 
@@ -126,8 +126,9 @@ def _count(values: Sequence[Sql]) -> Sql:
 
 def _sum(measure: Measure, rows: Rows) -> Sql:
     """In 128 bits; in 64 where no sum of so many rows needs more."""
-    total = function("COALESCE", function("SUM", _amount(measure, rows)), figure(0))
-    return cast(total, "BIGINT" if max(map(abs, measure.range())) * _MOST_ROWS <= MAX_INT64 else "HUGEINT")
+    fits = max(map(abs, measure.range())) * _MOST_ROWS <= MAX_INT64
+    total = function("COALESCE", function("SUM" if fits else "wide_sum", _amount(measure, rows)), figure(0))
+    return cast(total, "BIGINT" if fits else "HUGEINT")
 
 
 def _amount(measure: Measure, rows: Rows) -> Sql:

@@ -6,7 +6,7 @@ from typing import Final, TypeAlias
 from sqlglot import exp
 
 from sfumato.engines.sql.kinds import Term, computed
-from sfumato.engines.sql.terms import Sql, cast, double, figure, function, guarded, operation, try_cast
+from sfumato.engines.sql.terms import Sql, cast, double, figure, function, guarded, operation
 from sfumato.query.functions import Function
 from sfumato.query.kinds import Kind
 
@@ -23,15 +23,15 @@ def rounded(value: Term, digits: int) -> Term:
     if value.kind is Kind.INTEGER:
         return value
     power = double(float(10**digits))
-    half_up = operation(exp.Add, operation(exp.Mul, value.sql, power), double(0.5))
+    half_up = function("double_sum", function("double_product", value.sql, power), double(0.5))
     return computed(_quotient(function("FLOOR", half_up), power))
 
 
-def _of_two(operator: type[exp.Binary]) -> Lowering:
+def _of_two(operator: type[exp.Binary], idiom: str) -> Lowering:
     def lower(terms: Sequence[Term]) -> Term:
         if _are_whole(terms):
             return whole(_in_64_bits(operation(operator, *map(_wide, terms))))
-        return computed(operation(operator, *(term.as_double for term in terms)))
+        return computed(function(idiom, *(term.as_double for term in terms)))
 
     return lower
 
@@ -40,18 +40,18 @@ def _divided(terms: Sequence[Term]) -> Term:
     """Of doubles a divisor of 0 makes what is not finite; one that stands for NULL must not make a 0."""
     first, second = terms
     if _are_whole(terms):
-        return whole(_in_64_bits(operation(exp.IntDiv, _wide(first), _not_zero(_wide(second)))))
+        return whole(_in_64_bits(function("wide_quotient", _wide(first), _not_zero(_wide(second)))))
     divisor = second.settled if second.kind is Kind.FLOAT else second.as_double
     return computed(_quotient(first.as_double, divisor))
 
 
 def _modulo(terms: Sequence[Term]) -> Term:
     first, second = map(_wide, terms)
-    return whole(_in_64_bits(operation(exp.Mod, first, _not_zero(second))))
+    return whole(_in_64_bits(function("wide_rest", first, _not_zero(second))))
 
 
 def _negated(terms: Sequence[Term]) -> Term:
-    return _of_two(exp.Sub)((Term(sql=_zero(terms[0]), kind=terms[0].kind), terms[0]))
+    return _of_two(exp.Sub, "double_difference")((Term(sql=_zero(terms[0]), kind=terms[0].kind), terms[0]))
 
 
 def _absolute(terms: Sequence[Term]) -> Term:
@@ -80,11 +80,11 @@ def _of_domain(name: str, condition: type[exp.Binary]) -> Lowering:
 
 
 def _exponential(terms: Sequence[Term]) -> Term:
-    return computed(function("EXP", _settled_double(terms[0])))
+    return computed(function("exponential", _settled_double(terms[0])))
 
 
 def _power(terms: Sequence[Term]) -> Term:
-    return computed(function("POW", *map(_settled_double, terms)))
+    return computed(function("double_power", *map(_settled_double, terms)))
 
 
 def _settled_double(term: Term) -> Sql:
@@ -92,7 +92,7 @@ def _settled_double(term: Term) -> Sql:
 
 
 def _quotient(first: Sql, second: Sql) -> Sql:
-    return operation(exp.Div, first, second)
+    return function("double_quotient", first, second)
 
 
 def _are_whole(terms: Sequence[Term]) -> bool:
@@ -104,7 +104,7 @@ def _wide(term: Term) -> Sql:
 
 
 def _in_64_bits(sql: Sql) -> Sql:
-    return try_cast(sql, "BIGINT")
+    return function("whole_of_wide", sql)
 
 
 def _not_zero(sql: Sql) -> Sql:
@@ -116,9 +116,9 @@ def _zero(term: Term) -> Sql:
 
 
 ARITHMETIC: Final[Mapping[Function, Lowering]] = {
-    Function.ADD: _of_two(exp.Add),
-    Function.SUBTRACT: _of_two(exp.Sub),
-    Function.MULTIPLY: _of_two(exp.Mul),
+    Function.ADD: _of_two(exp.Add, "double_sum"),
+    Function.SUBTRACT: _of_two(exp.Sub, "double_difference"),
+    Function.MULTIPLY: _of_two(exp.Mul, "double_product"),
     Function.DIVIDE: _divided,
     Function.MODULO: _modulo,
     Function.NEGATE: _negated,
@@ -126,10 +126,10 @@ ARITHMETIC: Final[Mapping[Function, Lowering]] = {
     Function.SIGN: _sign,
     Function.FLOOR: _rounded_by("FLOOR"),
     Function.CEIL: _rounded_by("CEIL"),
-    Function.TRUNC: _rounded_by("TRUNC"),
-    Function.SQRT: _of_domain("SQRT", exp.GTE),
-    Function.LN: _of_domain("LN", exp.GT),
-    Function.LOG10: _of_domain("LOG10", exp.GT),
+    Function.TRUNC: _rounded_by("truncated_double"),
+    Function.SQRT: _of_domain("square_root", exp.GTE),
+    Function.LN: _of_domain("natural_log", exp.GT),
+    Function.LOG10: _of_domain("decimal_log", exp.GT),
     Function.EXP: _exponential,
     Function.POWER: _power,
 }

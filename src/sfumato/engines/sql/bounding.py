@@ -1,7 +1,7 @@
 """How many rows of each entry are allowed, in SQL: steps 3 to 5 of `Statement`. Proof: proofs/engines/sql/bounding.md.
 
-Most units are within all limits, so first it is told which are not (`above`), and only their entries are hashed and put
-in order.
+Most units are within all limits, so where a query can be computed once and read twice it is told first which are not
+(`above`), and only their entries are hashed and put in order. Elsewhere all entries are, which are allowed the same.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,8 +12,9 @@ from typing import Final
 from sqlglot import exp
 
 from sfumato.engines.sql.amounts import ROWS, aggregate_names
+from sfumato.engines.sql.dialects.dialect import Dialect
 from sfumato.engines.sql.entries import Mark, Marked, with_lists
-from sfumato.engines.sql.hash import halved, halves, rank_hash
+from sfumato.engines.sql.hash import halved, halves, rank_hash, rank_text
 from sfumato.engines.sql.queries import joined, same, select, table, window
 from sfumato.engines.sql.rows import UNIT
 from sfumato.engines.sql.terms import Sql, aliased, any_of, case, cast, column, figure, function, operation, text
@@ -49,6 +50,7 @@ class Bounding:
         salt: By which units are sampled.
         sampling: By which hash.
         measures: What entries are added up to.
+        dialect: What is best for the engine.
     """
 
     marked: Marked
@@ -56,6 +58,7 @@ class Bounding:
     salt: str
     sampling: Sampling
     measures: tuple[Measure, ...]
+    dialect: Dialect
 
     @property
     def entry(self) -> list[str]:
@@ -80,7 +83,12 @@ class Bounding:
         return [*map(column, self._ranks(hashed)), *(mark.column for mark in marks)]
 
     def _ranks(self, hashed: str) -> tuple[str, ...]:
-        return (hashed,) if self.sampling is Sampling.NATIVE else halves(hashed)
+        return halves(hashed) if self.has_halves else (hashed,)
+
+    @property
+    def has_halves(self) -> bool:
+        """Whether hashes are numbers of 128 bits, which are put in order as two halves."""
+        return self.dialect.halves_hashes and self.sampling is Sampling.MD5
 
 
 def needs_order(bounding: Bounding) -> bool:
@@ -119,7 +127,7 @@ def _excesses(bounding: Bounding) -> Iterator[Sql]:
 
 
 def bounded(bounding: Bounding) -> exp.Select:
-    """The entries of the units above, with how many rows of each are allowed, perhaps none."""
+    """The entries in order, with how many rows of each are allowed, perhaps none."""
     query = _ordered(bounding)
     if bounding.marked.cell is None:
         return _of_groups(query, bounding)
@@ -135,27 +143,25 @@ def bounded(bounding: Bounding) -> exp.Select:
 
 
 def _ordered(bounding: Bounding) -> exp.Select:
-    """The entries of the units above, with what puts them in order."""
+    """The entries, of the units above alone if those were told, with what puts them in order."""
     hashes = [aliased(_hash(bounding, marks), name) for name, marks in bounding.hashes.items()]
     hashed = select([*(column(name, "r") for name in bounding.entry), *hashes], table(ENTRIES))
-    hashed = joined(hashed, table(ABOVE), "o", on=same(UNIT, "r", "o"), how="semi")
+    if bounding.dialect.orders_few:
+        hashed = joined(hashed, table(ABOVE), "o", on=same(UNIT, "r", "o"), how="semi")
     hashed = bounding.marked.rows.with_units(hashed)
-    if bounding.sampling is Sampling.NATIVE:
-        return hashed
-    return halved(with_lists(hashed, bounding.marked.marks), bounding.entry, list(bounding.hashes))
+    if bounding.sampling is Sampling.MD5:
+        hashed = with_lists(hashed, bounding.marked.marks)
+    return halved(hashed, bounding.entry, list(bounding.hashes)) if bounding.has_halves else hashed
 
 
 def _hash(bounding: Bounding, marks: Sequence[Mark]) -> Sql:
-    """The hash of a unit and some marks; never of its number, which other units have a say in.
-
-    The engine's own hash of several values is XORed together of theirs, by which some marks would mostly come first;
-    hashed once more it has no such order.
-    """
+    """The hash of a unit and some marks; never of its number, which other units have a say in."""
     if bounding.sampling is Sampling.NATIVE:
-        together = function("HASH", text(bounding.salt), bounding.marked.rows.owner, *(mark.column for mark in marks))
-        return function("HASH", together)
+        values = (mark.column for mark in marks)
+        return function("native_hash", text(bounding.salt), bounding.marked.rows.owner, *values)
     encodings = (mark.encoding for mark in marks)
-    return rank_hash(bounding.salt, [*bounding.marked.rows.unit_encoding, *encodings])
+    rank = rank_hash if bounding.has_halves else rank_text
+    return rank(bounding.salt, [*bounding.marked.rows.unit_encoding, *encodings])
 
 
 def _of_groups(query: exp.Select, bounding: Bounding) -> exp.Select:

@@ -25,6 +25,7 @@ from sfumato.engines.sql.terms import (
     stripped,
     text,
     try_cast,
+    whole,
 )
 from sfumato.engines.values import (
     FALSE_WORDS,
@@ -39,6 +40,8 @@ from sfumato.query.schema import Column
 
 _TIME_PATTERN: Final = f"({DATE_PATTERN})|({TIMESTAMP_PATTERN})"
 _DOUBLES: Final = {"FLOAT", "DOUBLE"}
+_TIMES: Final = {TYPES[kind] for kind in TIMES}
+_TEXT_OF: Final = {"BOOLEAN": "text_of_boolean", "DATE": "text_of_date", "TIMESTAMP": "text_of_time"}
 
 
 def lower_typed(name: str, declared: Column, storage: str) -> Sql:
@@ -90,7 +93,7 @@ def is_number(storage: str) -> bool:
 def _as_number(value: Sql, storage: str) -> Sql:
     """A binary double; NaN, and text that is no number, are NULL."""
     number = _as_double(value, storage)
-    return guarded(number, lambda x: negated(function("ISNAN", x))) if storage in _DOUBLES else number
+    return guarded(number, lambda x: negated(function("is_nan", x))) if storage in _DOUBLES else number
 
 
 def _as_double(value: Sql, storage: str) -> Sql:
@@ -98,13 +101,17 @@ def _as_double(value: Sql, storage: str) -> Sql:
     if storage == "VARCHAR":
         return _double_of_text(stripped(value))
     if storage.startswith("DECIMAL"):  # through text, which is rounded once
-        return try_cast(cast(value, "VARCHAR"), "DOUBLE")
-    return value if storage == "DOUBLE" else try_cast(value, "DOUBLE")
+        return function("double_of_text", function("text_of_decimal", value))
+    if storage == "BOOLEAN":
+        return cast(_as_integer(value, storage), "DOUBLE")
+    if storage in _TIMES:
+        return null(Kind.FLOAT)
+    return value if storage == "DOUBLE" else cast(value, "DOUBLE")
 
 
 def _double_of_text(value: Sql) -> Sql:
-    word = function("LOWER", value)
-    branches: list[tuple[Sql, Sql]] = [(_matches(value, NUMBER_PATTERN), try_cast(value, "DOUBLE"))]
+    word = function("lower_ascii", value)
+    branches: list[tuple[Sql, Sql]] = [(_matches(value, NUMBER_PATTERN), function("double_of_text", value))]
     for name, truth in (("true", 1.0), ("false", 0.0)):
         branches.append((operation(exp.EQ, word, text(name)), double(truth)))
     return case(branches)
@@ -112,22 +119,22 @@ def _double_of_text(value: Sql) -> Sql:
 
 def _as_integer(value: Sql, storage: str) -> Sql:
     """A 64-bit integer: whole numbers exactly, also in text; all else through a double, half up."""
-    if storage == "BOOLEAN" or is_whole(storage):
-        return try_cast(value, "BIGINT")
-    half_up = operation(exp.Add, _as_double(value, storage), double(0.5))
-    rounded = try_cast(function("FLOOR", half_up), "BIGINT")
+    if storage == "BOOLEAN":
+        return case([(value, whole(1)), (negated(value), whole(0))])
+    if is_whole(storage):
+        return value if storage == "BIGINT" else function("whole_of_wide", value)
+    half_up = function("double_sum", _as_double(value, storage), double(0.5))
+    rounded = function("whole_of_double", function("FLOOR", half_up))
     if storage != "VARCHAR":
         return rounded
     stored = stripped(value)
-    return case([(_matches(stored, WHOLE_PATTERN), try_cast(stored, "BIGINT"))], rounded)
+    return case([(_matches(stored, WHOLE_PATTERN), function("whole_of_text", stored))], rounded)
 
 
 def _as_text(value: Sql, storage: str) -> Sql:
     """Text; of a double that is whole, without the point; of a decimal with a digit before it."""
-    if storage.startswith("DECIMAL"):  # of which the engine leaves a 0 out where no other digit could stand
-        return function("REGEXP_REPLACE", cast(value, "VARCHAR"), text("^(-?)[.]"), text(r"\10."))
     if storage not in _DOUBLES:
-        return cast(value, "VARCHAR")
+        return _as_it_is(value, storage)
     number = cast(value, "DOUBLE")
     is_whole_number = all_of(
         (
@@ -135,13 +142,24 @@ def _as_text(value: Sql, storage: str) -> Sql:
             operation(exp.LT, function("ABS", number), double(float(MAX_WHOLE_DOUBLE))),
         )
     )
-    whole = cast(try_cast(number, "BIGINT"), "VARCHAR")
-    return case([(function("ISNAN", number), exp.Null()), (is_whole_number, whole)], cast(number, "VARCHAR"))
+    shown = function("text_of_whole", function("whole_of_double", number))
+    return case(
+        [(function("is_nan", number), exp.Null()), (is_whole_number, shown)], function("text_of_double", number)
+    )
+
+
+def _as_it_is(value: Sql, storage: str) -> Sql:
+    """Text of what is no double."""
+    if storage == "VARCHAR":
+        return value
+    if storage.startswith("DECIMAL"):
+        return function("text_of_decimal", value)
+    return function(_TEXT_OF.get(storage, "text_of_whole"), value)
 
 
 def _as_boolean(value: Sql, storage: str) -> Sql:
     if storage == "VARCHAR":
-        word = function("LOWER", stripped(value))
+        word = function("lower_ascii", stripped(value))
         true, false = (one_of(word, map(text, words)) for words in (TRUE_WORDS, FALSE_WORDS))
         return case([(true, exp.true()), (false, exp.false())])
     if is_whole(storage):
@@ -153,10 +171,10 @@ def _as_time(value: Sql, storage: str, kind: Kind) -> Sql:
     """A day or a time: text by its pattern, of a time its day, of a day its midnight; of anything else NULL."""
     if storage == "VARCHAR":
         stored = stripped(value)
-        moment = case([(_matches(stored, _TIME_PATTERN), try_cast(stored, "TIMESTAMP"))])
+        moment = case([(_matches(stored, _TIME_PATTERN), function("time_of_text", stored))])
         return moment if kind is Kind.TIMESTAMP else cast(moment, "DATE")
-    return cast(value, TYPES[kind]) if storage in {TYPES[time] for time in TIMES} else null(kind)
+    return cast(value, TYPES[kind]) if storage in _TIMES else null(kind)
 
 
 def _matches(value: Sql, pattern: str) -> Sql:
-    return function("REGEXP_FULL_MATCH", value, text(pattern))
+    return function("is_match", value, text(pattern))

@@ -15,7 +15,7 @@ from sfumato.engines.sql.hash import encoded
 from sfumato.engines.sql.queries import joined, select, table
 from sfumato.engines.sql.rows import ENCODING, Rows
 from sfumato.engines.sql.steps import clamped_steps
-from sfumato.engines.sql.terms import Sql, aliased, between, column, operation, present, whole
+from sfumato.engines.sql.terms import Sql, aliased, between, column, function, operation, present, whole
 from sfumato.query.kinds import Kind
 from sfumato.query.schema import Key
 from sfumato.query.statement import Bins, Statement
@@ -128,7 +128,7 @@ def _cell(cell: Cells, rows: Rows) -> Sql:
     if not isinstance(cell, Bins):
         return rows.value(cell.value)
     steps = clamped_steps(rows.term(cell.steps.value), cell.steps)
-    return operation(exp.IntDiv, operation(exp.Sub, steps, whole(cell.steps.lower)), whole(cell.width))
+    return function("whole_quotient", operation(exp.Sub, steps, whole(cell.steps.lower)), whole(cell.width))
 
 
 def _listed(inner: exp.Query, rows: Rows, stored: Mapping[Mark, Sql]) -> exp.Select:

@@ -20,7 +20,6 @@ from sfumato.engines.sql.terms import (
     function,
     guarded,
     operation,
-    try_cast,
 )  # fmt: skip
 from sfumato.engines.values import MAX_INT64, MIN_INT64
 from sfumato.query.expressions import Expression
@@ -57,7 +56,7 @@ def _aggregates(folded: Folded, rows: Rows, place: int) -> list[Sql]:
             return [aliased(different(value.settled), total)]
         case _:
             steps = clamped_steps(value, _steps(folded.value, rows, folded.name))
-            return [aliased(function("SUM", steps), total), aliased(function("COUNT", value.settled), count)]
+            return [aliased(function("wide_sum", steps), total), aliased(function("COUNT", value.settled), count)]
 
 
 def _made(folded: Folded, rows: Rows, place: int) -> Sql:
@@ -68,18 +67,11 @@ def _made(folded: Folded, rows: Rows, place: int) -> Sql:
     resolution = _steps(folded.value, rows, folded.name).resolution
     if folded.fold is Fold.SUM and rows.term(folded.value).kind is Kind.INTEGER:
         return _whole_product(total, resolution)
-    number = nearest_double(total)
+    number = function("nearest_double", total)
     if folded.fold is Fold.MEAN:
-        number = operation(exp.Div, number, cast(count, "DOUBLE"))
-    product = operation(exp.Mul, number, double(float(resolution)))
+        number = function("double_quotient", number, cast(count, "DOUBLE"))
+    product = function("double_product", number, double(float(resolution)))
     return computed(product).settled
-
-
-def nearest_double(total: Sql) -> Sql:
-    """A 128-bit integer as a double: engines round it twice, unless it fits 64 bits or goes through text."""
-    return function(
-        "COALESCE", cast(try_cast(total, "BIGINT"), "DOUBLE"), cast(cast(total, "VARCHAR"), "DOUBLE")
-    )  # fmt: skip
 
 
 def _whole_product(total: Sql, resolution: Fraction) -> Sql:

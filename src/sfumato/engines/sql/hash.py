@@ -38,21 +38,21 @@ def rank_hash(salt: str, encodings: Sequence[Sequence[Sql]]) -> Sql:
         salt: By which it differs from question to question.
         encodings: The pieces of text of each value, as `encoded` gives them.
     """
-    return function("MD5_NUMBER", _message(salt, encodings))
+    return function("md5_number", _message(salt, encodings))
 
 
 def rank_text(salt: str, encodings: Sequence[Sequence[Sql]]) -> Sql:
     """The hash as hexadecimal text, for where few rows are ranked."""
-    return function("MD5", _message(salt, encodings))
+    return function("md5_text", _message(salt, encodings))
 
 
 def encoded(value: Sql, kind: Kind, *, nullable: bool = True) -> tuple[Sql, ...]:
-    """`sampling.encoded` in SQL: pieces of text to be joined by CONCAT, which passes over NULL."""
+    """`sampling.encoded` in SQL: pieces of text to be `joined`, which passes over NULL."""
     shown = _shown(value, kind)
-    tagged = (text("V"), function("STRLEN", shown), text(":"), shown)
+    tagged = (text("V"), function("byte_count", shown), text(":"), shown)
     if not nullable:
         return tagged
-    return (case([(is_null(value), text("N"))], function("CONCAT", *tagged)),)
+    return (case([(is_null(value), text("N"))], function("joined", *tagged)),)
 
 
 def halved(hashed: exp.Query, names: Sequence[str], hashes: Sequence[str]) -> exp.Select:
@@ -91,7 +91,7 @@ def _message(salt: str, encodings: Sequence[Sequence[Sql]]) -> Sql:
             pieces[-1] = text(pieces[-1].name + piece.name)
         else:
             pieces.append(piece)
-    return function("CONCAT", *pieces)
+    return function("joined", *pieces)
 
 
 def _shown(value: Sql, kind: Kind) -> Sql:
@@ -99,12 +99,16 @@ def _shown(value: Sql, kind: Kind) -> Sql:
         case Kind.TEXT:
             return value
         case Kind.FLOAT:
-            bits = cast(operation(exp.Add, value, double(0.0)), "BIT")  # the sum turns −0.0 into 0.0
-            return cast(cast(bits, "BIGINT"), "VARCHAR")
+            positive_zero = function("double_sum", value, double(0.0))  # which turns −0.0 into 0.0
+            return function("text_of_whole", function("bits_of_double", positive_zero))
         case Kind.TIMESTAMP:
-            return function("STRFTIME", value, text("%Y-%m-%d %H:%M:%S.%f"))
+            return function("time_in_full", value)
+        case Kind.BOOLEAN:
+            return function("text_of_boolean", value)
+        case Kind.DATE:
+            return function("text_of_date", value)
         case _:
-            return cast(value, "VARCHAR")
+            return function("text_of_whole", value)
 
 
 def _in_64_bits(number: Sql) -> Sql:

@@ -26,7 +26,7 @@ class Term:
     @property
     def settled(self) -> Sql:
         """The SQL with NULL for what stands for it."""
-        return guarded(self.sql, lambda x: function("ISFINITE", x)) if self.pending else self.sql
+        return guarded(self.sql, lambda x: function("is_finite", x)) if self.pending else self.sql
 
     @property
     def as_double(self) -> Sql:

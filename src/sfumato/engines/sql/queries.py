@@ -12,7 +12,7 @@ Join: TypeAlias = Literal["inner", "left", "semi", "anti"]
 
 def select(
     columns: Sequence[Sql], source: exp.Query | exp.Table, *, alias: str = "r", where: Sequence[Sql] = (),
-    group_by: Sequence[Sql] = (), having: Sql | None = None, qualify: Sql | None = None,
+    group_by: Sequence[Sql] = (), having: Sql | None = None,
 ) -> exp.Select:  # fmt: skip
     """A SELECT from a table or a query.
 
@@ -23,7 +23,6 @@ def select(
         where: Conditions that all hold of a row.
         group_by: What the rows of a group have in common.
         having: A condition on groups.
-        qualify: A condition on windows.
     """
     query = exp.Select(expressions=list(columns) or [exp.Star()]).from_(_called(source, alias), copy=False)
     if where:
@@ -32,8 +31,6 @@ def select(
         query.set("group", exp.Group(expressions=list(group_by)))
     if having is not None:
         query.set("having", exp.Having(this=having))
-    if qualify is not None:
-        query.set("qualify", exp.Qualify(this=qualify))
     return query
 
 

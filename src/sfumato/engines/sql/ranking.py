@@ -9,7 +9,7 @@ from sfumato.engines.sql.queries import select, window
 from sfumato.engines.sql.rows import Rows
 from sfumato.engines.sql.terms import Sql, aliased, any_of, case, column, figure, function, operation
 
-_COUNT, _HASH = "n", "h"
+_COUNT, _HASH, _PLACE = "n", "h", "p"
 
 
 def least_ranked(
@@ -39,4 +39,5 @@ def least_ranked(
     hashed = case([(operation(exp.GT, column(_COUNT), limit), rank_text(salt, encodings))])
     ordered = rows.with_units(select([*own, aliased(hashed, _HASH)], counted))
     place = window(function("ROW_NUMBER"), within, [column(_HASH)])
-    return select(own, ordered, qualify=any_of([*kept, operation(exp.LTE, place, limit)]))
+    placed = select([*own, aliased(place, _PLACE)], ordered)
+    return select(own, placed, where=[any_of([*kept, operation(exp.LTE, column(_PLACE), limit)])])

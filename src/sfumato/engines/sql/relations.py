@@ -39,17 +39,17 @@ class Catalogue:
     """Where tables are.
 
     Attributes:
-        named: Gives the name of a table of `Rows`: declared columns, owners, no more matches than declared.
+        named: Gives a table of `Rows`, by name or as a query: declared columns, owners, no more matches than declared.
         units: The table of units, if those tables have their numbers.
     """
 
-    named: Callable[[Table], exp.Table]
+    named: Callable[[Table], exp.Query | exp.Table]
     units: exp.Table | None = None
 
 
 _COMBINED: Final = {UnionAll: exp.union, Intersect: exp.intersect, Except: exp.except_}
 
-_PART: Final = "p"
+_PART, _PLACE = "p", "n"
 
 
 def lower_relation(relation: Relation, catalogue: Catalogue, *, salt: str) -> Rows:
@@ -106,8 +106,9 @@ def _part(part: Part, rows: Rows) -> exp.Select:
     parts = select([unit, aliased(by, _PART)], rows.query, where=[listed]).distinct(copy=False)
     rank = rank_text(part.salt, [*rows.unit_encoding, encoded(column(_PART), rows.kind(part.by), nullable=False)])
     place = window(function("ROW_NUMBER"), [unit], [rank, column(_PART)])
-    kept = rows.with_units(select([], parts, qualify=operation(exp.LTE, place, figure(part.max_parts_per_unit))))
-    units = select([unit], kept, where=[operation(exp.EQ, column(_PART), constant(part.value))])
+    placed = rows.with_units(select([unit, column(_PART), aliased(place, _PLACE)], parts))
+    kept = operation(exp.LTE, column(_PLACE), figure(part.max_parts_per_unit))
+    units = select([unit], placed, where=[kept, operation(exp.EQ, column(_PART), constant(part.value))])
     selected = select([], rows.query, alias="l", where=[here])
     return joined(selected, units, "o", on=same(UNIT, "l", "o"), how="semi")
 

@@ -22,7 +22,7 @@ _OWNED = "k"
 _NO_SALT = ""  # which rows match has to be the same in every question
 
 
-def typed_columns(table: Table, storage: Mapping[str, str], source: exp.Table) -> exp.Select:
+def typed_columns(table: Table, storage: Mapping[str, str], source: exp.Query | exp.Table) -> exp.Select:
     """Every declared column as it is declared.
 
     Args:
@@ -40,13 +40,13 @@ def is_computed(table: Table) -> bool:
     return isinstance(table.unit, UnitPath) or bool(table.matches)
 
 
-def owned_rows(table: Table, typed: exp.Query, named: Callable[[Table], exp.Table]) -> exp.Query:
+def owned_rows(table: Table, typed: exp.Query, named: Callable[[Table], exp.Query | exp.Table]) -> exp.Query:
     """The rows of a table with their units, of which those beyond the declared matches are left out.
 
     Args:
         table: What is declared.
         typed: Its `typed_columns`.
-        named: Gives the names of other tables of `Rows`.
+        named: Gives other tables of `Rows`.
     """
     rows = Rows(query=_owned(table, typed, named), shape=shape_of(Source(table)))
     for names, most in table.matches.items():
@@ -54,7 +54,7 @@ def owned_rows(table: Table, typed: exp.Query, named: Callable[[Table], exp.Tabl
     return rows.query
 
 
-def _owned(table: Table, typed: exp.Query, named: Callable[[Table], exp.Table]) -> exp.Query:
+def _owned(table: Table, typed: exp.Query, named: Callable[[Table], exp.Query | exp.Table]) -> exp.Query:
     names = names_of(table.columns)
     match table.unit:
         case UnitColumn(name):

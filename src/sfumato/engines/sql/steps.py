@@ -52,11 +52,11 @@ def _ends(steps: Steps) -> tuple[float, float] | None:
 
 
 def _scaled(number: Sql, steps: Steps) -> Sql:
-    return operation(exp.Div, number, double(float(steps.resolution)))
+    return function("double_quotient", number, double(float(steps.resolution)))
 
 
 def _half_up(scaled: Sql) -> Sql:
-    return function("FLOOR", operation(exp.Add, scaled, double(0.5)))
+    return function("FLOOR", function("double_sum", scaled, double(0.5)))
 
 
 def _rounded(scaled: Sql, steps: Steps) -> Sql:

@@ -1,6 +1,6 @@
 """The smallest pieces of emitted SQL: quoted names, typed constants, calls, operators that cannot be misread.
 
-Terms are values: nobody changes one, so that several may hold the same. `sql` copies the whole tree before it is read.
+Terms are values: nobody changes one, so that several may hold the same. A dialect copies the tree that it writes.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -33,11 +33,6 @@ _ATOMS: Final = (
 )  # fmt: skip
 
 
-def sql(query: Sql, *, pretty: bool = False) -> str:
-    """A query as DuckDB reads it; for people on several lines."""
-    return query.sql(dialect="duckdb", pretty=pretty)
-
-
 def column(name: str, table: str | None = None) -> exp.Column:
     """A quoted name, of a relation if several have it."""
     quoted = exp.to_identifier(name, quoted=True)
@@ -50,7 +45,7 @@ def aliased(value: Sql, name: str) -> exp.Alias:
 
 
 def function(name: str, *arguments: Sql) -> exp.Anonymous:
-    """A call by the engine's own name."""
+    """A call of a function or an idiom, which every engine has in its dialect."""
     return exp.Anonymous(this=name, expressions=list(arguments))
 
 
@@ -146,9 +141,9 @@ def constant(value: float | str | date) -> Sql:
             return cast(text(value.isoformat()), "DATE")
 
 
-def stripped(value: Sql) -> exp.Trim:
-    """Text without spaces around it, of which engines would otherwise take other kinds off too."""
-    return exp.Trim(this=value, expression=text(" "))
+def stripped(value: Sql, position: str | None = None) -> exp.Trim:
+    """Text without spaces around it, or LEADING or TRAILING ones; engines would otherwise take other kinds off too."""
+    return exp.Trim(this=value, expression=text(" "), position=position)
 
 
 def between(value: Sql, least: Sql, most: Sql) -> exp.Between:
@@ -169,14 +164,14 @@ def one_of(value: Sql, listed: Iterable[Sql]) -> exp.In:
 def named(value: Sql, body: Callable[[Sql], Sql]) -> Sql:
     """What `body` makes of a value, perhaps of several copies of it.
 
-    A large value is computed once, as the only element of a list, so that terms do not grow with the power of their
-    depth. Its name is made of what it is, so that one that hides another is the same.
+    A large value is computed once, under a name, so that terms do not grow with the power of their depth. The name is
+    made of what it is, so that one that hides another is the same.
     """
     if sum(1 for _ in value.walk()) <= _LARGEST_REPEATED:
         return body(value)
-    name = f"x{md5(sql(value).encode(errors='replace'), usedforsecurity=False).hexdigest()[:16]}"
+    name = f"x{md5(value.sql().encode(errors='replace'), usedforsecurity=False).hexdigest()[:16]}"
     made = exp.Lambda(this=body(column(name)), expressions=[exp.to_identifier(name, quoted=True)])
-    return function("LIST_EXTRACT", function("LIST_TRANSFORM", exp.Array(expressions=[value]), made), figure(1))
+    return function("named_in", value, made)
 
 
 def guarded(value: Sql, condition: Callable[[Sql], Sql]) -> Sql:

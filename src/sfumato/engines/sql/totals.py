@@ -47,12 +47,13 @@ def totals_of_rows(found: Marked, measures: Sequence[Measure], shown: Sequence[M
 
 def totals_of_units(bounding: Bounding, shown: Sequence[Mark]) -> exp.Select:
     """The totals where rows have owners."""
-    measures, found, orders = bounding.measures, bounding.marked, needs_order(bounding)
+    measures, found = bounding.measures, bounding.marked
+    tells_above = needs_order(bounding) and bounding.dialect.orders_few
     marks = [column(UNIT), *(mark.column for mark in found.marks)]
     entries = select([*marks, *aggregates(measures, found.rows)], found.query, group_by=marks)
     totals = _added_up(bounding, [mark.column for mark in shown])
-    totals = totals.with_(ENTRIES, as_=entries, materialized=orders or None, copy=False)
-    return totals.with_(ABOVE, as_=above(bounding), materialized=True, copy=False) if orders else totals
+    totals = totals.with_(ENTRIES, as_=entries, materialized=tells_above or None, copy=False)
+    return totals.with_(ABOVE, as_=above(bounding), materialized=True, copy=False) if tells_above else totals
 
 
 def counts_cells(measures: Sequence[Measure]) -> bool:
@@ -72,7 +73,7 @@ def _added_up(bounding: Bounding, marks: Sequence[Sql]) -> exp.Select:
             case CellCount():
                 return different(column(CELL))
             case _:
-                return function("SUM", column(f"t{place}"))
+                return function("wide_sum", column(f"t{place}"))
 
     own = [column(UNIT, "r"), *marks, column(CELL)] if has_cells else marks
     columns = [*marks, aliased(one_an_entry, KEPT), *_named(measures, total)]
@@ -85,11 +86,13 @@ def _kept(bounding: Bounding, own: Sequence[Sql]) -> exp.Query:
     within = select([*own, *_named(measures, _amounts(bounding, allowed))], table(ENTRIES))
     if not needs_order(bounding):
         return within
-    within = joined(within, table(ABOVE), "o", on=same(UNIT, "r", "o"), how="anti")
     kept = operation(exp.GT, column(ALLOWED), figure(0))
     amounts = _named(measures, _amounts(bounding, column(ALLOWED)))
-    others = select([*own, *amounts], bounded(bounding), where=[kept])
-    return exp.union(within, others, distinct=False, copy=False)
+    ordered = select([*own, *amounts], bounded(bounding), where=[kept])
+    if not bounding.dialect.orders_few:
+        return ordered
+    within = joined(within, table(ABOVE), "o", on=same(UNIT, "r", "o"), how="anti")
+    return exp.union(within, ordered, distinct=False, copy=False)
 
 
 def _amounts(bounding: Bounding, allowed: Sql) -> Callable[[int], Sql]:

@@ -5,7 +5,7 @@ from datetime import date, datetime
 import duckdb
 import pytest
 
-from sfumato.engines.duckdb_lists import list_table
+from sfumato.engines.lists import list_table
 from sfumato.engines.sampling import encoded
 from sfumato.engines.sql.entries import Mark
 from sfumato.engines.sql.terms import TYPES

@@ -1,4 +1,4 @@
-"""What DuckDB gives back, column by column, as `Found`."""
+"""What a database gives back of a statement in SQL, column by column, as `Found`."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from sqlglot import exp
 
-from sfumato.engines.duckdb_results import found
 from sfumato.engines.lowering import LOW_BITS, Lowered
+from sfumato.engines.results import found
 from sfumato.engines.sql.entries import Mark
 from sfumato.query.kinds import Kind
 

@@ -1,0 +1,1 @@
+"""How the SQL of each engine is written."""

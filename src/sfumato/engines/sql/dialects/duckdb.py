@@ -1,0 +1,183 @@
+"""SQL as DuckDB reads it."""
+
+from collections.abc import Callable
+from typing import Final
+
+from sqlglot import exp
+from sqlglot.generators.duckdb import DuckDBGenerator
+
+from sfumato.engines.sql.dialects.dialect import Dialect, Idioms, writing
+from sfumato.engines.sql.terms import (
+    Sql,
+    all_of,
+    case,
+    cast,
+    column,
+    figure,
+    function,
+    named,
+    operation,
+    text,
+    try_cast,
+)
+from sfumato.query.functions import MAX_TEXT
+
+_MICROSECONDS: Final = 1_000_000
+
+
+def _call(name: str) -> Callable[..., Sql]:
+    return lambda *arguments: function(name, *arguments)
+
+
+def _of_two(operator: type[exp.Binary]) -> Callable[[Sql, Sql], Sql]:
+    return lambda first, second: operation(operator, first, second)
+
+
+def _cast_to(name: str) -> Callable[[Sql], Sql]:
+    return lambda value: cast(value, name)
+
+
+def _try_cast_to(name: str) -> Callable[[Sql], Sql]:
+    return lambda value: try_cast(value, name)
+
+
+def _named_in(value: Sql, body: Sql) -> Sql:
+    """As the only element of a list."""
+    return function("LIST_EXTRACT", function("LIST_TRANSFORM", exp.Array(expressions=[value]), body), figure(1))
+
+
+def _joined_within(*texts: Sql) -> Sql:
+    """A list, because that can be named; none of it is copied that cannot matter."""
+    piece = exp.to_identifier("piece", quoted=True)
+    length_of_each = exp.Lambda(this=function("LENGTH", column("piece")), expressions=[piece])
+    count, enough, most = figure(len(texts)), figure(MAX_TEXT + 1), figure(MAX_TEXT)
+
+    def joined(pieces: Sql) -> Sql:
+        present = operation(exp.EQ, function("LIST_COUNT", pieces), count)
+        length = function("LIST_SUM", function("LIST_TRANSFORM", pieces, length_of_each))
+        short = operation(exp.LTE, length, most)
+        return case([(all_of([present, short]), function("ARRAY_TO_STRING", pieces, text("")))])
+
+    beginnings = [function("SUBSTRING", one, figure(1), enough) for one in texts]
+    return named(exp.Array(expressions=beginnings), joined)
+
+
+def _nearest_double(total: Sql) -> Sql:
+    """The engine rounds a 128-bit integer twice, unless it fits 64 bits or goes through text."""
+    return function(
+        "COALESCE", cast(try_cast(total, "BIGINT"), "DOUBLE"), cast(cast(total, "VARCHAR"), "DOUBLE")
+    )  # fmt: skip
+
+
+def _bits_of_double(value: Sql) -> Sql:
+    return cast(cast(value, "BIT"), "BIGINT")
+
+
+def _high_bits(total: Sql, low_bits: Sql) -> Sql:
+    return cast(operation(exp.BitwiseRightShift, cast(total, "HUGEINT"), low_bits), "BIGINT")
+
+
+def _low_bits(total: Sql, low_bits: Sql) -> Sql:
+    mask = operation(exp.Sub, operation(exp.BitwiseLeftShift, cast(figure(1), "HUGEINT"), low_bits), figure(1))
+    return cast(operation(exp.BitwiseAnd, cast(total, "HUGEINT"), mask), "BIGINT")
+
+
+def _text_of_decimal(value: Sql) -> Sql:
+    """The engine leaves a 0 out where no other digit could stand before the point."""
+    return function("REGEXP_REPLACE", cast(value, "VARCHAR"), text("^(-?)[.]"), text(r"\10."))
+
+
+def _later_by(unit: str) -> Callable[[Sql, Sql], Sql]:
+    return lambda moment, count: operation(exp.Add, moment, function(unit, count))
+
+
+def _seconds_later(moment: Sql, count: Sql) -> Sql:
+    microseconds = operation(exp.Mul, count, figure(_MICROSECONDS))
+    return operation(exp.Add, moment, function("TO_MICROSECONDS", microseconds))
+
+
+def _native_hash(salt: Sql, *values: Sql) -> Sql:
+    """The hash of several values is XORed together of theirs, which once more hashed is in no order of theirs."""
+    return function("HASH", function("HASH", salt, *values))
+
+
+IDIOMS: Final[Idioms] = {
+    "named_in": _named_in,
+    # doubles, of which those that are infinite or NaN are values
+    "double_sum": _of_two(exp.Add),
+    "double_difference": _of_two(exp.Sub),
+    "double_product": _of_two(exp.Mul),
+    "double_quotient": _of_two(exp.Div),
+    "double_power": _call("POW"),
+    "exponential": _call("EXP"),
+    "square_root": _call("SQRT"),
+    "natural_log": _call("LN"),
+    "decimal_log": _call("LOG10"),
+    "truncated_double": _call("TRUNC"),
+    "is_finite": _call("ISFINITE"),
+    "is_nan": _call("ISNAN"),
+    "bits_of_double": _bits_of_double,
+    # whole numbers, of 64 and of 128 bits
+    "whole_quotient": _of_two(exp.IntDiv),
+    "wide_quotient": _of_two(exp.IntDiv),
+    "wide_rest": _of_two(exp.Mod),
+    "wide_sum": _call("SUM"),
+    "whole_of_wide": _try_cast_to("BIGINT"),
+    "nearest_double": _nearest_double,
+    "high_bits": _high_bits,
+    "low_bits": _low_bits,
+    # casts
+    "whole_of_double": _try_cast_to("BIGINT"),
+    "whole_of_text": _try_cast_to("BIGINT"),
+    "double_of_text": _try_cast_to("DOUBLE"),
+    "time_of_text": _try_cast_to("TIMESTAMP"),
+    "text_of_whole": _cast_to("VARCHAR"),
+    "text_of_boolean": _cast_to("VARCHAR"),
+    "text_of_double": _cast_to("VARCHAR"),
+    "text_of_decimal": _text_of_decimal,
+    "text_of_date": _cast_to("VARCHAR"),
+    "text_of_time": _cast_to("VARCHAR"),
+    # text
+    "is_match": _call("REGEXP_FULL_MATCH"),
+    "lower_ascii": _call("LOWER"),
+    "upper_ascii": _call("UPPER"),
+    "byte_count": _call("STRLEN"),
+    "joined": _call("CONCAT"),
+    "joined_within": _joined_within,
+    # days and times
+    "days_after_date": _of_two(exp.Add),
+    "days_after_time": _later_by("TO_DAYS"),
+    "months_after_date": lambda day, count: cast(_later_by("TO_MONTHS")(day, count), "DATE"),
+    "months_after_time": _later_by("TO_MONTHS"),
+    "seconds_after_time": _seconds_later,
+    "days_between": lambda first, second: function("DATE_DIFF", text("day"), first, second),
+    "start_of": _call("DATE_TRUNC"),
+    "year_of": _call("YEAR"),
+    "quarter_of": _call("QUARTER"),
+    "month_of": _call("MONTH"),
+    "week_of": _call("WEEKOFYEAR"),
+    "day_of": _call("DAY"),
+    "day_of_week_of": _call("DAYOFWEEK"),
+    "iso_day_of_week_of": _call("ISODOW"),
+    "day_of_year_of": _call("DAYOFYEAR"),
+    "hour_of": _call("HOUR"),
+    "minute_of": _call("MINUTE"),
+    "second_of": _call("SECOND"),
+    "time_in_full": lambda moment: function("STRFTIME", moment, text("%Y-%m-%d %H:%M:%S.%f")),
+    # hashes
+    "md5_number": _call("MD5_NUMBER"),
+    "md5_text": _call("MD5"),
+    "native_hash": _native_hash,
+}
+
+
+class _Writer(DuckDBGenerator):
+    TRANSFORMS = {**DuckDBGenerator.TRANSFORMS, **writing(IDIOMS)}  # noqa: RUF012 # as the library declares it
+
+
+DUCKDB: Final = Dialect(writer=_Writer, base="duckdb", halves_hashes=True, orders_few=True)
+
+
+def sql(query: exp.Expr, *, pretty: bool = False) -> str:
+    """A query as DuckDB reads it; for people on several lines."""
+    return DUCKDB.sql(query, pretty=pretty)

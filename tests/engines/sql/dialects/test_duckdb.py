@@ -1,0 +1,74 @@
+"""DuckDB's idioms mean what their names say; what lowering makes of them is tested beside it."""
+
+import math
+from datetime import date, datetime
+
+import pytest
+from sqlglot import exp
+from tests.engines.in_sql import value_of
+
+from sfumato.engines.sql.dialects.dialect import UNIVERSAL
+from sfumato.engines.sql.dialects.duckdb import IDIOMS
+from sfumato.engines.sql.terms import cast, constant, figure, function, named, operation, text
+
+DAY, TIME = date(2026, 1, 31), datetime.fromisoformat("2026-01-31 23:59:58.000007")
+
+
+def of(idiom, *values):
+    """An idiom of constants; a list of one is that constant in 128 bits."""
+    return value_of(
+        function(idiom, *(cast(constant(v[0]), "HUGEINT") if isinstance(v, list) else constant(v) for v in values))
+    )
+
+
+@pytest.mark.parametrize(
+    ("idiom", "values", "expected"),
+    [
+        ("double_sum", (1e308, 1e308), math.inf), ("double_difference", (-1e308, 1e308), -math.inf),
+        ("double_product", (1e200, -1e200), -math.inf), ("double_quotient", (1.0, 0.0), math.inf),
+        ("double_product", (5e-324, 0.25), 0.0), ("double_power", (2.0, 0.5), math.sqrt(2)),
+        ("exponential", (1000.0,), math.inf), ("square_root", (2.0,), math.sqrt(2)), ("natural_log", (1.0,), 0.0),
+        ("decimal_log", (1000.0,), 3.0), ("truncated_double", (-1.5,), -1.0), ("is_finite", (math.inf,), False),
+        ("is_nan", (math.nan,), True), ("bits_of_double", (1.0,), 4607182418800017408),
+        ("whole_quotient", (-7, 2), -3), ("wide_quotient", ([-7], [2]), -3), ("wide_rest", ([-7], [2]), -1),
+        ("whole_of_wide", ([2**63 - 1],), 2**63 - 1), ("nearest_double", ([2**53 + 1],), float(2**53)),
+        ("whole_of_double", (1e19,), None), ("whole_of_text", ("9223372036854775808",), None),
+        ("double_of_text", ("1e400",), math.inf), ("time_of_text", ("2026-02-30",), None),
+        ("text_of_whole", (-7,), "-7"), ("text_of_boolean", (True,), "true"), ("text_of_double", (0.1,), "0.1"),
+        ("text_of_date", (DAY,), "2026-01-31"), ("time_in_full", (TIME,), "2026-01-31 23:59:58.000007"),
+        ("is_match", ("aa\n", "a+"), False), ("lower_ascii", ("ABC",), "abc"), ("upper_ascii", ("abc",), "ABC"),
+        ("byte_count", ("é",), 2), ("joined", ("a", "b"), "ab"), ("joined_within", ("a" * 4096, "b"), None),
+        ("joined_within", ("a", "b"), "ab"), ("days_between", (DAY, DAY), 0),
+        ("start_of", ("month", TIME), datetime.fromisoformat("2026-01-01")), ("year_of", (TIME,), 2026),
+        ("quarter_of", (TIME,), 1), ("month_of", (TIME,), 1), ("week_of", (TIME,), 5), ("day_of", (TIME,), 31),
+        ("day_of_week_of", (TIME,), 6), ("iso_day_of_week_of", (TIME,), 6), ("day_of_year_of", (TIME,), 31),
+        ("hour_of", (TIME,), 23), ("minute_of", (TIME,), 59), ("second_of", (TIME,), 58),
+        ("md5_text", ("",), "d41d8cd98f00b204e9800998ecf8427e"),
+    ],
+)  # fmt: skip
+def test_an_idiom_means_what_its_name_says(idiom, values, expected):
+    assert of(idiom, *values) == expected
+
+
+def test_moments_are_moved():
+    assert value_of(function("days_after_date", constant(DAY), figure(1))) == date(2026, 2, 1)
+    assert value_of(function("months_after_date", constant(DAY), figure(1))) == date(2026, 2, 28)
+    assert value_of(function("months_after_time", constant(TIME), figure(1))).day == 28
+    assert value_of(function("days_after_time", constant(TIME), figure(1))).day == 1
+    assert value_of(function("seconds_after_time", constant(TIME), figure(2))).minute == 0
+
+
+@pytest.mark.parametrize("total", [0, 1, -1, 2**62, -(2**62), 2**100 + 7, -(2**100) - 7])
+def test_a_total_is_the_sum_of_its_parts(total):
+    wide = cast(text(str(total)), "HUGEINT")
+    high, low = (value_of(function(idiom, wide, figure(62))) for idiom in ("high_bits", "low_bits"))
+    assert high * 2**62 + low == total
+
+
+def test_a_large_term_has_a_name():
+    large = operation(exp.Add, *[function("ABS", function("ABS", function("ABS", figure(-1))))] * 2)
+    assert value_of(named(operation(exp.Mul, large, large), lambda x: operation(exp.Add, x, x))) == 8
+
+
+def test_no_idiom_is_called_like_a_function_of_all_engines():
+    assert UNIVERSAL.isdisjoint(IDIOMS)
