@@ -302,6 +302,17 @@ class EngineContract:
         assert isinstance(answer, Secret)
         assert repr(answer.open_for_noise()) == "Found()"
 
+    @pytest.mark.parametrize("size", [1, 2, 100])
+    def test_groups_come_in_batches_all_of_them_once(self, engine, size):
+        asked = statement("SELECT COUNT(*), SUM(v) FROM visits GROUP BY k, v", UNBOUND)
+        running = started(engine, asked, BUSY)
+        batches = [one.open_for_noise() for one in running.batches(asked, salt=SALT, size=size)]
+        running.close()
+        places = [(place, tuple(amounts)) for one in batches for place, amounts in by_place(one).items()]
+        assert dict(places) == {place: tuple(row) for place, row in by_place(found(engine, asked, BUSY)).items()}
+        assert len(places) == len(dict(places))
+        assert all(len(one.amounts[0]) <= size for one in batches)
+
     def test_a_count_of_present_values_needs_all_of_them(self, engine):
         table = Table(name="t", columns={"v": integer(0, 9), "f": real(0, 9)})
         data = pa.table({"v": [1, None, 3], "f": [0.5, 1.0, None]})

@@ -10,14 +10,48 @@ MUTANTS = (
         edits=(
             (
                 "session/question.py",
-                "answer = execute(self.desk, charge(self.desk, prepared), library=__version__)",
+                "answer = execute(self.desk, charge(self.desk, prepared), library=__version__, keep=keep)",
                 (
                     "self.desk.engine.run(prepared.plan.sections[0].statements[0], salt='0' * 32); "
-                    "answer = execute(self.desk, charge(self.desk, prepared), library=__version__)"
+                    "answer = execute(self.desk, charge(self.desk, prepared), library=__version__, keep=keep)"
                 ),
             ),
         ),
         tests=("tests/session/test_pipeline.py", "tests/session/test_session.py"),
+    ),
+    Mutant(
+        name="batch by batch groups with private keys are all shown",
+        edits=(("session/streaming.py", "places = np.flatnonzero(kept)", "places = np.arange(len(kept))"),),
+        tests=("tests/session/test_streaming.py",),
+    ),
+    Mutant(
+        name="batch by batch the noise of the first batch is used again",
+        edits=(
+            (
+                "session/streaming.py",
+                "        noisy = measurement.mechanism.release(own.reshape(-1)) if own.size else own\n",
+                (
+                    "        drawn = measurement.mechanism.release(0 * own.reshape(-1)) if own.size else own\n"
+                    "        noisy = own.reshape(-1) + _noisy.__dict__.setdefault('first', drawn)[: own.size]\n"
+                ),
+            ),
+        ),
+        tests=("tests/session/test_streaming.py",),
+    ),
+    Mutant(
+        name="saved groups stay in the order of the engine",
+        edits=(("session/batch_files.py", "by=keys,", "by=[],"),),
+        tests=("tests/session/test_batch_files.py", "tests/session/test_saving.py"),
+    ),
+    Mutant(
+        name="parts of a saved answer are as large as the batches of the engine",
+        edits=(("engines/duckdb_sorting.py", "ROW_GROUP_SIZE {rows_in_a_part}", "ROW_GROUP_SIZE 8192"),),
+        tests=("tests/session/test_batch_files.py",),
+    ),
+    Mutant(
+        name="a file beside the ledger is believed whatever is in it",
+        edits=(("ledger/attachments.py", "if _hash(path) != attachment.sha256:", "if False:"),),
+        tests=("tests/ledger/test_attachments.py",),
     ),
     Mutant(
         name="groups with private keys are all shown",

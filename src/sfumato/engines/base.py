@@ -1,9 +1,9 @@
 """The role of an engine, and the shape of what it returns."""
 
-from collections.abc import Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -59,6 +59,39 @@ class Engine(Protocol):
 
     def close(self) -> None:
         """Let go of connections and copies."""
+
+
+@runtime_checkable
+class Streaming(Protocol):
+    """An engine that can give what it found piece by piece, so that nobody holds all groups at once."""
+
+    def batches(self, statement: Statement, *, salt: str, size: int) -> Generator[Secret[Found], None, None]:
+        """What `Engine.run` finds, at most so many groups at a time.
+
+        Whoever asks has to read all of it, or close it: until then the engine may answer nobody else.
+
+        Args:
+            statement: What to compute; without cells that are shown.
+            salt: As of `Engine.run`.
+            size: How many groups a batch has at most.
+
+        Raises:
+            EngineError: The engine failed; without its text.
+        """
+
+
+def in_batches(found: Found, *, size: int) -> Iterator[Found]:
+    """What was found without cells, so many groups at a time.
+
+    Example:
+        >>> whole = Found(keys=(["b", "a"],), cells=None, amounts=(np.array([2, 1]),))
+        >>> [(one.keys[0], one.amounts[0].tolist()) for one in in_batches(whole, size=1)]
+        [(['b'], [2]), (['a'], [1])]
+    """
+    for start in range(0, _size(found), size):
+        own = slice(start, start + size)
+        keys = tuple(column[own] for column in found.keys)
+        yield Found(keys=keys, cells=None, amounts=tuple(amounts[own] for amounts in found.amounts))
 
 
 def groups(statement: Statement) -> list[tuple[Key, ...]]:

@@ -5,12 +5,13 @@ A CSV file is read once, every field as text, into a typed table of declared col
 
 import csv
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
 
 import duckdb
 import pyarrow as pa
+from sqlglot import exp
 
 from sfumato.engines.base import Found
 from sfumato.engines.duckdb_database import connected, lock_down
@@ -50,8 +51,8 @@ class DuckDBEngine:
             faster and keeps the same limits.
         memory_limit: The most memory to use, as `"4GB"`; None leaves the engine's own.
         threads: How many threads to use; None leaves the engine's own.
-        buckets: In how many parts units are handled one after the other where rows have owners: more of them need less
-            memory and more time.
+        buckets: In how many parts units are handled one after the other where rows have owners, and groups by the
+            million where they have none: more of them need less memory and more time.
 
     Raises:
         ParameterError: A setting that cannot be used.
@@ -78,6 +79,17 @@ class DuckDBEngine:
                 lowered = self._lowered(statement, salt, bucket=None)
             with self._failing("computed the exact half of a question"), self._lists(lowered):
                 return Secret(found(lowered, self._columns(statement, lowered, salt)))
+
+    def batches(self, statement: Statement, *, salt: str, size: int) -> Generator[Secret[Found], None, None]:
+        """See `Streaming.batches`."""
+        with self._lock, self._failing("computed the exact half of a question"):
+            lowered = self._lowered(statement, salt, bucket=None)
+            with self._lists(lowered):
+                for query in self._parts(statement, lowered, salt):
+                    reader: Any = self._database.sql(sql(query)).to_arrow_reader(size)
+                    for batch in reader:
+                        columns = {name: batch[name].to_numpy(zero_copy_only=False) for name in batch.schema.names}
+                        yield Secret(found(lowered, columns))
 
     def sql(self, statement: Statement, /) -> str:
         """See `Engine.sql`; tables are called as the policy calls them."""
@@ -112,15 +124,28 @@ class DuckDBEngine:
         return lower(statement, catalogue, salt=salt, sampling=self._sampling, bucket=place)
 
     def _columns(self, statement: Statement, lowered: Lowered, salt: str) -> Mapping[str, Any]:
-        totals = lowered.totals
-        if self._buckets > 1 and _adds_up(statement):
-            for bucket in range(self._buckets):
-                own = self._lowered(statement, salt, bucket=bucket).totals
-                so_far = added_up(lowered, table(_BUCKETS), own) if bucket else own
-                self._database.execute(f"CREATE OR REPLACE TEMP TABLE {_BUCKETS} AS {sql(so_far)}")
-            totals = select([], table(_BUCKETS))
-        columns: Mapping[str, Any] = self._database.execute(sql(presented(lowered, totals))).fetchnumpy()
+        query = presented(lowered, self._totals(statement, lowered, salt))
+        columns: Mapping[str, Any] = self._database.execute(sql(query)).fetchnumpy()
         return columns
+
+    def _parts(self, statement: Statement, lowered: Lowered, salt: str) -> Iterator[exp.Select]:
+        """Queries that give different groups, and together all of them: in buckets, where each row is a unit."""
+        if shape_of(statement.rows).metric is Metric.UNITS or not statement.keys:
+            yield presented(lowered, self._totals(statement, lowered, salt))
+            return
+        for bucket in range(self._buckets):
+            own = self._lowered(statement, salt, bucket=bucket)
+            yield presented(own, own.totals)
+
+    def _totals(self, statement: Statement, lowered: Lowered, salt: str) -> exp.Select:
+        """The totals, or where units are handled in buckets the table in which those were added up."""
+        if self._buckets == 1 or not _adds_up(statement):
+            return lowered.totals
+        for bucket in range(self._buckets):
+            own = self._lowered(statement, salt, bucket=bucket).totals
+            so_far = added_up(lowered, table(_BUCKETS), own) if bucket else own
+            self._database.execute(f"CREATE OR REPLACE TEMP TABLE {_BUCKETS} AS {sql(so_far)}")
+        return select([], table(_BUCKETS))
 
     @contextmanager
     def _lists(self, lowered: Lowered) -> Iterator[None]:

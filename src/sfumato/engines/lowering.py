@@ -3,6 +3,7 @@
 relation → rows that lie in a group and a cell → entries of units → what is allowed of them → totals of groups
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -15,7 +16,7 @@ from sfumato.engines.sql.entries import Mark, marked
 from sfumato.engines.sql.limits import binding_limits
 from sfumato.engines.sql.queries import select
 from sfumato.engines.sql.relations import Catalogue, lower_relation
-from sfumato.engines.sql.rows import UNIT, Rows
+from sfumato.engines.sql.rows import Rows
 from sfumato.engines.sql.terms import Sql, aliased, column, figure, function, operation
 from sfumato.engines.sql.totals import KEPT, counts_cells, totals_of_rows, totals_of_units
 from sfumato.query.statement import Statement
@@ -59,12 +60,13 @@ def lower(
         catalogue: Where tables are.
         salt: By which units above a limit are sampled.
         sampling: By which hash.
-        bucket: Which of how many buckets of units to compute, where rows have owners; None for all.
+        bucket: Which of how many buckets to compute: of units where rows have owners, else of groups; None for all.
         dialect: Of the engine that will read it.
     """
     rows = lower_relation(statement.rows, catalogue, salt=salt)
     if bucket is not None:
-        rows = _of_bucket(rows, *bucket)
+        by = rows.unit or [column(rows.names[key.name]) for key in statement.keys]
+        rows = _of_bucket(rows, by, *bucket)
     found = marked(statement, rows)
     shown = replace(found, cell=None) if counts_cells(statement.measures) else found
     if rows.has_owners:
@@ -104,7 +106,7 @@ def _halves(place: int) -> tuple[Sql, Sql]:
     return aliased(high, f"h{place}"), aliased(low, f"l{place}")
 
 
-def _of_bucket(rows: Rows, bucket: int, count: int) -> Rows:
-    """The rows of the units of one bucket."""
-    own = operation(exp.Mod, function("HASH", column(UNIT)), figure(count))
+def _of_bucket(rows: Rows, by: Sequence[Sql], bucket: int, count: int) -> Rows:
+    """The rows of one bucket: of a hash of some columns."""
+    own = operation(exp.Mod, function("HASH", *by), figure(count))
     return replace(rows, query=select([], rows.query, where=[operation(exp.EQ, own, figure(bucket))]))

@@ -1,7 +1,7 @@
 """The slow engine in plain Python, nothing clever: the oracle that every other engine is tested against."""
 
 import csv
-from collections.abc import Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.engines.arrow_tables import read_parquet
-from sfumato.engines.base import Found, Integers
+from sfumato.engines.base import Found, Integers, in_batches
 from sfumato.engines.csv_files import rows as csv_rows
 from sfumato.engines.entries import Entry, added_up, allowances, entries, placed
 from sfumato.engines.mixing import unmixed_cell, unmixed_measure
@@ -39,10 +39,11 @@ class ReferenceEngine:
 
     def run(self, statement: Statement, *, salt: str) -> Secret[Found]:
         """See `Engine.run`."""
-        try:
-            return Secret(self._found(statement, salt))
-        except (OSError, csv.Error, pa.ArrowException):
-            raise EngineError(self.name, "read a source") from None
+        return Secret(self._found(statement, salt))
+
+    def batches(self, statement: Statement, *, salt: str, size: int) -> Generator[Secret[Found], None, None]:
+        """See `Streaming.batches`."""
+        return (Secret(one) for one in in_batches(self._found(statement, salt), size=size))
 
     def sql(self, _: Statement) -> str:
         """Nothing: it runs no SQL."""
@@ -52,8 +53,11 @@ class ReferenceEngine:
         """Nothing is held open."""
 
     def _found(self, statement: Statement, salt: str) -> Found:
-        statement = _unmixed(statement)
-        rows, limits = relation_rows(statement.rows, self._read, salt=salt), statement.limits
+        statement, limits = _unmixed(statement), statement.limits
+        try:
+            rows = relation_rows(statement.rows, self._read, salt=salt)
+        except (OSError, csv.Error, pa.ArrowException):
+            raise EngineError(self.name, "read a source") from None
         if shape_of(statement.rows).metric is not Metric.UNITS:  # each row is a unit, and counts alone
             rows, limits = [(index, row) for index, (_, row) in enumerate(rows)], Limits()
         found = entries(placed(rows, statement), statement.measures)

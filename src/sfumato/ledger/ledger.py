@@ -17,6 +17,7 @@ from sfumato.errors import (
     ParameterError,
     ReservationError,
 )
+from sfumato.ledger.attachments import Attachments
 from sfumato.ledger.codec import decode_entry, encode_entry
 from sfumato.ledger.entry import Charge, Committed, Entry, Opened, Part, Reserved
 from sfumato.ledger.event_prices import price_of
@@ -56,6 +57,7 @@ class Ledger:
 
     Args:
         store: Where the records live; everything in it is verified now.
+        attachments: Where the files of large answers live; a folder that goes with this process if left out.
 
     Raises:
         LedgerError: The store cannot be read.
@@ -82,8 +84,9 @@ class Ledger:
         [RRUV16]; [McS09] for partitions.
     """
 
-    def __init__(self, store: LedgerStore) -> None:
+    def __init__(self, store: LedgerStore, attachments: Attachments | None = None) -> None:
         self._store = store
+        self.attachments = attachments or Attachments()
         self._process = os.getpid()
         self._lock = Lock()
         self._replay = Replay()
@@ -209,6 +212,7 @@ class Ledger:
     def close(self) -> None:
         """Let go of the store."""
         self._store.close()
+        self.attachments.close()
 
     def __enter__(self) -> Self:
         return self

@@ -1,9 +1,11 @@
 """From the name of a place to the ledger that lives there."""
 
 import os
+from pathlib import Path
 from typing import Final
 
 from sfumato.errors import LedgerError, ParameterError
+from sfumato.ledger.attachments import Attachments
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.memory import MemoryStore
 from sfumato.ledger.sqlite import SQLiteStore
@@ -32,9 +34,10 @@ def open_ledger(location: str | os.PathLike[str] | None, *, must_exist: bool = F
     """
     if location is None or location == "memory:":
         return Ledger(MemoryStore())
-    store = SQLiteStore(_path(location), must_exist=must_exist)
+    path = _path(location)
+    store = SQLiteStore(path, must_exist=must_exist)
     try:
-        return Ledger(store)
+        return Ledger(store, Attachments(Path(f"{path}.answers")))
     except LedgerError:
         store.close()
         raise

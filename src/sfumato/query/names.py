@@ -7,6 +7,16 @@ INTERVAL_ENDS: Final = ("_low", "_high")
 """What the two ends of an answer's interval are called, behind its name."""
 
 
+def with_ends(name: str) -> tuple[str, ...]:
+    """A column of an answer and the two ends of its interval.
+
+    Example:
+        >>> with_ends("n")
+        ('n', 'n_low', 'n_high')
+    """
+    return (name, *(name + end for end in INTERVAL_ENDS))
+
+
 def fresh(base: str, taken: Iterable[str]) -> str:
     """A name that is not taken, nor are the names of the ends of its interval; without regard to case.
 

@@ -4,13 +4,13 @@
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
 from hashlib import sha256
-from typing import Any
+from typing import Any, TypeAlias
 
-from sfumato.engines.base import Engine, Found
+from sfumato.engines.base import Engine, Found, Streaming, in_batches
 from sfumato.errors import LedgerError, NotPrivateError, ParameterError
 from sfumato.ledger.entry import Part
 from sfumato.ledger.ledger import Ledger, Reservation
@@ -28,8 +28,12 @@ from sfumato.query.relations import Aggregate, Relation, Source, inputs, tables_
 from sfumato.query.relations import Part as PeoplePart
 from sfumato.query.statement import Statement
 from sfumato.session.receipt import Receipt
-from sfumato.session.releasing import Released, release
+from sfumato.session.releasing import Released, Run, release
 from sfumato.session.stored import encode_released
+from sfumato.session.streaming import Stream
+
+Keep: TypeAlias = Callable[[PrivatePlan, Section, Run, Stream], Json]
+"""Releases a section and keeps it; what it gives back stands for it in the stored answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,8 +153,14 @@ def charge(desk: Desk, prepared: Prepared) -> Ticket:
     )  # fmt: skip
 
 
-def execute(desk: Desk, ticket: Ticket, *, library: str) -> dict[str, Json]:
+def execute(desk: Desk, ticket: Ticket, *, library: str, keep: Keep | None = None) -> dict[str, Json]:
     """Run the exact half, add noise, and keep the answer before anybody sees it.
+
+    Args:
+        desk: Who answers.
+        ticket: What is paid for.
+        library: The version of this library, for the receipt.
+        keep: How a section is released and kept: as a whole, if left out.
 
     Returns:
         The stored answer: what each section released, and the receipt.
@@ -161,13 +171,21 @@ def execute(desk: Desk, ticket: Ticket, *, library: str) -> dict[str, Json]:
     def run(statement: Statement) -> Secret[Found]:
         return desk.engine.run(statement, salt=salt)
 
+    def stream(statement: Statement, size: int) -> Generator[Secret[Found], None, None]:
+        if isinstance(desk.engine, Streaming):
+            return desk.engine.batches(statement, salt=salt, size=size)
+        whole = run(statement).open_for_noise()
+        return (Secret(one) for one in in_batches(whole, size=size))
+
     first = None if plan.bounds is None else release(plan.bounds.section, run)
     final = final_plan(desk, plan, first)
+    sections: list[Json] = [
+        encode_released(release(section, run)) if keep is None else keep(final, section, run, stream)
+        for section in final.sections
+    ]
     answer: dict[str, Json] = {
-        "bounds": None if first is None else encode_released(first),
-        "sections": [encode_released(release(section, run)) for section in final.sections],
-        "receipt": receipt,
-    }
+        "bounds": None if first is None else encode_released(first), "sections": sections, "receipt": receipt,
+    }  # fmt: skip
     desk.ledger.commit(ticket.reservation, key=ticket.prepared.key, answer=answer)
     return answer
 

@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from os import PathLike
+from pathlib import Path
+from typing import Any, overload
 
 from sfumato.errors import ParameterError
 from sfumato.ledger.entry import Part
@@ -16,9 +18,12 @@ from sfumato.session.explain import explain, programs
 from sfumato.session.forecast import Forecast, forecast
 from sfumato.session.pipeline import Desk, Prepared, charge, execute, final_plan, prepare, stored
 from sfumato.session.presenting import present
-from sfumato.session.receipt import receipt_from_dict
+from sfumato.session.progress import told
+from sfumato.session.receipt import Receipt, receipt_from_dict
 from sfumato.session.release import Release
-from sfumato.session.stored import decode_released
+from sfumato.session.saved import SavedRelease
+from sfumato.session.saving import file_for, kept_in_files, write_answer
+from sfumato.session.stored import decode_released, decode_section
 from sfumato.session.targets import least_epsilon
 from sfumato.version import __version__
 
@@ -114,6 +119,7 @@ class Question:
             error,
         )
 
+    @overload
     def release(
         self,
         *,
@@ -122,7 +128,34 @@ class Question:
         error: Mapping[str, Number] | None = None,
         mechanism: Law | None = None,
         confidence: Number = CONFIDENCE,
-    ) -> Release:
+        to: None = None,
+        progress: bool = False,
+    ) -> Release: ...
+
+    @overload
+    def release(
+        self,
+        *,
+        epsilon: Number | None = None,
+        delta: Number = 0,
+        error: Mapping[str, Number] | None = None,
+        mechanism: Law | None = None,
+        confidence: Number = CONFIDENCE,
+        to: str | PathLike[str],
+        progress: bool = False,
+    ) -> SavedRelease: ...
+
+    def release(
+        self,
+        *,
+        epsilon: Number | None = None,
+        delta: Number = 0,
+        error: Mapping[str, Number] | None = None,
+        mechanism: Law | None = None,
+        confidence: Number = CONFIDENCE,
+        to: str | PathLike[str] | None = None,
+        progress: bool = False,
+    ) -> Release | SavedRelease:
         """Spend, look at the data, answer with noise. The same question again is answered from the ledger, for nothing.
 
         Args:
@@ -131,9 +164,11 @@ class Question:
             error: Instead of ε, the largest errors of some columns; see `epsilon_for`.
             mechanism: The law of additive noise, if not the better one.
             confidence: Of the intervals.
+            to: A Parquet file to write the answer to, batch by batch, for groups by the million; see `SavedRelease`.
+            progress: Whether to show, on the error stream, how many groups were released so far.
 
         Raises:
-            ParameterError: Neither ε nor an error is stated, or both.
+            ParameterError: Neither ε nor an error is stated, or both; or the answer cannot be written there.
             BudgetExceededError: The account cannot pay; nothing was spent and no data was touched.
             EngineError: The engine failed after the charge; nothing is refunded.
         """
@@ -142,12 +177,17 @@ class Question:
             raise ParameterError("epsilon", epsilon, "must be stated, or an error instead: epsilon=1, or error={...}")
         if epsilon is None:
             epsilon = self.epsilon_for(error or {}, delta=delta, mechanism=mechanism, confidence=confidence)
+        path = None if to is None else file_for(to, self.relation)
         prepared = self._prepared(epsilon, delta, mechanism)
         answer = stored(self.desk, prepared)
         reused = answer is not None
         if answer is None:
-            answer = execute(self.desk, charge(self.desk, prepared), library=__version__)
-        return self._release(prepared.plan, answer, share, reused=reused)
+            with told("groups released", shown=progress) as hear:
+                keep = None if path is None else kept_in_files(self.desk.ledger.attachments, hear)
+                answer = execute(self.desk, charge(self.desk, prepared), library=__version__, keep=keep)
+        if path is None:
+            return self._release(prepared.plan, answer, share, reused=reused)
+        return self._saved(path, prepared.plan, answer, share, reused=reused)
 
     def __repr__(self) -> str:
         """Nothing of the desk: there are the sources."""
@@ -158,17 +198,36 @@ class Question:
         return prepare(self.desk, self.relation.child, text=self.text, total=total, part=self.part, law=mechanism)
 
     def _release(self, plan: PrivatePlan, answer: dict[str, Any], confidence: Fraction, *, reused: bool) -> Release:
-        receipt = receipt_from_dict(answer["receipt"])
-        if reused:
-            receipt = replace(receipt, left=self.desk.ledger.remaining(self.desk.account))
-        first = None if answer["bounds"] is None else decode_released(answer["bounds"])
-        final = final_plan(self.desk, plan, first)
-        shown = present(self.relation, final, [decode_released(one) for one in answer["sections"]], confidence)
+        final, attachments = self._final(plan, answer), self.desk.ledger.attachments
+        released = [decode_section(one, attachments) for one in answer["sections"]]
+        shown = present(self.relation, final, released, confidence)
         return Release(
             keys=shown.keys, statistics=shown.statistics, kinds=shown.kinds, groups=shown.groups,
-            estimates=shown.estimates, confidence=float(confidence), receipt=receipt, reused=reused,
+            estimates=shown.estimates, confidence=float(confidence), receipt=self._receipt(answer, reused=reused),
+            reused=reused, notes=_notes(plan, final),
+        )  # fmt: skip
+
+    def _saved(
+        self, path: Path, plan: PrivatePlan, answer: dict[str, Any], confidence: Fraction, *, reused: bool
+    ) -> SavedRelease:
+        final, attachments = self._final(plan, answer), self.desk.ledger.attachments
+        count, columns = write_answer(
+            path, self.relation, final, answer["sections"], attachments, confidence=confidence
+        )  # fmt: skip
+        return SavedRelease(
+            path=path, row_count=count, keys=columns.head.keys, statistics=columns.head.statistics,
+            confidence=float(confidence), receipt=self._receipt(answer, reused=reused), reused=reused,
             notes=_notes(plan, final),
         )  # fmt: skip
+
+    def _final(self, plan: PrivatePlan, answer: dict[str, Any]) -> PrivatePlan:
+        """The plan with the bounds that were chosen for it."""
+        first = None if answer["bounds"] is None else decode_released(answer["bounds"])
+        return final_plan(self.desk, plan, first)
+
+    def _receipt(self, answer: dict[str, Any], *, reused: bool) -> Receipt:
+        receipt = receipt_from_dict(answer["receipt"])
+        return replace(receipt, left=self.desk.ledger.remaining(self.desk.account)) if reused else receipt
 
 
 def _notes(plan: PrivatePlan, final: PrivatePlan) -> tuple[str, ...]:

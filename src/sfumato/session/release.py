@@ -9,7 +9,7 @@ from sfumato.engines.values import Cell
 from sfumato.errors import ParameterError
 from sfumato.privacy.guarantees import NoGuarantee
 from sfumato.query.kinds import Kind
-from sfumato.query.names import INTERVAL_ENDS
+from sfumato.query.names import with_ends
 from sfumato.session.answer import Estimate
 from sfumato.session.receipt import Receipt
 
@@ -66,15 +66,10 @@ class Release:
 
     def to_arrow(self) -> Any:
         """The records as a pyarrow Table, whose schema follows from the question alone."""
-        import pyarrow as pa  # loaded only by those who ask for it
+        from sfumato.session import arrow_answers  # pyarrow is loaded only by those who ask for it
 
-        types = {
-            Kind.INTEGER: pa.int64(), Kind.FLOAT: pa.float64(), Kind.TEXT: pa.string(), Kind.BOOLEAN: pa.bool_(),
-            Kind.DATE: pa.date32(), Kind.TIMESTAMP: pa.timestamp("us"),
-        }  # fmt: skip
-        shown = [(name,) for name in self.keys] + [_with_ends(name) for name in self.statistics]
-        columns = [(name, types[kind]) for names, kind in zip(shown, self.kinds, strict=True) for name in names]
-        return pa.Table.from_pylist(self.records(), schema=pa.schema(columns))
+        schema = arrow_answers.answer_schema(self.keys, self.statistics, self.kinds)
+        return arrow_answers.answer_table(arrow_answers.answer_columns(self.groups, self.estimates, schema), schema)
 
     def to_pandas(self) -> Any:
         """The records as a pandas DataFrame with nullable columns; needs the extra `frames`."""
@@ -170,14 +165,10 @@ def _shown_number(estimate: Estimate) -> str:
     return f"{estimate.value:,.{digits}f} ± {width:,.{digits}f}"
 
 
-def _with_ends(name: str) -> tuple[str, ...]:
-    return (name, *(name + end for end in INTERVAL_ENDS))
-
-
 def _figures(names: Sequence[str], row: Sequence[Estimate]) -> dict[str, Any]:
     figures: dict[str, Any] = {}
     for name, estimate in zip(names, row, strict=True):
-        figures |= zip(_with_ends(name), (estimate.value, estimate.low, estimate.high), strict=True)
+        figures |= zip(with_ends(name), (estimate.value, estimate.low, estimate.high), strict=True)
     return figures
 
 

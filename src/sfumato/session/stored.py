@@ -1,11 +1,17 @@
-"""What was released as JSON values, for the ledger, and back."""
+"""What was released as JSON values, for the ledger, and back; in files beside it, where it is too much for an entry."""
 
+from collections.abc import Iterable, Iterator
 from datetime import date, datetime
+from itertools import chain
 from typing import Any
 
+from sfumato.ledger.attachments import Attachment, Attachments
 from sfumato.privacy.codec import Json
+from sfumato.query.kinds import Kind
 from sfumato.query.schema import Key
+from sfumato.session.batch_files import read_batches, write_batches
 from sfumato.session.releasing import Released
+from sfumato.session.streaming import Batch, in_pieces
 
 
 def encode_released(released: Released) -> Json:
@@ -51,3 +57,32 @@ def _decode_key(key: Any) -> Key:
             return key
         case _:
             raise TypeError("a stored key is a date, text, a whole number or a truth")
+
+
+def decode_section(document: Any, attachments: Attachments) -> Released:
+    """What a section released, from an entry or from the file beside the ledger that it names."""
+    if "attached" not in document:
+        return decode_released(document)
+    batches = [batch.released for batch in section_batches(document, attachments)]
+    groups = (group for batch in batches for group in batch.groups)
+    measured = zip(*(batch.measured for batch in batches), strict=True)
+    return Released(groups=tuple(groups), measured=tuple(tuple(chain.from_iterable(rows)) for rows in measured))
+
+
+def section_batches(document: Any, attachments: Attachments) -> Iterator[Batch]:
+    """The same in batches, in the order of the keys.
+
+    Raises:
+        LedgerError: The file is gone, or was changed.
+    """
+    if "attached" in document:
+        return read_batches(attachments.path(Attachment(**document["attached"])))
+    return in_pieces(decode_released(document))
+
+
+def attach(batches: Iterable[Batch], kinds: Iterable[Kind], attachments: Attachments) -> Json:
+    """Batches written to a file beside the ledger, and what stands for it in an entry."""
+    with attachments.writing() as path:
+        write_batches(path, kinds, batches)
+    attached = attachments.attached(path)
+    return {"attached": {"name": attached.name, "sha256": attached.sha256}}

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from sfumato.engines.base import Engine
-from sfumato.engines.sources import DataSource
+from sfumato.engines.sources import Opened
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.claims import AtMost, Claim, HasOwner, claims_of
 from sfumato.query.expressions import ColumnRef, IsNull, Not
@@ -22,7 +22,7 @@ _NO_SALT: Final = "0" * 32  # nothing is sampled
 
 
 def violations(
-    table: Table, sources: Mapping[str, DataSource], start: Callable[[Mapping[str, DataSource]], Engine]
+    table: Table, sources: Mapping[str, Opened], start: Callable[[Mapping[str, Opened]], Engine]
 ) -> dict[Claim, int]:
     """How many rows break each claim about a table.
 

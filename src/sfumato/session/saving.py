@@ -1,0 +1,133 @@
+"""Answers into files: what was released is shown batch by batch, and no more of it is in memory than that.
+
+The ledger keeps what was released, not the file: so the same question is answered from it for nothing however it is to
+be shown, and a file that is asked for again is the same, byte for byte.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from fractions import Fraction
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from sfumato.errors import ParameterError
+from sfumato.ledger.attachments import Attachments, synced
+from sfumato.noise.entropy import random_bytes
+from sfumato.privacy.codec import Json
+from sfumato.query.plan import PrivatePlan, Section
+from sfumato.query.relations import Presented
+from sfumato.query.shape import shape_of
+from sfumato.session.columns import Columns
+from sfumato.session.pipeline import Keep
+from sfumato.session.releasing import Run
+from sfumato.session.stored import attach, section_batches
+from sfumato.session.streaming import BATCH, Batch, Stream, released_batches
+
+Told = Callable[[int], None]
+"""Hears how many more groups were released."""
+
+
+def file_for(to: str | PathLike[str], question: Presented) -> Path:
+    """Where an answer is to be written, before anything is spent.
+
+    Raises:
+        ParameterError: It cannot be written there, or the answer would have to be held as a whole.
+    """
+    path = Path(to)
+    if path.suffix.lower() != ".parquet":
+        raise ParameterError("to", str(to), 'must be the name of a Parquet file, such as "answers.parquet"')
+    if path.is_dir() or not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
+        raise ParameterError("to", str(to), "must be in an existing folder in which this user may write")
+    if question.order or question.limit is not None or question.offset:
+        requirement = "is written in the order of its keys; leave out ORDER BY, LIMIT and OFFSET, and sort the file"
+        raise ParameterError("to", str(to), requirement)
+    if question.consistent:
+        raise ParameterError("to", str(to), "cannot be made to add up batch by batch; leave out consistent=True")
+    return path
+
+
+def kept_in_files(attachments: Attachments, told: Told) -> Keep:
+    """Releases sections batch by batch, into files beside the ledger."""
+
+    def keep(plan: PrivatePlan, section: Section, run: Run, stream: Stream) -> Json:
+        columns = shape_of(plan.question.child.child).columns
+        kinds = [columns[key.name].kind for key in section.keys]
+        return attach(_heard(released_batches(section, run, stream), told), kinds, attachments)
+
+    return keep
+
+
+def write_answer(
+    path: Path,
+    question: Presented,
+    plan: PrivatePlan,
+    documents: Sequence[Any],
+    attachments: Attachments,
+    *,
+    confidence: Fraction,
+) -> tuple[int, Columns]:
+    """Write what sections released as an answer, under its name only once it is whole.
+
+    Args:
+        path: Where.
+        question: How it is shown.
+        plan: What was released.
+        documents: What stands for each section in the stored answer.
+        attachments: The files beside the ledger.
+        confidence: Of every interval.
+
+    Returns:
+        How many rows there are, and what columns.
+    """
+    shown = [Columns(question, plan, section, confidence) for section in plan.sections]
+    tables = (
+        columns.table(batch)
+        for columns, document in zip(shown, documents, strict=True)
+        for batch in section_batches(document, attachments)
+    )
+    count = 0
+    with _whole_file(path) as draft, pq.ParquetWriter(draft, shown[0].schema) as writer:
+        for table in _recut(tables):
+            writer.write_table(table, row_group_size=BATCH)
+            count += len(table)
+    return count, shown[0]
+
+
+def _heard(batches: Iterable[Batch], told: Told) -> Iterator[Batch]:
+    for batch in batches:
+        told(len(batch))
+        yield batch
+
+
+def _recut(tables: Iterable[Any]) -> Iterator[Any]:
+    """Tables of one size: HAVING leaves more or fewer of each batch."""
+    waiting: list[Any] = []
+    for table in tables:
+        waiting.append(table)
+        while sum(map(len, waiting)) >= BATCH:
+            whole = pa.concat_tables(waiting)
+            yield whole.slice(0, BATCH)
+            waiting = [whole.slice(BATCH)]
+    if waiting:
+        yield pa.concat_tables(waiting)
+
+
+@contextmanager
+def _whole_file(path: Path) -> Iterator[Path]:
+    """A file beside the one that is wanted, which takes its name once it is on the disk."""
+    draft = path.with_name(f".{path.name}.{random_bytes(8).hex()}")
+    try:
+        yield draft
+        synced(draft)
+        draft.replace(path)
+        synced(path.parent)
+    except OSError:
+        raise ParameterError("to", str(path), "could not be written; make room, and ask again for nothing") from None
+    finally:
+        with suppress(FileNotFoundError):
+            draft.unlink()
