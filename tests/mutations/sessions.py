@@ -191,8 +191,8 @@ MUTANTS = (
         edits=(
             (
                 "session/question.py",
-                "receipt = replace(receipt, left=self.desk.ledger.remaining(self.desk.account))",
-                "pass",
+                "return replace(receipt, left=self.desk.ledger.remaining(self.desk.account)) if reused else receipt",
+                "return receipt",
             ),
         ),
         tests=("tests/session/test_question.py", "tests/session/test_session.py"),
