@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     )
     from sfumato.session.question import Question
     from sfumato.session.release import Release
+    from sfumato.session.saved import SavedRelease
     from sfumato.session.session import Session
     from sfumato.session.session import open_session as open  # noqa: A004 # the first word of every script
 
@@ -62,6 +63,7 @@ _HOMES = {
     "Question": "session.question",
     "REPLACE_ONE": "privacy.neighbors",
     "Release": "session.release",
+    "SavedRelease": "session.saved",
     "Session": "session.session",
     "SourceFacts": "query.policy",
     "Table": "query.schema",
@@ -114,6 +116,7 @@ __all__ = [
     "PureDP",
     "Question",
     "Release",
+    "SavedRelease",
     "Session",
     "SourceFacts",
     "Table",

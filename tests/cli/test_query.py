@@ -137,3 +137,14 @@ def test_a_file_needs_a_question_beside_it(people_csv):
 
 def test_at_least_one_column_must_be_declared(people_csv):
     assert "columns" in refusal("query", people_csv, COUNT, "--epsilon", "1")
+
+
+@pytest.mark.parametrize("lasting", [True, False])
+def test_an_answer_goes_to_a_file_if_one_is_named(people_csv, tmp_path, lasting):
+    ledger = ["--ledger", tmp_path / "ledger.db", "--budget", "50"] if lasting else []
+    path = tmp_path / "answer.parquet"
+    result = run(*QUERY, people_csv, COUNT, "--epsilon", "50", "--to", path, "--json", *ledger)
+    document = json.loads(result.stdout)
+    assert (document["file"], document["rows"], document["reused"]) == (str(path), 1, False)
+    assert "1 groups released" in result.stderr
+    assert "1 rows in" in run(*QUERY, people_csv, COUNT, "--epsilon", "50", "--to", path, *ledger).stdout

@@ -131,8 +131,8 @@ MUTANTS = (
         edits=(
             (
                 "session/pipeline.py",
-                "if policy.tables.get(table.name) != table:",
-                "if table.name not in policy.tables:",
+                "if desk.policy.tables.get(table.name) != table:",
+                "if table.name not in desk.policy.tables:",
             ),
         ),
         tests=("tests/session/test_pipeline.py",),

@@ -9,11 +9,15 @@ from sfumato.errors import ParameterError, PolicyError
 from sfumato.query.policy import SourceFacts
 from sfumato.query.relations import Source
 from sfumato.query.shape import Metric, shape_of
-from sfumato.session.opening import open_engine, open_sources, relations_of, with_kept_rows
+from sfumato.session.opening import open_engine, open_engines, open_sources, places_of, relations_of, with_kept_rows
+
+
+def opened(policy, engine="duckdb"):
+    return open_sources(policy, places_of(policy, engine=engine))
 
 
 def test_every_table_has_a_source_of_what_is_declared_of_it():
-    sources = open_sources(shop_policy())
+    sources = opened(shop_policy())
     assert list(sources) == ["lines", "orders", "customers", "nations"]
     assert sources["nations"].names == ("code", "region")
 
@@ -22,12 +26,12 @@ def test_a_source_without_a_declared_column_is_refused():
     broken = {name: SourceFacts(source=frame) for name, frame in SHOP.items()}
     broken["nations"] = SourceFacts(source=pa.table({"code": ["x"]}))
     with pytest.raises(ParameterError, match=r"region.*nations"):
-        open_sources(shop_policy(sources=broken))
+        opened(shop_policy(sources=broken))
 
 
 def test_tables_learn_from_their_sources_whether_records_are_rows():
     policy = shop_policy()
-    kept = with_kept_rows(policy, open_sources(policy))
+    kept = with_kept_rows(policy, opened(policy))
     assert all(table.keeps_rows for table in kept.tables.values())
     assert kept.tables["lines"].unit.table == replace(ORDERS, keeps_rows=True)
 
@@ -42,6 +46,24 @@ def test_an_engine_is_called_by_its_name():
 def test_an_option_that_an_engine_does_not_have_is_refused_by_name(engine):
     with pytest.raises(ParameterError, match=f"nosuch.*no option of {engine}"):
         open_engine(engine, {}, options={"nosuch": 1})
+
+
+def test_engines_take_their_own_options():
+    policy = shop_policy()
+    places = places_of(policy, engine="duckdb")
+    assert set(places.values()) == {"duckdb"}
+    options = {"threads": 1, "polars": {"nosuch": 1}}  # no table is in Polars
+    open_engines(opened(policy), engine="duckdb", places=places, options=options).close()
+    with pytest.raises(ParameterError, match="nosuch"):
+        open_engines(opened(policy), engine="duckdb", places=places, options={"duckdb": {"nosuch": 1}})
+
+
+def test_an_address_of_no_engine_is_refused_without_what_follows_its_scheme():
+    broken = {name: SourceFacts(source=frame) for name, frame in SHOP.items()}
+    broken["nations"] = SourceFacts(source="mysql://root:canary@host/db")
+    with pytest.raises(ParameterError, match="mysql:") as caught:
+        places_of(shop_policy(sources=broken), engine="duckdb")
+    assert "canary" not in str(caught.value)
 
 
 def test_tables_and_views_are_relations_and_a_view_may_read_those_before_it():

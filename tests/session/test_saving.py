@@ -1,6 +1,8 @@
 """An answer in a file is the answer, paid once, and the same whenever it is asked for again."""
 
 import os
+import subprocess
+import sys
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -161,3 +163,27 @@ def test_progress_tells_how_many_groups_were_released(tmp_path, capsys):
     saved = ask(db, tmp_path / "a.parquet", progress=True)
     assert f"{len(saved):,} groups released" in capsys.readouterr().err
     db.close()
+
+
+FULL_DISK = """
+import resource, signal, sys
+import pyarrow as pa
+import sfumato as sf
+folder = sys.argv[1]
+db = sf.open(
+    pa.table({"k": [*range(50_000)] * 4}), name="t", columns={"k": sf.integer()}, budget=sf.ApproxDP(2_000, "1e-2"),
+    ledger=f"{folder}/ledger.db",
+)
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))  # no file may grow further, as on a full disk
+try:
+    db.query("SELECT k, COUNT(*) AS n FROM t GROUP BY k").release(epsilon=1_000, delta="1e-3", to=f"{folder}/a.parquet")
+except sf.errors.LedgerError as error:
+    print(db.spent, "make room" in str(error))
+"""
+
+
+def test_a_disk_that_fills_leaves_a_charge_and_no_part_of_an_answer(tmp_path):
+    done = subprocess.run([sys.executable, "-c", FULL_DISK, tmp_path], check=True, capture_output=True, text=True)
+    assert done.stdout == "ε 1000, δ 0.001 True\n"
+    assert sorted(path.name for path in tmp_path.rglob("*.parquet*")) == []

@@ -93,6 +93,9 @@ def query(
     explain: Annotated[
         bool, typer.Option("--explain", help="Print plan, price and error instead; nothing is read or spent.")
     ] = False,
+    to: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Write the answer to a Parquet file, also of millions of groups.")
+    ] = None,
 ) -> None:
     """Ask one question in SQL about a file of people, and get an answer with noise.
 
@@ -106,7 +109,7 @@ def query(
         max_rows_per_group_per_unit=max_rows_per_group_per_unit,
     )  # fmt: skip
     price = Price(epsilon=epsilon, delta=delta, budget=budget, budget_delta=budget_delta)
-    ask(tuple(question), declared=declared, price=price, ledger=ledger, as_json=as_json, explain=explain)
+    ask(tuple(question), declared=declared, price=price, ledger=ledger, as_json=as_json, explain=explain, to=to)
 
 
 @app.command()

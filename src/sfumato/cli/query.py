@@ -17,7 +17,9 @@ from sfumato.privacy.neighbors import EACH_ROW, UnitColumn
 from sfumato.query.policy import Policy
 from sfumato.query.policy_file import load_policy
 from sfumato.query.schema import Limits
+from sfumato.session.question import Question
 from sfumato.session.release import Release
+from sfumato.session.saved import SavedRelease
 from sfumato.session.session import Session, open_session
 
 _FILE_AND_SQL: Final = 2
@@ -74,7 +76,14 @@ class Price:
 
 
 def ask(
-    question: tuple[str, ...], *, declared: Declared, price: Price, ledger: str | None, as_json: bool, explain: bool
+    question: tuple[str, ...],
+    *,
+    declared: Declared,
+    price: Price,
+    ledger: str | None,
+    as_json: bool,
+    explain: bool,
+    to: str | None,
 ) -> None:
     """Answer and print. What cannot be asked is refused before an account is opened."""
     asked, stated = price.asked, price.stated_budget
@@ -88,11 +97,11 @@ def ask(
             if stated is None:
                 note(f"no --budget was stated, so it is what this question asks: {asked}")
             note("no --ledger was named, so what is spent is forgotten on exit")
-            _print(session.sql(sql, epsilon=asked.epsilon, delta=asked.delta), as_json=as_json)
+            _answer(planned, asked, as_json=as_json, to=to)
         else:
             budget = stated or _known_budget(ledger, session.policy.dataset)
             with Session(session.policy, budget=budget, ledger=ledger) as lasting:
-                _print(lasting.sql(sql, epsilon=asked.epsilon, delta=asked.delta), as_json=as_json)
+                _answer(lasting.query(sql), asked, as_json=as_json, to=to)
 
 
 def _forgetful(file: tuple[str, ...], declared: Declared, budget: Guarantee) -> Session:
@@ -138,12 +147,21 @@ def _known_budget(ledger: str, account: str) -> Guarantee:
     )
 
 
-def _print(release: Release, *, as_json: bool) -> None:
+def _answer(question: Question, asked: PureDP | ApproxDP, *, as_json: bool, to: str | None) -> None:
+    """Release and print; or release into a file, with a line on the error stream that grows meanwhile."""
+    if to is None:
+        release = question.release(epsilon=asked.epsilon, delta=asked.delta)
+        _print(release, {"records": release.records()}, as_json=as_json)
+        return
+    saved = question.release(epsilon=asked.epsilon, delta=asked.delta, to=to, progress=True)
+    _print(saved, {"file": str(saved.path), "rows": len(saved)}, as_json=as_json)
+
+
+def _print(release: Release | SavedRelease, answer: dict[str, object], *, as_json: bool) -> None:
     if not as_json:
         typer.echo(repr(release))
         return
-    document = {
-        "records": release.records(),
+    document = answer | {
         "confidence": release.confidence,
         "reused": release.reused,
         "notes": release.notes,
