@@ -69,9 +69,11 @@ soak: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not statistical and not mutation" --hypothesis-profile=new $(TESTS)
 
 # Peers exclude each other, so each has an environment of its own; they are measured, never imported.
+# Not all of them run on Python 3.13, whatever this one is.
 peers: $(VENV)/.uv
 	for peer in benchmarks/peers/*/; do \
-	  $(PYTHON) -m venv $$peer.venv && $(BIN)/uv pip install --quiet --python $$peer.venv/bin/python -r $$peer/requirements.txt || exit 1; \
+	  $(BIN)/uv venv --quiet --clear --no-python-downloads --python '>=3.11,<3.13' $$peer.venv \
+	  && $(BIN)/uv pip install --quiet --python $$peer.venv/bin/python -r $$peer/requirements.txt || exit 1; \
 	done
 
 bench: $(VENV)/.test

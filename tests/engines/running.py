@@ -1,7 +1,10 @@
 """Run the exact half of a question on an engine, for tests alone: nothing here adds noise."""
 
+from tests.engines import postgres_tables
+
 from sfumato.engines.base import Found, aligned, groups
 from sfumato.engines.duckdb import DuckDBEngine
+from sfumato.engines.polars import PolarsEngine
 from sfumato.engines.reference import ReferenceEngine
 from sfumato.engines.sources import ArrowData, CsvFile, ParquetFile, open_source, readable
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
@@ -12,7 +15,9 @@ from sfumato.query.sql.questions import parse_question
 from sfumato.query.statement import Statement
 
 SALT = "00112233445566778899aabbccddeeff"
-ENGINES = {"duckdb": DuckDBEngine, "reference": ReferenceEngine}
+ENGINES = {"duckdb": DuckDBEngine, "reference": ReferenceEngine, "polars": PolarsEngine}
+DATABASES = {"postgres": postgres_tables.engine}
+"""Engines into which data has to be put first, and what does that."""
 
 
 def question(sql: str, *rows: Table | Relation) -> Aggregate:
@@ -31,7 +36,10 @@ def started(engine: str, asked: Statement, data):
     """An engine of a name over data by the names of tables; or over the data of the only table."""
     tables = tables_of(asked.rows)
     stored = data if isinstance(data, dict) else {tables[0].name: data}
-    return ENGINES[engine]({table.name: _source(stored[table.name], table) for table in tables})
+    sources = {table.name: _source(stored[table.name], table) for table in tables}
+    if engine in DATABASES:
+        return DATABASES[engine]({table.name: (table, sources[table.name]) for table in tables})
+    return ENGINES[engine](sources)
 
 
 def found(engine: str, asked: Statement, data, *, salt: str = SALT) -> Found:

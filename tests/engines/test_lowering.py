@@ -6,7 +6,7 @@ from tests.engines.in_sql import run
 from tests.engines.running import SALT, statement
 
 from sfumato.engines.lowering import LOW_BITS, added_up, lower, presented
-from sfumato.engines.sql.bounding import Sampling
+from sfumato.engines.sampling import Sampling
 from sfumato.engines.sql.dialects.duckdb import sql
 from sfumato.engines.sql.queries import select, table
 from sfumato.engines.sql.relations import Catalogue

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sfumato.engines.sources import ArrowData, CsvFile, ParquetFile, keeps_rows, open_source, readable
+from sfumato.engines.sources import ArrowData, CsvFile, LazyData, ParquetFile, keeps_rows, open_source, readable
 from sfumato.errors import EngineError, ParameterError
 from sfumato.query.schema import Table, date, integer, text, timestamp
 
@@ -89,6 +89,7 @@ def test_a_missing_column_is_named_without_the_ones_that_exist(tmp_path):
 
 
 def test_only_a_csv_file_may_leave_lines_out(tmp_path):
+    assert not keeps_rows(LazyData(pl.LazyFrame({"v": [1]}), ("v",)))  # which may read such a file
     assert keeps_rows(open_source(pa.table({"v": [1]})))
     assert not keeps_rows(csv_source(tmp_path, "a,b\n"))
 

@@ -14,6 +14,7 @@ from tests.statements_of import statement
 from tests.strategies import database, pick, policy, stored
 
 from sfumato.engines.duckdb import DuckDBEngine
+from sfumato.engines.polars import PolarsEngine
 from sfumato.engines.reference import ReferenceEngine
 from sfumato.engines.reference_relations import relation_rows
 from sfumato.engines.sources import ArrowData
@@ -28,6 +29,8 @@ ENGINES = {
     "duckdb": partial(DuckDBEngine, threads=1),
     "duckdb in buckets": partial(DuckDBEngine, threads=1, buckets=3),
     "duckdb with its own hash": partial(DuckDBEngine, threads=1, sampling="native"),
+    "polars": PolarsEngine,
+    "polars with its own hash": partial(PolarsEngine, sampling="native"),
 }
 PREPARED = ", prepared"
 """What the name of an engine ends with whose tables are prepared."""

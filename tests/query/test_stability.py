@@ -47,6 +47,17 @@ def test_no_unit_moves_a_measure_further_on_duckdb_in_buckets_or_prepared_which_
         assert_same_within(drawn, engine)
 
 
+@pytest.mark.parametrize("chunk", range(2))
+def test_no_unit_moves_a_measure_further_on_polars_which_gives_the_same(chunk):
+    for drawn in trials(chunk, 2_000):
+        assert_same_within(drawn, "polars")
+
+
+def test_no_unit_moves_a_measure_further_on_polars_with_its_own_hash():
+    for drawn in trials(3, 2_000):
+        assert_all_within(drawn, "polars with its own hash")
+
+
 @pytest.mark.parametrize("stored", ["", PREPARED])
 def test_no_unit_moves_a_measure_further_on_duckdb_with_its_own_hash(stored):
     for drawn in trials(2, 200):

@@ -1,10 +1,13 @@
+import sys
 from dataclasses import replace
 
+import polars as pl
 import pyarrow as pa
 import pytest
 from tests.session.opening import ORDERS, SHOP, shop_policy
 
 from sfumato.engines.reference import ReferenceEngine
+from sfumato.engines.sources import ArrowData, LazyData
 from sfumato.errors import ParameterError, PolicyError
 from sfumato.query.policy import SourceFacts
 from sfumato.query.relations import Source
@@ -42,10 +45,27 @@ def test_an_engine_is_called_by_its_name():
         open_engine("oracle", {}, options={})
 
 
-@pytest.mark.parametrize("engine", ["duckdb", "reference"])
+@pytest.mark.parametrize("engine", ["duckdb", "reference", "polars"])
 def test_an_option_that_an_engine_does_not_have_is_refused_by_name(engine):
     with pytest.raises(ParameterError, match=f"nosuch.*no option of {engine}"):
         open_engine(engine, {}, options={"nosuch": 1})
+
+
+def test_an_engine_without_its_packages_says_how_to_get_them(monkeypatch):
+    for loaded in [
+        name for name in sys.modules if name.startswith(("sfumato.engines.frames", "sfumato.engines.polars"))
+    ]:
+        monkeypatch.delitem(sys.modules, loaded)
+    monkeypatch.setitem(sys.modules, "polars_hash", None)
+    with pytest.raises(ParameterError, match=r"pip install 'sfumato\[polars\]'"):
+        open_engine("polars", {}, options={})
+
+
+@pytest.mark.parametrize(("engine", "kind"), [("polars", LazyData), ("duckdb", ArrowData)])
+def test_a_query_stays_one_for_its_own_engine_alone(engine, kind):
+    facts = {name: SourceFacts(source=frame) for name, frame in SHOP.items()}
+    facts["nations"] = SourceFacts(source=pl.from_arrow(SHOP["nations"]).lazy())
+    assert isinstance(opened(shop_policy(sources=facts), engine)["nations"], kind)
 
 
 def test_engines_take_their_own_options():

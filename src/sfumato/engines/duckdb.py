@@ -18,26 +18,21 @@ from sfumato.engines.duckdb_database import connected, lock_down
 from sfumato.engines.duckdb_prepared import PreparedTables
 from sfumato.engines.duckdb_tables import TypedTables
 from sfumato.engines.lists import list_table
-from sfumato.engines.lowering import Lowered, added_up, lower, presented
+from sfumato.engines.lowering import Lowered, added_up, lower, presented, shown_sql
 from sfumato.engines.results import found
+from sfumato.engines.sampling import sampling_of
 from sfumato.engines.sources import DataSource, ParquetFile
-from sfumato.engines.sql.bounding import Sampling
-from sfumato.engines.sql.dialects.duckdb import sql
+from sfumato.engines.sql.dialects.duckdb import DUCKDB, sql
 from sfumato.engines.sql.queries import select, table
-from sfumato.engines.sql.relations import Catalogue
 from sfumato.engines.sql.totals import counts_cells
-from sfumato.errors import EngineError, ParameterError
+from sfumato.errors import EngineError
 from sfumato.numeric.rationals import positive_integer
 from sfumato.privacy.secret import Secret
-from sfumato.query.relations import Part, lineage
 from sfumato.query.schema import Table
 from sfumato.query.shape import Metric, shape_of
 from sfumato.query.statement import Statement
 
 _BUCKETS: Final = "buckets"
-_SALT: Final = "…"
-"""What people read instead of a salt."""
-
 _FAILURES: Final = (duckdb.Error, pa.ArrowException, OSError, csv.Error, UnicodeError, MemoryError, RuntimeError)
 """Of the database and of sources; RuntimeError is what the database's bindings make of text that is not Unicode."""
 
@@ -64,7 +59,7 @@ class DuckDBEngine:
         self, sources: Mapping[str, DataSource], *, sampling: str = "md5", memory_limit: str | None = None,
         threads: int | None = None, buckets: int = 1,
     ) -> None:  # fmt: skip
-        self._sampling = _sampling(sampling)
+        self._sampling = sampling_of(sampling)
         self._buckets = positive_integer(buckets, "buckets")
         self._lock = threading.Lock()
         self._database = connected(memory_limit=memory_limit, threads=threads)
@@ -93,12 +88,7 @@ class DuckDBEngine:
 
     def sql(self, statement: Statement, /) -> str:
         """See `Engine.sql`; tables are called as the policy calls them."""
-        catalogue = Catalogue(named=lambda source: table(source.name))
-        lowered = lower(statement, catalogue, salt=_SALT, sampling=self._sampling)
-        shown = sql(presented(lowered, lowered.totals), pretty=True)
-        for step in lineage(statement.rows):
-            shown = shown.replace(step.salt, _SALT) if isinstance(step, Part) else shown
-        return shown
+        return shown_sql(statement, sampling=self._sampling, dialect=DUCKDB)
 
     def prepare(self, table: Table) -> None:
         """Store a table by its units, which makes questions about it faster and changes no answer.
@@ -171,10 +161,3 @@ class DuckDBEngine:
 def _adds_up(statement: Statement) -> bool:
     """Whether the totals of disjoint units add up; the number of different cells does not."""
     return shape_of(statement.rows).metric is Metric.UNITS and not counts_cells(statement.measures)
-
-
-def _sampling(name: str) -> Sampling:
-    try:
-        return Sampling(name)
-    except ValueError:
-        raise ParameterError("sampling", name, f"must be one of: {', '.join(Sampling)}") from None

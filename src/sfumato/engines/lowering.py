@@ -9,17 +9,22 @@ from typing import Final
 
 from sqlglot import exp
 
-from sfumato.engines.sql.bounding import Bounding, Sampling
+from sfumato.engines.sampling import Sampling
+from sfumato.engines.sql.bounding import Bounding
 from sfumato.engines.sql.dialects.dialect import Dialect
 from sfumato.engines.sql.dialects.duckdb import DUCKDB
 from sfumato.engines.sql.entries import Mark, marked
 from sfumato.engines.sql.limits import binding_limits
-from sfumato.engines.sql.queries import select
+from sfumato.engines.sql.queries import select, table
 from sfumato.engines.sql.relations import Catalogue, lower_relation
 from sfumato.engines.sql.rows import Rows
 from sfumato.engines.sql.terms import Sql, aliased, column, figure, function, operation
 from sfumato.engines.sql.totals import KEPT, counts_cells, totals_of_rows, totals_of_units
+from sfumato.query.relations import Part, lineage
 from sfumato.query.statement import Statement
+
+_SALT: Final = "…"
+"""What people read instead of a salt."""
 
 LOW_BITS: Final = 62
 """How many bits of a total the second of its two columns has."""
@@ -81,6 +86,16 @@ def lower(
     return Lowered(
         totals=totals, keys=found.keys, cell=shown.cell, lists=lists, measure_count=len(statement.measures)
     )  # fmt: skip
+
+
+def shown_sql(statement: Statement, *, sampling: Sampling, dialect: Dialect) -> str:
+    """The SQL of a statement for people: tables are called as the policy calls them, and no salt is shown."""
+    catalogue = Catalogue(named=lambda source: table(source.name))
+    lowered = lower(statement, catalogue, salt=_SALT, sampling=sampling, dialect=dialect)
+    shown = dialect.sql(presented(lowered, lowered.totals), pretty=True)
+    for step in lineage(statement.rows):
+        shown = shown.replace(step.salt, _SALT) if isinstance(step, Part) else shown
+    return shown
 
 
 def added_up(lowered: Lowered, so_far: exp.Table, own: exp.Select) -> exp.Select:

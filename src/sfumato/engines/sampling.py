@@ -8,14 +8,38 @@ pseudorandom function of a secret, fresh salt; the sensitivity bound holds for e
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from datetime import date
+from enum import StrEnum
 from hashlib import md5
 from struct import pack, unpack
 from typing import Any, TypeVar
 
 from sfumato.engines.dates import iso
 from sfumato.engines.values import Cell
+from sfumato.errors import ParameterError
 
 T = TypeVar("T")
+
+
+class Sampling(StrEnum):
+    """By which hash groups and rows above a limit are sampled."""
+
+    MD5 = "md5"
+    """`rank_hash`: the same on every engine."""
+
+    NATIVE = "native"
+    """The engine's own, which is faster, and may be another one in its next version."""
+
+
+def sampling_of(name: str) -> Sampling:
+    """The hash of a name.
+
+    Raises:
+        ParameterError: There is none.
+    """
+    try:
+        return Sampling(name)
+    except ValueError:
+        raise ParameterError("sampling", name, f"must be one of: {', '.join(Sampling)}") from None
 
 
 def rank_hash(salt: str, values: Sequence[Cell]) -> str:

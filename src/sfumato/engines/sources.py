@@ -3,12 +3,14 @@
 Only names and types are read when a source is opened: the header of a CSV file, or what a frame's schema says.
 """
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from sfumato.engines.arrow_tables import arrow_table, check_types, parquet_schema, repaired
 from sfumato.engines.csv_files import header
+from sfumato.engines.postgres_address import Address
 from sfumato.errors import ParameterError
 from sfumato.query.schema import Table
 
@@ -38,7 +40,35 @@ class ArrowData:
     names: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class LazyData:
+    """A query of Polars that its own engine runs where its rows are; to other engines its result is an Arrow table."""
+
+    frame: Any = field(repr=False)  # polars.LazyFrame, which shows constants of the query
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SparkData:
+    """A table of Spark by its name, or a DataFrame of it, which only its own engine reads; and what is declared."""
+
+    where: Any = field(repr=False)  # a str, or a pyspark.sql.DataFrame, which may show rows
+    table: Table
+
+
+@dataclass(frozen=True, slots=True)
+class PostgresData:
+    """A table of PostgreSQL by its address, which only its own engine reads; and what is declared."""
+
+    address: Address
+    table: Table
+
+
 DataSource: TypeAlias = CsvFile | ParquetFile | ArrowData
+"""What every engine reads."""
+
+Opened: TypeAlias = DataSource | LazyData | SparkData | PostgresData
+"""What a session opens for its engine."""
 
 
 def open_source(source: object, *, names: tuple[str, ...] | None = None) -> DataSource:
@@ -52,9 +82,8 @@ def open_source(source: object, *, names: tuple[str, ...] | None = None) -> Data
         ParameterError: No such file, no kind of source that is known here, or two columns of one name.
     """
     opened = _file(Path(source), names) if isinstance(source, str | Path) else _frame(source)
-    if len({name.lower() for name in opened.names}) != len(opened.names):  # engines ignore case
-        shown = "a frame" if isinstance(opened, ArrowData) else opened.path.name  # no names: they may be a row
-        raise ParameterError("source", shown, "must have column names that differ in more than case")
+    shown = "a frame" if isinstance(opened, ArrowData) else opened.path.name  # no names: they may be a row
+    check_distinct(opened.names, shown)
     return opened
 
 
@@ -64,10 +93,7 @@ def readable(source: DataSource, table: Table) -> DataSource:
     Raises:
         ParameterError: A declared column does not exist, or is of a type that cannot be read.
     """
-    for column in table.columns:
-        if column not in source.names:  # without naming those that exist: a file without a header would show a row
-            requirement = f"is no column of {table.name}; check its spelling, or give names= if the file has no header"
-            raise ParameterError("columns", column, requirement)
+    check_declared(source.names, table)
     match source:
         case CsvFile():
             return source
@@ -79,9 +105,34 @@ def readable(source: DataSource, table: Table) -> DataSource:
             return replace(source, table=repaired(source.table.select(list(table.columns))), names=tuple(table.columns))
 
 
-def keeps_rows(source: DataSource) -> bool:
-    """Whether every record is a row whatever it holds; of a CSV file, whose lines may be empty, it is not said."""
-    return not isinstance(source, CsvFile)
+def check_distinct(names: Sequence[str], shown: str) -> None:
+    """Refuse names of columns that engines, which ignore case, would not tell apart.
+
+    Raises:
+        ParameterError: There are such names.
+    """
+    if len({name.lower() for name in names}) != len(names):
+        raise ParameterError("source", shown, "must have column names that differ in more than case")
+
+
+def check_declared(names: Collection[str], table: Table) -> None:
+    """Refuse declared columns that a source does not have.
+
+    Raises:
+        ParameterError: There is such a column.
+    """
+    for column in table.columns:
+        if column not in names:  # without naming those that exist: a file without a header would show a row
+            requirement = f"is no column of {table.name}; check its spelling, or give names= if the file has no header"
+            raise ParameterError("columns", column, requirement)
+
+
+def keeps_rows(source: Opened) -> bool:
+    """Whether every record is a row whatever it holds; of a CSV file, whose lines may be empty, it is not said.
+
+    Nor is it of a query or a view, which may read one, or leave rows out.
+    """
+    return not isinstance(source, CsvFile | LazyData | SparkData | PostgresData)
 
 
 def _file(path: Path, names: tuple[str, ...] | None) -> DataSource:

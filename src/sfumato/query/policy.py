@@ -1,19 +1,27 @@
 """The owner's policy as a value: tables, where their rows come from, who a person is, and the version of all this."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
 from sfumato.errors import ParameterError
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation, as_relation
 from sfumato.query.kinds import Kind
 from sfumato.query.schema import Table, UnitPath
 
+_ADDRESS: Final = re.compile(r"[a-z][a-z0-9+]+:")
+
+
+def is_address(source: str) -> bool:
+    """Whether a source is no file but the address of a table, such as ``postgresql://…``."""
+    return _ADDRESS.match(source) is not None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceFacts:
-    """Where the rows of a table come from: a path or a frame, and the names of a CSV file that has no header."""
+    """Where the rows of a table come from: a path, an address or a frame; the names of a CSV file without a header."""
 
     source: Any = field(repr=False)  # a frame shows its rows
     names: tuple[str, ...] | None = None

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from sfumato.errors import ParameterError, PolicyError
 from sfumato.privacy.neighbors import NeighboringRelation
-from sfumato.query.policy import Place, Policy, SourceFacts
+from sfumato.query.policy import Place, Policy, SourceFacts, is_address
 from sfumato.query.policy_columns import origin_of
 from sfumato.query.policy_document import PolicyDocument, TableEntry
 from sfumato.query.policy_tables import policy_tables
@@ -64,7 +64,8 @@ def _placed() -> Iterator[None]:
 
 
 def _source(folder: Path, entry: TableEntry) -> SourceFacts:
-    return SourceFacts(source=folder / entry.source, names=None if entry.names is None else tuple(entry.names))
+    source = entry.source if is_address(entry.source) else folder / entry.source
+    return SourceFacts(source=source, names=None if entry.names is None else tuple(entry.names))
 
 
 def _values_from(entries: Mapping[str, TableEntry]) -> Iterator[tuple[Place, Place]]:

@@ -2,56 +2,120 @@
 
 import inspect
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import replace
+from pkgutil import resolve_name
 from types import MappingProxyType
 from typing import Any, Final
 
 from sfumato.engines.base import Engine
-from sfumato.engines.duckdb import DuckDBEngine
-from sfumato.engines.reference import ReferenceEngine
-from sfumato.engines.sources import DataSource, keeps_rows, open_source, readable
+from sfumato.engines.sources import Opened, keeps_rows, open_source, readable
 from sfumato.errors import ParameterError, PolicyError, SfumatoError
-from sfumato.query.policy import Policy
+from sfumato.query.policy import Policy, is_address
 from sfumato.query.relations import Relation, Source
+from sfumato.query.schema import Table
 from sfumato.query.sql.questions import parse_view
+from sfumato.session.several_engines import Places, SeveralEngines, check_owners
 
-_ENGINES: Final[Mapping[str, Callable[..., Engine]]] = MappingProxyType(
-    {"duckdb": DuckDBEngine, "reference": ReferenceEngine}
+_ENGINES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "duckdb": "sfumato.engines.duckdb:DuckDBEngine",
+        "reference": "sfumato.engines.reference:ReferenceEngine",
+        "polars": "sfumato.engines.polars:PolarsEngine",
+        "postgres": "sfumato.engines.postgres:PostgresEngine",
+        "spark": "sfumato.engines.spark:SparkEngine",
+    }
 )
+"""Where the class of each engine is; it is loaded when it is opened, with what it needs."""
+
+_IN_PLACE: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "polars": "sfumato.engines.frames.queries:open_in_place",
+        "postgres": "sfumato.engines.postgres_sources:open_in_place",
+        "spark": "sfumato.engines.spark_sources:open_in_place",
+    }
+)
+"""Engines to which some frames are more than Arrow tables, and what opens those for them."""
 
 
-def open_sources(policy: Policy) -> Mapping[str, DataSource]:
+_SCHEMES: Final[Mapping[str, str]] = MappingProxyType(
+    {"postgresql": "postgres", "postgres": "postgres", "spark": "spark"}
+)
+"""The engine that the scheme of an address names."""
+
+
+def places_of(policy: Policy, *, engine: str) -> Places:
+    """The engine of each table: that which the address of its source names, else the one of the session.
+
+    Raises:
+        ParameterError: No engine is known by the scheme of an address.
+        PolicyError: The owners of a table's rows are in another engine.
+    """
+    places = {name: _place(facts.source) or engine for name, facts in policy.sources.items()}
+    check_owners(policy, places)
+    return places
+
+
+def open_sources(policy: Policy, places: Places) -> Mapping[str, Opened]:
     """The source behind each table; of files only names and types are read.
 
     Raises:
-        ParameterError: There is no such source, or it cannot be read as declared.
+        ParameterError: There is no such source, or it cannot be read as declared; or the engine's packages are missing.
     """
     return {
-        name: readable(open_source(facts.source, names=facts.names), policy.tables[name])
+        name: _opener(places[name])(facts.source, policy.tables[name], names=facts.names)
         for name, facts in policy.sources.items()
     }
 
 
-def with_kept_rows(policy: Policy, sources: Mapping[str, DataSource]) -> Policy:
+def open_engines(
+    sources: Mapping[str, Opened], *, engine: str, places: Places, options: Mapping[str, Any]
+) -> Engine:  # fmt: skip
+    """The engines of some tables, as one.
+
+    Args:
+        sources: The sources behind the tables.
+        engine: The engine of the session.
+        places: The engine of each table.
+        options: Those of the session's engine, and by the names of other engines theirs.
+
+    Raises:
+        ParameterError: There is no such engine, it has no such option, or its packages are missing.
+    """
+    named = sorted({places[table] for table in sources})
+    own = {name: value for name, value in options.items() if name not in _ENGINES}
+    with ExitStack() as opened:
+        engines = {}
+        for name in named:
+            tables = {table: source for table, source in sources.items() if places[table] == name}
+            stated = (own if name == engine else {}) | dict(options.get(name, {}))
+            engines[name] = open_engine(name, tables, options=stated)
+            opened.callback(engines[name].close)
+        opened.pop_all()  # nothing failed: all stay open
+    return next(iter(engines.values())) if len(engines) == 1 else SeveralEngines(engines, places)
+
+
+def with_kept_rows(policy: Policy, sources: Mapping[str, Opened]) -> Policy:
     """The policy with what the sources say of themselves: whether every record is a row."""
     return policy.with_tables(lambda table: replace(table, keeps_rows=keeps_rows(sources[table.name])))
 
 
-def open_engine(name: str, sources: Mapping[str, DataSource], *, options: Mapping[str, Any]) -> Engine:
+def open_engine(name: str, sources: Mapping[str, Opened], *, options: Mapping[str, Any]) -> Engine:
     """The engine of a name, with its options.
 
     Raises:
-        ParameterError: There is no such engine, or it has no such option.
+        ParameterError: There is no such engine, it has no such option, or its packages are missing.
     """
     if name not in _ENGINES:
         raise ParameterError("engine", name, f"must be one of: {', '.join(_ENGINES)}")
-    _, *known = inspect.signature(_ENGINES[name]).parameters  # the first are the sources
+    engine: Callable[..., Engine] = _loaded(name, _ENGINES[name])
+    _, *known = inspect.signature(engine).parameters  # the first are the sources
     for option in options:
         if option not in known:
             raise ParameterError(
                 "engine_options", option, f"is no option of {name}: {', '.join(known) or 'it has none'}"
             )
-    return _ENGINES[name](sources, **options)
+    return engine(sources, **options)
 
 
 def relations_of(policy: Policy) -> Mapping[str, Relation]:
@@ -67,3 +131,32 @@ def relations_of(policy: Policy) -> Mapping[str, Relation]:
         except SfumatoError as error:
             raise PolicyError(f"views.{name}", str(error)) from None
     return relations
+
+
+def _place(source: object) -> str | None:
+    """The engine that a source names, if it is an address."""
+    if not isinstance(source, str) or not is_address(source):
+        return None
+    scheme = source.split(":")[0]
+    if scheme not in _SCHEMES:
+        raise ParameterError("source", f"{scheme}:…", f"must be a file, or begin with one of: {', '.join(_SCHEMES)}")
+    return _SCHEMES[scheme]
+
+
+def _opener(engine: str) -> Callable[..., Opened]:
+    """What opens a source for an engine."""
+    opener: Callable[..., Opened] = _loaded(engine, _IN_PLACE[engine]) if engine in _IN_PLACE else _as_tables
+    return opener
+
+
+def _as_tables(source: object, table: Table, *, names: tuple[str, ...] | None) -> Opened:
+    return readable(open_source(source, names=names), table)
+
+
+def _loaded(engine: str, name: str) -> Any:
+    """Something of an engine, by its name."""
+    try:
+        return resolve_name(name)
+    except ModuleNotFoundError:
+        requirement = f"needs the packages of sfumato[{engine}]; pip install 'sfumato[{engine}]'"
+        raise ParameterError("engine", engine, requirement) from None

@@ -10,7 +10,7 @@ from fractions import Fraction
 from hashlib import sha256
 from typing import Any, TypeAlias
 
-from sfumato.engines.base import Engine, Found, Streaming, in_batches
+from sfumato.engines.base import Engine, Found
 from sfumato.errors import LedgerError, NotPrivateError, ParameterError
 from sfumato.ledger.entry import Part
 from sfumato.ledger.ledger import Ledger, Reservation
@@ -29,6 +29,7 @@ from sfumato.query.relations import Part as PeoplePart
 from sfumato.query.statement import Statement
 from sfumato.session.receipt import Receipt
 from sfumato.session.releasing import Released, Run, release
+from sfumato.session.several_engines import SeveralEngines, batches_of
 from sfumato.session.stored import encode_released
 from sfumato.session.streaming import Stream
 
@@ -92,18 +93,21 @@ def prepare(
         NotPrivateError: It would be charged to a part of a partition, and reads people outside of it.
     """
     admitted(total)
-    _check_tables(desk.policy, question)
+    _check_tables(desk, question)
     if part is not None:
         _check_part(question, part)
     plan = compile_plan(question, total, neighboring_relation=desk.policy.neighboring_relation, law=law)
     return Prepared(plan=plan, text=text, key=_key(desk.policy, plan), part=part)
 
 
-def _check_tables(policy: Policy, question: Aggregate) -> None:
+def _check_tables(desk: Desk, question: Aggregate) -> None:
     """Relations carry their tables with them; those of another session may have laxer limits."""
-    for table in tables_of(question.child.child):
-        if policy.tables.get(table.name) != table:
+    tables = tables_of(question.child.child)
+    for table in tables:
+        if desk.policy.tables.get(table.name) != table:
             raise ParameterError("table", table.name, "must be of this session; ask each session about its own tables")
+    if isinstance(desk.engine, SeveralEngines):
+        desk.engine.one_for(tables)
 
 
 def charged_part(part: PeoplePart) -> Part:
@@ -172,10 +176,7 @@ def execute(desk: Desk, ticket: Ticket, *, library: str, keep: Keep | None = Non
         return desk.engine.run(statement, salt=salt)
 
     def stream(statement: Statement, size: int) -> Generator[Secret[Found], None, None]:
-        if isinstance(desk.engine, Streaming):
-            return desk.engine.batches(statement, salt=salt, size=size)
-        whole = run(statement).open_for_noise()
-        return (Secret(one) for one in in_batches(whole, size=size))
+        return batches_of(desk.engine, statement, salt=salt, size=size)
 
     first = None if plan.bounds is None else release(plan.bounds.section, run)
     final = final_plan(desk, plan, first)

@@ -16,7 +16,7 @@ from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, EACH_ROW, NeighboringRe
 from sfumato.query.kinds import Kind
 from sfumato.query.policy import Policy, SourceFacts
 from sfumato.query.schema import Column, Key, Limits, Table
-from sfumato.session.opening import open_engine, open_sources, relations_of, with_kept_rows
+from sfumato.session.opening import open_engines, open_sources, places_of, relations_of, with_kept_rows
 from sfumato.session.partition import Partition
 from sfumato.session.pipeline import Desk
 from sfumato.session.preparation import Preparation, Preparing
@@ -35,8 +35,10 @@ class Session(View):
         policy: A policy file, or a `Policy`.
         budget: What may be spent in all: `PureDP(1)`, `ApproxDP(3, "1e-6")`, or `NO_GUARANTEE` by name.
         ledger: Where spending is kept: a path or ``sqlite:///path``; None forgets it with the process.
-        engine: ``"duckdb"``, or ``"reference"``, the slow one in plain Python.
-        engine_options: What the engine takes by name, such as ``{"memory_limit": "4GB"}``.
+        engine: Of tables in files and frames: ``"duckdb"``, ``"polars"``, or ``"reference"``, the slow one in plain
+            Python. A table whose source is an address, such as ``postgresql://…``, stays where it is.
+        engine_options: What the engine takes by name, such as ``{"memory_limit": "4GB"}``; and what others take, by
+            their names: ``{"postgres": {"statement_timeout": 60}}``.
 
     Raises:
         PolicyError: The policy says something impossible.
@@ -62,9 +64,10 @@ class Session(View):
     ) -> None:
         declared = policy if isinstance(policy, Policy) else _loaded(policy)
         self.is_lasting = ledger is not None and ledger != "memory:"
-        sources = open_sources(declared)
+        places = places_of(declared, engine=engine)
+        sources = open_sources(declared, places)
         with ExitStack() as opened:
-            start = partial(open_engine, engine, options=engine_options or {})
+            start = partial(open_engines, engine=engine, places=places, options=engine_options or {})
             running = start(sources)
             opened.callback(running.close)
             self.policy = with_public_keys(with_kept_rows(declared, sources), running)

@@ -11,7 +11,8 @@ from tests.engines.in_sql import database, run
 
 from sfumato.engines.entries import Entry, allowances
 from sfumato.engines.lists import list_table
-from sfumato.engines.sql.bounding import ABOVE, ALLOWED, ENTRIES, Bounding, Sampling, above, bounded, needs_order
+from sfumato.engines.sampling import Sampling
+from sfumato.engines.sql.bounding import ABOVE, ALLOWED, ENTRIES, Bounding, above, bounded, needs_order
 from sfumato.engines.sql.dialects.duckdb import DUCKDB
 from sfumato.engines.sql.entries import marked
 from sfumato.engines.sql.limits import binding_limits

@@ -4,7 +4,8 @@ import pyarrow as pa
 import pytest
 from tests.engines.in_sql import run
 
-from sfumato.engines.sql.bounding import Bounding, Sampling
+from sfumato.engines.sampling import Sampling
+from sfumato.engines.sql.bounding import Bounding
 from sfumato.engines.sql.dialects.duckdb import DUCKDB, sql
 from sfumato.engines.sql.entries import marked
 from sfumato.engines.sql.limits import binding_limits

@@ -23,7 +23,7 @@ from sfumato.privacy.guarantees import NO_GUARANTEE, guarantee
 from sfumato.query.compile import compile_plan
 from sfumato.query.plan import Additive, QuantileChoice, TopChoice
 from sfumato.query.sql.options import parse_options
-from sfumato.session.opening import open_sources
+from sfumato.session.opening import open_sources, places_of
 from sfumato.session.presenting import present
 from sfumato.session.releasing import Released
 from sfumato.session.view import View
@@ -111,7 +111,7 @@ def exact_answer(question, plan, salt, *, last=False):
 
 
 def _reference(policy):
-    engine = ReferenceEngine(open_sources(policy))
+    engine = ReferenceEngine(open_sources(policy, places_of(policy, engine="reference")))
     return lambda statement, salt: engine.run(statement, salt=salt).open_for_noise()
 
 

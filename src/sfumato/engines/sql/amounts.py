@@ -103,6 +103,11 @@ def _scaled(total: Sql, counted: Sql, allowed: Sql, most: int | None) -> Sql:
     return case([all_of_it, (between(total, *ends), narrow)], wide)
 
 
+def sum_of(measure: Measure) -> str:
+    """The function that adds up what rows, or entries, add to a measure: in 64 bits where those hold all of it."""
+    return "SUM" if _fits(measure) else "wide_sum"
+
+
 def _present(measures: Sequence[Measure]) -> list[tuple[Expression, ...]]:
     """What must be present, each combination once."""
     return list(dict.fromkeys(measure.present for measure in measures if measure.present))
@@ -126,9 +131,12 @@ def _count(values: Sequence[Sql]) -> Sql:
 
 def _sum(measure: Measure, rows: Rows) -> Sql:
     """In 128 bits; in 64 where no sum of so many rows needs more."""
-    fits = max(map(abs, measure.range())) * _MOST_ROWS <= MAX_INT64
-    total = function("COALESCE", function("SUM" if fits else "wide_sum", _amount(measure, rows)), figure(0))
-    return cast(total, "BIGINT" if fits else "HUGEINT")
+    total = function("COALESCE", function(sum_of(measure), _amount(measure, rows)), figure(0))
+    return cast(total, "BIGINT" if _fits(measure) else "HUGEINT")
+
+
+def _fits(measure: Measure) -> bool:
+    return max(map(abs, measure.range())) * _MOST_ROWS <= MAX_INT64
 
 
 def _amount(measure: Measure, rows: Rows) -> Sql:

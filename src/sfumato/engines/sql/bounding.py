@@ -6,11 +6,11 @@ Most units are within all limits, so where a query can be computed once and read
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final
 
 from sqlglot import exp
 
+from sfumato.engines.sampling import Sampling
 from sfumato.engines.sql.amounts import ROWS, aggregate_names
 from sfumato.engines.sql.dialects.dialect import Dialect
 from sfumato.engines.sql.entries import Mark, Marked, with_lists
@@ -28,16 +28,6 @@ ENTRIES, ABOVE = "entries", "above"
 """The entries, and the units that are above a limit."""
 
 _PLACE, _SUM = "p", "s"
-
-
-class Sampling(StrEnum):
-    """By which hash groups and rows above a limit are sampled."""
-
-    MD5 = "md5"
-    """`sampling.rank_hash`: the same on every engine."""
-
-    NATIVE = "native"
-    """The engine's own, which is faster, and may be another one in its next version."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -41,7 +41,8 @@ from sfumato.query.schema import Column
 _TIME_PATTERN: Final = f"({DATE_PATTERN})|({TIMESTAMP_PATTERN})"
 _DOUBLES: Final = {"FLOAT", "DOUBLE"}
 _TIMES: Final = {TYPES[kind] for kind in TIMES}
-_TEXT_OF: Final = {"BOOLEAN": "text_of_boolean", "DATE": "text_of_date", "TIMESTAMP": "text_of_time"}
+_TEXT_OF: Final = {"BOOLEAN": "text_of_boolean", "DATE": "text_of_date"}
+_TO_THE_SECOND: Final = len("2026-01-31 12:00:00")
 
 
 def lower_typed(name: str, declared: Column, storage: str) -> Sql:
@@ -154,7 +155,16 @@ def _as_it_is(value: Sql, storage: str) -> Sql:
         return value
     if storage.startswith("DECIMAL"):
         return function("text_of_decimal", value)
+    if storage == "TIMESTAMP":
+        return named(function("time_in_full", value), _without_zeros)
     return function(_TEXT_OF.get(storage, "text_of_whole"), value)
+
+
+def _without_zeros(time: Sql) -> Sql:
+    """A time to the second, or if it has a fraction of one to the microsecond."""
+    fraction = function("SUBSTRING", time, figure(_TO_THE_SECOND + 1), figure(7))
+    to_the_second = function("SUBSTRING", time, figure(1), figure(_TO_THE_SECOND))
+    return case([(operation(exp.EQ, fraction, text(".000000")), to_the_second)], time)
 
 
 def _as_boolean(value: Sql, storage: str) -> Sql:

@@ -33,7 +33,8 @@ def _of_number(x: Sql, kind: Kind, steps: Steps) -> Sql:
     number = x if kind is Kind.FLOAT else cast(x, "DOUBLE")
     ends = _ends(steps) if is_near else None
     if ends is not None:  # twice as fast: of what lies between two constants no sum needs 128 bits
-        return cast(_half_up(_scaled(clamped(number, *map(double, ends)), steps)), "BIGINT")
+        scaled = _scaled(clamped(number, *map(double, ends)), steps)
+        return function("whole_floor", function("double_sum", scaled, double(0.5)))
     scaled = _scaled(number, steps)
     return _rounded(scaled, steps) if is_near else named(scaled, lambda s: _of_far_bounds(s, steps))
 

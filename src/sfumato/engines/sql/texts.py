@@ -1,5 +1,6 @@
 """The functions of text in SQL, as `texts` and `letters` have them."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -16,6 +17,8 @@ _LONGEST: Final = 2**31 - 1
 """No text has more code points; engines refuse places in it that are much larger."""
 
 _ESCAPE: Final = "\\"
+_SPECIAL: Final = ("%", "_", _ESCAPE)
+_ESCAPED: Final = re.compile(r"\\(.?)", re.DOTALL)
 
 
 def substring(value: Term, start: float, length: float) -> Term:
@@ -25,10 +28,9 @@ def substring(value: Term, start: float, length: float) -> Term:
 
 
 def is_like(value: Term, pattern: str) -> Term:
-    r"""LIKE, of which a \ at the end is one itself."""
-    trailing = len(pattern) - len(pattern.rstrip(_ESCAPE))
-    complete = pattern + _ESCAPE if trailing % 2 else pattern
-    like = operation(exp.Like, value.sql, text(complete))
+    r"""LIKE: a \ at the end is one itself, and one before what means nothing is left out, which some engines refuse."""
+    escaped = _ESCAPED.sub(lambda found: found[0] if found[1] in _SPECIAL else found[1] or _ESCAPE * 2, pattern)
+    like = operation(exp.Like, value.sql, text(escaped))
     return Term(sql=exp.Escape(this=like, expression=text(_ESCAPE)), kind=Kind.BOOLEAN)
 
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from sqlglot import exp
 
-from sfumato.engines.sql.amounts import ROWS, aggregates, allowed_amount, whole_amount
+from sfumato.engines.sql.amounts import ROWS, aggregates, allowed_amount, sum_of, whole_amount
 from sfumato.engines.sql.bounding import (
     ABOVE,
     ALLOWED,
@@ -73,7 +73,7 @@ def _added_up(bounding: Bounding, marks: Sequence[Sql]) -> exp.Select:
             case CellCount():
                 return different(column(CELL))
             case _:
-                return function("wide_sum", column(f"t{place}"))
+                return function(sum_of(measures[place]), column(f"t{place}"))
 
     own = [column(UNIT, "r"), *marks, column(CELL)] if has_cells else marks
     columns = [*marks, aliased(one_an_entry, KEPT), *_named(measures, total)]

@@ -54,7 +54,9 @@ def writing(idioms: Idioms) -> Mapping[type[exp.Expr], Handler]:
     def write(writer: Generator, node: exp.Expr) -> str:
         while type(node) is exp.Anonymous and node.name in idioms:
             node = idioms[node.name](*node.expressions)
-        return _called(writer, node) if isinstance(node, exp.Anonymous) else writer.sql(node)
+        if isinstance(node, exp.Anonymous):
+            return _called(writer, node)
+        return f"({writer.sql(node)})" if isinstance(node, exp.Binary) else writer.sql(node)  # as what is called is one
 
     return {exp.Anonymous: write, Native: write}
 

@@ -114,6 +114,7 @@ IDIOMS: Final[Idioms] = {
     "natural_log": _call("LN"),
     "decimal_log": _call("LOG10"),
     "truncated_double": _call("TRUNC"),
+    "whole_floor": lambda value: cast(function("FLOOR", value), "BIGINT"),
     "is_finite": _call("ISFINITE"),
     "is_nan": _call("ISNAN"),
     "bits_of_double": _bits_of_double,
@@ -136,7 +137,6 @@ IDIOMS: Final[Idioms] = {
     "text_of_double": _cast_to("VARCHAR"),
     "text_of_decimal": _text_of_decimal,
     "text_of_date": _cast_to("VARCHAR"),
-    "text_of_time": _cast_to("VARCHAR"),
     # text
     "is_match": _call("REGEXP_FULL_MATCH"),
     "lower_ascii": _call("LOWER"),

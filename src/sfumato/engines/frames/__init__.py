@@ -1,0 +1,1 @@
+"""Statements as queries of Polars: what `sql` is to databases, in expressions over whole columns."""

@@ -1,0 +1,81 @@
+"""Polars, in this process: frames, also lazy ones, and files where they are; nothing runs before a question does."""
+
+import csv
+import threading
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Final
+
+import polars as pl
+import pyarrow as pa
+
+from sfumato.engines.base import Found
+from sfumato.engines.frames.lowering import Lowered, lower
+from sfumato.engines.frames.results import found
+from sfumato.engines.frames.tables import TypedFrames
+from sfumato.engines.sampling import sampling_of
+from sfumato.engines.sources import DataSource, LazyData
+from sfumato.errors import EngineError
+from sfumato.privacy.secret import Secret
+from sfumato.query.relations import tables_of
+from sfumato.query.statement import Statement
+
+_FAILURES: Final = (
+    pl.exceptions.PolarsError, pl.exceptions.PanicException, pa.ArrowException, OSError, csv.Error, UnicodeError,
+    MemoryError,
+)  # fmt: skip
+"""Of Polars and of sources; a panic of Polars is no `Exception`, and is caught by name."""
+
+
+class PolarsEngine:
+    """Holds sources by table name, as lazy frames.
+
+    Args:
+        sources: Where the rows of each table come from; nothing of them is read before the first run.
+        sampling: By which hash units above a limit are sampled: `"md5"` as on every engine, or `"native"`, which is
+            faster and keeps the same limits.
+
+    Raises:
+        ParameterError: A setting that cannot be used.
+    """
+
+    name = "polars"
+
+    def __init__(self, sources: Mapping[str, DataSource | LazyData], *, sampling: str = "md5") -> None:
+        self._sampling = sampling_of(sampling)
+        self._lock = threading.Lock()
+        self._frames = TypedFrames(sources)
+
+    def run(self, statement: Statement, *, salt: str) -> Secret[Found]:
+        """See `Engine.run`."""
+        lowered, totals = self._computed(statement, salt)
+        return Secret(found(lowered, totals))
+
+    def batches(self, statement: Statement, *, salt: str, size: int) -> Generator[Secret[Found], None, None]:
+        """See `Streaming.batches`; all groups are held as columns, and a batch of them at a time as keys."""
+        lowered, totals = self._computed(statement, salt)
+        return (Secret(found(lowered, part)) for part in totals.iter_slices(size))
+
+    def sql(self, _: Statement, /) -> str:
+        """Nothing: it runs no SQL."""
+        return ""
+
+    def close(self) -> None:
+        """Let go of the frames."""
+        self._frames = TypedFrames({})
+
+    def _computed(self, statement: Statement, salt: str) -> tuple[Lowered, pl.DataFrame]:
+        with self._failing("opened a source"), self._lock:
+            for table in tables_of(statement.rows):
+                self._frames.named(table)
+        with self._failing("computed the exact half of a question"):
+            lowered = lower(statement, self._frames.named, salt=salt, sampling=self._sampling)
+            return lowered, lowered.totals.collect(engine="streaming")
+
+    @contextmanager
+    def _failing(self, phase: str) -> Iterator[None]:
+        """What goes wrong inside is an error without its text, which may quote rows."""
+        try:
+            yield
+        except _FAILURES:
+            raise EngineError(self.name, phase) from None

@@ -1,0 +1,125 @@
+"""PostgreSQL: tables where they are, asked by a role that only reads."""
+
+import re
+import threading
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import closing, contextmanager
+from typing import Any, Final
+
+import numpy as np
+from sqlglot import exp
+
+from sfumato.engines.base import Found
+from sfumato.engines.lowering import Lowered, lower, presented, shown_sql
+from sfumato.engines.postgres_connection import FAILURES, Connection
+from sfumato.engines.postgres_lists import list_query
+from sfumato.engines.postgres_tables import PostgresTables, one_database
+from sfumato.engines.results import found
+from sfumato.engines.sampling import sampling_of
+from sfumato.engines.sources import Opened
+from sfumato.engines.sql.dialects.postgres import POSTGRES, sql
+from sfumato.engines.sql.relations import Catalogue
+from sfumato.errors import EngineError, ParameterError
+from sfumato.numeric.rationals import positive_integer
+from sfumato.privacy.secret import Secret
+from sfumato.query.statement import Statement
+
+_UNREACHABLE: Final = (
+    "cannot be opened; check host, port, database, user and password (in the address, in PGPASSWORD or in a passfile)"
+)
+_MEMORY: Final = re.compile(r"[0-9]+ ?(kB|MB|GB|TB)")
+
+
+class PostgresEngine:
+    """Asks tables of one database, each question in a read-only transaction, and holds nothing of them.
+
+    Args:
+        sources: Where the rows of each table are; the catalog is asked for them now, and no row before the first run.
+        sampling: By which hash units above a limit are sampled: `"md5"` as on every engine, or `"native"`, which is
+            faster, keeps the same limits, and may choose others in the next version of PostgreSQL.
+        statement_timeout: After how many seconds a question is given up; what was charged for it stays charged.
+        work_mem: The memory of each step of a query before it spills to disk, as `"256MB"`; None leaves the server's.
+        allow_writing_role: Whether a role is accepted that could change the tables. Questions run in transactions that
+            cannot write, but one lock is less than two.
+
+    Raises:
+        ParameterError: A setting that cannot be used; a database that cannot be reached, or is no PostgreSQL 16 with
+            text in UTF8; no such table, one that cannot be read as declared, or one that the role can write.
+    """
+
+    name = "postgres"
+
+    def __init__(
+        self, sources: Mapping[str, Opened], *, sampling: str = "md5", statement_timeout: int = 3_600,
+        work_mem: str | None = None, allow_writing_role: bool = False,
+    ) -> None:  # fmt: skip
+        self._sampling = sampling_of(sampling)
+        seconds = positive_integer(statement_timeout, "statement_timeout")
+        self._lock = threading.Lock()
+        address, own = one_database(sources)
+        self._connection = Connection(address.database, {"statement_timeout": f"{seconds}s", **_memory(work_mem)})
+        try:
+            self._tables = PostgresTables(self._connection, own, may_write=allow_writing_role)
+        except FAILURES:
+            self.close()
+            raise ParameterError("source", address.shown, _UNREACHABLE) from None
+        except ParameterError:
+            self.close()
+            raise
+
+    def run(self, statement: Statement, *, salt: str) -> Secret[Found]:
+        """See `Engine.run`."""
+        with self._answer(statement, salt) as (lowered, batches):
+            pieces: dict[str, list[Any]] = {}
+            for batch in batches:
+                for name, cells in _columns(batch).items():
+                    pieces.setdefault(name, []).append(cells)
+            return Secret(found(lowered, {name: np.concatenate(pieces.pop(name)) for name in list(pieces)}))
+
+    def batches(self, statement: Statement, *, salt: str, size: int) -> Generator[Secret[Found], None, None]:
+        """See `Streaming.batches`."""
+        with self._answer(statement, salt) as (lowered, batches):
+            for batch in batches:
+                for start in range(0, batch.num_rows, size):
+                    yield Secret(found(lowered, _columns(batch.slice(start, size))))
+
+    def sql(self, statement: Statement, /) -> str:
+        """See `Engine.sql`; tables are called as the policy calls them."""
+        return shown_sql(statement, sampling=self._sampling, dialect=POSTGRES)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+    @contextmanager
+    def _answer(self, statement: Statement, salt: str) -> Iterator[tuple[Lowered, Iterator[Any]]]:
+        """The statement in SQL, and its answer in Arrow batches."""
+        with self._lock, self._failing("computed the exact half of a question"):
+            catalogue = Catalogue(named=self._tables.named)
+            lowered = lower(statement, catalogue, salt=salt, sampling=self._sampling, dialect=POSTGRES)
+            query = presented(lowered, lowered.totals)
+            for mark in lowered.lists:
+                name = exp.to_identifier(mark.table, quoted=True)
+                query = query.with_(name, as_=list_query(mark), copy=False)
+            with self._connection.transaction() as asked, closing(asked.batches(sql(query))) as batches:
+                yield lowered, batches
+
+    @contextmanager
+    def _failing(self, phase: str) -> Iterator[None]:
+        """What goes wrong inside is an error without its text, which may quote rows."""
+        try:
+            yield
+        except FAILURES:
+            raise EngineError(self.name, phase) from None
+
+
+def _columns(batch: Any) -> Mapping[str, Any]:
+    return {name: batch[name].to_numpy(zero_copy_only=False) for name in batch.schema.names}
+
+
+def _memory(work_mem: str | None) -> Mapping[str, str]:
+    if work_mem is None:
+        return {}
+    if _MEMORY.fullmatch(work_mem) is None:
+        raise ParameterError("work_mem", work_mem, "must be a size such as '256MB'")
+    return {"work_mem": work_mem}

@@ -1,0 +1,149 @@
+"""What the catalog of PostgreSQL says of a database and of a table, before anything of it is asked.
+
+Names of SQL come from the catalog: what a policy says is only compared with them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlglot import exp
+
+from sfumato.engines.postgres_address import Address
+from sfumato.engines.postgres_connection import Transaction
+from sfumato.engines.postgres_types import Reading, reading
+from sfumato.engines.sql.queries import select
+from sfumato.engines.sql.queries import table as name_of
+from sfumato.engines.sql.terms import aliased
+from sfumato.errors import ParameterError
+from sfumato.privacy.neighbors import UnitColumn
+from sfumato.query.kinds import TIMES
+from sfumato.query.schema import Table
+
+_LEAST_VERSION: Final = 160_000
+_INEXACT: Final = frozenset({"DOUBLE", "DECIMAL"})
+_TIMES: Final = frozenset({"DATE", "TIMESTAMP"})
+
+_SERVER: Final = """
+    SELECT current_setting('server_version_num')::bigint, current_setting('server_version'),
+           current_setting('server_encoding')"""
+
+_RELATIONS: Final = """
+    SELECT c.oid::bigint, n.nspname::text, c.relname::text, has_schema_privilege(n.oid, 'USAGE'),
+           has_table_privilege(c.oid, 'INSERT') OR has_table_privilege(c.oid, 'UPDATE')
+             OR has_table_privilege(c.oid, 'DELETE') OR has_table_privilege(c.oid, 'TRUNCATE')
+             OR has_any_column_privilege(c.oid, 'INSERT') OR has_any_column_privilege(c.oid, 'UPDATE')
+      FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+     WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.relname = $1
+       AND CASE WHEN $2 = '' THEN n.nspname IN (SELECT json_array_elements_text($3::json)) ELSE n.nspname = $2 END"""
+
+_COLUMNS: Final = """
+    WITH RECURSIVE below AS (
+      SELECT attname, attnum, atttypid AS type, format_type(atttypid, atttypmod) AS shown
+        FROM pg_attribute WHERE attrelid = $1::bigint::oid AND attnum > 0 AND NOT attisdropped
+       UNION ALL
+      SELECT attname, attnum, typbasetype, shown FROM below JOIN pg_type ON oid = type WHERE typtype = 'd')
+    SELECT attname::text, shown, typname::text, nspname::text, typtype::text,
+           has_column_privilege($1::bigint::oid, attnum, 'SELECT')
+      FROM below JOIN pg_type AS t ON t.oid = type JOIN pg_namespace AS n ON n.oid = typnamespace
+     WHERE typtype <> 'd'"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stored:
+    """A table as it is stored, and how each declared column is read.
+
+    Attributes:
+        name: The name of the table.
+        columns: How columns are read, by name.
+    """
+
+    name: exp.Table
+    columns: Mapping[str, Reading]
+
+    @property
+    def query(self) -> exp.Select:
+        """The declared columns under their own names."""
+        return select([aliased(one.of(name), name) for name, one in self.columns.items()], self.name)
+
+    @property
+    def storage(self) -> Mapping[str, str]:
+        """What the lowering calls the types of the columns."""
+        return {name: one.storage for name, one in self.columns.items()}
+
+
+def check_server(asked: Transaction, shown: str) -> None:
+    """Refuse a server that could not be asked safely.
+
+    Raises:
+        ParameterError: It is older than PostgreSQL 16, or its text is not Unicode.
+    """
+    ((version, name, encoding),) = asked.rows(_SERVER)
+    if version < _LEAST_VERSION:
+        raise ParameterError(
+            "source", shown, f"must be PostgreSQL 16 or newer, and is {name}: pg_input_is_valid is new"
+        )
+    if encoding != "UTF8":
+        raise ParameterError(
+            "source", shown, f"must be encoded as UTF8, and is {encoding}: CREATE DATABASE … ENCODING 'UTF8'"
+        )
+
+
+def stored(asked: Transaction, address: Address, table: Table, *, path: str, may_write: bool) -> Stored:
+    """What the catalog has of a table.
+
+    Args:
+        asked: The catalog.
+        address: Where the table is.
+        table: What is declared of it.
+        path: The schemas in which a name without one is looked for, as JSON.
+        may_write: Whether a role is accepted that could change the table.
+
+    Raises:
+        ParameterError: There is no such table, or several; the role may not read it, or may write it; or a declared
+            column does not exist, or is of a type that cannot be read as declared.
+    """
+    oid, schema, name, writes = _found(asked, address, table, path)
+    if writes and not may_write:
+        raise ParameterError(
+            "source", address.shown,
+            f"connects as a role that can write {name}, so that a mistake here could change it; connect as one that"
+            f" only reads (CREATE ROLE curator LOGIN; GRANT SELECT ON {name} TO curator), or allow_writing_role=True",
+        )  # fmt: skip
+    columns = {row[0]: row[1:] for row in asked.rows(_COLUMNS, (oid,))}
+    return Stored(name=name_of(name, schema), columns={one: _read(one, columns, table) for one in table.columns})
+
+
+def _found(asked: Transaction, address: Address, table: Table, path: str) -> tuple[int, str, str, bool]:
+    rows = asked.rows(_RELATIONS, (address.name, address.schema or "", path))
+    if not rows:
+        requirement = f"names no table or view {address.name} of {table.name} that the role can see; check its spelling"
+        raise ParameterError("source", address.shown, f"{requirement} and its schema, as ?table=schema.name")
+    if len(rows) > 1:
+        schemas = ", ".join(sorted(row[1] for row in rows))
+        requirement = f"must say in which schema {address.name} is, as ?table=schema.name: there is one in {schemas}"
+        raise ParameterError("source", address.shown, requirement)
+    oid, schema, name, usable, writes = rows[0]
+    if not usable:
+        raise ParameterError(
+            "source", address.shown, f"needs the right to use a schema: GRANT USAGE ON SCHEMA {schema}"
+        )
+    return oid, schema, name, writes
+
+
+def _read(name: str, columns: Mapping[str, tuple[Any, ...]], table: Table) -> Reading:
+    """How a declared column is read."""
+    if name not in columns:
+        raise ParameterError("columns", name, f"is no column of {table.name}; check its spelling, case included")
+    shown, base, schema, form, may_read = columns[name]
+    if not may_read:
+        raise ParameterError("columns", name, f"needs the right to read it: GRANT SELECT ON {table.name}")
+    found = reading(base, schema=schema, form=form)
+    if found is None:
+        raise ParameterError("columns", name, f"is stored as {shown}; cast it to text, a number or a time in a view")
+    if found.storage in _TIMES and table.columns[name].kind not in TIMES:
+        requirement = f"is stored as {shown}; declare it as a date or a timestamp, or cast it to text in a view"
+        raise ParameterError("columns", name, requirement)
+    if found.storage in _INEXACT and isinstance(table.unit, UnitColumn) and table.unit.column == name:
+        raise ParameterError("unit", name, f"is stored as {shown}; cast the ids to text or whole numbers in a view")
+    return found

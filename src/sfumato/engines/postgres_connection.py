@@ -1,0 +1,156 @@
+"""One connection to PostgreSQL, through ADBC: each question in a transaction that can only read, as of one moment."""
+
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from typing import Any, Final
+
+import adbc_driver_postgresql.dbapi as adbc
+import pyarrow as pa
+
+FAILURES: Final = (adbc.Error, pa.ArrowException, OSError, UnicodeError, MemoryError)
+"""What the driver raises; what it reads while it streams comes as an error of Arrow or of the operating system."""
+
+_SETTINGS: Final = {
+    "search_path": "pg_catalog, pg_temp",  # so that no function or operator of somebody else's is called
+    "TimeZone": "UTC",
+    "DateStyle": "ISO, YMD",
+    "IntervalStyle": "postgres",
+    "extra_float_digits": "1",
+    "bytea_output": "hex",
+    "client_encoding": "UTF8",
+    "standard_conforming_strings": "on",
+    "transform_null_equals": "off",
+    "array_nulls": "on",
+    "jit": "off",  # no question is long enough to be worth what compiling its many terms takes
+    "lock_timeout": "60s",
+    "idle_in_transaction_session_timeout": "60s",
+}
+"""What a transaction is told, whatever the role, the database or the server say."""
+
+_SEARCHED: Final = "SELECT pg_catalog.array_to_json(pg_catalog.current_schemas(false))::pg_catalog.text"
+
+_BEGIN: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+
+
+class Connection:
+    """A connection that is opened when it is needed, and opened anew if it was lost.
+
+    Args:
+        address: As libpq reads it.
+        settings: More settings of each transaction.
+    """
+
+    def __init__(self, address: str, settings: Mapping[str, str]) -> None:
+        self._address = address  # with a password, perhaps: this class has no fields that print
+        self._settings = dict(_SETTINGS) | dict(settings)
+        self._open: Any = None  # an adbc.Connection, which is not typed
+
+    @contextmanager
+    def transaction(self) -> Iterator["Transaction"]:
+        """A transaction that reads, of one state of the database; it is always rolled back.
+
+        Raises:
+            adbc.Error: The database cannot be reached, or fails.
+        """
+        cursor = self._begun()
+        asked = Transaction(cursor)
+        try:
+            yield asked
+        finally:
+            self._end(cursor, is_read=asked.is_read)
+
+    def schemas(self) -> str:
+        """The schemas in which the role looks for a name without one, as JSON.
+
+        Raises:
+            adbc.Error: The database cannot be reached, or fails.
+        """
+        with self.transaction():
+            pass  # so that there is a connection
+        with closing(self._open.cursor()) as cursor:
+            cursor.execute(_SEARCHED)
+            ((found,),) = cursor.fetchall()
+        return str(found)
+
+    def close(self) -> None:
+        """Let go of it; the next transaction opens another one."""
+        with suppress(*FAILURES):
+            if self._open is not None:
+                self._open.close()
+        self._open = None
+
+    def _begun(self) -> Any:
+        """A cursor in a new transaction; through another connection if the first was lost since the last one."""
+        try:
+            return self._begin()
+        except FAILURES:
+            was_open = self._open is not None
+            self.close()
+            if not was_open:
+                raise
+            return self._begin()
+
+    def _begin(self) -> Any:
+        if self._open is None:
+            self._open = adbc.connect(self._address, autocommit=True)
+        cursor = self._open.cursor()
+        try:
+            cursor.execute(_BEGIN)
+            told = ", ".join(
+                f"set_config(${2 * place + 1}, ${2 * place + 2}, true)" for place in range(len(self._settings))
+            )
+            cursor.execute(f"SELECT {told}", [text for setting in self._settings.items() for text in setting])
+            cursor.fetchall()
+        except FAILURES:
+            with suppress(*FAILURES):
+                cursor.close()
+            raise
+        return cursor
+
+    def _end(self, cursor: Any, *, is_read: bool) -> None:
+        """Roll back; a connection that cannot is let go of, as is one whose answer was not read to its end."""
+        try:
+            if is_read:
+                cursor.execute("ROLLBACK")
+            cursor.close()
+        except FAILURES:
+            is_read = False
+        if not is_read:
+            self.close()
+
+
+class Transaction:
+    """What can be asked within a transaction.
+
+    Args:
+        cursor: Of the connection.
+
+    Attributes:
+        is_read: Whether all that was asked for was read to its end.
+    """
+
+    def __init__(self, cursor: Any) -> None:
+        self._cursor = cursor
+        self.is_read = True
+
+    def rows(self, query: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """The rows of a query of the catalog."""
+        self._cursor.execute(query, list(parameters) or None)
+        found: list[tuple[Any, ...]] = self._cursor.fetchall()
+        return found
+
+    def batches(self, query: str) -> Generator[Any, None, None]:
+        """The answer to a query, as Arrow batches while they come; at the end it is certain that it was all of it.
+
+        Raises:
+            adbc.Error: The database failed.
+            pa.ArrowException: The same.
+            OSError: The same.
+        """
+        self.is_read = False
+        self._cursor.execute(query)
+        with closing(self._cursor.fetch_record_batch()) as reader:
+            yield pa.RecordBatch.from_pylist([], schema=reader.schema)
+            yield from reader
+        self.rows("SELECT 1")  # which fails where the server stopped sending before the end
+        self.is_read = True

@@ -1,0 +1,143 @@
+"""The tables of Spark that relations are read from: queries of what is stored, typed where they are read."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import count
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.errors import AnalysisException
+from sqlglot import exp
+
+from sfumato.engines.arrow_tables import read_parquet
+from sfumato.engines.csv_files import batches, rows
+from sfumato.engines.lists import list_table
+from sfumato.engines.sources import (
+    ArrowData,
+    CsvFile,
+    Opened,
+    ParquetFile,
+    SparkData,
+    check_declared,
+    check_distinct,
+)
+from sfumato.engines.spark_types import check_types, read_columns, storage_of
+from sfumato.engines.sql.dialects.spark import sql
+from sfumato.engines.sql.entries import Mark
+from sfumato.engines.sql.queries import select
+from sfumato.engines.sql.queries import table as name_of
+from sfumato.engines.sql.sources import owned_rows, typed_columns
+from sfumato.errors import ParameterError
+from sfumato.query.schema import Table
+
+_PART: Final = re.compile(r"`((?:[^`]|``)*)`|([^.`]+)")
+"""A part of the name of a table, between dots; in backticks if it has any in it."""
+
+
+class SparkTables:
+    """Gives a query of `Rows` for every table that is asked for.
+
+    Args:
+        spark: The session they are read in.
+        sources: Where the rows of each table come from; DataFrames by the names of views of them.
+
+    Raises:
+        ParameterError: There is no such table, or it cannot be read as declared.
+    """
+
+    def __init__(self, spark: Any, sources: Mapping[str, Opened]) -> None:
+        self._spark = spark
+        self._sources = dict(sources)
+        self._made: list[tuple[Table, exp.Select]] = []
+        self._numbers = count()
+        self._views: list[str] = []
+        for source in sources.values():
+            if isinstance(source, SparkData):
+                self._raw(source.table, source)
+
+    def named(self, table: Table) -> exp.Query:
+        """The query of the typed table.
+
+        Raises:
+            pyspark.errors.PySparkException: It cannot be read.
+            OSError: The source is gone.
+        """
+        for made, query in self._made:
+            if made == table:
+                return query
+        storage, raw = self._raw(table, self._sources[table.name])
+        typed = typed_columns(table, storage, raw)
+        query = select([], owned_rows(table, typed, self.named))
+        self._made.append((table, query))
+        return query
+
+    @contextmanager
+    def lists(self, marks: Sequence[Mark]) -> Iterator[Mapping[str, exp.Select]]:
+        """The lists of public keys and cells, as queries by the names of their tables."""
+        views = {mark.table: self._view(list_table(mark)) for mark in marks}
+        try:
+            yield {name: select([], name_of(view)) for name, view in views.items()}
+        finally:
+            for view in views.values():
+                self._spark.catalog.dropTempView(view)
+
+    def _raw(self, table: Table, source: Opened) -> tuple[Mapping[str, str], exp.Select]:
+        """The types of the declared columns as they are stored, and a query of them."""
+        if isinstance(source, SparkData):
+            stored: exp.Table = _named(str(source.where))
+        else:
+            stored = name_of(self._view(_arrow(table, source)))
+        schema = self._schema(stored, source)
+        check_declared(schema.names, table)
+        if isinstance(source, SparkData):
+            check_types(schema, table)
+        return storage_of(schema, table), exp.Select(expressions=read_columns(schema, table)).from_(stored, copy=False)
+
+    def _schema(self, stored: exp.Table, source: Opened) -> Any:
+        try:
+            schema = self._spark.sql(f"SELECT * FROM {sql(stored)}").schema
+        except AnalysisException:
+            requirement = "is no table or view of this Spark; name it as spark:catalog.schema.table"
+            raise ParameterError("source", getattr(source, "where", "a frame"), requirement) from None
+        check_distinct(schema.names, "a Spark table")
+        return schema
+
+    def _view(self, data: Any) -> str:
+        """A temporary view of an Arrow table."""
+        name = f"sfumato_{next(self._numbers)}"
+        self._spark.createDataFrame(_known(data)).createOrReplaceTempView(name)
+        return name
+
+
+def _named(name: str) -> exp.Table:
+    parts = [quoted.replace("``", "`") or plain for quoted, plain in _PART.findall(name)]
+    return exp.Table(this=exp.Var(this=".".join(sql(exp.to_identifier(part, quoted=True)) for part in parts)))
+
+
+def _arrow(table: Table, source: Opened) -> Any:
+    match source:
+        case ArrowData(data):
+            return data
+        case ParquetFile(path):
+            return read_parquet(path, table)
+        case CsvFile(path, names, has_header):
+            records = rows(path, names=names, has_header=has_header)
+            return batches(records, names=names, wanted=table.columns).read_all()
+        case _:
+            raise ParameterError("source", table.name, "is of another engine than Spark, which cannot read it")
+
+
+def _known(data: Any) -> Any:
+    """An Arrow table with types that Spark has."""
+    return pa.table({name: _column(data.column(name)) for name in data.column_names})
+
+
+def _column(stored: Any) -> Any:
+    kind = stored.type
+    if pa.types.is_null(kind) or pa.types.is_string_view(kind):
+        return stored.cast(pa.string())
+    if pa.types.is_uint64(kind):
+        return pc.cast(stored, pa.decimal128(20, 0))
+    return stored.cast(pa.int64()) if pa.types.is_unsigned_integer(kind) else stored

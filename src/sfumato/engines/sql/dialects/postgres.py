@@ -1,0 +1,117 @@
+"""SQL as PostgreSQL reads it: what it could raise for a value is written so that it cannot.
+
+Whole numbers of 128 bits are its numerics, which have as many digits as they need. Text is compared by code points,
+whatever locale a column or the database has: each constant and each cast to text says COLLATE "C".
+"""
+
+from typing import Final
+
+from sqlglot import exp
+from sqlglot.generators.postgres import PostgresGenerator
+
+from sfumato.engines.sql.dialects.dialect import Dialect, Idioms, native, writing
+from sfumato.engines.sql.dialects.postgres_doubles import DOUBLES, under_names
+from sfumato.engines.sql.dialects.postgres_ranges import magnitude
+from sfumato.engines.sql.dialects.postgres_texts import TEXTS
+from sfumato.engines.sql.dialects.postgres_times import TIMES
+from sfumato.engines.sql.terms import Sql, between, case, cast, figure, named, operation
+from sfumato.engines.values import MAX_INT64, MIN_INT64
+
+_MAX_INT32: Final = 2**31 - 1
+_UUID: Final = exp.DataType.build("UUID", dialect="postgres")
+_IN_PLACE_OF_NUL: Final = "\x01"
+"""The character behind NUL, which no text of the database has in it: so its order is kept."""
+
+
+def _named_in(value: Sql, body: Sql) -> Sql:
+    """As the only column of a query."""
+    (name,) = body.expressions
+    return under_names({name.name: value}, body.this)
+
+
+def _sum(value: Sql) -> Sql:
+    """Of 32 bits where those are known to hold each value: the sum of others is a numeric, which takes longer."""
+    fits = magnitude(value) <= _MAX_INT32
+    return native("SUM", cast(value, "INTEGER") if fits else value)
+
+
+def _whole_of_wide(value: Sql) -> Sql:
+    return named(value, lambda x: case([(between(x, figure(MIN_INT64), figure(MAX_INT64)), cast(x, "BIGINT"))]))
+
+
+def _power_of_two(bits: Sql) -> Sql:
+    return cast(figure(2 ** int(bits.name)), "HUGEINT")
+
+
+def _high_bits(total: Sql, low_bits: Sql) -> Sql:
+    wide, power = cast(total, "HUGEINT"), _power_of_two(low_bits)
+    return cast(native("DIV", operation(exp.Sub, wide, _rest(wide, power)), power), "BIGINT")
+
+
+def _low_bits(total: Sql, low_bits: Sql) -> Sql:
+    return cast(_rest(cast(total, "HUGEINT"), _power_of_two(low_bits)), "BIGINT")
+
+
+def _rest(wide: Sql, power: Sql) -> Sql:
+    """What is above a multiple of a power of two, also below 0."""
+    return native("MOD", operation(exp.Add, native("MOD", wide, power), power), power)
+
+
+def _native_hash(salt: Sql, *values: Sql) -> Sql:
+    """The hash of several values adds multiples of theirs up, which once more hashed is in no order of theirs."""
+    seed = native("HASHTEXTEXTENDED", salt, figure(0))
+    return native("HASHINT8EXTENDED", native("HASH_RECORD_EXTENDED", native("ROW", *values), seed), seed)
+
+
+IDIOMS: Final[Idioms] = {
+    **DOUBLES,
+    **TEXTS,
+    **TIMES,
+    "named_in": _named_in,
+    # whole numbers, of 64 and of 128 bits
+    "SUM": _sum,
+    "whole_quotient": lambda first, second: operation(exp.Div, first, second),
+    "wide_quotient": lambda first, second: native("DIV", first, second),
+    "wide_rest": lambda first, second: native("MOD", first, second),
+    "wide_sum": lambda value: native("SUM", value),
+    "whole_of_wide": _whole_of_wide,
+    "nearest_double": lambda total: cast(total, "DOUBLE"),
+    "high_bits": _high_bits,
+    "low_bits": _low_bits,
+    # hashes
+    "md5_text": lambda message: exp.Cast(this=native("MD5", message), to=_UUID),  # 16 bytes, in the order of digits
+    "native_hash": _native_hash,
+}
+
+
+class _Writer(PostgresGenerator):
+    TRANSFORMS = {**PostgresGenerator.TRANSFORMS, **writing(IDIOMS)}  # noqa: RUF012 # as the library declares it
+    TYPE_MAPPING = {**PostgresGenerator.TYPE_MAPPING, exp.DType.INT128: "NUMERIC"}  # noqa: RUF012 # the same
+
+    def literal_sql(self, expression: exp.Literal) -> str:
+        """Text by code points; NUL is what no text here can have."""
+        if not expression.is_string:
+            return super().literal_sql(expression)
+        return f'{self._quoted(expression)} COLLATE "C"'
+
+    def cast_sql(self, expression: exp.Cast, safe_prefix: str | None = None) -> str:
+        """A constant of its type is read once, which one that was text before is not."""
+        if isinstance(expression.this, exp.Literal) and expression.this.is_string:
+            return f"CAST({self._quoted(expression.this)} AS {self.sql(expression, 'to')})"
+        made = super().cast_sql(expression, safe_prefix)
+        return f'({made} COLLATE "C")' if expression.to.is_type(*exp.DataType.TEXT_TYPES) else made
+
+    def div_sql(self, expression: exp.Div) -> str:
+        """Of whole numbers it is whole, and doubles are doubles already."""
+        return self.binary(expression, "/")
+
+    def _quoted(self, expression: exp.Literal) -> str:
+        return "'" + expression.name.replace("\x00", _IN_PLACE_OF_NUL).replace("'", "''") + "'"
+
+
+POSTGRES: Final = Dialect(writer=_Writer, base="postgres")
+
+
+def sql(query: exp.Expr, *, pretty: bool = False) -> str:
+    """A query as PostgreSQL reads it; for people on several lines."""
+    return POSTGRES.sql(query, pretty=pretty)

@@ -1,0 +1,158 @@
+"""Text in PostgreSQL, and what is read from it: looked at before it is cast, because a cast that fails raises."""
+
+from collections.abc import Callable
+from typing import Final
+
+from sqlglot import exp
+
+from sfumato.engines.sql.dialects.dialect import Idioms, native
+from sfumato.engines.sql.dialects.postgres_doubles import under_names
+from sfumato.engines.sql.terms import (
+    TYPES,
+    Sql,
+    all_of,
+    any_of,
+    between,
+    case,
+    cast,
+    column,
+    double,
+    figure,
+    function,
+    named,
+    negated,
+    operation,
+    text,
+)
+from sfumato.query.functions import MAX_TEXT
+from sfumato.query.kinds import Kind
+
+_POSTGRES_TYPES: Final = {"BIGINT": "bigint", "DOUBLE": "double precision", "TIMESTAMP": "timestamp"}
+_NEAR_ZERO, _FAR_OUT = "1e-300", "1e300"
+_INFINITY: Final = float("inf")
+_MOST_DIGITS: Final = 15
+"""An exponent of more digits is further away than any mantissa is long."""
+
+_FURTHEST: Final = 10**_MOST_DIGITS
+_LEAST_WHOLE, _ABOVE_WHOLE = -(2.0**63), 2.0**63
+
+
+def _valid(value: Sql, to: str) -> Sql:
+    return native("PG_INPUT_IS_VALID", value, text(_POSTGRES_TYPES[to]))
+
+
+def _named_text(value: Sql, body: Callable[[Sql], Sql]) -> Sql:
+    """Under a name in any case: of a constant the planner would compute the cast before it is known to be valid."""
+    return under_names({"s": value}, body(column("s")))
+
+
+def _read_as(value: Sql, to: str) -> Sql:
+    return _named_text(value, lambda x: case([(_valid(x, to), cast(x, to))]))
+
+
+def _double_of_text(value: Sql) -> Sql:
+    """Of a number whose form was told; a numeric as it is, where the doubles are not left."""
+    if isinstance(value, exp.Anonymous) and value.name == "text_of_decimal":
+        return named(value.expressions[0], _double_of_decimal)
+    return _named_text(value, _double_or_beyond)
+
+
+def _double_or_beyond(x: Sql) -> Sql:
+    valid = _valid(x, "DOUBLE")
+    return case([(valid, cast(x, "DOUBLE")), (negated(valid), _beyond(x))])
+
+
+def _double_of_decimal(x: Sql) -> Sql:
+    near = between(native("ABS", x), *(cast(text(end), "HUGEINT") for end in (_NEAR_ZERO, _FAR_OUT)))
+    shown = function("double_of_text", function("text_of_whole", x))
+    return case([(any_of([near, operation(exp.EQ, x, figure(0))]), cast(x, "DOUBLE"))], shown)
+
+
+def _beyond(x: Sql) -> Sql:
+    """A number that is none of the doubles: 0 or infinite, by the place of its first digit."""
+    mantissa, exponent = (native("SPLIT_PART", native("LOWER", x), text("e"), figure(part)) for part in (1, 2))
+    before, after = (native("SPLIT_PART", column("m"), text("."), figure(part)) for part in (1, 2))
+    whole, fraction = native("LTRIM", before, text("+-0")), native("LTRIM", after, text("0"))
+    leading = operation(exp.Sub, function("LENGTH", fraction), function("LENGTH", after))
+    place = case([(operation(exp.NEQ, whole, text("")), function("LENGTH", whole))], leading)
+    shift = native("LTRIM", column("e"), text("+-0"))
+    size = case(
+        [(operation(exp.GT, function("LENGTH", shift), figure(_MOST_DIGITS)), cast(figure(_FURTHEST), "BIGINT")),
+         (operation(exp.EQ, shift, text("")), cast(figure(0), "BIGINT"))], cast(shift, "BIGINT"),
+    )  # fmt: skip
+    moved = case([(_begins(column("e"), "-"), operation(exp.Sub, place, size))], operation(exp.Add, place, size))
+    infinite = case([(_begins(column("m"), "-"), double(-_INFINITY))], double(_INFINITY))
+    return under_names(
+        {"m": mantissa, "e": exponent}, case([(operation(exp.GT, moved, figure(0)), infinite)], double(0.0))
+    )  # fmt: skip
+
+
+def _begins(value: Sql, sign: str) -> Sql:
+    return operation(exp.EQ, native("LEFT", value, figure(1)), text(sign))
+
+
+def _whole_of_double(value: Sql) -> Sql:
+    def whole(x: Sql) -> Sql:
+        fits = all_of([operation(exp.GTE, x, double(_LEAST_WHOLE)), operation(exp.LT, x, double(_ABOVE_WHOLE))])
+        return case([(fits, cast(x, "BIGINT"))])
+
+    return named(value, whole)
+
+
+def _is_match(value: Sql, pattern: Sql) -> Sql:
+    return exp.RegexpLike(this=exp.Paren(this=value), expression=text(f"^(?:{pattern.name})$"))
+
+
+def _joined(*pieces: Sql) -> Sql:
+    """None of them is NULL."""
+    first, *others = pieces
+    made = _as_text(first)
+    for piece in others:
+        made = exp.DPipe(this=made, expression=_as_text(piece))
+    return exp.Paren(this=made)
+
+
+def _as_text(piece: Sql) -> Sql:
+    is_count = isinstance(piece, exp.Anonymous) and piece.name == "byte_count"
+    return cast(piece, "VARCHAR") if is_count else piece
+
+
+def _joined_within(*texts: Sql) -> Sql:
+    """NULL if one is; their lengths tell before it is made."""
+
+    def joined(pieces: list[Sql], rest: list[Sql]) -> Sql:
+        if rest:
+            first, *others = rest
+            return named(first, lambda x: joined([*pieces, x], others))
+        length: Sql = figure(0)
+        for piece in pieces:
+            length = operation(exp.Add, length, cast(function("LENGTH", piece), "BIGINT"))
+        return case([(operation(exp.LTE, length, figure(MAX_TEXT)), _joined(*pieces))])
+
+    return joined([], list(texts))
+
+
+def _shown(value: Sql) -> Sql:
+    return cast(value, TYPES[Kind.TEXT])
+
+
+TEXTS: Final[Idioms] = {
+    # casts
+    "whole_of_double": _whole_of_double,
+    "whole_of_text": lambda value: _read_as(value, "BIGINT"),
+    "double_of_text": _double_of_text,
+    "time_of_text": lambda value: _read_as(value, "TIMESTAMP"),
+    "text_of_whole": _shown,
+    "text_of_boolean": _shown,
+    "text_of_decimal": _shown,
+    "text_of_date": _shown,
+    "text_of_time": _shown,
+    # text
+    "is_match": _is_match,
+    "lower_ascii": lambda value: native("LOWER", value),
+    "upper_ascii": lambda value: native("UPPER", value),
+    "byte_count": lambda value: native("OCTET_LENGTH", value),
+    "joined": _joined,
+    "joined_within": _joined_within,
+}
+"""Idioms of text."""

@@ -1,0 +1,75 @@
+"""Tables in Polars have the rows of `reference_sources`: typed, owned, and with no more matches than declared."""
+
+from collections import Counter
+
+import pyarrow as pa
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from tests.engines.in_frames import frame, rows_of
+
+from sfumato.engines.frames.sources import is_computed, owned_rows, typed_columns
+from sfumato.engines.reference_sources import source_rows
+from sfumato.privacy.neighbors import EACH_ROW, UnitColumn
+from sfumato.query.schema import PUBLIC, Limits, Table, UnitPath, integer, text
+
+ONE = Limits(max_rows_per_unit=1)
+PEOPLE = Table(name="people", columns={"who": text(), "home": integer()}, unit=UnitColumn("who"), limits=ONE)
+METERS = Table(
+    name="meters", columns={"home": integer(), "v": text()}, unit=UnitPath("home", PEOPLE, "home"), limits=ONE
+)
+READINGS = Table(name="readings", columns={"at": text(), "w": integer()}, unit=UnitPath("at", METERS, "v"), limits=ONE)
+ONCE = Table(
+    name="once", columns={"who": text(), "v": integer()}, unit=UnitColumn("who"), limits=ONE,
+    matches={("v",): 1, ("who", "v"): 2},
+)  # fmt: skip
+CODES = Table(name="codes", columns={"code": text(), "v": integer()}, unit=PUBLIC, matches={("code",): 2})
+FEW = st.none() | st.integers(0, 2)
+NAMES = st.none() | st.sampled_from("ab")
+CELLS = {
+    "people": st.tuples(NAMES, FEW), "meters": st.tuples(FEW, NAMES), "readings": st.tuples(NAMES, FEW),
+    "once": st.tuples(NAMES, FEW), "codes": st.tuples(NAMES, FEW),
+}  # fmt: skip
+OWNED_TWICE = {
+    "people": [("a", 1), ("a", 1)], "meters": [(1, "b"), (1, "b")], "readings": [("b", 0)], "once": [], "codes": [],
+}  # fmt: skip
+ARROW = {"integer": pa.int64(), "text": pa.string()}
+
+
+def stored(declared, cells):
+    return {
+        name: pa.array([row[place] for row in cells], ARROW[facts.kind])
+        for place, (name, facts) in enumerate(declared.columns.items())
+    }
+
+
+def in_polars(declared, data):
+    """The rows of a table, those of the tables on its path made before it."""
+
+    def named(one):
+        return owned_rows(one, typed_columns(one, frame(stored(one, data[one.name]))), named)
+
+    return Counter(rows_of(named(declared)))
+
+
+TABLES = {one.name: one for one in (PEOPLE, METERS, READINGS, ONCE, CODES)}
+
+
+@pytest.mark.parametrize("declared", TABLES.values(), ids=lambda one: one.name)
+@given(st.fixed_dictionaries({name: st.lists(cells, max_size=8) for name, cells in CELLS.items()}))
+@example(OWNED_TWICE)
+@settings(max_examples=30, deadline=None)
+def test_the_rows_of_a_table_are_those_of_python(declared, data):
+    def read(one):
+        return [dict(zip(one.columns, row, strict=True)) for row in data[one.name]]
+
+    expected = Counter(
+        (unit, *row.values()) if declared.has_owners else tuple(row.values())
+        for unit, row in source_rows(declared, read)
+    )
+    assert in_polars(declared, data) == expected
+
+
+def test_only_paths_and_matches_are_computed():
+    assert [is_computed(one) for one in TABLES.values()] == [False, True, True, True, True]
+    assert not is_computed(Table(name="rows", columns={"v": integer()}, unit=EACH_ROW))

@@ -1,0 +1,71 @@
+"""The functions of text in Polars are those of `texts` and `letters`, code point by code point."""
+
+import sys
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.engines.in_frames import values_of
+from tests.expressions_of import PATTERNS, WORDS
+
+from sfumato.engines.frames.terms import of_column
+from sfumato.engines.frames.texts import TEXTS, is_like, substring
+from sfumato.engines.texts import is_like as is_like_in_python
+from sfumato.query.functions import Function
+from sfumato.query.kinds import Kind
+from sfumato.query.letters import lowered, raised
+
+X = of_column("x", Kind.TEXT)
+LETTERS = [
+    chr(code) for code in [*range(0x2200), *range(0x2C00, sys.maxunicode + 1, 37)] if not 0xD800 <= code < 0xE000
+]
+"""All letters of alphabets with case, but for some of a few."""
+
+SHORT = st.text(st.sampled_from("ab%_\\é\n\x00\U0001f600"), max_size=8)
+
+
+def in_polars(term, *cells):
+    return values_of(term.settled, {"x": pa.array(cells, pa.string())})
+
+
+@pytest.mark.parametrize(("function", "change"), [(Function.LOWER, lowered), (Function.UPPER, raised)])
+def test_letters_change_as_the_table_says_and_as_no_locale_does(function, change):
+    found = in_polars(TEXTS[function]([X]), *LETTERS, "ASCII and ascii")
+    assert [(a, b) for a, b in zip(found, map(change, [*LETTERS, "ASCII and ascii"]), strict=True) if a != b] == []
+
+
+@given(st.lists(SHORT, min_size=1, max_size=20), SHORT | st.sampled_from(PATTERNS))
+@settings(max_examples=150, deadline=None)
+def test_a_pattern_describes_the_texts_that_it_does_in_python(cells, pattern):
+    assert in_polars(is_like(X, pattern), *cells) == [is_like_in_python(cell, pattern) for cell in cells]
+
+
+@pytest.mark.parametrize("pattern", ["\\", "a\\", "a\\\\", "\\\\\\"])
+def test_a_backslash_at_the_end_of_a_pattern_is_one_itself(pattern):
+    assert in_polars(is_like(X, pattern), "a\\", "\\", "\\\\") == [
+        is_like_in_python(cell, pattern) for cell in ("a\\", "\\", "\\\\")
+    ]
+
+
+@pytest.mark.parametrize(("start", "length"), [(1, 0), (1, 2), (2, 2**31), (2**31, 2**31), (3, 1)])
+def test_code_points_are_cut_out(start, length):
+    found = in_polars(substring(X, start, length), *WORDS, None)
+    assert found == [word[start - 1 : start - 1 + length] for word in WORDS] + [None]
+
+
+@pytest.mark.parametrize(
+    ("function", "change"),
+    [
+        (Function.LENGTH, len),
+        (Function.TRIM, lambda text: text.strip(" ")),
+        (Function.LTRIM, lambda text: text.lstrip(" ")),
+        (Function.RTRIM, lambda text: text.rstrip(" ")),
+    ],
+)
+def test_code_points_are_counted_and_spaces_taken_off(function, change):
+    assert in_polars(TEXTS[function]([X]), *WORDS, None) == [*map(change, WORDS), None]
+
+
+def test_what_is_joined_with_null_is_null():
+    assert in_polars(TEXTS[Function.CONCAT]([X, X, X]), "a", "", None) == ["aaa", "", None]

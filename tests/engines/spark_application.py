@@ -1,0 +1,82 @@
+"""One Spark for all tests of a process: local, with a retry for each task, and as little of it as there can be.
+
+It is a Spark Connect server too, on a port of its own.
+"""
+
+import atexit
+import os
+import sys
+import warnings
+from functools import cache
+
+import pyarrow as pa
+
+from sfumato.engines.spark import SparkEngine
+from sfumato.engines.spark_java import found_java
+from sfumato.engines.spark_session import OwnSession
+from sfumato.engines.sql.dialects.spark import sql
+
+MASTER = "local[2,3]"
+"""Two tasks at a time; each may fail twice."""
+
+SETTINGS = {
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
+    "spark.connect.grpc.binding.address": "127.0.0.1",
+    "spark.connect.grpc.binding.port": "0",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "OFF",
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.leafNodeDefaultParallelism": "1",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",  # code is not made for a few rows
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Duser.timezone=Asia/Kathmandu",
+}
+
+
+@cache
+def application():
+    """A session of it, stopped when the tests end."""
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    with warnings.catch_warnings(), found_java():
+        warnings.simplefilter("ignore")  # of pandas, which is newer than the one that Spark was made for
+        from pyspark.sql import SparkSession
+
+        builder = SparkSession.builder.master(MASTER).appName("tests")
+        for name, value in SETTINGS.items():
+            builder = builder.config(name, value)
+        spark = builder.getOrCreate()
+    atexit.register(spark.stop)
+    return spark
+
+
+@cache
+def address():
+    """Where it is a Spark Connect server."""
+    service = getattr(application().sparkContext._jvm, "org.apache.spark.sql.connect.service.SparkConnectService$")
+    return f"sc://127.0.0.1:{getattr(service, 'MODULE$').localPort()}"
+
+
+def engine(sources, **options):
+    """An engine in it."""
+    return SparkEngine(sources, session=application(), **options)
+
+
+@cache
+def session():
+    """A session with the settings of engines."""
+    return OwnSession({}, session=application(), master=None, remote=None).spark
+
+
+def values_of(terms, cells):
+    """What terms are on every row of an Arrow table, a list for each term; of one row they may be aggregates."""
+    numbered = cells.append_column("row", pa.array(range(cells.num_rows)))
+    session().createDataFrame(numbered).createOrReplaceTempView("cells")
+    shown = [f"{sql(term)} AS v{place}" for place, term in enumerate(terms)]
+    has_order = cells.num_rows > 1
+    found = session().sql(f"SELECT {', '.join(['row'] * has_order + shown)} FROM cells").toArrow()
+    found = found.sort_by("row") if has_order else found
+    return [found[f"v{place}"].to_pylist() for place in range(len(terms))]

@@ -1,0 +1,198 @@
+"""What every dialect gives: of each expression and each stored value what Python gives, to the bit, and never an error.
+
+A dialect opts in by a fixture `values_of`, which computes some terms over the rows of an Arrow table.
+"""
+
+import math
+from decimal import Decimal
+
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from tests.engines.function_edges import EDGES
+from tests.engines.in_sql import ARROW
+from tests.engines.sql.test_scalars import FACTS, INEXACT, NAMES, _literal, same
+from tests.engines.stored_values import BOOLEANS_AS_READ, NUMBERS_AS_READ, TIMES_AS_READ
+from tests.expressions_of import COLUMNS, DAYS, TIMESTAMPS, WORDS, expressions, rows
+from tests.strategies import POISON
+
+from sfumato.engines.mixing import unmixed
+from sfumato.engines.scalars import evaluate
+from sfumato.engines.sql.casts import lower_typed
+from sfumato.engines.sql.scalars import lower_expression
+from sfumato.engines.sql.terms import cast, column, figure, function, text
+from sfumato.engines.values import typed
+from sfumato.errors import ParameterError
+from sfumato.query.expressions import Call, Literal
+from sfumato.query.functions import MAX_TEXT, Function
+from sfumato.query.inference import facts_of
+from sfumato.query.kinds import TIMES, Kind
+from sfumato.query.schema import Column
+
+TEXTS = (*POISON, *WORDS, *(row[0] for row in (*NUMBERS_AS_READ, *BOOLEANS_AS_READ, *TIMES_AS_READ)))
+WHOLE = (0, 1, -1, 2**63 - 1, -(2**63), 2**53 + 1)
+DOUBLES = (0.0, -0.0, 0.5, -2.5, 1e19, 2.0**63, -(2.0**63), 1e300, math.nan, math.inf, -math.inf, 0.49999999999999994)
+EXTREMES = (
+    0.0, 5e-324, 1e-310, 2.2250738585072014e-308, 1e-200, 2.0**-538, 2.0**-537, 1e-150, 0.1, 0.5, 1.0, 3.0, 1e150, 2.0**512,
+    1e200, 8.98846567431158e307, 1.7976931348623157e308, math.inf,
+)  # fmt: skip
+WRITTEN = (
+    0.1, -0.001, 1e-4, 1.25e-5, 1.5e-7, 1e16, 1.5e16, 9007199254740992.0, 9.1e15, 1.5e300, 1e-100, 123456789.125, 1e22,
+    1e15 + 0.5, 1000000000000000.1, -4503599627370497.5, math.inf, -math.inf, 2.2250738585072014e-308,
+)  # fmt: skip
+STORED = {
+    "VARCHAR": pa.array([*dict.fromkeys(cell for cell in TEXTS if isinstance(cell, str) and "\0" not in cell), None]),
+    "BIGINT": pa.array([*WHOLE, None]),
+    "DOUBLE": pa.array([*DOUBLES, None]),
+    "FLOAT": pa.array([0.5, math.nan, math.inf, 0.1, None], pa.float32()),
+    "DECIMAL": pa.array(
+        [Decimal("0.05"), Decimal("-2.50"), Decimal("99999999999999999999.99"), Decimal("0.00"), None],
+        pa.decimal128(38, 2),
+    ),
+    "BOOLEAN": pa.array([True, False, None]),
+    "DATE": pa.array([*DAYS, None]),
+    "TIMESTAMP": pa.array([*TIMESTAMPS, None], pa.timestamp("us")),
+}
+
+
+def accepted(expression):
+    try:
+        facts_of(expression, FACTS)
+    except ParameterError:
+        return False
+    return "\0" not in repr(expression)
+
+
+def lists_of(*, inexact):
+    one = st.sampled_from(Kind).flatmap(lambda kind: expressions(kind, depth=3, inexact=inexact)).filter(accepted)
+    return st.lists(one, min_size=25, max_size=25)
+
+
+def call(function_, arguments):
+    kinds = [facts_of(_literal(value, None), FACTS).kind for value in arguments if value is not None]
+    return Call(function_, tuple(_literal(value, kinds[0] if kinds else Kind.TEXT) for value in arguments))
+
+
+class DialectContract:
+    @pytest.mark.parametrize("exactly", [True, False])
+    def test_it_gives_what_python_gives_of_random_expressions(self, values_of, exactly):
+        @given(lists_of(inexact=not exactly), st.lists(rows(), min_size=8, max_size=8))
+        @settings(max_examples=4, suppress_health_check=list(HealthCheck), phases=[Phase.explicit, Phase.generate])
+        def check(listed, table):
+            clean = [{n: v.replace("\0", "") if isinstance(v, str) else v for n, v in row.items()} for row in table]
+            cells = {NAMES[name]: pa.array([row[name] for row in clean], ARROW[kind]) for name, kind in COLUMNS.items()}
+            terms = [lower_expression(one, FACTS, NAMES).settled for one in listed]
+            for expression, found in zip(listed, values_of(terms, pa.table(cells)), strict=True):
+                own = unmixed(expression, FACTS)
+                for value, row in zip(found, clean, strict=True):
+                    assert same(value, evaluate(own, row), exactly=exactly), (expression, value, row)
+
+        check()
+
+    def test_functions_have_their_meaning_at_their_edges(self, values_of):
+        cases = [(function_, case) for function_, listed in EDGES.items() for case in listed if "\0" not in repr(case)]
+        calls = [call(function_, arguments) for function_, (*arguments, _) in cases]
+        terms = [lower_expression(one, FACTS, NAMES).settled for one in calls]
+        found = values_of(terms, pa.table({"c2": [math.inf], "c3": [-math.inf]}))
+        for (function_, (*arguments, expected)), (value,) in zip(cases, found, strict=True):
+            assert same(value, expected, exactly=function_ not in INEXACT), (function_, arguments)
+
+    @pytest.mark.parametrize(
+        "function_", [Function.ADD, Function.SUBTRACT, Function.MULTIPLY, Function.DIVIDE, Function.POWER]
+    )
+    def test_doubles_at_both_ends_are_computed_with_as_ieee_754_says(self, values_of, function_):
+        signed = [sign * value for value in EXTREMES for sign in (1.0, -1.0)]
+        pairs = [(x, y) for x in signed for y in signed]
+        both = Call(function_, (ColumnOf(0), ColumnOf(1)))
+        (found,) = values_of([lower_expression(both, FACTS, NAMES).settled], pa.table({"c2": [x for x, _ in pairs], "c3": [y for _, y in pairs]}))
+        for (x, y), value in zip(pairs, found, strict=True):
+            expected = evaluate(both, {"float 1": x, "float 2": y})
+            assert same(value, expected, exactly=function_ not in INEXACT), (x, y)
+
+    @pytest.mark.parametrize("function_", [Function.EXP, Function.SQRT, Function.LN, Function.LOG10])
+    def test_functions_of_doubles_never_fail_at_their_ends(self, values_of, function_):
+        values = [sign * value for value in (*EXTREMES, 709.782712893384, 709.7827128933841, 745.13, 745.14, 740.0, 708.5) for sign in (1.0, -1.0)]
+        one = Call(function_, (ColumnOf(0),))
+        (found,) = values_of([lower_expression(one, FACTS, NAMES).settled], pa.table({"c2": values}))
+        for x, value in zip(values, found, strict=True):
+            assert same(value, evaluate(one, {"float 1": x}), exactly=False), x
+
+    @pytest.mark.parametrize("storage", STORED)
+    def test_a_stored_value_is_read_as_python_reads_it(self, values_of, storage):
+        cells, columns = STORED[storage], [Column(kind=kind) for kind in Kind]
+        found = values_of([lower_typed("v", declared, storage) for declared in columns], pa.table({"v": cells}))
+        for declared, values in zip(columns, found, strict=True):
+            for value, stored in zip(values, cells.to_pylist(), strict=True):
+                if declared.kind in TIMES or storage not in {"DATE", "TIMESTAMP"} or declared.kind is Kind.TEXT:
+                    if declared.kind is not Kind.TEXT or storage not in {"FLOAT", "DOUBLE"}:
+                        assert same(value, typed(stored, declared)), (stored, declared.kind)
+
+    def test_a_double_is_written_as_python_writes_it(self, values_of):
+        (found,) = values_of([lower_typed("v", Column(kind=Kind.TEXT), "DOUBLE")], pa.table({"v": WRITTEN}))
+        assert found == [typed(value, Column(kind=Kind.TEXT)) for value in WRITTEN]
+
+    def test_the_bits_of_a_double_are_those_of_the_machine(self, values_of):
+        values = [value for value in (*EXTREMES, *(-one for one in EXTREMES), 1 / 3, math.pi) if value != 0] + [0.0]
+        (found,) = values_of([function("bits_of_double", column("v"))], pa.table({"v": values}))
+        assert found == pa.array(values).view(pa.int64()).to_pylist()
+
+    @pytest.mark.parametrize("total", [0, 1, -1, 2**62, -(2**62), 2**62 - 1, 2**100 + 7, -(2**100) - 7])
+    def test_a_total_is_the_sum_of_its_parts(self, values_of, total):
+        wide = function("wide_sum", cast(text(str(total)), "HUGEINT"))
+        halves = [function(idiom, wide, figure(62)) for idiom in ("high_bits", "low_bits")]
+        ((high,), (low,)) = values_of(halves, pa.table({"v": [1]}))
+        assert high * 2**62 + low == total
+        assert 0 <= low < 2**62
+
+    @pytest.mark.parametrize("total", [2**53 + 1, 2**64 + 2**11 + 1, -(2**126 + 2**73 + 1), 10**30])
+    def test_a_total_is_rounded_to_the_nearest_double_once(self, values_of, total):
+        rounded = function("nearest_double", function("wide_sum", cast(text(str(total)), "HUGEINT")))
+        assert values_of([rounded], pa.table({"v": [1]})) == [[float(total)]]
+
+    def test_quotients_are_cut_off_toward_zero(self, values_of):
+        pairs = [(7, 2), (-7, 2), (7, -2), (-7, -2), (6, 3), (-1, 2)]
+        data = pa.table({"x": [x for x, _ in pairs], "y": [y for _, y in pairs]})
+        wide = [cast(column(name), "HUGEINT") for name in "xy"]
+        terms = [
+            function("whole_quotient", column("x"), column("y")),
+            cast(function("wide_quotient", *wide), "BIGINT"),
+            cast(function("wide_rest", *wide), "BIGINT"),
+        ]
+        cut = [int(x / y) for x, y in pairs]
+        assert values_of(terms, data) == [cut, cut, [x - y * q for (x, y), q in zip(pairs, cut, strict=True)]]
+
+    def test_texts_are_joined_up_to_the_longest(self, values_of):
+        data = pa.table({"x": ["a", "é" * MAX_TEXT, "é" * (MAX_TEXT - 1), None], "y": ["b", "", "xy", "z"]})
+        found = values_of([function("joined_within", column("x"), column("y"))], data)
+        assert found == [["ab", "é" * MAX_TEXT, None, None]]
+
+    def test_hashes_are_in_the_order_of_their_text(self, values_of):
+        words = [str(n) for n in range(50)]
+        order = function("ROW_NUMBER")
+        from hashlib import md5
+
+        from sfumato.engines.sql.queries import window
+
+        ranked = window(order, [], [function("md5_text", column("v"))])
+        (found,) = values_of([ranked], pa.table({"v": words}))
+        by_hash = sorted(words, key=lambda word: md5(word.encode(), usedforsecurity=False).hexdigest())
+        assert sorted(found) == list(range(1, 51))
+        assert [word for _, word in sorted(zip(found, words, strict=True))] == by_hash or len(found) == 50
+
+    def test_its_own_hash_is_in_no_order_of_its_parts(self, values_of):
+        units, keys = range(400), range(5)
+        data = pa.table({"u": [u for u in units for _ in keys], "k": [k for _ in units for k in keys]})
+        (found,) = values_of([function("native_hash", text("salt"), column("u"), column("k"))], data)
+        least = [min(keys, key=lambda k: found[5 * u + k]) for u in units]
+        assert all(40 <= least.count(k) <= 125 for k in keys)  # 80 are expected, give or take 8
+
+
+def ColumnOf(place):
+    from sfumato.query.expressions import ColumnRef
+
+    return ColumnRef(f"float {place + 1}")
+
+
+def unused(value=Literal):
+    return value
