@@ -1,5 +1,6 @@
-"""Terms of SQL, run on PostgreSQL: for tests alone."""
+"""Terms and queries of SQL, run on PostgreSQL: for tests alone."""
 
+import atexit
 from functools import cache
 
 import pyarrow as pa
@@ -14,15 +15,28 @@ from sfumato.engines.sql.terms import aliased
 
 @cache
 def connection():
-    return Connection(server().url(), {})
+    """As the engine has it."""
+    made = Connection(server().url(), {})
+    atexit.register(made.close)
+    return made
+
+
+def answer(query):
+    """The answer to a query, as an Arrow table."""
+    with connection().transaction() as asked:
+        return pa.Table.from_batches(asked.batches(sql(query)))
 
 
 def values_of(terms, data):
     """What each of some terms is on every row of an Arrow table."""
     name = server().load(data)
     columns = [aliased(term, f"v{place}") for place, term in enumerate(terms)]
-    query = select(columns, named(name, "public"))
-    with connection().transaction() as asked:
-        found = pa.Table.from_batches(asked.batches(sql(query)))
+    found = answer(select(columns, named(name, "public")))
     server().execute(f"DROP TABLE {name}")
     return [column.to_pylist() for column in found.columns]
+
+
+def rows_of(query):
+    """The rows of a query that reads no table."""
+    with connection().transaction() as asked:
+        return pa.Table.from_batches(asked.batches(sql(query))).to_pylist()

@@ -34,30 +34,34 @@ class Server:
         behind = "" if table is None else f"?table={table}"
         return f"postgresql://{user}:{secret}@{HOST}:{self.port}/{DATABASE}{behind}"
 
-    def connect(self, **options):
-        """A connection of the owner, who sees and does all."""
-        return psycopg.connect(
-            host=HOST, port=self.port, dbname=DATABASE, user=OWNER, password=OWNER_PASSWORD, autocommit=True, **options
-        )  # fmt: skip
-
     def execute(self, *statements: str) -> None:
         """Do something as the owner."""
-        with self.connect() as connection:
-            for statement in statements:
-                connection.execute(statement)
+        for statement in statements:
+            owner(self.port).execute(statement)
 
     def load(self, data, *, types=None) -> str:
         """A new table with the rows of an Arrow table, which the reader may read; gives its name."""
         name = f"t{next(_NUMBERS)}"
         kinds = {field.name: (types or {}).get(field.name) or _type(field.type) for field in data.schema}
         columns = sql.SQL(", ").join(sql.SQL("{} {}").format(sql.Identifier(n), sql.SQL(k)) for n, k in kinds.items())
-        with self.connect() as connection:
-            connection.execute(sql.SQL("CREATE TABLE {} ({})").format(sql.Identifier(name), columns))
-            connection.execute(sql.SQL("GRANT SELECT ON {} TO {}").format(sql.Identifier(name), sql.Identifier(READER)))
-            with connection.cursor().copy(sql.SQL("COPY {} FROM STDIN").format(sql.Identifier(name))) as copy:
+        connection, stored = owner(self.port), sql.Identifier(name)
+        with connection.transaction():
+            connection.execute(sql.SQL("CREATE UNLOGGED TABLE {} ({})").format(stored, columns))
+            connection.execute(sql.SQL("GRANT SELECT ON {} TO {}").format(stored, sql.Identifier(READER)))
+            with connection.cursor().copy(sql.SQL("COPY {} FROM STDIN").format(stored)) as copy:
                 for row in zip(*(column.to_pylist() for column in data.columns), strict=True):
                     copy.write_row(row)
         return name
+
+
+@cache
+def owner(port):
+    """A connection of the owner, who sees and does all."""
+    found = psycopg.connect(
+        host=HOST, port=port, dbname=DATABASE, user=OWNER, password=OWNER_PASSWORD, autocommit=True
+    )  # fmt: skip
+    atexit.register(found.close)
+    return found
 
 
 def _type(kind) -> str:

@@ -1,7 +1,5 @@
 """Run the exact half of a question on an engine, for tests alone: nothing here adds noise."""
 
-from tests.engines import postgres_tables
-
 from sfumato.engines.base import Found, aligned, groups
 from sfumato.engines.duckdb import DuckDBEngine
 from sfumato.engines.polars import PolarsEngine
@@ -16,8 +14,8 @@ from sfumato.query.statement import Statement
 
 SALT = "00112233445566778899aabbccddeeff"
 ENGINES = {"duckdb": DuckDBEngine, "reference": ReferenceEngine, "polars": PolarsEngine}
-DATABASES = {"postgres": postgres_tables.engine}
-"""Engines into which data has to be put first, and what does that."""
+DATABASES = {}
+"""Engines into which data has to be put first, and what does that, if a test has started one."""
 
 
 def question(sql: str, *rows: Table | Relation) -> Aggregate:

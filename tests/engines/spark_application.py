@@ -5,7 +5,9 @@ It is a Spark Connect server too, on a port of its own.
 
 import atexit
 import os
+import shutil
 import sys
+import tempfile
 import warnings
 from functools import cache
 
@@ -18,6 +20,8 @@ from sfumato.engines.sql.dialects.spark import sql
 
 MASTER = "local[2,3]"
 """Two tasks at a time; each may fail twice."""
+
+JAVA = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
 
 SETTINGS = {
     "spark.driver.host": "127.0.0.1",
@@ -33,7 +37,8 @@ SETTINGS = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.codegen.wholeStage": "false",  # code is not made for a few rows
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Duser.timezone=Asia/Kathmandu",
+    "spark.driver.memory": "1g",
+    "spark.driver.extraJavaOptions": f"{JAVA} -Duser.timezone=Asia/Kathmandu",  # which is not UTC
 }
 
 
@@ -45,10 +50,12 @@ def application():
         warnings.simplefilter("ignore")  # of pandas, which is newer than the one that Spark was made for
         from pyspark.sql import SparkSession
 
-        builder = SparkSession.builder.master(MASTER).appName("tests")
+        place = tempfile.mkdtemp(prefix="spark-")
+        builder = SparkSession.builder.master(MASTER).appName("tests").config("spark.sql.warehouse.dir", place)
         for name, value in SETTINGS.items():
             builder = builder.config(name, value)
         spark = builder.getOrCreate()
+    atexit.register(shutil.rmtree, place, ignore_errors=True)
     atexit.register(spark.stop)
     return spark
 

@@ -1,16 +1,45 @@
 """PostgreSQL keeps the contract of engines, and agrees with the reference engine on anything at all."""
 
+import re
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import datetime
+
+import psycopg
+import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.engines.engine_contract import EngineContract
-from tests.engines.reading_contract import ReadingContract
-from tests.engines.running import SALT, by_place, found
+from tests.engines import postgres_tables
+from tests.engines.engine_contract import BUSY, EngineContract, visited, visits
+from tests.engines.marks import never
+from tests.engines.postgres_server import OWNER, OWNER_PASSWORD, READER, READER_PASSWORD, server
+from tests.engines.reading_contract import PEOPLE, QUESTION, RECORDS, ReadingContract
+from tests.engines.running import SALT, by_place, found, started, statement
 from tests.statements_of import statement as random_statement
 from tests.strategies import database, policy, stored
 
-from sfumato.engines.sources import ArrowData
-from sfumato.query.relations import tables_of
+import sfumato as sf
+from sfumato.engines.postgres import PostgresEngine
+from sfumato.engines.postgres_connection import Connection
+from sfumato.engines.postgres_sources import open_in_place
+from sfumato.engines.sources import ArrowData, open_source
+from sfumato.errors import EngineError, ParameterError
+from sfumato.privacy.neighbors import UnitColumn
+from sfumato.query.expressions import ColumnRef, Compare, Comparison, Literal
+from sfumato.query.measures import RowCount, UnitCount
+from sfumato.query.relations import Filter, Part, Source, tables_of
+from sfumato.query.schema import Limits, Table, integer, text, timestamp
+from sfumato.query.statement import KeyColumn, Statement
+
+NO_NUL = "no text of PostgreSQL has NUL in it"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def server_of_all():
+    with postgres_tables.started():
+        yield
 
 
 @pytest.fixture
@@ -19,11 +48,18 @@ def engine():
 
 
 class TestPostgresEngine(EngineContract):
-    pass
+    test_keys_are_compared_exactly = never(NO_NUL)(EngineContract.test_keys_are_compared_exactly)
+    test_a_hostile_literal_is_only_text = never(NO_NUL)(EngineContract.test_a_hostile_literal_is_only_text)
 
 
 class TestReadingByPostgres(ReadingContract):
-    pass
+    """What is read in a stored value is tested in one query each in `sql/dialects/test_postgres.py`."""
+
+    test_numbers_are_read_as_declared_or_are_null = None
+    test_booleans_are_read_as_declared_or_are_null = None
+    test_days_and_times_are_read_as_declared_or_are_null = None
+    test_a_source_that_is_gone_is_an_error_without_its_text = None  # of files; of a table, below
+    test_an_engine_reads_nothing_before_it_is_asked = None
 
 
 @given(st.randoms(use_true_random=False), st.sampled_from([SALT, "ff" * 16, "00" * 16]))
@@ -33,11 +69,259 @@ def test_both_engines_give_the_same_integers_whatever_the_rows_and_their_order(r
     asked = random_statement(random, drawn, depth=3)
     names = {table.name for table in tables_of(asked.rows)}
     rows = database(random, drawn, tables=[table for table in drawn.tables if table.name in names])
-    data, turned = ({name: _arrow(own[::step], drawn.storage[name]) for name, own in rows.items()} for step in (1, -1))
+    tables = {table.name: table for table in drawn.tables}
+    data, turned = (
+        {name: _arrow(own[::step], drawn.storage[name], tables[name]) for name, own in rows.items()} for step in (1, -1)
+    )
     expected = by_place(found("reference", asked, data, salt=salt))
     assert by_place(found("postgres", asked, data, salt=salt)) == expected
     assert by_place(found("postgres", asked, turned, salt=salt)) == expected
 
 
-def _arrow(rows, storage):
-    return ArrowData(stored(rows, storage), tuple(storage))
+def _arrow(rows, storage, table):
+    return ArrowData(postgres_tables.storable(stored(rows, storage), table), tuple(storage))
+
+
+@contextmanager
+def own_engine(*tables, **options):
+    """An engine with a connection of its own, over addresses of tables."""
+    with pytest.MonkeyPatch.context() as changes:
+        changes.setattr("sfumato.engines.postgres.Connection", Connection)
+        engine = PostgresEngine({table.name: open_in_place(source, table) for table, source in tables}, **options)
+    try:
+        yield engine
+    finally:
+        engine.close()
+
+
+@contextmanager
+def another():
+    """One more connection of the owner."""
+    address = server().url(user=OWNER, password=OWNER_PASSWORD)
+    with psycopg.connect(address, autocommit=True) as connection:
+        yield connection
+
+
+@pytest.fixture
+def names():
+    """A table of a million names, which somebody else may lock."""
+    table = Table(name="names", columns={"k": text()})
+    server().execute("CREATE TABLE names AS SELECT 'canary ' || g AS k FROM generate_series(1, 300000) AS r(g)")
+    server().execute(f"GRANT SELECT ON names TO {READER}")
+    yield table, server().url(table="public.names")
+    server().execute("DROP TABLE names")
+
+
+COUNTED = "SELECT COUNT(*) FROM names"
+
+
+def counted(engine, table, sql=COUNTED):
+    return by_place(engine.run(statement(sql, table), salt=SALT).open_for_noise())
+
+
+def failure_of(engine, table, sql=COUNTED):
+    """The error of a question, which says nothing of what the server said."""
+    with pytest.raises(EngineError) as caught:
+        counted(engine, table, sql)
+    assert (caught.value.engine, caught.value.__cause__, caught.value.__suppress_context__) == ("postgres", None, True)
+    assert str(caught.value) == (
+        "the postgres engine failed while it computed the exact half of a question; its message is withheld,"
+        " as it may quote data"
+    )
+
+
+@pytest.mark.parametrize("how", ["pg_terminate_backend", "pg_cancel_backend"])
+def test_a_question_that_is_ended_by_the_server_is_an_error_and_the_next_one_is_answered(names, how):
+    waiting = "SELECT pid FROM pg_stat_activity WHERE usename = %s AND wait_event_type = 'Lock'"
+    with own_engine(names) as engine, ThreadPoolExecutor(1) as pool, another() as locking:
+        with locking.transaction():
+            locking.execute("LOCK TABLE names IN ACCESS EXCLUSIVE MODE")
+            asked = pool.submit(failure_of, engine, names[0])
+            while not (found := locking.execute(waiting, [READER]).fetchall()):
+                locking.execute("SELECT pg_stat_clear_snapshot()")
+            locking.execute(f"SELECT {how}(%s)", found[0])
+            asked.result()
+        assert counted(engine, names[0]) == {(): [300_000]}
+
+
+def test_a_question_that_takes_too_long_is_given_up(names):
+    with own_engine(names, statement_timeout=1) as engine:
+        with another() as locking, locking.transaction():
+            locking.execute("LOCK TABLE names IN ACCESS EXCLUSIVE MODE")
+            failure_of(engine, names[0])
+        assert counted(engine, names[0]) == {(): [300_000]}
+
+
+def test_a_disk_that_is_full_while_it_spills_is_an_error_and_the_next_question_is_answered(names):
+    server().execute(f"ALTER ROLE {READER} SET temp_file_limit = '64kB'")
+    with own_engine(names, work_mem="64kB") as engine:
+        failure_of(engine, names[0], "SELECT COUNT(*) FROM names GROUP BY k")
+        assert counted(engine, names[0]) == {(): [300_000]}
+    server().execute(f"ALTER ROLE {READER} RESET ALL")
+
+
+def test_groups_by_the_million_come_in_batches(names):
+    table, _ = names
+    asked = statement("SELECT COUNT(*) FROM names GROUP BY k", table)
+    with own_engine(names) as engine:
+        batches = [one.open_for_noise() for one in engine.batches(asked, salt=SALT, size=70_000)]
+        assert max(len(batch.amounts[0]) for batch in batches) == 70_000
+        assert len({key for batch in batches for key in batch.keys[0]}) == 300_000
+        answers = engine.batches(asked, salt=SALT, size=10)
+        next(answers)
+        answers.close()
+        assert counted(engine, table) == {(): [300_000]}
+
+
+def test_a_table_that_is_gone_is_an_error_without_its_text(names):
+    with own_engine(names) as engine:
+        server().execute("ALTER TABLE names RENAME TO others")
+        failure_of(engine, names[0])
+        server().execute("ALTER TABLE others RENAME TO names")
+        assert counted(engine, names[0]) == {(): [300_000]}
+
+
+def test_an_engine_reads_no_row_before_it_is_asked_and_then_what_is_there(names):
+    with own_engine(names) as engine:
+        server().execute("DELETE FROM names WHERE k < 'canary 2'")
+        assert counted(engine, names[0]) == {(): [300_000 - 111_111]}
+
+
+@pytest.mark.parametrize(
+    "change", [{"password": "wrong"}, {"user": "nobody"}, {"password": "wrong", "user": "postgres"}], ids=str
+)
+def test_who_is_not_let_in_hears_what_to_check_and_no_password(change):
+    table = Table(name="t", columns={"v": integer()})
+    with pytest.raises(ParameterError, match="check host, port, database, user and password") as caught:
+        PostgresEngine({"t": open_in_place(server().url(table="t", **change), table)})
+    assert "wrong" not in str(caught.value)
+    assert "secret" not in str(caught.value)
+    assert caught.value.__suppress_context__
+
+
+def test_the_password_may_come_from_where_libpq_takes_it(names, monkeypatch):
+    table, address = names
+    monkeypatch.setenv("PGPASSWORD", READER_PASSWORD)
+    with own_engine((table, re.sub(":[^:@]+@", "@", address))) as engine:
+        assert counted(engine, table) == {(): [300_000]}
+
+
+def test_an_owner_is_refused_unless_told(names):
+    table, _ = names
+    source = server().url(table="names", user=OWNER, password=OWNER_PASSWORD)
+    with pytest.raises(ParameterError, match="allow_writing_role"):
+        PostgresEngine({"names": open_in_place(source, table)})
+    with own_engine((table, source), allow_writing_role=True) as engine:
+        assert counted(engine, table) == {(): [300_000]}
+
+
+@pytest.mark.parametrize(
+    "settings_of",
+    [{"sampling": "sha"}, {"work_mem": "much"}, {"work_mem": "1MB'; --"}, {"statement_timeout": 0}],
+    ids=str,
+)
+def test_settings_that_cannot_be_used_are_refused(settings_of):
+    with pytest.raises(ParameterError):
+        PostgresEngine({}, **settings_of)
+
+
+def test_threads_share_an_engine(names):
+    with own_engine(names) as engine, ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(lambda _: counted(engine, names[0]), range(8))) == [{(): [300_000]}] * 8
+
+
+@pytest.mark.parametrize("stored", ["text", 'text COLLATE "C"', 'text COLLATE "C.utf8"', "citext"])
+def test_text_is_compared_by_code_points_whatever_its_collation_says(stored):
+    server().execute(*LIKE_CITEXT)
+    words = ["a", "A", "a ", "B", "b", "é", "e\u0301", "ß", "ss", "_", "-", ""]
+    name = server().load(pa.table({"k": words * 2, "u": ["a", "A"] * len(words)}), types={"k": stored, "u": stored})
+    table = Table(
+        name="t", columns={"u": text(), "k": text()}, unit=UnitColumn("u"), limits=Limits(max_rows_per_unit=99)
+    )  # fmt: skip
+    with own_engine((table, server().url(table=name))) as engine:
+        found = by_place(engine.run(statement("SELECT COUNT(*) FROM t GROUP BY k", table), salt=SALT).open_for_noise())
+        assert {key for (key,) in found} == set(words)
+        for sql, kept in (("k < 'a'", {"A", "B", "_", "-", ""}), ("k IN ('A', 'E')", {"A"}), ("k LIKE 'A%'", {"A"})):
+            (count,) = counted(engine, table, f"SELECT COUNT(*) FROM t WHERE {sql}")[()][:1]
+            assert count == 2 * len(kept), sql
+    server().execute(f"DROP TABLE {name}", "DROP TYPE IF EXISTS citext CASCADE")
+
+
+LIKE_CITEXT = (
+    "CREATE TYPE citext",
+    "CREATE FUNCTION citextin(cstring) RETURNS citext AS 'textin' LANGUAGE internal IMMUTABLE STRICT",
+    "CREATE FUNCTION citextout(citext) RETURNS cstring AS 'textout' LANGUAGE internal IMMUTABLE STRICT",
+    "CREATE TYPE citext (INPUT = citextin, OUTPUT = citextout, LIKE = text, CATEGORY = 'S', COLLATABLE = true)",
+    "CREATE CAST (citext AS text) WITHOUT FUNCTION AS IMPLICIT",
+    "CREATE FUNCTION folded(citext, citext) RETURNS boolean AS 'SELECT lower($1::text) = lower($2::text)' LANGUAGE sql",
+    "CREATE OPERATOR = (LEFTARG = citext, RIGHTARG = citext, PROCEDURE = folded)",
+)
+"""What the extension of that name makes, of which the server of the tests has none."""
+
+
+def test_times_are_those_of_utc_whatever_zone_the_role_is_in():
+    moments = pa.table({"at": ["2026-01-31 23:30:00-05", "2026-02-01 00:00:00+00", "infinity", None]})
+    name = server().load(moments, types={"at": "timestamptz"})
+    server().execute(f"ALTER ROLE {READER} SET TimeZone = 'Asia/Kathmandu'")
+    table = Table(name="t", columns={"at": timestamp()})
+    with own_engine((table, server().url(table=name))) as engine:
+        asked = statement("SELECT COUNT(*) FROM t GROUP BY at", table)
+        found = by_place(engine.run(asked, salt=SALT).open_for_noise())
+    server().execute(f"ALTER ROLE {READER} RESET ALL")
+    assert {key for (key,) in found} == {datetime.fromisoformat(day) for day in ("2026-02-01 04:30", "2026-02-01")}
+
+
+def test_names_of_columns_never_collide_with_the_engines_own():
+    for name in ("u", "unit", "c0", "k0", "n", "x", "entries", "list k0", 'say "x"', "c:x", "é\u0301", "select"):
+        declared = Table(
+            name=name, columns={name: text(values=["x", "y"]), f"{name} 2": integer(0, 9)}, unit=UnitColumn(name),
+            limits=Limits(max_rows_per_unit=1),
+        )  # fmt: skip
+        asked = Statement(
+            rows=Source(declared), keys=(KeyColumn(name=name, values=("x", "y")),), measures=(RowCount(),),
+            limits=Limits(max_rows_per_unit=2),
+        )  # fmt: skip
+        data = pa.table({name: ["x", "x", "x", "y", None], f"{name} 2": [1, 2, 3, 4, 5]})
+        assert by_place(found("postgres", asked, {name: data})) == {("x",): [2], ("y",): [1]}
+
+
+@given(st.randoms(use_true_random=False))
+@settings(max_examples=10, suppress_health_check=list(HealthCheck))
+def test_the_engines_own_hash_keeps_as_many_groups(random):
+    """Which of them differs; how many units have a group does not, where only groups are limited."""
+    rows = [(random.choice("abc"), random.choice("xyz"), 1) for _ in range(random.randrange(30))]
+    table = visits(max_rows_per_unit=99)
+    asked = Statement(
+        rows=Source(table), keys=(KeyColumn(name="k", values=("x", "y", "z")),), measures=(UnitCount(),),
+        limits=Limits(max_groups_per_unit=random.randrange(1, 4)),
+    )  # fmt: skip
+    expected = by_place(found("reference", asked, visited(*rows)))
+    engine = postgres_tables.engine({"visits": (table, open_source(visited(*rows)))}, sampling="native")
+    counts = by_place(engine.run(asked, salt=SALT).open_for_noise())
+    assert sum(map(sum, counts.values())) == sum(map(sum, expected.values()))
+
+
+def test_text_that_no_database_can_read_is_an_error_without_it():
+    table, condition = visits(max_rows_per_unit=9), Compare(Comparison.EQUAL, ColumnRef("k"), Literal("\ud800"))
+    asked = Statement(rows=Filter(Source(table), condition), keys=(), measures=(RowCount(),))
+    with pytest.raises(EngineError):
+        found("postgres", asked, BUSY)
+
+
+def test_the_sql_that_people_read_says_no_salt_and_names_tables_as_the_policy_does():
+    part = Part(child=Source(PEOPLE), by="sex", values=("f", "m"), value="f", max_parts_per_unit=1, salt=SALT)
+    asked = replace(statement(QUESTION, PEOPLE), rows=part)
+    shown = started("postgres", asked, pa.Table.from_pylist(RECORDS)).sql(asked)
+    assert 'FROM "people"' in shown
+    assert SALT not in shown
+
+
+def test_a_session_asks_a_policy_file(names, tmp_path):
+    (tmp_path / "names.toml").write_text(
+        'version = "1"\n[unit]\nname = "name"\n[tables.names]\nunit = "row"\n'
+        f'source = "{names[1]}"\n[tables.names.columns.k]\ntype = "text"\n'
+    )
+    with sf.Session(tmp_path / "names.toml", budget=sf.NO_GUARANTEE) as session:
+        release = session.sql("SELECT COUNT(*) AS n FROM names WHERE k = 'canary 7'", epsilon=1_000)
+    assert round(release["n"][0].value) == 1
+    assert READER_PASSWORD not in str(release.receipt)

@@ -1,14 +1,24 @@
 """Each seeded bug must make the suite fail, and the same tests must pass without it."""
 
 import pytest
-from tests.mutations import accounting, audit, engines, engines_in_sql, house, mechanisms, noise, plans, sessions
+from tests.mutations import (
+    accounting,
+    audit,
+    engines,
+    engines_elsewhere,
+    engines_in_sql,
+    house,
+    mechanisms,
+    noise,
+    plans,
+    sessions,
+)
 from tests.mutations.mutants import Mutant, run_suite
 
-MUTANTS = tuple(
-    mutant
-    for module in (accounting, audit, engines, engines_in_sql, house, mechanisms, noise, plans, sessions)
-    for mutant in module.MUTANTS
-)
+MODULES = (
+    accounting, audit, engines, engines_elsewhere, engines_in_sql, house, mechanisms, noise, plans, sessions,
+)  # fmt: skip
+MUTANTS = tuple(mutant for module in MODULES for mutant in module.MUTANTS)
 
 
 @pytest.mark.mutation

@@ -10,6 +10,7 @@ from functools import partial
 from itertools import combinations
 from operator import add
 
+from tests.engines import postgres_tables
 from tests.statements_of import statement
 from tests.strategies import database, pick, policy, stored
 
@@ -32,6 +33,12 @@ ENGINES = {
     "polars": PolarsEngine,
     "polars with its own hash": partial(PolarsEngine, sampling="native"),
 }
+DATABASES = {
+    "postgres": postgres_tables.engine,
+    "postgres with its own hash": partial(postgres_tables.engine, sampling="native"),
+}
+"""Engines into which rows have to be put first."""
+
 PREPARED = ", prepared"
 """What the name of an engine ends with whose tables are prepared."""
 
@@ -134,7 +141,7 @@ def answer(drawn, rows_of, engine="reference"):
 
 def sums_of(statement, sources, engine, *, salt=SALTS[0]):
     """What an engine finds: the measures of each group, or of each cell of a group; zeros left out."""
-    running = ENGINES[engine.removesuffix(PREPARED)](sources)
+    running = opened(statement, sources, engine.removesuffix(PREPARED))
     try:
         for table in tables_of(statement.rows) if engine.endswith(PREPARED) else ():
             running.prepare(table)
@@ -144,6 +151,13 @@ def sums_of(statement, sources, engine, *, salt=SALTS[0]):
     places = list(zip(*found.keys, *(() if found.cells is None else (found.cells,)), strict=True)) or [()]
     amounts = zip(*(column.tolist() for column in found.amounts), strict=True)
     return {place: added for place, added in zip(places, amounts, strict=False) if any(added)}
+
+
+def opened(statement, sources, engine):
+    """An engine over sources by the names of tables."""
+    if engine in DATABASES:
+        return DATABASES[engine]({table.name: (table, sources[table.name]) for table in tables_of(statement.rows)})
+    return ENGINES[engine](sources)
 
 
 def moves(first, second, index):

@@ -7,6 +7,7 @@ from random import Random
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.engines import postgres_tables
 from tests.query.brute_force import (
     PREPARED,
     added,
@@ -24,7 +25,7 @@ from tests.query.brute_force import (
 from sfumato.query.relations import Part, Source
 from sfumato.query.stability import moved_rows
 
-MORE = 4 if os.environ.get("SFUMATO_FULL_SIZE") else 1
+MORE = 6 if os.environ.get("SFUMATO_FULL_SIZE") else 1
 CHUNKS = 20
 """Trials come in so many chunks, which run on all cores."""
 
@@ -37,7 +38,7 @@ def trials(chunk, count):
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_no_unit_moves_a_measure_further_than_is_claimed_on_two_engines_which_agree(chunk):
-    for drawn in trials(chunk, 2_000):
+    for drawn in trials(chunk, 1_400):
         assert_same_within(drawn, "duckdb")
 
 
@@ -56,6 +57,18 @@ def test_no_unit_moves_a_measure_further_on_polars_which_gives_the_same(chunk):
 def test_no_unit_moves_a_measure_further_on_polars_with_its_own_hash():
     for drawn in trials(3, 2_000):
         assert_all_within(drawn, "polars with its own hash")
+
+
+def test_no_unit_moves_a_measure_further_on_postgres_which_gives_the_same():
+    with postgres_tables.started():
+        for drawn in trials(4, 1_000):
+            assert_same_within(drawn, "postgres")
+
+
+def test_no_unit_moves_a_measure_further_on_postgres_with_its_own_hash():
+    with postgres_tables.started():
+        for drawn in trials(5, 300):
+            assert_all_within(drawn, "postgres with its own hash")
 
 
 @pytest.mark.parametrize("stored", ["", PREPARED])

@@ -112,6 +112,8 @@ class Connection:
         try:
             if is_read:
                 cursor.execute("ROLLBACK")
+            else:
+                cursor.adbc_cancel()  # else the server would go on computing for nobody
             cursor.close()
         except FAILURES:
             is_read = False
@@ -138,6 +140,10 @@ class Transaction:
         self._cursor.execute(query, list(parameters) or None)
         found: list[tuple[Any, ...]] = self._cursor.fetchall()
         return found
+
+    def set(self, name: str, value: str) -> None:
+        """Set something for what is asked next in this transaction."""
+        self.rows("SELECT set_config($1, $2, true)", (name, value))
 
     def batches(self, query: str) -> Generator[Any, None, None]:
         """The answer to a query, as Arrow batches while they come; at the end it is certain that it was all of it.

@@ -3,6 +3,7 @@
 ANSI is on, times have no zone or are in UTC, text is what its bytes are, and no text of SQL is anything but SQL.
 """
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from importlib import import_module
@@ -74,8 +75,9 @@ class OwnSession:
         self._application, origin = (None, session) if master is None else _started(master)
         self._views = {name: _view(frame, origin) for name, frame in frames.items()}
         self.spark = _connected(remote) if remote is not None else _cloned(origin)
-        for name, value in SETTINGS.items():
-            if self.spark.conf.get(name, None) != value:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # one of them is deprecated, but there
+            for name, value in SETTINGS.items():
                 self.spark.conf.set(name, value)
         self.spark.catalog.tableExists("sfumato")  # only now what the other session has is copied
         for view in self._views.values():

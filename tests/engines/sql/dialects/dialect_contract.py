@@ -5,6 +5,7 @@ A dialect opts in by a fixture `values_of`, which computes some terms over the r
 
 import math
 from decimal import Decimal
+from hashlib import md5
 
 import pyarrow as pa
 import pytest
@@ -20,11 +21,12 @@ from tests.strategies import POISON
 from sfumato.engines.mixing import unmixed
 from sfumato.engines.scalars import evaluate
 from sfumato.engines.sql.casts import lower_typed
+from sfumato.engines.sql.queries import window
 from sfumato.engines.sql.scalars import lower_expression
 from sfumato.engines.sql.terms import cast, column, figure, function, text
 from sfumato.engines.values import typed
 from sfumato.errors import ParameterError
-from sfumato.query.expressions import Call, Literal
+from sfumato.query.expressions import Call, ColumnRef
 from sfumato.query.functions import MAX_TEXT, Function
 from sfumato.query.inference import facts_of
 from sfumato.query.kinds import TIMES, Kind
@@ -34,9 +36,11 @@ TEXTS = (*POISON, *WORDS, *(row[0] for row in (*NUMBERS_AS_READ, *BOOLEANS_AS_RE
 WHOLE = (0, 1, -1, 2**63 - 1, -(2**63), 2**53 + 1)
 DOUBLES = (0.0, -0.0, 0.5, -2.5, 1e19, 2.0**63, -(2.0**63), 1e300, math.nan, math.inf, -math.inf, 0.49999999999999994)
 EXTREMES = (
-    0.0, 5e-324, 1e-310, 2.2250738585072014e-308, 1e-200, 2.0**-538, 2.0**-537, 1e-150, 0.1, 0.5, 1.0, 3.0, 1e150, 2.0**512,
-    1e200, 8.98846567431158e307, 1.7976931348623157e308, math.inf,
+    0.0, 5e-324, 1e-310, 2.2250738585072014e-308, 1e-200, 2.0**-538, 2.0**-537, 1e-150, 0.1, 0.5, 1.0, 3.0, 1e150,
+    2.0**512, 1e200, 8.98846567431158e307, 1.7976931348623157e308, math.inf,
 )  # fmt: skip
+ENDS = (*EXTREMES, 708.5, 709.782712893384, 709.7827128933841, 740.0, 745.13, 745.14)
+X, Y = ColumnRef("float 1"), ColumnRef("float 2")
 WRITTEN = (
     0.1, -0.001, 1e-4, 1.25e-5, 1.5e-7, 1e16, 1.5e16, 9007199254740992.0, 9.1e15, 1.5e300, 1e-100, 123456789.125, 1e22,
     1e15 + 0.5, 1000000000000000.1, -4503599627370497.5, math.inf, -math.inf, 2.2250738585072014e-308,
@@ -104,16 +108,17 @@ class DialectContract:
     def test_doubles_at_both_ends_are_computed_with_as_ieee_754_says(self, values_of, function_):
         signed = [sign * value for value in EXTREMES for sign in (1.0, -1.0)]
         pairs = [(x, y) for x in signed for y in signed]
-        both = Call(function_, (ColumnOf(0), ColumnOf(1)))
-        (found,) = values_of([lower_expression(both, FACTS, NAMES).settled], pa.table({"c2": [x for x, _ in pairs], "c3": [y for _, y in pairs]}))
+        both = Call(function_, (X, Y))
+        term = lower_expression(both, FACTS, NAMES).settled
+        (found,) = values_of([term], pa.table({"c2": [x for x, _ in pairs], "c3": [y for _, y in pairs]}))
         for (x, y), value in zip(pairs, found, strict=True):
             expected = evaluate(both, {"float 1": x, "float 2": y})
             assert same(value, expected, exactly=function_ not in INEXACT), (x, y)
 
     @pytest.mark.parametrize("function_", [Function.EXP, Function.SQRT, Function.LN, Function.LOG10])
     def test_functions_of_doubles_never_fail_at_their_ends(self, values_of, function_):
-        values = [sign * value for value in (*EXTREMES, 709.782712893384, 709.7827128933841, 745.13, 745.14, 740.0, 708.5) for sign in (1.0, -1.0)]
-        one = Call(function_, (ColumnOf(0),))
+        values = [sign * value for value in ENDS for sign in (1.0, -1.0)]
+        one = Call(function_, (X,))
         (found,) = values_of([lower_expression(one, FACTS, NAMES).settled], pa.table({"c2": values}))
         for x, value in zip(values, found, strict=True):
             assert same(value, evaluate(one, {"float 1": x}), exactly=False), x
@@ -121,12 +126,13 @@ class DialectContract:
     @pytest.mark.parametrize("storage", STORED)
     def test_a_stored_value_is_read_as_python_reads_it(self, values_of, storage):
         cells, columns = STORED[storage], [Column(kind=kind) for kind in Kind]
+        if storage in {"DATE", "TIMESTAMP"}:
+            columns = [one for one in columns if one.kind in {Kind.TEXT, *TIMES}]
         found = values_of([lower_typed("v", declared, storage) for declared in columns], pa.table({"v": cells}))
         for declared, values in zip(columns, found, strict=True):
             for value, stored in zip(values, cells.to_pylist(), strict=True):
-                if declared.kind in TIMES or storage not in {"DATE", "TIMESTAMP"} or declared.kind is Kind.TEXT:
-                    if declared.kind is not Kind.TEXT or storage not in {"FLOAT", "DOUBLE"}:
-                        assert same(value, typed(stored, declared)), (stored, declared.kind)
+                if not (declared.kind is Kind.TEXT and storage in {"FLOAT", "DOUBLE"}):
+                    assert same(value, typed(stored, declared)), (stored, declared.kind)
 
     def test_a_double_is_written_as_python_writes_it(self, values_of):
         (found,) = values_of([lower_typed("v", Column(kind=Kind.TEXT), "DOUBLE")], pa.table({"v": WRITTEN}))
@@ -169,16 +175,10 @@ class DialectContract:
 
     def test_hashes_are_in_the_order_of_their_text(self, values_of):
         words = [str(n) for n in range(50)]
-        order = function("ROW_NUMBER")
-        from hashlib import md5
-
-        from sfumato.engines.sql.queries import window
-
-        ranked = window(order, [], [function("md5_text", column("v"))])
-        (found,) = values_of([ranked], pa.table({"v": words}))
+        ranked = window(function("ROW_NUMBER"), [], [function("md5_text", column("v"))])
+        found, shown = values_of([cast(ranked, "BIGINT"), column("v")], pa.table({"v": words}))
         by_hash = sorted(words, key=lambda word: md5(word.encode(), usedforsecurity=False).hexdigest())
-        assert sorted(found) == list(range(1, 51))
-        assert [word for _, word in sorted(zip(found, words, strict=True))] == by_hash or len(found) == 50
+        assert [word for _, word in sorted(zip(found, shown, strict=True))] == by_hash
 
     def test_its_own_hash_is_in_no_order_of_its_parts(self, values_of):
         units, keys = range(400), range(5)
@@ -186,13 +186,3 @@ class DialectContract:
         (found,) = values_of([function("native_hash", text("salt"), column("u"), column("k"))], data)
         least = [min(keys, key=lambda k: found[5 * u + k]) for u in units]
         assert all(40 <= least.count(k) <= 125 for k in keys)  # 80 are expected, give or take 8
-
-
-def ColumnOf(place):
-    from sfumato.query.expressions import ColumnRef
-
-    return ColumnRef(f"float {place + 1}")
-
-
-def unused(value=Literal):
-    return value

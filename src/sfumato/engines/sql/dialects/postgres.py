@@ -10,11 +10,12 @@ from sqlglot import exp
 from sqlglot.generators.postgres import PostgresGenerator
 
 from sfumato.engines.sql.dialects.dialect import Dialect, Idioms, native, writing
-from sfumato.engines.sql.dialects.postgres_doubles import DOUBLES, under_names
+from sfumato.engines.sql.dialects.postgres_doubles import DOUBLES
+from sfumato.engines.sql.dialects.postgres_names import Under, once, under_names, write_under
 from sfumato.engines.sql.dialects.postgres_ranges import magnitude
 from sfumato.engines.sql.dialects.postgres_texts import TEXTS
 from sfumato.engines.sql.dialects.postgres_times import TIMES
-from sfumato.engines.sql.terms import Sql, between, case, cast, figure, named, operation
+from sfumato.engines.sql.terms import Sql, between, case, cast, figure, operation
 from sfumato.engines.values import MAX_INT64, MIN_INT64
 
 _MAX_INT32: Final = 2**31 - 1
@@ -36,7 +37,7 @@ def _sum(value: Sql) -> Sql:
 
 
 def _whole_of_wide(value: Sql) -> Sql:
-    return named(value, lambda x: case([(between(x, figure(MIN_INT64), figure(MAX_INT64)), cast(x, "BIGINT"))]))
+    return once(value, lambda x: case([(between(x, figure(MIN_INT64), figure(MAX_INT64)), cast(x, "BIGINT"))]))
 
 
 def _power_of_two(bits: Sql) -> Sql:
@@ -85,7 +86,7 @@ IDIOMS: Final[Idioms] = {
 
 
 class _Writer(PostgresGenerator):
-    TRANSFORMS = {**PostgresGenerator.TRANSFORMS, **writing(IDIOMS)}  # noqa: RUF012 # as the library declares it
+    TRANSFORMS = {**PostgresGenerator.TRANSFORMS, **writing(IDIOMS), Under: write_under}  # noqa: RUF012 # as the library declares it
     TYPE_MAPPING = {**PostgresGenerator.TYPE_MAPPING, exp.DType.INT128: "NUMERIC"}  # noqa: RUF012 # the same
 
     def literal_sql(self, expression: exp.Literal) -> str:

@@ -6,7 +6,7 @@ from typing import Final
 from sqlglot import exp
 
 from sfumato.engines.sql.dialects.dialect import Idioms, native
-from sfumato.engines.sql.dialects.postgres_doubles import under_names
+from sfumato.engines.sql.dialects.postgres_names import once, under_names
 from sfumato.engines.sql.terms import (
     TYPES,
     Sql,
@@ -19,7 +19,6 @@ from sfumato.engines.sql.terms import (
     double,
     figure,
     function,
-    named,
     negated,
     operation,
     text,
@@ -53,7 +52,7 @@ def _read_as(value: Sql, to: str) -> Sql:
 def _double_of_text(value: Sql) -> Sql:
     """Of a number whose form was told; a numeric as it is, where the doubles are not left."""
     if isinstance(value, exp.Anonymous) and value.name == "text_of_decimal":
-        return named(value.expressions[0], _double_of_decimal)
+        return once(value.expressions[0], _double_of_decimal)
     return _named_text(value, _double_or_beyond)
 
 
@@ -96,7 +95,7 @@ def _whole_of_double(value: Sql) -> Sql:
         fits = all_of([operation(exp.GTE, x, double(_LEAST_WHOLE)), operation(exp.LT, x, double(_ABOVE_WHOLE))])
         return case([(fits, cast(x, "BIGINT"))])
 
-    return named(value, whole)
+    return once(value, whole)
 
 
 def _is_match(value: Sql, pattern: Sql) -> Sql:
@@ -123,7 +122,7 @@ def _joined_within(*texts: Sql) -> Sql:
     def joined(pieces: list[Sql], rest: list[Sql]) -> Sql:
         if rest:
             first, *others = rest
-            return named(first, lambda x: joined([*pieces, x], others))
+            return once(first, lambda x: joined([*pieces, x], others))
         length: Sql = figure(0)
         for piece in pieces:
             length = operation(exp.Add, length, cast(function("LENGTH", piece), "BIGINT"))

@@ -7,7 +7,8 @@ from typing import Final
 from sqlglot import exp
 
 from sfumato.engines.sql.dialects.dialect import Idioms, native
-from sfumato.engines.sql.terms import Sql, between, case, cast, constant, figure, named, operation, text
+from sfumato.engines.sql.dialects.postgres_names import once
+from sfumato.engines.sql.terms import Sql, between, case, cast, constant, figure, operation, text
 from sfumato.query.kinds import Kind
 
 _FIRST: Final = date.min
@@ -45,11 +46,11 @@ def _if_days(moment: Sql, days: Sql, later: Sql, *, beyond: int = 0) -> Sql:
 
 
 def _days_after_date(day: Sql, days: Sql) -> Sql:
-    return named(day, lambda x: named(days, lambda n: _if_days(x, n, operation(exp.Add, x, n))))
+    return once(day, lambda x: once(days, lambda n: _if_days(x, n, operation(exp.Add, x, n))))
 
 
 def _days_after_time(moment: Sql, days: Sql) -> Sql:
-    return named(moment, lambda x: named(days, lambda n: _if_days(x, n, _later(x, days=n))))
+    return once(moment, lambda x: once(days, lambda n: _if_days(x, n, _later(x, days=n))))
 
 
 def _seconds_after_time(moment: Sql, seconds: Sql) -> Sql:
@@ -58,7 +59,7 @@ def _seconds_after_time(moment: Sql, seconds: Sql) -> Sql:
         moved = _later(x, days=cast(days, "INTEGER"), seconds=cast(rest, "DOUBLE"))
         return _if_days(x, days, moved, beyond=1)
 
-    return named(moment, lambda x: named(seconds, lambda n: later(x, n)))
+    return once(moment, lambda x: once(seconds, lambda n: later(x, n)))
 
 
 def _months_after_time(moment: Sql, months: Sql) -> Sql:
@@ -70,7 +71,7 @@ def _months_after_time(moment: Sql, months: Sql) -> Sql:
         reached = operation(exp.Add, place, months)
         return case([(between(reached, figure(_FIRST_MONTH), figure(_LAST_MONTH)), _later(x, months=months))])
 
-    return named(moment, later)
+    return once(moment, later)
 
 
 def _later(moment: Sql, *, months: Sql | None = None, days: Sql | None = None, seconds: Sql | None = None) -> Sql:
@@ -83,7 +84,7 @@ def _later(moment: Sql, *, months: Sql | None = None, days: Sql | None = None, s
 def within_the_years(moment: Sql, kind: Kind) -> Sql:
     """A day or a time of the years 1 to 9999; any other, infinity included, is NULL."""
     first, last = map(constant, _ENDS[kind])
-    return named(moment, lambda x: case([(between(x, first, last), x)]))
+    return once(moment, lambda x: case([(between(x, first, last), x)]))
 
 
 TIMES: Final[Idioms] = {

@@ -172,7 +172,7 @@ class _Writer(SparkGenerator):
     TRANSFORMS = {  # noqa: RUF012 # as the library declares it
         **SparkGenerator.TRANSFORMS,
         **writing(IDIOMS),
-        exp.TryCast: lambda generator, node: generator.cast_sql(node, safe_prefix="TRY_"),
+        exp.TryCast: lambda writer, node: writer.cast_sql(node, safe_prefix="TRY_"),
     }
     TYPE_MAPPING = {  # noqa: RUF012 # the same
         **SparkGenerator.TYPE_MAPPING,

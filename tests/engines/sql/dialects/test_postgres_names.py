@@ -1,0 +1,40 @@
+import pyarrow as pa
+from sqlglot import exp
+from tests.engines.in_postgres import values_of
+
+from sfumato.engines.sql.dialects.postgres import sql
+from sfumato.engines.sql.dialects.postgres_names import once, under_names
+from sfumato.engines.sql.terms import column, double, figure, function, operation
+
+V = column("v")
+
+
+def twice(value):
+    return operation(exp.Add, value, value)
+
+
+def test_a_small_value_is_written_as_often_as_it_is_read():
+    assert sql(once(operation(exp.Mul, V, figure(2)), twice)) == '("v" * 2) + ("v" * 2)'
+
+
+def test_a_large_one_and_one_that_will_be_is_written_once():
+    large = V
+    for number in range(10):
+        large = operation(exp.Add, large, figure(number))
+    assert sql(once(large, twice)).count('"v"') == 1
+    assert sql(once(function("double_product", V, V), twice)).count('OFFSET 0) AS "n")') >= 1
+    assert values_of([once(large, twice)], pa.table({"v": [1, None]})) == [[92, None]]
+
+
+def test_names_hide_those_further_out():
+    inner = under_names({"a": operation(exp.Add, column("a"), figure(1))}, column("a"))
+    assert values_of([under_names({"a": V}, inner)], pa.table({"v": [1]})) == [[2]]
+
+
+def test_a_chain_of_what_is_much_sql_grows_with_its_length_alone():
+    chain, lengths = V, []
+    for _ in range(3):
+        for _ in range(5):
+            chain = function("double_product", chain, double(7.0))
+        lengths.append(len(sql(chain)))
+    assert lengths[2] - lengths[1] == lengths[1] - lengths[0] < 20_000

@@ -1,0 +1,140 @@
+import pytest
+from tests.engines.in_postgres import connection
+from tests.engines.postgres_server import READER, server
+
+from sfumato.engines.postgres_address import address_of
+from sfumato.engines.postgres_catalogue import check_server, stored
+from sfumato.errors import ParameterError
+from sfumato.privacy.neighbors import UnitColumn
+from sfumato.query.schema import Limits, Table, date, integer, text
+
+SCHEMAS = ("one", "two")
+VISITS = Table(name="visits", columns={"who": text(), "Day": date()})
+STORED = 'CREATE TABLE one.visits (who text, "Day" date, mood mood, w money, v point, id serial PRIMARY KEY)'
+
+
+@pytest.fixture(scope="module", autouse=True)
+def tables():
+    """Two schemas with a table of one name, and what may be wrong with one."""
+    made = server()
+    made.execute(
+        "CREATE TYPE mood AS ENUM ('sad', 'happy')", "CREATE DOMAIN word AS text", "CREATE DOMAIN name2 AS word"
+    )
+    for schema in (*SCHEMAS, "hidden"):
+        made.execute(f"CREATE SCHEMA {schema}", f"GRANT USAGE ON SCHEMA {schema} TO {READER}")
+    made.execute(
+        STORED,
+        'CREATE VIEW two.visits AS SELECT who, "Day" FROM one.visits',
+        "CREATE TABLE one.names (who name2, feels mood, at timestamptz, x double precision, j json)",
+        'CREATE TABLE one."a""b; --" ("c""d; --" integer)',
+        "CREATE TABLE one.written (who text)",
+        "CREATE TABLE one.unseen (who text, secret text)",
+        "CREATE TABLE hidden.unseen (who text)",
+        f"GRANT SELECT ON one.visits, two.visits, one.names, one.written, hidden.unseen TO {READER}",
+        f'GRANT SELECT ON one."a""b; --" TO {READER}',
+        f"GRANT SELECT (who) ON one.unseen TO {READER}",
+        f"GRANT UPDATE (who) ON one.written TO {READER}",
+        f"REVOKE USAGE ON SCHEMA hidden FROM {READER}",
+    )  # fmt: skip
+    yield
+    made.execute(
+        *(f"DROP SCHEMA {schema} CASCADE" for schema in (*SCHEMAS, "hidden")),
+        "DROP TYPE mood",
+        "DROP DOMAIN word CASCADE",
+    )
+
+
+def looked_up(name, table=VISITS, *, path='["one", "public"]', may_write=False):
+    address = address_of(f"postgresql://db/hospital?table={name}")
+    with connection().transaction() as asked:
+        return stored(asked, address, table, path=path, may_write=may_write)
+
+
+@pytest.mark.parametrize(("name", "schema"), [("visits", "one"), ("one.visits", "one"), ("two.visits", "two")])
+def test_a_table_or_a_view_is_found_in_its_schema_or_by_the_path(name, schema):
+    found = looked_up(name)
+    assert (found.name.db, found.name.name) == (schema, "visits")
+    assert found.storage == {"who": "VARCHAR", "Day": "DATE"}
+
+
+def test_a_name_in_two_schemas_of_the_path_is_refused_with_both():
+    with pytest.raises(ParameterError, match=r"schema\.name: there is one in one, two"):
+        looked_up("visits", path='["one", "two"]')
+
+
+@pytest.mark.parametrize("name", ["nosuch", "Visits", "three.visits", "two.names"])
+def test_a_table_that_is_not_there_is_refused(name):
+    with pytest.raises(ParameterError, match="names no table or view"):
+        looked_up(name)
+
+
+def test_names_come_from_the_catalog_whatever_is_in_them():
+    declared = Table(name="t", columns={'c"d; --': integer()})
+    found = looked_up("%22a%22%22b;%20--%22".replace("%22a", "one.%22a"), declared)
+    assert found.query.sql("postgres") == (
+        'SELECT CAST("c""d; --" AS BIGINT) AS "c""d; --" FROM "one"."a""b; --" AS "r"'
+    )
+
+
+def test_domains_and_enumerations_are_read_as_what_they_are_over():
+    table = Table(name="names", columns={"who": text(), "feels": text(), "at": date()})
+    assert looked_up("names", table).storage == {"who": "VARCHAR", "feels": "VARCHAR", "at": "TIMESTAMP"}
+
+
+@pytest.mark.parametrize(
+    ("name", "columns", "words"),
+    [
+     ("visits", {"nosuch": text()}, "is no column of t"), ("visits", {"day": text()}, "case included"),
+     ("visits", {"v": text()}, "is stored as point"), ("visits", {"w": text()}, "is stored as money"),
+     ("names", {"j": text()}, "is stored as json"), ("visits", {"Day": text()}, "declare it as a date"),
+     ("names", {"at": text()}, "is stored as timestamp with time zone"),
+     ("unseen", {"secret": text()}, "GRANT SELECT")],
+)  # fmt: skip
+def test_a_column_that_cannot_be_read_as_declared_is_refused_with_the_fix(name, columns, words):
+    with pytest.raises(ParameterError, match=words):
+        looked_up(name, Table(name="t", columns=columns))
+
+
+def test_units_that_are_doubles_are_refused():
+    table = Table(name="t", columns={"x": text()}, unit=UnitColumn("x"), limits=Limits(max_rows_per_unit=1))
+    with pytest.raises(ParameterError, match="cast the ids"):
+        looked_up("names", table)
+
+
+def test_a_right_to_read_one_column_is_enough_for_it():
+    assert looked_up("unseen", Table(name="t", columns={"who": text()})).storage == {"who": "VARCHAR"}
+
+
+def test_a_schema_that_may_not_be_used_is_refused_with_the_fix():
+    with pytest.raises(ParameterError, match="GRANT USAGE ON SCHEMA hidden"):
+        looked_up("hidden.unseen")
+
+
+def test_a_role_that_may_write_as_much_as_one_column_is_refused_unless_told():
+    table = Table(name="t", columns={"who": text()})
+    with pytest.raises(ParameterError, match="allow_writing_role"):
+        looked_up("written", table)
+    assert looked_up("written", table, may_write=True).name.name == "written"
+
+
+class Answering:
+    """A server that says so of itself."""
+
+    def __init__(self, *row):
+        self.row = row
+
+    def rows(self, _):
+        return [self.row]
+
+
+@pytest.mark.parametrize(
+    ("row", "words"), [((150018, "15.18", "UTF8"), "16 or newer"), ((180004, "18.4", "SQL_ASCII"), "ENCODING 'UTF8'")]
+)
+def test_a_server_that_is_old_or_of_another_encoding_is_refused(row, words):
+    with pytest.raises(ParameterError, match=words):
+        check_server(Answering(*row), "postgresql://db/hospital")
+
+
+def test_the_server_of_the_tests_is_none_of_those():
+    with connection().transaction() as asked:
+        check_server(asked, "postgresql://db/hospital")

@@ -1,0 +1,58 @@
+"""Seeded bugs of the engines where the data is, and of Polars."""
+
+from tests.mutations.mutants import Mutant
+
+MUTANTS = (
+    Mutant(
+        name="in Polars values are not clamped",
+        edits=(
+            (
+                "engines/frames/steps.py",
+                "return value.value.clip(pl.lit(steps.lower, pl.Int64), pl.lit(steps.upper, pl.Int64))",
+                "return value.value",
+            ),
+        ),
+        tests=("tests/engines/frames/test_steps.py",),
+    ),
+    Mutant(
+        name="in Polars nobody is above a limit of groups",
+        edits=(("engines/frames/bounding.py", "yield pl.col(_GROUPS) > most", "yield pl.col(_GROUPS) > most + 1"),),
+        tests=("tests/engines/frames/test_bounding.py",),
+    ),
+    Mutant(
+        name="in Polars a quotient depends on how many rows there are",
+        edits=(("engines/frames/arithmetic.py", "then(x / x.clip(y, y))", "then(x / y)"),),
+        tests=("tests/engines/frames/test_arithmetic.py",),
+    ),
+    Mutant(
+        name="in PostgreSQL a question may write",
+        edits=(("engines/postgres_connection.py", "REPEATABLE READ READ ONLY", "REPEATABLE READ"),),
+        tests=("tests/engines/test_postgres_connection.py",),
+    ),
+    Mutant(
+        name="in PostgreSQL a question reads several moments",
+        edits=(("engines/postgres_connection.py", "REPEATABLE READ READ ONLY", "READ COMMITTED READ ONLY"),),
+        tests=("tests/engines/test_postgres_connection.py",),
+    ),
+    Mutant(
+        name="in PostgreSQL a role that could change tables is taken",
+        edits=(("engines/postgres_catalogue.py", "if writes and not may_write:", "if False:"),),
+        tests=("tests/engines/test_postgres_catalogue.py",),
+    ),
+    Mutant(
+        name="in PostgreSQL the engine's own hash prefers some groups",
+        edits=(
+            (
+                "engines/sql/dialects/postgres.py",
+                'return native("HASHINT8EXTENDED", native("HASH_RECORD_EXTENDED", native("ROW", *values), seed), seed)',
+                'return native("HASH_RECORD_EXTENDED", native("ROW", *values), seed)',
+            ),
+        ),
+        tests=("tests/engines/sql/dialects/test_postgres.py",),
+    ),
+    Mutant(
+        name="tables of several engines are joined by the first of them",
+        edits=(("session/several_engines.py", "if len(names) > 1:", "if False:"),),
+        tests=("tests/session/test_several_engines.py",),
+    ),
+)

@@ -1,0 +1,30 @@
+"""Questions that are answered, on Spark: some of them, or with SFUMATO_FULL_SIZE all."""
+
+import os
+from functools import cache
+
+import pytest
+from tests.engines.spark_application import application
+from tests.query.worked import oracles
+from tests.query.worked.answers import ANSWERS
+from tests.query.worked.cases import shown
+from tests.query.worked.schema import database
+from tests.query.worked.test_worked_answers import (
+    test_where_limits_bind_the_answer_is_the_exact_bounded_one as check_answer,
+)
+
+import sfumato as sf
+
+EACH = 1 if os.environ.get("SFUMATO_FULL_SIZE") else 8
+
+
+@cache
+def session(name, _):
+    options = {"session": application()}
+    return sf.Session(database(name).policy, budget=sf.NO_GUARANTEE, engine="spark", engine_options=options)
+
+
+@pytest.mark.parametrize("case", ANSWERS[::EACH], ids=shown)
+def test_on_spark_the_answer_is_the_exact_bounded_one(case, monkeypatch):
+    monkeypatch.setattr(oracles, "session", session)
+    check_answer(case, "spark")
