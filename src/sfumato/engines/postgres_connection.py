@@ -7,8 +7,8 @@ from typing import Any, Final
 import adbc_driver_postgresql.dbapi as adbc
 import pyarrow as pa
 
-FAILURES: Final = (adbc.Error, pa.ArrowException, OSError, UnicodeError, MemoryError)
-"""What the driver raises; what it reads while it streams comes as an error of Arrow or of the operating system."""
+FAILURES: Final = (adbc.Error, pa.ArrowException, OSError, UnicodeError, MemoryError, RecursionError)
+"""What the driver raises, and what is made of SQL; what is read while it streams fails as Arrow or the system does."""
 
 _SETTINGS: Final = {
     "search_path": "pg_catalog, pg_temp",  # so that no function or operator of somebody else's is called

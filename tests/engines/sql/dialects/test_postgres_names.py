@@ -1,10 +1,12 @@
 import pyarrow as pa
+import pytest
 from sqlglot import exp
 from tests.engines.in_postgres import values_of
 
 from sfumato.engines.sql.dialects.postgres import sql
 from sfumato.engines.sql.dialects.postgres_names import once, under_names
 from sfumato.engines.sql.terms import column, double, figure, function, operation
+from sfumato.query.sizes import MAX_DEPTH
 
 V = column("v")
 
@@ -38,3 +40,11 @@ def test_a_chain_of_what_is_much_sql_grows_with_its_length_alone():
             chain = function("double_product", chain, double(7.0))
         lengths.append(len(sql(chain)))
     assert lengths[2] - lengths[1] == lengths[1] - lengths[0] < 20_000
+
+
+@pytest.mark.parametrize("idiom", ["double_sum", "double_product", "double_power"])
+def test_what_is_nested_as_deeply_as_it_may_be_is_written_and_computed(idiom):
+    deep = V
+    for _ in range(MAX_DEPTH):
+        deep = function(idiom, deep, V)
+    assert values_of([deep], pa.table({"v": [1.0]})) == [[41.0 if idiom == "double_sum" else 1.0]]
