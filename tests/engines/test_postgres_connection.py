@@ -15,6 +15,17 @@ def connection():
     made.close()
 
 
+@pytest.fixture
+def contrary_role():
+    """The role has settings of its own, all of them worse."""
+    others = {"TimeZone": "Asia/Kathmandu", "DateStyle": "SQL, DMY", "search_path": "two", "client_encoding": "LATIN1"}
+    others |= {"jit": "on", "standard_conforming_strings": "off", "transform_null_equals": "on"}
+    for other, worse in others.items():
+        server().execute(f"ALTER ROLE {READER} SET {other} = '{worse}'")
+    yield
+    server().execute(f"ALTER ROLE {READER} RESET ALL")
+
+
 def setting(asked, name):
     ((value,),) = asked.rows("SELECT current_setting($1)", (name,))
     return value
@@ -26,6 +37,7 @@ def end(asked):
     server().execute(f"SELECT pg_terminate_backend({process}, 60000)")
 
 
+@pytest.mark.usefixtures("contrary_role")
 @pytest.mark.parametrize(
     ("name", "value"),
     [("transaction_read_only", "on"), ("transaction_isolation", "repeatable read"), ("TimeZone", "UTC"), ("jit", "off"),
@@ -34,13 +46,19 @@ def end(asked):
      ("lock_timeout", "1min"), ("idle_in_transaction_session_timeout", "1min")],
 )  # fmt: skip
 def test_a_transaction_has_its_own_settings_whatever_the_role_has(connection, name, value):
-    others = {"TimeZone": "Asia/Kathmandu", "DateStyle": "SQL, DMY", "search_path": "two", "client_encoding": "LATIN1"}
-    others |= {"jit": "on", "standard_conforming_strings": "off", "transform_null_equals": "on"}
-    for other, worse in others.items():
-        server().execute(f"ALTER ROLE {READER} SET {other} = '{worse}'")
     with connection.transaction() as asked:
         assert setting(asked, name) == value
-    server().execute(f"ALTER ROLE {READER} RESET ALL")
+
+
+@pytest.mark.usefixtures("contrary_role")
+def test_names_in_any_script_are_read_whatever_the_encoding_of_the_role(connection):
+    server().execute('CREATE TABLE scripts ("имя" integer)')
+    try:
+        with connection.transaction() as asked:
+            found = asked.rows("SELECT attname::text FROM pg_attribute WHERE attname = $1", ("имя",))
+    finally:
+        server().execute("DROP TABLE scripts")
+    assert found == [("имя",)]
 
 
 def test_nothing_can_be_written_not_even_what_is_temporary(connection):

@@ -92,7 +92,8 @@ class Connection:
 
     def _begin(self) -> Any:
         if self._open is None:
-            self._open = adbc.connect(self._address, autocommit=True)
+            sign = "&" if "?" in self._address else "?"
+            self._open = adbc.connect(f"{self._address}{sign}client_encoding=UTF8", autocommit=True)
         cursor = self._open.cursor()
         try:
             cursor.execute(_BEGIN)
