@@ -3,9 +3,15 @@
 What decides whether a change may land tries the same examples each time; `make soak` looks for new ones.
 """
 
+import pytest
 from hypothesis import Phase, settings
 
 settings.register_profile("same", deadline=None, derandomize=True)
 settings.register_profile("new", deadline=None)
 settings.register_profile("mutants", settings.get_profile("same"), phases=(Phase.explicit, Phase.generate))
 settings.load_profile("same")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The tests of Spark come first: whoever runs them in parallel has them all in one process, with one Spark."""
+    items.sort(key=lambda item: "spark" not in item.path.name)

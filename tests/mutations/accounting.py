@@ -12,7 +12,7 @@ MUTANTS = (
                 "max(interval.lower for interval in intervals)",
             ),
         ),
-        tests=("tests/accounting/test_comparison.py",),
+        tests=("tests/accounting/test_comparison.py::TestBestAccountant::test_cost_grows_with_the_count",),
     ),
     Mutant(
         name="calibration returns the end of the bracket that was refused",
@@ -28,7 +28,7 @@ MUTANTS = (
                 "cost, limit = spent.epsilon(target.delta), target.delta",
             ),
         ),
-        tests=("tests/accounting/test_calibration.py",),
+        tests=("tests/accounting/test_calibration.py::test_an_epsilon_of_zero_is_met_through_delta",),
     ),
     Mutant(
         name="a belief ends at e^ε times itself, as odds do",
@@ -102,7 +102,7 @@ MUTANTS = (
                 "log_up(1 / self.delta_slack)",
             ),
         ),
-        tests=("tests/accounting/adaptive/test_renyi_odometers.py",),
+        tests=("tests/accounting/adaptive/test_renyi_odometers.py::test_weights_say_which_orders_pay",),
     ),
     Mutant(
         name="a Rényi filter is content with any one order",
@@ -124,7 +124,9 @@ MUTANTS = (
                 "and self._doubled_log * squares / 2 <=",
             ),
         ),
-        tests=("tests/accounting/adaptive/test_pure_filters.py",),
+        tests=(
+            "tests/accounting/adaptive/test_pure_filters.py::TestAdvancedFilter::test_a_budget_can_be_filled_to_the_brim",
+        ),
     ),
     Mutant(
         name="Gaussian privacy at the price of concentrated privacy",
@@ -161,7 +163,7 @@ MUTANTS = (
     Mutant(
         name="what fails is not taken from δ",
         edits=(("accounting/rdp.py", "left = (delta - bound.failure) / (1 - bound.failure)", "left = delta"),),
-        tests=("tests/accounting/test_rdp.py",),
+        tests=("tests/accounting/test_rdp.py::TestRDPAccountant::test_delta_and_epsilon_agree",),
     ),
     Mutant(
         name="a unit that comes into a full sample replaces nobody",
@@ -204,7 +206,7 @@ MUTANTS = (
     Mutant(
         name="pure events at half their concentrated price",
         edits=(("accounting/zcdp.py", "float(min(loss, _FULL)) / 2)", "float(min(loss, _FULL)) / 4)"),),
-        tests=("tests/accounting/test_zcdp.py",),
+        tests=("tests/accounting/test_zcdp.py::test_rho_of_pure_mechanisms_is_that_of_randomized_response",),
     ),
     Mutant(
         name="delta of approximate events not spent",
@@ -352,7 +354,9 @@ MUTANTS = (
     Mutant(
         name="a lower bound by a mechanism of twice the range",
         edits=(("accounting/profiles/choice.py", "WorstPair(self.epsilon / 2)", "WorstPair(self.epsilon)"),),
-        tests=("tests/accounting/profiles/test_choice.py",),
+        tests=(
+            "tests/accounting/profiles/test_choice.py::test_its_tests_are_attained_by_randomized_response_of_half_the_range",
+        ),
     ),
     Mutant(
         name="a group is paid at the single's epsilon",

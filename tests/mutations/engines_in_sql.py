@@ -106,7 +106,7 @@ MUTANTS = (
                 "select(columns, totals)",
             ),
         ),
-        tests=("tests/engines/test_lowering.py",),
+        tests=("tests/engines/test_lowering.py::test_a_group_of_which_no_entry_is_kept_is_not_shown",),
     ),
     Mutant(
         name="in SQL a running sum takes rows that tie at once",
@@ -192,11 +192,13 @@ MUTANTS = (
     Mutant(
         name="in SQL the engine's own hash reads the number of a unit, in which others have a say",
         edits=(("engines/sql/bounding.py", "bounding.marked.rows.owner,", "column(UNIT),"),),
-        tests=("tests/engines/test_duckdb_prepared.py",),
+        tests=(
+            "tests/engines/test_duckdb_prepared.py::test_a_new_unit_changes_nothing_of_the_others_whatever_their_numbers",
+        ),
     ),
     Mutant(
         name="in SQL texts grow without an end",
         edits=(("engines/sql/dialects/duckdb.py", "all_of([present, short])", "present"),),
-        tests=("tests/engines/sql/test_texts.py", "tests/engines/sql/test_scalars.py"),
+        tests=("tests/engines/sql/test_scalars.py::test_functions_have_their_meaning_at_their_edges",),
     ),
 )

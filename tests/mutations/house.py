@@ -12,7 +12,7 @@ MUTANTS = (
                 "discrete_laplace(self.scale / 2, len(steps))",
             ),
         ),
-        tests=("tests/mechanisms/test_laplace.py",),
+        tests=("tests/mechanisms/test_laplace.py::test_vectors_of_rounded_values_stay_within_epsilon",),
     ),
     Mutant(
         name="Gaussian noise halved",
@@ -80,7 +80,7 @@ MUTANTS = (
     Mutant(
         name="a reservation is forgotten",
         edits=(("ledger/replay.py", "self.outside = self.outside + entry.charge", "pass"),),
-        tests=("tests/ledger/test_ledger.py",),
+        tests=("tests/ledger/test_ledger.py::test_ten_tenths_fill_a_budget_of_one_and_the_eleventh_is_refused",),
     ),
     Mutant(
         name="the margin of a ratio does not hold what is between two steps",

@@ -47,7 +47,9 @@ MUTANTS = (
     Mutant(
         name="the lead of a winner is the difference",
         edits=(("mechanisms/noisy_top_k.py", " - (rival < index)", ""),),
-        tests=("tests/mechanisms/test_noisy_top_k.py",),
+        tests=(
+            "tests/mechanisms/test_noisy_top_k.py::test_the_code_ranks_and_measures_leads_as_the_definition_for_every_noise",
+        ),
     ),
     Mutant(
         name="a quantile with half the range",
@@ -68,7 +70,7 @@ MUTANTS = (
     Mutant(
         name="smooth bounds rounded one by one",
         edits=(("mechanisms/median.py", "_RESERVE: Final = Fraction(1, 1 << 28)", "_RESERVE: Final = Fraction(0)"),),
-        tests=("tests/mechanisms/test_median.py",),
+        tests=("tests/mechanisms/test_median.py::test_the_bound_is_smooth_exactly_and_covers_the_local_sensitivity",),
     ),
     Mutant(
         name="smooth noise halved",
@@ -145,7 +147,9 @@ MUTANTS = (
     Mutant(
         name="floats rounded to the lattice on their own",
         edits=(("mechanisms/lattice.py", "np.flatnonzero(~settled)", "np.flatnonzero(settled & False)"),),
-        tests=("tests/mechanisms/test_lattice.py",),
+        tests=(
+            "tests/mechanisms/test_lattice.py::test_an_array_of_floats_lands_on_the_same_steps_as_its_numbers_one_by_one",
+        ),
     ),
     Mutant(
         name="the mask of an array passes through",
@@ -221,6 +225,8 @@ MUTANTS = (
     Mutant(
         name="floats beyond 2^53 spread by their decimals",
         edits=(("mechanisms/lattice.py", " or abs(float(value)) >= _SPARSE", ""),),
-        tests=("tests/mechanisms/test_lattice.py",),
+        tests=(
+            "tests/mechanisms/test_lattice.py::test_neighbouring_floats_beyond_2_to_the_53_stay_neighbours_on_the_lattice",
+        ),
     ),
 )

@@ -37,7 +37,7 @@ MUTANTS = (
     Mutant(
         name="ties of a word table not settled",
         edits=(("noise/word_table.py", "for i in np.flatnonzero(ties).tolist():", "for i in ():"),),
-        tests=("tests/noise/test_word_table.py",),
+        tests=("tests/noise/test_word_table.py::test_many_at_once_are_settled_as_one_by_one",),
     ),
     Mutant(
         name="a guide that forgets words at the ends of its parts",
@@ -53,7 +53,7 @@ MUTANTS = (
     Mutant(
         name="mirrored blocks overlap",
         edits=(("noise/block_table.py", "self._width - places, places)", "self._width - places - 1, places)"),),
-        tests=("tests/noise/test_block_table.py",),
+        tests=("tests/noise/test_block_table.py::test_it_follows_its_law",),
     ),
     Mutant(
         name="universal zero counted twice",
@@ -63,7 +63,7 @@ MUTANTS = (
     Mutant(
         name="floats decide coins they cannot see",
         edits=(("noise/acceptance.py", "MARGIN: Final = 2.0**-40", "MARGIN: Final = 2.0**-70"),),
-        tests=("tests/noise/test_acceptance.py",),
+        tests=("tests/noise/test_acceptance.py::test_uniforms_next_to_the_edge_are_decided_as_the_integers_decide",),
     ),
     Mutant(
         name="uniform integers without rejection",

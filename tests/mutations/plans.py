@@ -27,7 +27,7 @@ MUTANTS = (
     Mutant(
         name="the table of which the fewest rows move is the one that counts",
         edits=(("query/stability.py", "return max((_moved(", "return min((_moved("),),
-        tests=("tests/query/test_textbook_sensitivities.py",),
+        tests=("tests/query/test_textbook_sensitivities.py::test_e6_a_transformation_is_as_stable_as_pinq_says",),
     ),
     Mutant(
         name="a unit that takes the place of another moves as one",

@@ -22,7 +22,7 @@ MUTANTS = (
     Mutant(
         name="batch by batch groups with private keys are all shown",
         edits=(("session/streaming.py", "places = np.flatnonzero(kept)", "places = np.arange(len(kept))"),),
-        tests=("tests/session/test_streaming.py",),
+        tests=("tests/session/test_streaming.py::test_a_private_group_is_shown_by_its_own_coin",),
     ),
     Mutant(
         name="batch by batch the noise of the first batch is used again",
@@ -36,12 +36,12 @@ MUTANTS = (
                 ),
             ),
         ),
-        tests=("tests/session/test_streaming.py",),
+        tests=("tests/session/test_streaming.py::test_every_number_has_noise_of_its_own",),
     ),
     Mutant(
         name="saved groups stay in the order of the engine",
         edits=(("session/batch_files.py", "by=keys,", "by=[],"),),
-        tests=("tests/session/test_batch_files.py", "tests/session/test_saving.py"),
+        tests=("tests/session/test_batch_files.py::test_keys_of_every_kind_come_back_in_order",),
     ),
     Mutant(
         name="parts of a saved answer are as large as the batches of the engine",
@@ -62,7 +62,7 @@ MUTANTS = (
                 "for group, is_kept in zip(candidates, mask, strict=True))",
             ),
         ),
-        tests=("tests/session/test_releasing.py",),
+        tests=("tests/session/test_releasing.py::test_private_groups_are_shown_sorted_and_those_of_few_units_are_not",),
     ),
     Mutant(
         name="groups with private keys come in the order of the engine",

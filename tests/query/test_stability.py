@@ -38,7 +38,7 @@ def trials(chunk, count):
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_no_unit_moves_a_measure_further_than_is_claimed_on_two_engines_which_agree(chunk):
-    for drawn in trials(chunk, 1_400):
+    for drawn in trials(chunk, 2_000):
         assert_same_within(drawn, "duckdb")
 
 
