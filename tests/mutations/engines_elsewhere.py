@@ -49,7 +49,7 @@ MUTANTS = (
             ),
         ),
         tests=(
-            "tests/engines/sql/dialects/test_postgres.py::TestPostgresDialect::test_its_own_hash_is_in_no_order_of_its_part",
+            "tests/engines/sql/dialects/test_postgres.py::TestPostgresDialect::test_its_own_hash_is_in_no_order_of_its_parts",
         ),
     ),
     Mutant(
