@@ -5,6 +5,7 @@ What decides whether a change may land tries the same examples each time; `make 
 
 import pytest
 from hypothesis import Phase, settings
+from tests.ending import AT_END
 
 settings.register_profile("same", deadline=None, derandomize=True)
 settings.register_profile("new", deadline=None)
@@ -15,3 +16,8 @@ settings.load_profile("same")
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The tests of Spark come first: whoever runs them in parallel has them all in one process, with one Spark."""
     items.sort(key=lambda item: "spark" not in item.path.name)
+
+
+def pytest_sessionfinish() -> None:
+    """What the tests started ends with them."""
+    AT_END.close()

@@ -1,9 +1,9 @@
 """Terms and queries of SQL, run on PostgreSQL: for tests alone."""
 
-import atexit
 from functools import cache
 
 import pyarrow as pa
+from tests.ending import AT_END
 from tests.engines.postgres_server import server
 
 from sfumato.engines.postgres_connection import Connection
@@ -17,7 +17,7 @@ from sfumato.engines.sql.terms import aliased
 def connection():
     """As the engine has it."""
     made = Connection(server().url(), {})
-    atexit.register(made.close)
+    AT_END.callback(made.close)
     return made
 
 

@@ -1,6 +1,5 @@
 """A real PostgreSQL for tests: one a process, started when the first test needs it, gone with the process."""
 
-import atexit
 import subprocess
 import tempfile
 import warnings
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import psycopg
 from psycopg import sql
+from tests.ending import AT_END
 
 HOST, DATABASE, OWNER, READER = "127.0.0.1", "postgres", "postgres", "curator"
 OWNER_PASSWORD, READER_PASSWORD = "owner's secret", "reader's secret"  # of a server that nobody else sees
@@ -60,7 +60,7 @@ def owner(port):
     found = psycopg.connect(
         host=HOST, port=port, dbname=DATABASE, user=OWNER, password=OWNER_PASSWORD, autocommit=True
     )  # fmt: skip
-    atexit.register(found.close)
+    AT_END.callback(found.close)
     return found
 
 
@@ -99,8 +99,8 @@ def server() -> Server:
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, user=started.system_user, cwd=started.pgdata)
 
     control("start")
-    atexit.register(folder.cleanup)
-    atexit.register(control, "stop", "-m", "immediate")
+    AT_END.callback(folder.cleanup)
+    AT_END.callback(control, "stop", "-m", "immediate")
     found = Server(port)
     found.execute(
         f"ALTER ROLE {OWNER} PASSWORD '{OWNER_PASSWORD.replace(chr(39), 2 * chr(39))}'",

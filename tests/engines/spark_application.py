@@ -3,7 +3,6 @@
 It is a Spark Connect server too, on a port of its own.
 """
 
-import atexit
 import os
 import shutil
 import sys
@@ -12,6 +11,7 @@ import warnings
 from functools import cache
 
 import pyarrow as pa
+from tests.ending import AT_END
 
 from sfumato.engines.spark import SparkEngine
 from sfumato.engines.spark_java import found_java
@@ -55,8 +55,8 @@ def application():
         for name, value in SETTINGS.items():
             builder = builder.config(name, value)
         spark = builder.getOrCreate()
-    atexit.register(shutil.rmtree, place, ignore_errors=True)
-    atexit.register(spark.stop)
+    AT_END.callback(shutil.rmtree, place, ignore_errors=True)
+    AT_END.callback(spark.stop)
     return spark
 
 
