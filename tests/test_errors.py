@@ -73,3 +73,16 @@ def test_the_module_imports_nothing():
 )
 def test_a_value_of_any_size_makes_a_short_message(value):
     assert len(str(errors.ParameterError("epsilon", value, "must be smaller"))) < 300
+
+
+def failing_engine():
+    try:
+        "row 7: canary".encode("latin2").decode("ascii7")
+    except LookupError:
+        raise EngineError("duckdb", "ran") from None
+
+
+def test_no_error_of_an_engine_leads_to_what_the_engine_said():
+    with pytest.raises(EngineError) as caught:
+        failing_engine()
+    assert caught.value.__context__ is caught.value.__cause__ is None

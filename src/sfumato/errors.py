@@ -86,6 +86,14 @@ class EngineError(SfumatoError):
         self.engine, self.phase = engine, phase
         super().__init__(f"the {engine} engine failed while it {phase}; its message is withheld, as it may quote data")
 
+    @property
+    def __context__(self) -> None:
+        """Nothing: Python would keep the engine's own error here, where a logger may look though nothing prints it."""
+
+    @__context__.setter
+    def __context__(self, error: BaseException | None) -> None:
+        """Forget it."""
+
 
 class BudgetError(SfumatoError):
     """The base of errors about spending."""

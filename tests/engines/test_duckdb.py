@@ -164,7 +164,8 @@ def test_a_memory_limit_that_is_too_small_is_an_error_without_its_text_and_the_n
 
 
 @pytest.mark.parametrize(
-    "settings_of", [{"sampling": "sha"}, {"memory_limit": "much"}, {"threads": 0}, {"buckets": 0}], ids=str
+    "settings_of", [{"sampling": "sha"}, {"memory_limit": "much"}, {"threads": 0}, {"threads": 10**9}, {"buckets": 0},
+     {"buckets": 10**30}], ids=str
 )  # fmt: skip
 def test_settings_that_cannot_be_used_are_refused(settings_of):
     with pytest.raises(ParameterError):
@@ -186,3 +187,15 @@ def test_the_sql_that_people_read_says_no_salt_and_names_tables_as_the_policy_do
     engine.close()
     assert 'FROM "people"' in shown
     assert SALT not in shown
+
+
+@pytest.mark.parametrize("buckets", [1, 3])
+def test_batches_that_are_not_read_to_their_end_are_let_go_without_an_error(buckets):
+    table = Table(name="people", columns={"k": integer()})
+    running = DuckDBEngine({"people": open_source(pa.table({"k": range(100)}))}, buckets=buckets)
+    asked = statement("SELECT COUNT(*) FROM people GROUP BY k", table)
+    batches = running.batches(asked, salt=SALT, size=1)
+    next(batches)
+    batches.close()
+    assert len(by_place(running.run(asked, salt=SALT).open_for_noise())) == 100
+    running.close()

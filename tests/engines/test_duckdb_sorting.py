@@ -34,6 +34,14 @@ def test_rows_without_keys_stay_as_they_are(tmp_path):
     assert pq.read_table(tmp_path / "sorted").equals(ROWS)
 
 
+def test_rows_too_long_for_the_memory_that_is_set_aside_are_put_in_order_with_more_of_it(tmp_path, monkeypatch):
+    monkeypatch.setattr("sfumato.engines.duckdb_sorting._MEMORY", "1MB")
+    keys = [f"{(7919 * place) % 10_000:05}" + 100 * "x" for place in range(10_000)]
+    pq.write_table(pa.table({"k": keys}), tmp_path / "draft")
+    sort_file(tmp_path / "draft", tmp_path / "sorted", by=["k"], rows_in_a_part=4096)
+    assert pq.read_table(tmp_path / "sorted")["k"].to_pylist() == sorted(keys)
+
+
 def test_what_cannot_be_written_is_an_error_of_the_ledger(tmp_path):
     with pytest.raises(LedgerError):
         sort_file(tmp_path / "missing", tmp_path / "sorted", by=["k"], rows_in_a_part=2)

@@ -164,6 +164,23 @@ def test_a_query_that_fails_is_an_error_without_its_text():
     assert caught.value.__cause__ is None
 
 
+def test_a_function_of_a_query_that_raises_whatever_it_likes_is_an_error_without_its_text():
+    class Unheard(Exception):  # noqa: N818 # of nobody's
+        pass
+
+    def broken(_):
+        raise Unheard("canary")
+
+    query = pl.LazyFrame({"u": ["a"], "k": ["x"], "v": [1], "rank": [1]})
+    asked = Statement(rows=Source(visits(max_rows_per_unit=9)), keys=(), measures=(RowCount(),))
+    for one in (query.map_batches(broken), query.with_columns(pl.col("u").map_elements(broken, pl.String))):
+        engine = PolarsEngine({"visits": LazyData(one, ("u", "k", "v", "rank"))})
+        with pytest.raises(EngineError) as caught:
+            engine.run(asked, salt=SALT)
+        assert "canary" not in str(caught.value)
+        assert caught.value.__cause__ is None
+
+
 def test_a_panic_is_an_error_without_its_text(monkeypatch):
     panic = pl.exceptions.PanicException
 

@@ -217,11 +217,19 @@ def test_an_owner_is_refused_unless_told(names):
 
 @pytest.mark.parametrize(
     "settings_of",
-    [{"sampling": "sha"}, {"work_mem": "much"}, {"work_mem": "1MB'; --"}, {"statement_timeout": 0}],
+    [
+        {"sampling": "sha"},
+        {"work_mem": "much"},
+        {"work_mem": "1MB'; --"},
+        {"work_mem": "9kB"},
+        {"work_mem": "2TB"},
+        {"statement_timeout": 0},
+        {"statement_timeout": 10**9},
+    ],
     ids=str,
 )
 def test_settings_that_cannot_be_used_are_refused(settings_of):
-    with pytest.raises(ParameterError):
+    with pytest.raises(ParameterError, match=next(iter(settings_of))):
         PostgresEngine({}, **settings_of)
 
 

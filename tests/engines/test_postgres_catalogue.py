@@ -117,6 +117,31 @@ def test_a_role_that_may_write_as_much_as_one_column_is_refused_unless_told():
     assert looked_up("written", table, may_write=True).name.name == "written"
 
 
+@pytest.mark.parametrize(
+    "rights",
+    ["GRANT INSERT ON one.safe TO writer", "ALTER TABLE one.safe OWNER TO writer",
+     "GRANT TRIGGER ON one.safe TO writer", "GRANT UPDATE (who) ON one.safe TO writer",
+     "GRANT DELETE ON one.safe_part TO writer"],
+)  # fmt: skip
+@pytest.mark.parametrize("seen", ["one.safe", "two.seen"])
+def test_a_role_that_can_become_one_that_writes_the_table_a_part_of_it_or_what_a_view_reads_is_refused(rights, seen):
+    table = Table(name="t", columns={"who": text()})
+    server().execute(
+        "CREATE ROLE writer", f"GRANT writer TO {READER} WITH INHERIT FALSE",
+        "CREATE TABLE one.safe (who text) PARTITION BY LIST (who)",
+        "CREATE TABLE one.safe_part PARTITION OF one.safe DEFAULT", "CREATE VIEW two.seen AS SELECT who FROM one.safe",
+        f"GRANT SELECT ON one.safe, two.seen TO {READER}",
+    )  # fmt: skip
+    try:
+        assert looked_up(seen, table).name.name == seen.partition(".")[2]
+        server().execute(rights)
+        server().execute(f"GRANT SELECT ON one.safe TO {READER}")
+        with pytest.raises(ParameterError, match="allow_writing_role"):
+            looked_up(seen, table)
+    finally:
+        server().execute("DROP TABLE one.safe CASCADE", "DROP ROLE writer")
+
+
 class Answering:
     """A server that says so of itself."""
 

@@ -7,7 +7,8 @@ import pytest
 from sqlglot import exp
 
 from sfumato.engines.lowering import LOW_BITS, Lowered
-from sfumato.engines.results import found
+from sfumato.engines.results import found, of_halves
+from sfumato.engines.results import halves as halves_of
 from sfumato.engines.sql.entries import Mark
 from sfumato.query.kinds import Kind
 
@@ -32,6 +33,17 @@ def test_amounts_are_machine_integers_where_all_of_them_fit(totals, kind):
     (amounts,) = found(lowered(), halves(*totals)).amounts
     assert amounts.dtype == kind
     assert tuple(amounts.tolist()) == totals
+
+
+@pytest.mark.parametrize("totals", [(0, 1, -1, 2**63 - 1, -(2**63)), (2**125 - 1, -(2**124), 3)])
+def test_numbers_are_halved_and_put_together_again(totals):
+    numbers = np.array(totals, dtype=np.int64 if max(totals) < 2**63 else object)
+    assert tuple(of_halves(*halves_of(numbers)).tolist()) == totals
+
+
+def test_of_numbers_that_two_halves_cannot_hold_the_last_ones_are_kept():
+    high, low = halves_of(np.array([2**125, 2**200, -(2**200)], dtype=object))
+    assert tuple(of_halves(high, low).tolist()) == (2**125 - 1, 2**125 - 1, 1 - 2**125)
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,16 @@
 """The engine's session is its own: it is said which Spark is meant, and only what was started is stopped."""
 
+import os
+from importlib import import_module
+
+import pyarrow as pa
 import pytest
+from pyspark import StorageLevel
+from pyspark.sql import SparkSession
 from tests.engines.spark_application import MASTER, address, application
 
 from sfumato.engines.sources import SparkData
-from sfumato.engines.spark_session import SETTINGS, OwnSession
+from sfumato.engines.spark_session import SETTINGS, OwnSession, sending
 from sfumato.errors import ParameterError
 from sfumato.query.schema import Table, integer
 
@@ -33,6 +39,70 @@ def test_an_application_that_is_there_is_used_and_not_stopped():
     assert mine.spark.sparkContext.applicationId == application().sparkContext.applicationId
     mine.close()
     assert application().sql("SELECT 1").collect()[0][0] == 1
+
+
+def test_the_session_that_is_there_is_left_as_it_was():
+    spark = application()
+    spark.createDataFrame([(1,)], "v int")  # which makes it the active one
+    before = {row.key: row.value for row in spark.sql("SET").collect()}
+    mine = own({"t": SparkData(spark.range(1), TABLE)}, session=spark)
+    with sending(mine.spark):
+        mine.spark.createDataFrame(pa.table({"v": [1]})).createTempView("t")
+    own(master=MASTER).close()
+    mine.close()
+    assert {row.key: row.value for row in spark.sql("SET").collect()} == before
+    assert SparkSession.getActiveSession() is SparkSession._activeSession is spark  # one asks Java too
+    assert SparkSession.getActiveSession().conf.get("spark.sql.session.timeZone") != "UTC"
+    assert not [view for view in spark.catalog.listTables() if view.name.startswith(("sfumato", "t"))]
+
+
+def test_an_active_session_of_java_stays_the_active_one():
+    java = application()._jvm.org.apache.spark.sql.classic.SparkSession  # has no public name
+    java.clearActiveSession()
+    with sending(application()):
+        application().createDataFrame(pa.table({"v": [1]}))
+    assert not java.getActiveSession().isDefined()
+
+
+@pytest.mark.parametrize("kind", ["classic", "connect"])
+def test_what_a_frame_has_cached_stays_cached(kind):
+    spark = application() if kind == "classic" else connected()
+    frame = spark.range(3).selectExpr("id AS v", "'cached' AS w").cache()
+    frame.count()
+    stored = str(frame.storageLevel)
+    own({"t": SparkData(frame, TABLE)}, session=spark).close()
+    assert str(frame.storageLevel) == stored != str(StorageLevel.NONE)
+    frame.unpersist()
+
+
+def test_no_view_is_left_of_a_frame_that_cannot_be_read():
+    spark = application().newSession()
+    frames = {"t": SparkData(spark.range(1), TABLE), "s": SparkData(application().range(1), TABLE)}
+    with pytest.raises(ParameterError, match="must be of the session"):
+        own(frames, session=spark)
+    assert not spark.catalog.listTables()
+
+
+def connected():
+    return import_module("pyspark.sql.connect.session").SparkSession(connection=address())
+
+
+def test_a_session_of_a_server_is_not_the_default_one_of_the_process():
+    mine = own(remote=address())
+    remote = type(mine.spark)
+    assert remote.getActiveSession() is None
+    assert remote._get_default_session() is None  # what the next getOrCreate() would give
+    mine.close()
+
+
+def test_a_server_in_this_process_is_not_stopped_with_the_engine(monkeypatch):
+    monkeypatch.setenv("SPARK_LOCAL_REMOTE", "1")
+    monkeypatch.setattr(SparkSession, "stop", lambda _: pytest.fail("the user's server was stopped"))
+    mine = own(session=connected())
+    mine.close()
+    assert "SPARK_LOCAL_REMOTE" in os.environ
+    assert mine.spark.is_stopped
+    mine.close()
 
 
 def test_another_cluster_than_that_of_the_application_is_refused():

@@ -2,14 +2,15 @@
 
 import pyarrow as pa
 import pytest
-from tests.engines.spark_application import application, session
+from tests.engines.spark_application import address, application, session
 
 from sfumato.engines.sources import ArrowData
+from sfumato.engines.spark_session import OwnSession
 from sfumato.engines.spark_sources import open_in_place
 from sfumato.engines.spark_tables import SparkTables
 from sfumato.engines.sql.dialects.spark import sql
 from sfumato.errors import ParameterError
-from sfumato.query.schema import Table, integer, text
+from sfumato.query.schema import Table, integer, text, timestamp
 
 
 def opened(source, **columns):
@@ -56,6 +57,23 @@ def test_a_column_of_another_type_is_refused_before_anything_is_read():
 def test_names_are_quoted_whatever_they_hold():
     tables, table = opened("spark:`odd`", **{"a.b c": integer()})
     assert session().sql(sql(tables.named(table))).collect()[0][0] == 1
+
+
+@pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
+def test_a_frame_without_rows_is_sent_to_a_server_too():
+    own = OwnSession({}, session=None, master=None, remote=address())
+    table = Table(name="t", columns={"v": integer(), "at": timestamp()})
+    empty = pa.table({"v": pa.array([], pa.int64()), "at": pa.array([], pa.timestamp("us"))})
+    tables = SparkTables(own.spark, {"t": ArrowData(empty, ("v", "at"))})
+    assert own.spark.sql(sql(tables.named(table))).collect() == []
+    own.close()
+
+
+def test_views_of_the_users_are_not_replaced():
+    session().sql("SELECT 7 AS v").createOrReplaceTempView("sfumato_0")
+    tables, table = opened("spark:sfumato_0", v=integer())
+    SparkTables(session(), {"t": ArrowData(pa.table({"v": [1]}), ("v",))}).named(table)
+    assert session().sql(sql(tables.named(table))).collect()[0][0] == 7
 
 
 UNUSUAL = {

@@ -1,10 +1,15 @@
 """Files beside the ledger are whole, as they were written, or refused."""
 
+import os
+import shutil
 import stat
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import pytest
 
 from sfumato.errors import LedgerError
+from sfumato.ledger import attachments as module
 from sfumato.ledger.attachments import Attachments, synced
 
 
@@ -71,3 +76,63 @@ def test_files_and_folders_can_be_waited_for(tmp_path):
     synced(tmp_path)
     with pytest.raises(FileNotFoundError):
         synced(tmp_path / "missing")
+
+
+def test_a_file_that_another_was_put_in_the_place_of_is_for_its_owner_alone_too(tmp_path):
+    attachments = Attachments(tmp_path)
+    with attachments.writing() as path:
+        (tmp_path / "other").touch(0o644)
+        (tmp_path / "other").replace(path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_files_stay_beside_the_ledger_also_if_the_process_goes_to_another_folder(tmp_path, monkeypatch):
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path)
+    attachments = Attachments(type(tmp_path)("ledger.db.answers"))
+    monkeypatch.chdir(tmp_path / "other")
+    assert attachments.path(written(attachments, "one")).parent == tmp_path / "ledger.db.answers"
+
+
+def test_a_new_folder_is_waited_for_as_well_as_what_is_in_it(tmp_path, monkeypatch):
+    waited = []
+    monkeypatch.setattr(module, "synced", waited.append)
+    attachments = Attachments(tmp_path / "answers")
+    file = attachments.path(written(attachments, "one"))
+    assert waited == [tmp_path, file, tmp_path / "answers"]
+
+
+def test_a_file_that_cannot_be_read_is_an_error_of_the_ledger(tmp_path, monkeypatch):
+    attachments = Attachments(tmp_path)
+    attached = written(attachments, "one")
+    monkeypatch.setattr(module, "_hash", lambda _: os.open(tmp_path / "missing", os.O_RDONLY))
+    with pytest.raises(LedgerError, match="cannot be read"):
+        attachments.path(attached)
+
+
+def test_looking_for_a_file_makes_no_folder(tmp_path):
+    attached = written(Attachments(tmp_path / "answers"), "one")
+    with pytest.raises(LedgerError, match="gone"):
+        Attachments(tmp_path / "other").path(attached)
+    assert not (tmp_path / "other").exists()
+
+
+def test_threads_that_come_at_once_share_a_folder():
+    attachments, start = Attachments(), Barrier(8)
+
+    def write(number):
+        start.wait()
+        return attachments.path(written(attachments, str(number))).parent
+
+    with ThreadPoolExecutor(8) as threads:
+        assert len(set(threads.map(write, range(8)))) == 1
+    attachments.close()
+
+
+def test_a_fork_does_not_remove_the_folder_of_its_parent(monkeypatch):
+    attachments = Attachments()
+    path = attachments.path(written(attachments, "one"))
+    monkeypatch.setattr(os, "getpid", lambda: -1)
+    attachments.close()
+    assert path.read_text(encoding="utf-8") == "one"
+    shutil.rmtree(path.parent)

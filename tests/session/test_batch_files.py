@@ -7,7 +7,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from sfumato.query.kinds import Kind
-from sfumato.session.answer import LARGEST_WHOLE
 from sfumato.session.batch_files import read_batches, write_batches
 from sfumato.session.streaming import BATCH, Batch
 
@@ -53,6 +52,9 @@ def test_one_group_without_keys_and_no_groups_at_all(tmp_path):
     assert list(read_batches(tmp_path / "none")) == []
 
 
-def test_numbers_beyond_64_bits_become_the_last_one_within_them(tmp_path):
-    write_batches(tmp_path / "a", [Kind.TEXT], [batch([["a", "b"]], np.array([[2**80], [-(2**80)]], dtype=object))])
-    assert read(tmp_path / "a") == [("a", [LARGEST_WHOLE]), ("b", [-LARGEST_WHOLE])]
+@pytest.mark.parametrize("numbers", [(2**63, -(2**63) - 1), (2**124, -(2**124)), (2**63 - 1, -(2**63))])
+def test_numbers_beyond_64_bits_come_back_too(tmp_path, numbers):
+    small = batch([["c"]], [[5]])  # of 64 bits, before those that are of more
+    wide = batch([["a", "b"]], np.array([[number] for number in numbers], dtype=object))
+    write_batches(tmp_path / "a", [Kind.TEXT], [small, wide])
+    assert read(tmp_path / "a") == [("a", [numbers[0]]), ("b", [numbers[1]]), ("c", [5])]

@@ -78,6 +78,26 @@ def test_engines_take_their_own_options():
         open_engines(opened(policy), engine="duckdb", places=places, options={"duckdb": {"nosuch": 1}})
 
 
+@pytest.mark.parametrize("options", [5, "threads", ["threads"], {"duckdb": 5}, {"postgres": 5}])
+def test_options_that_are_no_mapping_are_refused(options):
+    policy = shop_policy()
+    places = places_of(policy, engine="duckdb")
+    with pytest.raises(ParameterError, match="must be a mapping"):
+        open_engines(opened(policy), engine="duckdb", places=places, options=options)
+
+
+def test_an_option_of_a_session_whose_tables_are_all_elsewhere_is_refused_rather_than_ignored():
+    with pytest.raises(ParameterError, match=r"statement_timeout.*duckdb, which has no table"):
+        open_engines({}, engine="duckdb", places={"visits": "postgres"}, options={"statement_timeout": 60})
+    open_engines({}, engine="duckdb", places={"visits": "duckdb"}, options={"threads": 1})
+
+
+@pytest.mark.parametrize("engine", ["nosuch", None, 5, ["duckdb"]])
+def test_a_session_of_no_known_engine_is_refused(engine):
+    with pytest.raises(ParameterError, match="duckdb, reference"):
+        places_of(shop_policy(), engine=engine)
+
+
 def test_an_address_of_no_engine_is_refused_without_what_follows_its_scheme():
     broken = {name: SourceFacts(source=frame) for name, frame in SHOP.items()}
     broken["nations"] = SourceFacts(source="mysql://root:canary@host/db")

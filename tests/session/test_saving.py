@@ -1,8 +1,8 @@
 """An answer in a file is the answer, paid once, and the same whenever it is asked for again."""
 
-import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -11,6 +11,8 @@ from tests.session.test_streaming import ROWS, VISITS
 
 import sfumato as sf
 from sfumato.errors import EngineError, LedgerError, ParameterError
+from sfumato.session.saving import _heard
+from sfumato.session.streaming import BATCH, Batch
 
 SQL = "SELECT k, g, COUNT(*) AS n, AVG(v) AS m FROM visits GROUP BY k, g"
 
@@ -117,6 +119,16 @@ def test_a_failing_engine_leaves_a_charge_and_no_file(tmp_path):
     db.close()
 
 
+def test_an_engine_is_let_go_also_while_somebody_holds_the_error_that_stopped_the_writing(tmp_path, monkeypatch):
+    db = opened()
+    monkeypatch.setattr("sfumato.session.batch_files.halves", _fail)
+    with pytest.raises(ZeroDivisionError) as held:  # with its frames, as an interactive session does
+        ask(db, tmp_path / "a.parquet")
+    assert held.tb is not None
+    assert not db._desk.engine._lock.locked()
+    db.close()
+
+
 @pytest.mark.parametrize(
     ("to", "clauses"),
     [
@@ -151,11 +163,55 @@ def test_every_section_and_chosen_bounds_are_saved(tmp_path):
 
 
 def test_a_folder_in_which_nobody_may_write_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(os, "access", lambda *_: False)
     db = opened()
+    monkeypatch.setattr(Path, "touch", _refuse)
     with pytest.raises(ParameterError, match="may write"):
         ask(db, tmp_path / "a.parquet")
     db.close()
+
+
+def _refuse(*_, **__):
+    raise PermissionError
+
+
+@pytest.mark.parametrize(
+    "to", [5, b"a.parquet", "a\0.parquet", f"{'n' * 240}.parquet", f"{'n' * 300}.parquet", "\ud800.parquet"],
+    ids=["a number", "bytes", "a NUL", "a draft of too long a name", "too long", "no Unicode"],
+)  # fmt: skip
+def test_what_is_no_name_of_a_file_is_refused_before_anything_is_spent(tmp_path, monkeypatch, to):
+    monkeypatch.chdir(tmp_path)
+    db = opened(budget=sf.ApproxDP(2_000, "1e-2"))
+    with pytest.raises(ParameterError, match="to"):
+        ask(db, to)
+    assert (str(db.spent), list(tmp_path.iterdir())) == ("ε 0", [])
+    db.close()
+
+
+def test_sums_beyond_64_bits_are_in_the_file_as_in_the_answer(tmp_path):
+    data = pa.table({"k": ["a"] * 12_000, "v": [900_000.0] * 12_000})
+    columns = {"k": sf.text(), "v": sf.real(0, 1_000_000, resolution="1e-9")}
+    db = sf.open(data, name="visits", columns=columns, budget=sf.NO_GUARANTEE)
+    saved = ask(db, tmp_path / "a.parquet", "SELECT k, SUM(v) AS s FROM visits GROUP BY k", epsilon=10**6)
+    assert saved.to_arrow()["s"].to_pylist() == [pytest.approx(12_000 * 900_000.0)]  # 1.08e19 steps
+    db.close()
+
+
+@pytest.mark.parametrize("found", [[], ["alone"]])
+def test_what_is_kept_does_not_say_whether_there_were_groups_that_were_not_selected(tmp_path, found):
+    data = pa.table({"k": pa.array(found, pa.string())})
+    db = sf.open(data, name="visits", columns={"k": sf.text()}, budget=sf.NO_GUARANTEE, ledger=tmp_path / "ledger.db")
+    sql = "SELECT k, COUNT(*) AS n FROM visits GROUP BY k"
+    assert len(ask(db, tmp_path / "a.parquet", sql, epsilon=1, delta="1e-9")) == 0
+    (kept,) = (tmp_path / "ledger.db.answers").iterdir()
+    assert pq.read_schema(kept).names == ["k0", "m0.0.h", "m0.0.l"]
+    db.close()
+
+
+def test_progress_moves_in_steps_that_do_not_tell_how_many_groups_of_a_batch_were_released():
+    heard = []
+    batches = [Batch(keys=(range(size),), measured=()) for size in (BATCH - 1, 2, 0, BATCH, 5)]
+    assert list(_heard(batches, heard.append)) == batches
+    assert heard == [BATCH, BATCH, 6]
 
 
 def test_progress_tells_how_many_groups_were_released(tmp_path, capsys):

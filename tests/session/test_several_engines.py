@@ -56,6 +56,22 @@ def test_each_table_is_asked_where_it_is(engine):
     engine.prepare(VISITS)
 
 
+def test_an_engine_that_cannot_be_closed_leaves_no_other_open():
+    closed = []
+
+    class Broken:
+        def __init__(self, name):
+            self.name = name
+
+        def close(self):
+            closed.append(self.name)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        SeveralEngines({name: Broken(name) for name in ("one", "two")}, {}).close()
+    assert sorted(closed) == ["one", "two"]
+
+
 def test_questions_about_tables_of_one_engine_are_answered(engine):
     for table in (PEOPLE, VISITS):
         (record,) = asked(curator(engine), table, statistics=(("n", CountRows()),)).release(epsilon=SURE).records()

@@ -20,6 +20,7 @@ from sfumato.query.schema import Limits
 from sfumato.session.question import Question
 from sfumato.session.release import Release
 from sfumato.session.saved import SavedRelease
+from sfumato.session.saving import file_for
 from sfumato.session.session import Session, open_session
 
 _FILE_AND_SQL: Final = 2
@@ -91,6 +92,8 @@ def ask(
     with _forgetful(tuple(file), declared, stated or asked) as session:
         planned = session.query(sql)
         planned.cost(epsilon=asked.epsilon, delta=asked.delta)
+        if to is not None:
+            file_for(to, planned.relation)
         if explain:
             typer.echo(planned.explain(epsilon=asked.epsilon, delta=asked.delta))
         elif ledger is None:

@@ -33,6 +33,7 @@ from sfumato.query.shape import Metric, shape_of
 from sfumato.query.statement import Statement
 
 _BUCKETS: Final = "buckets"
+_MOST_BUCKETS: Final = 1_000_000
 _FAILURES: Final = (duckdb.Error, pa.ArrowException, OSError, csv.Error, UnicodeError, MemoryError, RuntimeError)
 """Of the database and of sources; RuntimeError is what the database's bindings make of text that is not Unicode."""
 
@@ -60,7 +61,7 @@ class DuckDBEngine:
         threads: int | None = None, buckets: int = 1,
     ) -> None:  # fmt: skip
         self._sampling = sampling_of(sampling)
-        self._buckets = positive_integer(buckets, "buckets")
+        self._buckets = positive_integer(buckets, "buckets", most=_MOST_BUCKETS)
         self._lock = threading.Lock()
         self._database = connected(memory_limit=memory_limit, threads=threads)
         self._tables = TypedTables(self._database, sources)
@@ -81,10 +82,10 @@ class DuckDBEngine:
             lowered = self._lowered(statement, salt, bucket=None)
             with self._lists(lowered):
                 for query in self._parts(statement, lowered, salt):
-                    reader: Any = self._database.sql(sql(query)).to_arrow_reader(size)
-                    for batch in reader:
-                        columns = {name: batch[name].to_numpy(zero_copy_only=False) for name in batch.schema.names}
-                        yield Secret(found(lowered, columns))
+                    with self._database.sql(sql(query)).to_arrow_reader(size) as reader:  # let go before the lists are
+                        for batch in reader:
+                            columns = {name: batch[name].to_numpy(zero_copy_only=False) for name in batch.schema.names}
+                            yield Secret(found(lowered, columns))
 
     def sql(self, statement: Statement, /) -> str:
         """See `Engine.sql`; tables are called as the policy calls them."""

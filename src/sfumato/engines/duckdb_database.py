@@ -19,6 +19,7 @@ _SETTINGS: Final = {
     "python_enable_replacements": False,  # no name in SQL means a variable of Python
     "temp_directory": "",  # nothing is spilled: rows stay in memory
 }
+_MOST_THREADS: Final = 1_024
 _DISABLED: Final = frozenset({"top_n_window_elimination"})
 """Rewriting of windows that makes them take twice the time where most rows are kept."""
 
@@ -35,7 +36,7 @@ def connected(*, memory_limit: str | None, threads: int | None) -> duckdb.DuckDB
     """
     settings: dict[str, Any] = dict(_SETTINGS)
     settings |= {} if memory_limit is None else {"memory_limit": memory_limit}
-    settings |= {} if threads is None else {"threads": positive_integer(threads, "threads")}
+    settings |= {} if threads is None else {"threads": positive_integer(threads, "threads", most=_MOST_THREADS)}
     try:
         return duckdb.connect(config=settings)
     except duckdb.Error:

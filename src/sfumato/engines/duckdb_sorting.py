@@ -2,6 +2,7 @@
 
 import tempfile
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,6 +14,7 @@ from sfumato.engines.sql.terms import column, text
 from sfumato.errors import LedgerError
 
 _MEMORY: Final = "256MB"
+"""Enough for rows of up to a thousand characters; for longer ones the engine takes what it needs."""
 
 
 def sort_file(source: Path, target: Path, *, by: Sequence[str], rows_in_a_part: int) -> None:
@@ -25,7 +27,7 @@ def sort_file(source: Path, target: Path, *, by: Sequence[str], rows_in_a_part: 
         rows_in_a_part: How many rows a row group has; the last one fewer.
 
     Raises:
-        LedgerError: The disk is full.
+        LedgerError: The disk is full, or the memory.
     """
     if not by:
         source.replace(target)
@@ -34,9 +36,18 @@ def sort_file(source: Path, target: Path, *, by: Sequence[str], rows_in_a_part: 
     rows = f"SELECT * FROM read_parquet({sql(text(literal_path(source)))}) ORDER BY {order}"
     options = f"(FORMAT parquet, ROW_GROUP_SIZE {rows_in_a_part})"
     with tempfile.TemporaryDirectory(dir=target.parent) as spilled:
-        settings: dict[str, Any] = {"memory_limit": _MEMORY, "temp_directory": spilled, "threads": 1}
-        with duckdb.connect(config=settings) as database:
+        copy = partial(_run, f"COPY ({rows}) TO {sql(text(str(target)))} {options}", temp_directory=spilled, threads=1)
+        try:
             try:
-                database.execute(f"COPY ({rows}) TO {sql(text(str(target)))} {options}")
-            except duckdb.Error:
-                raise LedgerError(str(target), "an answer cannot be put in order on the disk; make room") from None
+                copy(memory_limit=_MEMORY)
+            except duckdb.OutOfMemoryException:
+                copy()
+        except duckdb.Error:
+            requirement = "an answer cannot be put in order; make room on the disk, or have more memory"
+            raise LedgerError(str(target), requirement) from None
+
+
+def _run(statement: str, **settings: Any) -> None:
+    """In a database of its own."""
+    with duckdb.connect(config=settings) as database:
+        database.execute(statement)

@@ -1,13 +1,11 @@
 """Polars, in this process: frames, also lazy ones, and files where they are; nothing runs before a question does."""
 
-import csv
 import threading
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final
 
 import polars as pl
-import pyarrow as pa
 
 from sfumato.engines.base import Found
 from sfumato.engines.frames.lowering import Lowered, lower
@@ -20,11 +18,11 @@ from sfumato.privacy.secret import Secret
 from sfumato.query.relations import tables_of
 from sfumato.query.statement import Statement
 
-_FAILURES: Final = (
-    pl.exceptions.PolarsError, pl.exceptions.PanicException, pa.ArrowException, OSError, csv.Error, UnicodeError,
-    MemoryError,
-)  # fmt: skip
-"""Of Polars and of sources; a panic of Polars is no `Exception`, and is caught by name."""
+_FAILURES: Final = (Exception, pl.exceptions.PanicException)
+"""All of them: a lazy frame may call functions of Python, which raise what they like, with a row in its text.
+
+A panic of Polars is no `Exception`, and is caught by name.
+"""
 
 
 class PolarsEngine:

@@ -32,7 +32,11 @@ _ONE_PROCESS: Final = ("max_parallel_workers_per_gather", "0")
 """Units by groups are nearly as many as rows, which the planner does not know: it would group them in each process and
 then once more, which takes twice the time."""
 
-_MEMORY: Final = re.compile(r"[0-9]+ ?(kB|MB|GB|TB)")
+_MEMORY: Final = re.compile(r"([0-9]{1,9}) ?(kB|MB|GB|TB)")
+_KILOBYTES: Final = {"kB": 1, "MB": 2**10, "GB": 2**20, "TB": 2**30}
+_LEAST_MEMORY: Final = 64
+_LONGEST: Final = 2_147_483
+"""Seconds, of which PostgreSQL counts the milliseconds in 31 bits."""
 
 
 class PostgresEngine:
@@ -59,7 +63,7 @@ class PostgresEngine:
         work_mem: str | None = None, allow_writing_role: bool = False,
     ) -> None:  # fmt: skip
         self._sampling = sampling_of(sampling)
-        seconds = positive_integer(statement_timeout, "statement_timeout")
+        seconds = positive_integer(statement_timeout, "statement_timeout", most=_LONGEST)
         self._lock = threading.Lock()
         address, own = one_database(sources)
         self._connection = Connection(address.database, {"statement_timeout": f"{seconds}s", **_memory(work_mem)})
@@ -128,6 +132,7 @@ def _columns(batch: Any) -> Mapping[str, Any]:
 def _memory(work_mem: str | None) -> Mapping[str, str]:
     if work_mem is None:
         return {}
-    if _MEMORY.fullmatch(work_mem) is None:
-        raise ParameterError("work_mem", work_mem, "must be a size such as '256MB'")
+    size = _MEMORY.fullmatch(work_mem)
+    if size is None or not _LEAST_MEMORY <= int(size[1]) * _KILOBYTES[size[2]] < 2**31:
+        raise ParameterError("work_mem", work_mem, "must be a size such as '256MB', from 64kB to 1TB")
     return {"work_mem": work_mem}

@@ -29,13 +29,30 @@ _SERVER: Final = """
            current_setting('server_encoding')"""
 
 _RELATIONS: Final = """
+    WITH RECURSIVE below (top, oid) AS (
+      SELECT c.oid, c.oid
+        FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+       WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.relname = $1
+         AND CASE WHEN $2 = '' THEN n.nspname IN (SELECT json_array_elements_text($3::json)) ELSE n.nspname = $2 END
+       UNION
+      SELECT below.top, part.oid FROM below CROSS JOIN LATERAL (
+        SELECT inhrelid FROM pg_inherits WHERE inhparent = below.oid
+         UNION ALL
+        SELECT refobjid FROM pg_rewrite AS r JOIN pg_depend AS d ON d.objid = r.oid
+         WHERE r.ev_class = below.oid AND d.classid = 'pg_rewrite'::regclass AND d.refclassid = 'pg_class'::regclass
+      ) AS part (oid)),
+    writers AS (
+      SELECT DISTINCT below.top
+        FROM below JOIN pg_class AS c ON c.oid = below.oid
+        JOIN pg_roles AS r ON pg_has_role(session_user, r.oid, 'MEMBER')
+       WHERE r.oid = c.relowner OR has_table_privilege(r.oid, c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER')
+          OR has_any_column_privilege(r.oid, c.oid, 'INSERT, UPDATE'))
     SELECT c.oid::bigint, n.nspname::text, c.relname::text, has_schema_privilege(n.oid, 'USAGE'),
-           has_table_privilege(c.oid, 'INSERT') OR has_table_privilege(c.oid, 'UPDATE')
-             OR has_table_privilege(c.oid, 'DELETE') OR has_table_privilege(c.oid, 'TRUNCATE')
-             OR has_any_column_privilege(c.oid, 'INSERT') OR has_any_column_privilege(c.oid, 'UPDATE')
+           c.oid IN (SELECT top FROM writers)
       FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
-     WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.relname = $1
-       AND CASE WHEN $2 = '' THEN n.nspname IN (SELECT json_array_elements_text($3::json)) ELSE n.nspname = $2 END"""
+     WHERE c.oid IN (SELECT oid FROM below WHERE oid = top)"""
+"""Who can write: any role that the one who logged in can become, one that inherits nothing included; on the table, its
+partitions and children, and what a view reads. A trigger runs with the rights of whoever writes the next row."""
 
 _COLUMNS: Final = """
     WITH RECURSIVE below AS (

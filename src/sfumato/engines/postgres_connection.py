@@ -1,8 +1,9 @@
 """One connection to PostgreSQL, through ADBC: each question in a transaction that can only read, as of one moment."""
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from typing import Any, Final
+from weakref import finalize
 
 import adbc_driver_postgresql.dbapi as adbc
 import pyarrow as pa
@@ -44,6 +45,7 @@ class Connection:
         self._address = address  # with a password, perhaps: this class has no fields that print
         self._settings = dict(_SETTINGS) | dict(settings)
         self._open: Any = None  # an adbc.Connection, which is not typed
+        self._closing: Callable[[], object] | None = None  # else a process that ends without it prints a complaint
 
     @contextmanager
     def transaction(self) -> Iterator["Transaction"]:
@@ -74,10 +76,9 @@ class Connection:
 
     def close(self) -> None:
         """Let go of it; the next transaction opens another one."""
-        with suppress(*FAILURES):
-            if self._open is not None:
-                self._open.close()
-        self._open = None
+        if self._closing is not None:
+            self._closing()
+        self._open = self._closing = None
 
     def _begun(self) -> Any:
         """A cursor in a new transaction; through another connection if the first was lost since the last one."""
@@ -94,6 +95,7 @@ class Connection:
         if self._open is None:
             sign = "&" if "?" in self._address else "?"
             self._open = adbc.connect(f"{self._address}{sign}client_encoding=UTF8", autocommit=True)
+            self._closing = finalize(self, _close, self._open)
         cursor = self._open.cursor()
         try:
             cursor.execute(_BEGIN)
@@ -120,6 +122,11 @@ class Connection:
             is_read = False
         if not is_read:
             self.close()
+
+
+def _close(opened: Any) -> None:
+    with suppress(*FAILURES):
+        opened.close()
 
 
 class Transaction:

@@ -15,6 +15,9 @@ from sfumato.query.schema import Key
 _FITTING: Final = (-2, 1)
 """What the upper part of a 64-bit integer lies between."""
 
+_WIDEST: Final = 2 ** (63 + LOW_BITS) - 1
+"""What the two parts can hold."""
+
 
 def found(lowered: Lowered, columns: Mapping[str, npt.NDArray[Any]]) -> Found:
     """The groups of a statement.
@@ -23,7 +26,7 @@ def found(lowered: Lowered, columns: Mapping[str, npt.NDArray[Any]]) -> Found:
         lowered: The statement.
         columns: The columns of `presented`, by name.
     """
-    amounts = (_amounts(columns[f"h{place}"], columns[f"l{place}"]) for place in range(lowered.measure_count))
+    amounts = (of_halves(columns[f"h{place}"], columns[f"l{place}"]) for place in range(lowered.measure_count))
     return Found(
         keys=tuple(_values(mark, columns[mark.name]) for mark in lowered.keys),
         cells=None if lowered.cell is None else _values(lowered.cell, columns[lowered.cell.name]),
@@ -41,7 +44,14 @@ def _values(mark: Mark, column: npt.NDArray[Any]) -> Sequence[Key]:
     return values
 
 
-def _amounts(high: npt.NDArray[np.int64], low: npt.NDArray[np.int64]) -> npt.NDArray[np.int64] | Integers:
+def halves(numbers: npt.NDArray[np.int64] | Integers) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """The parts of numbers beyond 62 bits and within them; of numbers beyond 125 bits those of the last within."""
+    within: npt.NDArray[Any] = numbers if numbers.dtype == np.int64 else np.clip(numbers, -_WIDEST, _WIDEST)
+    high, low = within >> LOW_BITS, within & ((1 << LOW_BITS) - 1)
+    return high.astype(np.int64), low.astype(np.int64)
+
+
+def of_halves(high: npt.NDArray[np.int64], low: npt.NDArray[np.int64]) -> npt.NDArray[np.int64] | Integers:
     """The numbers of which these are the parts beyond 62 bits and within them."""
     first, last = _FITTING
     if len(high) and (high.min() < first or high.max() > last):

@@ -4,12 +4,15 @@ ANSI is on, times have no zone or are in UTC, text is what its bytes are, and no
 """
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from importlib import import_module
+from threading import Lock
 from typing import Any, Final
 from uuid import uuid4
 
+from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from sfumato.engines.sources import Opened, SparkData
@@ -34,10 +37,17 @@ SETTINGS: Final = {
     "spark.sql.legacy.charVarcharAsString": "false",
     "spark.sql.legacy.setopsPrecedence.enabled": "false",
     "spark.sql.legacy.ctePrecedencePolicy": "CORRECTED",
+    "spark.sql.legacy.decimal.retainFractionDigitsOnTruncate": "false",
+    "spark.sql.functionResolution.sessionOrder": "second",  # else a function of the user's could be called like ours
+    "spark.sql.parser.quotedRegexColumnNames": "false",  # else a name in backticks could be several columns
+    "spark.sql.crossJoin.enabled": "true",
+    "spark.sql.shuffle.orderIndependentChecksum.enabled": "true",  # a retry that gives something else is told,
+    "spark.sql.shuffle.orderIndependentChecksum.enableFullRetryOnMismatch": "true",  # and all is computed again
 }
 """What the meaning of a query depends on."""
 
 _STARTED: Final = {
+    "spark.app.name": "sfumato",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "OFF",  # what a task fails with may quote a row
@@ -46,6 +56,9 @@ _STARTED: Final = {
 
 _RETRIES: Final = 4
 """How often a server is asked that does not answer, the last time after some seconds."""
+
+_SENDING: Final = Lock()
+"""Which session is active is a variable of the process."""
 
 _REQUIREMENT: Final = "say which Spark is meant, by one of session=, master= or remote="
 
@@ -73,15 +86,13 @@ class OwnSession:
             raise ParameterError("engine_options", "spark", _REQUIREMENT)
         self._application: Any
         self._application, origin = (None, session) if master is None else _started(master)
-        self._views = {name: _view(frame, origin) for name, frame in frames.items()}
-        self.spark = _connected(remote) if remote is not None else _cloned(origin)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # one of them is deprecated, but there
-            for name, value in SETTINGS.items():
-                self.spark.conf.set(name, value)
-        self.spark.catalog.tableExists("sfumato")  # only now what the other session has is copied
-        for view in self._views.values():
-            origin.catalog.dropTempView(view)
+        with _viewed(frames, origin) as self._views:
+            self.spark = _connected(remote) if remote is not None else _cloned(origin)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)  # one of them is deprecated, but there
+                for name, value in SETTINGS.items():
+                    self.spark.conf.set(name, value)
+            self.spark.catalog.tableExists("sfumato")  # only now what the other session has is copied
 
     def located(self, sources: Mapping[str, Opened]) -> Mapping[str, Opened]:
         """The sources with names for DataFrames."""
@@ -96,7 +107,25 @@ class OwnSession:
         if self._application is not None:
             self._application.stop()
         elif _is_remote(self.spark):
-            self.spark.stop()
+            with suppress(*FAILURES):  # its own stop() would end a server that the user has in this process
+                self.spark.client.release_session()
+            self.spark.client.close()
+
+
+@contextmanager
+def sending(spark: Any) -> Iterator[None]:
+    """Inside, a table of Arrow may be sent to a session, which is then not left as the active one of this thread."""
+    if _is_remote(spark):
+        yield
+        return
+    java = spark._jvm.org.apache.spark.sql.classic.SparkSession  # noqa: SLF001 # has no public name
+    with _SENDING:
+        active, before = SparkSession._activeSession, java.getActiveSession()  # noqa: SLF001 # one of Python, one of Java
+        try:
+            yield
+        finally:
+            SparkSession._activeSession = active  # noqa: SLF001 # there is no public way back
+            java.setActiveSession(before.get()) if before.isDefined() else java.clearActiveSession()
 
 
 def _is_frame(source: SparkData) -> bool:
@@ -106,7 +135,7 @@ def _is_frame(source: SparkData) -> bool:
 def _connected(remote: str) -> Any:
     """A session on a server; it is asked something at once, and not for minutes if it does not answer."""
     try:
-        spark = import_module("pyspark.sql.connect.session").SparkSession.builder.remote(remote).create()
+        spark = import_module("pyspark.sql.connect.session").SparkSession(connection=remote)  # not the default
         patient = spark.client.get_retry_policies()
         retries = import_module("pyspark.sql.connect.client.retries")
         spark.client.set_retry_policies([retries.DefaultPolicy(max_retries=_RETRIES)])
@@ -124,9 +153,9 @@ def _connected(remote: str) -> Any:
 
 def _started(master: str) -> tuple[Any, Any]:
     """An application on a cluster, and its session; or None and that of the one which this process has already."""
-    name = f"sfumato {uuid4()}"
-    builder = SparkSession.builder.master(master).appName(name)
-    for setting, value in _STARTED.items():
+    is_there = SparkContext._active_spark_context is not None  # noqa: SLF001 # has no public name
+    builder = SparkSession.builder
+    for setting, value in () if is_there else (("spark.master", master), *_STARTED.items()):  # else they would be set
         builder = builder.config(setting, value)
     try:
         with found_java():
@@ -136,7 +165,7 @@ def _started(master: str) -> tuple[Any, Any]:
     if spark.sparkContext.master != master:
         requirement = "is not the cluster of the application that this process has; hand over its session=, or stop it"
         raise ParameterError("master", master, requirement)
-    return (spark if spark.sparkContext.appName == name else None), spark
+    return (None if is_there else spark), spark
 
 
 def _cloned(session: Any) -> Any:
@@ -147,13 +176,19 @@ def _cloned(session: Any) -> Any:
     return SparkSession(session.sparkContext, session._jsparkSession.cloneSession())  # noqa: SLF001 # has no public name
 
 
-def _view(frame: Any, session: Any) -> str:
-    """A view of a DataFrame, for as long as it takes to make another session that has it too."""
-    if frame.sparkSession is not session and not _is_remote(session):
+@contextmanager
+def _viewed(frames: Mapping[str, Any], session: Any) -> Iterator[Mapping[str, str]]:
+    """Views of DataFrames, for as long as it takes to make another session that has them too."""
+    if any(frame.sparkSession is not session for frame in frames.values()):
         raise ParameterError("source", "a Spark DataFrame", "must be of the session that the engine is given")
-    name = f"sfumato_{uuid4().hex}"
-    frame.createTempView(name)
-    return name
+    views = {name: f"sfumato_{uuid4().hex}" for name in frames}
+    try:
+        for name, frame in frames.items():
+            frame.where("true").createTempView(views[name])  # else what it has cached would go with the view
+        yield views
+    finally:
+        for view in views.values():
+            session.catalog.dropTempView(view)
 
 
 def _is_remote(session: Any) -> bool:

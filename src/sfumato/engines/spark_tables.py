@@ -3,12 +3,13 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import count
 from typing import Any, Final
+from uuid import uuid4
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.errors import AnalysisException
+from pyspark.sql.pandas.types import from_arrow_schema
 from sqlglot import exp
 
 from sfumato.engines.arrow_tables import read_parquet
@@ -23,6 +24,7 @@ from sfumato.engines.sources import (
     check_declared,
     check_distinct,
 )
+from sfumato.engines.spark_session import sending
 from sfumato.engines.spark_types import check_types, read_columns, storage_of
 from sfumato.engines.sql.dialects.spark import sql
 from sfumato.engines.sql.entries import Mark
@@ -51,8 +53,6 @@ class SparkTables:
         self._spark = spark
         self._sources = dict(sources)
         self._made: list[tuple[Table, exp.Select]] = []
-        self._numbers = count()
-        self._views: list[str] = []
         for source in sources.values():
             if isinstance(source, SparkData):
                 self._raw(source.table, source)
@@ -106,8 +106,13 @@ class SparkTables:
 
     def _view(self, data: Any) -> str:
         """A temporary view of an Arrow table."""
-        name = f"sfumato_{next(self._numbers)}"
-        self._spark.createDataFrame(_known(data)).createOrReplaceTempView(name)
+        name = f"sfumato_{uuid4().hex}"
+        known = _known(data)
+        schema = from_arrow_schema(
+            known.schema, prefer_timestamp_ntz=True
+        )  # without it a server takes no table without rows
+        with sending(self._spark):
+            self._spark.createDataFrame(known, schema).createTempView(name)
         return name
 
 

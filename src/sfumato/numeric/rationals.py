@@ -86,10 +86,11 @@ def probability(value: Number, name: str) -> Fraction:
     return number
 
 
-def positive_integer(value: object, name: str) -> int:
-    """A whole number of at least 1."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ParameterError(name, value, "must be a whole number of at least 1")
+def positive_integer(value: object, name: str, *, most: int | None = None) -> int:
+    """A whole number of at least 1, and at most `most`."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1 or (most is not None and value > most):
+        requirement = "of at least 1" if most is None else f"from 1 to {most:,}"
+        raise ParameterError(name, value, f"must be a whole number {requirement}")
     return value
 
 

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sfumato.engines.duckdb_sorting import sort_file
+from sfumato.engines.results import halves, of_halves
 from sfumato.query.kinds import Kind
-from sfumato.session.answer import LARGEST_WHOLE
 from sfumato.session.arrow_answers import ARROW_TYPES
 from sfumato.session.streaming import BATCH, Batch, Numbers
 
@@ -24,10 +24,11 @@ def write_batches(path: Path, kinds: Iterable[Kind], batches: Iterable[Batch]) -
     Args:
         path: Where.
         kinds: Of the keys.
-        batches: In any order and of any size. Numbers beyond 64 bits become the last one within them.
+        batches: In any order and of any size.
     """
     draft = path.with_name(f"{path.name}.unordered")
     try:
+        draft.touch(mode=0o600)  # what order groups came in is the curator's
         schema = _write(draft, kinds, batches)
         keys = [name for name in schema.names if name.startswith("k")]
         sort_file(draft, path, by=keys, rows_in_a_part=BATCH)
@@ -39,12 +40,12 @@ def _write(path: Path, kinds: Iterable[Kind], batches: Iterable[Batch]) -> Any:
     """The batches as they come; gives their schema."""
     first = next(remaining := iter(batches), None)
     widths = [] if first is None else [numbers.shape[1] for numbers in first.measured]
-    names = [f"m{place}.{own}" for place, width in enumerate(widths) for own in range(width)]
+    names = [f"m{place}.{own}.{half}" for place, width in enumerate(widths) for own in range(width) for half in "hl"]
     keys = [(f"k{place}", ARROW_TYPES[kind]) for place, kind in enumerate(kinds)]
     schema = pa.schema([*keys, *((name, pa.int64()) for name in names)])
     with pq.ParquetWriter(path, schema) as writer:
         for batch in () if first is None else chain([first], remaining):
-            numbers = [_within(own[:, place]) for own in batch.measured for place in range(own.shape[1])]
+            numbers = [half for own in batch.measured for column in own.T for half in halves(column)]
             arrays = [pa.array(own, kind) for own, (_, kind) in zip(batch.keys, keys, strict=True)]
             columns = [*arrays, *(pa.array(own) for own in numbers)]
             writer.write_batch(pa.record_batch(columns, schema=schema))
@@ -65,11 +66,8 @@ def _batch(table: Any) -> Batch:
             measured.setdefault(name.split(".")[0], []).append(table[name].to_numpy())
     return Batch(
         keys=tuple(table[name].to_pylist() for name in table.column_names if name.startswith("k")),
-        measured=tuple(np.stack(columns, axis=1) for columns in measured.values()),
+        measured=tuple(
+            np.stack([of_halves(*pair) for pair in zip(columns[::2], columns[1::2], strict=True)], axis=1)
+            for columns in measured.values()
+        ),
     )
-
-
-def _within(numbers: Numbers) -> Numbers:
-    if numbers.dtype == np.int64:
-        return numbers
-    return np.clip(numbers, -LARGEST_WHOLE, LARGEST_WHOLE).astype(np.int64)

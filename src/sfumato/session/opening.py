@@ -48,9 +48,10 @@ def places_of(policy: Policy, *, engine: str) -> Places:
     """The engine of each table: that which the address of its source names, else the one of the session.
 
     Raises:
-        ParameterError: No engine is known by the scheme of an address.
+        ParameterError: There is no such engine, or none is known by the scheme of an address.
         PolicyError: The owners of a table's rows are in another engine.
     """
+    _check_known(engine)
     places = {name: _place(facts.source) or engine for name, facts in policy.sources.items()}
     check_owners(policy, places)
     return places
@@ -80,10 +81,15 @@ def open_engines(
         options: Those of the session's engine, and by the names of other engines theirs.
 
     Raises:
-        ParameterError: There is no such engine, it has no such option, or its packages are missing.
+        ParameterError: There is no such engine, it has no such option, or its packages are missing; or an option is
+            stated for the engine of the session, which has no table.
     """
+    _check_options(options)
     named = sorted({places[table] for table in sources})
     own = {name: value for name, value in options.items() if name not in _ENGINES}
+    if own and engine not in places.values():
+        requirement = f"are of {engine}, which has no table; state them under the name of another engine"
+        raise ParameterError("engine_options", ", ".join(map(str, own)), requirement)
     with ExitStack() as opened:
         engines = {}
         for name in named:
@@ -106,8 +112,7 @@ def open_engine(name: str, sources: Mapping[str, Opened], *, options: Mapping[st
     Raises:
         ParameterError: There is no such engine, it has no such option, or its packages are missing.
     """
-    if name not in _ENGINES:
-        raise ParameterError("engine", name, f"must be one of: {', '.join(_ENGINES)}")
+    _check_known(name)
     engine: Callable[..., Engine] = _loaded(name, _ENGINES[name])
     _, *known = inspect.signature(engine).parameters  # the first are the sources
     for option in options:
@@ -131,6 +136,20 @@ def relations_of(policy: Policy) -> Mapping[str, Relation]:
         except SfumatoError as error:
             raise PolicyError(f"views.{name}", str(error)) from None
     return relations
+
+
+def _check_known(engine: object) -> None:
+    if not isinstance(engine, str) or engine not in _ENGINES:
+        raise ParameterError("engine", engine, f"must be one of: {', '.join(_ENGINES)}")
+
+
+def _check_options(options: object) -> None:
+    """Options are a mapping, and so are those of an engine by its name."""
+    if not isinstance(options, Mapping):
+        raise ParameterError("engine_options", options, 'must be a mapping, such as {"memory_limit": "4GB"}')
+    for name in _ENGINES:
+        if not isinstance(options.get(name, {}), Mapping):
+            raise ParameterError(f"engine_options[{name!r}]", options[name], "must be a mapping of its options")
 
 
 def _place(source: object) -> str | None:

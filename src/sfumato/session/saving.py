@@ -6,7 +6,7 @@ be shown, and a file that is asked for again is the same, byte for byte.
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from fractions import Fraction
 from os import PathLike
 from pathlib import Path
@@ -38,11 +38,11 @@ def file_for(to: str | PathLike[str], question: Presented) -> Path:
     Raises:
         ParameterError: It cannot be written there, or the answer would have to be held as a whole.
     """
-    path = Path(to)
-    if path.suffix.lower() != ".parquet":
+    path = _path(to)
+    if path is None or path.suffix.lower() != ".parquet":
         raise ParameterError("to", str(to), 'must be the name of a Parquet file, such as "answers.parquet"')
-    if path.is_dir() or not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
-        raise ParameterError("to", str(to), "must be in an existing folder in which this user may write")
+    if not _can_be_written(path):
+        raise ParameterError("to", str(to), "must be a name in an existing folder in which this user may write")
     if question.order or question.limit is not None or question.offset:
         requirement = "is written in the order of its keys; leave out ORDER BY, LIMIT and OFFSET, and sort the file"
         raise ParameterError("to", str(to), requirement)
@@ -57,7 +57,8 @@ def kept_in_files(attachments: Attachments, told: Told) -> Keep:
     def keep(plan: PrivatePlan, section: Section, run: Run, stream: Stream) -> Json:
         columns = shape_of(plan.question.child.child).columns
         kinds = [columns[key.name].kind for key in section.keys]
-        return attach(_heard(released_batches(section, run, stream), told), kinds, attachments)
+        with closing(released_batches(section, run, stream)) as batches:  # the engine waits for it, whatever happens
+            return attach(_heard(batches, told), kinds, attachments)
 
     return keep
 
@@ -99,9 +100,15 @@ def write_answer(
 
 
 def _heard(batches: Iterable[Batch], told: Told) -> Iterator[Batch]:
+    """In steps of one size: how many of each batch were released would tell how many there were before selection."""
+    waiting = 0
     for batch in batches:
-        told(len(batch))
+        waiting += len(batch)
+        while waiting >= BATCH:
+            told(BATCH)
+            waiting -= BATCH
         yield batch
+    told(waiting)
 
 
 def _recut(tables: Iterable[Any]) -> Iterator[Any]:
@@ -117,10 +124,32 @@ def _recut(tables: Iterable[Any]) -> Iterator[Any]:
         yield pa.concat_tables(waiting)
 
 
+def _path(to: object) -> Path | None:
+    """What a user stated as one, if it is a path of text."""
+    name = os.fspath(to) if isinstance(to, str | PathLike) else None
+    return Path(name) if isinstance(name, str) else None
+
+
+def _can_be_written(path: Path) -> bool:
+    """Whether a file of that name can be: it is tried beside it, because answers are written there first."""
+    draft = _draft(path)
+    try:
+        str(draft).encode()  # Arrow takes no other names
+        draft.touch(exist_ok=False)
+        draft.unlink()
+        return not path.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def _draft(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{random_bytes(8).hex()}")
+
+
 @contextmanager
 def _whole_file(path: Path) -> Iterator[Path]:
     """A file beside the one that is wanted, which takes its name once it is on the disk."""
-    draft = path.with_name(f".{path.name}.{random_bytes(8).hex()}")
+    draft = _draft(path)
     try:
         yield draft
         synced(draft)

@@ -1,6 +1,7 @@
 """The tables of one policy in several engines, each of which answers about its own: rows never travel between them."""
 
 from collections.abc import Generator, Iterable, Mapping
+from contextlib import ExitStack
 from typing import TypeAlias
 
 from sfumato.engines.base import Engine, Found, Streaming, in_batches
@@ -47,9 +48,10 @@ class SeveralEngines:
             engine.prepare(table)
 
     def close(self) -> None:
-        """Close all of them."""
-        for engine in self._engines.values():
-            engine.close()
+        """Close all of them, also if one cannot be."""
+        with ExitStack() as closing:
+            for engine in self._engines.values():
+                closing.callback(engine.close)
 
     def one_for(self, tables: Iterable[Table]) -> Engine:
         """The engine that has all of some tables.

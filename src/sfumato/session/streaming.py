@@ -7,6 +7,7 @@ Proof: proofs/session/streaming.md.
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import chain
 from math import prod
 from typing import Any, Final, TypeAlias
 
@@ -57,8 +58,12 @@ def can_stream(section: Section) -> bool:
     return bool(section.keys) and is_additive and not others and statement.cell is None
 
 
-def released_batches(section: Section, run: Run, stream: Stream, *, size: int = BATCH) -> Iterator[Batch]:
+def released_batches(
+    section: Section, run: Run, stream: Stream, *, size: int = BATCH
+) -> Generator[Batch, None, None]:  # fmt: skip
     """Run the exact half of a section and open it to its mechanisms, piece by piece.
+
+    Whoever asks has to read all of it, or close it, as of `Streaming.batches`.
 
     Args:
         section: What is released.
@@ -90,8 +95,15 @@ def in_pieces(released: Released, *, size: int = BATCH) -> Iterator[Batch]:
 
 
 def _private(section: Section, choice: KeyChoice, found: Iterable[Found]) -> Iterator[Batch]:
-    """Of the groups that there are those that are selected, each by its own coin."""
-    for one in found:
+    """Of the groups that there are those that are selected, each by its own coin; last of none.
+
+    So the answer is the same whether nothing was found or nothing selected.
+    """
+    nothing = np.zeros(0, dtype=np.int64)
+    no_groups = Found(
+        keys=((),) * len(section.keys), cells=None, amounts=(nothing,) * len(section.statements[0].measures)
+    )
+    for one in chain(found, [no_groups]):
         units = one.amounts[choice.measure]
         kept = np.ones(len(units), dtype=bool)
         if choice.mechanism is not None and len(units):

@@ -1,12 +1,13 @@
 """Of each group of rows those of least hash are kept."""
 
 from collections import Counter
+from itertools import cycle
 
 import polars as pl
 import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.engines.in_frames import frame, rows_of
+from tests.engines.in_frames import ENGINES, frame, rows_of
 
 from sfumato.engines.frames.hash import encoded
 from sfumato.engines.frames.ranking import least_ranked
@@ -31,3 +32,16 @@ def test_rows_of_one_hash_are_ordered_by_what_tells_them_apart():
     data = frame({"u": ["a", "a", "a"], "v": [2, 3, 1]})
     kept = least_ranked(data, 2, within=["u"], salt=SALT, encodings=[pl.col("u")], ties=["v"])
     assert rows_of(kept) == [("a", 1), ("a", 2)]
+
+
+def test_no_more_are_kept_of_a_query_that_is_another_one_each_time_it_is_read():
+    sizes = cycle((3, 4))
+
+    def unstable(_):
+        return pl.DataFrame({"u": ["a"] * next(sizes)})
+
+    data = pl.LazyFrame({"u": ["a"]}).map_batches(unstable)
+    kept = least_ranked(data, 3, within=["u"], salt=SALT, encodings=[pl.col("u")])
+    for engine in ENGINES:
+        for shared in (True, False):
+            assert len(kept.collect(engine=engine, optimizations=pl.QueryOptFlags(comm_subplan_elim=shared))) == 3

@@ -25,7 +25,7 @@ def open_in_place(source: object, table: Table, *, names: tuple[str, ...] | None
     try:
         columns = source.collect_schema()
         schema = pl.DataFrame(schema=columns).to_arrow().schema
-    except (pl.exceptions.PolarsError, pa.ArrowException, OSError):
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, pa.ArrowException, OSError):
         raise ParameterError("source", "a Polars query", "must have a schema of text, numbers or times") from None
     check_distinct(columns.names(), "a frame")
     check_declared(columns.names(), table)

@@ -28,7 +28,7 @@ def least_ranked(
         encodings: What is hashed, as `encoded` gives it.
         ties: Columns that order rows of one hash; without any, such rows are equal.
     """
-    counted = frame.with_columns(pl.len().over(within).alias(_COUNT))
+    counted = frame.with_columns(pl.len().over(within).alias(_COUNT)).cache()  # a query read twice may give two things
     few, many = counted.filter(pl.col(_COUNT) <= most), counted.filter(pl.col(_COUNT) > most)
     ordered = many.with_columns(rank_hash(message(salt, encodings)).alias(_HASH)).sort(_HASH, *ties)
     return pl.concat([few.drop(_COUNT), ordered.filter(PLACE.over(within) < most).drop(_COUNT, _HASH)])

@@ -11,7 +11,9 @@ from sqlglot.generators.postgres import PostgresGenerator
 
 from sfumato.engines.sql.dialects.dialect import Dialect, Idioms, native, writing
 from sfumato.engines.sql.dialects.postgres_doubles import DOUBLES
+from sfumato.engines.sql.dialects.postgres_levels import kept_apart
 from sfumato.engines.sql.dialects.postgres_names import Under, once, under_names, write_under
+from sfumato.engines.sql.dialects.postgres_nul import COMPARISONS
 from sfumato.engines.sql.dialects.postgres_ranges import magnitude
 from sfumato.engines.sql.dialects.postgres_texts import TEXTS
 from sfumato.engines.sql.dialects.postgres_times import TIMES
@@ -21,7 +23,7 @@ from sfumato.engines.values import MAX_INT64, MIN_INT64
 _MAX_INT32: Final = 2**31 - 1
 _UUID: Final = exp.DataType.build("UUID", dialect="postgres")
 _IN_PLACE_OF_NUL: Final = "\x01"
-"""The character behind NUL, which no text of the database has in it: so its order is kept."""
+"""The character behind NUL, for text that is made of a constant; what is compared with one, `postgres_nul` tells."""
 
 
 def _named_in(value: Sql, body: Sql) -> Sql:
@@ -86,11 +88,17 @@ IDIOMS: Final[Idioms] = {
 
 
 class _Writer(PostgresGenerator):
-    TRANSFORMS = {**PostgresGenerator.TRANSFORMS, **writing(IDIOMS), Under: write_under}  # noqa: RUF012 # as the library declares it
+    TRANSFORMS = {  # noqa: RUF012 # as the library declares it
+        **PostgresGenerator.TRANSFORMS, **writing(IDIOMS), **COMPARISONS, Under: write_under,
+    }  # fmt: skip
     TYPE_MAPPING = {**PostgresGenerator.TYPE_MAPPING, exp.DType.INT128: "NUMERIC"}  # noqa: RUF012 # the same
 
+    def generate(self, expression: exp.Expr, copy: bool = True) -> str:  # noqa: FBT001, FBT002 # as the library declares it
+        """Of levels that the planner must not merge."""
+        return super().generate(kept_apart(expression.copy() if copy else expression), copy=False)
+
     def literal_sql(self, expression: exp.Literal) -> str:
-        """Text by code points; NUL is what no text here can have."""
+        """Text by code points; NUL is in none here."""
         if not expression.is_string:
             return super().literal_sql(expression)
         return f'{self._quoted(expression)} COLLATE "C"'
