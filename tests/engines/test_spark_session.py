@@ -41,19 +41,24 @@ def test_an_application_that_is_there_is_used_and_not_stopped():
     assert application().sql("SELECT 1").collect()[0][0] == 1
 
 
+def state_of(spark):
+    """Its settings, and the names of its tables and views."""
+    settings, tables = spark.sql("SET").collect(), spark.sql("SHOW TABLES").collect()
+    return {row.key: row.value for row in settings}, {row.tableName for row in tables}
+
+
 def test_the_session_that_is_there_is_left_as_it_was():
     spark = application()
     spark.createDataFrame([(1,)], "v int")  # which makes it the active one
-    before = {row.key: row.value for row in spark.sql("SET").collect()}
+    before = state_of(spark)
     mine = own({"t": SparkData(spark.range(1), TABLE)}, session=spark)
     with sending(mine.spark):
         mine.spark.createDataFrame(pa.table({"v": [1]})).createTempView("t")
     own(master=MASTER).close()
     mine.close()
-    assert {row.key: row.value for row in spark.sql("SET").collect()} == before
+    assert state_of(spark) == before
     assert SparkSession.getActiveSession() is SparkSession._activeSession is spark  # one asks Java too
     assert SparkSession.getActiveSession().conf.get("spark.sql.session.timeZone") != "UTC"
-    assert not [view for view in spark.catalog.listTables() if view.name.startswith(("sfumato", "t"))]
 
 
 def test_an_active_session_of_java_stays_the_active_one():

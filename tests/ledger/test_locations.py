@@ -40,3 +40,11 @@ def test_who_only_looks_does_not_make_a_ledger(tmp_path):
     with pytest.raises(LedgerError, match="does not exist"):
         open_ledger(tmp_path / "ledger.db", must_exist=True)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_answers_lie_beside_the_ledger_itself_also_where_it_is_found_by_a_link(tmp_path):
+    (tmp_path / "real").mkdir()
+    open_ledger(tmp_path / "real" / "ledger.db").close()
+    (tmp_path / "link.db").symlink_to(tmp_path / "real" / "ledger.db")
+    with open_ledger(tmp_path / "link.db") as ledger, ledger.attachments.writing() as path:
+        assert path.parent == tmp_path / "real" / "ledger.db.answers"

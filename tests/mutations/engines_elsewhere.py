@@ -25,6 +25,11 @@ MUTANTS = (
         tests=("tests/engines/frames/test_arithmetic.py",),
     ),
     Mutant(
+        name="in Polars rows that are read twice may be others",
+        edits=(("engines/frames/ranking.py", "alias(_COUNT)).cache()", "alias(_COUNT))"),),
+        tests=("tests/engines/frames/test_ranking.py",),
+    ),
+    Mutant(
         name="in PostgreSQL a question may write",
         edits=(("engines/postgres_connection.py", "REPEATABLE READ READ ONLY", "REPEATABLE READ"),),
         tests=("tests/engines/test_postgres_connection.py",),
@@ -51,6 +56,30 @@ MUTANTS = (
         tests=(
             "tests/engines/sql/dialects/test_postgres.py::TestPostgresDialect::test_its_own_hash_is_in_no_order_of_its_parts",
         ),
+    ),
+    Mutant(
+        name="in PostgreSQL a constant with NUL is the one with the next character",
+        edits=(("engines/sql/dialects/postgres.py", "**COMPARISONS, ", ""),),
+        tests=("tests/engines/sql/dialects/test_postgres_nul.py",),
+    ),
+    Mutant(
+        name="in PostgreSQL all levels of a query are merged",
+        edits=(("engines/sql/dialects/postgres_levels.py", "if levels[id(select)] > 1:", "if False:"),),
+        tests=(
+            "tests/engines/sql/dialects/test_postgres_levels.py::"
+            "test_levels_of_what_is_joined_or_combined_are_kept_apart_too",
+        ),
+    ),
+    Mutant(
+        name="in PostgreSQL a role is not asked what else it can become",
+        edits=(
+            (
+                "engines/postgres_catalogue.py",
+                "ON pg_has_role(session_user, r.oid, 'MEMBER')",
+                "ON r.rolname = session_user",
+            ),
+        ),
+        tests=("tests/engines/test_postgres_catalogue.py",),
     ),
     Mutant(
         name="tables of several engines are joined by the first of them",

@@ -39,6 +39,26 @@ MUTANTS = (
         tests=("tests/session/test_streaming.py::test_every_number_has_noise_of_its_own",),
     ),
     Mutant(
+        name="a question that is asked twice at once is shown twice",
+        edits=(("session/pipeline.py", "return stored(desk, ticket.prepared) or answer", "return answer"),),
+        tests=(
+            "tests/session/test_pipeline.py::test_a_question_that_is_asked_twice_at_once_is_drawn_twice_and_shown_once",
+        ),
+    ),
+    Mutant(
+        name="progress tells how many groups of a batch were released",
+        edits=(("session/saving.py", "        waiting += len(batch)\n", "        told(len(batch))\n"),),
+        tests=(
+            "tests/session/test_saving.py::"
+            "test_progress_moves_in_steps_that_do_not_tell_how_many_groups_of_a_batch_were_released",
+        ),
+    ),
+    Mutant(
+        name="numbers in files are cut to 64 bits",
+        edits=(("engines/results.py", "np.clip(numbers, -_WIDEST, _WIDEST)", "np.clip(numbers, -(2**63), 2**63 - 1)"),),
+        tests=("tests/engines/test_results.py::test_numbers_are_halved_and_put_together_again",),
+    ),
+    Mutant(
         name="saved groups stay in the order of the engine",
         edits=(("session/batch_files.py", "by=keys,", "by=[],"),),
         tests=("tests/session/test_batch_files.py::test_keys_of_every_kind_come_back_in_order",),

@@ -86,6 +86,21 @@ def test_an_engine_that_fails_after_the_charge_is_not_refunded_and_nothing_is_st
     assert spent(curator) == sf.PureDP("0.2")
 
 
+def test_a_question_that_is_asked_twice_at_once_is_drawn_twice_and_shown_once():
+    curator, engine = recorded()
+    run, others = engine.run, []
+
+    def meanwhile(statement, *, salt):
+        engine.run = run
+        others.append(asked(curator, PEOPLE, statistics=(N,)).release(epsilon="0.001"))
+        return run(statement, salt=salt)
+
+    engine.run = meanwhile
+    release = asked(curator, PEOPLE, statistics=(N,)).release(epsilon="0.001")
+    assert [one["n"][0].value for one in others] == [release["n"][0].value]
+    assert spent(curator) == sf.PureDP("0.002")
+
+
 def test_all_statements_of_a_question_share_a_fresh_salt():
     curator, engine = recorded()
     for _ in range(3):

@@ -145,6 +145,18 @@ def test_what_cannot_be_written_is_refused_before_anything_is_spent(tmp_path, to
     db.close()
 
 
+@pytest.mark.parametrize("name", ["visits.parquet", "link.parquet"])
+def test_a_file_that_a_table_is_read_from_is_not_written_over(tmp_path, name):
+    pq.write_table(ROWS, tmp_path / "visits.parquet")
+    (tmp_path / "link.parquet").symlink_to(tmp_path / "visits.parquet")
+    db = opened(budget=sf.ApproxDP(2_000, "1e-2"), data=tmp_path / "visits.parquet")
+    with pytest.raises(ParameterError, match="is the file that a table is read from"):
+        ask(db, tmp_path / name)
+    assert str(db.spent) == "ε 0"
+    assert pq.read_table(tmp_path / "visits.parquet").equals(ROWS)
+    db.close()
+
+
 def test_an_answer_that_is_made_to_add_up_is_not_saved(tmp_path):
     db = sf.open(ROWS, name="visits", columns={"g": VISITS.columns["g"]}, budget=sf.NO_GUARANTEE)
     asked = db.table("visits").group_by("g").rollup(consistent=True).agg(n=sf.count())

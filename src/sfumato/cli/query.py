@@ -93,7 +93,7 @@ def ask(
         planned = session.query(sql)
         planned.cost(epsilon=asked.epsilon, delta=asked.delta)
         if to is not None:
-            file_for(to, planned.relation)
+            file_for(to, planned.relation, planned.desk.policy)
         if explain:
             typer.echo(planned.explain(epsilon=asked.epsilon, delta=asked.delta))
         elif ledger is None:

@@ -37,7 +37,7 @@ def open_ledger(location: str | os.PathLike[str] | None, *, must_exist: bool = F
     path = _path(location)
     store = SQLiteStore(path, must_exist=must_exist)
     try:
-        return Ledger(store, Attachments(Path(f"{path}.answers")))
+        return Ledger(store, Attachments(Path(f"{os.path.realpath(path)}.answers")))
     except LedgerError:
         store.close()
         raise

@@ -167,7 +167,8 @@ def execute(desk: Desk, ticket: Ticket, *, library: str, keep: Keep | None = Non
         keep: How a section is released and kept: as a whole, if left out.
 
     Returns:
-        The stored answer: what each section released, and the receipt.
+        The stored answer: what each section released, and the receipt. Of a question that is asked twice at once both
+        are charged, and both get the answer that was stored first: nobody sees two draws of one noise.
     """
     plan, receipt = ticket.prepared.plan, _receipt(desk, ticket, library).to_dict()
     salt = random_bytes(16).hex()  # one for all statements, so that all see the same sample of a unit's groups
@@ -188,7 +189,7 @@ def execute(desk: Desk, ticket: Ticket, *, library: str, keep: Keep | None = Non
         "bounds": None if first is None else encode_released(first), "sections": sections, "receipt": receipt,
     }  # fmt: skip
     desk.ledger.commit(ticket.reservation, key=ticket.prepared.key, answer=answer)
-    return answer
+    return stored(desk, ticket.prepared) or answer  # that of somebody else who asked it meanwhile, and was first
 
 
 def final_plan(desk: Desk, plan: PrivatePlan, first: Released | None) -> PrivatePlan:

@@ -165,7 +165,8 @@ class Question:
             mechanism: The law of additive noise, if not the better one.
             confidence: Of the intervals.
             to: A Parquet file to write the answer to, batch by batch, for groups by the million; see `SavedRelease`.
-            progress: Whether to show, on the error stream, how many groups were released so far.
+            progress: Whether to show, on the error stream, how long it takes, and into a file how many groups were
+                released so far.
 
         Raises:
             ParameterError: Neither ε nor an error is stated, or both; or the answer cannot be written there.
@@ -177,7 +178,7 @@ class Question:
             raise ParameterError("epsilon", epsilon, "must be stated, or an error instead: epsilon=1, or error={...}")
         if epsilon is None:
             epsilon = self.epsilon_for(error or {}, delta=delta, mechanism=mechanism, confidence=confidence)
-        path = None if to is None else file_for(to, self.relation)
+        path = None if to is None else file_for(to, self.relation, self.desk.policy)
         prepared = self._prepared(epsilon, delta, mechanism)
         answer = stored(self.desk, prepared)
         reused = answer is not None

@@ -20,6 +20,7 @@ from sfumato.ledger.attachments import Attachments, synced
 from sfumato.noise.entropy import random_bytes
 from sfumato.privacy.codec import Json
 from sfumato.query.plan import PrivatePlan, Section
+from sfumato.query.policy import Policy
 from sfumato.query.relations import Presented
 from sfumato.query.shape import shape_of
 from sfumato.session.columns import Columns
@@ -32,7 +33,7 @@ Told = Callable[[int], None]
 """Hears how many more groups were released."""
 
 
-def file_for(to: str | PathLike[str], question: Presented) -> Path:
+def file_for(to: str | PathLike[str], question: Presented, policy: Policy) -> Path:
     """Where an answer is to be written, before anything is spent.
 
     Raises:
@@ -43,6 +44,8 @@ def file_for(to: str | PathLike[str], question: Presented) -> Path:
         raise ParameterError("to", str(to), 'must be the name of a Parquet file, such as "answers.parquet"')
     if not _can_be_written(path):
         raise ParameterError("to", str(to), "must be a name in an existing folder in which this user may write")
+    if any(_is_source(path, facts.source) for facts in policy.sources.values()):
+        raise ParameterError("to", str(to), "is the file that a table is read from; write the answer beside it")
     if question.order or question.limit is not None or question.offset:
         requirement = "is written in the order of its keys; leave out ORDER BY, LIMIT and OFFSET, and sort the file"
         raise ParameterError("to", str(to), requirement)
@@ -128,6 +131,11 @@ def _path(to: object) -> Path | None:
     """What a user stated as one, if it is a path of text."""
     name = os.fspath(to) if isinstance(to, str | PathLike) else None
     return Path(name) if isinstance(name, str) else None
+
+
+def _is_source(path: Path, source: object) -> bool:
+    stored = _path(source)
+    return stored is not None and path.exists() and stored.exists() and path.samefile(stored)
 
 
 def _can_be_written(path: Path) -> bool:
