@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draw the pictures of `docs/explanation/queries.md` into this folder, or into the one that is named."""
+"""Draw the pictures of `docs/explanation/` into this folder, or into the one that is named."""
 
 import sys
 from fractions import Fraction
@@ -17,6 +17,8 @@ ANSWERS = (1, 2, 4, 6, 9, 12, 16, 25, 36, 49, 64)
 PEOPLE = 20_000
 RATIO = 0.75  # each further visit is made by so many of those who made the one before
 LIMITS = range(1, 31)
+MEASURED = Path(__file__).parent.parent / "explanation" / "scale.md"
+"""Where the table of `benchmarks/engine/bench_scale.py` is."""
 
 
 def noise_of_several_answers(folder: Path) -> Path:
@@ -65,7 +67,32 @@ def errors_of_a_limit(folder: Path) -> Path:
     return save(figure, folder / "limit_of_rows.png")
 
 
+def costs(folder: Path) -> Path:
+    """Seconds of a processor by rows, and of as many rows by groups, as the table has them."""
+    cells = [line.split("|")[1:-1] for line in MEASURED.read_text().splitlines() if line.startswith("| ")]
+    table = [(_number(rows), groups, _seconds(one), _seconds(two)) for rows, groups, _, _, one, two, _ in cells[1:12]]
+    public = [(rows, one, two) for rows, groups, one, two in table if "public" in groups]
+    private = [(_number(groups), one, two) for _, groups, one, two in table if "private" in groups]
+    figure, panels = new_figure("Seconds of the wall from SQL to a file of answers", panels=2)
+    labels = ("by rows, of 100 public groups", "by private groups,\nof 10 million rows")
+    for axes, points, label in zip(panels, (public, private), labels, strict=True):
+        sizes, *times = zip(*points, strict=True)
+        for (name, color), seconds in zip((("one core", BLUE), ("two cores", ORANGE)), times, strict=True):
+            axes.plot(sizes, seconds, color=color, linewidth=2.2, marker="o", markersize=4, label=name)
+        axes.set(xscale="log", ylim=(0, None), ylabel=label)
+    legend(panels[0], place="upper left")
+    return save(figure, folder / "cost_at_scale.png")
+
+
+def _number(cell: str) -> int:
+    return int("".join(filter(str.isdigit, cell)))
+
+
+def _seconds(cell: str) -> float:
+    return float(cell.partition(" s,")[0])
+
+
 if __name__ == "__main__":
     target = Path(*sys.argv[1:2]) if sys.argv[1:] else Path(__file__).parent
-    for picture in (noise_of_several_answers(target), errors_of_a_limit(target)):
+    for picture in (noise_of_several_answers(target), errors_of_a_limit(target), costs(target)):
         print(picture)  # noqa: T201 # it is a script

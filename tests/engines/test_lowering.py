@@ -8,6 +8,7 @@ from tests.engines.running import SALT, statement
 from sfumato.engines.lowering import LOW_BITS, added_up, lower, presented
 from sfumato.engines.sampling import Sampling
 from sfumato.engines.sql.dialects.duckdb import sql
+from sfumato.engines.sql.dialects.spark import SPARK
 from sfumato.engines.sql.queries import select, table
 from sfumato.engines.sql.relations import Catalogue
 from sfumato.privacy.neighbors import EACH_ROW, UnitColumn
@@ -93,6 +94,14 @@ def test_a_bucket_holds_the_rows_of_its_units_and_buckets_are_added_up():
 @pytest.mark.parametrize(("sampling", "hashed"), [(Sampling.MD5, "MD5_NUMBER"), (Sampling.NATIVE, "HASH(")])
 def test_units_above_a_limit_are_sampled_by_the_hash_that_is_asked_for(sampling, hashed):
     assert hashed in sql(lowered("SELECT SUM(v) FROM visits GROUP BY k", sampling=sampling).totals)
+
+
+def test_on_several_machines_the_rows_of_a_unit_are_sent_to_one_place_if_its_entries_have_an_order():
+    gathers, stays = (
+        SPARK.sql(lowered(f"SELECT SUM(v) FROM visits{by}", dialect=SPARK).totals) for by in (" GROUP BY k", "")
+    )
+    assert gathers.count("DISTRIBUTE BY `u`") == 1
+    assert "DISTRIBUTE" not in stays + sql(lowered("SELECT SUM(v) FROM visits GROUP BY k").totals)
 
 
 def test_rows_that_are_units_are_neither_hashed_nor_limited():

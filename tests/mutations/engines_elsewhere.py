@@ -66,8 +66,10 @@ MUTANTS = (
         name="in PostgreSQL all levels of a query are merged",
         edits=(("engines/sql/dialects/postgres_levels.py", "if levels[id(select)] > 1:", "if False:"),),
         tests=(
-            "tests/engines/sql/dialects/test_postgres_levels.py::"
-            "test_levels_of_what_is_joined_or_combined_are_kept_apart_too",
+            (
+                "tests/engines/sql/dialects/test_postgres_levels.py::"
+                "test_levels_of_what_is_joined_or_combined_are_kept_apart_too"
+            ),
         ),
     ),
     Mutant(

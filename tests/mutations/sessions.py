@@ -49,8 +49,10 @@ MUTANTS = (
         name="progress tells how many groups of a batch were released",
         edits=(("session/saving.py", "        waiting += len(batch)\n", "        told(len(batch))\n"),),
         tests=(
-            "tests/session/test_saving.py::"
-            "test_progress_moves_in_steps_that_do_not_tell_how_many_groups_of_a_batch_were_released",
+            (
+                "tests/session/test_saving.py::"
+                "test_progress_moves_in_steps_that_do_not_tell_how_many_groups_of_a_batch_were_released"
+            ),
         ),
     ),
     Mutant(

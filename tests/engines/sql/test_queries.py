@@ -6,7 +6,7 @@ from sqlglot import exp
 from tests.engines.in_sql import run
 
 from sfumato.engines.sql.dialects.duckdb import sql
-from sfumato.engines.sql.queries import joined, same, select, table, window
+from sfumato.engines.sql.queries import gathered, joined, same, select, table, window
 from sfumato.engines.sql.terms import aliased, column, figure, function, operation
 
 CELLS = pa.table({"u": [1, 1, 2, 3], "v": [5, 7, 5, None]})
@@ -24,6 +24,10 @@ def test_rows_are_grouped_and_groups_chosen():
     several = operation(exp.GT, count, figure(1))
     query = select([column("u"), aliased(count, "n")], table("cells"), group_by=[column("u")], having=several)
     assert run(query, cells=CELLS) == [(1, 2)]
+
+
+def test_rows_are_gathered_by_a_value_where_there_are_several_places():
+    assert gathered(table("cells"), column("u")).sql("spark") == "SELECT * FROM `cells` AS `r` DISTRIBUTE BY `u`"
 
 
 def test_windows_run_up_to_a_row_or_over_all_of_them():

@@ -34,6 +34,13 @@ def select(
     return query
 
 
+def gathered(query: exp.Query, by: Sql) -> exp.Select:
+    """The rows of a query, those with one value in one place."""
+    found = select([], query)
+    found.set("distribute", exp.Distribute(expressions=[by]))
+    return found
+
+
 def joined(
     query: exp.Select, other: exp.Query | exp.Table, alias: str, *, on: Sql, how: Join = "inner"
 ) -> exp.Select:  # fmt: skip

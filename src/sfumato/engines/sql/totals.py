@@ -17,7 +17,7 @@ from sfumato.engines.sql.bounding import (
     simply_allowed,
 )
 from sfumato.engines.sql.entries import CELL, Mark, Marked
-from sfumato.engines.sql.queries import joined, same, select, table
+from sfumato.engines.sql.queries import gathered, joined, same, select, table
 from sfumato.engines.sql.rows import UNIT
 from sfumato.engines.sql.terms import Sql, aliased, column, different, figure, function, operation
 from sfumato.query.bounding import least
@@ -50,7 +50,9 @@ def totals_of_units(bounding: Bounding, shown: Sequence[Mark]) -> exp.Select:
     measures, found = bounding.measures, bounding.marked
     tells_above = needs_order(bounding) and bounding.dialect.orders_few
     marks = [column(UNIT), *(mark.column for mark in found.marks)]
-    entries = select([*marks, *aggregates(measures, found.rows)], found.query, group_by=marks)
+    gathers = needs_order(bounding) and bounding.dialect.gathers_units
+    rows = gathered(found.query, column(UNIT)) if gathers else found.query
+    entries = select([*marks, *aggregates(measures, found.rows)], rows, group_by=marks)
     totals = _added_up(bounding, [mark.column for mark in shown])
     totals = totals.with_(ENTRIES, as_=entries, materialized=tells_above or None, copy=False)
     return totals.with_(ABOVE, as_=above(bounding), materialized=True, copy=False) if tells_above else totals

@@ -36,12 +36,15 @@ class Dialect:
         halves_hashes: Whether a hash is a number, which is put in order as two halves; else it is one text.
         orders_few: Whether units above a limit are told first, and only their entries put in order; else all entries
             are put in order at once, which is better where a query is not computed once to be read twice.
+        gathers_units: Whether all rows of a unit are sent to one place before anything is added up, so that its entries
+            need not be sent once more to be put in order: where rows are on several machines.
     """
 
     writer: type[Generator]
     base: str
     halves_hashes: bool = False
     orders_few: bool = False
+    gathers_units: bool = False
 
     def sql(self, query: exp.Expr, *, pretty: bool = False) -> str:
         """A query as the engine reads it; for people on several lines."""

@@ -159,7 +159,7 @@ IDIOMS: Final[Idioms] = {
     "second_of": _whole("SECOND"),
     "time_in_full": _time_in_full,
     # hashes
-    "md5_text": lambda message: function("UNHEX", function("MD5", message)),  # 16 bytes, in the order of their digits
+    "md5_text": _call("MD5"),
     "native_hash": _call("XXHASH64"),
 }
 
@@ -194,7 +194,7 @@ class _Writer(SparkGenerator):
         return super().cte_sql(expression)
 
 
-SPARK: Final = Dialect(writer=_Writer, base="spark")
+SPARK: Final = Dialect(writer=_Writer, base="spark", gathers_units=True)
 
 
 def sql(query: exp.Expr, *, pretty: bool = False) -> str:
