@@ -72,7 +72,7 @@ MUTANTS = (
     ),
     Mutant(
         name="a file beside the ledger is believed whatever is in it",
-        edits=(("ledger/attachments.py", "if _hash(path) != attachment.sha256:", "if False:"),),
+        edits=(("ledger/attachments.py", "changed = _hash(path) != attachment.sha256", "changed = False"),),
         tests=("tests/ledger/test_attachments.py",),
     ),
     Mutant(
