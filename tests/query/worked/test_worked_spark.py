@@ -7,10 +7,14 @@ import pytest
 from tests.engines.spark_application import application
 from tests.query.worked import oracles
 from tests.query.worked.answers import ANSWERS
+from tests.query.worked.answers_frames import FRAMES
 from tests.query.worked.cases import shown
 from tests.query.worked.schema import database
 from tests.query.worked.test_worked_answers import (
     test_where_limits_bind_the_answer_is_the_exact_bounded_one as check_answer,
+)
+from tests.query.worked.test_worked_frames import (
+    test_where_no_limit_binds_the_answer_is_that_of_plain_sql as check_frame,
 )
 
 import sfumato as sf
@@ -24,7 +28,16 @@ def session(name, _):
     return sf.Session(database(name).policy, budget=sf.NO_GUARANTEE, engine="spark", engine_options=options)
 
 
-@pytest.mark.parametrize("case", ANSWERS[::EACH], ids=shown)
-def test_on_spark_the_answer_is_the_exact_bounded_one(case, monkeypatch):
+@pytest.fixture(autouse=True)
+def asked_there(monkeypatch):
     monkeypatch.setattr(oracles, "session", session)
+
+
+@pytest.mark.parametrize("case", ANSWERS[::EACH], ids=shown)
+def test_on_spark_the_answer_is_the_exact_bounded_one(case):
     check_answer(case, "spark")
+
+
+@pytest.mark.parametrize("asked", FRAMES[::EACH], ids=lambda asked: asked.name)
+def test_on_spark_the_answer_is_that_of_plain_sql(asked):
+    check_frame(asked, "spark")
