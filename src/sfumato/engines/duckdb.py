@@ -17,6 +17,7 @@ from sfumato.engines.base import Found
 from sfumato.engines.duckdb_database import connected, lock_down
 from sfumato.engines.duckdb_prepared import PreparedTables
 from sfumato.engines.duckdb_tables import TypedTables
+from sfumato.engines.failures import failing
 from sfumato.engines.lists import list_table
 from sfumato.engines.lowering import Lowered, added_up, lower, presented, shown_sql
 from sfumato.engines.results import found
@@ -25,7 +26,6 @@ from sfumato.engines.sources import DataSource, ParquetFile
 from sfumato.engines.sql.dialects.duckdb import DUCKDB, sql
 from sfumato.engines.sql.queries import select, table
 from sfumato.engines.sql.totals import counts_cells
-from sfumato.errors import EngineError
 from sfumato.numeric.rationals import positive_integer
 from sfumato.privacy.secret import Secret
 from sfumato.query.schema import Table
@@ -71,14 +71,14 @@ class DuckDBEngine:
     def run(self, statement: Statement, *, salt: str) -> Secret[Found]:
         """See `Engine.run`."""
         with self._lock:
-            with self._failing("opened a source"):
+            with failing(self.name, "opened a source", _FAILURES):
                 lowered = self._lowered(statement, salt, bucket=None)
-            with self._failing("computed the exact half of a question"), self._lists(lowered):
+            with failing(self.name, "computed the exact half of a question", _FAILURES), self._lists(lowered):
                 return Secret(found(lowered, self._columns(statement, lowered, salt)))
 
     def batches(self, statement: Statement, *, salt: str, size: int) -> Generator[Secret[Found], None, None]:
         """See `Streaming.batches`."""
-        with self._lock, self._failing("computed the exact half of a question"):
+        with self._lock, failing(self.name, "computed the exact half of a question", _FAILURES):
             lowered = self._lowered(statement, salt, bucket=None)
             with self._lists(lowered):
                 for query in self._parts(statement, lowered, salt):
@@ -102,7 +102,7 @@ class DuckDBEngine:
         Raises:
             EngineError: The engine failed; without its text.
         """
-        with self._lock, self._failing("prepared a table"):
+        with self._lock, failing(self.name, "prepared a table", _FAILURES):
             self._prepared.prepare(table)
 
     def close(self) -> None:
@@ -149,14 +149,6 @@ class DuckDBEngine:
             for mark in lowered.lists:
                 self._database.unregister(mark.table)
             self._database.execute(f"DROP TABLE IF EXISTS {_BUCKETS}")
-
-    @contextmanager
-    def _failing(self, phase: str) -> Iterator[None]:
-        """What goes wrong inside is an error without its text, which may quote rows."""
-        try:
-            yield
-        except _FAILURES:
-            raise EngineError(self.name, phase) from None
 
 
 def _adds_up(statement: Statement) -> bool:

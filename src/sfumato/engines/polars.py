@@ -1,19 +1,18 @@
 """Polars, in this process: frames, also lazy ones, and files where they are; nothing runs before a question does."""
 
 import threading
-from collections.abc import Generator, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Generator, Mapping
 from typing import Final
 
 import polars as pl
 
 from sfumato.engines.base import Found
+from sfumato.engines.failures import failing
 from sfumato.engines.frames.lowering import Lowered, lower
 from sfumato.engines.frames.results import found
 from sfumato.engines.frames.tables import TypedFrames
 from sfumato.engines.sampling import sampling_of
 from sfumato.engines.sources import DataSource, LazyData
-from sfumato.errors import EngineError
 from sfumato.privacy.secret import Secret
 from sfumato.query.relations import tables_of
 from sfumato.query.statement import Statement
@@ -63,17 +62,9 @@ class PolarsEngine:
         self._frames = TypedFrames({})
 
     def _computed(self, statement: Statement, salt: str) -> tuple[Lowered, pl.DataFrame]:
-        with self._failing("opened a source"), self._lock:
+        with failing(self.name, "opened a source", _FAILURES), self._lock:
             for table in tables_of(statement.rows):
                 self._frames.named(table)
-        with self._failing("computed the exact half of a question"):
+        with failing(self.name, "computed the exact half of a question", _FAILURES):
             lowered = lower(statement, self._frames.named, salt=salt, sampling=self._sampling)
             return lowered, lowered.totals.collect(engine="streaming")
-
-    @contextmanager
-    def _failing(self, phase: str) -> Iterator[None]:
-        """What goes wrong inside is an error without its text, which may quote rows."""
-        try:
-            yield
-        except _FAILURES:
-            raise EngineError(self.name, phase) from None

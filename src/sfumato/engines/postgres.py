@@ -10,6 +10,7 @@ import numpy as np
 from sqlglot import exp
 
 from sfumato.engines.base import Found
+from sfumato.engines.failures import failing
 from sfumato.engines.lowering import Lowered, lower, presented, shown_sql
 from sfumato.engines.postgres_connection import FAILURES, Connection
 from sfumato.engines.postgres_lists import list_query
@@ -19,7 +20,7 @@ from sfumato.engines.sampling import sampling_of
 from sfumato.engines.sources import Opened
 from sfumato.engines.sql.dialects.postgres import POSTGRES, sql
 from sfumato.engines.sql.relations import Catalogue
-from sfumato.errors import EngineError, ParameterError
+from sfumato.errors import ParameterError
 from sfumato.numeric.rationals import positive_integer
 from sfumato.privacy.secret import Secret
 from sfumato.query.shape import Metric, shape_of
@@ -103,7 +104,7 @@ class PostgresEngine:
     @contextmanager
     def _answer(self, statement: Statement, salt: str) -> Iterator[tuple[Lowered, Iterator[Any]]]:
         """The statement in SQL, and its answer in Arrow batches."""
-        with self._lock, self._failing("computed the exact half of a question"):
+        with self._lock, failing(self.name, "computed the exact half of a question", FAILURES):
             catalogue = Catalogue(named=self._tables.named)
             lowered = lower(statement, catalogue, salt=salt, sampling=self._sampling, dialect=POSTGRES)
             query = presented(lowered, lowered.totals)
@@ -115,14 +116,6 @@ class PostgresEngine:
                     asked.set(*_ONE_PROCESS)
                 with closing(asked.batches(sql(query))) as batches:
                     yield lowered, batches
-
-    @contextmanager
-    def _failing(self, phase: str) -> Iterator[None]:
-        """What goes wrong inside is an error without its text, which may quote rows."""
-        try:
-            yield
-        except FAILURES:
-            raise EngineError(self.name, phase) from None
 
 
 def _columns(batch: Any) -> Mapping[str, Any]:

@@ -9,6 +9,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sfumato.engines.base import Found
+from sfumato.engines.failures import failing
 from sfumato.engines.lowering import Lowered, lower, presented
 from sfumato.engines.results import found
 from sfumato.engines.sampling import sampling_of
@@ -19,7 +20,7 @@ from sfumato.engines.spark_tables import SparkTables
 from sfumato.engines.sql.dialects.spark import SPARK, sql
 from sfumato.engines.sql.queries import table
 from sfumato.engines.sql.relations import Catalogue
-from sfumato.errors import EngineError, ParameterError
+from sfumato.errors import ParameterError
 from sfumato.privacy.secret import Secret
 from sfumato.query.relations import Part, lineage, tables_of
 from sfumato.query.statement import Statement
@@ -107,11 +108,5 @@ class SparkEngine:
 
     @contextmanager
     def _failing(self, phase: str) -> Iterator[None]:
-        """What goes wrong inside is an error without its text, which may quote rows."""
-        try:
-            with quiet():
-                yield
-        except ParameterError:
-            raise
-        except FAILURES:
-            raise EngineError(self.name, phase) from None
+        with quiet(), failing(self.name, phase, FAILURES):
+            yield
