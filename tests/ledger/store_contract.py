@@ -1,71 +1,250 @@
 """What every store of a ledger does; a store opts in by a fixture `store`."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from threading import Event
 
 import pytest
 
 from sfumato.errors import LedgerConflictError, LedgerError
 from sfumato.ledger.journal import Chain, Record
-from sfumato.ledger.store import LedgerStore
+from sfumato.ledger.store import Batch, LedgerStore, Pointer, Reading
 
 
-def filled(store: LedgerStore, *texts: str) -> Chain:
-    chain = Chain()
+class StopError(Exception):
+    """What a test raises inside of a turn."""
+
+
+def linked(chain: Chain, *texts: str) -> tuple[Record, ...]:
+    """The records that these texts make at the end of a chain."""
+    records = []
     for text in texts:
-        record = chain.link(text)
-        store.append(record, expected_head=chain.head)
-        chain = chain.follow(record)
-    return chain
+        records.append(chain.link(text))
+        chain = chain.follow(records[-1])
+    return tuple(records)
+
+
+def after(records: tuple[Record, ...]) -> Chain:
+    """The chain whose last records these are."""
+    return Chain(length=records[-1].index + 1, head=records[-1].hash) if records else Chain()
+
+
+def following(reading: Reading, *texts: str, snapshot: str | None = None) -> Batch:
+    """A batch of these texts after what there is, each with a pointer named like its text."""
+    records = linked(after(reading.read(0)), *texts)
+    pointers = tuple(Pointer(name=record.text, index=record.index, seal=f"of {record.text}") for record in records)
+    return Batch(records=records, pointers=pointers, snapshot=snapshot)
+
+
+def append(store: LedgerStore, batch: Batch) -> None:
+    """A turn with one batch."""
+    with store.turn() as turn:
+        turn.append(batch)
+
+
+def filled(store: LedgerStore, *texts: str, snapshot: str | None = None) -> Chain:
+    """Append texts in one turn, whoever else does so; gives the chain."""
+    with store.turn() as turn:
+        turn.append(following(turn, *texts, snapshot=snapshot))
+        return after(turn.read(0))
+
+
+def texts(store: LedgerStore) -> list[str]:
+    return [record.text for record in store.read(0)]
 
 
 class LedgerStoreContract:
     def test_a_new_store_holds_nothing(self, store):
-        assert store.read(0) == ()
+        assert (store.read(0), store.find("one"), store.snapshot()) == ((), None, None)
+        store.check()
 
     def test_records_come_back_in_order_as_they_were(self, store):
         chain = filled(store, "one", "two ✓", "three")
-        records = store.read(0)
-        assert [record.text for record in records] == ["one", "two ✓", "three"]
-        assert records[-1].hash == chain.head
-        assert Chain().follow(records[0]).follow(records[1]).follow(records[2]) == chain
+        first, second, third = store.read(0)
+        assert [first.text, second.text, third.text] == ["one", "two ✓", "three"]
+        assert Chain().follow(first).follow(second).follow(third) == chain
 
-    def test_reading_starts_where_it_is_told(self, store):
+    def test_reading_starts_where_it_is_told_and_ends_there(self, store):
         filled(store, "one", "two", "three")
         assert [record.index for record in store.read(1)] == [1, 2]
-        assert store.read(3) == ()
+        assert [record.index for record in store.read(1, limit=1)] == [1]
+        assert store.read(3) == store.read(0, limit=0) == ()
 
-    def test_the_second_of_two_writers_is_refused_and_writes_nothing(self, store):
+    def test_a_pointer_leads_to_its_record(self, store):
+        filled(store, "one", "two")
+        assert store.find("two") == Pointer(name="two", index=1, seal="of two")
+        assert store.find("TWO") is None
+
+    def test_a_pointer_may_lead_to_an_earlier_record(self, store):
+        filled(store, "one", "two")
+        append(store, Batch(pointers=(Pointer(name="again", index=0, seal="s"),)))
+        assert store.find("again").index == 0
+
+    def test_the_last_snapshot_is_in_the_place_of_the_one_before(self, store):
+        filled(store, "one", snapshot="first")
+        filled(store, "two")
+        assert store.snapshot() == "first"
+        filled(store, "three", snapshot="")
+        assert store.snapshot() == ""
+
+    def test_a_turn_reads_what_was_kept_before_and_what_it_appended(self, store):
+        filled(store, "one", snapshot="first")
+        with store.turn() as turn:
+            assert turn.snapshot() == "first"
+            turn.append(following(turn, "two", "three", snapshot="second"))
+            assert [record.text for record in turn.read(0)] == ["one", "two", "three"]
+            assert [record.text for record in turn.read(0, limit=2)] == ["one", "two"]
+            assert [record.text for record in turn.read(2)] == ["three"]
+            assert [record.text for record in turn.read(1, limit=1)] == ["two"]
+            assert turn.read(3) == ()
+            assert (turn.find("three").index, turn.find("one").index, turn.snapshot()) == (2, 0, "second")
+
+    def test_nobody_else_reads_what_is_not_yet_kept(self, store):
+        filled(store, "one", snapshot="first")
+        with store.turn() as turn:
+            turn.append(following(turn, "two", snapshot="second"))
+            assert (texts(store), store.find("two"), store.snapshot()) == (["one"], None, "first")
+        assert (texts(store), store.find("two").index, store.snapshot()) == (["one", "two"], 1, "second")
+
+    def test_several_batches_of_one_turn_are_kept_in_order(self, store):
+        with store.turn() as turn:
+            chain = Chain()
+            for text in ("one", "two", "three"):
+                turn.append(Batch(records=linked(chain, text)))
+                chain = after(turn.read(0))
+        assert texts(store) == ["one", "two", "three"]
+
+    def test_a_turn_that_appends_nothing_is_no_error(self, store):
+        with store.turn():
+            pass
+        with store.turn() as turn:
+            turn.append(Batch())
+        assert store.read(0) == ()
+
+    @pytest.mark.parametrize("error", [StopError, KeyboardInterrupt])
+    def test_a_turn_that_raises_leaves_nothing(self, store, error):
+        def interrupted():
+            with store.turn() as turn:
+                turn.append(following(turn, "two", snapshot="second"))
+                raise error
+
+        filled(store, "one", snapshot="first")
+        with pytest.raises(error):
+            interrupted()
+        assert (texts(store), store.find("two"), store.snapshot()) == (["one"], None, "first")
+        filled(store, "two")
+        assert texts(store) == ["one", "two"]
+
+    @pytest.mark.parametrize("late", [linked(Chain(), "late"), linked(Chain(), "one", "two", "three")[2:]])
+    def test_a_record_that_does_not_follow_the_last_is_a_conflict_and_leaves_nothing(self, store, late):
         chain = filled(store, "one")
-        store.append(chain.link("mine"), expected_head=chain.head)
         with pytest.raises(LedgerConflictError) as caught:
-            store.append(chain.link("yours"), expected_head=chain.head)
-        assert caught.value.expected_head == chain.head
-        assert caught.value.actual_head == chain.link("mine").hash
-        assert [record.text for record in store.read(0)] == ["one", "mine"]
+            append(store, Batch(records=late))
+        assert (caught.value.expected_head, caught.value.actual_head) == (late[0].previous, chain.head)
+        assert texts(store) == ["one"]
 
-    def test_a_conflict_leaves_the_store_usable(self, store):
-        chain = filled(store, "one")
+    def test_records_that_do_not_follow_each_other_are_a_conflict(self, store):
+        first, _, third = linked(Chain(), "one", "two", "three")
         with pytest.raises(LedgerConflictError):
-            store.append(Chain().link("late"), expected_head=Chain().head)
-        store.append(chain.link("two"), expected_head=chain.head)
-        assert len(store.read(0)) == 2
+            append(store, Batch(records=(first, third)))
+        assert store.read(0) == ()
 
-    def test_of_many_threads_with_one_head_exactly_one_wins(self, store):
-        def attempt(number: int) -> bool:
-            try:
-                store.append(Chain().link(f"thread {number}"), expected_head=Chain().head)
-            except LedgerConflictError:
-                return False
-            return True
+    @pytest.mark.parametrize("names", [("one",), ("new", "new"), ("new", "one")])
+    def test_a_name_is_given_once(self, store, names):
+        filled(store, "one")
+        batch = following(store, "two")
+        pointers = tuple(Pointer(name=name, index=1, seal="s") for name in names)
+        with pytest.raises(LedgerError, match="name that is taken"):
+            append(store, replace(batch, pointers=pointers))
+        assert (texts(store), store.find("new"), store.find("one").seal) == (["one"], None, "of one")
+
+    @pytest.mark.parametrize("index", [-1, 2])
+    def test_a_pointer_to_no_record_is_refused(self, store, index):
+        filled(store, "one")
+        batch = following(store, "two")
+        with pytest.raises(LedgerError, match="a record that is there"):
+            append(store, replace(batch, pointers=(Pointer(name="x", index=index, seal="s"),)))
+        assert texts(store) == ["one"]
+
+    @pytest.mark.parametrize("text", ["a\0b", "\ud800", "é\udfff"])
+    def test_text_that_not_every_database_keeps_is_refused(self, store, text):
+        record = Record(index=0, previous=Chain().head, text=text, hash="h")
+        for batch in (Batch(records=(record,)), Batch(snapshot=text)):
+            with pytest.raises(LedgerError, match="cannot keep text"):
+                append(store, batch)
+        assert (store.read(0), store.snapshot()) == ((), None)
+
+    def test_a_failed_append_that_the_block_hides_keeps_nothing_of_the_turn(self, store):
+        def hiding():
+            with store.turn() as turn:
+                turn.append(Batch(records=linked(Chain(), "one")))
+                with pytest.raises(LedgerConflictError):
+                    turn.append(Batch(records=linked(Chain(), "late")))
+
+        with pytest.raises(LedgerError, match="nothing of the turn"):
+            hiding()
+        assert store.read(0) == ()
+
+    def test_a_turn_that_is_over_does_nothing_any_more(self, store):
+        with store.turn() as turn:
+            pass
+        for use in (
+            lambda: turn.append(Batch(records=linked(Chain(), "late"))),
+            lambda: turn.read(0),
+            lambda: turn.find("one"),
+            turn.snapshot,
+        ):
+            with pytest.raises(LedgerError, match="turn is over"):
+                use()
+        assert store.read(0) == ()
+
+    def test_a_turn_within_a_turn_is_an_error_and_no_deadlock(self, store):
+        with store.turn():
+            with pytest.raises(LedgerError, match="within a turn"), store.turn():
+                pass
+            with pytest.raises(LedgerError, match="within a turn"):
+                store.close()
+        assert filled(store, "one").length == 1
+
+    def test_who_comes_second_waits_for_the_first_and_sees_what_it_kept(self, store):
+        begun, waiting = Event(), Event()
+
+        def second():
+            begun.wait()
+            waiting.set()
+            return filled(store, "second").length
+
+        with ThreadPoolExecutor(1) as threads:
+            coming = threads.submit(second)
+            with store.turn() as turn:
+                begun.set()
+                waiting.wait()
+                turn.append(Batch(records=linked(Chain(), "first")))
+                assert not coming.done()
+            assert coming.result() == 2
+        assert texts(store) == ["first", "second"]
+
+    def test_of_many_threads_nothing_is_lost_and_all_is_in_order(self, store):
+        def write(thread: int) -> None:
+            for number in range(5):
+                filled(store, f"{thread}.{number}")
 
         with ThreadPoolExecutor(8) as threads:
-            assert sum(threads.map(attempt, range(16))) == 1
-        assert len(store.read(0)) == 1
+            list(threads.map(write, range(8)))
+        chain = Chain()
+        for record in store.read(0):
+            chain = chain.follow(record)
+        assert sorted(texts(store)) == sorted(f"{thread}.{number}" for thread in range(8) for number in range(5))
+        assert all(store.find(text).index == index for index, text in enumerate(texts(store)))
+        for thread in range(8):
+            assert [text for text in texts(store) if text[0] == str(thread)] == [f"{thread}.{n}" for n in range(5)]
+        store.check()
 
     def test_after_closing_nothing_works_and_closing_again_is_no_error(self, store):
         store.close()
         store.close()
-        with pytest.raises(LedgerError):
-            store.read(0)
-        with pytest.raises(LedgerError):
-            store.append(Record(index=0, previous="", text="", hash=""), expected_head=Chain().head)
+        for use in (lambda: store.read(0), lambda: store.find("one"), store.snapshot, store.check):
+            with pytest.raises(LedgerError):
+                use()
+        with pytest.raises(LedgerError), store.turn():
+            pytest.fail("a turn began")

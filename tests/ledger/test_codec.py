@@ -75,6 +75,9 @@ def test_an_endless_answer_is_refused():
         "null",
         '{"version":1}',
         '{"version":2,"entry":{}}',
+        '{"version":0,"entry":{}}',
+        '{"version":true,"entry":{}}',
+        '{"version":1,"entry":{"type":"Closed","account":"a","reason":"r"}}',
         '{"version":1,"entry":{"type":"os.system","account":"a"}}',
         encode_entry(ENTRIES[2]).replace("PureEvent", "UnknownEvent"),
         encode_entry(ENTRIES[2]).replace('"1/10"', '"1/0"'),
@@ -84,7 +87,7 @@ def test_an_endless_answer_is_refused():
         encode_entry(ENTRIES[0]).replace("replace_one", "replace_two"),
         "[" * 100_000,
     ],
-    ids=range(14),
+    ids=range(17),
 )
 def test_what_is_no_entry_is_refused(text):
     with pytest.raises(ParameterError, match="entry"):

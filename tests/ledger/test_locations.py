@@ -29,7 +29,7 @@ def test_three_slashes_are_relative_to_the_working_directory(tmp_path, monkeypat
 
 @pytest.mark.parametrize(
     "location",
-    ["", "sqlite:///", "sqlite://", "sqlite:ledger.db", "sqlite:///:memory:", ":memory:", "postgresql://h/d"],
+    ["", "sqlite:///", "sqlite://", "sqlite:ledger.db", "sqlite:///:memory:", ":memory:", "mysql://h/d"],
 )
 def test_a_location_of_no_known_kind_is_refused(location):
     with pytest.raises(ParameterError, match="ledger"):

@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 from tests.ledger.accounts import people, ward
 
-from sfumato.errors import LedgerCorruptError, ParameterError
+from sfumato.errors import LedgerCorruptError, LedgerError, ParameterError
 from sfumato.ledger.codec import decode_entry, encode_entry
 from sfumato.ledger.entry import Committed, Part, Reserved
 from sfumato.ledger.journal import Chain, Record
+from sfumato.ledger.measures import in_words
 from sfumato.ledger.replay import Replay
 from sfumato.privacy.events import PureEvent
 from sfumato.privacy.guarantees import ApproxDP, PureDP, guarantee
@@ -28,7 +29,8 @@ def spent(*entries, relation=ADD_OR_REMOVE_ONE):
     replay = Replay()
     for entry in (people(relation=relation), *entries):
         replay.apply(entry)
-    return replay.accounts["people"].spent()
+    state = replay.accounts["people"]
+    return in_words(state.spent(0), state.budget)
 
 
 def test_what_is_reserved_is_spent_committed_or_not():
@@ -70,7 +72,6 @@ def test_partitions_and_the_rest_add_up():
         [reserved("r", 1)],
         [people(), people()],
         [people(), reserved("r", 1), reserved("r", 1)],
-        [people(), reserved("r", 1), Committed(account="people", request="r", key="k", answer=1), reserved("r", 1)],
         [people(), Committed(account="people", request="r", key="k", answer=1)],
         [people(), reserved("r", 1), *[Committed(account="people", request="r", key="k", answer=1)] * 2],
         [people(), reserved("r", 1, ward("A", 1)), reserved("s", 1, ward("B", 2))],
@@ -79,7 +80,6 @@ def test_partitions_and_the_rest_add_up():
         "not open",
         "opened twice",
         "reserved twice",
-        "reserved after commit",
         "never reserved",
         "committed twice",
         "declared anew",
@@ -106,8 +106,8 @@ def test_a_record_that_verifies_but_cannot_follow_is_corrupt_and_named():
 
 
 def test_a_record_of_a_later_version_is_refused():
-    text = encode_entry(people()).replace('"version":1}', '"version":2}')
-    with pytest.raises(LedgerCorruptError):
+    text = encode_entry(people()).replace('"version":2}', '"version":3}')
+    with pytest.raises(LedgerError, match="newer"):
         Replay().follow(Chain().link(text))
 
 
@@ -119,15 +119,19 @@ def test_a_ledger_of_version_1_is_read_for_ever():
     replay = Replay()
     for record in golden_records():
         replay.follow(record)
-    assert {name: state.spent() for name, state in replay.accounts.items()} == {
+    assert {name: in_words(state.spent(0), state.budget) for name, state in replay.accounts.items()} == {
         "adult": PureDP("0.8"),
         "hospital": ApproxDP("1.75", "2e-6"),
         "toys": PureDP(Fraction(1, 3)),
     }
-    assert replay.accounts["adult"].answers == {"how many?": {"n": 42, "error": 29.5}}
-    assert replay.accounts["hospital"].open_requests == {"h2", "h3", "h4"}
+    assert {name for name, request in replay.open_requests.items() if request.account == "hospital"} == {
+        "h2",
+        "h3",
+        "h4",
+    }
 
 
-def test_a_ledger_of_version_1_would_be_written_the_same_today():
+def test_an_entry_of_version_1_means_the_same_when_it_is_written_today():
     for record in golden_records():
-        assert encode_entry(decode_entry(record.text)) == record.text
+        entry = decode_entry(record.text)
+        assert decode_entry(encode_entry(entry)) == entry

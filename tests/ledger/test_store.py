@@ -1,12 +1,20 @@
 import pytest
 
 from sfumato.ledger.memory import MemoryStore
+from sfumato.ledger.postgres import PostgresStore
 from sfumato.ledger.sqlite import SQLiteStore
-from sfumato.ledger.store import LedgerStore
+from sfumato.ledger.store import LedgerStore, Reading, Turn
+from sfumato.ledger.turns import OpenTurn
 
 
-@pytest.mark.parametrize("implementation", [MemoryStore, SQLiteStore])
-def test_every_store_has_the_methods_of_the_role(implementation):
-    role = {name for name in vars(LedgerStore) if not name.startswith("_")}
-    assert role == {"read", "append", "close"}
-    assert role <= set(dir(implementation))
+def methods(role):
+    return {name for one in role.__mro__ for name in vars(one) if name[0].islower()}
+
+
+@pytest.mark.parametrize(
+    ("implementation", "role"),
+    [(MemoryStore, LedgerStore), (SQLiteStore, LedgerStore), (PostgresStore, LedgerStore), (OpenTurn, Turn)],
+)
+def test_whoever_plays_a_role_has_its_methods(implementation, role):
+    assert methods(role) > methods(Reading) == {"read", "find", "snapshot"}
+    assert methods(role) <= set(dir(implementation))

@@ -32,7 +32,7 @@ def desk(*tables, budget=NO_GUARANTEE, relation=ADD_OR_REMOVE_ONE, engine=None, 
     ledger.open_account(
         Opened(account="test", budget=budget, neighboring_relation=relation, privacy_unit=chosen.unit_name)
     )
-    return Desk(policy=chosen, engine=engine or ReferenceEngine(sources), ledger=ledger)
+    return Desk(policy=chosen, engine=engine or ReferenceEngine(sources), ledger=ledger, account="test")
 
 
 def rows(table, *records):

@@ -64,7 +64,7 @@ def test_preparing_and_charging_touch_no_data():
     curator, engine = recorded()
     ticket = charge(curator, prepared(curator))
     assert engine.statements == []
-    assert (ticket.spent, ticket.left) == (sf.PureDP("0.1"), sf.PureDP("0.9"))
+    assert (ticket.reservation.spent, ticket.reservation.left) == (sf.PureDP("0.1"), sf.PureDP("0.9"))
     execute(curator, ticket, library="test")
     assert len(engine.statements) == 1
 

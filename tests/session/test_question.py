@@ -42,7 +42,7 @@ def recorded(**changes):
     """A desk with an engine that keeps what it is asked."""
     plain = desk((PEOPLE, DATA), **({"budget": sf.PureDP(1)} | changes))
     engine = RecordingEngine(plain.engine)
-    return Desk(policy=plain.policy, engine=engine, ledger=plain.ledger), engine
+    return Desk(policy=plain.policy, engine=engine, ledger=plain.ledger, account=plain.account), engine
 
 
 def ask(*statistics, curator=None, **clauses):

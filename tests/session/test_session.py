@@ -19,6 +19,7 @@ from sfumato.errors import (
     PolicyError,
     SfumatoError,
     UnboundedSensitivityError,
+    UnsupportedEventError,
 )
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.schema import Table
@@ -88,7 +89,8 @@ BAD_OPENINGS = [
     ({"matches": {"nosuch": 1}}, ParameterError, "public table|column of people"),
     ({"matches": {"age": 1}}, ParameterError, "unit column"),
     (limited(max_rows_per_unit=1) | {"matches": {("age", "age"): 1}}, ParameterError, "each once"),
-    ({"ledger": "postgresql://x"}, ParameterError, "sqlite"),
+    ({"ledger": "mysql://x"}, ParameterError, "sqlite"),
+    ({"ledger": "postgresql://x"}, ParameterError, "SFUMATO_LEDGER_FOLDER"),
 ]
 
 
@@ -210,9 +212,9 @@ def test_with_delta_the_gaussian_is_taken_where_it_errs_less_and_the_charge_carr
     assert session.spent == sf.ApproxDP(1, "1e-6")
 
 
-def test_a_pure_budget_refuses_a_charge_with_delta():
+def test_a_pure_budget_refuses_a_charge_with_delta_and_says_why():
     session, engine = recorded(wide(sf.PureDP(2)))
-    with pytest.raises(BudgetExceededError):
+    with pytest.raises(UnsupportedEventError, match="no δ"):
         session.sql(HISTOGRAM, epsilon=1, delta="1e-6")
     assert (engine.statements, session.spent) == ([], sf.PureDP(0))
 

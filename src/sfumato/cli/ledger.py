@@ -22,7 +22,7 @@ def show(file: str) -> None:
             for name in ledger.accounts()
             for figures in [(ledger.budget(name), ledger.spent(name), ledger.remaining(name))]
         ]
-        entries = len(ledger.entries())
+        entries = sum(1 for _ in ledger.entries())
     out = console()
     out.print(table(("account", "protects one", "budget", "spent", "left"), rows, left=2))
     out.print(f"{entries} entries in {file}", soft_wrap=True)

@@ -12,6 +12,7 @@ from sfumato.cli.declarations import declared_columns, separated
 from sfumato.cli.show import note
 from sfumato.errors import ParameterError
 from sfumato.ledger.locations import open_ledger
+from sfumato.privacy.budgets import Budget
 from sfumato.privacy.guarantees import ApproxDP, Guarantee, PureDP, guarantee
 from sfumato.privacy.neighbors import EACH_ROW, UnitColumn
 from sfumato.query.policy import Policy
@@ -107,7 +108,7 @@ def ask(
                 _answer(lasting.query(sql), asked, as_json=as_json, to=to)
 
 
-def _forgetful(file: tuple[str, ...], declared: Declared, budget: Guarantee) -> Session:
+def _forgetful(file: tuple[str, ...], declared: Declared, budget: Budget) -> Session:
     """A session that keeps no ledger: on the policy's tables, or on the one file."""
     if declared.policy is not None:
         if declared.of_a_table:
@@ -139,7 +140,7 @@ def _with_source(policy: Policy, file: str, *more: str) -> Policy:
     return replace(policy, sources={table: replace(facts, source=Path(file))})
 
 
-def _known_budget(ledger: str, account: str) -> Guarantee:
+def _known_budget(ledger: str, account: str) -> Budget:
     """The budget with which an account was opened before."""
     if Path(ledger.removeprefix("sqlite:///")).exists():
         with open_ledger(ledger, must_exist=True) as opened:

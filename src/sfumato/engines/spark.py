@@ -87,6 +87,11 @@ class SparkEngine:
             shown = shown.replace(step.salt, _SALT) if isinstance(step, Part) else shown
         return shown
 
+    @property
+    def spark(self) -> Any:
+        """The session that it asks."""
+        return self._own.spark
+
     def close(self) -> None:
         """Leave the session of its own, and end the application if it is its own too."""
         self._own.close()

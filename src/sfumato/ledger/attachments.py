@@ -1,18 +1,24 @@
 """Files that belong to committed answers: those too large for an entry, which then holds their hashes."""
 
 import os
+import re
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import file_digest
 from pathlib import Path
+from stat import S_ISREG
 from threading import Lock
+from typing import Final
 
 from sfumato.errors import LedgerError
 from sfumato.noise.entropy import random_bytes
+from sfumato.privacy.codec import Json
+
+_NAME: Final = re.compile(r"[0-9a-f]{32}\.parquet")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +85,43 @@ class Attachments:
             raise LedgerError(str(path), "the file of an answer was changed; restore a good copy")
         return path
 
+    def adopt(self, attachment: Attachment, file: Path) -> None:
+        """Copy a file of other attachments here, under its name; afterwards it is on the disk, and as it was.
+
+        Raises:
+            LedgerError: It cannot be written, or is not what the entry names.
+        """
+        try:
+            path = self._folder() / Path(attachment.name).name
+            draft = path.with_name(f".{path.name}.{random_bytes(8).hex()}")
+            try:
+                os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+                shutil.copyfile(file, draft)
+                synced(draft)
+                draft.replace(path)
+                synced(path.parent)
+            finally:
+                draft.unlink(missing_ok=True)
+        except OSError as error:
+            where = str(self._lasting or "in memory")
+            raise LedgerError(where, "an answer cannot be copied beside it; make room there") from error
+        self.path(attachment)
+
+    def older_than(self, moment: float) -> tuple[Path, ...]:
+        """The files here, and no others, that were last written before a moment, in seconds since 1970.
+
+        Raises:
+            LedgerError: The folder cannot be read.
+        """
+        if self._lasting is None or not self._lasting.is_dir():
+            return ()
+        try:
+            found = [(path, path.lstat()) for path in self._lasting.iterdir() if _NAME.fullmatch(path.name)]
+        except OSError as error:
+            requirement = "the files of answers cannot be looked at; let this user read the folder"
+            raise LedgerError(str(self._lasting), requirement) from error
+        return tuple(sorted(path for path, told in found if S_ISREG(told.st_mode) and told.st_mtime < moment))
+
     def close(self) -> None:
         """Let go of a folder that does not last."""
         if self._forgotten is not None:
@@ -95,6 +138,42 @@ class Attachments:
                 self._passing = Path(tempfile.mkdtemp(prefix="sfumato-"))
                 self._forgotten = weakref.finalize(self, _remove, self._passing, os.getpid())  # also if not closed
             return self._passing
+
+
+def attachments_in(answer: Json) -> Iterator[Attachment]:
+    """The files that a committed answer names: each stands there as ``{"attached": {"name": …, "sha256": …}}``.
+
+    Example:
+        >>> [one.name for one in attachments_in({"sections": [{"attached": {"name": "a.parquet", "sha256": "00"}}]})]
+        ['a.parquet']
+    """
+    match answer:
+        case {"attached": {"name": str(name), "sha256": str(sha256)}}:
+            yield Attachment(name=name, sha256=sha256)
+        case dict():
+            for part in answer.values():
+                yield from attachments_in(part)
+        case list():
+            for part in answer:
+                yield from attachments_in(part)
+        case _:
+            return
+
+
+def removed(files: Iterable[Path]) -> int:
+    """Remove files of answers that no entry names; how many there were.
+
+    Raises:
+        LedgerError: One cannot be removed.
+    """
+    count = 0
+    for path in files:
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            raise LedgerError(str(path), "cannot be removed; let this user write to its folder") from error
+        count += 1
+    return count
 
 
 def _remove(folder: Path, process: int) -> None:

@@ -1,18 +1,34 @@
-"""Entries as canonical JSON text with a version: old texts load for ever.
+"""Entries as canonical JSON text with a version: old texts load for ever, and newer ones are refused.
 
-A new field with a harmless default keeps the version; whatever an older reader must not overlook raises it.
+Version 1 knew `Opened`, `Reserved` and `Committed` without windows, parents and times. A new field with a harmless
+default keeps the version; whatever an older reader must not overlook raises it.
 """
 
 import json
-from typing import Final
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any, Final, NamedTuple, get_args
 
-from sfumato.errors import ParameterError
-from sfumato.ledger.entry import Charge, Committed, Entry, Opened, Part, Reserved
-from sfumato.privacy.codec import Json, decode_event, decode_guarantee, encode_event, encode_guarantee
+from sfumato.accounting.adaptive.amounts import Amounts
+from sfumato.errors import LedgerError, ParameterError
+from sfumato.ledger.entry import Charge, Entry, Part, Price
+from sfumato.ledger.windows import CalendarWindow, RollingWindow, Window
+from sfumato.privacy.codec import (
+    Json,
+    decode_budget,
+    decode_event,
+    decode_guarantee,
+    encode_budget,
+    encode_event,
+    encode_guarantee,
+    rational,
+)
 from sfumato.privacy.guarantees import NoGuarantee
 from sfumato.privacy.neighbors import NeighboringRelation
 
-VERSION: Final = 1
+VERSION: Final = 2
+_ENTRIES: Final[dict[str, Callable[..., Entry]]] = {cls.__name__: cls for cls in get_args(Entry)}
+_OF_VERSION_1: Final = frozenset({"Opened", "Reserved", "Committed"})
 
 
 def encode_entry(entry: Entry) -> str:
@@ -22,8 +38,9 @@ def encode_entry(entry: Entry) -> str:
         ParameterError: An answer is not JSON, or would not come back as it is (a tuple, a NaN, a key that is no text).
 
     Example:
+        >>> from sfumato.ledger.entry import Committed
         >>> print(encode_entry(Committed(account="people", request="r", key="k", answer=[3, 0.5])))
-        {"entry":{"account":"people","answer":[3,0.5],"key":"k","request":"r","type":"Committed"},"version":1}
+        {"entry":{"account":"people","answer":[3,0.5],"at":0,"key":"k","request":"r","type":"Committed"},"version":2}
     """
     try:
         document = {"version": VERSION, "entry": _document(entry)}
@@ -39,88 +56,63 @@ def encode_entry(entry: Entry) -> str:
 
 
 def decode_entry(text: str) -> Entry:
-    """The entry that `encode_entry` wrote.
+    """The entry that `encode_entry` wrote, in this version of the package or an older one.
 
     Raises:
-        ParameterError: The text is no entry of a version that this package knows.
+        ParameterError: The text is no entry.
+        LedgerError: A newer version of this package wrote it.
     """
-    requirement = f"must be an entry of version {VERSION}, as this package writes it"
     try:
         document = json.loads(text)
-        if isinstance(document, dict) and document.get("version") == VERSION:
-            return _entry(document.get("entry"))
+        version = document.get("version") if isinstance(document, dict) else None
+        if type(version) is int and 1 <= version <= VERSION:
+            return _entry(document.get("entry"), version)
     except (TypeError, ValueError, ZeroDivisionError, RecursionError) as error:
-        raise ParameterError("entry", "a text", requirement) from error
-    raise ParameterError("entry", "a text", requirement)
+        raise ParameterError("entry", "a text", _REQUIREMENT) from error
+    if type(version) is int and version > VERSION:
+        raise LedgerError(f"entry of version {version}", "was written by a newer sfumato; use that one, or a newer one")
+    raise ParameterError("entry", "a text", _REQUIREMENT)
+
+
+_REQUIREMENT: Final = f"must be an entry of a version up to {VERSION}, as this package writes it"
+
+
+class _Codec(NamedTuple):
+    encode: Callable[[Any], Json]
+    decode: Callable[[Any], object]
 
 
 def _document(entry: Entry) -> dict[str, Json]:
-    match entry:
-        case Opened():
-            facts: dict[str, Json] = {
-                "budget": encode_guarantee(entry.budget),
-                "neighboring_relation": entry.neighboring_relation.value,
-                "privacy_unit": entry.privacy_unit,
-            }
-        case Reserved():
-            facts = {
-                "request": entry.request,
-                "question": entry.question,
-                "event": encode_event(entry.event),
-                "charge": encode_guarantee(entry.charge),
-                "part": None if entry.part is None else _part_document(entry.part),
-            }
-        case Committed():
-            facts = {"request": entry.request, "key": entry.key, "answer": entry.answer}
-    return {"type": type(entry).__name__, "account": entry.account} | facts
+    told = {one.name: _codec(one.name).encode(getattr(entry, one.name)) for one in fields(entry)}
+    return {"type": type(entry).__name__} | told
 
 
-def _part_document(part: Part) -> dict[str, Json]:
-    return {"partition": part.partition, "value": part.value, "max_parts_per_unit": part.max_parts_per_unit}
+def _entry(document: Json, version: int) -> Entry:
+    kind = document.get("type") if isinstance(document, dict) else None
+    if not isinstance(document, dict) or kind not in _ENTRIES or (version == 1 and kind not in _OF_VERSION_1):
+        raise ParameterError("entry", "a document", "must be an entry written by this package")
+    told = {name: value for name, value in document.items() if name != "type"}
+    return _ENTRIES[str(kind)](**{name: _codec(name).decode(value) for name, value in told.items()})
 
 
-def _entry(document: Json) -> Entry:
-    match document:
-        case {
-            "type": "Opened",
-            "account": str(account),
-            "budget": budget,
-            "neighboring_relation": str(relation),
-            "privacy_unit": str(privacy_unit),
-        }:
-            return Opened(
-                account=account,
-                budget=decode_guarantee(budget),
-                neighboring_relation=NeighboringRelation(relation),
-                privacy_unit=privacy_unit,
-            )
-        case {
-            "type": "Reserved",
-            "account": str(account),
-            "request": str(request),
-            "question": str(question),
-            "event": event,
-            "charge": charge,
-            "part": part,
-        }:
-            return Reserved(
-                account=account,
-                request=request,
-                question=question,
-                event=decode_event(event),
-                charge=_charge(charge),
-                part=None if part is None else _part(part),
-            )
-        case {
-            "type": "Committed",
-            "account": str(account),
-            "request": str(request),
-            "key": str(key),
-            "answer": answer,
-        }:
-            return Committed(account=account, request=request, key=key, answer=answer)
-        case _:
-            raise ParameterError("entry", "a document", "must be an entry written by this package")
+def _codec(field: str) -> _Codec:
+    return _CODECS.get(field, _TEXT)
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise ParameterError("entry", "a field", "must be text")
+    return value
+
+
+def _time(value: object) -> int:
+    if type(value) is not int or value < 0:
+        raise ParameterError("at", "a time", "must be microseconds since 1970")
+    return value
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    return tuple(_text(one) for one in value)
 
 
 def _charge(document: Json) -> Charge:
@@ -130,9 +122,76 @@ def _charge(document: Json) -> Charge:
     return charge
 
 
-def _part(document: Json) -> Part:
+def encode_part(part: Part | None) -> Json:
+    """A part as JSON."""
+    if part is None:
+        return None
+    return {"partition": part.partition, "value": part.value, "max_parts_per_unit": part.max_parts_per_unit}
+
+
+def decode_part(document: Json) -> Part | None:
+    """The part that `encode_part` wrote."""
     match document:
+        case None:
+            return None
         case {"partition": str(partition), "value": str(value), "max_parts_per_unit": int(max_parts)}:
             return Part(partition=partition, value=value, max_parts_per_unit=max_parts)
         case _:
             raise ParameterError("part", "a document", "must be a part written by this package")
+
+
+def _encode_prices(prices: tuple[Price, ...]) -> Json:
+    return {price.account: encode_amounts(price.amounts) for price in prices}
+
+
+def _prices(document: Any) -> tuple[Price, ...]:
+    return tuple(Price(account=account, amounts=decode_amounts(amounts)) for account, amounts in document.items())
+
+
+def encode_amounts(amounts: Amounts) -> Json:
+    """Amounts, all of them finite, as JSON."""
+    return {name: str(number) for name, number in amounts.numbers}
+
+
+def decode_amounts(document: Any) -> Amounts:
+    """The amounts that `encode_amounts` wrote."""
+    return Amounts(tuple((_text(name), rational(number)) for name, number in document.items()))
+
+
+def _encode_window(window: Window | None) -> Json:
+    match window:
+        case None:
+            return None
+        case CalendarWindow(period=period):
+            return {"calendar": str(period)}
+        case RollingWindow(days=days):
+            return {"days": days}
+
+
+def _window(document: Json) -> Window | None:
+    match document:
+        case None:
+            return None
+        case {"calendar": str(period)}:
+            return CalendarWindow(period)
+        case {"days": int(days)}:
+            return RollingWindow(days)
+        case _:
+            raise ParameterError("window", "a document", "must be a window written by this package")
+
+
+_TEXT: Final = _Codec(_text, _text)
+_CODECS: Final = {
+    "answer": _Codec(lambda answer: answer, lambda answer: answer),
+    "at": _Codec(_time, _time),
+    "budget": _Codec(encode_budget, decode_budget),
+    "charge": _Codec(encode_guarantee, _charge),
+    "event": _Codec(encode_event, decode_event),
+    "fingerprints": _Codec(list, _texts),
+    "neighboring_relation": _Codec(lambda relation: relation.value, NeighboringRelation),
+    "parents": _Codec(list, _texts),
+    "part": _Codec(encode_part, decode_part),
+    "prices": _Codec(_encode_prices, _prices),
+    "window": _Codec(_encode_window, _window),
+}
+"""How fields are written that are no text; a name means the same in every entry."""

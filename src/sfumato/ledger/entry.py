@@ -1,17 +1,21 @@
-"""What a ledger holds, as frozen values: an account opened, a cost reserved, an answer committed.
+"""What a ledger holds, as frozen values: an account opened, a cost reserved, an answer committed, and so on.
 
 Compatibility: a class here is never renamed or removed and a field never changes meaning, because ledgers last for
-ever. New fields get a default that keeps the old meaning.
+ever. New fields get a default that keeps the old meaning. Times are microseconds since 1970 in UTC; 0 where an old
+ledger told none.
 """
 
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from sfumato.accounting.adaptive.amounts import Amounts
 from sfumato.errors import ParameterError
+from sfumato.ledger.windows import Window
 from sfumato.numeric.rationals import positive_integer
+from sfumato.privacy.budgets import Budget
 from sfumato.privacy.codec import Json
 from sfumato.privacy.events import Event
-from sfumato.privacy.guarantees import ApproxDP, Guarantee, PureDP
+from sfumato.privacy.guarantees import ApproxDP, PureDP
 from sfumato.privacy.neighbors import NeighboringRelation
 
 Charge: TypeAlias = PureDP | ApproxDP
@@ -36,21 +40,87 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opened:
-    """An account, and the promise that all answers charged to it keep together."""
+    """An account, and the promise that all answers charged to it keep together.
+
+    Attributes:
+        account: Its name.
+        budget: What may be spent, in its own measure: in all, or in each window.
+        neighboring_relation: What may change between neighbouring databases.
+        privacy_unit: Who is protected.
+        parents: The accounts that pay whatever this one pays: of a project its analyst, of an analyst a team, of a
+            team the dataset; of a dataset others with the same people in them.
+        window: How often the budget comes back; None for never.
+        at: When.
+    """
 
     account: str
-    budget: Guarantee
+    budget: Budget
     neighboring_relation: NeighboringRelation
     privacy_unit: str
+    parents: tuple[str, ...] = ()
+    window: Window | None = None
+    at: int = 0
 
     def __post_init__(self) -> None:
         _named(self.account, "account")
         _named(self.privacy_unit, "privacy_unit")
+        if len(set(self.parents)) < len(self.parents) or self.account in self.parents:
+            raise ParameterError("parents", self.parents, f"must be other accounts than {self.account!r}, each once")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rebudgeted:
+    """The owner gave an account another budget. What was spent stays spent; below that, nothing is left."""
+
+    account: str
+    budget: Budget
+    reason: str
+    at: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Closed:
+    """An account that grants nothing more, nor does any below it; it stays in the ledger, under its name."""
+
+    account: str
+    reason: str
+    at: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recognized:
+    """Data that an account is about, by fingerprints that only the ledger's key can make."""
+
+    account: str
+    fingerprints: tuple[str, ...]
+    at: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Price:
+    """What an account pays in its own measure, where that is more than the charge in (ε, δ)."""
+
+    account: str
+    amounts: Amounts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reserved:
-    """A cost, charged before data is touched: from here on it counts as spent, whatever happens next."""
+    """A cost, charged before data is touched: from here on it counts as spent, whatever happens next.
+
+    Attributes:
+        account: Who pays, and with it all accounts above.
+        request: The reservation's name.
+        question: A hash of what is asked.
+        event: What will be released.
+        charge: Its cost in (ε, δ).
+        part: The part of a partition of people that it reads, if it reads no other.
+        prices: Its cost for accounts that keep another measure.
+        principal: Who asks.
+        idempotency_key: By which the one who asks can ask again without being charged again; empty for none.
+        body: A hash of all that was sent under this key.
+        at: When.
+    """
 
     account: str
     request: str
@@ -58,6 +128,11 @@ class Reserved:
     event: Event
     charge: Charge
     part: Part | None = None
+    prices: tuple[Price, ...] = ()
+    principal: str = ""
+    idempotency_key: str = ""
+    body: str = ""
+    at: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,9 +143,49 @@ class Committed:
     request: str
     key: str
     answer: Json
+    at: int = 0
 
 
-Entry: TypeAlias = Opened | Reserved | Committed
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Abandoned:
+    """A reservation that will never have an answer. It stays charged, as data may have been read."""
+
+    account: str
+    request: str
+    reason: str
+    at: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shared:
+    """A cost, charged for an answer that another account paid for; accounts above both paid already.
+
+    Attributes:
+        account: Who reads it.
+        source: Who asked first.
+        request: The reservation's name; the answer that follows is that of the source.
+        event: What was released.
+        charge: Its cost in (ε, δ).
+        prices: Its cost for accounts that keep another measure.
+        principal: Who asks.
+        idempotency_key: As of `Reserved`.
+        body: As of `Reserved`.
+        at: When.
+    """
+
+    account: str
+    source: str
+    request: str
+    event: Event
+    charge: Charge
+    prices: tuple[Price, ...] = ()
+    principal: str = ""
+    idempotency_key: str = ""
+    body: str = ""
+    at: int = 0
+
+
+Entry: TypeAlias = Opened | Rebudgeted | Closed | Recognized | Reserved | Committed | Abandoned | Shared
 
 
 def _named(value: object, name: str) -> None:

@@ -1,31 +1,113 @@
-"""From the name of a place to the ledger that lives there."""
+"""From the name of a place to the ledger that lives there, with all that lies beside it."""
 
 import os
+from dataclasses import dataclass, field
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Final
+from urllib.parse import quote, urlsplit
 
-from sfumato.errors import LedgerError, ParameterError
+from sfumato.errors import ParameterError
 from sfumato.ledger.attachments import Attachments
+from sfumato.ledger.checkpoints import CheckpointFile
+from sfumato.ledger.clock import Clock
+from sfumato.ledger.key import key_in
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.memory import MemoryStore
+from sfumato.ledger.postgres_address import address_of
 from sfumato.ledger.sqlite import SQLiteStore
+from sfumato.ledger.store import LedgerStore
 
 _SQLITE: Final = "sqlite:///"
+_POSTGRES: Final = ("postgresql://", "postgres://")
+FOLDER: Final = "SFUMATO_LEDGER_FOLDER"
+"""Names the folder where the key, the checkpoint and the large answers of ledgers in PostgreSQL are."""
+CHECKPOINT: Final = "SFUMATO_LEDGER_CHECKPOINT"
+"""Names the file where it is noted how far the ledger was, if it is not to lie beside the ledger."""
 
 
-def open_ledger(location: str | os.PathLike[str] | None, *, must_exist: bool = False) -> Ledger:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a ledger that lasts is, with its key, its checkpoint and its large answers.
+
+    Attributes:
+        location: A path or an address.
+        beside: What the names of the files beside it begin with.
+        is_on_server: Whether the ledger is in PostgreSQL, and not in a file.
+    """
+
+    location: str = field(repr=False)  # which may hold a password
+    beside: Path
+    is_on_server: bool
+
+    @property
+    def key(self) -> Path:
+        """The file of its key, without which a copy of the ledger is of no use."""
+        return self.beside.with_name(f"{self.beside.name}.key")
+
+    @property
+    def attachments(self) -> Attachments:
+        """The files of its large answers."""
+        return Attachments(self.beside.with_name(f"{self.beside.name}.answers"))
+
+    def checkpoint(self, named: str | os.PathLike[str] | None = None) -> CheckpointFile:
+        """Where it is noted how far it was: as named here, by SFUMATO_LEDGER_CHECKPOINT, or beside it."""
+        beside = self.beside.with_name(f"{self.beside.name}.checkpoint")
+        return CheckpointFile(Path(named or os.environ.get(CHECKPOINT) or beside))
+
+    def open_store(self, *, must_exist: bool) -> LedgerStore:
+        """The records themselves; made if there are none."""
+        if not self.is_on_server:
+            return SQLiteStore(self.location, must_exist=must_exist)
+        # PostgreSQL needs packages of its own.
+        store: LedgerStore = resolve_name("sfumato.ledger.postgres:PostgresStore")(self.location, must_exist=must_exist)
+        return store
+
+
+def place_of(location: str | os.PathLike[str]) -> Place:
+    """Where the ledger of a location is, and all that lies beside it; nothing is made.
+
+    Raises:
+        ParameterError: The location is of no kind known here, or does not last.
+    """
+    if isinstance(location, str) and location.startswith(_POSTGRES):
+        name = quote(address_of(location).schema, safe="")
+        return Place(location=location, beside=_folder(location) / name, is_on_server=True)
+    path = _path(location)
+    return Place(location=path, beside=Path(os.path.realpath(path)), is_on_server=False)
+
+
+def open_ledger(
+    location: str | os.PathLike[str] | None,
+    *,
+    must_exist: bool = False,
+    checkpoint: str | os.PathLike[str] | None = None,
+    ignoring_checkpoint: bool = False,
+    clock: Clock | None = None,
+) -> Ledger:
     """The ledger at a location, made if there is none.
 
-    Edge cases: ``sqlite:///ledger.db`` is relative, ``sqlite:////var/ledger.db`` absolute.
+    Beside a ledger in a file lie its key (``ledger.db.key``), which no copy of the ledger is of use without, its
+    checkpoint and its large answers. Of a ledger in PostgreSQL they are in the folder that SFUMATO_LEDGER_FOLDER names,
+    the same for all hosts.
+
+    Edge cases: ``sqlite:///ledger.db`` is relative, ``sqlite:////var/ledger.db`` absolute. A PostgreSQL server holds
+    several ledgers under names: ``postgresql://curator@host/base?ledger=census``.
 
     Args:
-        location: None or ``"memory:"`` for this process only; ``"sqlite:///path"`` or a path for a file that lasts.
+        location: None or ``"memory:"`` for this process only; ``"sqlite:///path"`` or a path for a file that lasts;
+            ``"postgresql://…"`` for a server that several hosts share.
         must_exist: Whether a missing file is an error; for tools that look and do not spend.
+        checkpoint: The file where it is noted how far the ledger was, on another disk at best; that which
+            SFUMATO_LEDGER_CHECKPOINT names, or one beside the ledger, if left out.
+        ignoring_checkpoint: Whether the ledger may be older than its checkpoint, which is then neither read nor
+            written; for the owner who has to declare what is missing, and nobody else.
+        clock: What time it is.
 
     Raises:
         ParameterError: The location is of no kind known here.
-        LedgerError: There is no ledger there, or none can be made.
-        LedgerCorruptError: It does not verify.
+        LedgerError: There is no ledger there, or none can be made; or its key is missing.
+        LedgerCorruptError: It does not verify, or is older than its checkpoint.
 
     Example:
         >>> with open_ledger("memory:") as ledger:
@@ -33,18 +115,29 @@ def open_ledger(location: str | os.PathLike[str] | None, *, must_exist: bool = F
         ()
     """
     if location is None or location == "memory:":
-        return Ledger(MemoryStore())
-    path = _path(location)
-    store = SQLiteStore(path, must_exist=must_exist)
+        return Ledger(MemoryStore(), clock=clock)
+    place = place_of(location)
+    store = place.open_store(must_exist=must_exist)
     try:
-        return Ledger(store, Attachments(Path(f"{os.path.realpath(path)}.answers")))
-    except LedgerError:
+        key = key_in(place.key, must_exist=bool(store.read(0, limit=1)) and store.snapshot() is not None)
+        noted = None if ignoring_checkpoint else place.checkpoint(checkpoint)
+        return Ledger(store, key=key, attachments=place.attachments, clock=clock, checkpoint=noted)
+    except BaseException:
         store.close()
         raise
+
+
+def _folder(location: str) -> Path:
+    folder = os.environ.get(FOLDER)
+    if not folder:
+        requirement = f"needs a folder for its key and its large answers; name it in {FOLDER}, the same for all hosts"
+        raise ParameterError("ledger", f"{urlsplit(location).scheme}://…", requirement)
+    return Path(folder)
 
 
 def _path(location: str | os.PathLike[str]) -> str:
     path = os.fspath(location).removeprefix(_SQLITE)
     if not path or path.startswith((":", "sqlite:")) or "://" in path:
-        raise ParameterError("ledger", location, 'must be "memory:", "sqlite:///path" or the path of a file')
+        requirement = 'must be "memory:", "sqlite:///path" or the path of a file, or "postgresql://…"'
+        raise ParameterError("ledger", location, requirement)
     return path

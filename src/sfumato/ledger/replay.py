@@ -1,107 +1,46 @@
 """From records to what is spent: the only way spending is ever computed.
 
-    spent = Σ charges outside partitions + Σ over partitions of the k largest parts' sums
-
-A reservation counts from the moment it is recorded, whether or not an answer was ever committed. States here change in
-place, because a copy per entry would make a long ledger quadratic; they belong to one `Replay` and never leave it.
+A reservation counts from the moment it is recorded, whether or not an answer was ever committed, in its own account
+and in every account above. States here change in place, because a copy per entry would make a long ledger quadratic;
+they belong to one `Replay` and never leave it.
 """
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TypeAlias, assert_never
 
-from sfumato.accounting.conversions import parallel
-from sfumato.errors import LedgerCorruptError, ParameterError
+from sfumato.accounting.adaptive.amounts import Amounts
+from sfumato.errors import BudgetExceededError, LedgerCorruptError, LedgerError, ParameterError
+from sfumato.ledger.account import AccountState
 from sfumato.ledger.codec import decode_entry
-from sfumato.ledger.entry import Charge, Committed, Entry, Opened, Part, Reserved
+from sfumato.ledger.entry import (
+    Abandoned,
+    Charge,
+    Closed,
+    Committed,
+    Entry,
+    Opened,
+    Part,
+    Price,
+    Rebudgeted,
+    Recognized,
+    Reserved,
+    Shared,
+)
 from sfumato.ledger.journal import Chain, Record
-from sfumato.privacy.codec import Json
-from sfumato.privacy.guarantees import NO_GUARANTEE, Guarantee, NoGuarantee, PureDP, guarantee
-from sfumato.privacy.neighbors import NeighboringRelation
+from sfumato.ledger.measures import in_words, is_own_measure, limits, price
+from sfumato.privacy.budgets import Budget
+from sfumato.privacy.events import Event
 
-_NOTHING = PureDP(0)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartitionSpending:
-    """What each part of one partition has spent, in sequence."""
-
-    max_parts_per_unit: int
-    sums: tuple[tuple[str, Guarantee], ...] = ()
-
-    def charged(self, value: str, charge: Charge) -> "PartitionSpending":
-        """The same, after a charge to one part."""
-        sums = dict(self.sums)
-        sums[value] = sums.get(value, _NOTHING) + charge
-        return replace(self, sums=tuple(sums.items()))
-
-    def total(self, neighboring_relation: NeighboringRelation) -> Guarantee:
-        """What all parts cost a person who lies in at most `max_parts_per_unit` of them."""
-        return parallel(
-            [spent for _, spent in self.sums],
-            max_parts_per_unit=self.max_parts_per_unit,
-            neighboring_relation=neighboring_relation,
-        )
+Paid: TypeAlias = Reserved | Shared
 
 
-@dataclass(slots=True)
-class AccountState:
-    """What is known of one account after a number of entries."""
+@dataclass(frozen=True, slots=True)
+class OpenRequest:
+    """A reservation without an answer."""
 
-    opened: Opened
-    outside: Guarantee = _NOTHING
-    partitions: dict[str, PartitionSpending] = field(default_factory=dict)
-    open_requests: set[str] = field(default_factory=set)
-    closed_requests: set[str] = field(default_factory=set)
-    answers: dict[str, Json] = field(default_factory=dict)
-
-    def spent(self) -> Guarantee:
-        """All that was ever reserved."""
-        total = self.outside
-        for partition in self.partitions.values():
-            total = total + partition.total(self.opened.neighboring_relation)
-        return total
-
-    def increase(self, charge: Charge, part: Part | None) -> Guarantee:
-        """What a charge would add to `spent`: itself, or less in a part that another part outweighs."""
-        if part is None:
-            return charge
-        relation, before = self.opened.neighboring_relation, self._partition(part)
-        return _difference(before.charged(part.value, charge).total(relation), before.total(relation))
-
-    def apply(self, entry: Reserved | Committed) -> None:
-        """Take one more entry into account.
-
-        Raises:
-            ParameterError: The entry cannot follow: a request made or committed twice, a partition declared anew.
-        """
-        match entry:
-            case Reserved():
-                self._reserve(entry)
-            case Committed():
-                self._commit(entry)
-
-    def _reserve(self, entry: Reserved) -> None:
-        if entry.request in self.open_requests or entry.request in self.closed_requests:
-            raise ParameterError("request", entry.request, "must be new")
-        if entry.part is None:
-            self.outside = self.outside + entry.charge
-        else:
-            partition = self._partition(entry.part)
-            self.partitions[entry.part.partition] = partition.charged(entry.part.value, entry.charge)
-        self.open_requests.add(entry.request)
-
-    def _commit(self, entry: Committed) -> None:
-        if entry.request not in self.open_requests:
-            raise ParameterError("request", entry.request, "must be reserved and not yet committed")
-        self.open_requests.remove(entry.request)
-        self.closed_requests.add(entry.request)
-        self.answers.setdefault(entry.key, entry.answer)  # the first answer to a question is its answer for good
-
-    def _partition(self, part: Part) -> PartitionSpending:
-        known = self.partitions.get(part.partition, PartitionSpending(max_parts_per_unit=part.max_parts_per_unit))
-        if known.max_parts_per_unit != part.max_parts_per_unit:
-            requirement = f"partition {part.partition!r} was declared with {known.max_parts_per_unit}, which stays"
-            raise ParameterError("max_parts_per_unit", part.max_parts_per_unit, requirement)
-        return known
+    account: str
+    has_key: bool
 
 
 class Replay:
@@ -109,17 +48,70 @@ class Replay:
 
     def __init__(self) -> None:
         self.chain = Chain()
+        self.at = 0
         self.accounts: dict[str, AccountState] = {}
+        self.open_requests: dict[str, OpenRequest] = {}
+        self.lineage: dict[str, str] = {}
 
-    def follow(self, record: Record) -> None:
-        """Verify one more record and take its entry into account.
+    def state(self, account: str) -> AccountState:
+        """What is known of an account.
+
+        Raises:
+            LedgerError: It is not open.
+        """
+        state = self.accounts.get(account)
+        if state is None:
+            raise LedgerError(f"account {account!r}", "is not open in this ledger; open it first")
+        return state
+
+    def payers(self, account: str, source: str | None = None) -> tuple[AccountState, ...]:
+        """The account and all above it; without those that a source has charged already."""
+        paid = () if source is None else self.state(source).path
+        return tuple(self.accounts[name] for name in self.state(account).path if name not in paid)
+
+    def priced(self, account: str, event: Event, charge: Charge, source: str | None = None) -> tuple[Price, ...]:
+        """What a release costs those of its payers that keep another measure than (ε, δ).
+
+        Raises:
+            UnsupportedEventError: One of the payers cannot hold it.
+        """
+        payers = self.payers(account, source)
+        prices = {payer.opened.account: _price(payer, event, charge) for payer in payers}
+        kept = sorted(payer.opened.account for payer in payers if is_own_measure(payer.budget))
+        return tuple(Price(account=name, amounts=prices[name]) for name in kept)
+
+    def require_payable(self, entry: Paid) -> None:
+        """Refuse what one of its payers cannot pay.
+
+        Raises:
+            BudgetExceededError: There is too little left.
+            LedgerError: An account is closed.
+        """
+        for above in self.payers(entry.account):
+            if above.is_closed:
+                raise LedgerError(
+                    f"account {above.opened.account!r}", "was closed by its owner; it grants nothing more"
+                )
+        for payer in self._payers_of(entry):
+            cost, part = _cost(payer, entry), _part(entry)
+            if not payer.fits(cost, part, entry.at):
+                asked = in_words(payer.increase(cost, part, entry.at), payer.budget)
+                name = payer.opened.account
+                raise BudgetExceededError(asked, payer.left(entry.at), None if name == entry.account else name)
+
+    def follow(self, record: Record, about: Callable[[Record, Entry], None] | None = None) -> None:
+        """Verify one more record and take its entry into account, which is told just before.
 
         Raises:
             LedgerCorruptError: The record does not follow, or says what no ledger of this version says.
+            LedgerError: A newer version wrote it.
         """
         chain = self.chain.follow(record)
         try:
-            self.apply(decode_entry(record.text))
+            entry = decode_entry(record.text)
+            if about is not None:
+                about(record, entry)
+            self.apply(entry)
         except ParameterError as error:
             raise LedgerCorruptError(record.index, f"it verifies, but cannot follow here ({error})") from error
         self.chain = chain
@@ -130,19 +122,112 @@ class Replay:
         Raises:
             ParameterError: The entry cannot follow the ones before.
         """
-        state = self.accounts.get(entry.account)
+        if entry.at < self.at:
+            raise ParameterError("at", entry.at, "must not be before the entry before it")
+        if not isinstance(entry, Opened) and entry.account not in self.accounts:
+            raise ParameterError("account", entry.account, "must be opened first")
         match entry:
             case Opened():
-                if state is not None:
-                    raise ParameterError("account", entry.account, "must be opened once")
-                self.accounts[entry.account] = AccountState(entry)
-            case Reserved() | Committed():
-                if state is None:
-                    raise ParameterError("account", entry.account, "must be opened first")
-                state.apply(entry)
+                self._open(entry)
+            case Rebudgeted():
+                _require_same_measure(self.accounts[entry.account].budget, entry.budget)
+                self.accounts[entry.account].budget = entry.budget
+            case Closed():
+                self.accounts[entry.account].is_closed = True
+            case Recognized():
+                for fingerprint in entry.fingerprints:
+                    self.lineage.setdefault(fingerprint, entry.account)
+            case Reserved() | Shared():
+                self._reserve(entry)
+            case Committed() | Abandoned():
+                self._end(entry)
+            case _:
+                assert_never(entry)
+        self.at = entry.at
+
+    def known_accounts(self, fingerprints: Iterable[str]) -> tuple[str, ...]:
+        """The accounts that were first about data with these fingerprints."""
+        return tuple(dict.fromkeys(self.lineage[one] for one in sorted(fingerprints) if one in self.lineage))
+
+    def path_of(self, opened: Opened) -> tuple[str, ...]:
+        """The names of an account and of all above it.
+
+        Raises:
+            ParameterError: A parent is not open, or is about other units or other neighbours.
+        """
+        above = (name for parent in opened.parents for name in self._parent(opened, parent).path)
+        # Of each name the last, so that what is above all others comes at the end.
+        return tuple(reversed(dict.fromkeys(reversed((opened.account, *above)))))
+
+    def _parent(self, opened: Opened, parent: str) -> AccountState:
+        state = self.accounts.get(parent)
+        if state is None:
+            raise ParameterError("parents", parent, f"must be open before {opened.account!r} is opened below it")
+        for name in ("neighboring_relation", "privacy_unit"):
+            theirs, own = getattr(state.opened, name), getattr(opened, name)
+            if theirs != own:
+                requirement = (
+                    f"has {name} {str(theirs)!r}, and {opened.account!r} below it must have the same, not {str(own)!r}"
+                )
+                raise ParameterError("parents", parent, requirement)
+        return state
+
+    def _open(self, entry: Opened) -> None:
+        if entry.account in self.accounts:
+            raise ParameterError("account", entry.account, "must be opened once")
+        self.accounts[entry.account] = AccountState.of(entry, self.path_of(entry))
+
+    def _reserve(self, entry: Paid) -> None:
+        if entry.request in self.open_requests:
+            raise ParameterError("request", entry.request, "must be new")
+        self._charge(entry)
+        self.open_requests[entry.request] = OpenRequest(entry.account, bool(entry.idempotency_key))
+
+    def _end(self, entry: Committed | Abandoned) -> None:
+        known = self.open_requests.get(entry.request)
+        if known is None or known.account != entry.account:
+            raise ParameterError("request", entry.request, "must be reserved, and neither committed nor abandoned")
+        del self.open_requests[entry.request]
+
+    def _charge(self, entry: Paid) -> None:
+        part = _part(entry)
+        costs = [(payer, _cost(payer, entry)) for payer in self._payers_of(entry)]
+        for payer, cost in costs:
+            payer.lifetime.increase(cost, part)  # raises for whatever cannot be added, before anything is
+        for payer, cost in costs:
+            payer.charge(cost, part, entry.at)
+
+    def _payers_of(self, entry: Paid) -> tuple[AccountState, ...]:
+        source = entry.source if isinstance(entry, Shared) else None
+        if source is not None and source not in self.accounts:
+            raise ParameterError("source", source, "must be open")
+        return self.payers(entry.account, source)
 
 
-def _difference(after: Guarantee, before: Guarantee) -> Guarantee:
-    if isinstance(after, NoGuarantee) or isinstance(before, NoGuarantee):
-        return NO_GUARANTEE
-    return guarantee(after.epsilon - before.epsilon, after.delta - before.delta)
+def _part(entry: Paid) -> Part | None:
+    return entry.part if isinstance(entry, Reserved) else None
+
+
+def _price(payer: AccountState, event: Event, charge: Charge) -> Amounts:
+    opened = payer.opened
+    return price(
+        event, charge, account=opened.account, budget=payer.budget, relation=opened.neighboring_relation
+    )  # fmt: skip
+
+
+def _cost(payer: AccountState, entry: Paid) -> Amounts:
+    """What an entry costs an account: the price that was recorded for it, or the charge."""
+    if not is_own_measure(payer.budget):
+        return Amounts((("epsilon", entry.charge.epsilon), ("delta", entry.charge.delta)))
+    for recorded in entry.prices:
+        if recorded.account == payer.opened.account:
+            return recorded.amounts
+    raise ParameterError("prices", payer.opened.account, "must have a price in the measure of this account")
+
+
+def _require_same_measure(first: Budget, second: Budget) -> None:
+    was, is_now = (
+        {name for name, _ in allowed.numbers} if (allowed := limits(one)) else None for one in (first, second)
+    )
+    if is_own_measure(first) != is_own_measure(second) or (is_own_measure(first) and was != is_now):
+        raise ParameterError("budget", str(second), f"must be in the measure of the one before, {first}")

@@ -1,29 +1,28 @@
 """A ledger in one SQLite file on a local disk, shared by threads and processes.
 
-Every append is one IMMEDIATE transaction in WAL mode with synchronous=FULL: it is on the disk when it returns.
+A turn is one IMMEDIATE transaction in WAL mode with synchronous=FULL: all of it is on the disk when the turn is over.
 """
 
 import os
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock
-from time import sleep
-from typing import Final, TypeVar
 from weakref import finalize
 
-from sfumato.errors import LedgerConflictError, LedgerCorruptError, LedgerError
-from sfumato.ledger.journal import GENESIS, Record
-from sfumato.ledger.sqlite_file import check, connect, failure, is_busy, make
-from sfumato.noise.entropy import random_bytes
-
-T = TypeVar("T")
-
-_ATTEMPTS: Final = 10_000  # about 20 s
+from sfumato.errors import LedgerError
+from sfumato.ledger.journal import Record
+from sfumato.ledger.sqlite_failures import patiently
+from sfumato.ledger.sqlite_file import check_pages, connect, make, prepare
+from sfumato.ledger.sqlite_tables import SQLiteTables
+from sfumato.ledger.sqlite_turns import Turnstile
+from sfumato.ledger.store import Pointer
+from sfumato.ledger.turns import OneAtATime, OpenTurn
 
 
 class SQLiteStore:
-    """Records in one table that triggers keep append-only.
+    """Records, pointers and a snapshot in tables that triggers keep append-only.
 
     Args:
         path: The file; made if missing, with mode 0600.
@@ -36,55 +35,81 @@ class SQLiteStore:
 
     def __init__(self, path: str | os.PathLike[str], *, must_exist: bool = False) -> None:
         self._path = Path(path).resolve()
-        self._lock = Lock()
+        self._turns, self._turnstile = OneAtATime(str(self._path)), Turnstile(self._path)
         if not self._path.exists():
             if must_exist:
                 raise LedgerError(str(self._path), "does not exist; name the file of an existing ledger")
-            self._patiently(lambda: make(self._path))
-        self._connection = self._patiently(lambda: connect(self._path))
-        finalize(self, self._connection.close)  # a ledger that is merely forgotten closes its file too
+            patiently(lambda: make(self._path), self._path)
+        # One connection sees what a turn has not yet committed, the other one never does.
+        self._writer, self._reader = self._connected(), self._connected()
+        self._reading = Lock()
         try:
             self._file = self._identity()
-            self._patiently(lambda: check(self._connection, self._path))
+            patiently(lambda: prepare(self._writer, self._path), self._path)
+            SQLiteTables(self._reader, self._path).chain()
         except LedgerError:
-            self._connection.close()
+            self.close()
             raise
 
-    def read(self, start: int) -> tuple[Record, ...]:
+    def read(self, start: int, *, limit: int | None = None) -> tuple[Record, ...]:
         """The records from an index on."""
-        query = "SELECT position, previous, text, hash FROM record WHERE position >= ? ORDER BY position"
-        with self._lock:
-            self._require_same_file()
-            rows = self._patiently(lambda: self._connection.execute(query, (start,)).fetchall())
-        return tuple(_record(row) for row in rows)
+        with self._committed() as tables:
+            return tables.read(start, limit=limit)
 
-    def append(self, record: Record, *, expected_head: str) -> None:
-        """Keep a record if nobody came first."""
-        with self._lock:
+    def find(self, name: str) -> Pointer | None:
+        """The pointer of a name."""
+        with self._committed() as tables:
+            return tables.find(name)
+
+    def snapshot(self) -> str | None:
+        """The last snapshot."""
+        with self._committed() as tables:
+            return tables.snapshot()
+
+    @contextmanager
+    def turn(self) -> Iterator[OpenTurn]:
+        """Wait for the right to append, behind all who wait already; at the end of the block it is on the disk."""
+        with self._turns.taken():
             self._require_same_file()
-            self._patiently(lambda: self._append(record, expected_head))
+            with self._turnstile.passed(), self._transaction():
+                tables = SQLiteTables(self._writer, self._path)
+                with OpenTurn(tables, tables.chain(), str(self._path)).ending() as turn:
+                    yield turn
+
+    def check(self) -> None:
+        """Look through every page, and count."""
+        with self._committed() as tables:
+            patiently(lambda: check_pages(self._reader, self._path), self._path)
+            tables.check()
 
     def close(self) -> None:
-        """Close the file."""
-        with self._lock:
-            self._connection.close()
+        """Close the file, once a turn that another thread has is over."""
+        with self._turns.taken(), self._reading:
+            self._reader.close()
+            self._writer.close()
 
-    def _append(self, record: Record, expected_head: str) -> None:
+    def _connected(self) -> sqlite3.Connection:
+        connection = patiently(lambda: connect(self._path), self._path)
+        finalize(self, connection.close)  # a ledger that is merely forgotten closes its file too
+        return connection
+
+    @contextmanager
+    def _committed(self) -> Iterator[SQLiteTables]:
+        with self._reading:
+            self._require_same_file()
+            yield SQLiteTables(self._reader, self._path)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._require_same_file()  # which somebody may have replaced while this process waited
+        patiently(lambda: self._writer.execute("BEGIN IMMEDIATE"), self._path)
         try:
-            self._connection.execute("BEGIN IMMEDIATE")
-            head = self._head()
-            if head != expected_head:
-                raise LedgerConflictError(expected_head, head)
-            row = (record.index, record.previous, record.text, record.hash)
-            self._connection.execute("INSERT INTO record VALUES (?, ?, ?, ?)", row)
-            self._connection.execute("COMMIT")
+            yield
+            patiently(lambda: self._writer.execute("COMMIT"), self._path)
         finally:
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
-
-    def _head(self) -> str:
-        row = self._connection.execute("SELECT hash FROM record ORDER BY position DESC LIMIT 1").fetchone()
-        return GENESIS if row is None else str(row[0])
+            with suppress(sqlite3.Error):  # it must not hide why; what cannot be rolled back refuses the next turn
+                if self._writer.in_transaction:
+                    self._writer.execute("ROLLBACK")
 
     def _identity(self) -> tuple[int, int]:
         try:
@@ -94,32 +119,6 @@ class SQLiteStore:
         return status.st_dev, status.st_ino
 
     def _require_same_file(self) -> None:
-        """Refuse to write to a file that nobody else will find under this name."""
+        """Refuse to use a file that nobody else will find under this name."""
         if self._identity() != self._file:
             raise LedgerError(str(self._path), "was replaced while in use; open the ledger again")
-
-    def _patiently(self, work: Callable[[], T]) -> T:
-        """Do it, again and again while another process writes; SQLite's failures become errors of this package."""
-        for _ in range(_ATTEMPTS):
-            try:
-                return work()
-            except sqlite3.Error as error:
-                if not is_busy(error):
-                    raise failure(error, self._path) from error
-            sleep(_pause())
-        raise LedgerError(str(self._path), "another process holds it; end that process and ask again")
-
-
-def _record(row: tuple[object, ...]) -> Record:
-    match row:
-        case (int(index), str(previous), str(text), str(digest)):
-            return Record(index=index, previous=previous, text=text, hash=digest)
-        case (int(index), *_):
-            raise LedgerCorruptError(index)
-        case _:
-            raise LedgerCorruptError(0)
-
-
-def _pause() -> float:
-    """A random 0.5 to 3 ms: equal pauses let one process meet the other's transaction again and again."""
-    return 0.0005 + 0.0025 * int.from_bytes(random_bytes(2), "big") / 0xFFFF

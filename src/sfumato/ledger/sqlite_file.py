@@ -1,4 +1,4 @@
-"""The SQLite file of a ledger: made whole, opened carefully, checked before use, its failures put in our words."""
+"""The SQLite file of a ledger: made whole, opened carefully, checked before use."""
 
 import os
 import sqlite3
@@ -6,38 +6,18 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final
 
-from sfumato.errors import LedgerCorruptError, LedgerError
+from sfumato.errors import LedgerError
+from sfumato.ledger.sqlite_failures import damaged
+from sfumato.ledger.sqlite_schema import create, is_current, is_old, upgrade
 from sfumato.noise.entropy import random_bytes
 
-# BEFORE INSERT also stops INSERT OR REPLACE, which deletes without asking the triggers on DELETE.
-_SCHEMA: Final = """
-CREATE TABLE record (
-  position INTEGER PRIMARY KEY,
-  previous TEXT NOT NULL,
-  text TEXT NOT NULL,
-  hash TEXT NOT NULL
-);
-CREATE TRIGGER record_is_next BEFORE INSERT ON record
-WHEN NEW.position IS NOT (SELECT coalesce(max(position) + 1, 0) FROM record)
-BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
-CREATE TRIGGER record_is_not_updated BEFORE UPDATE ON record
-BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
-CREATE TRIGGER record_is_not_deleted BEFORE DELETE ON record
-BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
-"""
 _SETTINGS: Final = (
     "PRAGMA synchronous = FULL",  # NORMAL is 30 times faster and forgets what it acknowledged when the power fails
     "PRAGMA fullfsync = ON",  # macOS: fsync alone does not reach the disk there
     "PRAGMA trusted_schema = OFF",
     "PRAGMA cell_size_check = ON",
 )
-_REMEDIES: Final = {
-    sqlite3.SQLITE_NOTADB: "is not an SQLite file; name the ledger's own file, or restore a good copy",
-    sqlite3.SQLITE_FULL: "the disk is full; make room and ask again. What was asked is refused",
-    sqlite3.SQLITE_READONLY: "cannot be written; give this user the right to write the file and its directory",
-    sqlite3.SQLITE_CANTOPEN: "cannot be opened; check that it is a file, with the right to read and write it",
-    sqlite3.SQLITE_IOERR: "the disk failed; what was asked is refused and may count as spent",
-}
+_QUICKLY_READ: Final = 1 << 24  # bytes, in which SQLite looks through all pages within 20 ms
 
 
 def make(path: Path) -> None:
@@ -77,60 +57,57 @@ def connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def check(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse a file that holds something else, cannot be shared, or is damaged.
+def prepare(connection: sqlite3.Connection, path: Path) -> None:
+    """Refuse a file that holds something else, cannot be shared, or is damaged; upgrade one of an older version.
 
     Raises:
+        sqlite3.Error: It cannot be read.
         LedgerError: It is no ledger, or its disk cannot share it.
         LedgerCorruptError: Its pages are damaged.
     """
-    if _schema(connection) != _schema_of_a_new_ledger():
+    if is_old(connection):
+        _upgrade(connection, path)
+    if not is_current(connection):
         raise LedgerError(str(path), "holds no ledger that this version knows; name the ledger's own file")
     if connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
         raise LedgerError(str(path), "cannot be shared safely here; keep it on a local disk")
-    # A damaged page may hide the last records, which no hash would miss.
+    ((size,),) = connection.execute("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size").fetchall()
+    if size < _QUICKLY_READ:
+        check_pages(connection, path)
+
+
+def check_pages(connection: sqlite3.Connection, path: Path) -> None:
+    """Look through the whole file.
+
+    Raises:
+        sqlite3.Error: It cannot be read.
+        LedgerCorruptError: A page is damaged.
+    """
     if connection.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
-        raise _damaged(path)
+        raise damaged(path)
 
 
-def is_busy(error: sqlite3.Error) -> bool:
-    """Whether another process holds the file just now."""
-    return _code(error) in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
-
-
-def failure(error: sqlite3.Error, path: Path) -> LedgerError:
-    """SQLite's failure in our words, with the remedy."""
-    code = _code(error)
-    if code == sqlite3.SQLITE_CORRUPT:
-        return _damaged(path)
-    return LedgerError(str(path), _REMEDIES.get(code, "cannot be used: it is closed, or SQLite refused"))
+def _upgrade(connection: sqlite3.Connection, path: Path) -> None:
+    # From now on the head tells whether the last records are there, so they have to be there now.
+    check_pages(connection, path)
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        if is_old(connection):  # or another process was quicker
+            upgrade(connection)
+        connection.execute("COMMIT")
+    finally:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
 
 
 def _write_schema(path: Path) -> None:
     with closing(connect(path)) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
-        connection.executescript(_SCHEMA)
-
-
-def _schema(connection: sqlite3.Connection) -> list[tuple[str, str, str]]:
-    return connection.execute("SELECT type, name, sql FROM sqlite_master ORDER BY type, name").fetchall()
-
-
-def _schema_of_a_new_ledger() -> list[tuple[str, str, str]]:
-    with closing(sqlite3.connect(":memory:")) as connection:
-        connection.executescript(_SCHEMA)
-        return _schema(connection)
-
-
-def _damaged(path: Path) -> LedgerCorruptError:
-    return LedgerCorruptError(0, f"the file {path} is damaged, at this entry or after")
+        connection.execute("BEGIN")
+        create(connection)
+        connection.execute("COMMIT")
 
 
 def _lenient_text(raw: bytes) -> str:
     """Damaged text is read all the same: its hash will not verify, which names the entry."""
     return raw.decode("utf-8", "replace")
-
-
-def _code(error: sqlite3.Error) -> int:
-    """The primary result code; an error that Python itself raised has none."""
-    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF

@@ -5,12 +5,14 @@ Figures are made without pyplot, so nothing global changes and no window opens: 
 """
 
 from sfumato.plots.budgets import composition, group_privacy, survey_tradeoff
+from sfumato.plots.burn_down import burn_down
 from sfumato.plots.files import save
 from sfumato.plots.losses import privacy_loss, privacy_profile, risk, trade_off
 from sfumato.plots.releases import bars, histogram
 
 __all__ = [
     "bars",
+    "burn_down",
     "composition",
     "group_privacy",
     "histogram",

@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Final, TypeAlias, get_args
 
 from sfumato.errors import ParameterError
+from sfumato.privacy.budgets import ZCDP, Budget, RenyiDP
 from sfumato.privacy.events import Event
 from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, Guarantee, NoGuarantee, PureDP
 
@@ -66,19 +67,50 @@ def decode_guarantee(document: Json) -> Guarantee:
     """
     match document:
         case {"type": "PureDP", "epsilon": str(epsilon)}:
-            return PureDP(_rational(epsilon))
+            return PureDP(rational(epsilon))
         case {"type": "ApproxDP", "epsilon": str(epsilon), "delta": str(delta)}:
-            return ApproxDP(_rational(epsilon), _rational(delta))
+            return ApproxDP(rational(epsilon), rational(delta))
         case {"type": "NoGuarantee"}:
             return NO_GUARANTEE
         case _:
             raise ParameterError("guarantee", "a document", "must be a guarantee written by this package")
 
 
-def _rational(text: str) -> Fraction:
-    """What `str` of a fraction wrote, however long; no exponents, which a short text could make huge."""
-    if not _RATIONAL.fullmatch(text):
-        raise ParameterError("rational", text[:20], 'must be written as "1" or "1/10"')
+def encode_budget(budget: Budget) -> dict[str, Json]:
+    """A budget, or what was spent of one, as JSON."""
+    match budget:
+        case ZCDP():
+            return {"type": "ZCDP", "rho": str(budget.rho), "delta": str(budget.delta)}
+        case RenyiDP():
+            orders, bounds = ([str(number) for number in numbers] for numbers in (budget.orders, budget.bounds))
+            return {"type": "RenyiDP", "orders": [*orders], "bounds": [*bounds], "delta": str(budget.delta)}
+        case _:
+            return encode_guarantee(budget)
+
+
+def decode_budget(document: Json) -> Budget:
+    """The budget that `encode_budget` wrote.
+
+    Raises:
+        ParameterError: The document is none.
+    """
+    match document:
+        case {"type": "ZCDP", "rho": str(rho), "delta": str(delta)}:
+            return ZCDP(rational(rho), rational(delta))
+        case {"type": "RenyiDP", "orders": list(orders), "bounds": list(bounds), "delta": str(delta)}:
+            return RenyiDP(tuple(map(rational, orders)), tuple(map(rational, bounds)), rational(delta))
+        case _:
+            return decode_guarantee(document)
+
+
+def rational(text: Json) -> Fraction:
+    """What `str` of a fraction wrote, however long; no exponents, which a short text could make huge.
+
+    Raises:
+        ParameterError: It is none.
+    """
+    if not isinstance(text, str) or not _RATIONAL.fullmatch(text):
+        raise ParameterError("rational", str(text)[:20], 'must be written as "1" or "1/10"')
     return Fraction(text)
 
 
@@ -113,7 +145,7 @@ def _decode(document: Json) -> Event:
 def _value(value: Json) -> object:
     match value:
         case str():
-            return _rational(value)
+            return rational(value)
         case dict():
             return _decode(value)
         case list():

@@ -52,6 +52,8 @@ class Policy:
         sources: Where the rows of each table come from, public ones too.
         views: SELECT statements by name, to be asked like tables; one may read tables and the views before it.
         values_from: Columns whose public keys are all values of a column of a public table, read when a session opens.
+        derived_from: Other datasets with the same people in them: their accounts pay for questions to this one too.
+        shares_answers: Whether a stored answer to one account is given to others of this dataset, who pay for it.
 
     Raises:
         ParameterError: Names that clash or do not exist, or tables that are not about the same people.
@@ -66,6 +68,8 @@ class Policy:
     neighboring_relation: NeighboringRelation = ADD_OR_REMOVE_ONE
     views: Mapping[str, str] = field(default_factory=dict)
     values_from: Mapping[Place, Place] = field(default_factory=dict)
+    derived_from: tuple[str, ...] = ()
+    shares_answers: bool = False
 
     def __post_init__(self) -> None:
         if not self.tables or self.tables.keys() != self.sources.keys():

@@ -66,6 +66,8 @@ class PolicyDocument(_Entry):
     version: str
     data_version: str | None = None
     dataset: str | None = None
+    derived_from: list[str] = []
+    shares_answers: bool = False
     unit: UnitEntry
     tables: Annotated[dict[str, TableEntry], Field(min_length=1)]
     views: dict[str, ViewEntry] = {}

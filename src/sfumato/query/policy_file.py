@@ -36,6 +36,8 @@ def load_policy(path: str | Path) -> Policy:
             sources={name: _source(file.parent, entry) for name, entry in document.tables.items()},
             views={name: entry.sql for name, entry in document.views.items()},
             values_from=dict(_values_from(document.tables)),
+            derived_from=tuple(document.derived_from),
+            shares_answers=document.shares_answers,
         )
 
 

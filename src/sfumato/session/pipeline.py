@@ -5,19 +5,21 @@
 
 import json
 from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass, fields, is_dataclass
+from contextlib import suppress
+from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
 from hashlib import sha256
 from typing import Any, TypeAlias
 
 from sfumato.engines.base import Engine, Found
-from sfumato.errors import LedgerError, NotPrivateError, ParameterError
+from sfumato.errors import LedgerError, NotPrivateError, ParameterError, ReservationError, SfumatoError
 from sfumato.ledger.entry import Part
-from sfumato.ledger.ledger import Ledger, Reservation
+from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.prices import admitted
+from sfumato.ledger.reservations import NOBODY, Asked, Reservation
 from sfumato.noise.entropy import random_bytes
 from sfumato.privacy.codec import Json, encode_event, encode_guarantee
-from sfumato.privacy.guarantees import ApproxDP, Guarantee, PureDP
+from sfumato.privacy.guarantees import ApproxDP, PureDP
 from sfumato.privacy.secret import Secret
 from sfumato.query.canonical import question_hash, question_text
 from sfumato.query.compile import compile_plan, with_chosen_bounds
@@ -27,7 +29,7 @@ from sfumato.query.policy import Policy
 from sfumato.query.relations import Aggregate, Relation, Source, inputs, tables_of
 from sfumato.query.relations import Part as PeoplePart
 from sfumato.query.statement import Statement
-from sfumato.session.receipt import Receipt
+from sfumato.session.receipt import Receipt, receipt_from_dict
 from sfumato.session.releasing import Released, Run, release
 from sfumato.session.several_engines import SeveralEngines, batches_of
 from sfumato.session.stored import encode_released
@@ -39,16 +41,12 @@ Keep: TypeAlias = Callable[[PrivatePlan, Section, Run, Stream], Json]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Desk:
-    """What a curator has at hand: the policy, the engine with the data, the ledger."""
+    """What a curator has at hand: the policy, the engine with the data, the ledger and the account that pays."""
 
     policy: Policy
     engine: Engine
     ledger: Ledger
-
-    @property
-    def account(self) -> str:
-        """The account that pays for every question about these people."""
-        return self.policy.dataset
+    account: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,8 +72,6 @@ class Ticket:
 
     prepared: Prepared
     reservation: Reservation
-    spent: Guarantee
-    left: Guarantee
 
 
 def prepare(
@@ -141,23 +137,49 @@ def _people(relation: Relation) -> Iterator[Source | PeoplePart]:
         yield from _people(inner)
 
 
-def charge(desk: Desk, prepared: Prepared) -> Ticket:
+def charge(desk: Desk, prepared: Prepared, *, asked: Asked = NOBODY) -> Ticket:
     """Reserve the cost, durably, or refuse.
+
+    Args:
+        desk: Who answers.
+        prepared: What is asked.
+        asked: Who asks, and under which key they may ask again without being charged again.
+
+    Raises:
+        BudgetExceededError: An account cannot pay; nothing was spent.
+    """
+    reservation = desk.ledger.reserve(
+        desk.account, event=prepared.plan.event, charge=prepared.plan.charge,
+        question=question_hash(prepared.plan.question), part=prepared.part, asked=asked,
+    )  # fmt: skip
+    return Ticket(prepared=prepared, reservation=reservation)
+
+
+def share(desk: Desk, prepared: Prepared, *, asked: Asked = NOBODY) -> Reservation | None:
+    """Charge this account for the answer that another one has, where the policy lets it be shared, and keep it here.
+
+    The receipt that is kept is this account's own: it looks as if the question had been asked anew.
 
     Raises:
         BudgetExceededError: The account cannot pay; nothing was spent.
     """
-    reservation = desk.ledger.reserve(
-        desk.account, event=prepared.plan.event, charge=prepared.plan.charge,
-        question=question_hash(prepared.plan.question), part=prepared.part,
-    )  # fmt: skip
-    return Ticket(
-        prepared=prepared, reservation=reservation,
-        spent=desk.ledger.spent(desk.account), left=desk.ledger.remaining(desk.account),
+    if not desk.policy.shares_answers or prepared.part is not None:
+        return None
+
+    def own(answer: Any, reservation: Reservation) -> Json:
+        receipt = replace(
+            receipt_from_dict(answer["receipt"]), question=prepared.text, spent=reservation.spent,
+            left=reservation.left, request=reservation.request,
+        )  # fmt: skip
+        return {**answer, "receipt": receipt.to_dict()}
+
+    plan = prepared.plan
+    return desk.ledger.share(
+        desk.account, prepared.key, event=plan.event, charge=plan.charge, own=own, asked=asked
     )  # fmt: skip
 
 
-def execute(desk: Desk, ticket: Ticket, *, library: str, keep: Keep | None = None) -> dict[str, Json]:
+def execute(desk: Desk, ticket: Ticket, *, library: str, keep: Keep | None = None) -> dict[str, Any]:
     """Run the exact half, add noise, and keep the answer before anybody sees it.
 
     Args:
@@ -169,7 +191,29 @@ def execute(desk: Desk, ticket: Ticket, *, library: str, keep: Keep | None = Non
     Returns:
         The stored answer: what each section released, and the receipt. Of a question that is asked twice at once both
         are charged, and both get the answer that was stored first: nobody sees two draws of one noise.
+
+    Raises:
+        EngineError: The engine failed; what was reserved stays charged, and the ledger notes that it has no answer.
     """
+    try:
+        answer = _answered(desk, ticket, library, keep)
+    except BaseException:
+        with suppress(SfumatoError):  # it stays charged all the same
+            desk.ledger.abandon(ticket.reservation, reason="it failed after it was charged")
+        raise
+    try:
+        desk.ledger.commit(ticket.reservation, key=ticket.prepared.key, answer=answer)
+    except ReservationError:
+        # Asked again under its key while it was being answered: whoever was first has answered for both.
+        found = answer_of(desk, ticket)
+        if found is None:
+            raise
+        return found
+    return stored(desk, ticket.prepared) or answer  # that of somebody else who asked it meanwhile, and was first
+
+
+def _answered(desk: Desk, ticket: Ticket, library: str, keep: Keep | None) -> dict[str, Json]:
+    """The exact half, and noise on it."""
     plan, receipt = ticket.prepared.plan, _receipt(desk, ticket, library).to_dict()
     salt = random_bytes(16).hex()  # one for all statements, so that all see the same sample of a unit's groups
 
@@ -185,11 +229,7 @@ def execute(desk: Desk, ticket: Ticket, *, library: str, keep: Keep | None = Non
         encode_released(release(section, run)) if keep is None else keep(final, section, run, stream)
         for section in final.sections
     ]
-    answer: dict[str, Json] = {
-        "bounds": None if first is None else encode_released(first), "sections": sections, "receipt": receipt,
-    }  # fmt: skip
-    desk.ledger.commit(ticket.reservation, key=ticket.prepared.key, answer=answer)
-    return stored(desk, ticket.prepared) or answer  # that of somebody else who asked it meanwhile, and was first
+    return {"bounds": None if first is None else encode_released(first), "sections": sections, "receipt": receipt}
 
 
 def final_plan(desk: Desk, plan: PrivatePlan, first: Released | None) -> PrivatePlan:
@@ -201,7 +241,15 @@ def final_plan(desk: Desk, plan: PrivatePlan, first: Released | None) -> Private
 
 def stored(desk: Desk, prepared: Prepared) -> dict[str, Any] | None:
     """The answer that was given to the same question before, if any."""
-    answer = desk.ledger.answer(desk.account, prepared.key)
+    return _readable(desk, desk.ledger.answer(desk.account, prepared.key))
+
+
+def answer_of(desk: Desk, ticket: Ticket) -> dict[str, Any] | None:
+    """The answer that a ticket has, if it was asked for before under its key."""
+    return _readable(desk, desk.ledger.answer_of(ticket.reservation))
+
+
+def _readable(desk: Desk, answer: Json) -> dict[str, Any] | None:
     if answer is None or isinstance(answer, dict):
         return answer
     raise LedgerError(desk.account, "holds an answer that this version cannot read; open it with a newer version")
@@ -211,7 +259,8 @@ def _receipt(desk: Desk, ticket: Ticket, library: str) -> Receipt:
     plan, policy = ticket.prepared.plan, desk.policy
     return Receipt(
         question=ticket.prepared.text, plan_hash=question_hash(plan.question), event=plan.event, guarantee=plan.charge,
-        spent=ticket.spent, left=ticket.left, neighboring_relation=policy.neighboring_relation.value,
+        spent=ticket.reservation.spent, left=ticket.reservation.left,
+        neighboring_relation=policy.neighboring_relation.value,
         privacy_unit=policy.unit_name, library=library, policy_version=policy.version, data_version=policy.data_version,
         request=ticket.reservation.request,
     )  # fmt: skip

@@ -3,20 +3,23 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from hashlib import sha256
 from os import PathLike
 from pathlib import Path
 from typing import Any, overload
 
 from sfumato.errors import ParameterError
 from sfumato.ledger.entry import Part
+from sfumato.ledger.reservations import Asked
 from sfumato.numeric.rationals import Number, decimal_text, exact, positive_integer
 from sfumato.privacy.guarantees import ApproxDP, PureDP, guarantee
 from sfumato.query.auto_bounds import automatic, stated_bounds
 from sfumato.query.plan import Law, PrivatePlan
 from sfumato.query.relations import Presented
+from sfumato.session.answering import Answered, answered
 from sfumato.session.explain import explain, programs
 from sfumato.session.forecast import Forecast, forecast
-from sfumato.session.pipeline import Desk, Prepared, charge, execute, final_plan, prepare, stored
+from sfumato.session.pipeline import Desk, Prepared, final_plan, prepare
 from sfumato.session.presenting import present
 from sfumato.session.progress import told
 from sfumato.session.receipt import Receipt, receipt_from_dict
@@ -25,7 +28,6 @@ from sfumato.session.saved import SavedRelease
 from sfumato.session.saving import file_for, kept_in_files, write_answer
 from sfumato.session.stored import decode_released, decode_section
 from sfumato.session.targets import least_epsilon
-from sfumato.version import __version__
 
 CONFIDENCE = Fraction(95, 100)
 
@@ -130,6 +132,7 @@ class Question:
         confidence: Number = CONFIDENCE,
         to: None = None,
         progress: bool = False,
+        idempotency_key: str | None = None,
     ) -> Release: ...
 
     @overload
@@ -143,6 +146,7 @@ class Question:
         confidence: Number = CONFIDENCE,
         to: str | PathLike[str],
         progress: bool = False,
+        idempotency_key: str | None = None,
     ) -> SavedRelease: ...
 
     def release(
@@ -155,6 +159,7 @@ class Question:
         confidence: Number = CONFIDENCE,
         to: str | PathLike[str] | None = None,
         progress: bool = False,
+        idempotency_key: str | None = None,
     ) -> Release | SavedRelease:
         """Spend, look at the data, answer with noise. The same question again is answered from the ledger, for nothing.
 
@@ -167,9 +172,12 @@ class Question:
             to: A Parquet file to write the answer to, batch by batch, for groups by the million; see `SavedRelease`.
             progress: Whether to show, on the error stream, how long it takes, and into a file how many groups were
                 released so far.
+            idempotency_key: A text of your own, one for each question. If you never heard an answer, ask again under
+                the same key: nothing is charged twice, and the answer is the same, byte for byte.
 
         Raises:
             ParameterError: Neither ε nor an error is stated, or both; or the answer cannot be written there.
+            ReservationError: The key was used for another question, or for one that failed after it was charged.
             BudgetExceededError: The account cannot pay; nothing was spent and no data was touched.
             EngineError: The engine failed after the charge; nothing is refunded.
         """
@@ -180,15 +188,12 @@ class Question:
             epsilon = self.epsilon_for(error or {}, delta=delta, mechanism=mechanism, confidence=confidence)
         path = None if to is None else file_for(to, self.relation, self.desk.policy)
         prepared = self._prepared(epsilon, delta, mechanism)
-        answer = stored(self.desk, prepared)
-        reused = answer is not None
-        if answer is None:
-            with told("groups released", shown=progress) as hear:
-                keep = None if path is None else kept_in_files(self.desk.ledger.attachments, hear)
-                answer = execute(self.desk, charge(self.desk, prepared), library=__version__, keep=keep)
+        with told("groups released", shown=progress) as hear:
+            keep = None if path is None else kept_in_files(self.desk.ledger.attachments, hear)
+            found = answered(self.desk, prepared, asked=self._asked(idempotency_key, prepared, share), keep=keep)
         if path is None:
-            return self._release(prepared.plan, answer, share, reused=reused)
-        return self._saved(path, prepared.plan, answer, share, reused=reused)
+            return self._release(prepared.plan, found, share)
+        return self._saved(path, prepared.plan, found, share)
 
     def __repr__(self) -> str:
         """Nothing of the desk: there are the sources."""
@@ -198,7 +203,18 @@ class Question:
         total = guarantee(epsilon, delta)
         return prepare(self.desk, self.relation.child, text=self.text, total=total, part=self.part, law=mechanism)
 
-    def _release(self, plan: PrivatePlan, answer: dict[str, Any], confidence: Fraction, *, reused: bool) -> Release:
+    def _asked(self, idempotency_key: str | None, prepared: Prepared, confidence: Fraction) -> Asked:
+        """Who asks, under which key, and a hash of all that a receipt and an answer under it say."""
+        account = self.desk.account
+        if idempotency_key is None:
+            return Asked(principal=account)
+        if not idempotency_key:
+            raise ParameterError("idempotency_key", idempotency_key, "must be text that is not empty")
+        body = sha256(repr((prepared.key, self.text, prepared.part, confidence)).encode()).hexdigest()
+        return Asked(principal=account, idempotency_key=idempotency_key, body=body)
+
+    def _release(self, plan: PrivatePlan, answered: Answered, confidence: Fraction) -> Release:
+        answer, reused = answered.answer, answered.is_reused
         final, attachments = self._final(plan, answer), self.desk.ledger.attachments
         released = [decode_section(one, attachments) for one in answer["sections"]]
         shown = present(self.relation, final, released, confidence)
@@ -208,9 +224,8 @@ class Question:
             reused=reused, notes=_notes(plan, final),
         )  # fmt: skip
 
-    def _saved(
-        self, path: Path, plan: PrivatePlan, answer: dict[str, Any], confidence: Fraction, *, reused: bool
-    ) -> SavedRelease:
+    def _saved(self, path: Path, plan: PrivatePlan, answered: Answered, confidence: Fraction) -> SavedRelease:
+        answer, reused = answered.answer, answered.is_reused
         final, attachments = self._final(plan, answer), self.desk.ledger.attachments
         count, columns = write_answer(
             path, self.relation, final, answer["sections"], attachments, confidence=confidence

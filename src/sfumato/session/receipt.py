@@ -5,9 +5,18 @@ from dataclasses import dataclass
 
 from sfumato.errors import ParameterError
 from sfumato.ledger.entry import Charge
-from sfumato.privacy.codec import Json, decode_event, decode_guarantee, encode_event, encode_guarantee
+from sfumato.privacy.budgets import Budget
+from sfumato.privacy.codec import (
+    Json,
+    decode_budget,
+    decode_event,
+    decode_guarantee,
+    encode_budget,
+    encode_event,
+    encode_guarantee,
+)
 from sfumato.privacy.events import Event
-from sfumato.privacy.guarantees import ApproxDP, Guarantee, PureDP
+from sfumato.privacy.guarantees import ApproxDP, PureDP
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,8 +42,8 @@ class Receipt:
     plan_hash: str
     event: Event
     guarantee: Charge
-    spent: Guarantee
-    left: Guarantee
+    spent: Budget
+    left: Budget
     neighboring_relation: str
     privacy_unit: str
     library: str
@@ -48,8 +57,8 @@ class Receipt:
         return texts | {
             "event": encode_event(self.event),
             "guarantee": encode_guarantee(self.guarantee),
-            "spent": encode_guarantee(self.spent),
-            "left": encode_guarantee(self.left),
+            "spent": encode_budget(self.spent),
+            "left": encode_budget(self.left),
         }
 
     def to_json(self) -> str:
@@ -78,6 +87,6 @@ def receipt_from_dict(document: dict[str, Json]) -> Receipt:
         **{name: str(document[name]) for name in _TEXTS},
         event=decode_event(document["event"]),
         guarantee=charged,
-        spent=decode_guarantee(document["spent"]),
-        left=decode_guarantee(document["left"]),
+        spent=decode_budget(document["spent"]),
+        left=decode_budget(document["left"]),
     )

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sfumato.engines.values import Cell
-from sfumato.errors import ParameterError
-from sfumato.privacy.guarantees import NoGuarantee
+from sfumato.errors import ParameterError, UnsupportedEventError
+from sfumato.ledger.measures import limits, price, times_within
+from sfumato.privacy.neighbors import NeighboringRelation
 from sfumato.query.kinds import Kind
 from sfumato.query.names import with_ends
 from sfumato.session.answer import Estimate
@@ -135,13 +136,15 @@ class Release:
 def affordable(receipt: Receipt) -> int | None:
     """How many more questions of the same price the account can pay; None if they are free, or it has no limit.
 
-    An account may do better, with an accountant that knows more than sums, and worse, if it is in a partition.
+    An account may do better, with an accountant that knows more than sums, and worse, if it is in a partition, or one
+    above it has less.
     """
-    paid, left = receipt.guarantee, receipt.left
-    if isinstance(left, NoGuarantee):
-        return None
-    counts = [rest // price for price, rest in ((paid.epsilon, left.epsilon), (paid.delta, left.delta)) if price]
-    return min(counts, default=None)
+    relation = NeighboringRelation(receipt.neighboring_relation)
+    try:
+        paid = price(receipt.event, receipt.guarantee, account="", budget=receipt.left, relation=relation)
+    except UnsupportedEventError:
+        return 0
+    return times_within(limits(receipt.left), paid)
 
 
 def shown_estimate(estimate: Estimate) -> str:

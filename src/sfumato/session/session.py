@@ -1,7 +1,8 @@
 """`Session`: a database of people under a policy and a budget, to be asked."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -11,30 +12,37 @@ from typing import Any, Self
 from sfumato.errors import ParameterError
 from sfumato.ledger.entry import Opened
 from sfumato.ledger.locations import open_ledger
-from sfumato.privacy.guarantees import Guarantee
+from sfumato.ledger.windows import Window
+from sfumato.privacy.budgets import Budget
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, EACH_ROW, NeighboringRelation, PrivacyUnit, UnitColumn
 from sfumato.query.kinds import Kind
 from sfumato.query.policy import Policy, SourceFacts
-from sfumato.query.schema import Column, Key, Limits, Table
+from sfumato.query.schema import Column, Limits, Table
+from sfumato.session.account_view import AccountView
+from sfumato.session.lineage import fingerprints
 from sfumato.session.opening import open_engines, open_sources, places_of, relations_of, with_kept_rows
-from sfumato.session.partition import Partition
 from sfumato.session.pipeline import Desk
 from sfumato.session.preparation import Preparation, Preparing
 from sfumato.session.public_keys import with_public_keys
-from sfumato.session.view import View
 from sfumato.session.violations import violations
 
 
-class Session(View):
+class Session(AccountView):
     """A database of people under a policy and a budget: ask it in SQL or Python, and it answers with noise.
 
     **Guarantee**: all answers ever given under one ledger account, by any number of sessions, are together within its
-    budget, for the privacy unit and the neighboring relation of the policy.
+    budget, for the privacy unit and the neighboring relation of the policy; see `AccountView` for windows and for
+    accounts below it.
 
     Args:
         policy: A policy file, or a `Policy`.
-        budget: What may be spent in all: `PureDP(1)`, `ApproxDP(3, "1e-6")`, or `NO_GUARANTEE` by name.
-        ledger: Where spending is kept: a path or ``sqlite:///path``; None forgets it with the process.
+        budget: What may be spent in all: `PureDP(1)`, `ApproxDP(3, "1e-6")`, `ZCDP("0.5")`, `RenyiDP(...)`, or
+            `NO_GUARANTEE` by name.
+        window: How often the budget comes back: `CalendarWindow("month")`, `RollingWindow(30)`; None for never.
+        lifetime: With a window, what may be spent in all windows together; without it nothing bounds that, and labels
+            say so.
+        ledger: Where spending is kept: a path or ``sqlite:///path``, or ``postgresql://…`` for several hosts; None
+            forgets it with the process.
         engine: Of tables in files and frames: ``"duckdb"``, ``"polars"``, or ``"reference"``, the slow one in plain
             Python. A table whose source is an address, such as ``postgresql://…``, stays where it is.
         engine_options: What the engine takes by name, such as ``{"memory_limit": "4GB"}``; and what others take, by
@@ -57,7 +65,9 @@ class Session(View):
         self,
         policy: Policy | str | PathLike[str],
         *,
-        budget: Guarantee,
+        budget: Budget,
+        window: Window | None = None,
+        lifetime: Budget | None = None,
         ledger: str | PathLike[str] | None = None,
         engine: str = "duckdb",
         engine_options: Mapping[str, Any] | None = None,
@@ -70,50 +80,19 @@ class Session(View):
             start = partial(open_engines, engine=engine, places=places, options=engine_options or {})
             running = start(sources)
             opened.callback(running.close)
-            self.policy = with_public_keys(with_kept_rows(declared, sources), running)
-            relations = relations_of(self.policy)
+            known = with_public_keys(with_kept_rows(declared, sources), running)
+            relations = relations_of(known)
             opened_ledger = open_ledger(ledger)
             opened.callback(opened_ledger.close)
-            opened_ledger.open_account(_account(self.policy, budget))
+            marks = fingerprints(known, sources, opened_ledger.key, engine=running) if self.is_lasting else {}
+            *above, own = _accounts(known, budget, window, lifetime)
+            for account in above:
+                opened_ledger.open_account(account)
+            opened_ledger.open_account(own, fingerprints=frozenset[str]().union(*marks.values()))
             opened.pop_all()  # nothing failed: both stay open until the session is closed
         self._start, self._sources = start, sources
-        super().__init__(Desk(policy=self.policy, engine=running, ledger=opened_ledger), relations)
-
-    @property
-    def budget(self) -> Guarantee:
-        """All that may ever be spent."""
-        return self._desk.ledger.budget(self._desk.account)
-
-    @property
-    def spent(self) -> Guarantee:
-        """All that was spent, computed from the ledger's entries."""
-        return self._desk.ledger.spent(self._desk.account)
-
-    @property
-    def remaining(self) -> Guarantee:
-        """What is left."""
-        return self._desk.ledger.remaining(self._desk.account)
-
-    @contextmanager
-    def partition(
-        self, table: str, *, by: str, values: Iterable[Key] | None = None, max_parts_per_unit: int = 1
-    ) -> Iterator[Partition]:
-        """A table cut by the public values of a column; see `Partition`.
-
-        Args:
-            table: The table to cut.
-            by: The column whose values name the parts.
-            values: The public values; those of the policy if left out.
-            max_parts_per_unit: In how many parts one unit may lie.
-
-        Raises:
-            ParameterError: No such table or column, or no public values.
-        """
-        facts = self._table(table)
-        keys = facts.column(by).values if values is None else tuple(values)
-        if keys is None:
-            raise ParameterError("values", None, f"must list the public values of {by}, as the policy does not")
-        yield Partition(self._desk, facts, by=by, values=keys, max_parts_per_unit=max_parts_per_unit)
+        desk = Desk(policy=known, engine=running, ledger=opened_ledger, account=known.dataset)
+        super().__init__(desk, relations)
 
     def prepare(self, table: str | None = None) -> Preparation:
         """Store a table, or all of them, as the engine reads it best; for the owner, like what it gives back.
@@ -138,11 +117,6 @@ class Session(View):
         self._desk.engine.close()
         self._desk.ledger.close()
 
-    def _table(self, name: str) -> Table:
-        if name not in self.policy.tables:
-            raise ParameterError("table", name, f"must be one of: {', '.join(self.policy.tables)}")
-        return self.policy.tables[name]
-
     def __enter__(self) -> Self:
         return self
 
@@ -160,7 +134,7 @@ class Session(View):
 def open_session(
     source: Any,
     *,
-    budget: Guarantee,
+    budget: Budget,
     columns: Mapping[str, Column],
     unit: PrivacyUnit | str = EACH_ROW,
     name: str | None = None,
@@ -226,11 +200,18 @@ def _loaded(path: str | PathLike[str]) -> Policy:
     return load_policy(Path(path))
 
 
-def _account(policy: Policy, budget: Guarantee) -> Opened:
-    return Opened(
+def _accounts(policy: Policy, budget: Budget, window: Window | None, lifetime: Budget | None) -> tuple[Opened, ...]:
+    """The account of a dataset, and above it the one that bounds all of its windows, if there is one."""
+    own = Opened(
         account=policy.dataset, budget=budget, neighboring_relation=policy.neighboring_relation,
-        privacy_unit=policy.unit_name,
+        privacy_unit=policy.unit_name, parents=policy.derived_from, window=window,
     )  # fmt: skip
+    if lifetime is None:
+        return (own,)
+    if window is None:
+        raise ParameterError("lifetime", str(lifetime), "belongs to a budget with a window; state it as budget alone")
+    whole = replace(own, account=f"{policy.dataset} for life", budget=lifetime, window=None)
+    return whole, replace(own, parents=(whole.account,))
 
 
 def _stem(source: object) -> str:

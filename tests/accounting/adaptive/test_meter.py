@@ -15,7 +15,7 @@ class PureMeter(Meter):
 
 
 def cost(event, count=1):
-    return PureMeter()._cost(event, count)["epsilon"]
+    return PureMeter().cost(event, count)["epsilon"]
 
 
 def test_the_price_of_a_composition_is_the_sum_over_what_it_holds():
@@ -29,7 +29,7 @@ def test_a_part_without_a_price_is_named():
     nested = ComposedEvent((PureEvent(Fraction(1)), SelfComposedEvent(GaussianEvent(Fraction(2)), 2)))
     assert not PureMeter().supports(nested)
     with pytest.raises(UnsupportedEventError, match=r"GaussianEvent.*PureMeter|PureMeter.*GaussianEvent"):
-        PureMeter()._cost(nested, 1)
+        PureMeter().cost(nested, 1)
 
 
 def test_a_relation_is_checked():

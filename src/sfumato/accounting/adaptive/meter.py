@@ -29,13 +29,18 @@ class Meter(ABC):
     def supports(self, event: Event) -> bool:
         """Whether there is a price for the event and everything nested in it."""
         try:
-            self._cost(event, 1)
+            self.cost(event, 1)
         except UnsupportedEventError:
             return False
         return True
 
-    def _cost(self, event: Event, count: int) -> Amounts:
-        """The price of the event, `count` times; `UnsupportedEventError` where a part of it has none."""
+    def cost(self, event: Event, count: int = 1) -> Amounts:
+        """The price of the event, `count` times, whatever is left.
+
+        Raises:
+            UnsupportedEventError: The event, or one nested in it, has no price here.
+            ParameterError: The count is not at least 1.
+        """
         times, total = positive_integer(count, "count"), NOTHING
         for single, many in flattened(event, self.neighboring_relation).counts:
             price = self._price(single)

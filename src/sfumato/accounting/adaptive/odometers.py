@@ -56,7 +56,7 @@ class AdditiveOdometer(Meter):
             UnsupportedEventError: The event, or one nested in it, has no price here.
             ParameterError: The count is not at least 1.
         """
-        return replace(self, spent=self.spent.plus(self._cost(event, count)))
+        return replace(self, spent=self.spent.plus(self.cost(event, count)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -60,7 +60,7 @@ class AdditiveFilter(Meter):
     def can_spend(self, event: Event, *, count: int = 1) -> bool:
         """Whether the event may still be released `count` times; an event without a price may not."""
         try:
-            return self._allows(self.spent.plus(self._cost(event, count)))
+            return self._allows(self.spent.plus(self.cost(event, count)))
         except UnsupportedEventError:
             return False
 
@@ -72,7 +72,7 @@ class AdditiveFilter(Meter):
             UnsupportedEventError: The event, or one nested in it, has no price here.
             ParameterError: The count is not at least 1.
         """
-        requested = self._cost(event, count)
+        requested = self.cost(event, count)
         total = self.spent.plus(requested)
         if not self._allows(total):
             raise BudgetExceededError(requested, self.remaining)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from sfumato.cli.demo.curators import Curators
 from sfumato.cli.demo.stage import Stage
-from sfumato.privacy.guarantees import Guarantee
+from sfumato.privacy.budgets import Budget
 from sfumato.session.release import Release
 
 
@@ -18,7 +18,7 @@ def show_receipt(stage: Stage, release: Release) -> None:
     stage.console.print(release.receipt.to_json(), soft_wrap=True)
 
 
-def show_accounts(stage: Stage, curators: Curators, before: Sequence[Guarantee]) -> None:
+def show_accounts(stage: Stage, curators: Curators, before: Sequence[Budget]) -> None:
     """Every account, before this run and after."""
     stage.section("11. The accounts")
     rows = [

@@ -51,7 +51,7 @@ def _show_composition(stage: Stage, curator: Session) -> None:
     total = sum(map(Fraction, (FIVE_EPSILON, FOUR_EPSILON)))
     stage.say(
         f"Q5 cost ε {FIVE_EPSILON} and Q4 cost ε {FOUR_EPSILON}: {FIVE_EPSILON} + {FOUR_EPSILON} = exactly "
-        f"{float(total)}, kept as the fraction {curator.spent.epsilon}. Binary floats would make it "
+        f"{float(total)}, kept as the fraction {total}. Binary floats would make it "
         f"{float(FIVE_EPSILON) + float(FOUR_EPSILON)}, which is more than the budget."
     )
     stage.say(f"Budget {curator.budget}, spent {curator.spent}, left {curator.remaining}.")

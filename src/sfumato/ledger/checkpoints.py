@@ -1,0 +1,233 @@
+"""A signed note of how far a ledger was, kept elsewhere: an older copy in the ledger's place is then refused.
+
+A beginning of a hash chain is a hash chain: what is gone from its end only shows by a note that is not in the ledger.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Self
+
+from sfumato.errors import LedgerCorruptError, LedgerError, ParameterError
+from sfumato.ledger.drafts import draft_of
+from sfumato.ledger.key import LedgerKey
+from sfumato.ledger.locks import locked
+from sfumato.privacy.codec import Json
+
+VERSION: Final = 1
+
+_HASH: Final = re.compile("[0-9a-f]{64}")
+_KEY: Final = re.compile("[0-9a-f]{16}")
+_REMEDY: Final = "restore the newer copy or, if it is lost, declare what was spent since with `sfumato ledger restored`"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkpoint:
+    """How far a ledger was at a moment.
+
+    Attributes:
+        length: How many entries it had.
+        head: The hash of the last.
+        at: When, in microseconds since 1970, UTC.
+        key: The name of the ledger's key.
+        totals: What was spent by each account, as people read it.
+        seal: Made by that key of all of this.
+    """
+
+    length: int
+    head: str
+    at: int
+    key: str
+    totals: tuple[tuple[str, str], ...]
+    seal: str
+
+    @classmethod
+    def sealed(
+        cls, key: LedgerKey, *, length: int, head: str, at: int, totals: tuple[tuple[str, str], ...] = ()
+    ) -> Self:
+        """A checkpoint with its seal.
+
+        Example:
+            >>> key = LedgerKey(bytes(32))
+            >>> Checkpoint.sealed(key, length=0, head="0" * 64, at=0).is_sealed_by(key)
+            True
+        """
+        seal = key.seal(*_parts(length, head, at, totals))
+        return cls(length=length, head=head, at=at, key=key.name, totals=totals, seal=seal)
+
+    def is_sealed_by(self, key: LedgerKey) -> bool:
+        """Whether this key made the seal, of just this."""
+        return key.verifies(self.seal, *_parts(self.length, self.head, self.at, self.totals))
+
+
+class CheckpointFile:
+    """The last checkpoint of a ledger in a file, which belongs on another disk than the ledger.
+
+    Args:
+        path: The file; beside it there is an empty one, by which those who write wait for each other.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path.absolute()
+
+    def read(self, key: LedgerKey) -> Checkpoint | None:
+        """The checkpoint, which is as the key sealed it; None if there is no file.
+
+        Raises:
+            LedgerError: It is damaged, was changed, is of another key, or cannot be read.
+        """
+        found = self._stored()
+        if found is None:
+            return None
+        if found.key != key.name:
+            raise self._of_another(found.key, key.name)
+        if not found.is_sealed_by(key):
+            raise self._damaged()
+        return found
+
+    def write(self, checkpoint: Checkpoint, *, although_shorter: bool = False) -> None:
+        """Put a checkpoint in the place of a shorter one; it is on the disk afterwards. A longer one stays.
+
+        Args:
+            checkpoint: The new one.
+            although_shorter: Whether it replaces any other: once the owner has declared an older copy to be the ledger.
+
+        Raises:
+            LedgerError: The one that is there is damaged, or of another key; or the file cannot be written.
+            LedgerCorruptError: The one that is there has as many entries, and they are others.
+        """
+        with self._writing():
+            there = None if although_shorter else self._stored()
+            if there is not None and not self._is_after(checkpoint, there):
+                return
+            with draft_of(self._path, f"{encode_checkpoint(checkpoint)}\n".encode()) as draft:
+                draft.replace(self._path)
+
+    def _is_after(self, new: Checkpoint, there: Checkpoint) -> bool:
+        """Whether a checkpoint may take the place of the one that is there."""
+        if new.key != there.key:
+            raise self._of_another(there.key, new.key)
+        if new.length == there.length and new.head != there.head:
+            raise _other_history(there)
+        return (new.length, new.at) > (there.length, there.at)
+
+    def _stored(self) -> Checkpoint | None:
+        try:
+            return decode_checkpoint(self._path.read_bytes().decode("ascii", "replace"))
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise LedgerError(str(self._path), "the checkpoint cannot be read; let this user read it") from error
+        except ParameterError:
+            raise self._damaged() from None
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            with locked(self._path.with_name(f"{self._path.name}.lock")):
+                yield
+        except OSError as error:
+            requirement = "the checkpoint cannot be written; name a file in an existing folder that this user may write"
+            raise LedgerError(str(self._path), requirement) from error
+
+    def _damaged(self) -> LedgerError:
+        requirement = (
+            "the checkpoint is damaged or was changed; restore a good copy of it, or, if the ledger is surely the"
+            " newest, remove this file and write another with `sfumato ledger checkpoint`"
+        )
+        return LedgerError(str(self._path), requirement)
+
+    def _of_another(self, there: str, own: str) -> LedgerError:
+        requirement = (
+            f"the checkpoint was sealed with the key {there}, and the key of this ledger is {own}; name the"
+            " checkpoint of this ledger, or restore the key that belongs to it"
+        )
+        return LedgerError(str(self._path), requirement)
+
+
+def require_not_older(checkpoint: Checkpoint, length: int, hash_at: Callable[[int], str | None]) -> None:
+    """Refuse a ledger that does not go on from where it was noted to be.
+
+    **Guarantee**: What passes begins with the very entries that were noted, unless SHA-256 collides; so nothing that
+    was spent up to then is forgotten.
+
+    Args:
+        checkpoint: One whose seal was verified.
+        length: How many entries the ledger has.
+        hash_at: The hash of the entry at an index, of a chain that was verified; None if there is none.
+
+    Raises:
+        LedgerCorruptError: It has fewer entries, or others.
+    """
+    if length < checkpoint.length:
+        requirement = (
+            f"the ledger is older than its checkpoint: {checkpoint.length} entries were noted, {length} are there;"
+            f" {_REMEDY}"
+        )
+        raise LedgerCorruptError(length, requirement)
+    if checkpoint.length and hash_at(checkpoint.length - 1) != checkpoint.head:
+        raise _other_history(checkpoint)
+
+
+def encode_checkpoint(checkpoint: Checkpoint) -> str:
+    """A checkpoint as one line of JSON with its version."""
+    document: dict[str, Json] = {
+        "length": checkpoint.length,
+        "head": checkpoint.head,
+        "at": checkpoint.at,
+        "key": checkpoint.key,
+        "totals": [[account, spent] for account, spent in checkpoint.totals],
+        "seal": checkpoint.seal,
+    }
+    return json.dumps({"version": VERSION, "checkpoint": document}, sort_keys=True, separators=(",", ":"))
+
+
+def decode_checkpoint(text: str) -> Checkpoint:
+    """The checkpoint that `encode_checkpoint` wrote; whether its seal is right is not asked.
+
+    Raises:
+        ParameterError: The text is no checkpoint of a version that this package knows.
+    """
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        document = None
+    match document:
+        case {"version": int(version), "checkpoint": {
+            "length": int(length), "head": str(head), "at": int(at), "key": str(key), "totals": list(totals),
+            "seal": str(seal), **others,
+        }} if version == VERSION and length >= 0 and not others and _are_hex(head, seal, key):  # fmt: skip
+            pairs = tuple(_pair(total) for total in totals)
+            return Checkpoint(length=length, head=head, at=at, key=key, totals=pairs, seal=seal)
+        case _:
+            raise _unknown()
+
+
+def _are_hex(head: str, seal: str, key: str) -> bool:
+    return all(_HASH.fullmatch(one) for one in (head, seal)) and _KEY.fullmatch(key) is not None
+
+
+def _pair(total: Json) -> tuple[str, str]:
+    match total:
+        case [str(account), str(spent)]:
+            return account, spent
+        case _:
+            raise _unknown()
+
+
+def _unknown() -> ParameterError:
+    return ParameterError(
+        "checkpoint", "a text", f"must be a checkpoint of version {VERSION}, as this package writes it"
+    )
+
+
+def _other_history(checkpoint: Checkpoint) -> LedgerCorruptError:
+    requirement = f"the ledger has another history than its checkpoint of {checkpoint.length} entries; {_REMEDY}"
+    return LedgerCorruptError(max(checkpoint.length - 1, 0), requirement)
+
+
+def _parts(length: int, head: str, at: int, totals: tuple[tuple[str, str], ...]) -> tuple[str | int, ...]:
+    return ("checkpoint", VERSION, length, head, at, *(text for total in totals for text in total))

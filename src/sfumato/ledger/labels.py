@@ -1,0 +1,245 @@
+"""The privacy label of an account: who is protected, how well, for how long, and how much of it is spent."""
+
+import json
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final, assert_never
+
+from sfumato.accounting.adaptive.amounts import Amounts
+from sfumato.accounting.adaptive.renyi_filter import RDPFilter
+from sfumato.accounting.parameters import open_delta
+from sfumato.accounting.printed import text_up
+from sfumato.accounting.zcdp import zcdp_epsilon_up
+from sfumato.ledger.ledger import Ledger
+from sfumato.ledger.measures import in_words, is_own_measure, limits
+from sfumato.ledger.windows import Window
+from sfumato.numeric.rationals import Number
+from sfumato.numeric.rounding import float_up
+from sfumato.privacy.budgets import ZCDP, Budget, RenyiDP
+from sfumato.privacy.codec import Json, encode_budget
+from sfumato.privacy.events import ApproxEvent
+from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, NoGuarantee, PureDP
+from sfumato.privacy.neighbors import NeighboringRelation
+
+VERSION: Final = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bound:
+    """What one account bounds, of itself and of all accounts below it.
+
+    Attributes:
+        account: Its name.
+        window: How often its budget comes back; None for never.
+        promise: Its budget, or what is spent where the owner lowered the budget below that.
+        epsilon: The ε that follows from the promise, rounded up; infinite where it promises nothing.
+        delta: The δ at which it does.
+        spent: What was spent, with a window within it.
+        spent_in_all: What was ever spent.
+    """
+
+    account: str
+    window: Window | None
+    promise: Budget
+    epsilon: Fraction | float
+    delta: Fraction
+    spent: Budget
+    spent_in_all: Budget
+
+    @property
+    def is_total(self) -> bool:
+        """Whether it bounds everything, for ever."""
+        return self.window is None and self.epsilon != math.inf
+
+    @property
+    def measure(self) -> str:
+        """In what it is stated: budgets of different measures do not replace each other."""
+        return type(self.promise).__name__ if is_own_measure(self.promise) else "DP"
+
+    def __str__(self) -> str:
+        if not is_own_measure(self.promise):
+            return str(self.promise)
+        return f"{self.promise}, so ε {text_up(self.epsilon)} at δ {text_up(self.delta)}"
+
+    def to_dict(self) -> dict[str, Json]:
+        """All of it as JSON values; ε and δ rounded up to floats beside the exact promise."""
+        return {
+            "account": self.account,
+            "window": None if self.window is None else str(self.window),
+            "promise": encode_budget(self.promise),
+            "epsilon": "infinite" if self.epsilon == math.inf else float_up(Fraction(self.epsilon)),
+            "delta": float_up(self.delta),
+            "spent": encode_budget(self.spent),
+            "spent_in_all": encode_budget(self.spent_in_all),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrivacyLabel:
+    """What an account promises to the people in its data; safe to show to anybody.
+
+    Attributes:
+        account: Its name.
+        privacy_unit: Who is protected.
+        neighboring_relation: What may change between neighbouring databases.
+        bounds: Its own, then those of all accounts above, which pay whatever it pays.
+        is_closed: Whether nothing more is granted.
+    """
+
+    account: str
+    privacy_unit: str
+    neighboring_relation: NeighboringRelation
+    bounds: tuple[Bound, ...]
+    is_closed: bool
+
+    @property
+    def guarantee(self) -> tuple[Bound, ...]:
+        """What holds of all that is ever released: the tightest bound of each measure, the smallest ε first."""
+        totals = [bound for bound in self.bounds if bound.is_total]
+        return _tightest(totals, {bound.measure: None for bound in totals})
+
+    @property
+    def window(self) -> str:
+        """How often the budget comes back, and what all windows together are bounded by."""
+        window = self.bounds[0].window
+        if window is None:
+            return "never refills"
+        if not self.guarantee:
+            return f"{window}; per window, unbounded in total"
+        return f"{window}, at most {self.guarantee[0]} for life"
+
+    def __str__(self) -> str:
+        own, *above = self.bounds
+        in_all = "; ".join(f"{bound} (by {bound.account})" for bound in self.guarantee) or "none"
+        ever = "" if own.window is None else f" in this window, {own.spent_in_all} ever"
+        lines = [
+            f"Privacy label of {self.account}",
+            f"protects one {self.privacy_unit}, under {self.neighboring_relation}",
+            f"guarantee in all: {in_all}",
+            f"budget: {own}, {self.window}",
+            f"spent: {own.spent}{ever}",
+            f"state: {self._state}",
+        ]
+        if above:
+            lines += ["paid as well by:", *(f"  {_of_one_above(bound)}" for bound in above)]
+        return "\n".join(lines)
+
+    @property
+    def _state(self) -> str:
+        return "closed" if self.is_closed else "open"
+
+    def to_dict(self) -> dict[str, Json]:
+        """The label as JSON values, with the version of their form."""
+        return {
+            "version": VERSION,
+            "account": self.account,
+            "privacy_unit": self.privacy_unit,
+            "neighboring_relation": str(self.neighboring_relation),
+            "window": self.window,
+            "state": self._state,
+            "guarantee": [bound.to_dict() for bound in self.guarantee],
+            "bounds": [bound.to_dict() for bound in self.bounds],
+        }
+
+    def to_json(self) -> str:
+        """The label as JSON text."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
+
+
+def label_of(ledger: Ledger, account: str, *, delta: Number = "1e-6") -> PrivacyLabel:
+    """The privacy label of an account as it stands now.
+
+    **Guarantee**: everything that was and will be released on the account is together within each bound of
+    `PrivacyLabel.guarantee`, under its neighboring relation, unless the owner raises a budget. ε is rounded up. Proof:
+    proofs/ledger/labels.md.
+
+    Args:
+        ledger: Where it is.
+        account: Its name.
+        delta: The δ at which the ε of a budget in ρ or in Rényi divergences is stated.
+
+    Raises:
+        LedgerError: There is no such account.
+        ParameterError: δ is not between 0 and 1, both excluded.
+
+    Example:
+        >>> from sfumato.ledger.entry import Opened
+        >>> from sfumato.ledger.memory import MemoryStore
+        >>> from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
+        >>> ledger = Ledger(MemoryStore())
+        >>> ledger.open_account(
+        ...     Opened(account="census", budget=ZCDP("0.5"), neighboring_relation=ADD_OR_REMOVE_ONE, privacy_unit="row")
+        ... )
+        >>> print(label_of(ledger, "census"))
+        Privacy label of census
+        protects one row, under add_or_remove_one
+        guarantee in all: ρ 0.5, so ε 5.22154 at δ 1e-6 (by census)
+        budget: ρ 0.5, so ε 5.22154 at δ 1e-6, never refills
+        spent: ρ 0
+        state: open
+    """
+    opened, stated = ledger.opened(account), open_delta(delta)
+    return PrivacyLabel(
+        account=account,
+        privacy_unit=opened.privacy_unit,
+        neighboring_relation=opened.neighboring_relation,
+        bounds=tuple(_bound(ledger, name, stated) for name in ledger.path(account)),
+        is_closed=ledger.is_closed(account),
+    )
+
+
+def _bound(ledger: Ledger, account: str, stated: Fraction) -> Bound:
+    window, relation = ledger.opened(account).window, ledger.opened(account).neighboring_relation
+    spent, in_all = ledger.spent(account), ledger.spent_in_all(account)
+    promise = _promise(ledger.budget(account), in_all if window is None else spent)
+    epsilon, delta = _in_epsilon(promise, relation, stated)
+    return Bound(
+        account=account, window=window, promise=promise, epsilon=epsilon, delta=delta, spent=spent, spent_in_all=in_all
+    )  # fmt: skip
+
+
+def _promise(budget: Budget, spent: Budget) -> Budget:
+    """In each number the larger of what may be spent and what is: an owner may lower a budget below what is spent."""
+    allowed, used = limits(budget), limits(spent)
+    if allowed is None or used is None:
+        return NO_GUARANTEE
+    names = dict.fromkeys(name for name, _ in (*allowed.numbers, *used.numbers))
+    return in_words(Amounts(tuple((name, max(allowed[name], used[name])) for name in names)), budget)
+
+
+def _in_epsilon(promise: Budget, relation: NeighboringRelation, stated: Fraction) -> tuple[Fraction | float, Fraction]:
+    """An ε and a δ that follow: at the stated δ in all, unless the budget's own δ is as large as that."""
+    match promise:
+        case PureDP() | ApproxDP():
+            return promise.epsilon, promise.delta
+        case NoGuarantee():
+            return math.inf, Fraction(1)
+        case ZCDP():
+            rest = _rest(promise.delta, stated)
+            return zcdp_epsilon_up(rho=promise.rho, delta=rest), promise.delta + rest
+        case RenyiDP():
+            rest = _rest(promise.delta, stated)
+            run = RDPFilter(promise.orders, promise.bounds, rest, neighboring_relation=relation).event.budget
+            return run.epsilon if isinstance(run, ApproxEvent) else math.inf, promise.delta + rest
+        case _:
+            assert_never(promise)
+
+
+def _rest(own: Fraction, stated: Fraction) -> Fraction:
+    return stated - own if own < stated else stated
+
+
+def _tightest(bounds: list[Bound], measures: Iterable[str]) -> tuple[Bound, ...]:
+    best = (min((one for one in bounds if one.measure == measure), key=_order) for measure in measures)
+    return tuple(sorted(best, key=_order))
+
+
+def _order(bound: Bound) -> tuple[Fraction | float, Fraction]:
+    return bound.epsilon, bound.delta
+
+
+def _of_one_above(bound: Bound) -> str:
+    often = "for life" if bound.window is None else str(bound.window)
+    return f"{bound.account}: {bound} {often}, spent {bound.spent}"

@@ -1,0 +1,79 @@
+"""By which names an entry is found again, and how a pointer is known to be true.
+
+A store that holds a million answers is not read to find one. A pointer's seal is made with the ledger's key over name,
+index and hash: a record that somebody changed or put there, or a pointer bent to another one, is refused.
+"""
+
+import json
+from collections.abc import Iterator
+
+from sfumato.errors import LedgerCorruptError
+from sfumato.ledger.codec import decode_entry
+from sfumato.ledger.entry import Committed, Entry, Reserved, Shared
+from sfumato.ledger.journal import Chain, Record
+from sfumato.ledger.key import LedgerKey
+from sfumato.ledger.replay import Replay
+from sfumato.ledger.store import Pointer, Reading
+
+_PURPOSE = "pointer"
+
+
+def answer_name(account: str, key: str) -> str:
+    """Of the answer that an account has under a key."""
+    return _name("answer", account, key)
+
+
+def first_name(root: str, key: str) -> str:
+    """Of the first answer under a key, whoever asked among all below one topmost account."""
+    return _name("first", root, key)
+
+
+def request_name(request: str) -> str:
+    """Of the answer to a reservation."""
+    return _name("request", request)
+
+
+def asked_name(principal: str, idempotency_key: str) -> str:
+    """Of the reservation that somebody made under a key of their own."""
+    return _name("asked", principal, idempotency_key)
+
+
+def names_of(entry: Entry, replay: Replay) -> Iterator[str]:
+    """The names by which an entry is to be found, unless they are taken; before a replay applies it."""
+    match entry:
+        case Committed():
+            yield answer_name(entry.account, entry.key)
+            yield first_name(replay.state(entry.account).path[-1], entry.key)
+            known = replay.open_requests.get(entry.request)
+            if known is not None and known.has_key:
+                yield request_name(entry.request)
+        case Reserved() | Shared() if entry.idempotency_key:
+            yield asked_name(entry.principal, entry.idempotency_key)
+        case _:
+            return
+
+
+def pointer_to(record: Record, name: str, key: LedgerKey) -> Pointer:
+    """The pointer of a name to a record."""
+    return Pointer(name=name, index=record.index, seal=key.seal(_PURPOSE, name, record.index, record.hash))
+
+
+def entry_at(store: Reading, pointer: Pointer, key: LedgerKey) -> Entry:
+    """The entry to which a pointer leads.
+
+    Raises:
+        LedgerCorruptError: The pointer or the record is not as it was written.
+    """
+    found = store.read(pointer.index, limit=1)
+    if not found or found[0].index != pointer.index:
+        raise LedgerCorruptError(pointer.index, "a pointer leads to it and it is gone")
+    (record,) = found
+    if record != Chain(length=record.index, head=record.previous).link(record.text):
+        raise LedgerCorruptError(record.index)
+    if not key.verifies(pointer.seal, _PURPOSE, pointer.name, pointer.index, record.hash):
+        raise LedgerCorruptError(record.index, "it, or the pointer to it, was not written with the ledger's key")
+    return decode_entry(record.text)
+
+
+def _name(kind: str, *parts: str) -> str:
+    return f"{kind} {json.dumps(parts)}"

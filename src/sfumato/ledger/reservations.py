@@ -1,0 +1,44 @@
+"""The right to look at data once, and who asked for it."""
+
+from dataclasses import dataclass
+
+from sfumato.privacy.budgets import Budget
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """Who asks, and by which key they may ask again without paying again.
+
+    Attributes:
+        principal: Who asks; one's keys are of no use to others.
+        idempotency_key: Any text, chosen by the one who asks; empty for none.
+        body: A hash of all that was sent under the key: the same key with another body is refused.
+    """
+
+    principal: str = ""
+    idempotency_key: str = ""
+    body: str = ""
+
+
+NOBODY = Asked()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reservation:
+    """The right to touch data once; its cost is already spent.
+
+    Attributes:
+        account: Who paid.
+        request: The reservation's name.
+        spent: All that the account had spent after it.
+        left: What the account had left after it.
+        is_repeated: Whether it was made before, under the same key: it was charged then.
+        is_answered: Whether it has an answer, which is then to be given again.
+    """
+
+    account: str
+    request: str
+    spent: Budget
+    left: Budget
+    is_repeated: bool = False
+    is_answered: bool = False

@@ -1,0 +1,147 @@
+"""The decisions of a ledger, each on the ledger as it stands: what may be opened, reserved, shared."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from sfumato.accounting.adaptive.amounts import Amounts
+from sfumato.errors import LedgerError, ParameterError, ReservationError
+from sfumato.ledger.account import AccountState
+from sfumato.ledger.draft import Draft
+from sfumato.ledger.entry import Charge, Committed, Opened, Recognized, Reserved, Shared
+from sfumato.ledger.event_prices import price_of
+from sfumato.ledger.measures import in_words, limits, times_within
+from sfumato.ledger.pointers import asked_name, request_name
+from sfumato.ledger.replay import Paid, Replay
+from sfumato.ledger.reservations import Reservation
+from sfumato.privacy.codec import Json
+from sfumato.privacy.events import Event
+from sfumato.privacy.neighbors import NeighboringRelation
+
+_FACTS = ("budget", "neighboring_relation", "privacy_unit", "window")
+
+
+def open_account(draft: Draft, opened: Opened, fingerprints: Iterable[str]) -> None:
+    """Open an account, or find it open with the same facts; data that is known has its account above.
+
+    Raises:
+        LedgerError: It is open with other facts, or is about data of an account that is not above it.
+        ParameterError: A parent is not open, or is about other people.
+    """
+    replay = draft.replay
+    known = replay.known_accounts(fingerprints)
+    state = replay.accounts.get(opened.account)
+    if state is None:
+        parents = tuple(dict.fromkeys((*opened.parents, *(name for name in known if name != opened.account))))
+        draft.keep(replace(opened, parents=_topmost(replay, parents), at=draft.at))
+    else:
+        _require_same(state, opened)
+    path = replay.state(opened.account).path
+    for name in known:
+        if name not in path:
+            requirement = f"has the data of account {name!r}, which is not above it; open it under a new name"
+            raise LedgerError(f"account {opened.account!r}", requirement)
+    new = tuple(sorted(set(fingerprints) - replay.lineage.keys()))
+    if new:
+        draft.keep(Recognized(account=opened.account, fingerprints=new, at=draft.at))
+
+
+def reserve(draft: Draft, entry: Reserved) -> Reservation:
+    """Charge a cost; or find that it was charged before, under the same key.
+
+    Raises:
+        BudgetExceededError: An account cannot pay; nothing was spent.
+        ReservationError: The key was used for something else, or what was asked under it failed.
+        LedgerError: An account is not open, or closed.
+        UnsupportedEventError: An account has no measure for it.
+    """
+    before = draft.find(asked_name(entry.principal, entry.idempotency_key)) if entry.idempotency_key else None
+    if isinstance(before, Reserved | Shared):
+        return _repeated(draft, before, entry)
+    prices = draft.replay.priced(entry.account, entry.event, entry.charge)
+    priced = replace(entry, prices=prices, at=draft.at)
+    draft.replay.require_payable(priced)
+    draft.keep(priced)
+    return _reservation(draft, priced)
+
+
+def share(draft: Draft, entry: Shared, first: Committed, own: Callable[[Json, Reservation], Json]) -> Reservation:
+    """Charge an account for an answer that another one paid for, and give it that answer, at once.
+
+    Raises:
+        BudgetExceededError: The account cannot pay; nothing was spent.
+    """
+    prices = draft.replay.priced(entry.account, entry.event, entry.charge, entry.source)
+    priced = replace(entry, prices=prices, at=draft.at)
+    draft.replay.require_payable(priced)
+    draft.keep(priced)
+    reservation = _reservation(draft, priced)
+    answer = own(first.answer, reservation)
+    draft.keep(replace(first, account=entry.account, request=entry.request, answer=answer, at=draft.at))
+    return reservation
+
+
+def require_price(event: Event, charge: Charge, relation: NeighboringRelation) -> None:
+    """Refuse a charge below the price of its event.
+
+    Raises:
+        ParameterError: It is.
+        UnsupportedEventError: The event has no price.
+    """
+    price = price_of(event, delta=charge.delta, neighboring_relation=relation)
+    if price > charge.epsilon:
+        raise ParameterError("charge", charge, f"must cover the event, whose ε at this δ is {price}")
+
+
+def other_question(idempotency_key: str) -> ReservationError:
+    """The refusal of a key that was used before."""
+    return ReservationError(repr(idempotency_key), "of another question; choose a new key for a new question")
+
+
+def _repeated(draft: Draft, before: Paid, now: Reserved) -> Reservation:
+    same = ("account", "event", "charge", "body")
+    if any(getattr(before, name) != getattr(now, name) for name in same):
+        raise other_question(now.idempotency_key)
+    reservation = replace(_reservation(draft, before), is_repeated=True)
+    if before.request in draft.replay.open_requests:
+        return reservation
+    if draft.find(request_name(before.request)) is None:
+        raise ReservationError(repr(now.idempotency_key), "of a question that failed, and stays charged")
+    return replace(reservation, is_answered=True)
+
+
+def _reservation(draft: Draft, entry: Paid) -> Reservation:
+    state = draft.replay.state(entry.account)
+    spent = in_words(state.spent(draft.at), state.budget)
+    return Reservation(account=entry.account, request=entry.request, spent=spent, left=state.left(draft.at))
+
+
+def _topmost(replay: Replay, parents: tuple[str, ...]) -> tuple[str, ...]:
+    """Without those that are above another one of them."""
+    above = {name for parent in parents if parent in replay.accounts for name in replay.accounts[parent].path[1:]}
+    return tuple(name for name in parents if name not in above)
+
+
+def _require_same(state: AccountState, second: Opened) -> None:
+    first = replace(state.opened, budget=state.budget)
+    for name in _FACTS:
+        was, is_now = getattr(first, name), getattr(second, name)
+        if was != is_now:
+            told = f"was opened with {name} {was}, not {is_now}"
+            requirement = f"{told}; keep to it, or let the owner change it"
+            raise LedgerError(f"account {first.account!r}", requirement)
+    if missing := set(second.parents) - set(state.path):
+        requirement = f"was not opened below {', '.join(sorted(missing))}; open it under a new name"
+        raise LedgerError(f"account {first.account!r}", requirement)
+
+
+def questions_left(replay: Replay, account: str, event: Event, charge: Charge, at: int) -> int | None:
+    """How many more releases like one an account can pay, and all above it; None where nothing limits them."""
+    prices = {price.account: price.amounts for price in replay.priced(account, event, charge)}
+    in_epsilon = Amounts((("epsilon", charge.epsilon), ("delta", charge.delta)))
+    if any(payer.is_closed for payer in replay.payers(account)):
+        return 0
+    counts = (
+        times_within(limits(payer.left(at)), prices.get(payer.opened.account, in_epsilon))
+        for payer in replay.payers(account)
+    )
+    return min((count for count in counts if count is not None), default=None)

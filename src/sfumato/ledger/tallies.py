@@ -1,0 +1,81 @@
+"""What was charged, added up: outside of partitions, and in the parts of partitions of people.
+
+spent = Σ prices outside partitions + Σ over partitions of the k largest parts' sums, in each number of the measure
+"""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from heapq import nlargest
+
+from sfumato.accounting.adaptive.amounts import NOTHING, Amounts
+from sfumato.accounting.conversions import touched_parts
+from sfumato.errors import ParameterError
+from sfumato.ledger.entry import Part
+from sfumato.privacy.neighbors import NeighboringRelation
+
+
+@dataclass(slots=True)
+class PartitionTally:
+    """What each part of one partition has spent."""
+
+    max_parts_per_unit: int
+    sums: dict[str, Amounts] = field(default_factory=dict)
+
+    def total(self, relation: NeighboringRelation, extra: tuple[str, Amounts] | None = None) -> Amounts:
+        """What all parts cost a person who lies in at most `max_parts_per_unit`; one part may have spent more."""
+        sums = self.sums if extra is None else self.sums | {extra[0]: self.sums.get(extra[0], NOTHING).plus(extra[1])}
+        most = touched_parts(self.max_parts_per_unit, relation)
+        names = dict.fromkeys(name for amounts in sums.values() for name, _ in amounts.numbers)
+        largest = {name: nlargest(most, (Fraction(amounts[name]) for amounts in sums.values())) for name in names}
+        return Amounts(tuple((name, sum(found, start=Fraction(0))) for name, found in largest.items()))
+
+
+@dataclass(slots=True)
+class Tally:
+    """Sums of prices in one measure; it changes in place, because a copy per entry would be quadratic."""
+
+    relation: NeighboringRelation
+    outside: Amounts = NOTHING
+    partitions: dict[str, PartitionTally] = field(default_factory=dict)
+
+    def total(self) -> Amounts:
+        """All of it."""
+        total = self.outside
+        for partition in self.partitions.values():
+            total = total.plus(partition.total(self.relation))
+        return total
+
+    def increase(self, price: Amounts, part: Part | None) -> Amounts:
+        """What a price would add to the total: itself, or less in a part that another part outweighs."""
+        if part is None:
+            return price
+        partition = self._partition(part)
+        return partition.total(self.relation).left_of(partition.total(self.relation, (part.value, price)))
+
+    def add(self, price: Amounts, part: Part | None) -> None:
+        """Take one more price into account.
+
+        Raises:
+            ParameterError: The partition was declared with another number of parts.
+        """
+        if part is None:
+            self.outside = self.outside.plus(price)
+            return
+        partition = self.partitions.setdefault(part.partition, self._partition(part))
+        partition.sums[part.value] = partition.sums.get(part.value, NOTHING).plus(price)
+
+    def take(self, price: Amounts, part: Part | None) -> None:
+        """Forget a price that was added and has left a window."""
+        less = price.times(-1)
+        if part is None:
+            self.outside = self.outside.plus(less)
+            return
+        sums = self.partitions[part.partition].sums
+        sums[part.value] = sums[part.value].plus(less)
+
+    def _partition(self, part: Part) -> PartitionTally:
+        known = self.partitions.get(part.partition) or PartitionTally(part.max_parts_per_unit)
+        if known.max_parts_per_unit != part.max_parts_per_unit:
+            requirement = f"partition {part.partition!r} was declared with {known.max_parts_per_unit}, which stays"
+            raise ParameterError("max_parts_per_unit", part.max_parts_per_unit, requirement)
+        return known

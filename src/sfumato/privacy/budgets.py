@@ -1,0 +1,101 @@
+"""What an account may spend, each kind in its own measure: guarantees, and concentrated and Rényi budgets beside them.
+
+(ε, δ) adds up by basic composition; ρ and Rényi divergences add up too, and in them many Gaussian answers cost far
+less.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+from sfumato.errors import ParameterError
+from sfumato.numeric.rationals import Number, decimal_text, exact, nonnegative
+from sfumato.privacy.guarantees import Guarantee
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class ZCDP:
+    """δ-approximate ρ-zero-concentrated differential privacy; without the δ, ρ-zCDP.
+
+    D_α(A(D₁) ‖ A(D₂)) ≤ ρα for neighbours D₁, D₂ and every α > 1, once events of probability δ are set aside.
+
+    Args:
+        rho: 0 or more.
+        delta: At least 0 and below 1: what answers with a δ of their own may use, such as those with private keys.
+
+    Raises:
+        ParameterError: rho or delta lies outside.
+
+    Example:
+        >>> str(ZCDP("0.5")), str(ZCDP("0.5", "1e-6"))
+        ('ρ 0.5', 'ρ 0.5, δ 1e-06')
+
+    References:
+        [BS16] Definitions 1.1 and 8.1.
+    """
+
+    rho: Fraction
+    delta: Fraction
+
+    def __init__(self, rho: Number, delta: Number = 0) -> None:
+        object.__setattr__(self, "rho", nonnegative(rho, "rho"))
+        object.__setattr__(self, "delta", _delta(delta))
+
+    def __str__(self) -> str:
+        return f"ρ {decimal_text(self.rho)}{_and_delta(self.delta)}"
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class RenyiDP:
+    """Bounds of Rényi divergences, each at an order of its own: D_α(A(D₁) ‖ A(D₂)) ≤ the bound at α.
+
+    Every order keeps its bound; orders restrict one another, so few of them are better than many.
+
+    Args:
+        orders: Above 1, each once.
+        bounds: One for each order, 0 or more.
+        delta: At least 0 and below 1: what answers with a δ of their own may use.
+
+    Raises:
+        ParameterError: A parameter lies outside, or there are not as many bounds as orders.
+
+    Example:
+        >>> str(RenyiDP((2, 8), (1, "3.1")))
+        'D_2 1, D_8 3.1'
+
+    References:
+        [Mir17] Definition 4.
+    """
+
+    orders: tuple[Fraction, ...]
+    bounds: tuple[Fraction, ...]
+    delta: Fraction
+
+    def __init__(self, orders: tuple[Number, ...], bounds: tuple[Number, ...], delta: Number = 0) -> None:
+        found = tuple(exact(order, "orders") for order in orders)
+        if not found or len(set(found)) < len(found) or min(found) <= 1:
+            raise ParameterError("orders", orders, "must be above 1, each once, at least one")
+        if len(bounds) != len(found):
+            raise ParameterError("bounds", bounds, f"must be one for each of the {len(found)} orders")
+        object.__setattr__(self, "orders", found)
+        object.__setattr__(self, "bounds", tuple(nonnegative(bound, "bounds") for bound in bounds))
+        object.__setattr__(self, "delta", _delta(delta))
+
+    def __str__(self) -> str:
+        pairs = zip(self.orders, self.bounds, strict=True)
+        shown = ", ".join(f"D_{decimal_text(order)} {decimal_text(bound)}" for order, bound in pairs)
+        return shown + _and_delta(self.delta)
+
+
+Budget: TypeAlias = Guarantee | ZCDP | RenyiDP
+
+
+def _delta(delta: Number) -> Fraction:
+    number = nonnegative(delta, "delta")
+    if number >= 1:
+        raise ParameterError("delta", delta, "must be below 1, and far below one over the number of people")
+    return number
+
+
+def _and_delta(delta: Fraction) -> str:
+    return f", δ {decimal_text(delta)}" if delta else ""

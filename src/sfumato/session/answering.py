@@ -1,0 +1,42 @@
+"""From a prepared question to its answer: one that is stored, one that is shared, or a new one that is paid for."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from sfumato.ledger.reservations import Asked
+from sfumato.session.pipeline import Desk, Keep, Prepared, answer_of, charge, execute, share, stored
+from sfumato.version import __version__
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """A stored answer, and whether it was there before it was asked for."""
+
+    answer: dict[str, Any]
+    is_reused: bool
+
+
+def answered(desk: Desk, prepared: Prepared, *, asked: Asked, keep: Keep | None) -> Answered:
+    """The answer to a question: the stored one for nothing, else one that is charged.
+
+    Args:
+        desk: Who answers.
+        prepared: What is asked.
+        asked: Who asks, and under which key they may ask again.
+        keep: How a new answer is kept; see `execute`.
+
+    Raises:
+        BudgetExceededError: An account cannot pay; nothing was spent.
+        ReservationError: The key was used for another question, or for one that failed.
+    """
+    before = desk.ledger.asked_before(asked)
+    paid = "" if before is None else before.request
+    answer = stored(desk, prepared)
+    if answer is None and (reading := share(desk, prepared, asked=asked)) is not None:
+        answer, paid = stored(desk, prepared), reading.request
+    if answer is None:
+        ticket = charge(desk, prepared, asked=asked)
+        paid = ticket.reservation.request
+        answer = answer_of(desk, ticket) or execute(desk, ticket, library=__version__, keep=keep)
+    # An answer that this very request paid for is not reused, however often it is asked for under its key.
+    return Answered(answer=answer, is_reused=answer["receipt"]["request"] != paid)

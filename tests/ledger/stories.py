@@ -1,0 +1,121 @@
+"""What the tests of the ledger's parts share: a key, a clock set by hand, accounts, charges, and their records."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from fractions import Fraction
+from typing import TypeVar
+
+from sfumato.accounting.adaptive.amounts import Amounts
+from sfumato.ledger.codec import encode_entry
+from sfumato.ledger.draft import Draft
+from sfumato.ledger.entry import Committed, Entry, Opened, Part, Price, Reserved
+from sfumato.ledger.follower import Follower
+from sfumato.ledger.journal import Record
+from sfumato.ledger.key import LedgerKey
+from sfumato.ledger.replay import Replay
+from sfumato.ledger.snapshots import encode_snapshot
+from sfumato.ledger.store import LedgerStore
+from sfumato.privacy.events import ApproxEvent, Event, PureEvent
+from sfumato.privacy.guarantees import PureDP, guarantee
+from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
+
+T = TypeVar("T")
+KEY, OTHER_KEY = LedgerKey(bytes(32)), LedgerKey(bytes(range(32)))
+
+
+def time(text: str) -> int:
+    """Microseconds since 1970 of a time in UTC, such as 2024-02-29T12:00."""
+    return round(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()) * 10**6
+
+
+NOON = time("2024-11-21T12:00")
+
+
+class HandClock:
+    """A clock that says what it was set to."""
+
+    def __init__(self, at: int = NOON) -> None:
+        self.at = at
+
+    def __call__(self) -> int:
+        return self.at
+
+
+def account(name: str = "people", budget: object = None, **facts: object) -> Opened:
+    """An account, of ε 1 if nothing else is said."""
+    standard = {"neighboring_relation": ADD_OR_REMOVE_ONE, "privacy_unit": "each row"}
+    return Opened(account=name, budget=PureDP(1) if budget is None else budget, **standard | facts)
+
+
+def release(epsilon: object = "0.1", delta: object = 0) -> dict[str, object]:
+    """An event and what it is charged as."""
+    charge = guarantee(epsilon, delta)
+    event = ApproxEvent(charge.epsilon, charge.delta) if charge.delta else PureEvent(charge.epsilon)
+    return {"event": event, "charge": charge}
+
+
+def gaussian(event: Event, epsilon: object = 100, delta: object = "1e-6") -> dict[str, object]:
+    """An event and a charge that covers it."""
+    return {"event": event, "charge": guarantee(epsilon, delta)}
+
+
+def reserved(request: str = "r", payer: str = "people", epsilon: object = "0.1", **facts: object) -> Reserved:
+    return Reserved(account=payer, request=request, question="q", **release(epsilon) | facts)
+
+
+def committed(request: str = "r", owner: str = "people", key: str = "k", answer: object = 42) -> Committed:
+    return Committed(account=owner, request=request, key=key, answer=answer)
+
+
+def ward(value: str, max_parts_per_unit: int = 1) -> Part:
+    return Part(partition="ward", value=value, max_parts_per_unit=max_parts_per_unit)
+
+
+def amounts(**numbers: object) -> Amounts:
+    return Amounts(tuple((name, Fraction(number)) for name, number in numbers.items()))
+
+
+def rho(name: str, number: object, delta: object = 0) -> tuple[Price, ...]:
+    """What an account in ρ pays."""
+    return (Price(account=name, amounts=amounts(delta=delta, rho=number)),)
+
+
+def told(replay: Replay, *entries: Entry) -> tuple[Record, ...]:
+    """Let a replay follow entries; gives their records."""
+    records = []
+    for entry in entries:
+        records.append(replay.chain.link(encode_entry(entry)))
+        replay.follow(records[-1])
+    return tuple(records)
+
+
+def replayed(*entries: Entry) -> Replay:
+    """A replay that has followed entries."""
+    replay = Replay()
+    told(replay, *entries)
+    return replay
+
+
+def decided(store: LedgerStore, rule: Callable[[Draft], T], *, at: int = NOON, with_snapshot: bool = False) -> T:
+    """A turn in which one rule decides on a store; what it refuses leaves nothing."""
+    with store.turn() as turn:
+        draft = Draft(Follower(KEY).caught_up(turn), turn, KEY, at)
+        result = rule(draft)
+        turn.append(draft.batch(encode_snapshot(draft.replay, KEY) if with_snapshot else None))
+        return result
+
+
+def kept(store: LedgerStore, *entries: Entry, with_snapshot: bool = False) -> Replay:
+    """Put entries at the end of a store, whatever the budgets say; gives the replay of all of it."""
+
+    def rule(draft: Draft) -> Replay:
+        for entry in entries:
+            draft.keep(entry)
+        return draft.replay
+
+    return decided(store, rule, with_snapshot=with_snapshot)
+
+
+def state(replay: Replay) -> str:
+    """All that a replay knows, to be compared."""
+    return encode_snapshot(replay, KEY)
