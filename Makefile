@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 UV     := VIRTUAL_ENV=$(VENV) $(BIN)/uv
 TESTS  ?= tests
 
-.PHONY: help demo test quick lint format audit soak peers bench docs matrix lock clean
+.PHONY: help demo test quick lint types house format audit soak peers bench docs matrix lock clean
 .DEFAULT_GOAL := help
 
 help:
@@ -52,7 +52,12 @@ quick: $(VENV)/.test
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target types house
+
+types: $(VENV)/.test
 	$(BIN)/mypy
+
+house: $(VENV)/.test
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python -m pytest -q tests/meta
 
@@ -66,7 +71,7 @@ audit: $(VENV)/.test
 	  tests/engines/test_spark.py tests/accounting/test_laws.py
 
 soak: $(VENV)/.test
-	SFUMATO_FULL_SIZE=1 $(BIN)/python -m pytest -n 2 tests/ledger
+	SFUMATO_FULL_SIZE=1 $(BIN)/python -m pytest -n 2 --dist worksteal tests/ledger
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not statistical and not mutation" --hypothesis-profile=new $(TESTS)
 
 # Peers exclude each other, so each has an environment of its own; they are measured, never imported.

@@ -18,6 +18,8 @@ from sfumato.version import __version__
 
 if TYPE_CHECKING:
     from sfumato import accounting, attacks, audit, datasets, errors, mechanisms, plots, privacy
+    from sfumato.ledger.windows import CalendarWindow, RollingWindow
+    from sfumato.privacy.budgets import ZCDP, RenyiDP
     from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, PureDP
     from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, EACH_ROW, REPLACE_ONE, NeighboringRelation, UnitColumn
     from sfumato.query.columns import boolean, date, integer, real, text, timestamp
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "ADD_OR_REMOVE_ONE": "privacy.neighbors",
     "ApproxDP": "privacy.guarantees",
+    "CalendarWindow": "ledger.windows",
     "EACH_ROW": "privacy.neighbors",
     "Limits": "query.schema",
     "NO_GUARANTEE": "privacy.guarantees",
@@ -63,12 +66,15 @@ _HOMES = {
     "Question": "session.question",
     "REPLACE_ONE": "privacy.neighbors",
     "Release": "session.release",
+    "RenyiDP": "privacy.budgets",
+    "RollingWindow": "ledger.windows",
     "SavedRelease": "session.saved",
     "Session": "session.session",
     "SourceFacts": "query.policy",
     "Table": "query.schema",
     "UnitColumn": "privacy.neighbors",
     "UnitPath": "query.schema",
+    "ZCDP": "privacy.budgets",
     "boolean": "query.columns",
     "coalesce": "query.handles",
     "constant": "query.handles",
@@ -108,7 +114,9 @@ __all__ = [
     "NO_GUARANTEE",
     "PUBLIC",
     "REPLACE_ONE",
+    "ZCDP",
     "ApproxDP",
+    "CalendarWindow",
     "Limits",
     "NeighboringRelation",
     "Place",
@@ -116,6 +124,8 @@ __all__ = [
     "PureDP",
     "Question",
     "Release",
+    "RenyiDP",
+    "RollingWindow",
     "SavedRelease",
     "Session",
     "SourceFacts",

@@ -154,9 +154,9 @@ def test_32_a_question_about_several_datasets_is_paid_by_all_of_them_or_by_none(
     with (
         census(data["census"], dataset="census", budget=budgets["census"], ledger=ledger) as first,
         census(data["register"], dataset="register", budget=budgets["register"], ledger=ledger) as second,
-        below("census", "register", ledger=ledger, budget=sf.PureDP(1)) as joined,
+        below("census", "register", ledger=ledger, budget=sf.PureDP(1)) as view,
     ):
-        joined, engine = recorded(joined)
+        joined, engine = recorded(view)
         with pytest.raises(BudgetExceededError, match=poor):
             asked(joined, epsilon="0.3")
         assert [view.spent for view in (first, second, joined)] == [sf.PureDP(0)] * 3

@@ -42,3 +42,8 @@ def test_an_address_without_a_table_is_refused_and_its_password_does_not_show(so
         address_of(source)
     assert "s3cret" not in str(caught.value)
     assert caught.value.__cause__ is None
+
+
+def test_options_of_the_server_are_handed_on_as_its_library_reads_them():
+    found = address_of("postgresql://db/hospital?table=visits&options=-c%20search_path%3Dcare")
+    assert found.database.endswith("?options=-c%20search_path%3Dcare")

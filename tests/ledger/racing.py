@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict, deque
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -143,10 +143,8 @@ class Race:
 
 
 def _tell_to_end(end):
-    try:
+    with suppress(BrokenPipeError):  # it has ended, with an error of its own
         end.send(None)
-    except BrokenPipeError:  # it has ended, with an error of its own
-        pass
 
 
 def paid_in(entries):

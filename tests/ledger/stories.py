@@ -6,15 +6,20 @@ from fractions import Fraction
 from typing import TypeVar
 
 from sfumato.accounting.adaptive.amounts import Amounts
+from sfumato.ledger import rules
 from sfumato.ledger.codec import encode_entry
 from sfumato.ledger.draft import Draft
 from sfumato.ledger.entry import Committed, Entry, Opened, Part, Price, Reserved
 from sfumato.ledger.follower import Follower
 from sfumato.ledger.journal import Record
 from sfumato.ledger.key import LedgerKey
+from sfumato.ledger.measures import in_words
+from sfumato.ledger.memory import MemoryStore
 from sfumato.ledger.replay import Replay
+from sfumato.ledger.reservations import Reservation
 from sfumato.ledger.snapshots import encode_snapshot
 from sfumato.ledger.store import LedgerStore
+from sfumato.privacy.budgets import Budget
 from sfumato.privacy.events import ApproxEvent, Event, PureEvent
 from sfumato.privacy.guarantees import PureDP, guarantee
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
@@ -96,6 +101,14 @@ def replayed(*entries: Entry) -> Replay:
     return replay
 
 
+TREE = (
+    account("dataset"),
+    account("team", parents=("dataset",)),
+    account("ann", parents=("team",)),
+    account("bob", parents=("team",)),
+)
+
+
 def decided(store: LedgerStore, rule: Callable[[Draft], T], *, at: int = NOON, with_snapshot: bool = False) -> T:
     """A turn in which one rule decides on a store; what it refuses leaves nothing."""
     with store.turn() as turn:
@@ -119,3 +132,21 @@ def kept(store: LedgerStore, *entries: Entry, with_snapshot: bool = False) -> Re
 def state(replay: Replay) -> str:
     """All that a replay knows, to be compared."""
     return encode_snapshot(replay, KEY)
+
+
+def of(*entries: Entry, with_snapshot: bool = False) -> MemoryStore:
+    """A store with these entries."""
+    store = MemoryStore()
+    kept(store, *entries, with_snapshot=with_snapshot)
+    return store
+
+
+def reserve(store: LedgerStore, entry: Reserved, *, at: int = NOON) -> Reservation:
+    """A reservation by the rules."""
+    return decided(store, lambda draft: rules.reserve(draft, entry), at=at)
+
+
+def spent(store: LedgerStore, *, at: int = NOON) -> dict[str, Budget]:
+    """What each account has spent, in its own words."""
+    accounts = Follower(KEY).caught_up(store).accounts
+    return {name: in_words(state.spent(at), state.budget) for name, state in accounts.items()}

@@ -107,3 +107,10 @@ def test_in_every_window_the_whole_budget_fits_again_and_no_more():
         charged(state, at, price=amounts(epsilon=1))
         assert not state.fits(amounts(epsilon="1e-15"), None, at)
     assert state.lifetime.total() == amounts(epsilon=5)
+
+
+def test_what_a_part_costs_beside_a_dearer_one_is_not_forgotten_when_it_becomes_the_dearest():
+    state = opened()
+    for value in "ABB":
+        charged(state, 0, price=amounts(epsilon="0.5"), part=ward(value))
+    assert state.spent(0)["epsilon"] == 1

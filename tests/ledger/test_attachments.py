@@ -1,5 +1,6 @@
 """Files beside the ledger are whole, as they were written, or refused."""
 
+import math
 import os
 import shutil
 import stat
@@ -10,7 +11,7 @@ import pytest
 
 from sfumato.errors import LedgerError
 from sfumato.ledger import attachments as module
-from sfumato.ledger.attachments import Attachments, synced
+from sfumato.ledger.attachments import Attachments, attachments_in, removed, synced
 
 
 def written(attachments, text):
@@ -136,3 +137,72 @@ def test_a_fork_does_not_remove_the_folder_of_its_parent(monkeypatch):
     attachments.close()
     assert path.read_text(encoding="utf-8") == "one"
     shutil.rmtree(path.parent)
+
+
+def test_files_of_answers_are_found_once_they_are_older_and_no_other_file_ever(tmp_path):
+    attachments = Attachments(tmp_path)
+    old, new = (attachments.path(written(attachments, text)) for text in ("old", "new"))
+    os.utime(old, (1_000, 1_000))
+    os.utime(new, (3_000, 3_000))
+    for name in ("notes.txt", f"{'0' * 31}.parquet", f".{'0' * 32}.parquet.00"):
+        (tmp_path / name).write_text("mine", encoding="utf-8")
+        os.utime(tmp_path / name, (1_000, 1_000))
+    (tmp_path / f"{'0' * 32}.parquet").mkdir()
+    (tmp_path / f"{'1' * 32}.parquet").symlink_to(old)
+    assert attachments.older_than(2_000) == (old,)
+
+
+@pytest.mark.parametrize("folder", [None, "nowhere"])
+def test_where_nothing_was_ever_written_there_are_no_files(tmp_path, folder):
+    assert Attachments(None if folder is None else tmp_path / folder).older_than(math.inf) == ()
+
+
+def test_files_are_removed_and_counted(tmp_path):
+    attachments = Attachments(tmp_path)
+    paths = [attachments.path(written(attachments, text)) for text in "ab"]
+    assert removed(paths) == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_cannot_be_removed_is_told(tmp_path):
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(LedgerError, match="cannot be removed"):
+        removed([tmp_path / "folder"])
+
+
+def test_an_answer_names_its_files_wherever_they_stand_in_it():
+    named = [{"attached": {"name": name, "sha256": "00"}} for name in "abc"]
+    answer = {
+        "sections": [named[0], {"groups": [["x"]], "measured": [[[1]]]}],
+        "more": {"deep": [[named[1]], named[2]]},
+    }
+    assert [one.name for one in attachments_in(answer)] == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("answer", [None, 3, "attached", [], {"attached": {"name": 1, "sha256": "0"}}])
+def test_an_answer_without_files_names_none(answer):
+    assert list(attachments_in(answer)) == []
+
+
+def test_a_file_is_adopted_under_its_name_and_compared(tmp_path):
+    (old, new) = (Attachments(tmp_path / name) for name in ("old", "new"))
+    one = written(old, "rows")
+    new.adopt(one, old.path(one))
+    new.adopt(one, old.path(one))
+    assert new.path(one).read_text(encoding="utf-8") == "rows"
+    assert [path.name for path in (tmp_path / "new").iterdir()] == [one.name]
+    assert stat.S_IMODE(new.path(one).stat().st_mode) == 0o600
+
+
+def test_a_file_that_changes_while_it_is_adopted_is_refused(tmp_path):
+    attachments = Attachments(tmp_path / "new")
+    (tmp_path / "other").write_text("other", encoding="utf-8")
+    with pytest.raises(LedgerError, match="was changed"):
+        attachments.adopt(written(Attachments(tmp_path / "old"), "rows"), tmp_path / "other")
+
+
+def test_where_nothing_can_be_written_nothing_is_adopted(tmp_path):
+    one = written(Attachments(tmp_path / "old"), "rows")
+    with pytest.raises(LedgerError, match="cannot be copied"):
+        Attachments(tmp_path / "new").adopt(one, tmp_path / "nothing")
+    assert list((tmp_path / "new").iterdir()) == []

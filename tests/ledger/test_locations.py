@@ -1,10 +1,12 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.ledger import postgres_ledgers
 from tests.ledger.accounts import people
 
-from sfumato.errors import LedgerError, ParameterError
-from sfumato.ledger.locations import open_ledger
+from sfumato.errors import LedgerCorruptError, LedgerError, ParameterError
+from sfumato.ledger.locations import FOLDER, open_ledger, place_of
 
 
 @pytest.mark.parametrize("location", [None, "memory:"])
@@ -48,3 +50,55 @@ def test_answers_lie_beside_the_ledger_itself_also_where_it_is_found_by_a_link(t
     (tmp_path / "link.db").symlink_to(tmp_path / "real" / "ledger.db")
     with open_ledger(tmp_path / "link.db") as ledger, ledger.attachments.writing() as path:
         assert path.parent == tmp_path / "real" / "ledger.db.answers"
+
+
+def test_a_place_names_what_lies_beside_a_ledger_and_makes_nothing(tmp_path):
+    place = place_of(f"sqlite:///{tmp_path}/ledger.db")
+    assert (place.key, place.is_on_server) == (tmp_path / "ledger.db.key", False)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_belongs_to_a_ledger_on_a_server_is_in_a_folder_under_its_name(tmp_path, monkeypatch):
+    monkeypatch.setenv(FOLDER, str(tmp_path))
+    place = place_of("postgresql://keeper:secret@db.example.org/books?ledger=..%2Fhospital")
+    assert place.key == tmp_path / "sfumato_..%2Fhospital.key"
+    assert "secret" not in repr(place)
+
+
+def test_a_ledger_on_a_server_needs_a_folder(monkeypatch):
+    monkeypatch.delenv(FOLDER, raising=False)
+    with pytest.raises(ParameterError, match=FOLDER):
+        place_of("postgresql://keeper:secret@db.example.org/books")
+
+
+def test_what_goes_with_its_process_has_no_place():
+    with pytest.raises(ParameterError, match="goes with its process"):
+        place_of("memory:")
+
+
+def test_who_only_looks_makes_no_ledger_on_a_server(tmp_path, monkeypatch):
+    monkeypatch.setenv(FOLDER, str(tmp_path))
+    with pytest.raises(LedgerError):
+        open_ledger(postgres_ledgers.location(), must_exist=True)
+    assert list(tmp_path.iterdir()) == []
+
+
+def older_copy(path):
+    """A ledger with a checkpoint of two accounts, in whose place a copy with one account was put."""
+    with open_ledger(path) as ledger:
+        ledger.open_account(people())
+    copy = path.read_bytes()
+    with open_ledger(path) as ledger:
+        ledger.open_account(replace(people(), account="others"))
+        ledger.checkpoint()
+    path.write_bytes(copy)
+
+
+def test_an_older_copy_is_opened_by_whoever_says_so_and_by_nobody_else(tmp_path):
+    older_copy(tmp_path / "ledger.db")
+    with pytest.raises(LedgerCorruptError, match="older than its checkpoint"):
+        open_ledger(tmp_path / "ledger.db")
+    noted = (tmp_path / "ledger.db.checkpoint").read_bytes()
+    with open_ledger(tmp_path / "ledger.db", ignoring_checkpoint=True) as ledger:
+        assert ledger.accounts() == ("people",)
+    assert (tmp_path / "ledger.db.checkpoint").read_bytes() == noted

@@ -93,9 +93,12 @@ def names(entry, *before):
     return set(names_of(entry, replayed(*before)))
 
 
-def test_an_answer_has_a_name_in_its_account_and_one_below_the_topmost():
-    tree = account("dataset"), account("ann", parents=("dataset",)), reserved("r", payer="ann")
-    assert names(committed("r", owner="ann"), *tree) == {answer_name("ann", "k"), first_name("dataset", "k")}
+def test_an_answer_has_a_name_in_its_account_and_one_among_those_about_the_same_data():
+    before = account("census/ann"), reserved("r", payer="census/ann")
+    told = names(committed("r", owner="census/ann"), *before)
+    assert told == {answer_name("census/ann", "k"), first_name("census/bob", "k")}
+    assert first_name("census", "k") in told
+    assert first_name("census 2", "k") not in told
 
 
 def test_an_answer_to_a_question_under_a_key_has_the_name_of_its_request_too():

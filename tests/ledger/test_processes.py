@@ -1,128 +1,79 @@
-"""The ledger between processes that race and are killed; SFUMATO_FULL_SIZE plays more rounds."""
+"""A ledger between processes: made by several at once, and used by two of which one is killed."""
 
 import os
 import signal
-import subprocess
-import sys
+from itertools import islice
 
 import pytest
-from tests.ledger.accounts import TENTH, people
+from tests.ledger.killing import CHARGE, NOISE, open_accounts
+from tests.ledger.processes import ended, home, started, wire
+from tests.ledger.writing import endless, maker
 
 from sfumato.ledger.entry import Committed, Reserved
-from sfumato.ledger.locations import open_ledger
-from sfumato.privacy.guarantees import PureDP
+from sfumato.privacy.guarantees import ApproxDP
 
-ROUNDS = 30 if os.environ.get("SFUMATO_FULL_SIZE") else 2
-PROCESSES = 2
-THREADS = 4
-
-BEGIN = """
-import sys
-from concurrent.futures import ThreadPoolExecutor
-from sfumato.errors import BudgetExceededError
-from sfumato.ledger.locations import open_ledger
-from sfumato.privacy.events import PureEvent
-from sfumato.privacy.guarantees import PureDP
-
-ledger = open_ledger(sys.argv[1])
-tenth = PureDP("0.1")
-
-def reserve():
-    return ledger.reserve("people", event=PureEvent("0.1"), charge=tenth, question="q")
-"""
-RACE = """
-def spend(_):
-    granted = 0
-    while True:
-        try:
-            reserve()
-        except BudgetExceededError:
-            return granted
-        granted += 1
-
-print("ready", flush=True)
-input()
-with ThreadPoolExecutor(4) as threads:
-    print(sum(threads.map(spend, range(4))))
-"""
-ONE = """
-reserve()
-print("reserved", flush=True)
-input()
-"""
-ENDLESS = """
-for number in range(10**6):
-    ledger.commit(reserve(), key=str(number), answer=number)
-    print(number, flush=True)
-"""
+ROUNDS = 30 if os.environ.get("SFUMATO_FULL_SIZE") else 3
 
 
-def start(program, path):
-    return subprocess.Popen(
-        [sys.executable, "-c", BEGIN + program, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
+@pytest.fixture(params=["sqlite", "postgres"])
+def place(request, tmp_path):
+    return home(request.param, tmp_path)
 
 
-def killed(process):
-    """Kill it without a chance to tidy up; what it still said."""
-    process.send_signal(signal.SIGKILL)
-    rest, _ = process.communicate()
-    assert process.returncode == -signal.SIGKILL
-    return rest
+def test_processes_that_make_a_ledger_at_once_share_it_and_its_key(place):
+    own, other = wire()
+    makers = [started(maker, place, other, f"account {number}") for number in range(4)]
+    assert [ended(process) for process in makers] == [0] * 4
+    names = {own.recv() for _ in makers}
+    with place.opened(must_exist=True) as ledger:
+        assert names == {ledger.key.name}
+        assert sorted(ledger.accounts()) == [f"account {number}" for number in range(4)]
+        ledger.verify()
 
 
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "ledger.db"
-
-
-@pytest.mark.parametrize("_round", range(ROUNDS))
-def test_processes_and_threads_race_to_the_budget_and_never_past_it(path, _round):
-    with open_ledger(path) as ledger:
-        ledger.open_account(people(PureDP(6)))
-        racers = [start(RACE, path) for _ in range(PROCESSES)]
-        assert [racer.stdout.readline() for racer in racers] == ["ready\n"] * PROCESSES
-        for racer in racers:
-            racer.stdin.write("go\n")
-            racer.stdin.flush()
-        granted = [int(racer.communicate()[0]) for racer in racers]
-        assert sum(granted) == 60
-        assert ledger.spent("people") == PureDP(6)
-        assert ledger.verify().length == 61
-
-
-def test_a_process_killed_between_reserving_and_committing_is_charged(path):
-    with open_ledger(path) as ledger:
-        ledger.open_account(people())
-    victim = start(ONE, path)
-    assert victim.stdout.readline() == "reserved\n"
-    killed(victim)
-    with open_ledger(path) as ledger:
-        assert ledger.spent("people") == PureDP("0.1")
-        assert ledger.verify().length == 2
-
-
-@pytest.mark.parametrize("lines", [0, *range(3, 3 + 5 * ROUNDS, 5)])
-def test_whenever_a_process_is_killed_what_it_released_was_charged(path, lines):
-    with open_ledger(path) as ledger:
-        ledger.open_account(people(PureDP(1000)))
-    victim = start(ENDLESS, path)
-    released = [victim.stdout.readline() for _ in range(lines)]
-    released += [line for line in killed(victim).splitlines(keepends=True) if line.endswith("\n")]
-    with open_ledger(path) as ledger:
-        entries = ledger.entries()
+@pytest.mark.parametrize("number", range(ROUNDS))
+def test_when_one_of_two_is_killed_at_any_moment_the_other_goes_on_and_all_that_was_released_is_charged(place, number):
+    """Catalogue 35."""
+    with place.opened() as ledger:
+        open_accounts(ledger)
+    (first, told), (second, also_told) = wire(), wire()
+    victim, other = started(endless, place, told, "victim"), started(endless, place, also_told, "other")
+    told.close()
+    also_told.close()
+    released = [*_heard(first, 3 * number), *_heard(second, 1)]
+    os.kill(victim.pid, signal.SIGKILL)
+    assert ended(victim) == -signal.SIGKILL
+    released += _heard(first, None)
+    released += _heard(second, 10)
+    os.kill(other.pid, signal.SIGKILL)
+    assert ended(other) == -signal.SIGKILL
+    released += _heard(second, None)
+    with place.opened() as ledger:
+        entries = tuple(ledger.entries())
         charged = sum(isinstance(entry, Reserved) for entry in entries)
-        committed = sum(isinstance(entry, Committed) for entry in entries)
-        assert len(released) <= committed <= charged <= committed + 1
-        assert ledger.spent("people") == PureDP(charged * TENTH)
-        assert ledger.verify().length == len(entries)
+        stored = {entry.key: entry.answer for entry in entries if isinstance(entry, Committed)}
+        assert all(stored[key] == answer for key, answer in released)
+        assert len(stored) <= charged <= len(stored) + 2
+        assert ledger.spent("project") == ApproxDP(charged * CHARGE.epsilon, charged * CHARGE.delta)
+        ledger.verify()
 
 
-def test_many_processes_that_make_the_same_file_share_it(path):
-    makers = [start('print("ready", flush=True)\ninput()', path) for _ in range(3)]
-    assert [maker.stdout.readline() for maker in makers] == ["ready\n"] * 3
-    with open_ledger(path) as ledger:
-        ledger.open_account(people())
-    for maker in makers:
-        maker.communicate("done\n")
-    assert [file.name for file in path.parent.iterdir()] == ["ledger.db"]
+def _heard(end, count):
+    """So many of the messages of a process, or all until its end."""
+
+    def messages():
+        while True:
+            try:
+                yield end.recv()
+            except EOFError:
+                return
+
+    return list(islice(messages(), count))
+
+
+def test_two_ledgers_on_one_file_see_what_the_other_spends(place):
+    with place.opened() as first, place.opened() as second:
+        open_accounts(first)
+        second.reserve("project", event=NOISE, charge=CHARGE, question="one")
+        first.reserve("project", event=NOISE, charge=CHARGE, question="two")
+        assert first.spent("project") == second.spent("project") == ApproxDP(2 * CHARGE.epsilon, 2 * CHARGE.delta)

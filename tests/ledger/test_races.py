@@ -59,7 +59,7 @@ def ledger(place):
 
 
 @pytest.fixture
-def race(place, ledger):
+def race(place):
     with Race(place) as race:
         yield race
 

@@ -13,6 +13,7 @@ WITHOUT = {
 }
 
 OF_NO_PACKAGE = {
+    "attacks_on_ledgers": "adversaries who want more than their budget, and what they may break",
     "attacks_on_questions": "adversaries who ask whole sessions and know no module",
     "examples": "the scripts in examples/",
     "meta": "the project itself",

@@ -79,7 +79,7 @@ MUTANTS = (
     ),
     Mutant(
         name="a reservation is forgotten",
-        edits=(("ledger/replay.py", "self.outside = self.outside + entry.charge", "pass"),),
+        edits=(("ledger/account.py", "self.lifetime.add(price, part)", "pass"),),
         tests=("tests/ledger/test_ledger.py::test_ten_tenths_fill_a_budget_of_one_and_the_eleventh_is_refused",),
     ),
     Mutant(

@@ -9,11 +9,11 @@ MUTANTS = (
         name="charged after the data was read",
         edits=(
             (
-                "session/question.py",
-                "answer = execute(self.desk, charge(self.desk, prepared), library=__version__, keep=keep)",
+                "session/answering.py",
+                "ticket = charge(desk, prepared, asked=asked)",
                 (
-                    "self.desk.engine.run(prepared.plan.sections[0].statements[0], salt='0' * 32); "
-                    "answer = execute(self.desk, charge(self.desk, prepared), library=__version__, keep=keep)"
+                    "desk.engine.run(prepared.plan.sections[0].statements[0], salt='0' * 32); "
+                    "ticket = charge(desk, prepared, asked=asked)"
                 ),
             ),
         ),
@@ -140,7 +140,13 @@ MUTANTS = (
     ),
     Mutant(
         name="an answer is drawn anew whenever it is asked for",
-        edits=(("session/question.py", "answer = stored(self.desk, prepared)", "answer = None"),),
+        edits=(
+            (
+                "session/answering.py",
+                "    answer = stored(desk, prepared)\n    if answer is None and",
+                "    answer = None\n    if answer is None and",
+            ),
+        ),
         tests=("tests/session/test_question.py",),
     ),
     Mutant(
@@ -189,7 +195,7 @@ MUTANTS = (
     ),
     Mutant(
         name="the answer to a part is charged to no part",
-        edits=(("session/pipeline.py", "part=prepared.part,\n    )", "part=None,\n    )"),),
+        edits=(("session/pipeline.py", "part=prepared.part, asked=asked,", "part=None, asked=asked,"),),
         tests=("tests/session/test_partition.py",),
     ),
     Mutant(

@@ -10,6 +10,7 @@ from tests.mutations import (
     engines_elsewhere,
     engines_in_sql,
     house,
+    ledgers,
     mechanisms,
     noise,
     plans,
@@ -18,7 +19,7 @@ from tests.mutations import (
 from tests.mutations.mutants import ROOT, Mutant, run_suite
 
 MODULES = (
-    accounting, audit, engines, engines_elsewhere, engines_in_sql, house, mechanisms, noise, plans, sessions,
+    accounting, audit, engines, engines_elsewhere, engines_in_sql, house, ledgers, mechanisms, noise, plans, sessions,
 )  # fmt: skip
 MUTANTS = tuple(mutant for module in MODULES for mutant in module.MUTANTS)
 EACH = 1 if os.environ.get("SFUMATO_FULL_SIZE") else 8

@@ -6,16 +6,15 @@ from typing import Annotated
 
 import typer
 
+from sfumato.cli.ledger.commands import ledger_app
 from sfumato.cli.refusals import RefusingGroup
 from sfumato.version import __version__
 
 # A traceback must never quote local variables, as they may hold rows.
 app = typer.Typer(cls=RefusingGroup, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-ledger_app = typer.Typer(no_args_is_help=True, help="Look at a ledger file; nothing is spent or changed.")
 app.add_typer(ledger_app, name="ledger")
 
 Relation = Annotated[str, typer.Option(metavar="NAME", help="add_or_remove_one or replace_one.")]
-LedgerFile = Annotated[str, typer.Argument(metavar="FILE", help="An existing ledger file.")]
 
 
 def main() -> None:
@@ -190,19 +189,3 @@ def calibrate(
         release, find=find, epsilon=epsilon, delta=delta, relation=relation, accountant=accountant,
         tolerance=tolerance, as_json=as_json,
     )  # fmt: skip
-
-
-@ledger_app.command("verify")
-def ledger_verify(file: LedgerFile) -> None:
-    """Compute every hash and every account anew, from the first entry."""
-    from sfumato.cli.ledger import verify  # keeps --help quick
-
-    verify(file)
-
-
-@ledger_app.command("show")
-def ledger_show(file: LedgerFile) -> None:
-    """Show each account: its budget, what is spent and what is left."""
-    from sfumato.cli.ledger import show  # keeps --help quick
-
-    show(file)

@@ -116,9 +116,9 @@ def _ranked(column: Any) -> tuple[bytes, _Words, _Missing]:
     return sha256(b"text:%d:%d:%b" % (missing.sum(), len(order), held)).digest(), ranks.view(np.uint64), missing
 
 
-def _spread(words: _Words, missing: _Missing, seed: bytes) -> _Words:
-    """Numbers that look as if they were drawn at random for each word and for a missing one, and anew for each seed."""
-    of_cells, of_missing = np.frombuffer(seed, dtype="<u8", count=2)
+def _spread(words: _Words, missing: _Missing, salt: bytes) -> _Words:
+    """Numbers that look as if they were drawn at random for each word and for a missing one, and anew for each salt."""
+    of_cells, of_missing = np.frombuffer(salt, dtype="<u8", count=2)
     mixed = words * _SPREAD[0] + of_cells
     mixed = (mixed ^ (mixed >> np.uint64(30))) * _SPREAD[1]
     mixed = (mixed ^ (mixed >> np.uint64(27))) * _SPREAD[2]

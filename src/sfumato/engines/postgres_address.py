@@ -7,7 +7,7 @@ catalog has it, case included, with or without its schema. A name with a point i
 import re
 from dataclasses import dataclass, field
 from typing import Final
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 from sfumato.errors import ParameterError
 
@@ -56,7 +56,8 @@ def address_of(source: str) -> Address:
     found = _NAME.fullmatch(names[0]) if len(names) == 1 else None
     if found is None:
         raise ParameterError("source", shown, _FORM)
-    others = urlencode([one for one in parameters if one[0] != _TABLE])
+    # PostgreSQL's library reads a plus sign as one, and no space.
+    others = urlencode([one for one in parameters if one[0] != _TABLE], quote_via=quote)
     database = urlunsplit((parts.scheme, parts.netloc, parts.path, others, ""))
     schema = found["schema"]
     return Address(database, shown, None if schema is None else _unquoted(schema), _unquoted(found["name"]))

@@ -70,6 +70,10 @@ class AccountState:
         """What may still be spent, in the budget's own words."""
         return left_of(self.budget, self.spent(at))
 
+    def size(self) -> int:
+        """About how much there is to write down."""
+        return 1 + len(self.recent) + sum(len(partition.sums) for partition in self.lifetime.partitions.values())
+
     def _counted(self, at: int) -> Tally:
         window = self.opened.window
         if window is None:

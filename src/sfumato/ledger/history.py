@@ -21,6 +21,7 @@ from sfumato.ledger.entry import (
     Shared,
 )
 from sfumato.ledger.measures import in_words
+from sfumato.ledger.replay import Paid
 from sfumato.ledger.tallies import Tally
 from sfumato.privacy.budgets import Budget
 
@@ -41,7 +42,7 @@ class HistoryRow:
         question: The beginning of the hash of what was asked.
         charge: What it cost in (ε, δ), if anything was charged.
         state: What has become of it by now.
-        note: What the owner stated: a budget, a reason.
+        note: What the owner stated, a budget or a reason; or whose answer was shared.
     """
 
     at: int
@@ -60,17 +61,13 @@ class Activity:
 
     Attributes:
         opened: Its facts.
-        own: What was charged to it, and not only to an account below, in its own measure.
+        own: What was charged to it, and not to an account below, in its own measure.
         charges: How often.
-        pending: How many reservations have neither an answer nor were abandoned; they count as spent.
-        last: The last question that it paid for, itself or below.
     """
 
     opened: Opened
     own: Tally
     charges: int = 0
-    pending: int = 0
-    last: Reserved | Shared | None = None
 
     @property
     def spent(self) -> Budget:
@@ -150,31 +147,32 @@ def history(
 
 
 def activity(entries: Iterable[Entry]) -> Mapping[str, Activity]:
-    """What each account did, by name, in the order in which they were opened."""
-    tree, found = Paths(), dict[str, Activity]()
+    """What each account spent itself, by name, in the order in which they were opened."""
+    found = dict[str, Activity]()
     for entry in entries:
         match entry:
             case Opened():
-                tree.take(entry)
                 found[entry.account] = Activity(entry, Tally(entry.neighboring_relation))
             case Reserved():
                 _charge(found[entry.account], entry, entry.part)
-                found[entry.account].pending += 1
             case Shared():
                 _charge(found[entry.account], entry, None)
-            case Committed() | Abandoned():
-                found[entry.account].pending -= 1
-            case Rebudgeted() | Closed() | Recognized():
-                pass
             case _:
-                assert_never(entry)
-        if isinstance(entry, Reserved | Shared):
-            for name in tree.paths[entry.account]:
-                found[name].last = entry
+                pass
     return found
 
 
-def _charge(account: Activity, entry: Reserved | Shared, part: Part | None) -> None:
+def last_paid(entries: Iterable[Entry], paths: Mapping[str, tuple[str, ...]]) -> Mapping[str, Paid]:
+    """The last question that each account paid for, itself or for an account below, as far as there is one.
+
+    Args:
+        entries: Entries in order, of which the last ones are enough.
+        paths: Of each account its own name and those of all above it.
+    """
+    return {name: entry for entry in entries if isinstance(entry, Reserved | Shared) for name in paths[entry.account]}
+
+
+def _charge(account: Activity, entry: Paid, part: Part | None) -> None:
     recorded = {price.account: price.amounts for price in entry.prices}
     in_epsilon = Amounts((("epsilon", entry.charge.epsilon), ("delta", entry.charge.delta)))
     account.own.add(recorded.get(entry.account, in_epsilon), part)
@@ -196,8 +194,8 @@ def _rows_of(entry: Entry) -> Iterator[tuple[str, HistoryRow]]:
             question = entry.question[:_DIGITS]
             yield entry.request, replace(row, principal=entry.principal, question=question, charge=entry.charge)
         case Shared():
-            question = entry.key[:_DIGITS]
-            yield "", replace(row, principal=entry.principal, question=question, charge=entry.charge, state="shared")
+            note = f"the answer of {entry.source}"
+            yield "", replace(row, principal=entry.principal, charge=entry.charge, state="shared", note=note)
         case Committed() | Abandoned():
             return
         case _:

@@ -1,6 +1,6 @@
 """The secret key of a ledger, by which it knows what it wrote itself.
 
-Seals are HMAC-SHA256 [RFC2104]. The hash chain has no key, so that anybody can verify it; what the chain does not
+Seals are HMAC-SHA256 [KBC97]. The hash chain has no key, so that anybody can verify it; what the chain does not
 cover (which record a name points to, how long the chain was yesterday, which data is the same) is sealed instead.
 """
 

@@ -33,6 +33,7 @@ class Bound:
     Attributes:
         account: Its name.
         window: How often its budget comes back; None for never.
+        budget: What it may spend, in all or in a window.
         promise: Its budget, or what is spent where the owner lowered the budget below that.
         epsilon: The ε that follows from the promise, rounded up; infinite where it promises nothing.
         delta: The δ at which it does.
@@ -42,6 +43,7 @@ class Bound:
 
     account: str
     window: Window | None
+    budget: Budget
     promise: Budget
     epsilon: Fraction | float
     delta: Fraction
@@ -63,11 +65,21 @@ class Bound:
             return str(self.promise)
         return f"{self.promise}, so ε {text_up(self.epsilon)} at δ {text_up(self.delta)}"
 
+    @property
+    def stated(self) -> str:
+        """Its budget, for people, who are told if it is not what holds."""
+        return (
+            str(self)
+            if self.budget == self.promise
+            else f"{self.budget}, and {self.promise} was spent before it was lowered"
+        )
+
     def to_dict(self) -> dict[str, Json]:
         """All of it as JSON values; ε and δ rounded up to floats beside the exact promise."""
         return {
             "account": self.account,
             "window": None if self.window is None else str(self.window),
+            "budget": encode_budget(self.budget),
             "promise": encode_budget(self.promise),
             "epsilon": "infinite" if self.epsilon == math.inf else float_up(Fraction(self.epsilon)),
             "delta": float_up(self.delta),
@@ -118,7 +130,7 @@ class PrivacyLabel:
             f"Privacy label of {self.account}",
             f"protects one {self.privacy_unit}, under {self.neighboring_relation}",
             f"guarantee in all: {in_all}",
-            f"budget: {own}, {self.window}",
+            f"budget: {own.stated}, {self.window}",
             f"spent: {own.spent}{ever}",
             f"state: {self._state}",
         ]
@@ -193,10 +205,12 @@ def label_of(ledger: Ledger, account: str, *, delta: Number = "1e-6") -> Privacy
 def _bound(ledger: Ledger, account: str, stated: Fraction) -> Bound:
     window, relation = ledger.opened(account).window, ledger.opened(account).neighboring_relation
     spent, in_all = ledger.spent(account), ledger.spent_in_all(account)
-    promise = _promise(ledger.budget(account), in_all if window is None else spent)
+    budget = ledger.budget(account)
+    promise = _promise(budget, in_all if window is None else spent)
     epsilon, delta = _in_epsilon(promise, relation, stated)
     return Bound(
-        account=account, window=window, promise=promise, epsilon=epsilon, delta=delta, spent=spent, spent_in_all=in_all
+        account=account, window=window, budget=budget, promise=promise, epsilon=epsilon, delta=delta, spent=spent,
+        spent_in_all=in_all,
     )  # fmt: skip
 
 

@@ -1,44 +1,38 @@
 """`Ledger`: open an account, reserve before data is touched, commit the answer, and never refund."""
 
-import os
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from threading import Lock
+from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Self, TypeVar, cast
 
-from sfumato.errors import LedgerError, ParameterError, ReservationError, SfumatoError
+from sfumato.errors import ParameterError, ReservationError, SfumatoError
 from sfumato.ledger import rules
 from sfumato.ledger.account import AccountState
 from sfumato.ledger.attachments import Attachments
 from sfumato.ledger.checkpoints import Checkpoint, CheckpointFile, require_not_older
 from sfumato.ledger.clock import Clock, SystemClock
-from sfumato.ledger.codec import decode_entry
 from sfumato.ledger.draft import Draft
 from sfumato.ledger.entry import (
     Abandoned,
     Charge,
     Closed,
     Committed,
-    Entry,
     Opened,
     Part,
     Rebudgeted,
     Reserved,
     Shared,
 )
-from sfumato.ledger.follower import PAGE, Follower
 from sfumato.ledger.group import Group, Job
-from sfumato.ledger.journal import Chain, Record
 from sfumato.ledger.key import LedgerKey, fresh_key
 from sfumato.ledger.measures import in_words
-from sfumato.ledger.pointers import answer_name, asked_name, entry_at, first_name, request_name
+from sfumato.ledger.pointers import answer_name, first_name
 from sfumato.ledger.prices import admitted
+from sfumato.ledger.readings import Readings
 from sfumato.ledger.replay import Replay
 from sfumato.ledger.reservations import NOBODY, Asked, Reservation
 from sfumato.ledger.snapshots import encode_snapshot
 from sfumato.ledger.store import LedgerStore
-from sfumato.ledger.verification import indexed, verified
+from sfumato.ledger.verification import indexed
 from sfumato.noise.entropy import random_bytes
 from sfumato.privacy.budgets import Budget
 from sfumato.privacy.codec import Json
@@ -50,7 +44,7 @@ SNAPSHOT_EVERY = 1_000
 """So many entries are followed at most when a ledger is opened; and a checkpoint is written as often."""
 
 
-class Ledger:
+class Ledger(Readings):
     """Accounts over one store, for any number of threads and, where the store allows it, processes and hosts.
 
     Definition: a reservation is granted iff in its account, and in every account above, `spent` + price ≤ budget in the
@@ -105,27 +99,16 @@ class Ledger:
         clock: Clock | None = None,
         checkpoint: CheckpointFile | None = None,
     ) -> None:
-        self._store = store
-        self._key = key or fresh_key()
+        super().__init__(store, key or fresh_key(), clock or SystemClock())
         self.attachments = attachments or Attachments()
-        self._clock = clock or SystemClock()
         self._checkpoint = checkpoint
-        self._process = os.getpid()
-        self._lock = Lock()
         self._group = Group(self._serve)
-        self._follower = Follower(self._key)
-        self._at = 0
         self._has_written = False
         with self._exclusive():
             replay = self._follower.caught_up(store)
             self._require_not_older(replay)
             if replay.chain.length and store.snapshot() is None:
                 indexed(store, self._key)  # written by a version that had no pointers
-
-    @property
-    def key(self) -> LedgerKey:
-        """The ledger's secret, for what else is to be sealed with it."""
-        return self._key
 
     def open_account(self, opened: Opened, *, fingerprints: Iterable[str] = ()) -> None:
         """Open an account; if it is open with the same facts, nothing happens.
@@ -206,21 +189,6 @@ class Ledger:
         )  # fmt: skip
         return self._do(lambda draft: rules.reserve(draft, entry))
 
-    def asked_before(self, asked: Asked) -> Reserved | Shared | None:
-        """The reservation that somebody made under a key; None if there is none, or no key.
-
-        Raises:
-            ReservationError: The key was used for something else.
-        """
-        if not asked.idempotency_key:
-            return None
-        found = self._named(asked_name(asked.principal, asked.idempotency_key))
-        if not isinstance(found, Reserved | Shared):
-            return None
-        if found.body != asked.body:
-            raise rules.other_question(asked.idempotency_key)
-        return found
-
     def commit(self, reservation: Reservation, *, key: str, answer: Json) -> None:
         """Keep the noisy answer that a reservation paid for; the first answer under a key stays.
 
@@ -265,12 +233,13 @@ class Ledger:
         own: Callable[[Json, Reservation], Json],
         asked: Asked = NOBODY,
     ) -> Reservation | None:
-        """Give an account the answer that another one has under a key, and charge it; None if nobody has one.
+        """Give an account the answer that another one about the same data has under a key, and charge it.
 
-        Accounts above both paid when it was made; those above this one alone pay now.
+        Accounts above both paid when it was made; those above this one alone pay now. Accounts are about the same data
+        if their names begin alike, up to the first slash. None if nobody has one, or this account has one by now.
 
         Args:
-            account: Who reads it and pays; it must have no answer under this key.
+            account: Who reads it and pays.
             key: Of the answer.
             event: What was released.
             charge: Its cost in (ε, δ).
@@ -285,8 +254,8 @@ class Ledger:
         request = random_bytes(16).hex()
 
         def decide(draft: Draft) -> Reservation | None:
-            first = draft.find(first_name(draft.replay.state(account).path[-1], key))
-            if not isinstance(first, Committed):
+            first = draft.find(first_name(account, key))
+            if not isinstance(first, Committed) or draft.find(answer_name(account, key)) is not None:
                 return None
             entry = Shared(
                 account=account, source=first.account, request=request, event=event, charge=charge,
@@ -295,110 +264,6 @@ class Ledger:
             return rules.share(draft, entry, first, own)
 
         return self._do(decide)
-
-    def answer(self, account: str, key: str) -> Json:
-        """The stored answer to a question, which costs nothing; None if there is none.
-
-        Raises:
-            LedgerCorruptError: It is not as it was written.
-        """
-        found = self._named(answer_name(account, key))
-        return found.answer if isinstance(found, Committed) else None
-
-    def answer_of(self, reservation: Reservation) -> Json:
-        """The answer that a reservation under a key has, byte for byte; None if it has none.
-
-        Raises:
-            LedgerCorruptError: It is not as it was written.
-        """
-        found = self._named(request_name(reservation.request))
-        return found.answer if isinstance(found, Committed) else None
-
-    def opened(self, account: str) -> Opened:
-        """The facts with which an account was opened."""
-        return self._read(account, lambda state, _: state.opened)
-
-    def budget(self, account: str) -> Budget:
-        """All that an account may spend, in all or in a window."""
-        return self._read(account, lambda state, _: state.budget)
-
-    def spent(self, account: str) -> Budget:
-        """What an account has reserved, committed or not, itself and below; with a window, within it."""
-        return self._read(account, lambda state, at: in_words(state.spent(at), state.budget))
-
-    def spent_in_all(self, account: str) -> Budget:
-        """What an account has ever reserved, in all windows together."""
-        return self._read(account, lambda state, _: in_words(state.lifetime.total(), state.budget))
-
-    def remaining(self, account: str) -> Budget:
-        """What an account can still pay outside partitions, as far as it depends on itself; see `path`."""
-        return self._read(account, lambda state, at: state.left(at))
-
-    def path(self, account: str) -> tuple[str, ...]:
-        """An account and all above it, which pay with it."""
-        return self._read(account, lambda state, _: state.path)
-
-    def is_closed(self, account: str) -> bool:
-        """Whether an account grants nothing more, for itself or because of one above."""
-        with self._exclusive():
-            return any(payer.is_closed for payer in self._caught_up().payers(account))
-
-    def accounts(self) -> tuple[str, ...]:
-        """The names of all accounts, in the order in which they were opened."""
-        with self._exclusive():
-            return tuple(self._caught_up().accounts)
-
-    def questions_left(self, account: str, *, event: Event, charge: Charge) -> int | None:
-        """How many more releases like one an account can pay, and all above it; None where nothing limits them."""
-        with self._exclusive():
-            return rules.questions_left(self._caught_up(), account, event, charge, self._now())
-
-    def pending(self, account: str) -> int:
-        """How many reservations of an account have no answer, and may never have one."""
-        with self._exclusive():
-            return sum(request.account == account for request in self._caught_up().open_requests.values())
-
-    def __len__(self) -> int:
-        """How many entries there are."""
-        with self._exclusive():
-            return self._caught_up().chain.length
-
-    def entries(self, start: int = 0) -> Iterator[Entry]:
-        """What was recorded from an index on, in order; the chain is followed on the way.
-
-        Raises:
-            LedgerCorruptError: A record does not follow.
-        """
-        chain: Chain | None = None
-        for record in self.records(start):
-            chain = (chain or Chain(length=start, head=record.previous)).follow(record)
-            yield decode_entry(record.text)
-
-    def records(self, start: int = 0) -> Iterator[Record]:
-        """The same as records, for copies and exports."""
-        while True:
-            with self._exclusive():
-                records = self._store.read(start, limit=PAGE)
-            if not records:
-                return
-            yield from records
-            start += len(records)
-
-    def verify(self, told: Callable[[int], None] | None = None) -> Chain:
-        """Compute every hash, every account, every price and every decision anew, from the first record.
-
-        Args:
-            told: Hears now and then how many records were followed.
-
-        Returns:
-            The number of records and the last hash: noted elsewhere, they tell later whether the end was lost.
-
-        Raises:
-            LedgerCorruptError: At the first record that does not follow, or was never to be granted.
-        """
-        with self._exclusive():
-            self._store.check()
-            return verified(self._store, self._key, self._caught_up(), self._now(), told).chain
 
     def checkpoint(self) -> Checkpoint:
         """How far the ledger is, sealed; and noted where it was opened with a place for that."""
@@ -450,7 +315,9 @@ class Ledger:
 
     def _is_due(self, replay: Replay) -> bool:
         before = self._follower.snapshot_length
-        return before == 0 or replay.chain.length - before >= SNAPSHOT_EVERY
+        new = replay.chain.length - before
+        # A large state is written more rarely, so that writing it costs each entry the same.
+        return before == 0 or (new >= SNAPSHOT_EVERY and new >= replay.size())
 
     def _written(self, replay: Replay) -> None:
         """A batch was kept: if with a snapshot, note how far the ledger is outside of it too."""
@@ -467,39 +334,10 @@ class Ledger:
             self._checkpoint.write(found)
         return found
 
-    def _read(self, account: str, view: Callable[[AccountState, int], T]) -> T:
-        with self._exclusive():
-            return view(self._caught_up().state(account), self._now())
-
-    def _named(self, name: str) -> Entry | None:
-        with self._exclusive():
-            pointer = self._store.find(name)
-            return None if pointer is None else entry_at(self._store, pointer, self._key)
-
-    def _caught_up(self) -> Replay:
-        return self._follower.caught_up(self._store)
-
-    def _now(self) -> int:
-        """What time it is, but never before a time that was recorded, or that this process has seen."""
-        replay = self._follower.replay
-        self._at = max(self._at, self._clock(), 0 if replay is None else replay.at)
-        return self._at
-
     def _require_not_older(self, replay: Replay) -> None:
         noted = None if self._checkpoint is None else self._checkpoint.read(self._key)
         if noted is not None:
             require_not_older(noted, replay.chain.length, lambda index: self._store.read(index, limit=1)[0].hash)
-
-    @contextmanager
-    def _exclusive(self) -> Iterator[None]:
-        self._require_same_process()
-        with self._lock:
-            yield
-
-    def _require_same_process(self) -> None:
-        # Asked before the lock: a fork may copy it while it is held. A forked memory ledger would pay twice.
-        if os.getpid() != self._process:
-            raise LedgerError("of another process", "was opened before a fork; open it again in this process")
 
 
 def _decide(job: Job, draft: Draft) -> None:

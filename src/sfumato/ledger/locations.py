@@ -18,6 +18,7 @@ from sfumato.ledger.postgres_address import address_of
 from sfumato.ledger.sqlite import SQLiteStore
 from sfumato.ledger.store import LedgerStore
 
+_MEMORY: Final = "memory:"
 _SQLITE: Final = "sqlite:///"
 _POSTGRES: Final = ("postgresql://", "postgres://")
 FOLDER: Final = "SFUMATO_LEDGER_FOLDER"
@@ -70,6 +71,8 @@ def place_of(location: str | os.PathLike[str]) -> Place:
     Raises:
         ParameterError: The location is of no kind known here, or does not last.
     """
+    if location == _MEMORY:
+        raise ParameterError("ledger", location, "goes with its process; name a file or a server")
     if isinstance(location, str) and location.startswith(_POSTGRES):
         name = quote(address_of(location).schema, safe="")
         return Place(location=location, beside=_folder(location) / name, is_on_server=True)
@@ -114,7 +117,7 @@ def open_ledger(
         ...     ledger.accounts()
         ()
     """
-    if location is None or location == "memory:":
+    if location is None or location == _MEMORY:
         return Ledger(MemoryStore(), clock=clock)
     place = place_of(location)
     store = place.open_store(must_exist=must_exist)

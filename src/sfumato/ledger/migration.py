@@ -9,7 +9,6 @@ from typing import Final, TypeAlias
 
 from sfumato.errors import LedgerCorruptError, LedgerError
 from sfumato.ledger.attachments import Attachment, Attachments, attachments_in
-from sfumato.ledger.codec import decode_entry
 from sfumato.ledger.drafts import draft_of
 from sfumato.ledger.entry import Committed, Entry
 from sfumato.ledger.journal import Chain
@@ -17,6 +16,7 @@ from sfumato.ledger.key import LedgerKey, key_in
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.locations import Place, open_ledger, place_of
 from sfumato.ledger.store import Batch, LedgerStore, Reading
+from sfumato.ledger.verification import StrictReplay
 
 Heard: TypeAlias = Callable[[int], object]
 """Is told how many records were copied so far."""
@@ -59,7 +59,6 @@ def migrate(
     """
     here, there = place_of(source), place_of(destination)
     with open_ledger(source, must_exist=True) as ledger:
-        ledger.verify()
         key, files = ledger.key, _Files(ledger.attachments, there.attachments)
         _require_fit(there, key)
         with closing(there.open_store(must_exist=False)) as new:
@@ -67,8 +66,10 @@ def migrate(
             _give_key(there.key, key)
             for entry in ledger.entries():  # large files first, and not while both stores wait
                 files.copy(entry)
-            with closing(here.open_store(must_exist=True)) as old, old.turn() as turn:
-                chain = _copied(turn, new, files, heard)
+            with closing(here.open_store(must_exist=True)) as old:
+                old.check()
+                with old.turn() as turn:
+                    chain = _copied(turn, new, files, heard)
     with open_ledger(destination, must_exist=True) as moved:
         _require_same(moved, chain)
         moved.checkpoint()
@@ -90,16 +91,15 @@ class _Files:
 
 
 def _copied(old: Reading, new: LedgerStore, files: _Files, heard: Heard) -> Chain:
-    """All records, while nobody can append to the old store, in one turn of the new one."""
-    chain = Chain()
+    """All records, each decided anew, while nobody can append to the old store; in one turn of the new one."""
+    replay = StrictReplay()
     with new.turn() as turn:
-        while records := old.read(chain.length, limit=_PAGE):
+        while records := old.read(replay.chain.length, limit=_PAGE):
             for record in records:
-                chain = chain.follow(record)
-                files.copy(decode_entry(record.text))
+                replay.follow(record, lambda _, entry: files.copy(entry))
             turn.append(Batch(records=records))
-            heard(chain.length)
-    return chain
+            heard(replay.chain.length)
+    return replay.chain
 
 
 def _require_fit(there: Place, key: LedgerKey) -> None:

@@ -23,9 +23,13 @@ def answer_name(account: str, key: str) -> str:
     return _name("answer", account, key)
 
 
-def first_name(root: str, key: str) -> str:
-    """Of the first answer under a key, whoever asked among all below one topmost account."""
-    return _name("first", root, key)
+def first_name(account: str, key: str) -> str:
+    """Of the first answer under a key, whoever asked about the same data.
+
+    That is whoever has an account of which the name begins alike, up to the first slash, as ``census/ann`` and
+    ``census/bob``. An account above may be about other data.
+    """
+    return _name("first", account.partition("/")[0], key)
 
 
 def request_name(request: str) -> str:
@@ -43,7 +47,7 @@ def names_of(entry: Entry, replay: Replay) -> Iterator[str]:
     match entry:
         case Committed():
             yield answer_name(entry.account, entry.key)
-            yield first_name(replay.state(entry.account).path[-1], entry.key)
+            yield first_name(entry.account, entry.key)
             known = replay.open_requests.get(entry.request)
             if known is not None and known.has_key:
                 yield request_name(entry.request)

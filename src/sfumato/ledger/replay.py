@@ -99,6 +99,10 @@ class Replay:
                 name = payer.opened.account
                 raise BudgetExceededError(asked, payer.left(entry.at), None if name == entry.account else name)
 
+    def size(self) -> int:
+        """About how much there is to write down: reservations without an answer, charges within windows, parts."""
+        return len(self.open_requests) + sum(state.size() for state in self.accounts.values())
+
     def follow(self, record: Record, about: Callable[[Record, Entry], None] | None = None) -> None:
         """Verify one more record and take its entry into account, which is told just before.
 

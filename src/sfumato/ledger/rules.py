@@ -37,7 +37,7 @@ def open_account(draft: Draft, opened: Opened, fingerprints: Iterable[str]) -> N
         _require_same(state, opened)
     path = replay.state(opened.account).path
     for name in known:
-        if name not in path:
+        if name not in path and opened.account not in replay.state(name).path:
             requirement = f"has the data of account {name!r}, which is not above it; open it under a new name"
             raise LedgerError(f"account {opened.account!r}", requirement)
     new = tuple(sorted(set(fingerprints) - replay.lineage.keys()))
@@ -98,7 +98,8 @@ def other_question(idempotency_key: str) -> ReservationError:
 
 
 def _repeated(draft: Draft, before: Paid, now: Reserved) -> Reservation:
-    same = ("account", "event", "charge", "body")
+    # What was shared keeps neither question nor part; the body has them both.
+    same = ("account", "event", "charge", "body", *(("question", "part") if isinstance(before, Reserved) else ()))
     if any(getattr(before, name) != getattr(now, name) for name in same):
         raise other_question(now.idempotency_key)
     reservation = replace(_reservation(draft, before), is_repeated=True)

@@ -1,14 +1,13 @@
 """What was spent by when, and for how long a budget will last at this pace; pure functions over entries."""
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import takewhile
 from typing import Final
 
 from sfumato.accounting.adaptive.amounts import NOTHING, Amounts
-from sfumato.errors import ParameterError
 from sfumato.ledger.account import AccountState
 from sfumato.ledger.clock import DAY
 from sfumato.ledger.entry import Entry, Opened, Rebudgeted, Reserved, Shared
@@ -75,16 +74,15 @@ class Projection:
         return f"{pace} the budget lasts until {_day(self.lasts_until)}"
 
 
-def spending(entries: Iterable[Entry], account: str, *, now: int | None = None) -> tuple[Point, ...]:
-    """What an account had spent by when: a point for each charge, change of budget, and turn of a window.
+def spending(
+    entries: Iterable[Entry], *, accounts: Container[str] | None = None, now: int | None = None
+) -> Mapping[str, tuple[Point, ...]]:  # fmt: skip
+    """What accounts had spent by when: a point for each charge, change of budget, and turn of a window.
 
     Args:
         entries: All entries of a ledger, in order.
-        account: Its name.
+        accounts: Which accounts; all if left out.
         now: What time it is, for a last point; the last entry's, if left out.
-
-    Raises:
-        ParameterError: There is no such account.
 
     Example:
         >>> from sfumato.privacy.events import PureEvent
@@ -96,22 +94,23 @@ def spending(entries: Iterable[Entry], account: str, *, now: int | None = None) 
         >>> asked = Reserved(
         ...     account="census", request="r", question="5f3a", event=PureEvent("0.1"), charge=PureDP("0.1"), at=60
         ... )
-        >>> [(point.at, str(point.left)) for point in spending([opened, asked], "census")]
+        >>> [(point.at, str(point.left)) for point in spending([opened, asked])["census"]]
         [(0, 'epsilon 1, delta 0'), (60, 'epsilon 0.9, delta 0')]
     """
-    replay, points = Replay(), list[Point]()
+    replay, points = Replay(), dict[str, list[Point]]()
     for entry in entries:
-        _pass_time(replay, account, points, entry.at)
+        concerned = [name for name in _concerned(replay, entry) if accounts is None or name in accounts]
+        for name in concerned:
+            _pass_time(replay, points, name, entry.at)
         replay.apply(entry)
-        if _concerns(replay, entry, account):
-            points.append(_point(replay.accounts[account], entry.at))
-    if not points:
-        raise ParameterError("account", account, "is not open in this ledger")
+        for name in concerned:
+            points.setdefault(name, []).append(_point(replay.accounts[name], entry.at))
     at = max(replay.at, now or 0)
-    _pass_time(replay, account, points, at)
-    if at > points[-1].at:
-        points.append(_point(replay.accounts[account], at))
-    return tuple(points)
+    for name, known in points.items():
+        _pass_time(replay, points, name, at)
+        if at > known[-1].at:
+            known.append(_point(replay.accounts[name], at))
+    return {name: tuple(known) for name, known in points.items()}
 
 
 def project(points: Sequence[Point], window: Window | None, *, days: int = 30) -> Projection | None:
@@ -141,11 +140,11 @@ def project(points: Sequence[Point], window: Window | None, *, days: int = 30) -
     return Projection(days=seen, lasts_until=until, returns=returns)
 
 
-def _pass_time(replay: Replay, account: str, points: list[Point], until: int) -> None:
+def _pass_time(replay: Replay, points: dict[str, list[Point]], account: str, until: int) -> None:
     """Put in a point for each moment at which something left the account's window."""
-    state = replay.accounts.get(account)
-    if state is not None:
-        points.extend(_point(state, at) for at in _turns(state, points[-1].at, until))
+    if account in points:
+        state, known = replay.accounts[account], points[account]
+        known.extend(_point(state, at) for at in _turns(state, known[-1].at, until))
 
 
 def _turns(state: AccountState, since: int, until: int) -> Iterator[int]:
@@ -161,16 +160,18 @@ def _turns(state: AccountState, since: int, until: int) -> Iterator[int]:
             return
 
 
-def _concerns(replay: Replay, entry: Entry, account: str) -> bool:
+def _concerned(replay: Replay, entry: Entry) -> tuple[str, ...]:
+    """Whose spending or budget an entry changes."""
     match entry:
         case Opened() | Rebudgeted():
-            return entry.account == account
+            return (entry.account,)
         case Reserved():
-            return account in replay.state(entry.account).path
+            return replay.state(entry.account).path
         case Shared():
-            return account in replay.state(entry.account).path and account not in replay.state(entry.source).path
+            paid = replay.state(entry.source).path
+            return tuple(name for name in replay.state(entry.account).path if name not in paid)
         case _:
-            return False
+            return ()
 
 
 def _point(state: AccountState, at: int) -> Point:

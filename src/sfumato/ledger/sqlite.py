@@ -36,7 +36,7 @@ class SQLiteStore:
     def __init__(self, path: str | os.PathLike[str], *, must_exist: bool = False) -> None:
         self._path = Path(path).resolve()
         self._turns, self._turnstile = OneAtATime(str(self._path)), Turnstile(self._path)
-        if not self._path.exists():
+        if not os.path.lexists(self._path):  # which is false, and no error, in a folder that this user may not enter
             if must_exist:
                 raise LedgerError(str(self._path), "does not exist; name the file of an existing ledger")
             patiently(lambda: make(self._path), self._path)

@@ -38,7 +38,8 @@ def make(path: Path) -> None:
         requirement = "cannot be made; name a file in an existing local directory where this user may write"
         raise LedgerError(str(path), requirement) from error
     finally:
-        draft.unlink(missing_ok=True)
+        with suppress(OSError):  # which must not hide why
+            draft.unlink()
 
 
 def connect(path: Path) -> sqlite3.Connection:

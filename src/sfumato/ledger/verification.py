@@ -1,18 +1,24 @@
 """Everything computed anew from the first record: hashes, decisions, prices, pointers, and what they add up to."""
 
 from collections.abc import Callable
+from fractions import Fraction
 from functools import lru_cache
+from typing import Final, TypeAlias
 
-from sfumato.errors import BudgetError, LedgerCorruptError, LedgerError, ParameterError
-from sfumato.ledger.entry import Entry, Reserved, Shared
+from sfumato.errors import BudgetError, LedgerCorruptError, LedgerError, ParameterError, UnsupportedEventError
+from sfumato.ledger.entry import Charge, Committed, Entry, Reserved, Shared
+from sfumato.ledger.event_prices import price_of
 from sfumato.ledger.follower import follow
 from sfumato.ledger.journal import Record
 from sfumato.ledger.key import LedgerKey
 from sfumato.ledger.pointers import entry_at, names_of, pointer_to
 from sfumato.ledger.replay import Paid, Replay
-from sfumato.ledger.rules import require_price
 from sfumato.ledger.snapshots import encode_snapshot
 from sfumato.ledger.store import Batch, LedgerStore, Pointer
+from sfumato.privacy.events import Event
+
+Cost: TypeAlias = tuple[Event, Charge]
+"""What an answer was paid with."""
 
 _MANY = 1_000
 
@@ -22,7 +28,8 @@ class StrictReplay(Replay):
 
     def __init__(self) -> None:
         super().__init__()
-        self._requests: set[str] = set()
+        self._paid: dict[str, Paid] = {}
+        self._answers: dict[tuple[str, str], Cost] = {}
 
     def apply(self, entry: Entry) -> None:
         """Take one more entry into account, if it was rightly granted.
@@ -30,30 +37,50 @@ class StrictReplay(Replay):
         Raises:
             ParameterError: It was not, or cannot follow the ones before.
         """
-        if isinstance(entry, Reserved | Shared):
-            self._require_granted(entry)
+        match entry:
+            case Reserved() | Shared():
+                self._require_granted(entry)
+            case Committed():
+                self._require_its_own(entry)
+            case _:
+                pass
         super().apply(entry)
 
     def _require_granted(self, entry: Paid) -> None:
-        if entry.request in self._requests:
+        if entry.request in self._paid:
             raise ParameterError("request", entry.request, "must be new")
-        self._requests.add(entry.request)
+        self._paid[entry.request] = entry
         try:
             self.require_payable(entry)
-            _require_price(entry.event, entry.charge, self.state(entry.account).opened.neighboring_relation)
             self._require_prices(entry)
-        except (BudgetError, LedgerError) as error:
+        except (BudgetError, LedgerError, UnsupportedEventError) as error:
             raise ParameterError("charge", str(entry.charge), f"was never to be granted: {error}") from error
 
+    def _require_its_own(self, entry: Committed) -> None:
+        """An answer that was shared is one that its source had, and cost the same."""
+        paid = self._paid.get(entry.request)
+        if paid is None:
+            return  # which cannot follow anyway
+        cost = (paid.event, paid.charge)
+        if isinstance(paid, Shared) and self._answers.get((paid.source, entry.key)) != cost:
+            raise ParameterError("source", paid.source, "must have the answer, for the same charge")
+        self._answers.setdefault((entry.account, entry.key), cost)
+
     def _require_prices(self, entry: Paid) -> None:
+        relation = self.state(entry.account).opened.neighboring_relation
+        price = _price_of(entry.event, delta=entry.charge.delta, neighboring_relation=relation)
+        if price > entry.charge.epsilon * _AS_GOOD_AS:
+            raise ParameterError("charge", str(entry.charge), f"must cover the event, whose ε at this δ is {price}")
         source = entry.source if isinstance(entry, Shared) else None
-        recorded = {price.account: price.amounts for price in entry.prices}
+        recorded = {price.account: price.amounts.times(_AS_GOOD_AS) for price in entry.prices}
         for now in self.priced(entry.account, entry.event, entry.charge, source):
             if now.account not in recorded or not now.amounts.is_within(recorded[now.account]):
                 raise ParameterError("prices", now.account, f"must cover the event, which costs {now.amounts}")
 
 
-_require_price = lru_cache(maxsize=4096)(require_price)
+_price_of = lru_cache(maxsize=4096)(price_of)
+_AS_GOOD_AS: Final = 1 + Fraction(1, 10**9)
+"""Prices that come from floats differ in their last bits between machines; what was recorded is what was paid."""
 
 
 def verified(
@@ -92,7 +119,8 @@ def verified(
 
 def indexed(store: LedgerStore, key: LedgerKey) -> None:
     """Make the pointers and the snapshot of a store that has none."""
-    replay, pointers, taken = StrictReplay(), list[Pointer](), set[str]()
+    # Not a strict one: an old ledger is read for ever, also where its prices are not those of today.
+    replay, pointers, taken = Replay(), list[Pointer](), set[str]()
 
     def about(record: Record, entry: Entry) -> None:
         for name in names_of(entry, replay):

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import ParameterError
-from sfumato.plots.panels import GREY, PALETTE, Numbers, legend, new_figure, percent, same_length
+from sfumato.plots.panels import GREY, PALETTE, Numbers, dates, legend, new_figure, percent, same_length
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -49,6 +49,7 @@ def burn_down(
             axes.plot(_moments(later), amounts, color=color, linewidth=1.6, linestyle="--")
     if budget is not None:
         axes.axhline(budget, color=GREY, linestyle=":", linewidth=1.5, label="budget")
+    dates(axes)
     axes.set_ylim(0, None)
     if unit is None:
         axes.yaxis.set_major_formatter(percent())

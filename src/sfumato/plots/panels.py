@@ -62,6 +62,15 @@ def percent() -> "PercentFormatter":
     return PercentFormatter(xmax=1, decimals=0)
 
 
+def dates(axes: "Axes") -> None:
+    """Times along the bottom, as short as they can be told apart."""
+    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+    locator = AutoDateLocator(maxticks=8)  # type: ignore[no-untyped-call] # matplotlib tells no types of it
+    axes.xaxis.set_major_locator(locator)
+    axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call] # nor of this
+
+
 def same_length(**columns: Sized) -> None:
     """Refuse columns that are empty or differ in length.
 

@@ -74,6 +74,10 @@ class Policy:
     def __post_init__(self) -> None:
         if not self.tables or self.tables.keys() != self.sources.keys():
             raise ParameterError("tables", list(self.tables), "must be at least one, each with a source")
+        if not self.dataset or "/" in self.dataset:
+            raise ParameterError(
+                "dataset", self.dataset, "must be a name without a slash, which parts it from accounts"
+            )
         names = [*self.tables, *self.views]
         if len({name.lower() for name in names}) != len(names):
             raise ParameterError("tables", names, "must have names that differ in more than case, views included")

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 
-from sfumato.errors import ParameterError
+from sfumato.errors import LedgerError, ParameterError
 from sfumato.ledger.entry import Opened
 from sfumato.ledger.windows import Window
 from sfumato.privacy.budgets import Budget
@@ -87,9 +87,10 @@ class AccountView(View):
         Raises:
             LedgerError: There is none.
         """
-        found = AccountView(replace(self._desk, account=f"{self._desk.account}/{name}"), self._tables)
-        self._desk.ledger.opened(found.account_name)
-        return found
+        account = f"{self._desk.account}/{name}"
+        if self._desk.account not in self._desk.ledger.path(account):
+            raise LedgerError(f"account {account!r}", f"is not below {self._desk.account!r}; ask about its own data")
+        return AccountView(replace(self._desk, account=account), self._tables)
 
     def change_budget(self, budget: Budget, *, reason: str) -> None:
         """Give the account another budget in the same measure; for the owner. What was spent stays spent.

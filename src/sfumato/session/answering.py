@@ -29,14 +29,18 @@ def answered(desk: Desk, prepared: Prepared, *, asked: Asked, keep: Keep | None)
         BudgetExceededError: An account cannot pay; nothing was spent.
         ReservationError: The key was used for another question, or for one that failed.
     """
-    before = desk.ledger.asked_before(asked)
-    paid = "" if before is None else before.request
+    desk.ledger.asked_before(asked)  # refuses a key of another question, also where the answer is stored
+    paid = set[str]()
     answer = stored(desk, prepared)
-    if answer is None and (reading := share(desk, prepared, asked=asked)) is not None:
-        answer, paid = stored(desk, prepared), reading.request
+    if answer is None and desk.policy.shares_answers:
+        reading = share(desk, prepared, asked=asked)
+        paid |= set() if reading is None else {reading.request}
+        answer = stored(desk, prepared)
     if answer is None:
         ticket = charge(desk, prepared, asked=asked)
-        paid = ticket.reservation.request
+        paid |= {ticket.reservation.request}
         answer = answer_of(desk, ticket) or execute(desk, ticket, library=__version__, keep=keep)
     # An answer that this very request paid for is not reused, however often it is asked for under its key.
-    return Answered(answer=answer, is_reused=answer["receipt"]["request"] != paid)
+    before = desk.ledger.asked_before(asked)
+    paid |= set() if before is None else {before.request}
+    return Answered(answer=answer, is_reused=answer["receipt"]["request"] not in paid)

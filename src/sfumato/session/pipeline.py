@@ -156,14 +156,14 @@ def charge(desk: Desk, prepared: Prepared, *, asked: Asked = NOBODY) -> Ticket:
 
 
 def share(desk: Desk, prepared: Prepared, *, asked: Asked = NOBODY) -> Reservation | None:
-    """Charge this account for the answer that another one has, where the policy lets it be shared, and keep it here.
+    """Charge this account for the answer that another one of the dataset has, if there is one, and keep it here.
 
     The receipt that is kept is this account's own: it looks as if the question had been asked anew.
 
     Raises:
         BudgetExceededError: The account cannot pay; nothing was spent.
     """
-    if not desk.policy.shares_answers or prepared.part is not None:
+    if prepared.part is not None:
         return None
 
     def own(answer: Any, reservation: Reservation) -> Json:

@@ -36,7 +36,7 @@ class Amounts:
             sums[name] = total(sums.get(name, Fraction(0)), number)
         return Amounts(tuple(sums.items()))
 
-    def times(self, count: int) -> "Amounts":
+    def times(self, count: Fraction | int) -> "Amounts":
         """All of it, so many times."""
         return Amounts(tuple((name, scaled(number, count)) for name, number in self.numbers))
 

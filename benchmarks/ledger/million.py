@@ -1,0 +1,90 @@
+"""A ledger of a million entries: how soon it answers what is left, and finds one answer of half a million."""
+
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from itertools import accumulate
+from pathlib import Path
+
+from charging import BUDGET, CHARGE, EVENT, LEVELS, open_accounts
+
+from sfumato.accounting.adaptive.amounts import Amounts
+from sfumato.ledger.codec import encode_entry
+from sfumato.ledger.entry import Committed, Reserved
+from sfumato.ledger.journal import Chain, Record
+from sfumato.ledger.key import LedgerKey
+from sfumato.ledger.ledger import SNAPSHOT_EVERY
+from sfumato.ledger.locations import open_ledger
+from sfumato.ledger.pointers import answer_name, first_name, pointer_to
+from sfumato.ledger.replay import Replay
+from sfumato.ledger.snapshots import encode_snapshot
+from sfumato.ledger.sqlite import SQLiteStore
+from sfumato.ledger.store import Batch, Pointer
+from sfumato.privacy.guarantees import PureDP
+
+ENTRIES, AT_ONCE = 10**6, 20_000
+ACCOUNT, ROOT = LEVELS[-1], LEVELS[0]
+ANSWER = {"columns": {"n": [6472]}, "errors": {"n": ["30"]}}
+PRICE = Amounts((("epsilon", CHARGE.epsilon), ("delta", CHARGE.delta)))
+HOLE = "the number of the question"
+
+
+def build(path: Path) -> None:
+    """Write what a `Ledger` writes that answers questions: the same texts, chain, pointers and snapshot, but at once.
+
+    The snapshot is as old as one ever is.
+    """
+    with open_ledger(path) as ledger:
+        open_accounts(ledger)
+        key, replay = ledger.key, Replay()
+        for record in ledger.records():
+            replay.follow(record)
+    with closing(SQLiteStore(path)) as store:
+        for batch in _batches(replay, key, (ENTRIES - replay.chain.length) // 2):
+            with store.turn() as turn:
+                turn.append(batch)
+
+
+def _batches(replay: Replay, key: LedgerKey, questions: int) -> Iterator[Batch]:
+    """All questions, and the snapshot before the last of them."""
+    latest = (SNAPSHOT_EVERY - 1) // 2
+    counts = [AT_ONCE // 2] * ((questions - latest) // (AT_ONCE // 2))
+    counts += [questions - latest - sum(counts), latest]
+    for start, count in zip(accumulate(counts, initial=0), counts, strict=False):
+        batch = _answered(replay, key, range(start, start + count))
+        for name in LEVELS:
+            replay.accounts[name].lifetime.add(PRICE.times(count), None)  # as replaying them one by one would
+        yield batch if count == latest else replace(batch, snapshot=encode_snapshot(replay, key))
+
+
+def _answered(replay: Replay, key: LedgerKey, numbers: range) -> Batch:
+    records: list[Record] = []
+    pointers: list[Pointer] = []
+    asked = Reserved(account=ACCOUNT, request=HOLE, question=HOLE, event=EVENT, charge=CHARGE, at=replay.at)
+    answered = Committed(account=ACCOUNT, request=HOLE, key=HOLE, answer=ANSWER, at=replay.at)
+    texts = (encode_entry(asked), encode_entry(answered))
+    for number in numbers:
+        for text in texts:
+            records.append(replay.chain.link(text.replace(HOLE, _name(number))))
+            replay.chain = Chain(length=replay.chain.length + 1, head=records[-1].hash)
+        names = (answer_name(ACCOUNT, _name(number)), first_name(ROOT, _name(number)))
+        pointers.extend(pointer_to(records[-1], name, key) for name in names)
+    return Batch(records=tuple(records), pointers=tuple(pointers))
+
+
+def _name(number: int) -> str:
+    return f"{number:032x}"
+
+
+def ask(path: Path) -> tuple[float, float]:
+    """Seconds to open it and say what is left; then to find an answer."""
+    start = time.perf_counter()
+    with open_ledger(path, must_exist=True) as ledger:
+        left = ledger.remaining(ACCOUNT)
+        opened = time.perf_counter()
+        answer = ledger.answer(ACCOUNT, _name(ENTRIES // 4))
+        found = time.perf_counter()
+    assert answer == ANSWER
+    assert left == PureDP(BUDGET - (ENTRIES - len(LEVELS)) // 2 * CHARGE.epsilon)
+    return opened - start, found - opened

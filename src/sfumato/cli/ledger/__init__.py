@@ -1,0 +1,1 @@
+"""`sfumato ledger`: reading a ledger, and what its owner does with it."""

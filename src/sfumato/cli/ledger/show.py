@@ -1,0 +1,55 @@
+"""`sfumato ledger show`: the tree of accounts, and what each has spent."""
+
+from collections.abc import Iterator, Mapping
+
+from sfumato.cli.ledger.outlook import last_questions, more
+from sfumato.cli.ledger.texts import console, counted, printable
+from sfumato.cli.show import table
+from sfumato.ledger.entry import Opened
+from sfumato.ledger.ledger import Ledger
+from sfumato.ledger.locations import open_ledger
+from sfumato.ledger.replay import Paid
+
+_HEADER = ("account", "budget", "spent", "left", "more", "state")
+
+
+def show(location: str) -> None:
+    """Print each tree of accounts, with what is spent, left and pending."""
+    out = console()
+    with open_ledger(location, must_exist=True) as ledger:
+        known, last = {name: ledger.opened(name) for name in ledger.accounts()}, last_questions(ledger)
+        for root, opened in known.items():
+            if not opened.parents:
+                protected = f"{root} protects one {opened.privacy_unit}, under {opened.neighboring_relation}"
+                out.print(printable(protected), soft_wrap=True)
+                rows = [_row(ledger, known[name], depth, last.get(name)) for name, depth in _tree(known, root)]
+                out.print(table(_HEADER, rows, left=2))
+        entries, pending = counted(len(ledger), "entry", "entries"), sum(map(ledger.pending, known))
+    out.print(f"{entries}; {counted(pending, 'reservation')} without an answer, charged all the same")
+    out.print("more: about so many more questions like the last one")
+
+
+def _tree(known: Mapping[str, Opened], name: str, depth: int = 0) -> Iterator[tuple[str, int]]:
+    """An account and those below it; one below several stands below the first."""
+    yield name, depth
+    for other, opened in known.items():
+        if opened.parents[:1] == (name,):
+            yield from _tree(known, other, depth + 1)
+
+
+def _row(ledger: Ledger, opened: Opened, depth: int, last: Paid | None) -> tuple[str, ...]:
+    name, budget = opened.account, str(ledger.budget(opened.account))
+    others = "".join(f", also below {other}" for other in opened.parents[1:])
+    return (
+        printable(f"{'  ' * depth}{name}{others}"),
+        budget if opened.window is None else f"{budget} {opened.window}",
+        str(ledger.spent(name)),
+        str(ledger.remaining(name)),
+        more(ledger, name, last),
+        _state(ledger, name),
+    )
+
+
+def _state(ledger: Ledger, name: str) -> str:
+    state, pending = "closed" if ledger.is_closed(name) else "open", ledger.pending(name)
+    return f"{state}, {pending} pending" if pending else state

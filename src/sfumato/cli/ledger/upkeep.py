@@ -1,0 +1,58 @@
+"""`sfumato ledger checkpoint | migrate | sweep`: keeping a ledger safe, moving it, and tidying up."""
+
+import time
+from pathlib import Path
+from typing import Final
+
+import typer
+
+from sfumato.cli.ledger.bars import progress
+from sfumato.cli.ledger.texts import counted
+from sfumato.ledger.attachments import attachments_in, removed
+from sfumato.ledger.checkpoints import CheckpointFile
+from sfumato.ledger.entry import Committed
+from sfumato.ledger.history import time_text
+from sfumato.ledger.locations import open_ledger, place_of
+from sfumato.ledger.migration import migrate
+
+_DAY: Final = 24 * 60 * 60  # a question that takes longer loses its file
+
+
+def checkpoint(location: str, *, to: str | None) -> None:
+    """Note how far the ledger is, where it is looked for or in a file."""
+    with open_ledger(location, must_exist=True) as ledger:
+        found = ledger.checkpoint()
+    if to is not None:
+        CheckpointFile(Path(to)).write(found)
+    typer.echo(f"{counted(found.length, 'entry', 'entries')} up to {time_text(found.at)}, head {found.head}")
+
+
+def move(source: str, destination: str) -> None:
+    """Copy a ledger to another place, verified."""
+    with progress() as bars:
+        step = bars.add_task("entries", total=None)
+        found = migrate(source, destination, heard=lambda length: bars.update(step, completed=length))
+    copied = f"{counted(found.length, 'entry', 'entries')} and {counted(found.attachments, 'file')} of large answers"
+    typer.echo(f"{copied}, copied and verified; head {found.head}")
+    typer.echo(f"Its key is beside it: {place_of(destination).key}. Keep a copy of it, and let nobody else read it.")
+    typer.echo("Use the new place from now on. The old ledger is as it was: whoever still spends on it")
+    typer.echo("spends the same budget twice, so take it away from them.")
+
+
+def sweep(location: str, *, is_sure: bool) -> None:
+    """Remove files that no answer names, once they are a day old; or list them."""
+    with open_ledger(location, must_exist=True) as ledger:
+        old = ledger.attachments.older_than(time.time() - _DAY)  # before the entries are read: a new answer has a file
+        named = {
+            attachment.name
+            for entry in ledger.entries()
+            if isinstance(entry, Committed)
+            for attachment in attachments_in(entry.answer)
+        }
+    nobodys = [path for path in old if path.name not in named]
+    if is_sure:
+        typer.echo(f"{counted(removed(nobodys), 'file')} removed")
+        return
+    for path in nobodys:
+        typer.echo(path)
+    typer.echo(f"{counted(len(nobodys), 'file')} that no answer names; --yes removes them")

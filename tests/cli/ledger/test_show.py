@@ -1,0 +1,59 @@
+import pytest
+from tests.cli.commands import refusal
+from tests.cli.ledger.telling import row, told
+from tests.ledger.sqlite_edits import without_triggers
+from tests.ledger.stories import account
+
+from sfumato.ledger.locations import open_ledger
+from sfumato.privacy.guarantees import NO_GUARANTEE
+
+
+def test_accounts_are_a_tree_with_budgets_and_what_is_left(ledger):
+    shown = told("show", ledger)
+    assert "hospital protects one patient, under add_or_remove_one" in shown
+    assert row(shown, "hospital") == "ε 3, δ 1e-05 ε 0.9, δ 1e-06 ε 2.1, δ 9e-06 10 open"
+    assert row(shown, "hospital/ann") == "ε 1 ε 0.3 ε 0.7 3 open, 1 pending"
+    assert row(shown, "hospital/bob") == "ρ 0.5 per calendar month (UTC) ρ 0.005 ρ 0.495 3 open"
+
+
+def test_entries_and_reservations_without_an_answer_are_counted(ledger):
+    assert "9 entries; 1 reservation without an answer, charged all the same" in told("show", ledger)
+
+
+def test_each_tree_says_whom_it_protects(ledger):
+    with open_ledger(ledger) as opened:
+        opened.open_account(account("school", NO_GUARANTEE, privacy_unit="pupil"))
+    shown = told("show", ledger)
+    assert "school protects one pupil, under add_or_remove_one" in shown
+    assert row(shown, "school").endswith("? open")
+
+
+def test_an_account_below_several_is_shown_once(ledger):
+    with open_ledger(ledger) as opened:
+        both = ("hospital/ann", "hospital/bob")
+        opened.open_account(account("joint", parents=both, privacy_unit="patient"))
+    assert row(told("show", ledger), "joint,").startswith("also below hospital/bob")
+
+
+def test_a_closed_account_closes_those_below(ledger):
+    with open_ledger(ledger) as opened:
+        opened.close_account("hospital", reason="over")
+    assert row(told("show", ledger), "hospital/bob").endswith("0 closed")
+
+
+def test_names_cannot_steer_the_terminal(ledger):
+    with open_ledger(ledger) as opened:
+        opened.open_account(account("a\x1b[2J\u202eb"))
+    assert "a\\x1b[2J\\u202eb protects" in told("show", ledger)
+
+
+@pytest.mark.parametrize("command", [["verify"], ["show"], ["history"], ["export"], ["checkpoint"], ["sweep"]])
+def test_a_missing_ledger_is_refused_and_not_made(tmp_path, command):
+    assert "none.db" in refusal("ledger", *command, tmp_path / "none.db")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", [["verify"], ["show"], ["history"], ["export"]])
+def test_a_changed_entry_is_refused_and_named(ledger, command):
+    without_triggers(ledger, "UPDATE record SET text = replace(text, '1/10', '1/11')")
+    assert "entry 4: its hash" in refusal("ledger", *command, ledger)

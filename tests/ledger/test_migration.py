@@ -1,0 +1,187 @@
+"""A ledger that was moved is the same one: entries, budgets, answers; and nothing at all is kept if anything fails."""
+
+import json
+import stat
+
+import pytest
+from tests.ledger import postgres_ledgers
+from tests.ledger.sqlite_edits import without_triggers
+from tests.ledger.stories import account, release
+
+from sfumato.errors import LedgerCorruptError, LedgerError, ParameterError
+from sfumato.ledger.locations import FOLDER, open_ledger
+from sfumato.ledger.migration import migrate
+from sfumato.ledger.reservations import Asked
+from sfumato.privacy.guarantees import PureDP
+
+ASKED = Asked(principal="ann", idempotency_key="one", body="b")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """Where what belongs to ledgers in PostgreSQL is."""
+    (tmp_path / "beside").mkdir()
+    monkeypatch.setenv(FOLDER, str(tmp_path / "beside"))
+    return tmp_path / "beside"
+
+
+@pytest.fixture
+def source(tmp_path):
+    """A ledger with two accounts, a large answer, and a reservation without one."""
+    path = tmp_path / "old.db"
+    with open_ledger(path) as ledger:
+        ledger.open_account(account("all", PureDP(2)), fingerprints=["mark"])
+        ledger.open_account(account(parents=("all",)))
+        first = ledger.reserve("people", question="q", asked=ASKED, **release("0.3"))
+        with ledger.attachments.writing() as file:
+            file.write_text("many rows", encoding="utf-8")
+        attached = ledger.attachments.attached(file)
+        document = {"attached": {"name": attached.name, "sha256": attached.sha256}}
+        ledger.commit(first, key="k", answer={"sections": [document]})
+        ledger.reserve("people", question="q", **release("0.1"))
+    return path
+
+
+def everything(location):
+    with open_ledger(location, must_exist=True) as ledger:
+        return ledger.verify(), list(ledger.records()), ledger.key, ledger.spent("people"), ledger.pending("people")
+
+
+def files_of(path):
+    return sorted(one.name for one in path.parent.iterdir() if one.name.startswith(path.name))
+
+
+def test_a_moved_ledger_has_the_same_entries_key_and_spending(source, tmp_path):
+    before = everything(source)
+    moved = migrate(source, tmp_path / "new.db")
+    assert everything(tmp_path / "new.db") == before == everything(source)
+    assert (moved.length, moved.head, moved.attachments) == (before[0].length, before[0].head, 1)
+
+
+def test_what_was_stored_is_found_there_also_by_those_who_ask_again(source, tmp_path):
+    migrate(source, tmp_path / "new.db")
+    with open_ledger(tmp_path / "new.db") as ledger:
+        assert ledger.answer("people", "k")["sections"]
+        again = ledger.reserve("people", question="q", asked=ASKED, **release("0.3"))
+        assert again.is_repeated
+        assert again.is_answered
+
+
+def test_large_answers_go_with_it_and_are_compared(source, tmp_path):
+    migrate(source, tmp_path / "new.db")
+    (old,), (new,) = ([*(tmp_path / f"{name}.db.answers").iterdir()] for name in ("old", "new"))
+    assert (old.name, old.read_bytes()) == (new.name, new.read_bytes())
+
+
+def test_the_key_is_for_its_owner_alone_and_the_same(source, tmp_path):
+    migrate(source, tmp_path / "new.db")
+    assert (tmp_path / "new.db.key").read_bytes() == (tmp_path / "old.db.key").read_bytes()
+    assert stat.S_IMODE((tmp_path / "new.db.key").stat().st_mode) == 0o600
+
+
+def test_data_that_was_known_is_known_there(source, tmp_path):
+    migrate(source, tmp_path / "new.db")
+    with open_ledger(tmp_path / "new.db") as ledger:
+        ledger.open_account(account("others"), fingerprints=["mark"])
+        assert ledger.path("others") == ("others", "all")
+
+
+def test_there_is_a_checkpoint_beside_the_new_one(source, tmp_path):
+    moved = migrate(source, tmp_path / "new.db")
+    checkpoint = json.loads((tmp_path / "new.db.checkpoint").read_text("ascii"))["checkpoint"]
+    assert (checkpoint["length"], checkpoint["head"]) == (moved.length, moved.head)
+
+
+def test_a_ledger_moves_to_a_server_and_back(source, tmp_path, folder):
+    before, server = everything(source), postgres_ledgers.location()
+    migrate(source, server)
+    assert everything(server) == before
+    assert any(one.name.endswith(".key") for one in folder.iterdir())
+    migrate(server, tmp_path / "back.db")
+    assert everything(tmp_path / "back.db") == before
+
+
+def test_how_far_it_is_is_told(source, tmp_path):
+    heard = []
+    moved = migrate(source, tmp_path / "new.db", heard=heard.append)
+    assert heard == [moved.length]
+
+
+def test_a_place_with_a_ledger_in_it_is_refused_and_stays_as_it_is(source, tmp_path):
+    migrate(source, tmp_path / "new.db")
+    before = everything(tmp_path / "new.db")
+    with pytest.raises(LedgerError, match="holds a ledger already"):
+        migrate(source, tmp_path / "new.db")
+    with pytest.raises(LedgerError, match="holds a ledger already"):
+        migrate(source, source)
+    assert everything(tmp_path / "new.db") == before
+
+
+def test_the_key_of_another_ledger_is_refused_and_stays(source, tmp_path):
+    (tmp_path / "new.db.key").write_text(f"{'0' * 64}\n", encoding="ascii")
+    (tmp_path / "new.db.key").chmod(0o600)
+    with pytest.raises(LedgerError, match="is the key of another ledger"):
+        migrate(source, tmp_path / "new.db")
+    assert files_of(tmp_path / "new.db") == ["new.db.key"]
+
+
+def test_the_checkpoint_of_another_ledger_is_refused(source, tmp_path):
+    with open_ledger(tmp_path / "other.db") as other:
+        other.open_account(account())
+        other.checkpoint()
+    (tmp_path / "other.db.checkpoint").rename(tmp_path / "new.db.checkpoint")
+    with pytest.raises(LedgerError, match="sealed with the key"):
+        migrate(source, tmp_path / "new.db")
+
+
+def test_of_a_source_that_was_changed_nothing_is_kept(source, tmp_path):
+    with open_ledger(source) as ledger:
+        ledger.checkpoint()
+    without_triggers(source, "UPDATE record SET text = replace(text, '3/10', '1/10')")
+    with pytest.raises(LedgerCorruptError):
+        migrate(source, tmp_path / "new.db")
+    with open_ledger(tmp_path / "new.db") as new:
+        assert len(new) == 0
+
+
+@pytest.mark.parametrize("harm", [lambda file: file.unlink(), lambda file: file.write_text("other", encoding="utf-8")])
+def test_a_large_answer_that_is_gone_or_changed_is_refused(source, tmp_path, harm):
+    (file,) = (tmp_path / "old.db.answers").iterdir()
+    harm(file)
+    with pytest.raises(LedgerError, match="the file of an answer"):
+        migrate(source, tmp_path / "new.db")
+    with open_ledger(tmp_path / "new.db") as new:
+        assert len(new) == 0
+
+
+def test_what_failed_half_way_is_tried_again(source, tmp_path, monkeypatch):
+    def fail(*_):
+        raise LedgerError("somewhere", "the power failed")
+
+    with monkeypatch.context() as broken:
+        broken.setattr("sfumato.ledger.migration._copied", fail)
+        with pytest.raises(LedgerError, match="the power failed"):
+            migrate(source, tmp_path / "new.db")
+    migrate(source, tmp_path / "new.db")
+    assert everything(tmp_path / "new.db") == everything(source)
+
+
+def test_pointers_that_were_lost_are_made_anew(source, tmp_path):
+    without_triggers(source, "DELETE FROM pointer WHERE name LIKE 'answer%'")
+    with open_ledger(source) as ledger, pytest.raises(LedgerCorruptError, match="migrate the ledger"):
+        ledger.verify()
+    migrate(source, tmp_path / "new.db")
+    with open_ledger(tmp_path / "new.db") as new:
+        assert new.answer("people", "k")["sections"]
+
+
+@pytest.mark.parametrize("place", ["memory:", "mysql://h/d", ""])
+def test_a_place_that_does_not_last_is_refused(source, place):
+    with pytest.raises(ParameterError, match="ledger"):
+        migrate(source, place)
+
+
+def test_a_source_that_does_not_exist_is_refused_and_nothing_is_made(tmp_path):
+    with pytest.raises(LedgerError, match="does not exist"):
+        migrate(tmp_path / "none.db", tmp_path / "new.db")
+    assert files_of(tmp_path / "new.db") == []

@@ -1,0 +1,24 @@
+"""Processes that write to a ledger without an end, or only begin one."""
+
+from dataclasses import replace
+from itertools import count
+
+from tests.ledger.accounts import people
+from tests.ledger.killing import CHARGE, NOISE
+
+
+def maker(home, connection, account):
+    """Make a ledger, or find it made, and open an account in it; tell the name of its key."""
+    with home.opened() as ledger:
+        ledger.open_account(replace(people(), account=account))
+        connection.send(ledger.key.name)
+
+
+def endless(home, connection, name):
+    """Reserve, commit and tell, until killed."""
+    with home.opened() as ledger:
+        for number in count():
+            key = f"{name} {number}"
+            reservation = ledger.reserve("project", event=NOISE, charge=CHARGE, question=key)
+            ledger.commit(reservation, key=key, answer=number)
+            connection.send((key, number))

@@ -1,0 +1,299 @@
+"""Seeded bugs of the ledger: who pays, when a budget comes back, what is believed, and what lasts."""
+
+from tests.mutations.mutants import Mutant
+
+MUTANTS = (
+    Mutant(
+        name="only the account that asks is charged",
+        edits=(
+            ("ledger/replay.py", "for payer in self._payers_of(entry)]", "for payer in self._payers_of(entry)[:1]]"),
+        ),
+        tests=("tests/ledger/test_trees.py::test_every_account_above_is_charged_by_one_entry",),
+    ),
+    Mutant(
+        name="the accounts above are not asked whether they can pay",
+        edits=(
+            (
+                "ledger/replay.py",
+                "in self._payers_of(entry):\n            cost, part",
+                "in self._payers_of(entry)[:1]:\n            cost, part",
+            ),
+        ),
+        tests=("tests/ledger/test_trees.py::test_two_below_it_never_pass_what_an_account_above_may_spend",),
+    ),
+    Mutant(
+        name="who is above on two ways pays twice",
+        edits=(
+            (
+                "ledger/replay.py",
+                "reversed(dict.fromkeys(reversed((opened.account, *above))))",
+                "(opened.account, *above)",
+            ),
+        ),
+        tests=("tests/ledger/test_trees.py::test_who_is_above_on_two_ways_is_charged_once",),
+    ),
+    Mutant(
+        name="a budget cannot be filled to its edge",
+        edits=(("accounting/adaptive/amounts.py", "number <= limits[name]", "number < limits[name]"),),
+        tests=("tests/ledger/test_account.py::test_ten_tenths_fill_every_measure_to_the_last_digit",),
+    ),
+    Mutant(
+        name="a pure account pays for a delta",
+        edits=(("ledger/measures.py", "case PureDP() if charge.delta:", "case PureDP() if False:"),),
+        tests=("tests/ledger/test_measures.py::test_a_pure_account_refuses_what_needs_a_delta_and_says_why",),
+    ),
+    Mutant(
+        name="prices in rho are rounded down",
+        edits=(
+            ("ledger/measures.py", "Fraction(ceil(number * steps), steps)", "Fraction(int(number * steps), steps)"),
+        ),
+        tests=("tests/ledger/test_measures.py::test_a_price_that_is_no_decimal_is_rounded_up",),
+    ),
+    Mutant(
+        name="a part is charged what it adds to the total",
+        edits=(
+            (
+                "ledger/account.py",
+                "self.lifetime.add(price, part)",
+                "self.lifetime.add(self.lifetime.increase(price, part), part)",
+            ),
+        ),
+        tests=("tests/ledger/test_account.py",),
+    ),
+    Mutant(
+        name="a calendar window begins a day early",
+        edits=(("ledger/windows.py", "timedelta(days=at // DAY)", "timedelta(days=at // DAY - 1)"),),
+        tests=("tests/ledger/test_windows.py",),
+    ),
+    Mutant(
+        name="a rolling window is a day too short",
+        edits=(("ledger/windows.py", "at - self.days * DAY + 1", "at - (self.days - 1) * DAY"),),
+        tests=(
+            "tests/ledger/test_account.py::test_a_rolling_window_forgets_a_charge_just_when_so_many_days_have_passed",
+        ),
+    ),
+    Mutant(
+        name="a charge that has left its window leaves the lifetime too",
+        edits=(("ledger/account.py", "self.within.take(price, part)", "self.lifetime.take(price, part)"),),
+        tests=("tests/ledger/test_account.py",),
+    ),
+    Mutant(
+        name="the machine's clock may hurry",
+        edits=(("ledger/clock.py", "min(_wall(), self._wall + _steady() - self._steady)", "_wall()"),),
+        tests=("tests/ledger/test_clock.py",),
+    ),
+    Mutant(
+        name="the machine's clock may go back",
+        edits=(
+            (
+                "ledger/clock.py",
+                "max(self._last, min(_wall(), self._wall + _steady() - self._steady))",
+                "min(_wall(), self._wall + _steady() - self._steady)",
+            ),
+        ),
+        tests=("tests/ledger/test_clock.py",),
+    ),
+    Mutant(
+        name="the ledger's time goes back with its clock",
+        edits=(
+            ("ledger/readings.py", "max(self._at, self._clock(), 0 if replay is None else replay.at)", "self._clock()"),
+        ),
+        tests=("tests/ledger/test_model.py",),
+    ),
+    Mutant(
+        name="an entry may be of before the one before",
+        edits=(("ledger/replay.py", "if entry.at < self.at:", "if False:"),),
+        tests=("tests/ledger/test_verification.py::test_an_entry_of_before_the_one_before_it_is_followed_by_nobody",),
+    ),
+    Mutant(
+        name="what is abandoned is refunded",
+        edits=(
+            (
+                "ledger/replay.py",
+                "        del self.open_requests[entry.request]",
+                (
+                    "        del self.open_requests[entry.request]\n"
+                    "        if isinstance(entry, Abandoned):\n"
+                    "            self.accounts[entry.account].lifetime.outside = Amounts()"
+                ),
+            ),
+        ),
+        tests=("tests/ledger/test_rules.py::test_what_failed_under_a_key_stays_failed_and_charged",),
+    ),
+    Mutant(
+        name="who asks again is charged again",
+        edits=(
+            (
+                "ledger/rules.py",
+                "before, Reserved | Shared):\n        return _repeated(draft, before, entry)\n    prices",
+                "before, Reserved | Shared):\n        pass\n    prices",
+            ),
+        ),
+        tests=("tests/ledger/test_rules.py::test_who_asks_again_under_a_key_is_charged_once",),
+    ),
+    Mutant(
+        name="another body under the same key is taken for the same",
+        edits=(("ledger/rules.py", '"charge", "body", *', '"charge", *'),),
+        tests=("tests/ledger/test_rules.py::test_another_question_under_the_same_key_is_refused",),
+    ),
+    Mutant(
+        name="another part under the same key is taken for the same",
+        edits=(("ledger/rules.py", '("question", "part") if', '("question",) if'),),
+        tests=("tests/ledger/test_rules.py::test_another_question_under_the_same_key_is_refused",),
+    ),
+    Mutant(
+        name="what failed under a key is granted again",
+        edits=(("ledger/rules.py", "if draft.find(request_name(before.request)) is None:", "if False:"),),
+        tests=("tests/ledger/test_rules.py::test_what_failed_under_a_key_stays_failed_and_charged",),
+    ),
+    Mutant(
+        name="a shared answer is free",
+        edits=(
+            (
+                "ledger/replay.py",
+                "paid = () if source is None else self.state(source).path",
+                "paid = () if source is None else self.state(account).path",
+            ),
+        ),
+        tests=(
+            "tests/ledger/test_rules.py::test_a_shared_answer_is_charged_to_the_reader_and_not_again_to_those_above_both",
+        ),
+    ),
+    Mutant(
+        name="a closed account pays",
+        edits=(("ledger/replay.py", "if above.is_closed:", "if False:"),),
+        tests=("tests/ledger/test_rules.py::test_a_closed_account_grants_nothing_nor_does_any_below_it",),
+    ),
+    Mutant(
+        name="data under a new name has a budget of its own",
+        edits=(("ledger/rules.py", "known = replay.known_accounts(fingerprints)", "known = ()"),),
+        tests=(
+            "tests/ledger/test_rules.py::test_the_same_data_under_a_new_name_is_below_the_account_that_had_it_first",
+        ),
+    ),
+    Mutant(
+        name="snapshots are believed whoever wrote them",
+        edits=(("ledger/snapshots.py", "if not key.verifies(seal, _PURPOSE, text):", "if False:"),),
+        tests=("tests/ledger/test_follower.py::test_a_snapshot_of_another_key_is_refused",),
+    ),
+    Mutant(
+        name="a snapshot forgets what is in its windows",
+        edits=(("ledger/snapshots.py", "state.within.add(charged.price, charged.part)", "pass"),),
+        tests=("tests/ledger/test_snapshots.py::test_a_replay_comes_back_as_it_was",),
+    ),
+    Mutant(
+        name="pointers are believed whoever bent them",
+        edits=(
+            (
+                "ledger/pointers.py",
+                "if not key.verifies(pointer.seal, _PURPOSE, pointer.name, pointer.index, record.hash):",
+                "if False:",
+            ),
+        ),
+        tests=("tests/ledger/test_pointers.py::test_a_pointer_bent_to_another_record_is_refused",),
+    ),
+    Mutant(
+        name="a store that lost its end is followed from its new one",
+        edits=(("ledger/follower.py", "if not records or records[0].hash != replay.chain.head:", "if not records:"),),
+        tests=("tests/ledger/test_follower.py::test_a_store_whose_end_was_replaced_is_refused",),
+    ),
+    Mutant(
+        name="an interrupted replay is used",
+        edits=(
+            (
+                "ledger/follower.py",
+                "replay, self._replay = self._replay or self._from_snapshot(store), None",
+                "replay = self._replay = self._replay or self._from_snapshot(store)",
+            ),
+        ),
+        tests=("tests/ledger/test_follower.py::test_a_replay_that_was_interrupted_is_dropped",),
+    ),
+    Mutant(
+        name="what was decided counts although it was not kept",
+        edits=(("ledger/ledger.py", "self._follower.forget()", "pass"),),
+        tests=("tests/ledger/test_model.py",),
+    ),
+    Mutant(
+        name="a turn is decided on what this process knew before",
+        edits=(
+            (
+                "ledger/ledger.py",
+                "replay = self._follower.caught_up(turn)",
+                "replay = self._follower.replay or self._follower.caught_up(turn)",
+            ),
+        ),
+        tests=("tests/ledger/test_ledger.py",),
+    ),
+    Mutant(
+        name="a failed write is told to the first one only",
+        edits=(
+            (
+                "ledger/group.py",
+                "if job.error is None and failure is not None:",
+                "if job is jobs[0] and job.error is None and failure is not None:",
+            ),
+        ),
+        tests=(
+            "tests/ledger/test_group.py::test_a_failed_write_is_the_error_of_all_also_of_those_that_came_meanwhile",
+        ),
+    ),
+    Mutant(
+        name="an overspend verifies",
+        edits=(("ledger/verification.py", "            self.require_payable(entry)\n", ""),),
+        tests=("tests/ledger/test_verification.py::test_a_charge_that_was_never_to_be_granted_is_found_and_named",),
+    ),
+    Mutant(
+        name="a charge below its price verifies",
+        edits=(("ledger/verification.py", "if price > entry.charge.epsilon * _AS_GOOD_AS:", "if False:"),),
+        tests=("tests/ledger/test_verification.py::test_a_charge_that_was_never_to_be_granted_is_found_and_named",),
+    ),
+    Mutant(
+        name="an answer that nobody had is shared",
+        edits=(
+            (
+                "ledger/verification.py",
+                "if isinstance(paid, Shared) and self._answers.get((paid.source, entry.key)) != cost:",
+                "if False:",
+            ),
+        ),
+        tests=("tests/ledger/test_verification.py::test_a_charge_that_was_never_to_be_granted_is_found_and_named",),
+    ),
+    Mutant(
+        name="a lost pointer verifies",
+        edits=(
+            (
+                "ledger/verification.py",
+                "if pointer is None or pointer.index > record.index:",
+                "if pointer is None:\n                continue\n            if pointer.index > record.index:",
+            ),
+        ),
+        tests=("tests/ledger/test_verification.py::test_a_lost_pointer_is_found",),
+    ),
+    Mutant(
+        name="an older copy of a ledger is taken for the ledger",
+        edits=(
+            (
+                "ledger/ledger.py",
+                "        if noted is not None:\n            require_not_older",
+                "        if noted is not None and False:\n            require_not_older",
+            ),
+        ),
+        tests=("tests/ledger/test_locations.py",),
+    ),
+    Mutant(
+        name="a commit is not on the disk when it is acknowledged",
+        edits=(("ledger/sqlite_file.py", "PRAGMA synchronous = FULL", "PRAGMA synchronous = NORMAL"),),
+        tests=("tests/ledger/test_sqlite.py",),
+    ),
+    Mutant(
+        name="two threads have a turn at once",
+        edits=(
+            (
+                "ledger/turns.py",
+                "        with self._lock:\n            if self._is_taken:",
+                "        if True:\n            if self._is_taken:",
+            ),
+        ),
+        tests=("tests/ledger/test_memory.py",),
+    ),
+)
