@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from sfumato.errors import LedgerCorruptError, LedgerError, ParameterError
-from sfumato.ledger import checkpoints, drafts
+from sfumato.ledger import checkpoints, whole_files
 from sfumato.ledger.checkpoints import (
     Checkpoint,
     CheckpointFile,
@@ -208,7 +208,7 @@ def test_a_write_that_fails_leaves_the_last_one(file, tmp_path, monkeypatch):
     def fail(_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(drafts, "synced", fail)
+    monkeypatch.setattr(whole_files, "synced", fail)
     with pytest.raises(LedgerError, match="cannot be written"):
         file.write(noted(2))
     assert file.read(KEY) == noted(1)

@@ -6,8 +6,8 @@ from itertools import combinations
 import pytest
 
 from sfumato.errors import EntropyError, LedgerError, ParameterError
-from sfumato.ledger import drafts
 from sfumato.ledger import key as module
+from sfumato.ledger import whole_files
 from sfumato.ledger.key import LedgerKey, fresh_key, key_in
 
 KEY = LedgerKey(bytes(range(32)))
@@ -121,8 +121,8 @@ def test_a_key_that_another_process_made_meanwhile_is_taken(path, monkeypatch):
 
 def test_a_key_is_on_the_disk_before_it_has_its_name_and_its_name_before_it_is_returned(path, monkeypatch):
     steps = []
-    real, link = drafts.synced, os.link
-    for one in (drafts, module):
+    real, link = whole_files.synced, os.link
+    for one in (whole_files, module):
         monkeypatch.setattr(one, "synced", lambda what: steps.append(what.name) or real(what))
     monkeypatch.setattr(module.os, "link", lambda *names: steps.append("link") or link(*names))
     key_in(path, must_exist=False)

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Final, Self
 
 from sfumato.errors import LedgerCorruptError, LedgerError, ParameterError
-from sfumato.ledger.drafts import draft_of
 from sfumato.ledger.key import LedgerKey
 from sfumato.ledger.locks import locked
+from sfumato.ledger.whole_files import draft_of
 from sfumato.privacy.codec import Json
 
 VERSION: Final = 1

@@ -16,7 +16,7 @@ from typing import Final
 
 from sfumato.errors import LedgerError, ParameterError
 from sfumato.ledger.attachments import synced
-from sfumato.ledger.drafts import draft_of
+from sfumato.ledger.whole_files import draft_of
 from sfumato.noise.entropy import random_bytes
 
 _SIZE: Final = 32

@@ -9,7 +9,6 @@ from typing import Final, TypeAlias
 
 from sfumato.errors import LedgerCorruptError, LedgerError
 from sfumato.ledger.attachments import Attachment, Attachments, attachments_in
-from sfumato.ledger.drafts import draft_of
 from sfumato.ledger.entry import Committed, Entry
 from sfumato.ledger.journal import Chain
 from sfumato.ledger.key import LedgerKey, key_in
@@ -17,6 +16,7 @@ from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.locations import Place, open_ledger, place_of
 from sfumato.ledger.store import Batch, LedgerStore, Reading
 from sfumato.ledger.verification import StrictReplay
+from sfumato.ledger.whole_files import draft_of
 
 Heard: TypeAlias = Callable[[int], object]
 """Is told how many records were copied so far."""

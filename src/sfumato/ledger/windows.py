@@ -1,6 +1,6 @@
 """Windows: budgets that come back with time, and what they promise.
 
-A budget with a window bounds what is released in each window. All windows together are bounded by an account above
+A budget with a window bounds what is charged in each window. All windows together are bounded by an account above
 with a budget for life, or by nothing, which a label then says.
 """
 
@@ -31,8 +31,9 @@ class Period(StrEnum):
 class CalendarWindow:
     """The budget is for each calendar day, week (from Monday), month, quarter or year, in UTC.
 
-    **Guarantee**: what is released within one period is within the budget. Around the turn of two periods both
-    budgets may be spent in a short time; a `RollingWindow` has no such turn.
+    **Guarantee**: what is charged within one period is within the budget. Around the turn of two periods both budgets
+    may be spent in a short time; a `RollingWindow` has no such turn. An answer that got lost and is asked for again
+    under its key is given later than it was charged.
 
     Args:
         period: ``"day"``, ``"week"``, ``"month"``, ``"quarter"`` or ``"year"``.
@@ -76,7 +77,7 @@ class CalendarWindow:
 class RollingWindow:
     """The budget is for any so many days in a row.
 
-    **Guarantee**: what is released within any stretch of this length is within the budget.
+    **Guarantee**: what is charged within any stretch of this length is within the budget.
 
     Args:
         days: At least 1.

@@ -2,8 +2,8 @@ import stat
 
 import pytest
 
-from sfumato.ledger import drafts
-from sfumato.ledger.drafts import draft_of
+from sfumato.ledger import whole_files
+from sfumato.ledger.whole_files import draft_of
 
 
 def test_a_draft_is_whole_beside_its_file_and_its_owners_alone(tmp_path):
@@ -22,7 +22,7 @@ def test_a_draft_that_was_given_its_name_stays(tmp_path):
 
 def test_it_is_on_the_disk_before_it_can_be_given_a_name_and_the_name_afterwards(tmp_path, monkeypatch):
     synced = []
-    monkeypatch.setattr(drafts, "synced", synced.append)
+    monkeypatch.setattr(whole_files, "synced", synced.append)
     with draft_of(tmp_path / "note", b"content") as draft:
         assert synced == [draft]
     assert synced == [draft, tmp_path]
