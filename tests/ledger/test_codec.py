@@ -92,3 +92,10 @@ def test_an_endless_answer_is_refused():
 def test_what_is_no_entry_is_refused(text):
     with pytest.raises(ParameterError, match="entry"):
         decode_entry(text)
+
+
+@pytest.mark.parametrize("at", [-1, 253_402_300_800_000_000, 10**30])
+def test_a_time_of_which_no_calendar_knows_is_refused(at):
+    text = encode_entry(Committed(account="people", request="r", key="k", answer=1)).replace('"at":0', f'"at":{at}')
+    with pytest.raises(ParameterError):
+        decode_entry(text)

@@ -96,7 +96,7 @@ def test_a_key_with_a_flipped_digit_is_another_key_and_refused(place, path):
     key = path.with_name("ledger.db.key")
     text = key.read_text()
     key.write_text(("0" if text[7] != "0" else "1").join((text[:7], text[8:])))
-    with pytest.raises(LedgerError, match="another key"):
+    with pytest.raises(LedgerError, match="restore the key that belongs to it"):
         used(place)
 
 

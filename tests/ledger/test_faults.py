@@ -98,8 +98,9 @@ def test_a_disk_that_does_not_sync_refuses_all_who_wait_and_who_asks_again_pays_
             assert name == "LedgerError"
             assert "the disk failed; what was asked is refused and may count as spent" in text
         store._writer = real
-        assert charges(ledger) == (8 if is_kept else 0)
-        assert all(ask(ledger, key).is_repeated == is_kept for key in keys)
+        written = charges(ledger)  # who came while a batch failed is refused with it, and was not in it
+        assert (0 < written <= 8) if is_kept else (written == 0)
+        assert sum(ask(ledger, key).is_repeated for key in keys) == written
         assert charges(ledger) == 8
         ledger.verify()
 

@@ -153,3 +153,59 @@ def test_every_error_of_the_ledger_can_be_given_to_several():
     for failure in (ReservationError("r", "gone"), LedgerError("here", "failed")):
         first, (other,) = played(Disk(failure), lambda _: 1, [lambda _: 2])
         assert (str(first), first.__dict__) == (str(other), other.__dict__)
+
+
+class Interrupted(Group):
+    """Whose leader is interrupted once, where nothing has begun or all is done."""
+
+    is_first = True
+
+    def _interrupt(self):
+        if self.is_first:
+            self.is_first = False
+            raise KeyboardInterrupt
+
+
+class InterruptedAtFirst(Interrupted):
+    def _lead(self):
+        self._interrupt()
+        super()._lead()
+
+
+class InterruptedAtLast(Interrupted):
+    def _resign(self, failure):
+        self._interrupt()
+        super()._resign(failure)
+
+
+@pytest.mark.parametrize("interrupted", [InterruptedAtFirst, InterruptedAtLast])
+def test_a_leader_who_is_interrupted_anywhere_leaves_the_lead(interrupted):
+    def serve(take):
+        for job in take():
+            job.result = job.decide(None)
+
+    group = interrupted(serve)
+    with pytest.raises(KeyboardInterrupt):
+        group.do(lambda _: 1)
+    assert group._leader is None
+    assert group.do(lambda _: 2) == 2
+
+
+def test_who_was_taken_by_a_leader_that_is_gone_is_not_told_that_it_was_kept():
+    disk = Disk()
+    disk.group._resign = interrupted_once(disk.group._resign)
+    first, others = played(disk, lambda _: "first", [lambda _: "a"])
+    assert isinstance(first, KeyboardInterrupt)
+    assert others == ["a"]
+
+
+def interrupted_once(work):
+    calls = []
+
+    def interrupting(failure):
+        calls.append(failure)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        work(failure)
+
+    return interrupting

@@ -14,10 +14,12 @@ from sfumato.errors import (
     ReservationError,
     UnsupportedEventError,
 )
+from sfumato.ledger.checkpoints import CheckpointFile
 from sfumato.ledger.entry import Committed, Opened, Reserved
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.memory import MemoryStore
 from sfumato.ledger.replay import Replay
+from sfumato.ledger.reservations import Asked
 from sfumato.ledger.sqlite import SQLiteStore
 from sfumato.privacy.events import DiscreteLaplaceEvent, NonPrivateEvent, PureEvent
 from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, PureDP
@@ -372,3 +374,38 @@ def test_a_closed_ledger_grants_nothing(store):
         ledger.open_account(people())
     with pytest.raises(LedgerError):
         reserve(ledger)
+
+
+class Overtaken(CheckpointFile):
+    """A checkpoint: whenever somebody comes to read it, another process has just gone on and noted it."""
+
+    def __init__(self, path, other):
+        super().__init__(path)
+        self.other = other
+
+    def read(self, key):
+        reserve(self.other)
+        self.other.checkpoint()
+        return super().read(key)
+
+
+def test_a_ledger_that_others_write_on_while_it_is_opened_is_not_taken_for_an_older_one(store, tmp_path):
+    path = tmp_path / "noted"
+    first = Ledger(store, key=KEY, checkpoint=CheckpointFile(path))
+    first.open_account(people())
+    second = Ledger(store, key=KEY, checkpoint=Overtaken(path, first))
+    assert second.spent("people") == PureDP("0.1")
+
+
+def test_who_asks_again_under_a_key_is_not_charged_for_the_answer_that_somebody_else_got_meanwhile(store):
+    ledger = Ledger(store, key=KEY)
+    for name, parents in (("people", ()), ("people/ann", ("people",)), ("people/bob", ("people",))):
+        ledger.open_account(replace(people(), account=name, parents=parents))
+    tenth = {"event": PureEvent("0.1"), "charge": PureDP("0.1")}
+    under = Asked(principal="ann", idempotency_key="once", body="b")
+    first = ledger.reserve("people/ann", **tenth, question="q", asked=under)
+    ledger.commit(ledger.reserve("people/bob", **tenth, question="q"), key="k", answer=1)
+    assert ledger.share("people/ann", "k", **tenth, own=lambda answer, _: answer, asked=under) is None
+    again = ledger.reserve("people/ann", **tenth, question="q", asked=under)
+    assert (again.request, again.is_repeated) == (first.request, True)
+    assert ledger.spent("people/ann") == PureDP("0.1")

@@ -102,3 +102,11 @@ def test_an_older_copy_is_opened_by_whoever_says_so_and_by_nobody_else(tmp_path)
     with open_ledger(tmp_path / "ledger.db", ignoring_checkpoint=True) as ledger:
         assert ledger.accounts() == ("people",)
     assert (tmp_path / "ledger.db.checkpoint").read_bytes() == noted
+
+
+@pytest.mark.parametrize("scheme", ["postgresql+psycopg2", "POSTGRESQL", "mysql"])
+def test_an_address_of_no_known_kind_is_not_shown_as_it_may_hold_a_password(scheme):
+    with pytest.raises(ParameterError) as caught:
+        open_ledger(f"{scheme}://keeper:secret@db.example.org/books")
+    assert "secret" not in str(caught.value)
+    assert f"{scheme}://…" in str(caught.value)

@@ -267,5 +267,5 @@ class Programs(RuleBasedStateMachine):
 
 TestPrograms = Programs.TestCase
 TestPrograms.settings = settings(
-    max_examples=2000 if FULL else 200, stateful_step_count=60 if FULL else 30, deadline=None
+    max_examples=1000 if FULL else 120, stateful_step_count=60 if FULL else 30, deadline=None
 )

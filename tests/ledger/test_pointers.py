@@ -141,3 +141,11 @@ def test_other_words_make_other_names(one, other):
 def test_names_do_not_run_into_each_other():
     assert len({answer_name('a", "b', "c"), answer_name("a", 'b", "c'), answer_name("a b", "c")}) == 3
     assert asked_name("", "ann") != asked_name("ann", "")
+
+
+@pytest.mark.parametrize("name", [answer_name, first_name, asked_name])
+def test_a_name_is_as_short_as_a_database_needs_it_and_still_its_own(name):
+    long = "x" * 5_000
+    names = [name("people", long), name("people", long + "x"), name("x" * 5_000 + "y", "k")]
+    assert max(map(len, names)) <= 1_000
+    assert len(set(names)) == 3

@@ -29,7 +29,7 @@ from sfumato.ledger.follower import Follower
 from sfumato.ledger.windows import RollingWindow
 from sfumato.privacy.budgets import ZCDP
 from sfumato.privacy.events import DiscreteLaplaceEvent, GaussianEvent, NonPrivateEvent, PureEvent
-from sfumato.privacy.guarantees import NO_GUARANTEE, PureDP
+from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, PureDP
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE
 
 ASKED = reserved("r", principal="ann", idempotency_key="one", body="b")
@@ -308,3 +308,10 @@ def test_how_many_more_is_what_the_scarcest_account_above_can_pay(budgets, count
     if count is not None:
         with pytest.raises(BudgetExceededError):
             reserve(store, reserved("r", "ann"))
+
+
+def test_an_account_that_has_overrun_one_of_its_numbers_can_pay_no_more():
+    with_delta = reserved("r", "ann", **release("0.1", "1e-7"))
+    without = Rebudgeted(account="ann", budget=PureDP(1), reason="no δ any more")
+    store = of(account("ann", ApproxDP(1, "1e-6")), with_delta, without)
+    assert rules.questions_left(Follower(KEY).caught_up(store), "ann", **release("0.1"), at=NOON) == 0

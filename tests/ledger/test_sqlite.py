@@ -273,3 +273,30 @@ def test_names_with_odd_characters_are_names(tmp_path):
     with closing(SQLiteStore(tmp_path / name)) as store:
         filled(store, "one")
     assert sorted(file.name for file in tmp_path.iterdir()) == [name, f"{name}.queue", f"{name}.turn"]
+
+
+class Interrupting:
+    """A connection: an interruption comes just when a transaction has begun, once."""
+
+    def __init__(self, connection):
+        self.connection, self.is_first = connection, True
+
+    def execute(self, statement, *parameters):
+        found = self.connection.execute(statement, *parameters)
+        if statement == "BEGIN IMMEDIATE" and self.is_first:
+            self.is_first = False
+            raise KeyboardInterrupt
+        return found
+
+    def __getattr__(self, name):
+        return getattr(self.connection, name)
+
+
+def test_an_interruption_that_comes_with_the_turn_leaves_it_to_the_next(path):
+    with closing(SQLiteStore(path)) as store, closing(SQLiteStore(path)) as other:
+        store._writer = Interrupting(store._writer)
+        with pytest.raises(KeyboardInterrupt):
+            filled(store, "one")
+        filled(other, "one")
+        filled(store, "two")
+        assert texts(store) == ["one", "two"]

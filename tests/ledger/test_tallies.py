@@ -8,7 +8,7 @@ from tests.ledger.stories import amounts, ward
 from sfumato.accounting.adaptive.amounts import NOTHING
 from sfumato.errors import ParameterError
 from sfumato.ledger.entry import Part
-from sfumato.ledger.tallies import Tally
+from sfumato.ledger.tallies import PartitionTally, Tally
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE
 
 PRICES = st.builds(
@@ -124,3 +124,29 @@ def test_what_has_left_a_window_was_never_there(earlier, later):
         tally.take(price, part)
     for name in ("epsilon", "delta"):
         assert tally.total()[name] == filled(later).total()[name]
+
+
+@given(CHARGES, CHARGES, st.sampled_from([ADD_OR_REMOVE_ONE, REPLACE_ONE]))
+def test_what_is_taken_again_is_as_if_it_had_never_been_added(first, second, relation):
+    tally = filled([*first, *second], relation)
+    for price, part in first:
+        tally.take(price, part)
+    for name in ("epsilon", "delta"):
+        assert tally.total()[name] == expected(second, relation, name)
+
+
+@given(CHARGES)
+def test_a_tally_that_was_written_down_goes_on_with_the_same_total(charges):
+    tally = filled(charges)
+    again = Tally(tally.relation, tally.outside, tally.partitions)
+    for name in ("epsilon", "delta"):
+        assert again.total()[name] == tally.total()[name]
+
+
+def test_a_charge_looks_at_no_partition_but_its_own(monkeypatch):
+    tally = filled([(amounts(epsilon="0.1"), Part(partition=f"{number}", value="A")) for number in range(50)])
+    looked, total = [], PartitionTally.total
+    monkeypatch.setattr(PartitionTally, "total", lambda self, *found: looked.append(self) or total(self, *found))
+    tally.add(amounts(epsilon="0.1"), ward("A"))
+    assert tally.total()["epsilon"] == Fraction(51, 10)
+    assert len(looked) <= 4

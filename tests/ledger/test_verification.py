@@ -268,6 +268,27 @@ def test_an_old_ledger_has_its_answers_and_its_state_afterwards(answered):
     assert check(store).length == 5
 
 
+def test_of_two_who_index_a_ledger_at_once_the_second_finds_it_done(answered):
+    pointers, snapshot = dict(answered._kept.pointers), answered.snapshot()
+    indexed(answered, KEY)
+    assert (answered._kept.pointers, answered.snapshot()) == (pointers, snapshot)
+
+
+def test_a_ledger_that_lost_its_snapshot_alone_gets_another(answered):
+    whole, pointers = kept(answered), dict(answered._kept.pointers)
+    answered._kept.snapshot = None
+    with Ledger(answered, key=KEY) as ledger:
+        assert ledger.answer("people", "k") is not None
+        assert (answered._kept.pointers, answered.snapshot()) == (pointers, state(whole))
+
+
+def test_pointers_of_another_key_get_no_snapshot_of_this_one(answered):
+    answered._kept.snapshot = None
+    with pytest.raises(LedgerCorruptError, match="not written with the ledger's key"):
+        Ledger(answered, key=OTHER_KEY)
+    assert answered.snapshot() is None
+
+
 def test_an_old_ledger_whose_prices_were_others_opens_and_is_not_verified():
     store = bare(*FORGED["below the price"])
     with pytest.raises(LedgerCorruptError, match="must cover the event"):

@@ -28,6 +28,7 @@ from sfumato.privacy.neighbors import NeighboringRelation
 
 VERSION: Final = 2
 _ENTRIES: Final[dict[str, Callable[..., Entry]]] = {cls.__name__: cls for cls in get_args(Entry)}
+_YEAR_10000: Final = 253_402_300_800_000_000  # no calendar here goes on from there
 _OF_VERSION_1: Final = frozenset({"Opened", "Reserved", "Committed"})
 
 
@@ -106,8 +107,8 @@ def _text(value: object) -> str:
 
 
 def _time(value: object) -> int:
-    if type(value) is not int or value < 0:
-        raise ParameterError("at", "a time", "must be microseconds since 1970")
+    if type(value) is not int or not 0 <= value < _YEAR_10000:
+        raise ParameterError("at", "a time", "must be microseconds since 1970, of a year before 10000")
     return value
 
 

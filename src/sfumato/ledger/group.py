@@ -36,47 +36,56 @@ class Group:
         self._serve = serve
         self._changed = Condition()
         self._waiting: list[Job] = []
-        self._is_led = False
+        self._taken: list[Job] = []
+        self._leader: Job | None = None
 
     def do(self, decide: Callable[[Any], object]) -> object:
         """Decide, durably, and give back what was decided; or raise why not."""
         job = Job(decide)
-        with self._changed:
-            self._waiting.append(job)
-            self._changed.wait_for(lambda: job.is_done or not self._is_led)
-            leads = not job.is_done
-            self._is_led = self._is_led or leads
-        if leads:
-            self._lead()
+        try:
+            with self._changed:
+                self._waiting.append(job)
+                self._changed.wait_for(lambda: job.is_done or self._leader is None)
+                if not job.is_done:
+                    self._leader = job
+            if self._leader is job:
+                self._lead()
+        finally:
+            if self._leader is job:  # interrupted where nothing else was: nobody may wait for a leader who is gone
+                self._resign(_interrupted())
         if job.error is not None:
             raise job.error
         return job.result
 
     def _lead(self) -> None:
-        taken: list[Job] = []
-        failure: SfumatoError | None = LedgerError("of this process", _INTERRUPTED)
-
-        def take() -> list[Job]:
-            with self._changed:
-                new, self._waiting = self._waiting, []
-            taken.extend(new)
-            return new
-
+        failure: SfumatoError | None = _interrupted()
         try:
-            self._serve(take)
+            self._serve(self._take)
             failure = None
         except SfumatoError as error:
             failure = error
         finally:
             if failure is not None:
-                take()  # those that came meanwhile would only fail one by one
-            with self._changed:
-                _end(taken, failure)
-                self._is_led = False
-                self._changed.notify_all()
+                self._take()  # those that came meanwhile would only fail one by one
+            self._resign(failure)
+
+    def _take(self) -> list[Job]:
+        with self._changed:
+            self._taken.extend(self._waiting)
+            new, self._waiting = self._waiting, []
+        return new
+
+    def _resign(self, failure: SfumatoError | None) -> None:
+        """Let all who were taken know what came of it, and the next one lead."""
+        with self._changed:
+            _end([job for job in self._taken if not job.is_done], failure)
+            self._taken, self._leader = [], None
+            self._changed.notify_all()
 
 
-_INTERRUPTED = "was interrupted while it wrote; what was asked is refused and may count as spent"
+def _interrupted() -> LedgerError:
+    requirement = "was interrupted while it wrote; what was asked is refused and may count as spent"
+    return LedgerError("of this process", requirement)
 
 
 def _end(jobs: list[Job], failure: SfumatoError | None) -> None:

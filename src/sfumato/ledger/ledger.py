@@ -25,7 +25,7 @@ from sfumato.ledger.entry import (
 from sfumato.ledger.group import Group, Job
 from sfumato.ledger.key import LedgerKey, fresh_key
 from sfumato.ledger.measures import in_words
-from sfumato.ledger.pointers import answer_name, first_name
+from sfumato.ledger.pointers import answer_name, asked_name, first_name
 from sfumato.ledger.prices import admitted
 from sfumato.ledger.readings import Readings
 from sfumato.ledger.replay import Replay
@@ -105,8 +105,10 @@ class Ledger(Readings):
         self._group = Group(self._serve)
         self._has_written = False
         with self._exclusive():
+            # Read first: others may write on and note it, and what was noted earlier is there later.
+            noted = None if checkpoint is None else checkpoint.read(self._key)
             replay = self._follower.caught_up(store)
-            self._require_not_older(replay)
+            self._require_not_older(replay, noted)
             if replay.chain.length and store.snapshot() is None:
                 indexed(store, self._key)  # written by a version that had no pointers
 
@@ -236,7 +238,8 @@ class Ledger(Readings):
         """Give an account the answer that another one about the same data has under a key, and charge it.
 
         Accounts above both paid when it was made; those above this one alone pay now. Accounts are about the same data
-        if their names begin alike, up to the first slash. None if nobody has one, or this account has one by now.
+        if their names begin alike, up to the first slash. None if nobody has one, if this account has one by now, or if
+        something was charged under the key of the one who asks: then `reserve` has to say what became of it.
 
         Args:
             account: Who reads it and pays.
@@ -256,6 +259,8 @@ class Ledger(Readings):
         def decide(draft: Draft) -> Reservation | None:
             first = draft.find(first_name(account, key))
             if not isinstance(first, Committed) or draft.find(answer_name(account, key)) is not None:
+                return None
+            if asked.idempotency_key and draft.find(asked_name(asked.principal, asked.idempotency_key)) is not None:
                 return None
             entry = Shared(
                 account=account, source=first.account, request=request, event=event, charge=charge,
@@ -334,8 +339,7 @@ class Ledger(Readings):
             self._checkpoint.write(found)
         return found
 
-    def _require_not_older(self, replay: Replay) -> None:
-        noted = None if self._checkpoint is None else self._checkpoint.read(self._key)
+    def _require_not_older(self, replay: Replay, noted: Checkpoint | None) -> None:
         if noted is not None:
             require_not_older(noted, replay.chain.length, lambda index: self._store.read(index, limit=1)[0].hash)
 

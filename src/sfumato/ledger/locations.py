@@ -142,5 +142,6 @@ def _path(location: str | os.PathLike[str]) -> str:
     path = os.fspath(location).removeprefix(_SQLITE)
     if not path or path.startswith((":", "sqlite:")) or "://" in path:
         requirement = 'must be "memory:", "sqlite:///path" or the path of a file, or "postgresql://…"'
-        raise ParameterError("ledger", location, requirement)
+        scheme, is_address, _ = path.partition("://")
+        raise ParameterError("ledger", f"{scheme}://…" if is_address else location, requirement)  # maybe a password
     return path

@@ -6,6 +6,7 @@ index and hash: a record that somebody changed or put there, or a pointer bent t
 
 import json
 from collections.abc import Iterator
+from hashlib import sha256
 
 from sfumato.errors import LedgerCorruptError
 from sfumato.ledger.codec import decode_entry
@@ -16,6 +17,7 @@ from sfumato.ledger.replay import Replay
 from sfumato.ledger.store import Pointer, Reading
 
 _PURPOSE = "pointer"
+_LONGEST = 1_000  # a database finds no names of any length, and one that it cannot keep would fail its whole batch
 
 
 def answer_name(account: str, key: str) -> str:
@@ -80,4 +82,5 @@ def entry_at(store: Reading, pointer: Pointer, key: LedgerKey) -> Entry:
 
 
 def _name(kind: str, *parts: str) -> str:
-    return f"{kind} {json.dumps(parts)}"
+    text = f"{kind} {json.dumps(parts)}"
+    return text if len(text) <= _LONGEST else f"{kind} {sha256(text.encode()).hexdigest()}"

@@ -43,6 +43,7 @@ class Readings:
         self._lock = Lock()
         self._follower = Follower(key)
         self._at = 0
+        self._opened: dict[str, Opened] = {}
 
     @property
     def key(self) -> LedgerKey:
@@ -89,7 +90,11 @@ class Readings:
 
     def opened(self, account: str) -> Opened:
         """The facts with which an account was opened."""
-        return self._read(account, lambda state, _: state.opened)
+        self._require_same_process()
+        known = self._opened.get(account)  # without waiting for a turn: what is opened never changes
+        if known is None:
+            known = self._opened[account] = self._read(account, lambda state, _: state.opened)
+        return known
 
     def budget(self, account: str) -> Budget:
         """All that an account may spend, in all or in a window."""

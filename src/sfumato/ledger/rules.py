@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import lru_cache
 
-from sfumato.accounting.adaptive.amounts import Amounts
+from sfumato.accounting.adaptive.amounts import NOTHING, Amounts
 from sfumato.errors import LedgerError, ParameterError, ReservationError
 from sfumato.ledger.account import AccountState
 from sfumato.ledger.draft import Draft
@@ -80,6 +81,7 @@ def share(draft: Draft, entry: Shared, first: Committed, own: Callable[[Json, Re
     return reservation
 
 
+@lru_cache(maxsize=4096)
 def require_price(event: Event, charge: Charge, relation: NeighboringRelation) -> None:
     """Refuse a charge below the price of its event.
 
@@ -139,7 +141,7 @@ def questions_left(replay: Replay, account: str, event: Event, charge: Charge, a
     """How many more releases like one an account can pay, and all above it; None where nothing limits them."""
     prices = {price.account: price.amounts for price in replay.priced(account, event, charge)}
     in_epsilon = Amounts((("epsilon", charge.epsilon), ("delta", charge.delta)))
-    if any(payer.is_closed for payer in replay.payers(account)):
+    if any(payer.is_closed or not payer.fits(NOTHING, None, at) for payer in replay.payers(account)):
         return 0
     counts = (
         times_within(limits(payer.left(at)), prices.get(payer.opened.account, in_epsilon))

@@ -102,8 +102,8 @@ class SQLiteStore:
     @contextmanager
     def _transaction(self) -> Iterator[None]:
         self._require_same_file()  # which somebody may have replaced while this process waited
-        patiently(lambda: self._writer.execute("BEGIN IMMEDIATE"), self._path)
-        try:
+        try:  # from here on: an interruption that comes with the transaction must not leave it open
+            patiently(lambda: self._writer.execute("BEGIN IMMEDIATE"), self._path)
             yield
             patiently(lambda: self._writer.execute("COMMIT"), self._path)
         finally:

@@ -37,13 +37,15 @@ class Tally:
     relation: NeighboringRelation
     outside: Amounts = NOTHING
     partitions: dict[str, PartitionTally] = field(default_factory=dict)
+    _parted: Amounts = field(default=NOTHING, init=False)  # kept, because each session makes partitions of its own
+
+    def __post_init__(self) -> None:
+        for partition in self.partitions.values():
+            self._parted = self._parted.plus(partition.total(self.relation))
 
     def total(self) -> Amounts:
         """All of it."""
-        total = self.outside
-        for partition in self.partitions.values():
-            total = total.plus(partition.total(self.relation))
-        return total
+        return self.outside.plus(self._parted)
 
     def increase(self, price: Amounts, part: Part | None) -> Amounts:
         """What a price would add to the total: itself, or less in a part that another part outweighs."""
@@ -61,7 +63,9 @@ class Tally:
         if part is None:
             self.outside = self.outside.plus(price)
             return
+        increase = self.increase(price, part)
         partition = self.partitions.setdefault(part.partition, self._partition(part))
+        self._parted = self._parted.plus(increase)
         partition.sums[part.value] = partition.sums.get(part.value, NOTHING).plus(price)
 
     def take(self, price: Amounts, part: Part | None) -> None:
@@ -70,8 +74,10 @@ class Tally:
         if part is None:
             self.outside = self.outside.plus(less)
             return
-        sums = self.partitions[part.partition].sums
-        sums[part.value] = sums[part.value].plus(less)
+        partition = self.partitions[part.partition]
+        before = partition.total(self.relation)
+        partition.sums[part.value] = partition.sums[part.value].plus(less)
+        self._parted = self._parted.plus(before.left_of(partition.total(self.relation)))
 
     def _partition(self, part: Part) -> PartitionTally:
         known = self.partitions.get(part.partition) or PartitionTally(part.max_parts_per_unit)

@@ -122,13 +122,20 @@ def indexed(store: LedgerStore, key: LedgerKey) -> None:
     # Not a strict one: an old ledger is read for ever, also where its prices are not those of today.
     replay, pointers, taken = Replay(), list[Pointer](), set[str]()
 
-    def about(record: Record, entry: Entry) -> None:
-        for name in names_of(entry, replay):
-            if name not in taken:
-                taken.add(name)
-                pointers.append(pointer_to(record, name, key))
-
     with store.turn() as turn:
+        if turn.snapshot() is not None:
+            return  # another process was quicker
+
+        def about(record: Record, entry: Entry) -> None:
+            for name in names_of(entry, replay):
+                if name not in taken:
+                    taken.add(name)
+                    known = turn.find(name)
+                    if known is None:
+                        pointers.append(pointer_to(record, name, key))
+                    else:
+                        entry_at(turn, known, key)  # of a ledger that merely lost its snapshot
+
         follow(turn, replay, about)
         for start in range(0, len(pointers), _MANY):
             turn.append(Batch(pointers=tuple(pointers[start : start + _MANY])))

@@ -40,7 +40,7 @@ def exact(value: Number, name: str) -> Fraction:
             raise ParameterError(
                 name, "a number", f"must have a numerator and a denominator of at most {_MAX_BITS} bits"
             )
-        return Fraction(value)
+        return value if type(value) is Fraction else Fraction(value)
     text = float.__repr__(value) if isinstance(value, float) else str(value).strip()
     return _parse(text, value, name)
 

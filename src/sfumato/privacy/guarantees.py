@@ -11,6 +11,8 @@ from typing import Final, TypeAlias
 from sfumato.errors import ParameterError
 from sfumato.numeric.rationals import Number, decimal_text, nonnegative
 
+_ZERO: Final = Fraction(0)
+
 
 def _implies(strong: "Guarantee", weak: "Guarantee") -> bool:
     """Whether every mechanism with the first guarantee has the second."""
@@ -71,7 +73,7 @@ class PureDP:
     @property
     def delta(self) -> Fraction:
         """Always 0."""
-        return Fraction(0)
+        return _ZERO
 
     __add__, __le__, __lt__ = _added, _implies, _is_stronger
     __eq__, __hash__ = _equal, _hash

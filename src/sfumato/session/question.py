@@ -208,7 +208,7 @@ class Question:
         account = self.desk.account
         if idempotency_key is None:
             return Asked(principal=account)
-        if not idempotency_key:
+        if not isinstance(idempotency_key, str) or not idempotency_key:
             raise ParameterError("idempotency_key", idempotency_key, "must be text that is not empty")
         body = sha256(repr((prepared.key, self.text, prepared.part, confidence)).encode()).hexdigest()
         return Asked(principal=account, idempotency_key=idempotency_key, body=body)

@@ -54,6 +54,10 @@ NOTHING: Final = Amounts()
 
 def total(first: Amount, second: Amount) -> Amount:
     """The sum; an infinite float cannot be added to a rational that is larger than every float."""
+    if not second:
+        return first
+    if not first:
+        return second
     infinite = [number for number in (first, second) if _is_infinite(number)]
     return infinite[0] if infinite else first + second
 
