@@ -1,7 +1,8 @@
 """A view, and a table by another name, is known by the relations that its rows are stored in."""
 
+import psycopg
 import pytest
-from tests.engines.postgres_server import READER, server
+from tests.engines.postgres_server import HOST, OWNER, OWNER_PASSWORD, READER, server
 
 from sfumato.engines import postgres_identities
 from sfumato.engines.postgres_address import address_of
@@ -92,8 +93,13 @@ def test_a_name_without_a_schema_is_looked_for_where_the_role_looks():
 
 
 def test_a_table_of_another_database_is_another():
-    server().execute(f"CREATE DATABASE {OTHER_DATABASE} TEMPLATE postgres")
+    server().execute(f"CREATE DATABASE {OTHER_DATABASE}")
     try:
+        with psycopg.connect(
+            host=HOST, port=server().port, dbname=OTHER_DATABASE, user=OWNER, password=OWNER_PASSWORD, autocommit=True
+        ) as other:
+            for statement in ("CREATE SCHEMA kept", MADE[0], f"GRANT USAGE ON SCHEMA kept TO {READER}"):
+                other.execute(statement)
         assert of("public.pg_none", database=OTHER_DATABASE) == frozenset()
         found = of("kept.people", database=OTHER_DATABASE)
         assert len(found) == 2

@@ -169,3 +169,13 @@ def test_records_are_followed_page_by_page(store, monkeypatch, page):
 
 def test_an_empty_store_has_no_accounts():
     assert Follower(KEY).caught_up(MemoryStore()).accounts == {}
+
+
+def test_a_ledger_that_somebody_began_with_another_key_meanwhile_is_refused_every_time():
+    store, follower = MemoryStore(), Follower(OTHER_KEY)
+    follower.caught_up(store)
+    kept(store, *FIRST, with_snapshot=True)
+    for _ in range(2):
+        with pytest.raises(LedgerCorruptError, match="another key"):
+            follower.caught_up(store)
+    assert Follower(KEY).caught_up(store).chain.length == len(FIRST)

@@ -167,9 +167,9 @@ class Interrupted(Group):
 
 
 class InterruptedAtFirst(Interrupted):
-    def _lead(self):
+    def _lead(self, job):
         self._interrupt()
-        super()._lead()
+        super()._lead(job)
 
 
 class InterruptedAtLast(Interrupted):

@@ -313,3 +313,11 @@ def test_an_answer_says_whether_it_was_there_before():
         found = [answered(desk, prepared, asked=Asked(), keep=None) for _ in range(2)]
         assert [one.is_reused for one in found] == [False, True]
         assert found[0].answer == found[1].answer
+
+
+@pytest.mark.parametrize("key", [b"one", 1, ["one"]])
+def test_a_key_that_is_no_text_is_refused_before_anything_is_charged(key):
+    with census() as session:
+        with pytest.raises(ParameterError, match="idempotency_key"):
+            asked(session, 30, idempotency_key=key)
+        assert session.spent == sf.PureDP(0)

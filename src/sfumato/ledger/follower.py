@@ -31,11 +31,14 @@ class Follower:
         """The replay of all records that are there now.
 
         Raises:
-            LedgerCorruptError: A record does not follow, or what was there before is gone.
+            LedgerCorruptError: A record does not follow, what was there before is gone, or the key is not the ledger's.
         """
         # Taken out while it changes: whatever interrupts, a replay that is half done is dropped, never used.
         replay, self._replay = self._replay or self._from_snapshot(store), None
+        is_first = replay.chain.length == 0
         follow(store, replay)
+        if is_first and replay.chain.length and (snapshot := store.snapshot()) is not None:
+            decode_snapshot(snapshot, self._key)  # who began it meanwhile may have another key
         self._replay, self._known = replay, replay.chain
         return replay
 

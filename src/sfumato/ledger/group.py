@@ -5,7 +5,7 @@ So 32 threads that each want something durable wait for the disk about twice, no
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from threading import Condition
+from threading import Condition, Thread, current_thread, main_thread
 from typing import Any, TypeAlias
 
 from sfumato.errors import LedgerError, SfumatoError
@@ -19,6 +19,7 @@ class Job:
     result: object = None
     error: SfumatoError | None = None
     is_done: bool = False
+    is_leading: bool = False
 
 
 Serve: TypeAlias = Callable[[Callable[[], list[Job]]], None]
@@ -49,15 +50,19 @@ class Group:
                 if not job.is_done:
                     self._leader = job
             if self._leader is job:
-                self._lead()
+                _undisturbed(lambda: self._lead(job))
         finally:
-            if self._leader is job:  # interrupted where nothing else was: nobody may wait for a leader who is gone
+            if self._leader is job and not job.is_leading:  # interrupted: nobody may wait for a leader who is gone
                 self._resign(_interrupted())
         if job.error is not None:
             raise job.error
         return job.result
 
-    def _lead(self) -> None:
+    def _lead(self, job: Job) -> None:
+        with self._changed:
+            if self._leader is not job:
+                return
+            job.is_leading = True  # from here on whoever asked may be interrupted, and this goes on
         failure: SfumatoError | None = _interrupted()
         try:
             self._serve(self._take)
@@ -67,6 +72,7 @@ class Group:
         finally:
             if failure is not None:
                 self._take()  # those that came meanwhile would only fail one by one
+            job.is_leading = False
             self._resign(failure)
 
     def _take(self) -> list[Job]:
@@ -81,6 +87,29 @@ class Group:
             _end([job for job in self._taken if not job.is_done], failure)
             self._taken, self._leader = [], None
             self._changed.notify_all()
+
+
+def _undisturbed(work: Callable[[], None]) -> None:
+    """Work where no signal arrives, so that Ctrl-C never leaves locks and transactions half-way.
+
+    Python handles signals in the main thread, between any two steps of it.
+    """
+    if current_thread() is not main_thread():
+        work()
+        return
+    raised: list[BaseException] = []
+
+    def kept() -> None:
+        try:
+            work()
+        except BaseException as error:  # noqa: BLE001 # it is raised again where it was asked for
+            raised.append(error)
+
+    worker = Thread(target=kept, name="sfumato-ledger")
+    worker.start()
+    worker.join()
+    if raised:
+        raise raised[0]
 
 
 def _interrupted() -> LedgerError:

@@ -208,8 +208,7 @@ class Question:
         account = self.desk.account
         if idempotency_key is None:
             return Asked(principal=account)
-        if not isinstance(idempotency_key, str) or not idempotency_key:
-            raise ParameterError("idempotency_key", idempotency_key, "must be text that is not empty")
+        _require_text(idempotency_key)
         body = sha256(repr((prepared.key, self.text, prepared.part, confidence)).encode()).hexdigest()
         return Asked(principal=account, idempotency_key=idempotency_key, body=body)
 
@@ -261,6 +260,12 @@ def _checked(confidence: Number) -> Fraction:
     if not 0 < share < 1:
         raise ParameterError("confidence", confidence, "must lie between 0 and 1, such as 0.95")
     return share
+
+
+def _require_text(idempotency_key: object) -> None:
+    """Refuse a key that could not be written down, before anything is spent."""
+    if not isinstance(idempotency_key, str) or not idempotency_key:
+        raise ParameterError("idempotency_key", idempotency_key, "must be text that is not empty")
 
 
 def _checked_size(size: int | None) -> int | None:
