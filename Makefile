@@ -42,9 +42,10 @@ $(VENV)/.test: requirements/test.txt pyproject.toml $(VENV)/.uv
 demo: $(VENV)/.demo
 	$(BIN)/sfumato demo
 
+# Three processes on two cores: many tests wait for servers, for children that are killed, for seeded bugs to be noticed.
 test: lint
 	$(BIN)/python -m pytest -q -n 2 --doctest-modules src/sfumato
-	$(BIN)/python -m pytest -n 2 --dist worksteal --ignore tests/meta $(TESTS)
+	$(BIN)/python -m pytest -n 3 --dist worksteal --ignore tests/meta $(TESTS)
 
 quick: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m "not statistical and not mutation" $(TESTS)
