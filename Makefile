@@ -72,7 +72,7 @@ audit: $(VENV)/.test
 	  tests/engines/test_spark.py tests/accounting/test_laws.py
 
 soak: $(VENV)/.test
-	SFUMATO_FULL_SIZE=1 $(BIN)/python -m pytest -n 2 --dist worksteal tests/ledger
+	SFUMATO_FULL_SIZE=1 $(BIN)/python -m pytest -n 2 --dist worksteal tests/ledger tests/attacks_on_ledgers
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not statistical and not mutation" --hypothesis-profile=new $(TESTS)
 
 # Peers exclude each other, so each has an environment of its own; they are measured, never imported.
