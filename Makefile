@@ -69,7 +69,7 @@ format: $(VENV)/.test
 audit: $(VENV)/.test
 	SFUMATO_FULL_SIZE=1 $(BIN)/python -m pytest -n 2 -m "statistical or mutation" $(TESTS)
 	SFUMATO_FULL_SIZE=1 $(BIN)/python -m pytest -n 2 tests/query/test_stability.py tests/query/worked/test_worked_spark.py \
-	  tests/engines/test_spark.py tests/accounting/test_laws.py
+	  tests/engines/test_spark.py tests/accounting/test_laws.py tests/accounting/pld/test_accountant.py
 
 soak: $(VENV)/.test
 	SFUMATO_FULL_SIZE=1 $(BIN)/python -m pytest -n 2 --dist worksteal tests/ledger tests/attacks_on_ledgers

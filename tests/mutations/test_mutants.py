@@ -22,8 +22,8 @@ MODULES = (
     accounting, audit, engines, engines_elsewhere, engines_in_sql, house, ledgers, mechanisms, noise, plans, sessions,
 )  # fmt: skip
 MUTANTS = tuple(mutant for module in MODULES for mutant in module.MUTANTS)
-EACH = 1 if os.environ.get("SFUMATO_FULL_SIZE") else 12
-"""Elsewhere every twelfth one is tried, so that it is seen at once if none is found any more."""
+EACH = 1 if os.environ.get("SFUMATO_FULL_SIZE") else 24
+"""Elsewhere every 24th one is tried, so that it is seen at once if none is found any more."""
 
 
 @pytest.mark.mutation

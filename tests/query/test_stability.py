@@ -25,7 +25,7 @@ from tests.query.brute_force import (
 from sfumato.query.relations import Part, Source
 from sfumato.query.stability import moved_rows
 
-MORE = 6 if os.environ.get("SFUMATO_FULL_SIZE") else 1
+MORE = 12 if os.environ.get("SFUMATO_FULL_SIZE") else 1
 CHUNKS = 20
 """Trials come in so many chunks, which run on all cores."""
 
@@ -38,24 +38,24 @@ def trials(chunk, count):
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_no_unit_moves_a_measure_further_than_is_claimed_on_two_engines_which_agree(chunk):
-    for drawn in trials(chunk, 2_000):
+    for drawn in trials(chunk, 1_000):
         assert_same_within(drawn, "duckdb")
 
 
 @pytest.mark.parametrize("engine", ["duckdb in buckets", "duckdb" + PREPARED])
 def test_no_unit_moves_a_measure_further_on_duckdb_in_buckets_or_prepared_which_gives_the_same(engine):
-    for drawn in trials(1, 400):
+    for drawn in trials(1, 200):
         assert_same_within(drawn, engine)
 
 
 @pytest.mark.parametrize("chunk", range(2))
 def test_no_unit_moves_a_measure_further_on_polars_which_gives_the_same(chunk):
-    for drawn in trials(chunk, 2_000):
+    for drawn in trials(chunk, 1_000):
         assert_same_within(drawn, "polars")
 
 
 def test_no_unit_moves_a_measure_further_on_polars_with_its_own_hash():
-    for drawn in trials(3, 2_000):
+    for drawn in trials(3, 1_000):
         assert_all_within(drawn, "polars with its own hash")
 
 
@@ -85,7 +85,7 @@ def test_no_plan_that_hypothesis_finds_moves_a_measure_further(random):
 
 @pytest.mark.parametrize("chunk", range(2))
 def test_the_rows_of_a_unit_are_made_of_its_own_rows_alone(chunk):
-    for drawn in trials(chunk, 2_000):
+    for drawn in trials(chunk, 1_000):
         if drawn.policy.has_owners:
             tables, relation = tables_read(drawn.policy, drawn.statement), drawn.statement.rows
             found = rows_of_relation(relation, drawn.whole, salt=drawn.salt)
@@ -96,7 +96,7 @@ def test_the_rows_of_a_unit_are_made_of_its_own_rows_alone(chunk):
 
 @pytest.mark.parametrize("chunk", range(2))
 def test_no_row_that_is_a_unit_moves_more_rows_than_is_claimed(chunk):
-    for drawn in trials(chunk, 2_000):
+    for drawn in trials(chunk, 1_000):
         if not drawn.policy.has_owners:
             relation = drawn.statement.rows
             whole = rows_of_relation(relation, drawn.whole, salt=drawn.salt)
@@ -107,7 +107,7 @@ def test_no_row_that_is_a_unit_moves_more_rows_than_is_claimed(chunk):
 
 @pytest.mark.parametrize("chunk", range(2))
 def test_an_answer_is_the_sum_of_the_answers_to_each_unit_alone(chunk):
-    for drawn in trials(chunk, 2_000):
+    for drawn in trials(chunk, 1_000):
         if drawn.policy.has_owners and is_additive(drawn.statement):
             tables, total = tables_read(drawn.policy, drawn.statement), {}
             for unit in units_of(tables, drawn.whole):
@@ -117,7 +117,7 @@ def test_an_answer_is_the_sum_of_the_answers_to_each_unit_alone(chunk):
 
 @pytest.mark.parametrize("chunk", range(2))
 def test_a_unit_has_rows_in_at_most_so_many_parts(chunk):
-    for drawn in trials(chunk, 2_000):
+    for drawn in trials(chunk, 1_000):
         for table in (table for table in tables_read(drawn.policy, drawn.statement) if table.has_owners):
             for most in (1, 2):
                 assert max(parts_of_units(table, drawn, most).values(), default=0) <= most

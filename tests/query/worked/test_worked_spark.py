@@ -19,7 +19,7 @@ from tests.query.worked.test_worked_frames import (
 
 import sfumato as sf
 
-EACH = 1 if os.environ.get("SFUMATO_FULL_SIZE") else 8
+EACH = 1 if os.environ.get("SFUMATO_FULL_SIZE") else 16
 
 
 @cache
