@@ -8,9 +8,10 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from scipy.stats import beta, binom
+from scipy.stats import binom
 
-from sfumato.numeric.rounding import deflated, exp_up, float_up
+from sfumato.numeric.proportions import lower_limit, upper_limit
+from sfumato.numeric.rounding import exp_up, float_up
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,21 +69,8 @@ def epsilon_lower_bound(first: Count, second: Count, *, delta: Fraction, signifi
         [CP34]; [JUO20] for the use of both limits.
     """
     if delta == 0:
-        share = clopper_pearson_lower(Count(first.events, first.events + second.events), significance=significance)
+        share = lower_limit(first.events, first.events + second.events, significance=significance)
         return math.log(share) - math.log1p(-share) if share > 0 else -math.inf
-    low = clopper_pearson_lower(first, significance=significance / 2) - float_up(delta)
-    high = clopper_pearson_upper(second, significance=significance / 2)
+    low = lower_limit(first.events, first.runs, significance=significance / 2) - float_up(delta)
+    high = upper_limit(second.events, second.runs, significance=significance / 2)
     return math.log(low) - math.log(high) if low > 0 else -math.inf
-
-
-def clopper_pearson_lower(count: Count, *, significance: float) -> float:
-    """The smallest probability that gives so many events or more with a chance above `significance`."""
-    if count.events == 0:
-        return 0.0
-    return deflated(float(beta.ppf(significance, count.events, count.runs - count.events + 1)))
-
-
-def clopper_pearson_upper(count: Count, *, significance: float) -> float:
-    """The largest probability that gives so few events or fewer with a chance above `significance`."""
-    missed = Count(count.runs - count.events, count.runs)
-    return 1 - clopper_pearson_lower(missed, significance=significance)

@@ -4,6 +4,7 @@ Figures are made without pyplot, so nothing global changes and no window opens: 
 `save` it. matplotlib is the extra `plots`.
 """
 
+from sfumato.plots.attacks import success_curve
 from sfumato.plots.budgets import composition, group_privacy, survey_tradeoff
 from sfumato.plots.burn_down import burn_down
 from sfumato.plots.files import save
@@ -20,6 +21,7 @@ __all__ = [
     "privacy_profile",
     "risk",
     "save",
+    "success_curve",
     "survey_tradeoff",
     "trade_off",
 ]
