@@ -5,6 +5,9 @@ BIN    := $(VENV)/bin
 UV     := VIRTUAL_ENV=$(VENV) $(BIN)/uv
 TESTS  ?= tests
 
+# Hundreds of processes import the same modules: compiled once, whatever the environment asks of Python.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help demo test quick lint types house format audit soak peers bench docs matrix lock clean
 .DEFAULT_GOAL := help
 

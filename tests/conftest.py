@@ -3,6 +3,9 @@
 What decides whether a change may land tries the same examples each time; `make soak` looks for new ones.
 """
 
+import gc
+from collections.abc import Generator
+
 import pytest
 from hypothesis import Phase, settings
 from tests.ending import AT_END
@@ -11,6 +14,18 @@ settings.register_profile("same", deadline=None, derandomize=True)
 settings.register_profile("new", deadline=None)
 settings.register_profile("mutants", settings.get_profile("same"), phases=(Phase.explicit, Phase.generate))
 settings.load_profile("same")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is collected, tens of thousands of tests, stays to the end: no search for garbage looks through it again."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -19,7 +19,7 @@ from tests.audit.zoo import BROKEN_SPARSE_VECTORS, RIGHT, SEEDED, Specimen
 from sfumato.attacks.floating_point import precision_attack, support_attack, textbook_laplace_reaches
 
 SIZES = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000)
-TESTERS = ("split_search", "bits", "law")
+TESTERS = ("split_search", "bits", "hockey_stick", "law")
 
 
 def sizes_of_first_finds(specimen: Specimen, all_found: dict[int, list[Detection]]) -> list[str]:
@@ -37,13 +37,17 @@ def table(title: str, specimens: tuple[Specimen, ...]) -> None:
         start = time.perf_counter()
         found[n] = [detect(specimen, samples=n) for specimen in specimens]
         seconds[n] = time.perf_counter() - start
-    print(f"### {title}\n\n| mechanism | event search | regression on bits | law test |\n|---|---|---|---|")
+    print(
+        f"### {title}\n\n| mechanism | event search | regression on bits | hockey stick | law test |\n"
+        "|---|---|---|---|---|"
+    )
     for specimen in specimens:
         print(f"| {specimen.name} | {' | '.join(sizes_of_first_finds(specimen, found))} |")
     print(f"\n| found of {len(specimens)} with | {' | '.join(f'{n:,}' for n in SIZES)} |\n|{'---|' * (len(SIZES) + 1)}")
     rows = {
         "event search": [sum(d.split_search for d in found[n]) for n in SIZES],
         "regression on bits": [sum(d.bits for d in found[n]) for n in SIZES],
+        "hockey stick": [sum(d.hockey_stick for d in found[n]) for n in SIZES],
         "law test": [sum(d.law for d in found[n]) for n in SIZES],
         "event testers together": [sum(d.by_events for d in found[n]) for n in SIZES],
         "all together": [sum(d.found for d in found[n]) for n in SIZES],

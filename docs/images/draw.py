@@ -8,17 +8,25 @@ from pathlib import Path
 
 from sfumato.accounting.gaussian import analytic_stddev
 from sfumato.accounting.joint_gaussian import joint_stddevs
+from sfumato.attacks.outcome import curve
+from sfumato.attacks.reconstruction import accuracy_over, noisy_sums
+from sfumato.attacks.unicity import unicity_by_points, unicity_picture
+from sfumato.datasets.traces import traces
 from sfumato.mechanisms.laplace import Laplace
 from sfumato.plots import save
-from sfumato.plots.panels import BLUE, GREY, ORANGE, RED, legend, new_figure
+from sfumato.plots.panels import BLUE, GREEN, GREY, INK, ORANGE, PURPLE, RED, legend, new_figure, percent
 
 EPSILON, DELTA = Fraction(1), Fraction(1, 10**6)
 ANSWERS = (1, 2, 4, 6, 9, 12, 16, 25, 36, 49, 64)
 PEOPLE = 20_000
 RATIO = 0.75  # each further visit is made by so many of those who made the one before
 LIMITS = range(1, 31)
-MEASURED = Path(__file__).parent.parent / "explanation" / "scale.md"
+EXPLAINED = Path(__file__).parent.parent / "explanation"
+MEASURED = EXPLAINED / "scale.md"
 """Where the table of `benchmarks/engine/bench_scale.py` is."""
+ATTACKED = EXPLAINED / "attacks.md"
+"""Where the table of `benchmarks/attacks/bench_attacks.py` is."""
+SCALES = (0.5, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 
 
 def noise_of_several_answers(folder: Path) -> Path:
@@ -84,6 +92,42 @@ def costs(folder: Path) -> Path:
     return save(figure, folder / "cost_at_scale.png")
 
 
+def attacks_over_epsilon(folder: Path) -> Path:
+    """Right guesses of each attack over ε, as the table has them, but for the column that has hardly any noise."""
+    lines = [line for line in ATTACKED.read_text("utf-8").splitlines() if line.startswith("| ")]
+    (head, *rows) = ([cell.strip() for cell in line.split("|")[1:-2]] for line in lines[:8])
+    epsilons = [float(cell.removeprefix("ε = ")) for cell in head[1:]]
+    figure, (axes,) = new_figure("Right guesses of a fair coin, by what all answers cost", x_label="ε in all")
+    colors = (BLUE, ORANGE, GREEN, PURPLE, "#56B4E9", INK, RED)
+    for (name, *cells), color in zip(rows, colors, strict=True):
+        style = "--" if name.startswith("the most") else "-"
+        axes.plot(epsilons, [_share(cell) for cell in cells], color=color, linestyle=style, marker="o", label=name)
+    axes.set(xscale="log", ylim=(0.45, 1.02))
+    axes.yaxis.set_major_formatter(percent())
+    legend(axes, place="beside")
+    return save(figure, folder / "attacks_over_epsilon.png")
+
+
+def reconstruction_error(folder: Path) -> Path:
+    """Right bits over the scale of the noise in each of 512 sums about 128 people, four databases each."""
+    found = accuracy_over(SCALES, lambda secret, scale: noisy_sums(secret, scale=scale), databases=4)
+    figure = curve(found, x_label="scale of Laplace noise in each of 512 sums", title="Reconstruction of 128 bits")
+    return save(figure, folder / "reconstruction_error.png")
+
+
+def unicity(folder: Path) -> Path:
+    """People told apart by points of their traces, at four resolutions."""
+    widths = {"an antenna, an hour": 1, "4 antennas, 2 hours": 2, "16 antennas, 4 hours": 4}
+    resolutions = {name: {"x": width, "y": width, "hour": width} for name, width in widths.items()}
+    resolutions["a sixth of the city, half a day"] = {"x": 12, "y": 12, "hour": 12}
+    found = unicity_by_points(traces(PEOPLE), user="person", columns=["x", "y", "hour"], resolutions=resolutions)
+    return save(unicity_picture(found, title="Unicity of 20,000 made-up traces"), folder / "unicity.png")
+
+
+def _share(cell: str) -> float:
+    return float(cell.removesuffix("%")) / 100
+
+
 def _number(cell: str) -> int:
     return int("".join(filter(str.isdigit, cell)))
 
@@ -94,5 +138,7 @@ def _seconds(cell: str) -> float:
 
 if __name__ == "__main__":
     target = Path(*sys.argv[1:2]) if sys.argv[1:] else Path(__file__).parent
-    for picture in (noise_of_several_answers(target), errors_of_a_limit(target), costs(target)):
-        print(picture)  # noqa: T201 # it is a script
+    for draw in (
+        noise_of_several_answers, errors_of_a_limit, costs, attacks_over_epsilon, reconstruction_error, unicity,
+    ):  # fmt: skip
+        print(draw(target))  # noqa: T201 # it is a script

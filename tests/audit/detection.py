@@ -6,6 +6,7 @@ from tests.audit.zoo import Specimen
 
 from sfumato.audit.bits import BITS
 from sfumato.audit.findings import Verdict
+from sfumato.audit.hockey_stick import HOCKEY_STICK
 from sfumato.audit.laws import ALPHA, check_law
 from sfumato.audit.runs import run_on
 from sfumato.audit.split_search import SPLIT_SEARCH
@@ -18,11 +19,12 @@ class Detection:
     name: str
     split_search: bool
     bits: bool
+    hockey_stick: bool
     law: bool
 
     @property
     def by_events(self) -> bool:
-        return self.split_search or self.bits
+        return self.split_search or self.bits or self.hockey_stick
 
     @property
     def found(self) -> bool:
@@ -34,9 +36,15 @@ def detect(specimen: Specimen, *, samples: int) -> Detection:
     runs = run_on(specimen.neighbors, specimen.mechanism, samples=samples)
     violated = [
         tester(runs, claim=specimen.claim, significance=ALPHA).verdict is Verdict.PRIVACY_VIOLATION
-        for tester in (SPLIT_SEARCH, BITS)
+        for tester in (SPLIT_SEARCH, BITS, HOCKEY_STICK)
     ]
     miscalibrated = (
         specimen.law is not None and check_law(specimen.law, samples=samples).verdict is Verdict.CALIBRATION_BUG
     )
-    return Detection(name=specimen.name, split_search=violated[0], bits=violated[1], law=miscalibrated)
+    return Detection(
+        name=specimen.name,
+        split_search=violated[0],
+        bits=violated[1],
+        hockey_stick=violated[2],
+        law=miscalibrated,
+    )

@@ -78,7 +78,7 @@ def test_a_law_can_be_tested_without_pairs():
 
 def test_the_significance_is_shared_by_all_tests():
     report = audit(count, [ONE_MORE, ONE_MORE], epsilon=1, samples=200, significance=0.04)
-    assert [finding.significance for finding in (*report.events, *report.repeats)] == [0.04 / 6] * 6
+    assert [finding.significance for finding in (*report.events, *report.repeats)] == [0.04 / 8] * 8
 
 
 def test_delta_is_part_of_the_claim():

@@ -1,6 +1,7 @@
 """The regression finds float leaks that no threshold on values shows, and leaves grids alone."""
 
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
@@ -68,6 +69,14 @@ def test_the_finest_bit_agrees_with_exact_arithmetic():
         assert finest_bit(np.array([value])) == power
 
 
+VECTORS = RNG.normal(size=(2000, 6))
+
+
+@cache
+def trained():
+    return strongest_score(columns(VECTORS), columns(VECTORS + 0.5), claim=CLAIM)
+
+
 def scores(outputs, score):
     """What the threshold is compared with, read out of the event."""
     (look,) = (cell.cell_contents for cell in score.__closure__ if callable(cell.cell_contents))
@@ -76,11 +85,9 @@ def scores(outputs, score):
 
 @pytest.mark.parametrize("others", [0, 1, 2, 3, 7, 4991, 20_001])
 def test_the_score_of_an_output_does_not_depend_on_how_many_are_scored(others):
-    vectors = RNG.normal(size=(2000, 6))
-    suspicion = strongest_score(columns(vectors), columns(vectors + 0.5), claim=CLAIM)
-    one = vectors[0]
-    alone = scores([one], suspicion.event.happened)
-    assert scores([one] * (others + 1), suspicion.event.happened) == alone * (others + 1)
+    one = VECTORS[0]
+    alone = scores([one], trained().event.happened)
+    assert scores([one] * (others + 1), trained().event.happened) == alone * (others + 1)
 
 
 def test_the_smallest_spread_has_a_score():

@@ -22,8 +22,8 @@ def test_there_are_as_many_seeded_bugs_as_the_table_has_rows():
 @pytest.mark.statistical
 def test_most_seeded_bugs_are_found_with_ten_thousand_samples():
     found = [detect(specimen, samples=QUICK) for specimen in SEEDED]
-    assert sum(detection.by_events for detection in found) >= 12, "privacy violations, by event testers"
-    assert sum(detection.law for detection in found) >= 8, "calibration bugs, by law tests"
+    assert sum(detection.by_events for detection in found) >= 13, "privacy violations, by event testers"
+    assert sum(detection.law for detection in found) >= 9, "calibration bugs, by law tests"
     assert sum(detection.found for detection in found) >= 18
 
 
@@ -36,7 +36,8 @@ def test_a_right_mechanism_raises_no_alarm(specimen):
 @pytest.mark.statistical
 @pytest.mark.parametrize("specimen", BROKEN_SPARSE_VECTORS, ids=name)
 def test_every_broken_sparse_vector_is_found(specimen):
-    assert detect(specimen, samples=THOROUGH if FULL_SIZE else 150_000).by_events
+    enough = 150_000 if specimen.name.startswith("sparse vector 4") else 30_000
+    assert detect(specimen, samples=THOROUGH if FULL_SIZE else enough).by_events
 
 
 if FULL_SIZE:
@@ -44,6 +45,6 @@ if FULL_SIZE:
     @pytest.mark.statistical
     def test_nearly_all_seeded_bugs_are_found_with_many_samples():
         found = [detect(specimen, samples=THOROUGH) for specimen in SEEDED]
-        assert sum(detection.by_events for detection in found) >= 19, "privacy violations, by event testers"
+        assert sum(detection.by_events for detection in found) >= 21, "privacy violations, by event testers"
         assert sum(detection.law for detection in found) >= 10, "calibration bugs, by law tests"
-        assert sum(detection.found for detection in found) >= 20
+        assert sum(detection.found for detection in found) >= 22

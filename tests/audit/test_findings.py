@@ -1,8 +1,18 @@
 """Reports keep privacy violations and calibration bugs apart, and say that a pass proves nothing."""
 
 from dataclasses import replace
+from fractions import Fraction
 
-from sfumato.audit.findings import CAVEAT, AuditReport, EventFinding, LawFinding, RepeatFinding, Verdict
+from sfumato.audit.findings import (
+    CAVEAT,
+    AccountingFinding,
+    AuditReport,
+    EventFinding,
+    LawFinding,
+    RepeatFinding,
+    SensitivityFinding,
+    Verdict,
+)
 from sfumato.privacy.guarantees import ApproxDP
 
 QUIET = EventFinding(
@@ -72,3 +82,30 @@ def test_a_pass_shows_runs_the_largest_bound_and_what_was_not_read():
     report = AuditReport((QUIET, replace(QUIET, epsilon_lower_bound=0.95, unread=("column 7",))), (FITTING,), (FRESH,))
     for words in ("1 repetition test", "runs on each pair: 100", "ε ≥ 0.950", "not read: column 7"):
         assert words in str(report)
+
+
+def test_a_lower_bound_on_delta_above_the_claim_is_a_violation():
+    claimed = replace(QUIET, claim=ApproxDP(1, "0.25"), delta_lower_bound=0.25)
+    assert claimed.verdict is Verdict.NOTHING_FOUND
+    assert replace(claimed, delta_lower_bound=0.26).verdict is Verdict.PRIVACY_VIOLATION
+    assert "δ ≥ 2.6e-01" in str(replace(claimed, delta_lower_bound=0.26))
+
+
+def test_accountants_and_sensitivities_have_verdicts_of_their_own():
+    kept = AccountingFinding(accountant="ours", law="order", broken=(), checks=5)
+    broken = replace(kept, broken=("a", "b", "c", "d"))
+    exceeded = SensitivityFinding(
+        function="a sum", norm="l1", claimed=Fraction(1), largest=Fraction(7), pair="x", is_exceeded=True, checks=9
+    )
+    report = AuditReport((QUIET,), (), accounting=(kept, broken), sensitivities=(exceeded,))
+    assert (report.accounting_bugs, report.sensitivity_bugs) == ((broken,), (exceeded,))
+    assert report.violations == report.calibration_bugs == report.reproducible == ()
+    assert report.found == (exceeded, broken)
+    for words in (
+        "accounting bug (ours): order, broken 4 times: a; b; c; …",
+        "2 laws of an accountant",
+        "moves it by 7",
+    ):
+        assert words in str(report)
+    assert not AuditReport((), (), accounting=(kept,)).is_refuted
+    assert AuditReport((), (), sensitivities=(exceeded,)).is_refuted

@@ -151,3 +151,12 @@ def test_one_and_true_are_two_values():
 def test_a_unit_without_a_hash_is_refused():
     with pytest.raises(ParameterError, match="units without a hash"):
         Neighbors(database=({"id": [1]},), unit="id")
+
+
+def test_places_are_called_as_people_call_them():
+    found = [pair.description for pair in Neighbors(database=tuple(range(25))) if "removed" in pair.description]
+    assert found[0] == "the first unit is removed"
+    assert found[1:4] == [f"the {place} unit is removed" for place in ("2nd", "3rd", "4th")]
+    assert found[10:13] == [f"the {place}th unit is removed" for place in (11, 12, 13)]
+    assert found[20:23] == [f"the {place} unit is removed" for place in ("21st", "22nd", "23rd")]
+    assert found[-1] == "the last unit is removed"

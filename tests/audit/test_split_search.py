@@ -1,7 +1,10 @@
 """What the search saw is not what is tested, so that it may look for as many events as it likes."""
 
+from fractions import Fraction
+
 import numpy as np
 
+from sfumato.audit.bounds import Count, epsilon_lower_bound
 from sfumato.audit.columns import columns
 from sfumato.audit.events import Event, Suspicion
 from sfumato.audit.findings import Verdict
@@ -51,3 +54,48 @@ def test_a_finding_says_what_happened_how_often():
 
 def test_a_finding_says_what_was_not_read():
     assert finding_of(SPLIT_SEARCH, (np.zeros((9, 300)),) * 2, (np.zeros((9, 300)),) * 2).unread
+
+
+def counted(claim):
+    """Zeros among ones: 90 of 100 on the database and 10 of 100 on the neighbour, in both halves."""
+    here, there = np.repeat([0, 1], [900, 100]), np.repeat([0, 1], [100, 900])
+    runs = Runs(search=(columns(here), columns(there)), test=(columns(here), columns(there)), description="a pair")
+    return SPLIT_SEARCH(runs, claim=claim, significance=1e-6)
+
+
+def test_delta_is_part_of_the_test():
+    assert counted(ApproxDP(1, 0)).verdict is Verdict.PRIVACY_VIOLATION
+    assert counted(ApproxDP(1, "0.4")).verdict is Verdict.PRIVACY_VIOLATION
+    assert counted(ApproxDP(1, "0.65")).verdict is Verdict.NOTHING_FOUND
+
+
+def test_both_bounds_are_below_the_truth_and_near_it():
+    found = counted(ApproxDP(1, "0.1"))
+    assert 1.6 < found.epsilon_lower_bound < np.log(0.8 / 0.1)
+    assert 0.45 < found.delta_lower_bound < 0.9 - 0.1 * np.e
+
+
+def test_without_delta_the_conditional_test_decides():
+    found = counted(ApproxDP(1, 0))
+    bound = epsilon_lower_bound(Count(900, 1000), Count(100, 1000), delta=Fraction(0), significance=1e-6)
+    assert found.epsilon_lower_bound == bound
+
+
+def test_what_was_staked_comes_from_the_search():
+    """Stakes that the test chose itself would refute true claims: here the search saw nothing worth a bet."""
+    same, here, there = np.repeat([0, 1], [500, 500]), np.repeat([0, 1], [900, 100]), np.repeat([0, 1], [100, 900])
+    tested = tuple(map(columns, (here, there)))
+    runs = Runs(search=(columns(same), columns(same)), test=tested, description="a pair")
+    claim = ApproxDP(1, "0.1")
+    assert SPLIT_SEARCH(runs, claim=claim, significance=1e-6).delta_lower_bound < counted(claim).delta_lower_bound
+
+
+def test_an_event_that_is_likelier_on_the_neighbor_is_tested_that_way_round():
+    def search(first, second, *, claim):
+        assert (len(first), len(second), claim) == (100, 100, CLAIM)
+        return Suspicion(1.0, Event("a one", lambda outputs: outputs.number("the answer") == 1), True)
+
+    zeros, ones = np.zeros(100), np.ones(100)
+    found = finding_of(SplitTester("spy", search), (zeros, ones), (zeros, ones))
+    assert found.verdict is Verdict.PRIVACY_VIOLATION
+    assert "0 of 100 on the database, 100 of 100 on its neighbor" in found.event

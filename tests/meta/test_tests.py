@@ -15,6 +15,8 @@ WITHOUT = {
 OF_NO_PACKAGE = {
     "attacks_on_ledgers": "adversaries who want more than their budget, and what they may break",
     "attacks_on_questions": "adversaries who ask whole sessions and know no module",
+    "attacks_through_curators": "the attacks, against whole sessions",
+    "audits_of_everything": "audits of all that releases anything",
     "examples": "the scripts in examples/",
     "meta": "the project itself",
     "mutations": "the suite itself",

@@ -5,7 +5,13 @@ from tests.mutations.mutants import Mutant
 MUTANTS = (
     Mutant(
         name="an audit tests on the half it searched",
-        edits=(("audit/split_search.py", "for outputs in runs.test)", "for outputs in runs.search)"),),
+        edits=(
+            (
+                "audit/split_search.py",
+                "for half in (runs.search, runs.test))",
+                "for half in (runs.search, runs.search))",
+            ),
+        ),
         tests=("tests/audit/test_split_search.py",),
     ),
     Mutant(
@@ -70,5 +76,159 @@ MUTANTS = (
         name="an attack runs where it could find nothing",
         edits=(("attacks/floating_point.py", "epsilon=claimed) > samples:", "epsilon=claimed) < 0:"),),
         tests=("tests/attacks/test_floating_point.py::test_too_few_samples_to_find_anything_are_refused",),
+    ),
+    Mutant(
+        name="bets against a claim ignore δ",
+        edits=(
+            (
+                "audit/bets.py",
+                "return 1 - paid, -paid, paid - deltas - factors, paid - deltas",
+                "return 1 - paid, -paid, paid - factors, paid",
+            ),
+        ),
+        tests=("tests/audit/test_bets.py",),
+    ),
+    Mutant(
+        name="bets pay less than e^ε on the other side",
+        edits=(("audit/bets.py", "paid - deltas - factors,", "paid - deltas - 0.8 * factors,"),),
+        tests=("tests/audit/test_bets.py",),
+    ),
+    Mutant(
+        name="the bets are chosen on the half that is tested",
+        edits=(("audit/split_search.py", "bettor = Bettor(*seen)", "bettor = Bettor(*tested)"),),
+        tests=("tests/audit/test_split_search.py",),
+    ),
+    Mutant(
+        name="an audit swaps the sides of its event",
+        edits=(
+            (
+                "audit/split_search.py",
+                "return (second, first) if suspicion.likelier_on_second",
+                "return (first, second) if suspicion.likelier_on_second",
+            ),
+        ),
+        tests=("tests/audit/test_split_search.py",),
+    ),
+    Mutant(
+        name="a lower bound on ε skips a claim that holds",
+        edits=(("audit/bets.py", "else int(np.argmin(refuted))", "else int(refuted.sum())"),),
+        tests=("tests/audit/test_bets.py",),
+    ),
+    Mutant(
+        name="the audit takes δ = 0 whatever was claimed",
+        edits=(("audit/split_search.py", "if claim.delta == 0:", "if claim.delta >= 0:"),),
+        tests=("tests/audit/test_split_search.py",),
+    ),
+    Mutant(
+        name="a finding looks at ε alone",
+        edits=(("audit/findings.py", " or self.delta_lower_bound > self.claim.delta", ""),),
+        tests=("tests/audit/test_findings.py",),
+    ),
+    Mutant(
+        name="unions of cells are taken in order, not by their likelihood ratios",
+        edits=(
+            (
+                "audit/events.py",
+                'np.argsort(sign * np.log((there + 1) / (here + 1)), kind="stable")',
+                "np.arange(len(here))[::sign]",
+            ),
+        ),
+        tests=("tests/audit/test_hockey_stick.py",),
+    ),
+    Mutant(
+        name="missing numbers fall into the last cell",
+        edits=(
+            ("audit/hockey_stick.py", "found[np.isnan(values)] = len(ends) + 1", "found[np.isnan(values)] = len(ends)"),
+        ),
+        tests=("tests/audit/test_hockey_stick.py",),
+    ),
+    Mutant(
+        name="the truth of composed Gaussian noise forgets the count",
+        edits=(
+            (
+                "audit/truths.py",
+                "case GaussianEvent(noise):\n            return _gaussian(math.sqrt(count) / float(noise))",
+                "case GaussianEvent(noise):\n            return _gaussian(1 / float(noise))",
+            ),
+        ),
+        tests=("tests/audit/test_truths.py",),
+    ),
+    Mutant(
+        name="optimal composition leaves δ out",
+        edits=(
+            (
+                "audit/truths.py",
+                "_optimal(float(epsilon), float(delta), count)",
+                "_optimal(float(epsilon), 0.0, count)",
+            ),
+        ),
+        tests=("tests/audit/test_truths.py", "tests/audit/test_accountant_laws.py"),
+    ),
+    Mutant(
+        name="a count is compared with itself",
+        edits=(("audit/accountant_laws.py", "((SelfComposedEvent(event, count), 1),)", "((event, count),)"),),
+        tests=("tests/audit/test_accountant_laws.py",),
+    ),
+    Mutant(
+        name="costs below the truth pass",
+        edits=(("audit/accountant_laws.py", "if said < truth * (1 - _ROUNDING) - _FINER:", "if said < 0:"),),
+        tests=("tests/audit/test_accountant_laws.py",),
+    ),
+    Mutant(
+        name="an ε below the truth passes",
+        edits=(("audit/accountant_laws.py", "> delta + _FINER * delta:", "> 1:"),),
+        tests=("tests/audit/test_accountant_laws.py",),
+    ),
+    Mutant(
+        name="an accountant that fails is said to keep the law",
+        edits=(
+            (
+                "audit/accountants.py",
+                'unchecked[f"{type(error).__name__}: {error}"] = None\n            continue',
+                "counterexample = None",
+            ),
+        ),
+        tests=("tests/audit/test_accountants.py::test_what_has_no_price_or_fails_is_listed_and_breaks_nothing",),
+    ),
+    Mutant(
+        name="a sensitivity is compared in floats",
+        edits=(("audit/noiseless.py", "worst > (limit**2 if", "float(worst) > (float(limit) ** 2 if"),),
+        tests=("tests/audit/test_noiseless.py",),
+    ),
+    Mutant(
+        name="an l2 distance is compared without its square",
+        edits=(("audit/noiseless.py", '(limit**2 if norm == "l2" else limit)', "limit"),),
+        tests=("tests/audit/test_noiseless.py",),
+    ),
+    Mutant(
+        name="what is no number has not moved",
+        edits=(("audit/noiseless.py", "size = math.inf if moved is None", "size = Fraction(0) if moved is None"),),
+        tests=("tests/audit/test_noiseless.py",),
+    ),
+    Mutant(
+        name="only the last pair of neighbours is compared",
+        edits=(("audit/noiseless.py", "if size > worst:", "if True:"),),
+        tests=("tests/audit/test_noiseless.py",),
+    ),
+    Mutant(
+        name="a page believes what outputs say",
+        edits=(("audit/page.py", "autoescape=True", "autoescape=False"),),
+        tests=("tests/audit/test_page.py",),
+    ),
+    Mutant(
+        name="a page of a pass does not say that it proves nothing",
+        edits=(("audit/page.py", "if lines else [CAVEAT]", "if lines else []"),),
+        tests=("tests/audit/test_page.py",),
+    ),
+    Mutant(
+        name="a page calls a calibration bug a refuted claim",
+        edits=(
+            (
+                "audit/page.py",
+                'outputs on two neighbors contradict it.": report.violations',
+                'outputs on two neighbors contradict it.": report.found',
+            ),
+        ),
+        tests=("tests/audit/test_page.py",),
     ),
 )

@@ -6,6 +6,8 @@ import pytest
 from tests.mutations import (
     accounting,
     audit,
+    audited,
+    canaries,
     engines,
     engines_elsewhere,
     engines_in_sql,
@@ -19,7 +21,8 @@ from tests.mutations import (
 from tests.mutations.mutants import ROOT, Mutant, run_suite
 
 MODULES = (
-    accounting, audit, engines, engines_elsewhere, engines_in_sql, house, ledgers, mechanisms, noise, plans, sessions,
+    accounting, audit, audited, canaries, engines, engines_elsewhere, engines_in_sql, house, ledgers, mechanisms, noise,
+    plans, sessions,
 )  # fmt: skip
 MUTANTS = tuple(mutant for module in MODULES for mutant in module.MUTANTS)
 EACH = 1 if os.environ.get("SFUMATO_FULL_SIZE") else 24

@@ -7,7 +7,7 @@ the rows that its rows own and that nobody else's rows own. A row that several u
 from collections import Counter
 from dataclasses import dataclass
 from functools import partial
-from itertools import combinations
+from itertools import combinations, product
 from operator import add
 
 from tests.engines import postgres_tables
@@ -177,9 +177,15 @@ def moves(first, second, index):
 
 def assert_within(statement, first, second, relation, name=""):
     """No measure moves further than its sensitivity says in L1, L2 or number of coordinates."""
-    for index, measure in enumerate(statement.measures):
-        claim, moved = sensitivity(statement, measure, neighboring_relation=relation), moves(first, second, index)
-        shown = name, relation, measure, claim, moved
+    assert_pairs_within(statement, [(first, second)], relation, name)
+
+
+def assert_pairs_within(statement, pairs, relation, name=""):
+    """The same of several pairs of answers, with what is claimed of all of them."""
+    claims = [sensitivity(statement, measure, neighboring_relation=relation) for measure in statement.measures]
+    for (first, second), (index, claim) in product(pairs, enumerate(claims)):
+        moved = moves(first, second, index)
+        shown = name, relation, statement.measures[index], claim, moved
         assert sum(moved) <= claim.l1, shown
         assert sum(step * step for step in moved) <= claim.l2**2, shown
         assert len(moved) <= claim.l0, shown
@@ -193,10 +199,8 @@ def assert_all_within(drawn, engine="reference"):
 def assert_claims(drawn, answers):
     """What was found in the whole database, and in each of the lesser ones, is as near as is claimed."""
     whole, *lesser = answers
-    for found in lesser:
-        assert_within(drawn.statement, whole, found, ADD_OR_REMOVE_ONE, drawn.name)
-    for first, second in combinations(lesser, 2):
-        assert_within(drawn.statement, first, second, REPLACE_ONE, drawn.name)
+    assert_pairs_within(drawn.statement, [(whole, found) for found in lesser], ADD_OR_REMOVE_ONE, drawn.name)
+    assert_pairs_within(drawn.statement, list(combinations(lesser, 2)), REPLACE_ONE, drawn.name)
 
 
 def assert_same_within(drawn, engine):

@@ -3,22 +3,84 @@
 Each attack takes a callable that answers, whatever stands behind it, and gives an `Outcome`.
 """
 
+from sfumato.attacks.anonymity import distinct_diversity, entropy_diversity, k_anonymity, t_closeness, uniqueness
+from sfumato.attacks.attribute import attribute_from_model, attribute_from_sums, largest_inference
+from sfumato.attacks.averaging import averaging
+from sfumato.attacks.coin_game import Game, Rates, play
+from sfumato.attacks.differencing import MeanOf, difference_of_means, differencing, value_inference
 from sfumato.attacks.floating_point import (
     Distinction,
     precision_attack,
     support_attack,
     textbook_laplace_reaches,
 )
+from sfumato.attacks.generalization import Disclosure, Generalized, generalize, homogeneity, intersection
 from sfumato.attacks.limits import largest_advantage, largest_success
+from sfumato.attacks.linkage import linkage
+from sfumato.attacks.membership import Membership, Roc, homer, likelihood_ratio, membership, tracing
+from sfumato.attacks.model_membership import likelihood_ratio_attack, loss_threshold
 from sfumato.attacks.outcome import Outcome, curve
+from sfumato.attacks.reconstruction import Reconstruction, accuracy_over, reconstruct
+from sfumato.attacks.search_logs import vanity_search
+from sfumato.attacks.sparse_linkage import Known, Scoreboard, sparse_linkage
+from sfumato.attacks.timing import Timing, timing
+from sfumato.attacks.tracker import find_tracker, general_tracker, individual_tracker, refuses_small_sets, tracking
+from sfumato.attacks.unicity import unicity, unicity_by_points, unicity_picture
 
 __all__ = [
+    "Disclosure",
     "Distinction",
+    "Game",
+    "Generalized",
+    "Known",
+    "MeanOf",
+    "Membership",
     "Outcome",
+    "Rates",
+    "Reconstruction",
+    "Roc",
+    "Scoreboard",
+    "Timing",
+    "accuracy_over",
+    "attribute_from_model",
+    "attribute_from_sums",
+    "averaging",
     "curve",
+    "difference_of_means",
+    "differencing",
+    "distinct_diversity",
+    "entropy_diversity",
+    "find_tracker",
+    "general_tracker",
+    "generalize",
+    "homer",
+    "homogeneity",
+    "individual_tracker",
+    "intersection",
+    "k_anonymity",
     "largest_advantage",
+    "largest_inference",
     "largest_success",
+    "likelihood_ratio",
+    "likelihood_ratio_attack",
+    "linkage",
+    "loss_threshold",
+    "membership",
+    "play",
     "precision_attack",
+    "reconstruct",
+    "refuses_small_sets",
+    "sparse_linkage",
     "support_attack",
+    "t_closeness",
     "textbook_laplace_reaches",
+    "timing",
+    "tracing",
+    "tracking",
+    "unicity",
+    "unicity_by_points",
+    "unicity_picture",
+    "uniqueness",
+    "value_inference",
+    "vanity_search",
 ]

@@ -5,6 +5,7 @@ from typing import Final
 
 from sfumato.audit.bits import BITS
 from sfumato.audit.findings import AuditReport
+from sfumato.audit.hockey_stick import HOCKEY_STICK
 from sfumato.audit.laws import ALPHA, DeclaredLaw, check_law
 from sfumato.audit.repeats import check_repeats
 from sfumato.audit.roles import Mechanism, NeighborPair, Tester
@@ -14,7 +15,7 @@ from sfumato.errors import ParameterError
 from sfumato.numeric.rationals import Number
 from sfumato.privacy.guarantees import ApproxDP
 
-TESTERS: Final[tuple[Tester, ...]] = (SPLIT_SEARCH, BITS)
+TESTERS: Final[tuple[Tester, ...]] = (SPLIT_SEARCH, BITS, HOCKEY_STICK)
 _FEWEST_SAMPLES: Final = 100
 
 

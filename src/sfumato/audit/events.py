@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
+from sfumato.audit.bets import growth
 from sfumato.audit.columns import Column, Columns
 from sfumato.audit.reading import UNREAD
 from sfumato.numeric.rounding import exp_up
@@ -129,12 +130,27 @@ def _on_text(name: str, first: list[str], second: list[str], claim: ApproxDP) ->
     if not labels:
         return
     here, there = (np.array([counted[text] for text in labels]) for counted in times)
+    yield from strongest_unions(
+        lambda chosen: _one_of(name, [labels[i] for i in chosen]), here, there, runs=len(first), claim=claim
+    )
+
+
+def strongest_unions(
+    event: Callable[[list[int]], Event], here: Counts, there: Counts, *, runs: int, claim: ApproxDP
+) -> Iterator[Suspicion]:
+    """Of parts that lie apart, the best union of those that are most one-sided, once for each side.
+
+    Args:
+        event: The union of parts with these numbers.
+        here: How often the output lay in each part on one database.
+        there: On its neighbour.
+        runs: On each of them.
+        claim: As for `strongest_event`.
+    """
     for sign in (1, -1):
         order = np.argsort(sign * np.log((there + 1) / (here + 1)), kind="stable")
-        ordered = [labels[i] for i in order]
-        yield _strongest(
-            _prefix(name, ordered), here[order].cumsum(), there[order].cumsum(), runs=len(first), claim=claim
-        )
+        first_parts = _first_parts(event, order)
+        yield _strongest(first_parts, here[order].cumsum(), there[order].cumsum(), runs=runs, claim=claim)
 
 
 def _tally(first: Column, second: Column) -> tuple[Column, Counts, Counts]:
@@ -154,17 +170,14 @@ def _strongest(event: Callable[[int], Event], here: Counts, there: Counts, *, ru
 
 
 def _strength(likelier: Counts, other: Counts, runs: int, claim: ApproxDP) -> NDArray[np.float64]:
-    """About −ln of the chance of such counts under the claim, or 0 where they agree with it."""
+    """About −ln of what the test would say of such counts, or 0 where they agree with the claim."""
     factor = min(exp_up(claim.epsilon), _LARGEST_FACTOR)
     if claim.delta == 0:  # Chernoff's exponent of the conditional binomial test
         total, share = likelier + other, factor / (1 + factor)
         exponent = xlogy(likelier, likelier / np.maximum(total * share, 1e-300))
         exponent += xlogy(other, other / np.maximum(total * (1 - share), 1e-300))
         return np.where(likelier > total * share, exponent, 0.0)
-    p, q = likelier / runs, other / runs
-    excess = p - factor * q - float(claim.delta)
-    variance = (p * (1 - p) + 1 / runs + factor**2 * (q * (1 - q) + 1 / runs)) / runs
-    return np.where(excess > 0, excess**2 / (2 * variance), 0.0)
+    return growth(likelier, other, runs=runs, factor=factor, delta=float(claim.delta))
 
 
 def _at_most(name: str, look: Look, bound: float) -> Event:
@@ -179,8 +192,8 @@ def _equal(name: str, look: Look, value: float) -> Event:
     return Event(f"{name} = {value!s}", lambda columns: look(columns) == value)
 
 
-def _prefix(name: str, ordered: list[str]) -> Callable[[int], Event]:
-    return lambda last: _one_of(name, ordered[: last + 1])
+def _first_parts(event: Callable[[list[int]], Event], order: Counts) -> Callable[[int], Event]:
+    return lambda last: event(order[: last + 1].tolist())
 
 
 def _one_of(name: str, labels: list[str]) -> Event:

@@ -182,4 +182,8 @@ def _text(value: Any) -> str:
 
 
 def _ordinal(i: int, count: int) -> str:
-    return "first" if i == 0 else "last" if i == count - 1 else f"{i + 1}th"
+    if i in (0, count - 1):
+        return "first" if i == 0 else "last"
+    place = i + 1
+    teen = 10 < place % 100 < 20  # noqa: PLR2004 # 11th, 12th, 13th
+    return f"{place}{'th' if teen else {1: 'st', 2: 'nd', 3: 'rd'}.get(place % 10, 'th')}"

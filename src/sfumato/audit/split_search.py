@@ -5,6 +5,7 @@ from typing import Final, Protocol
 
 import numpy as np
 
+from sfumato.audit.bets import Bettor
 from sfumato.audit.bounds import Count, epsilon_lower_bound
 from sfumato.audit.columns import Columns
 from sfumato.audit.events import Event, Suspicion, strongest_event
@@ -23,7 +24,7 @@ class Search(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SplitTester:
-    """A tester from a search.
+    """A tester from a search: the conditional test of `bounds` where δ = 0 is claimed, else the bets of `bets`.
 
     **Guarantee**: on runs made by `run_on` a true claim is refuted with a chance of at most `significance`, whatever
     the search does, because the runs it saw are not those of the test. Proof: proofs/audit/split_search.md.
@@ -38,18 +39,30 @@ class SplitTester:
     def __call__(self, runs: Runs, *, claim: ApproxDP, significance: float) -> EventFinding:
         """Search the first half, test on the second."""
         suspicion = self.search(*runs.search, claim=claim)
-        first, second = (_count(suspicion.event, outputs) for outputs in runs.test)
-        likelier, other = (second, first) if suspicion.likelier_on_second else (first, second)
+        seen, tested = (_counts(suspicion, half) for half in (runs.search, runs.test))
+        first, second = reversed(tested) if suspicion.likelier_on_second else tested
+        bettor = Bettor(*seen)
+        if claim.delta == 0:
+            bound = epsilon_lower_bound(*tested, delta=claim.delta, significance=significance)
+        else:
+            bound = bettor.epsilon_lower_bound(*tested, claim=claim, significance=significance)
         return EventFinding(
             tester=self.name,
             pair=runs.description,
             event=f"{suspicion.event.words}: {_times(first)} on the database, {_times(second)} on its neighbor",
             claim=claim,
-            epsilon_lower_bound=epsilon_lower_bound(likelier, other, delta=claim.delta, significance=significance),
+            epsilon_lower_bound=bound,
+            delta_lower_bound=bettor.delta_lower_bound(*tested, claim=claim, significance=significance),
             samples=runs.samples,
             significance=significance,
             unread=suspicion.unread,
         )
+
+
+def _counts(suspicion: Suspicion, half: tuple[Columns, Columns]) -> tuple[Count, Count]:
+    """Of the event, first on the side where it is thought to be likelier."""
+    first, second = (_count(suspicion.event, outputs) for outputs in half)
+    return (second, first) if suspicion.likelier_on_second else (first, second)
 
 
 def _count(event: Event, outputs: Columns) -> Count:

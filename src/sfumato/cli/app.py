@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from sfumato.cli.audit.commands import audit_app
 from sfumato.cli.ledger.commands import ledger_app
 from sfumato.cli.refusals import RefusingGroup
 from sfumato.version import __version__
@@ -13,6 +14,7 @@ from sfumato.version import __version__
 # A traceback must never quote local variables, as they may hold rows.
 app = typer.Typer(cls=RefusingGroup, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 app.add_typer(ledger_app, name="ledger")
+app.add_typer(audit_app, name="audit")
 
 Relation = Annotated[str, typer.Option(metavar="NAME", help="add_or_remove_one or replace_one.")]
 

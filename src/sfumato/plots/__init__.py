@@ -1,15 +1,17 @@
 """Pictures of releases, budgets and trade-offs: plain numbers in, a matplotlib figure out.
 
-Figures are made without pyplot, so nothing global changes and no window opens: show one in a notebook by its name, or
-`save` it. matplotlib is the extra `plots`.
+Figures are made without pyplot, so nothing global changes and no window opens: `save` one, or show it in a notebook by
+its name, after `%matplotlib inline`. matplotlib is the extra `plots`.
 """
 
 from sfumato.plots.attacks import success_curve
+from sfumato.plots.audits import lower_bounds, outputs_of_both, p_values, words_of_both
 from sfumato.plots.budgets import composition, group_privacy, survey_tradeoff
 from sfumato.plots.burn_down import burn_down
 from sfumato.plots.files import save
 from sfumato.plots.losses import privacy_loss, privacy_profile, risk, trade_off
 from sfumato.plots.releases import bars, histogram
+from sfumato.plots.unicity import unicity_curves
 
 __all__ = [
     "bars",
@@ -17,6 +19,9 @@ __all__ = [
     "composition",
     "group_privacy",
     "histogram",
+    "lower_bounds",
+    "outputs_of_both",
+    "p_values",
     "privacy_loss",
     "privacy_profile",
     "risk",
@@ -24,4 +29,6 @@ __all__ = [
     "success_curve",
     "survey_tradeoff",
     "trade_off",
+    "unicity_curves",
+    "words_of_both",
 ]

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
+from functools import lru_cache
 from types import MappingProxyType
 from typing import assert_never
 
@@ -68,6 +69,21 @@ class Shape:
         return self.columns[name]
 
 
+class _Itself:
+    """A relation as a key: equal to itself only, as to compare relations is to walk through them."""
+
+    __slots__ = ("relation",)
+
+    def __init__(self, relation: Relation) -> None:
+        self.relation = relation
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Itself) and self.relation is other.relation
+
+    def __hash__(self) -> int:
+        return id(self.relation)
+
+
 def shape_of(relation: Relation) -> Shape:
     """What is publicly known of a relation.
 
@@ -75,6 +91,12 @@ def shape_of(relation: Relation) -> Shape:
         ParameterError: A column does not exist, is named twice, or is of a kind that cannot stand there.
         NotPrivateError: It would look at the rows of two units at once.
     """
+    return _shape_of(_Itself(relation))
+
+
+@lru_cache(maxsize=256)  # one question asks for its relations again and again, and nothing about them can change
+def _shape_of(itself: _Itself) -> Shape:
+    relation = itself.relation
     match relation:
         case Source(table):
             return _of_table(table)

@@ -1,0 +1,78 @@
+"""G4. Linkage: a hospital gives out its table without names, and a voter roll puts the names back.
+
+ZIP code, birth date and sex are in both. Here exactly 87% of people are alone with theirs, Sweeney's figure for the
+United States, or 63%, Golle's; so many patients are named. Coarser columns help, but nobody says for how long. Through
+a curator a question about one patient's cell is answered with noise as large as the patient.
+"""
+
+from datetime import date
+
+import sfumato as sf
+from sfumato.attacks.anonymity import k_anonymity
+from sfumato.attacks.classes import Coarsening
+from sfumato.attacks.linkage import linkage
+from sfumato.attacks.outcome import Outcome
+from sfumato.datasets.voters import QUASI_IDENTIFIERS, HospitalAndVoters, hospital_and_voters
+
+PEOPLE = 10_000
+EPSILON = "1"
+
+
+def year(day: date) -> int:
+    """A coarser birth date."""
+    return day.year
+
+
+def prefix(code: str) -> str:
+    """A coarser ZIP code: its first three digits."""
+    return code[:3]
+
+
+COARSER: dict[str, Coarsening] = {
+    "as it is": {},
+    "year of birth": {"birth_date": year},
+    "year of birth, 3-digit ZIP": {"birth_date": year, "zip": prefix},
+}
+
+
+def attack(two: HospitalAndVoters, how: str) -> Outcome:
+    """Join the two tables, as coarse as they were given out."""
+    return linkage(
+        two.hospital, two.voters, columns=QUASI_IDENTIFIERS, name="name", truth=two.patients, coarsen=COARSER[how]
+    )
+
+
+def curator(two: HospitalAndVoters) -> sf.Session:
+    """A session on the hospital's table."""
+    columns = {"zip": sf.text(), "birth_date": sf.date(), "sex": sf.text(), "diagnosis": sf.text()}
+    return sf.open(two.hospital, name="hospital", columns=columns, budget=sf.PureDP(EPSILON))
+
+
+def question(two: HospitalAndVoters, voter: int) -> str:
+    """How many patients of this voter's cell have HIV."""
+    victim = two.voters.slice(voter, 1).to_pylist()[0]
+    return (
+        "SELECT COUNT(*) AS n FROM hospital WHERE diagnosis = 'HIV' "
+        f"AND zip = '{victim['zip']}' AND birth_date = DATE '{victim['birth_date']}' AND sex = '{victim['sex']}'"
+    )
+
+
+def main() -> None:
+    """Link both tables at both figures of the literature, then ask a curator."""
+    print(__doc__)
+    for declared in ("0.87", "0.63"):
+        two = hospital_and_voters(PEOPLE, uniqueness=declared)
+        print(f"of {PEOPLE:,} made-up people a share of {declared} is alone (owner only):")
+        for how, coarsen in COARSER.items():
+            k = k_anonymity(two.hospital, columns=QUASI_IDENTIFIERS, coarsen=coarsen)
+            print(f"  {how + ':':<28} {attack(two, how).success:7.2%} of patients named; the table is {k}-anonymous")
+    with curator(two) as hospital:
+        answer = hospital.sql(question(two, voter=0), epsilon=EPSILON)["n"][0]
+        print(f"\n{question(two, voter=0)}\n  private {answer.value} ± {answer.half_width}", end="")
+        print(f"   spent {hospital.spent} of {hospital.budget}, left {hospital.remaining}")
+    allowed = sf.attacks.largest_success(epsilon=EPSILON)
+    print(f"  whoever thought it as likely as not is right with a chance of at most {allowed:.1%} afterwards")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,64 @@
+"""G8. A log of searches under pseudonyms: the searches of one pseudonym name the person.
+
+AOL gave out three months of searches with a number in place of each name. Number 4417749 had looked for people of one
+surname, for landscapers in one town, and for numb fingers; a newspaper found her. Here is a made-up log. Through a
+curator come out the searches of many people, with their counts; nobody declared them, so a threshold decides which.
+"""
+
+import sfumato as sf
+from sfumato.attacks.outcome import Outcome
+from sfumato.attacks.search_logs import vanity_search
+from sfumato.datasets.searches import SearchLog, search_log
+
+USERS = 2_000
+EPSILON, DELTA = "1", "1e-13"
+QUERIES_A_PERSON = 10
+SHOWN = 6
+
+
+def attack(made: SearchLog) -> Outcome:
+    """Gather each pseudonym's searches, and look for a name in the telephone book."""
+    return vanity_search(made.log, made.directory, truth=made.names)
+
+
+def searches_of(made: SearchLog, pseudonym: int) -> list[str]:
+    """All that one pseudonym searched for."""
+    return sorted({row["query"] for row in made.log.to_pylist() if row["user"] == pseudonym})
+
+
+def curator(made: SearchLog) -> sf.Session:
+    """A session in which a person counts with ten different searches."""
+    limits = sf.Limits(
+        max_groups_per_unit=QUERIES_A_PERSON, max_rows_per_group_per_unit=1, max_rows_per_unit=QUERIES_A_PERSON
+    )
+    budget = sf.ApproxDP(EPSILON, DELTA)
+    return sf.open(made.log, name="log", unit="user", limits=limits, columns={"query": sf.text()}, budget=budget)
+
+
+def exposed(made: SearchLog) -> int:
+    """The first pseudonym who looks for himself."""
+    rows = made.log.to_pylist()
+    return next(int(row["user"]) for row in rows if made.names[row["user"]] == row["query"])
+
+
+def main() -> None:
+    """Name pseudonyms from the log, then ask a curator what people search for."""
+    print(__doc__)
+    made = search_log(USERS)
+    one = exposed(made)
+    print(f"what pseudonym {one} searched for (owner only):")
+    print("  " + ", ".join(searches_of(made, one)))
+    print(f"  the owner of the log knows that it is {made.names[one]}\n")
+    print(attack(made))
+    with curator(made) as session:
+        sql = "SELECT query, COUNT(*) AS n FROM log GROUP BY query"
+        records = session.sql(sql, epsilon=EPSILON, delta=DELTA).records()
+        most = sorted(records, key=lambda record: -record["n"])[:SHOWN]
+        print(f"\nthrough a curator {len(records)} searches come out, the most common of them: ", end="")
+        print(", ".join(f"{row['query']} ({row['n']:,})" for row in most))
+        names = {record["query"] for record in records} & set(made.directory)
+        print(f"  names of people among them: {len(names)}; spent {session.spent} of {session.budget}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,160 @@
+"""Inference of an attribute: a person is known to be in the data, and one sensitive value of theirs is not.
+
+From a sum or a cell, of which everybody else's part is known; or from a model that was trained on it, as the value that
+makes what the model says likeliest. Knowing the population guesses well too: what counts is what is above the prior.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from sfumato.attacks.coin_game import Answer, allowed, refused
+from sfumato.attacks.outcome import Outcome
+from sfumato.errors import ParameterError
+from sfumato.numeric.rationals import Number, nonnegative, probability
+from sfumato.numeric.rounding import exp_up, float_up
+
+Prior: TypeAlias = Mapping[Any, float]
+"""The chance of each sensitive value before anything is released."""
+
+Likelihood: TypeAlias = Callable[[Any, Any], float]
+"""Of a row and a sensitive value: how likely it makes what the model is seen to say."""
+
+
+def attribute_from_sums(
+    curators: Iterable[tuple[Answer, float, Any]],
+    *,
+    question: Any,
+    prior: Prior,
+    scale: float = 0.0,
+    epsilon: Number | None = None,
+    delta: Number = 0,
+) -> Outcome:
+    """Subtract what is known from a released sum; what is left is the value, or near to it.
+
+    The guess is the value v with the largest prior(v)·e^(−|answer − rest − v|/scale): the likeliest one under Laplace
+    noise of that scale. Without noise it is the nearest.
+
+    Args:
+        curators: For each database what answers about it, the part of everybody else, and the value itself, which is
+            for the score alone.
+        question: What asks for the sum, or for the count of a cell.
+        prior: Of the values, which are numbers.
+        scale: Of the noise, if there is any; 0 takes the nearest value.
+        epsilon: Of the answer, for one person whose value changes (twice that for one person more or less).
+        delta: Of the same.
+
+    Raises:
+        ParameterError: The prior does not add up to 1, or there are no databases.
+
+    Example:
+        >>> exact = [((lambda question, ill=ill: 41 + ill), 41, ill) for ill in (0, 1, 1, 0)]
+        >>> print(attribute_from_sums(exact, question="how many are ill?", prior={0: 0.5, 1: 0.5}))
+        attribute from sums: right in 4 of 4, 100.0% (39.8% to 100.0%); blind guessing 50.0%
+    """
+    _check(prior)
+    by_prior = max(prior, key=lambda value: prior[value])
+    found = [(allowed(lambda ask: ask(question), answer), rest, truth) for answer, rest, truth in curators]
+    right = sum(
+        (by_prior if answer is None else _nearest(answer - rest, prior, scale)) == truth
+        for answer, rest, truth in found
+    )
+    times = sum(answer is None for answer, _, _ in found)
+    return Outcome(
+        attack="attribute from sums",
+        successes=right,
+        trials=len(found),
+        baseline=max(prior.values()),
+        allowed=None if epsilon is None else largest_inference(prior, epsilon=epsilon, delta=delta),
+        notes=refused(times, len(found)),
+    )
+
+
+def attribute_from_model(
+    likelihood: Likelihood,
+    *,
+    rows: Sequence[Any],
+    truths: Sequence[Any],
+    prior: Prior,
+    epsilon: Number | None = None,
+    delta: Number = 0,
+) -> Outcome:
+    """Guess the value with the largest prior(v)·likelihood(row, v).
+
+    A model that is right about people at large tells as much of those it never saw, and no guarantee about one person
+    forbids it. `epsilon` bounds the success only if the prior is what is known of a value when everything else is, such
+    as of a value that is independent of all others; compare members with outsiders.
+
+    Args:
+        likelihood: From a model: for instance its probability of the row's label, were the sensitive value v.
+        rows: All that is known of each person, without the sensitive value.
+        truths: The sensitive values, for the score alone.
+        prior: Of the values.
+        epsilon: Of the model, for one person whose value changes.
+        delta: Of the same.
+
+    Raises:
+        ParameterError: The prior does not add up to 1, or there are no rows or not as many values.
+
+    Example:
+        >>> learnt = {("ann", "ill"): 0.9, ("ann", "well"): 0.2}
+        >>> print(attribute_from_model(
+        ...     lambda row, value: learnt[row, value], rows=["ann"], truths=["ill"], prior={"ill": 0.3, "well": 0.7}
+        ... ))
+        attribute from a model: right in 1 of 1, 100.0% (2.5% to 100.0%); blind guessing 70.0%
+
+    References:
+        [FLJLPR14].
+    """
+    _check(prior)
+    if len(rows) != len(truths):
+        raise ParameterError("truths", len(truths), f"must be one for each of {len(rows)} rows")
+    guesses = [max(prior, key=lambda value, row=row: prior[value] * likelihood(row, value)) for row in rows]  # type: ignore[misc]
+    return Outcome(
+        attack="attribute from a model",
+        successes=sum(guess == truth for guess, truth in zip(guesses, truths, strict=True)),
+        trials=len(rows),
+        baseline=max(prior.values()),
+        allowed=None if epsilon is None else largest_inference(prior, epsilon=epsilon, delta=delta),
+    )
+
+
+def largest_inference(prior: Prior, *, epsilon: Number, delta: Number = 0) -> float:
+    """The largest chance to guess a value of this prior from answers of which a change of it moves the law by (ε, δ).
+
+    p·e^ε/(p·e^ε + 1 − p) + δ for the likeliest value's p: the belief in v is at most p_v·e^ε/(p_v·e^ε + 1 − p_v).
+
+    Args:
+        prior: Of the values.
+        epsilon: For one person whose value changes.
+        delta: Of the same.
+
+    Raises:
+        ParameterError: The prior does not add up to 1, ε is below 0, or δ is no probability.
+
+    Example:
+        >>> round(largest_inference({0: 0.5, 1: 0.5}, epsilon=1), 3)
+        0.731
+        >>> round(largest_inference({0: 0.8, 1: 0.1, 2: 0.1}, epsilon=0), 3)
+        0.8
+    """
+    _check(prior)
+    power = exp_up(nonnegative(epsilon, "epsilon"))
+    leak = float_up(probability(delta, "delta"))
+    likeliest = max(prior.values())
+    if math.isinf(power):
+        return 1.0
+    return min(1.0, likeliest * power / (likeliest * power + 1 - likeliest) + leak)
+
+
+def _nearest(left: float, prior: Prior, scale: float) -> Any:
+    """The likeliest value; of several, the one that the prior names first."""
+    possible = {value: chance for value, chance in prior.items() if chance > 0}
+    if scale == 0:
+        return min(possible, key=lambda value: abs(left - value))
+    return max(possible, key=lambda value: math.log(possible[value]) - abs(left - value) / scale)
+
+
+def _check(prior: Prior) -> None:
+    if not prior or min(prior.values()) < 0 or not math.isclose(math.fsum(prior.values()), 1, rel_tol=1e-9):
+        raise ParameterError("prior", dict(prior), "must be chances that add up to 1")

@@ -1,0 +1,148 @@
+"""The attack from the questions to the score, on one database, on many, and over the size of noise."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from sfumato.attacks.limits import largest_success
+from sfumato.attacks.outcome import Outcome
+from sfumato.attacks.reconstruction.problem import AnswerOfMask, Bits, Masks, Method, asked, random_bits, random_masks
+from sfumato.attacks.reconstruction.squares import least_squares
+from sfumato.errors import ParameterError
+from sfumato.numeric.rationals import Number
+
+_HALF: Final = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Reconstruction:
+    """What came of it.
+
+    Attributes:
+        bits: The adversary's guess for each person.
+        outcome: How many of them are right.
+    """
+
+    bits: Bits
+    outcome: Outcome
+
+
+def reconstruct(
+    answer: AnswerOfMask,
+    *,
+    secret: Bits,
+    masks: Masks | None = None,
+    method: Method = least_squares,
+    epsilon: Number | None = None,
+) -> Reconstruction:
+    """Guess every secret bit of a database from sums over subsets.
+
+    Sums that err by much less than √n give nearly all bits away. What a guarantee allows is a bound on each bit: with ε
+    in all between databases that differ in one bit, one that was a fair coin is guessed with a chance of at most
+    e^ε/(1 + e^ε).
+
+    Args:
+        answer: How many of a subset have the bit, whatever stands behind it.
+        secret: The truth. The adversary learns of it only how many people there are; it is for the score.
+        masks: The subsets, questions by people; None takes 4n random ones.
+        method: How the bits are found: `least_squares`, `linear_program` or, of few people, `exhaustively`.
+        epsilon: Of all answers together, if a guarantee is claimed.
+
+    Raises:
+        ParameterError: Masks are not of as many people.
+
+    Example:
+        >>> from sfumato.attacks.reconstruction.sums import rounded_sums
+        >>> secret = random_bits(64)
+        >>> reconstruct(rounded_sums(secret, step=2), secret=secret).outcome.success > 0.9
+        True
+
+    References:
+        [DN03]; [CN20] for such questions in SQL against a system in use.
+    """
+    chosen = random_masks(questions=4 * len(secret), people=len(secret)) if masks is None else masks
+    if chosen.shape[1:] != secret.shape:
+        raise ParameterError(
+            "masks", chosen.shape, f"must be a matrix of questions by people, of whom are {len(secret)}"
+        )
+    problem = asked(answer, masks=chosen)
+    bits = method(problem) > _HALF if len(problem.answers) else random_bits(len(secret))
+    refused = len(chosen) - len(problem.answers)
+    outcome = Outcome(
+        attack="reconstruction",
+        successes=int((bits == secret).sum()),
+        trials=len(secret),
+        baseline=0.5,
+        allowed=None if epsilon is None else largest_success(epsilon=epsilon),
+        notes=(f"refused {refused:,} of {len(chosen):,} questions",) if refused else (),
+    )
+    return Reconstruction(bits=bits, outcome=outcome)
+
+
+def together(outcomes: Iterable[Outcome]) -> Outcome:
+    """All bits of several databases. Bits of one database are not independent, so its interval is only a rough one.
+
+    Raises:
+        ParameterError: There are no outcomes.
+
+    Example:
+        >>> one = Outcome(attack="reconstruction", successes=60, trials=64, baseline=0.5)
+        >>> together([one, one]).successes
+        120
+    """
+    found = list(outcomes)
+    if not found:
+        raise ParameterError("outcomes", 0, "must hold at least one")
+    return Outcome(
+        attack=found[0].attack,
+        successes=sum(outcome.successes for outcome in found),
+        trials=sum(outcome.trials for outcome in found),
+        baseline=found[0].baseline,
+        allowed=found[0].allowed,
+        notes=tuple(dict.fromkeys(note for outcome in found for note in outcome.notes)),
+    )
+
+
+def accuracy_over(
+    places: Iterable[float],
+    curator: Callable[[Bits, float], AnswerOfMask],
+    *,
+    people: int = 128,
+    questions: int = 512,
+    method: Method = least_squares,
+    databases: int = 5,
+    epsilon: Callable[[float], Number] | None = None,
+) -> dict[float, Outcome]:
+    """The error curve of reconstruction: right bits over the size of noise, or over ε. `curve` draws it.
+
+    Args:
+        places: Sizes of noise, or values of ε.
+        curator: Called with a secret and a place, it gives what answers about that database.
+        people: In each database.
+        questions: About each database, all others each time.
+        method: How the bits are found.
+        databases: At each place.
+        epsilon: Of all answers together at a place, if a guarantee is claimed.
+
+    Raises:
+        ParameterError: There are no databases.
+
+    Example:
+        >>> from sfumato.attacks.outcome import curve
+        >>> from sfumato.attacks.reconstruction.sums import noisy_sums
+        >>> few = {"people": 32, "questions": 128, "databases": 2}
+        >>> found = accuracy_over([0, 100], lambda secret, scale: noisy_sums(secret, scale=scale), **few)
+        >>> picture = curve(found, x_label="scale of the noise")
+    """
+
+    def once(place: float) -> Outcome:
+        secret = random_bits(people)
+        return reconstruct(
+            curator(secret, place),
+            secret=secret,
+            masks=random_masks(questions=questions, people=people),
+            method=method,
+            epsilon=None if epsilon is None else epsilon(place),
+        ).outcome
+
+    return {place: together(once(place) for _ in range(databases)) for place in places}

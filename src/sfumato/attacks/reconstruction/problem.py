@@ -1,0 +1,105 @@
+"""What an adversary has who asks about subsets: the subsets, and what was answered about each."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.attacks.coin_game import REFUSALS, tossed
+from sfumato.errors import ParameterError
+
+_MATRIX: Final = 2  # dimensions
+_MOST_PEOPLE: Final = 16
+
+Masks: TypeAlias = NDArray[np.bool_]
+"""A row for each question, a column for each person: whom the question is about."""
+
+Bits: TypeAlias = NDArray[np.bool_]
+"""A secret bit for each person."""
+
+AnswerOfMask: TypeAlias = Callable[[NDArray[np.bool_]], float]
+"""How many of the people in a mask have the secret bit, exactly or not; it may raise one of `coin_game.REFUSALS`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Problem:
+    """Subsets with their answers a: find the bits x with Ax ≈ a.
+
+    Args:
+        masks: A, questions by people.
+        answers: a, one for each question.
+
+    Raises:
+        ParameterError: There is not one answer to each question, or nobody is asked about.
+    """
+
+    masks: Masks
+    answers: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        if self.masks.ndim != _MATRIX or self.masks.shape[1] == 0:
+            raise ParameterError("masks", self.masks.shape, "must be a matrix of questions by people")
+        if self.answers.shape != self.masks.shape[:1]:
+            raise ParameterError("answers", self.answers.shape, f"must be one to each of {len(self.masks)} questions")
+
+    @property
+    def people(self) -> int:
+        """How many bits are sought."""
+        return int(self.masks.shape[1])
+
+
+Method: TypeAlias = Callable[[Problem], NDArray[np.float64]]
+"""Gives a number between 0 and 1 for each person, which is rounded to a bit."""
+
+
+def random_masks(*, questions: int, people: int) -> Masks:
+    """Subsets in which each person is with probability ½ [DN03].
+
+    Example:
+        >>> random_masks(questions=512, people=128).shape
+        (512, 128)
+    """
+    return tossed(questions * people).reshape(questions, people)
+
+
+def every_mask(people: int) -> Masks:
+    """All 2^n subsets; so many that n is at most 16.
+
+    Raises:
+        ParameterError: There are nobody or too many.
+
+    Example:
+        >>> every_mask(2).astype(int).tolist()
+        [[0, 0], [1, 0], [0, 1], [1, 1]]
+    """
+    if not 1 <= people <= _MOST_PEOPLE:
+        raise ParameterError(
+            "people", people, f"must be 1 to {_MOST_PEOPLE}, since all of their subsets are asked about"
+        )
+    masks: Masks = (np.arange(1 << people)[:, None] >> np.arange(people) & 1).astype(np.bool_)
+    return masks
+
+
+def random_bits(people: int) -> Bits:
+    """A secret that is as likely as any other."""
+    return tossed(people)
+
+
+def asked(answer: AnswerOfMask, *, masks: Masks) -> Problem:
+    """Ask about each subset; those that are refused are left out.
+
+    Example:
+        >>> secret = np.array([True, False, True])
+        >>> asked(lambda mask: (mask & secret).sum(), masks=every_mask(3)).answers.tolist()
+        [0.0, 1.0, 0.0, 1.0, 1.0, 2.0, 1.0, 2.0]
+    """
+    kept, answers = [], []
+    for place, mask in enumerate(masks):
+        try:
+            answers.append(float(answer(mask)))
+        except REFUSALS:
+            continue
+        kept.append(place)
+    return Problem(masks=masks[kept], answers=np.array(answers, dtype=np.float64))

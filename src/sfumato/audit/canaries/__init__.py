@@ -1,0 +1,31 @@
+"""Auditing in one run: canaries included by fair coins, and what guesses about them say of ε.
+
+Findings that need no assumption stand apart from those that need independent canaries or Gaussian noise.
+"""
+
+from sfumato.audit.canaries.auditor import audit_in_one_run, audit_scores, epsilon_of_mu
+from sfumato.audit.canaries.error_rates import ErrorRates, independent_canaries, mu_of_error_rates
+from sfumato.audit.canaries.gaussian_guesses import gaussian_p_value, refuted_mu
+from sfumato.audit.canaries.guesses import Guesses, Scored
+from sfumato.audit.canaries.one_run import exact_p_value, refuted_epsilon, steinke_p_value
+from sfumato.audit.canaries.report import CanaryFinding, CanaryReport
+from sfumato.audit.canaries.separation import mu_of_separation
+
+__all__ = [
+    "CanaryFinding",
+    "CanaryReport",
+    "ErrorRates",
+    "Guesses",
+    "Scored",
+    "audit_in_one_run",
+    "audit_scores",
+    "epsilon_of_mu",
+    "exact_p_value",
+    "gaussian_p_value",
+    "independent_canaries",
+    "mu_of_error_rates",
+    "mu_of_separation",
+    "refuted_epsilon",
+    "refuted_mu",
+    "steinke_p_value",
+]

@@ -1,0 +1,175 @@
+"""One training run, many canaries: records made up for the audit, each included by a coin of its own.
+
+Whoever sees what was trained guesses which were included. If that succeeds too often, the claimed ε is false.
+"""
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from functools import partial
+from math import isfinite
+from typing import Final, TypeAlias, TypeVar
+
+import numpy as np
+
+from sfumato.accounting.gaussian_bound import GaussianBound, epsilon_down
+from sfumato.audit.canaries.error_rates import independent_canaries, mu_of_error_rates
+from sfumato.audit.canaries.gaussian_guesses import refuted_mu
+from sfumato.audit.canaries.guesses import Booleans, Floats, Guesses, Scored
+from sfumato.audit.canaries.one_run import exact_p_value, refuted_epsilon, steinke_p_value
+from sfumato.audit.canaries.report import (
+    GAUSSIAN_CURVE,
+    GAUSSIAN_RATES,
+    GAUSSIAN_SCORES,
+    INDEPENDENCE,
+    NOTHING,
+    CanaryFinding,
+    CanaryReport,
+)
+from sfumato.audit.canaries.separation import mu_of_separation
+from sfumato.errors import ParameterError
+from sfumato.noise.bernoulli import bernoulli
+from sfumato.numeric.rationals import Number
+from sfumato.privacy.guarantees import ApproxDP
+
+Canary = TypeVar("Canary")
+Train: TypeAlias = Callable[[Sequence[Canary]], Sequence[float] | Floats]
+"""Trains once with these canaries among the data, and scores every canary that there is from the outcome alone."""
+
+_SIGNIFICANCE: Final = 0.05
+
+
+def audit_in_one_run(
+    train: Train[Canary],
+    canaries: Sequence[Canary],
+    *,
+    epsilon: Number,
+    delta: Number = 0,
+    significance: float = _SIGNIFICANCE,
+) -> CanaryReport:
+    """Try to refute a claimed (ε, δ) by training once, with about half of the canaries.
+
+    A fair coin decides for each canary whether it is included. A score may be anything that tends to be higher for
+    canaries that were, such as minus the loss; it must come from what the mechanism releases.
+
+    **Guarantee**: if the claim holds for each canary, `is_refuted` is true with a chance of at most `significance`. The
+    other groups of findings need what they say that they assume. Proof: proofs/audit/canaries/one_run.md.
+
+    Args:
+        train: Called once, with the included canaries in their order; it gives a score for each of all canaries.
+        canaries: Records that stand out, two or more; a thousand show much, a hundred little.
+        epsilon: The claimed ε for one canary more or less.
+        delta: The claimed δ.
+        significance: The chance that a true claim is called false, of each finding.
+
+    Raises:
+        ParameterError: There are too few canaries, or not a score for each.
+
+    Example:
+        >>> from sfumato.mechanisms import Laplace
+        >>> noise = Laplace(l1_sensitivity=1, epsilon=1)
+        >>> def train(included):
+        ...     return noise.release([int(name in included) for name in range(2000)])
+        >>> print(audit_in_one_run(train, range(2000), epsilon="0.1").verdict)
+        privacy violation
+        >>> print(audit_in_one_run(train, range(2000), epsilon=1, significance=1e-6).verdict)
+        nothing found
+
+    References:
+        [SNJ23].
+    """
+    included: Booleans = bernoulli(Fraction(1, 2), len(canaries))
+    scores = train([canary for canary, coin in zip(canaries, included, strict=True) if coin])
+    return audit_scores(scores, included, epsilon=epsilon, delta=delta, significance=significance)
+
+
+def audit_scores(
+    scores: Sequence[float] | Floats,
+    included: Sequence[bool] | Booleans,
+    *,
+    epsilon: Number,
+    delta: Number = 0,
+    significance: float = _SIGNIFICANCE,
+) -> CanaryReport:
+    """As `audit_in_one_run`, of a run that is over.
+
+    **Guarantee**: as `audit_in_one_run`, if each canary was included by a fair coin of its own, apart from all else.
+
+    Args:
+        scores: One for each canary, higher where it looks included.
+        included: Whether it was.
+        epsilon: The claimed ε for one canary more or less.
+        delta: The claimed δ.
+        significance: The chance that a true claim is called false, of each finding.
+
+    Raises:
+        ParameterError: Lengths differ, a score is NaN, or a parameter lies outside.
+    """
+    if not 0 < significance < 1:
+        raise ParameterError("significance", significance, "must lie between 0 and 1, such as 0.05")
+    claim = ApproxDP(epsilon, delta)
+    seen = Scored(scores=np.asarray(scores, float), included=np.asarray(included, bool))
+
+    def found(auditor: str, assumes: str, words: object, bound: float) -> CanaryFinding:
+        return CanaryFinding(
+            auditor=auditor, assumes=assumes, seen=str(words), epsilon_lower_bound=bound, claim=claim,
+            significance=significance,
+        )  # fmt: skip
+
+    exact, published = (_of_guesses(seen, p_value, claim, significance) for p_value in (exact_p_value, steinke_p_value))
+    rates = independent_canaries(seen, delta=claim.delta, significance=significance)
+    return CanaryReport(
+        claim=claim,
+        canaries=len(seen),
+        significance=significance,
+        assumption_free=(
+            found("guesses, exact", NOTHING, *exact),
+            found("guesses, as published", NOTHING, published[0], min(published[1], exact[1])),
+        ),
+        assumes_independence=(
+            found(
+                "rates, Clopper-Pearson", INDEPENDENCE, rates, max(0.0, rates.epsilon_lower_bound(delta=claim.delta))
+            ),
+        ),
+        assumes_gaussian=tuple(
+            found(auditor, assumes, f"μ ≥ {mu:.3f}", epsilon_of_mu(mu, delta=claim.delta))
+            for auditor, assumes, mu in _mus(seen, significance)
+            if claim.delta > 0  # Gaussian noise has no ε without a δ
+        ),
+    )
+
+
+def epsilon_of_mu(mu: float, *, delta: Fraction) -> float:
+    """The ε that Gaussian noise of μ has at δ, rounded down; 0 where μ is not above 0.
+
+    Example:
+        >>> round(epsilon_of_mu(1.0, delta=Fraction(1, 10**6)), 4)
+        4.8866
+    """
+    if not (isfinite(mu) and mu > 0):
+        return 0.0
+    return float(epsilon_down([GaussianBound(Fraction(mu) ** 2)], delta))
+
+
+def _of_guesses(
+    seen: Scored, p_value: Callable[..., float], claim: ApproxDP, significance: float
+) -> tuple[Guesses, float]:
+    """The guesses that say most, each with an even share of the significance, and what they say."""
+    tries = seen.tries()
+    best, bound = tries[0], 0.0
+    for guesses in tries:
+        p_value_of = partial(p_value, guesses, delta=claim.delta)
+        found = refuted_epsilon(p_value_of, significance=significance / len(tries), above=bound)
+        best, bound = (guesses, found) if found > bound else (best, bound)
+    return best, bound
+
+
+def _mus(seen: Scored, significance: float) -> tuple[tuple[str, str, float], ...]:
+    tries = seen.tries()
+    of_guesses = 0.0
+    for guesses in tries:
+        of_guesses = refuted_mu(guesses, significance=significance / len(tries), above=of_guesses)
+    return (
+        ("guesses against a Gaussian curve", GAUSSIAN_CURVE, of_guesses),
+        ("rates, Gaussian", GAUSSIAN_RATES, mu_of_error_rates(seen, significance=significance)),
+        ("separation of scores", GAUSSIAN_SCORES, mu_of_separation(seen, significance=significance)),
+    )

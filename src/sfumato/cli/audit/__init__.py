@@ -1,0 +1,1 @@
+"""`sfumato audit`: trying to refute what a mechanism, a question, a function or a program promises."""

@@ -1,0 +1,258 @@
+"""Small databases made up from what a policy declares of a table, and the neighbours that tell most.
+
+No row of anybody is read: values are the bounds, the keys, and what lies beyond them. One unit has as much as its
+limits allow and lies at the bound that is farthest from 0, so that leaving it out moves sums as far as they may move.
+"""
+
+import csv
+import datetime as dt
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+import pyarrow as pa
+
+from sfumato.audit.documents import read_json
+from sfumato.audit.labels import label
+from sfumato.audit.neighbors import NEW_KEY, Neighbors
+from sfumato.audit.roles import NeighborPair
+from sfumato.errors import ParameterError
+from sfumato.privacy.neighbors import REPLACE_ONE, NeighboringRelation, UnitColumn
+from sfumato.query.kinds import Kind
+from sfumato.query.schema import Column, Table
+
+Row: TypeAlias = Mapping[str, Any]
+Database: TypeAlias = tuple[Row, ...]
+
+_LARGEST: Final = (1 << 63) - 1
+_MOST_ROWS: Final = 200  # of one unit that goes beyond its limits
+_FARTHEST: Final = "the first unit is replaced, by as many rows like the next one's"
+_ODD: Final = ("None", "NaN", "extreme", "key", str(_LARGEST))
+_NEW_UNIT: Final = 1_000_000  # the number of a unit that is added, where units have numbers
+_DAYS: Final = (dt.date(2000, 1, 1), dt.date(1999, 12, 31), dt.date(9999, 12, 31))
+_MIDNIGHT: Final = dt.time()
+_TYPES: Final = {
+    Kind.INTEGER: pa.int64(), Kind.FLOAT: pa.float64(), Kind.TEXT: pa.string(), Kind.BOOLEAN: pa.bool_(),
+    Kind.DATE: pa.date32(), Kind.TIMESTAMP: pa.timestamp("us"),
+}  # fmt: skip
+
+
+def pairs_of(
+    table: Table, *, relation: NeighboringRelation, without: str | None, rows: Database | None = None
+) -> list[NeighborPair]:
+    """Databases of a table with their neighbours, the most telling ones first.
+
+    Args:
+        table: What is declared.
+        relation: What may change between neighbours.
+        without: A column that rows do not have, as it tells worlds apart.
+        rows: A database that somebody made up; None for one made here.
+    """
+    columns = {name: column for name, column in table.columns.items() if name != without}
+    unit = table.unit.column if isinstance(table.unit, UnitColumn) else None
+    database = made_up(table, columns, unit) if rows is None else rows
+    newcomer = database[0] if database else dict.fromkeys(columns)
+    heavy = min(_MOST_ROWS, 3 * _limit(table))
+    here = Neighbors(database=database, relation=relation, unit=unit, newcomer=newcomer, heavy_rows=heavy)
+    empty = Neighbors(database=(), relation=relation, unit=unit, newcomer=newcomer, heavy_rows=heavy)
+    every = [
+        *_moved_far(database, relation, unit),
+        *here,
+        *_of_all_keys(database, columns, unit, newcomer, heavy),
+        *map(_in_empty, empty),
+    ]
+    return _different(_fitting(pair, columns, unit) for pair in sorted(every, key=_rank) if _fits(pair, columns, unit))
+
+
+def made_up(table: Table, columns: Mapping[str, Column], unit: str | None) -> Database:
+    """Three units: one at the limits and far from 0, one at the other bound, one beyond all bounds."""
+    rows: list[Row] = []
+    for number, times in enumerate((_limit(table), 1, 1)):
+        row = {name: _values(column)[number] for name, column in columns.items()}
+        if unit is not None:
+            row[unit] = number + 1 if columns[unit].kind is Kind.INTEGER else f"unit {number + 1}"
+        rows += [row] * (times if unit is not None else 1)
+    return tuple(rows)
+
+
+def read_rows(path: str, table: Table, *, without: str | None) -> Database:
+    """Rows that somebody made up, from a file of JSON or CSV.
+
+    Raises:
+        ParameterError: It cannot be read, holds no list of rows, or a row with other columns or other types.
+    """
+    columns = {name: column for name, column in table.columns.items() if name != without}
+    if Path(path).suffix.lower() == ".csv":
+        return tuple(_row(row, columns, path, is_text=True) for row in _csv(path))
+    document = read_json(path, name="--rows")
+    if not isinstance(document, list):
+        raise ParameterError("--rows", path, 'must be a list of rows, such as [{"age": 30}]')
+    return tuple(_row(row, columns, path, is_text=False) for row in document)
+
+
+def as_arrow(rows: Sequence[Row], columns: Mapping[str, Column]) -> pa.Table:
+    """Rows as a table of the declared types."""
+    return pa.table(
+        {
+            name: pa.array([row[name] for row in rows], type=_TYPES[column.kind], from_pandas=False)
+            for name, column in columns.items()
+        }
+    )
+
+
+def _limit(table: Table) -> int:
+    """How many rows one unit may have, or a few if that is very many."""
+    limits = table.limits
+    in_groups = (limits.max_rows_per_group_per_unit or 1) * (limits.max_groups_per_unit or 1)
+    return min(limits.max_rows_per_unit or in_groups, _MOST_ROWS // 3)
+
+
+def _values(column: Column) -> tuple[Any, Any, Any]:
+    """Of a column: far from 0 or a key, at the other bound or another key, and beyond all bounds."""
+    if column.values:
+        return column.values[0], column.values[-1], column.values[0]
+    match column.kind:
+        case Kind.INTEGER | Kind.FLOAT:
+            far, near = _bounds(column)
+            return far, near, _LARGEST if column.kind is Kind.INTEGER else near
+        case Kind.BOOLEAN:
+            return True, False, True
+        case Kind.DATE:
+            return _DAYS
+        case Kind.TIMESTAMP:
+            first, second, last = (dt.datetime.combine(day, _MIDNIGHT) for day in _DAYS)
+            return first, second, last
+        case Kind.TEXT:
+            return "a", "b", ""
+
+
+def _bounds(column: Column) -> tuple[int | float, int | float]:
+    """The bounds of a number, first the one that is farther from 0."""
+    if column.lower is None or column.upper is None:
+        return 1, 0
+    is_above = abs(column.upper) >= abs(column.lower)
+    far, near = (column.upper, column.lower) if is_above else (column.lower, column.upper)
+    return (int(far), int(near)) if column.kind is Kind.INTEGER else (float(far), float(near))
+
+
+def _moved_far(database: Database, relation: NeighboringRelation, unit: str | None) -> Iterator[NeighborPair]:
+    """The first unit, at its limits, replaced by as many rows like those of the next one."""
+    if relation is not REPLACE_ONE or not database:
+        return
+    own = 1 if unit is None else sum(row[unit] == database[0][unit] for row in database)
+    if own < len(database) and all(unit is None or row[unit] == database[0][unit] for row in database[:own]):
+        moved = [{**database[own], **({} if unit is None else {unit: database[0][unit]})}] * own
+        yield NeighborPair(database, (*moved, *database[own:]), _FARTHEST)
+
+
+def _of_all_keys(
+    database: Database, columns: Mapping[str, Column], unit: str | None, newcomer: Row, heavy: int
+) -> Iterator[NeighborPair]:
+    """A heavy user with rows in every group that keys make."""
+    keyed = {name: column.values for name, column in columns.items() if column.values and len(column.values) > 1}
+    if unit is None or not keyed:
+        return
+    own = {**newcomer, unit: NEW_KEY}
+    rows = [
+        {**own, **{name: values[at % len(values)] for name, values in keyed.items()}}
+        for at in range(max(heavy, *map(len, keyed.values())))
+    ]
+    yield NeighborPair(database, (*database, *rows), f"a unit is added, a heavy user with {len(rows)} rows in all keys")
+
+
+def _in_empty(pair: NeighborPair) -> NeighborPair:
+    return NeighborPair(pair.database, pair.neighbor, f"in an empty database {pair.description}")
+
+
+def _rank(pair: NeighborPair) -> tuple[int, int]:
+    """What tells most comes first: the unit at its limits leaves, heavy users, the only unit, and then oddities."""
+    change, is_first = len(pair.neighbor) - len(pair.database), "first" in pair.description
+    if (change < 0 and is_first) or pair.description == _FARTHEST:
+        return 0, 0
+    if change > 1:
+        return 1, len(pair.database) == 0
+    return 2, len(pair.database) > 0 and not any(odd in pair.description for odd in _ODD)
+
+
+def _fits(pair: NeighborPair, columns: Mapping[str, Column], unit: str | None) -> bool:
+    rows = (*pair.database, *pair.neighbor)
+    return all(name == unit or _is_of(row[name], columns[name].kind) for row in rows for name in columns)
+
+
+def _fitting(pair: NeighborPair, columns: Mapping[str, Column], unit: str | None) -> NeighborPair:
+    """With units of the declared type."""
+    if unit is None or columns[unit].kind is not Kind.INTEGER:
+        return pair
+    first, second = (
+        tuple({**row, unit: _NEW_UNIT} if row[unit] == NEW_KEY else row for row in rows)
+        for rows in (pair.database, pair.neighbor)
+    )
+    return NeighborPair(first, second, pair.description)
+
+
+def _is_of(value: Any, kind: Kind) -> bool:
+    """Whether a column of this kind can hold a value."""
+    match kind:
+        case _ if value is None:
+            return True
+        case Kind.INTEGER:
+            return type(value) is int and abs(value) <= _LARGEST
+        case Kind.FLOAT:
+            return type(value) is float or (type(value) is int and abs(value) <= _LARGEST)
+        case Kind.TEXT:
+            return isinstance(value, str)
+        case Kind.BOOLEAN:
+            return isinstance(value, bool)
+        case Kind.DATE:
+            return type(value) is dt.date
+        case Kind.TIMESTAMP:
+            return isinstance(value, dt.datetime)
+
+
+def _different(pairs: Iterator[NeighborPair]) -> list[NeighborPair]:
+    """Each pair once."""
+    found: dict[tuple[str, str], NeighborPair] = {}
+    for pair in pairs:
+        found.setdefault((label(pair.database), label(pair.neighbor)), pair)
+    return list(found.values())
+
+
+def _csv(path: str) -> list[dict[str, Any]]:
+    try:
+        with Path(path).open(encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
+    except OSError as error:
+        raise ParameterError("--rows", path, f"cannot be read: {error.strerror}") from None
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise ParameterError("--rows", path, f"must be CSV with a header: {error}") from None
+
+
+def _row(row: Any, columns: Mapping[str, Column], path: str, *, is_text: bool) -> Row:
+    if not isinstance(row, dict) or not columns.keys() <= row.keys():
+        raise ParameterError("--rows", path, f"must have the declared columns in every row: {', '.join(columns)}")
+    return {
+        name: _typed(row[name], column.kind, f"{path}, {name}", is_text=is_text) for name, column in columns.items()
+    }
+
+
+def _typed(value: Any, kind: Kind, name: str, *, is_text: bool) -> Any:
+    """A value of a file as its column holds it; an empty field of CSV is NULL."""
+    if is_text and value == "":
+        return None
+    try:
+        match kind:
+            case Kind.INTEGER if isinstance(value, str):
+                value = int(value)
+            case Kind.FLOAT if isinstance(value, str | int) and not isinstance(value, bool):
+                value = float(value)
+            case Kind.BOOLEAN if isinstance(value, str):
+                value = {"true": True, "false": False}[value.lower()]
+            case Kind.DATE if isinstance(value, str):
+                value = dt.date.fromisoformat(value)
+            case Kind.TIMESTAMP if isinstance(value, str):
+                value = dt.datetime.fromisoformat(value)
+    except (ValueError, KeyError, OverflowError):
+        raise ParameterError("--rows", name, f"must hold values of the declared kind, {kind}; one is none") from None
+    if not _is_of(value, kind):
+        raise ParameterError("--rows", name, f"must hold values of the declared kind, {kind}; one is none")
+    return value

@@ -1,0 +1,81 @@
+"""`sfumato audit mechanism`: a mechanism of this package, by name."""
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from sfumato.audit.adapters import adapted
+from sfumato.audit.roles import NeighborPair
+from sfumato.audit.worst_cases import declared_laws, named, worst_pairs
+from sfumato.cli.audit.reporting import Wanted, audit_and_tell
+from sfumato.errors import ParameterError
+
+_TWO = 2
+_BOOLEANS = {"true": True, "false": False}
+
+
+def audit_mechanism(
+    name: str, parameters: Sequence[str], *, epsilon: str, delta: str, pair: Sequence[str], wanted: Wanted
+) -> None:
+    """Make it, and audit it on the pair that was stated or on the worst ones known."""
+    stated = parameters_of(parameters)
+    mechanism = named(name, stated, epsilon=epsilon, delta=delta)
+    pairs = pair_of(pair) or worst_pairs(name, mechanism)
+    shown = ", ".join(f"{key}={value}" for key, value in ({"epsilon": epsilon} | stated).items())
+    title = f"{type(mechanism).__name__}({shown})"
+    audit_and_tell(adapted(mechanism), pairs, title=title, wanted=wanted, laws=declared_laws(mechanism), at_once=1000)
+
+
+def parameters_of(words: Sequence[str]) -> dict[str, Any]:
+    """Parameters as they are typed; numbers with a fraction stay text, which is taken exactly.
+
+    Raises:
+        ParameterError: One is no NAME=VALUE, or stands twice.
+
+    Example:
+        >>> parameters_of(["k=3", "epsilon=0.1", "monotonic=true", "quantiles=[0.1,0.9]"])
+        {'k': 3, 'epsilon': '0.1', 'monotonic': True, 'quantiles': ['0.1', '0.9']}
+    """
+    found: dict[str, Any] = {}
+    for word in words:
+        name, sign, text = word.partition("=")
+        if not (name.isidentifier() and sign and text):
+            raise ParameterError("NAME=VALUE", word, "must look like l1_sensitivity=2")
+        if name in found:
+            raise ParameterError("NAME=VALUE", word, "must be stated once")
+        found[name] = _value(text)
+    return found
+
+
+def pair_of(texts: Sequence[str]) -> tuple[NeighborPair, ...]:
+    """The pair of two exact answers; none if none was stated.
+
+    Raises:
+        ParameterError: There are not two, or one is no JSON.
+    """
+    if not texts:
+        return ()
+    if len(texts) != _TWO:
+        raise ParameterError("--pair", list(texts), "must be stated twice, for the two neighbours: --pair 0 --pair 1")
+    first, second = texts
+    return (NeighborPair(_answer(first), _answer(second), f"{first} and {second}"),)
+
+
+def _value(text: str) -> Any:
+    if re.fullmatch(r"-?[0-9]{1,4000}", text):
+        return int(text)
+    if text.startswith("["):
+        return _json(text, "NAME=VALUE", parse_float=str)
+    return _BOOLEANS.get(text.lower(), text)
+
+
+def _answer(text: str) -> Any:
+    return _json(text, "--pair", parse_float=float)
+
+
+def _json(text: str, name: str, *, parse_float: Any) -> Any:
+    try:
+        return json.loads(text, parse_float=parse_float)
+    except (ValueError, RecursionError) as error:
+        raise ParameterError(name, text, f"must be JSON: {error}") from None

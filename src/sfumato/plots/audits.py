@@ -1,0 +1,139 @@
+"""Pictures of audits: bounds beside a claim, outputs on two neighbours, and p-values beside their level."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.errors import ParameterError
+from sfumato.plots.panels import BLUE, GREY, ORANGE, PALETTE, RED, Numbers, legend, new_figure, same_length
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Values: TypeAlias = Numbers | NDArray[np.float64]
+
+_BINS: Final = 60
+_FEW: Final = 40  # different values, which get a bar each
+_SMALLEST: Final = 1e-30  # smaller p-values are drawn here
+_CUT: Final = 0.001  # of all outputs, on each side, beyond the histogram
+
+
+def lower_bounds(bounds: Mapping[str, Sequence[tuple[int, float]]], *, claimed: float, title: str) -> "Figure":
+    """The ε that each test proved, by its number, beside the claim; what proved nothing is drawn at 0.
+
+    Args:
+        bounds: For each tester the number of each test and its lower bound on ε.
+        claimed: ε as it was claimed.
+        title: Above the picture.
+
+    Raises:
+        ParameterError: There is nothing to draw, or matplotlib is missing.
+    """
+    if not any(bounds.values()):
+        raise ParameterError("bounds", (), "must hold at least one test")
+    figure, (axes,) = new_figure(title, x_label="number of the test", y_label="ε is at least")
+    markers = "osD^vP"
+    for at, (tester, found) in enumerate(bounds.items()):
+        numbers, heights = [number for number, _ in found], [max(bound, 0.0) for _, bound in found]
+        axes.plot(
+            numbers, heights, markers[at % len(markers)], color=PALETTE[at % len(PALETTE)], label=tester, alpha=0.85
+        )
+    axes.axhline(claimed, color=RED, linestyle="--", linewidth=1.6, label="the claim")
+    axes.set_ylim(bottom=min(-0.05 * claimed, -0.02))
+    _whole_numbers(axes)
+    legend(axes, place="beside")
+    return figure
+
+
+def p_values(values: Numbers, *, level: float, title: str) -> "Figure":
+    """p-values by the number of their test, in powers of ten, beside the level below which a test fails.
+
+    Args:
+        values: The first one is of test 1.
+        level: Of each test.
+        title: Above the picture.
+
+    Raises:
+        ParameterError: There are none, or matplotlib is missing.
+    """
+    same_length(values=values)
+    figure, (axes,) = new_figure(title, x_label="number of the test", y_label="p-value")
+    heights = np.maximum(values, _SMALLEST)
+    axes.semilogy(np.arange(1, len(heights) + 1), heights, "o", color=BLUE, label="a test")
+    axes.axhline(level, color=RED, linestyle="--", linewidth=1.6, label="fails below")
+    axes.set_ylim(min(float(heights.min()), level) / 10, 3)
+    _whole_numbers(axes)
+    legend(axes, place="beside")
+    return figure
+
+
+def outputs_of_both(here: Values, there: Values, *, title: str, x_label: str = "output") -> "Figure":
+    """How often each number came out on a database and on its neighbour, as shares.
+
+    The farthest 0.1% on each side lie outside of the picture where there are many different numbers.
+
+    Args:
+        here: Outputs on the database, finite numbers.
+        there: Outputs on the neighbour.
+        title: Above the picture.
+        x_label: What the numbers are.
+
+    Raises:
+        ParameterError: One of both has no outputs, or matplotlib is missing.
+    """
+    for name, side in (("here", here), ("there", there)):
+        if not len(side):
+            raise ParameterError(name, (), "must hold at least one number")
+    figure, (axes,) = new_figure(title, x_label=x_label, y_label="share of the runs")
+    both = np.concatenate([here, there])
+    different = np.unique(both)
+    if len(different) <= _FEW:
+        width = float(np.diff(different).min()) * 0.4 if len(different) > 1 else 0.4
+        _bars(
+            axes, different, [np.mean(np.asarray(side)[:, None] == different, axis=0) for side in (here, there)], width
+        )
+    else:
+        low, high = (float(np.quantile(both, level)) for level in (_CUT, 1 - _CUT))
+        edges = np.linspace(low, high, _BINS + 1)
+        for side, color, label in ((here, BLUE, "the database"), (there, ORANGE, "its neighbor")):
+            shares = np.histogram(side, edges)[0] / len(side)
+            axes.stairs(shares, edges, color=color, label=label, linewidth=1.8)
+            axes.stairs(shares, edges, color=color, alpha=0.2, fill=True)
+    legend(axes, place="beside")
+    return figure
+
+
+def words_of_both(shares: Mapping[str, tuple[float, float]], *, title: str) -> "Figure":
+    """How often each text came out on a database and on its neighbour.
+
+    Args:
+        shares: Of the runs on either, for each text; texts are drawn as they are.
+        title: Above the picture.
+
+    Raises:
+        ParameterError: There are none, or matplotlib is missing.
+    """
+    same_length(shares=shares)
+    figure, (axes,) = new_figure(title, x_label="share of the runs")
+    places = np.arange(len(shares))
+    for side, color, label in ((0, BLUE, "the database"), (1, ORANGE, "its neighbor")):
+        axes.barh(places + 0.4 * side - 0.2, [share[side] for share in shares.values()], 0.4, color=color, label=label)
+    axes.set_yticks(places, list(shares))
+    for text in axes.get_yticklabels():
+        text.set_parse_math(False)  # a dollar sign of an output is not a formula
+    axes.invert_yaxis()
+    axes.grid(axis="x", color=GREY, linewidth=0.3)
+    legend(axes, place="beside")
+    return figure
+
+
+def _bars(axes: "Axes", places: NDArray[np.float64], shares: Sequence[Values], width: float) -> None:
+    axes.bar(places - width / 2, shares[0], width, color=BLUE, label="the database")
+    axes.bar(places + width / 2, shares[1], width, color=ORANGE, label="its neighbor")
+
+
+def _whole_numbers(axes: "Axes") -> None:
+    axes.locator_params(axis="x", integer=True)

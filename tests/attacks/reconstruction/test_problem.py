@@ -1,0 +1,48 @@
+import numpy as np
+import pytest
+from scipy.stats import binom
+from tests.laws import ALPHA
+
+from sfumato.attacks.reconstruction.problem import Problem, asked, every_mask, random_bits, random_masks
+from sfumato.errors import BudgetExceededError, ParameterError
+
+
+def test_every_subset_is_there_once():
+    masks = every_mask(6)
+    assert masks.shape == (64, 6)
+    assert len({tuple(mask) for mask in masks.tolist()}) == 64
+
+
+@pytest.mark.parametrize("people", [0, 17])
+def test_all_subsets_of_nobody_or_of_many_are_refused(people):
+    with pytest.raises(ParameterError, match="people"):
+        every_mask(people)
+
+
+@pytest.mark.statistical
+def test_random_masks_and_bits_are_fair_coins():
+    tosses = np.concatenate([random_masks(questions=100, people=1_000).ravel(), random_bits(100_000)])
+    low, high = binom.ppf([ALPHA / 2, 1 - ALPHA / 2], tosses.size, 0.5)
+    assert low <= tosses.sum() <= high, f"type-I error {ALPHA}"
+    assert not np.array_equal(random_bits(200), random_bits(200))
+
+
+def test_what_is_refused_is_left_out():
+    def answer(mask):
+        if mask.sum() < 2:
+            raise BudgetExceededError(requested=1, remaining=0)
+        return mask.sum()
+
+    problem = asked(answer, masks=every_mask(3))
+    assert problem.people == 3
+    assert problem.answers.tolist() == [2, 2, 2, 3]
+    assert problem.masks.sum(axis=1).tolist() == [2, 2, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("masks", "answers", "name"),
+    [((3, 0), (3,), "masks"), ((3,), (3,), "masks"), ((3, 2), (2,), "answers"), ((3, 2), (3, 1), "answers")],
+)
+def test_questions_and_answers_must_match(masks, answers, name):
+    with pytest.raises(ParameterError, match=name):
+        Problem(masks=np.zeros(masks, dtype=bool), answers=np.zeros(answers))

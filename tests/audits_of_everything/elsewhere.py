@@ -1,0 +1,34 @@
+"""The same question where the data stays in PostgreSQL or on Spark."""
+
+from itertools import count
+
+from tests.audits_of_everything.aggregates import LOW
+from tests.audits_of_everything.curators import Opening, sql
+from tests.audits_of_everything.judging import RUNS, Case
+from tests.engines.postgres_server import server
+
+QUESTION = "SELECT world, kind, COUNT(*) AS n, SUM(x) AS s FROM visits GROUP BY world, kind"
+FEWER = 10
+"""Servers take rows one by one: 30,000 runs."""
+
+NUMBERS = count()
+
+
+def in_postgres(_, rows):
+    """The address of a table of a server."""
+    return server().url(table=server().load(rows))
+
+
+def on_spark(_, rows):
+    """The name of a view of an application."""
+    from tests.engines.spark_application import application  # Java starts only where it is asked
+
+    name = f"audited{next(NUMBERS)}"
+    application().createDataFrame(rows.to_pandas()).createOrReplaceTempView(name)
+    return f"spark:{name}"
+
+
+def elsewhere(put, *, options=None):
+    """A case of tables that are put somewhere else; the public one too."""
+    opening = Opening(put=put, options=options)
+    return Case(mechanism=sql(QUESTION, opening, at_once=RUNS // 4 // FEWER), pair=LOW, fewer=FEWER)

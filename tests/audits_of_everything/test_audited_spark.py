@@ -1,0 +1,13 @@
+"""A question to a real Spark is audited: a true claim is refuted once in a million audits."""
+
+import pytest
+from tests.audits_of_everything.elsewhere import elsewhere, on_spark
+from tests.audits_of_everything.judging import judged
+from tests.engines.spark_application import application
+
+pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
+
+
+@pytest.mark.statistical
+def test_no_question_to_spark_tells_more_than_it_is_charged():
+    judged(elsewhere(on_spark, options={"spark": {"session": application()}})).assert_true()

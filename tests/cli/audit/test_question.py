@@ -1,0 +1,161 @@
+"""A question is asked of made-up rows only, each time afresh, with what its declarations say."""
+
+import json
+import re
+
+import pytest
+from tests.cli.commands import refusal, run
+
+from sfumato.cli.audit.question import Asking, told_apart
+from sfumato.errors import ParameterError
+from sfumato.privacy.guarantees import PureDP
+from sfumato.query.policy import Policy, SourceFacts
+from sfumato.query.schema import Table, integer
+
+WARDS = ("--keys", "ward=A,B", "--worlds", "ward")
+AGE = ("--column", "age=int:17:90")
+BY_WARD = "SELECT ward, SUM(age) AS years FROM people GROUP BY ward"
+COUNT = "SELECT COUNT(*) AS n FROM people"
+POLICY = """
+version = "1"
+[unit]
+name = "patient"
+neighboring_relation = "{relation}"
+[tables.visits]
+source = "nobody.parquet"
+unit = "patient"
+max_rows_per_unit = 2
+[tables.visits.columns.patient]
+type = "text"
+[tables.visits.columns.cost]
+type = "float"
+bounds = [0, 100]
+resolution = 1
+[tables.visits.columns.ward]
+type = "text"
+values = ["A", "B"]
+"""
+TWO_TABLES = (
+    POLICY + '[tables.beds]\nsource = "beds.parquet"\nunit = "row"\n[tables.beds.columns.code]\ntype = "text"\n'
+)
+
+
+def audited(*arguments, samples=2000):
+    result = run("audit", "sql", *arguments, "--samples", samples, "--json")
+    assert result.exit_code in {0, 1}, result.output
+    return result.exit_code, json.loads(result.stdout)
+
+
+def bound(report):
+    return max(event["epsilon_lower_bound"] for event in report["events"])
+
+
+def tried(report):
+    return list(dict.fromkeys(event["pair"] for event in report["events"]))
+
+
+@pytest.mark.statistical
+def test_a_question_over_worlds_keeps_its_price_and_not_half_of_it():
+    """Type-I error 1e-6; half of ε is refuted with a chance above 1 - 1e-6."""
+    code, report = audited(BY_WARD, "--epsilon", "1", *AGE, *WARDS, "--most-pairs", "3")
+    assert (code, len(tried(report)), report["title"]) == (0, 3, BY_WARD)
+    code, report = audited(BY_WARD, "--epsilon", "1", "--claim", "0.5", *AGE, *WARDS, "--most-pairs", "1", samples=6000)
+    assert (code, tried(report)) == (1, ["the first unit is removed"])
+    assert bound(report) > 0.5
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("relation", ["add_or_remove_one", "replace_one"])
+def test_a_question_under_a_policy_keeps_its_price(tmp_path, relation):
+    """Units with several rows, heavy ones among them, under both relations; type-I error 1e-6."""
+    (tmp_path / "hospital.toml").write_text(POLICY.format(relation=relation), "utf-8")
+    sql = "SELECT ward, SUM(cost) AS costs FROM visits GROUP BY ward"
+    options = ("--policy", tmp_path / "hospital.toml", "--worlds", "ward", "--most-pairs")
+    code, report = audited(sql, "--epsilon", "1", *options, "2", samples=1000)
+    assert (code, len(tried(report))) == (0, 2)
+    code, report = audited(sql, "--epsilon", "2", "--claim", "0.2", *options, "1", samples=1000)
+    assert (code, bound(report) > 0.2) == (1, True)
+
+
+def test_a_question_without_groups_is_asked_run_by_run(tmp_path):
+    (tmp_path / "rows.json").write_text('[{"age": 30}, {"age": 90}]', "utf-8")
+    options = ("--rows", tmp_path / "rows.json", "--most-pairs", "1", "--engine", "reference")
+    code, report = audited(
+        tmp_path / "people.csv", COUNT, "--epsilon", "5", "--claim", "0.1", *AGE, *options, samples=100
+    )
+    assert (code, tried(report), bound(report) > 0.1) == (1, ["the first unit is removed"], True)
+
+
+def test_a_file_is_never_read_only_its_name_counts(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text("no table at all\x00", "utf-8")
+    options = ("--epsilon", "1", *AGE, *WARDS, "--most-pairs", "1")
+    assert audited(path, BY_WARD, *options, samples=100)[0] == 0
+    assert audited("https://example.org/people.csv", BY_WARD, *options, samples=100)[0] == 0
+    assert "people" in refusal("audit", "sql", tmp_path / "others.csv", BY_WARD, *options)
+
+
+def asking(sql=COUNT, epsilon=1):
+    table = Table(name="people", columns={"age": integer(17, 90)})
+    policy = Policy(
+        dataset="people", version="1", data_version="1", unit_name="row", tables={"people": table},
+        sources={"people": SourceFacts(source=None)},
+    )  # fmt: skip
+    return Asking(policy=policy, table="people", sql=sql, price=PureDP(epsilon), engine="reference")
+
+
+def test_each_run_is_a_session_of_its_own():
+    seen = {json.dumps(asking().of_rows(({"age": 30},))) for _ in range(20)}
+    assert len(seen) > 1  # a stored answer would be the same each time, and a second one would exceed the budget
+
+
+def test_what_an_analyst_sees_is_the_records():
+    (record,) = asking(epsilon=1000).of_rows(({"age": 30}, {"age": None}))
+    assert (record["n"], asking(epsilon=1000).of_rows(())[0]["n"]) == (2, 0)
+
+
+@pytest.mark.parametrize("sql", ["SELECT age FROM people", "SELEC", "SELECT AVG(x) FROM people"])
+def test_a_question_that_cannot_be_asked_is_no_answer_that_tells_nothing(sql):
+    assert refusal("audit", "sql", sql, "--epsilon", "1", *AGE, *WARDS)
+
+
+def test_records_say_which_world_they_are_of():
+    assert told_apart([{"ward": 0}, {"ward": 1}, "a note"], "ward") == [{"ward": 0}, {"ward": 1}]
+    with pytest.raises(ParameterError, match="selects and groups by"):
+        told_apart([{"n": 3}], "ward")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((COUNT, *AGE, *WARDS), "selects and groups by"),
+        ((BY_WARD, *AGE, "--column", "ward=text", "--worlds", "ward"), "must have public keys"),
+        ((BY_WARD, *AGE, "--keys", "ward=A,B", "--worlds", "wing"), "wing"),
+        ((BY_WARD, *AGE, *WARDS, "--unit", "ward", "--max-rows-per-unit", "1"), "names the unit"),
+        (("a.csv", "b.csv", COUNT, *AGE), "a question"),
+        (("SELECT COUNT(*) FROM a JOIN b ON a.x = b.x", *AGE), "one table"),
+        ((COUNT, *AGE, "--policy", "none.toml"), "says this itself"),
+        ((COUNT, "--policy", "none.toml"), "none.toml"),
+        ((COUNT, *AGE, "--engine", "abacus"), "must be one of"),
+        ((COUNT, *AGE, "--rows", "none.json"), "cannot be read"),
+    ],
+)  # fmt: skip
+def test_wrong_use_is_refused_before_anything_is_asked(arguments, said):
+    result = run("audit", "sql", *arguments, "--epsilon", "1", "--samples", "100")
+    assert (result.exit_code, result.stdout) == (2, ""), result.output
+    assert said in result.stderr
+
+
+def test_policies_of_several_tables_and_worlds_of_a_policy_in_a_child_are_refused(tmp_path):
+    (tmp_path / "two.toml").write_text(TWO_TABLES.format(relation="add_or_remove_one"), "utf-8")
+    sql = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
+    assert "one table of people" in refusal("audit", "sql", sql, "--epsilon", "1", "--policy", tmp_path / "two.toml")
+    (tmp_path / "one.toml").write_text(POLICY.format(relation="add_or_remove_one"), "utf-8")
+    options = ("--policy", tmp_path / "one.toml", "--worlds", "ward", "--child", "--most-pairs", "99")
+    assert "needs declarations" in refusal("audit", "sql", sql, "--epsilon", "1", *options)
+
+
+def test_what_is_left_out_and_what_would_be_quicker_is_said():
+    result = run("audit", "sql", BY_WARD, "--epsilon", "1", *AGE, *WARDS, "--most-pairs", "1", "--samples", "100")
+    assert re.search("note: 1 of [0-9]+ pairs of neighbors are tried; --most-pairs [0-9]+ tries all", result.stderr)
+    assert "--worlds" not in result.stderr

@@ -1,0 +1,82 @@
+import json
+import sys
+
+import pytest
+import typer
+
+from sfumato.audit import CAVEAT, NeighborPair
+from sfumato.cli.audit import reporting
+from sfumato.cli.audit.reporting import Wanted, audit_and_tell
+from sfumato.errors import ParameterError
+
+PAIRS = (NeighborPair(0, 1, "one \x1b[2J more"),)
+
+
+def constant(_, count):
+    return [7] * count
+
+
+def exact(database, count):
+    return [database] * count
+
+
+def told(mechanism, **options):
+    stated = {"epsilon": "1", "delta": "0", "samples": 200, "significance": 1e-6, "html": None, "as_json": False}
+    with pytest.raises(typer.Exit) as caught:
+        audit_and_tell(mechanism, PAIRS, title="a mechanism", wanted=Wanted(**stated | options), at_once=30)
+    return caught.value.exit_code
+
+
+def test_nothing_found_is_exit_code_0_and_the_caveat(capsys):
+    assert told(constant) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("a mechanism\n  on two databases: one \\x1b[2J more\n")
+    assert CAVEAT in shown
+
+
+def test_a_violation_is_exit_code_1_and_no_steering_of_the_terminal(capsys):
+    assert told(exact) == 1
+    shown = capsys.readouterr().out
+    assert "privacy violation" in shown
+    assert "\x1b" not in shown
+
+
+def test_the_report_can_be_json(capsys):
+    assert told(exact, as_json=True) == 1
+    document = json.loads(capsys.readouterr().out)
+    assert (document["title"], document["refuted"]) == ("a mechanism", True)
+
+
+def test_a_mechanism_is_called_for_a_few_runs_at_a_time_and_all_are_heard():
+    asked, heard = [], []
+
+    def mechanism(_, count):
+        asked.append(count)
+        return range(count)
+
+    in_parts = reporting._heard(mechanism, heard.append, 30)
+    assert in_parts(0, 70) == [*range(30), *range(30), *range(10)]
+    assert asked == heard == [30, 30, 10]
+    assert reporting._heard(mechanism, heard.append, None)(0, 70) == range(70)
+
+
+def test_a_page_is_written_with_the_title_and_what_was_found(tmp_path, capsys):
+    assert told(exact, html=str(tmp_path / "report.html")) == 1
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert all(words in page for words in ("a mechanism", "privacy violation", "<svg"))
+    assert "privacy violation" in capsys.readouterr().out
+
+
+def wanting(path):
+    return Wanted(epsilon="1", delta="0", samples=200, significance=1e-6, html=str(path), as_json=False)
+
+
+def test_a_page_that_cannot_be_written_is_refused(tmp_path):
+    with pytest.raises(ParameterError, match="cannot be written"):
+        audit_and_tell(constant, PAIRS, title="a mechanism", wanted=wanting(tmp_path / "no" / "folder"))
+
+
+def test_a_page_without_its_packages_is_refused_before_the_work_begins(monkeypatch):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(ParameterError, match="jinja2"):
+        audit_and_tell(lambda *_: pytest.fail("too early"), PAIRS, title="a mechanism", wanted=wanting("x.html"))

@@ -1,0 +1,315 @@
+"""Seeded bugs of plans, engines, sessions and ledgers that audits of real sessions find, from their outputs alone."""
+
+from tests.mutations.mutants import Mutant
+
+_FOLDER = "tests/audits_of_everything/"
+_SESSION = f"{_FOLDER}test_audited_paths.py::test_no_path_to_an_answer_tells_more_than_it_is_charged"
+_STATISTIC = f"{_FOLDER}test_audited_aggregates.py::test_no_aggregate_tells_more_than_it_is_charged"
+
+
+def _path(name):
+    return (f"{_SESSION}[{name}]",)
+
+
+def _aggregate(name):
+    return (f"{_STATISTIC}[{name}]",)
+
+
+PLANS = (
+    Mutant(
+        name="audited: a sum moves as far as its upper bound",
+        edits=(("query/stability.py", "furthest=max(abs(low), abs(high)), entries", "furthest=abs(high), entries"),),
+        tests=_aggregate("SUM(x)"),
+    ),
+    Mutant(
+        name="audited: the rows of a unit move a group as one",
+        edits=(("query/stability.py", "Sensitivity(l1=reach.rows * furthest,", "Sensitivity(l1=furthest,"),),
+        tests=_aggregate("COUNT(*)"),
+    ),
+    Mutant(
+        name="audited: a unit is counted in one of its groups",
+        edits=(("query/stability.py", "Reach(rows=entries, rows_per_group=1", "Reach(rows=1, rows_per_group=1"),),
+        tests=_path("units of two groups"),
+    ),
+    Mutant(
+        name="audited: replacing a unit costs what adding one costs",
+        edits=(
+            (
+                "query/stability.py",
+                "    if neighboring_relation is NeighboringRelation.ADD_OR_REMOVE_ONE:\n        return one\n",
+                "    if neighboring_relation:\n        return one\n",
+            ),
+        ),
+        tests=_path("replacement between groups"),
+    ),
+    Mutant(
+        name="audited: in L2 a row moves a sum by one step",
+        edits=(("query/stability.py", "sqrt_up(Fraction(squares * furthest**2))", "sqrt_up(Fraction(squares))"),),
+        tests=_path("Gaussian noise"),
+    ),
+    Mutant(
+        name="audited: a private key is as likely to be shown as if its unit had no other",
+        edits=(("query/sections.py", "max_groups_per_unit=reach.groups,", "max_groups_per_unit=1,"),),
+        tests=_path("private keys of one person"),
+    ),
+    Mutant(
+        name="audited: a median moves by a third of its ranks",
+        edits=(
+            (
+                "mechanisms/quantile.py",
+                "return self.epsilon / self.rank_range",
+                "return 3 * self.epsilon / self.rank_range",
+            ),
+        ),
+        tests=_aggregate("MEDIAN(x)"),
+    ),
+    Mutant(
+        name="audited: a statistic that needs several numbers pays for one",
+        edits=(("query/components.py", "l1=sum(part.l1 for part in parts),", "l1=min(part.l1 for part in parts),"),),
+        tests=_aggregate("vector_sum"),
+    ),
+)
+
+ENGINES = (
+    Mutant(
+        name="audited: in SQL values are clamped from above only",
+        edits=(
+            (
+                "engines/sql/terms.py",
+                'return function("LEAST", function("GREATEST", value, least), most)',
+                'return function("LEAST", value, most)',
+            ),
+        ),
+        tests=_aggregate("SUM(x)"),
+    ),
+    Mutant(
+        name="audited: in SQL a unit's values count without a limit",
+        edits=(
+            (
+                "engines/sql/amounts.py",
+                'return function("LEAST", _counted(measure, measures), allowed)',
+                "return _counted(measure, measures)",
+            ),
+        ),
+        tests=_aggregate("COUNT(x)"),
+    ),
+    Mutant(
+        name="audited: in SQL sums of more rows than are allowed are not scaled",
+        edits=(
+            (
+                "engines/sql/amounts.py",
+                "all_of_it = (operation(exp.LTE, counted, allowed), total)",
+                "all_of_it = (operation(exp.GTE, counted, whole(0)), total)",
+            ),
+        ),
+        tests=_aggregate("SUM(x)"),
+    ),
+    Mutant(
+        name="audited: in Polars whole numbers are clamped from above only",
+        edits=(
+            (
+                "engines/frames/steps.py",
+                "value.value.clip(pl.lit(steps.lower, pl.Int64), pl.lit(steps.upper, pl.Int64))",
+                "value.value.clip(upper_bound=pl.lit(steps.upper, pl.Int64))",
+            ),
+        ),
+        tests=_path("the engine polars"),
+    ),
+    Mutant(
+        name="audited: in plain Python values are clamped from above only",
+        edits=(
+            (
+                "engines/amounts.py",
+                "        return steps.lower\n    return min(max(math.floor(scaled + 0.5), steps.lower), steps.upper)\n",
+                "        return math.floor(scaled + 0.5)\n    return min(math.floor(scaled + 0.5), steps.upper)\n",
+            ),
+        ),
+        tests=_path("the engine reference"),
+    ),
+)
+
+SESSIONS = (
+    Mutant(
+        name="audited: groups that differ in their last key have the same noise",
+        edits=(
+            (
+                "session/releasing.py",
+                "            noisy = measurement.mechanism.release(exact.reshape(-1))\n",
+                (
+                    "            drawn = np.asarray(measurement.mechanism.release(0 * exact.reshape(-1)))\n"
+                    "            noisy = exact.reshape(-1) + drawn[np.arange(exact.size) // 3 * 3]\n"
+                ),
+            ),
+        ),
+        tests=_path("a unit of one group"),
+    ),
+    Mutant(
+        name="audited: noise that was drawn once is kept for the next question",
+        edits=(
+            (
+                "session/releasing.py",
+                "            noisy = measurement.mechanism.release(exact.reshape(-1))\n",
+                (
+                    "            drawn = np.asarray(measurement.mechanism.release(0 * exact.reshape(-1)))\n"
+                    "            noisy = exact.reshape(-1) + _measured.__dict__.setdefault(str(exact.size), drawn)\n"
+                ),
+            ),
+        ),
+        tests=_aggregate("COUNT(*)"),
+    ),
+    Mutant(
+        name="audited: public groups that are empty are left out",
+        edits=(
+            (
+                "session/releasing.py",
+                "        return groups(section.statements[0])\n",
+                (
+                    "        if not found.keys:\n"
+                    "            return groups(section.statements[0])\n"
+                    "        there = set(zip(*found.keys, strict=True))\n"
+                    "        return [group for group in groups(section.statements[0]) if group in there]\n"
+                ),
+            ),
+        ),
+        tests=_path("a unit of too many groups"),
+    ),
+    Mutant(
+        name="audited: a stored answer is drawn again for nothing",
+        edits=(
+            (
+                "session/pipeline.py",
+                "    return _readable(desk, desk.ledger.answer(desk.account, prepared.key))\n",
+                (
+                    "    found = _readable(desk, desk.ledger.answer(desk.account, prepared.key))\n"
+                    "    plan, run = prepared.plan, lambda one: desk.engine.run(one, salt='0' * 32)\n"
+                    "    again = [release(section, run) for section in plan.sections]\n"
+                    "    return found and {**found, 'sections': [encode_released(one) for one in again]}\n"
+                ),
+            ),
+        ),
+        tests=_path("a stored answer"),
+    ),
+    Mutant(
+        name="audited: a retry under a key is drawn again for nothing",
+        edits=(
+            (
+                "session/answering.py",
+                "    answer = stored(desk, prepared)\n    if answer is None and",
+                "    answer = None if asked.idempotency_key else stored(desk, prepared)\n    if answer is None and",
+            ),
+            (
+                "session/answering.py",
+                "answer = answer_of(desk, ticket) or execute(",
+                "answer = execute(",
+            ),
+            ("session/pipeline.py", "        found = answer_of(desk, ticket)\n", "        found = answer\n"),
+            (
+                "session/pipeline.py",
+                "    return stored(desk, ticket.prepared) or answer  #",
+                "    return answer  #",
+            ),
+        ),
+        tests=_path("a retry"),
+    ),
+    Mutant(
+        name="audited: an answer that accounts share is drawn again for each",
+        edits=(
+            (
+                "session/pipeline.py",
+                '        return {**answer, "receipt": receipt.to_dict()}\n',
+                (
+                    "        run = lambda one: desk.engine.run(one, salt='0' * 32)\n"
+                    "        again = [release(section, run) for section in plan.sections]\n"
+                    "        own_draw = [encode_released(one) for one in again]\n"
+                    '        return {**answer, "receipt": receipt.to_dict(), "sections": own_draw}\n'
+                ),
+            ),
+        ),
+        tests=_path("answers that accounts share"),
+    ),
+    Mutant(
+        name="audited: people in two parts of a partition pay for one",
+        edits=(
+            (
+                "session/pipeline.py",
+                "value=repr(part.value),\n        max_parts_per_unit=part.max_parts_per_unit,",
+                "value=repr(part.value),\n        max_parts_per_unit=1,",
+            ),
+        ),
+        tests=_path("a partition of two parts each"),
+    ),
+    Mutant(
+        name="audited: the receipt says half of what was released",
+        edits=(
+            (
+                "session/pipeline.py",
+                "event=plan.event, guarantee=plan.charge,\n",
+                "event=plan.event, guarantee=type(plan.charge)(plan.charge.epsilon / 2),\n",
+            ),
+        ),
+        tests=_path("groups of public keys"),
+    ),
+    Mutant(
+        name="audited: numbers in a file have a quarter of their noise",
+        edits=(
+            (
+                "session/streaming.py",
+                "        noisy = measurement.mechanism.release(own.reshape(-1)) if own.size else own\n",
+                (
+                    "        noisy = own.reshape(-1)\n"
+                    "        if own.size:\n"
+                    "            noisy = noisy + np.asarray(measurement.mechanism.release(0 * noisy)) // 4\n"
+                ),
+            ),
+        ),
+        tests=_path("into a file"),
+    ),
+    Mutant(
+        name="audited: an account below another does not pay with it",
+        edits=(
+            ("session/account_view.py", "parents=(self._desk.account,), window=window", "parents=(), window=window"),
+        ),
+        tests=_path("accounts below"),
+    ),
+)
+
+LEDGERS = (
+    Mutant(
+        name="audited: an account pays a quarter of what a question costs",
+        edits=(
+            (
+                "ledger/replay.py",
+                'return Amounts((("epsilon", entry.charge.epsilon), ("delta"',
+                'return Amounts((("epsilon", entry.charge.epsilon / 4), ("delta"',
+            ),
+        ),
+        tests=_path("a budget until it is refused"),
+    ),
+    Mutant(
+        name="audited: nobody is refused",
+        edits=(
+            (
+                "ledger/rules.py",
+                (
+                    "    draft.replay.require_payable(priced)\n    draft.keep(priced)\n"
+                    "    return _reservation(draft, priced)\n"
+                ),
+                "    draft.keep(priced)\n    return _reservation(draft, priced)\n",
+            ),
+        ),
+        tests=_path("a budget until it is refused"),
+    ),
+    Mutant(
+        name="audited: each question is compared with the whole budget",
+        edits=(
+            (
+                "ledger/account.py",
+                "self.spent(at).plus(self.increase(price, part, at)).is_within(allowed)",
+                "self.increase(price, part, at).is_within(allowed)",
+            ),
+        ),
+        tests=_path("a budget until it is refused"),
+    ),
+)
+
+MUTANTS = (*PLANS, *ENGINES, *SESSIONS, *LEDGERS)
