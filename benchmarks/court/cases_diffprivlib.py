@@ -77,7 +77,7 @@ def forest():
     Docs of models.RandomForestClassifier: each record trains exactly one tree. Which one depends on how many records
     come before, so that one record removed changes what every tree learns from.
     """
-    return Events(pairs=pair(BLOCKS, BLOCKS[1:], FIRST_REMOVED), epsilon=1, samples=400)
+    return Events(pairs=pair(BLOCKS, BLOCKS[1:], FIRST_REMOVED), epsilon=1, samples=1_000)
 
 
 @case("diffprivlib", "laplace", expects=Verdict.PRIVACY_VIOLATION)
@@ -105,7 +105,7 @@ def linear_regression():
     Docs of models.LinearRegression. With lower bounds of 0 the sum of squares gets no noise, as the sensitivity is that
     of the lower bound twice (issues 104, 105, 110); what is read is the public coefficient alone.
     """
-    return Events(pairs=pair([[1, 0.5]], [[1, 0.5], [100, 0.5]], "a far record is added"), epsilon=1, samples=2_000)
+    return Events(pairs=pair([[1, 0.5]], [[1, 0.5], [100, 0.5]], "a far record is added"), epsilon=1, samples=3_000)
 
 
 @case("diffprivlib", "k_means", expects=Verdict.PRIVACY_VIOLATION)
@@ -114,4 +114,4 @@ def k_means():
 
     Docs of models.KMeans list `inertia_` among the attributes of the model; it is computed without noise.
     """
-    return Events(pairs=pair([0, 0, 0], [0, 0, 1], "one record moves"), epsilon=1, samples=400)
+    return Events(pairs=pair([0, 0, 0], [0, 0, 1], "one record moves"), epsilon=1, samples=1_000)

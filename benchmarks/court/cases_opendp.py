@@ -119,4 +119,4 @@ def threshold():
 
     The map's δ leaves out counts that equal the threshold, which are released (issue 2922).
     """
-    return Events(pairs=pair([], ["ann"], "the only person is added"), samples=40_000)
+    return Events(pairs=pair([], ["ann"], "the only person is added"), samples=60_000)

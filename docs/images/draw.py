@@ -19,6 +19,7 @@ from sfumato.plots.panels import BLUE, GREEN, GREY, INK, ORANGE, PURPLE, RED, le
 EPSILON, DELTA = Fraction(1), Fraction(1, 10**6)
 ANSWERS = (1, 2, 4, 6, 9, 12, 16, 25, 36, 49, 64)
 PEOPLE = 20_000
+TRACES = 4_000
 RATIO = 0.75  # each further visit is made by so many of those who made the one before
 LIMITS = range(1, 31)
 EXPLAINED = Path(__file__).parent.parent / "explanation"
@@ -120,8 +121,8 @@ def unicity(folder: Path) -> Path:
     widths = {"an antenna, an hour": 1, "4 antennas, 2 hours": 2, "16 antennas, 4 hours": 4}
     resolutions = {name: {"x": width, "y": width, "hour": width} for name, width in widths.items()}
     resolutions["a sixth of the city, half a day"] = {"x": 12, "y": 12, "hour": 12}
-    found = unicity_by_points(traces(PEOPLE), user="person", columns=["x", "y", "hour"], resolutions=resolutions)
-    return save(unicity_picture(found, title="Unicity of 20,000 made-up traces"), folder / "unicity.png")
+    found = unicity_by_points(traces(TRACES), user="person", columns=["x", "y", "hour"], resolutions=resolutions)
+    return save(unicity_picture(found, title=f"Unicity of {TRACES:,} made-up traces"), folder / "unicity.png")
 
 
 def _share(cell: str) -> float:

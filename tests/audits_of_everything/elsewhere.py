@@ -2,6 +2,7 @@
 
 from itertools import count
 
+import pyarrow as pa
 from tests.audits_of_everything.aggregates import LOW
 from tests.audits_of_everything.curators import Opening, sql
 from tests.audits_of_everything.judging import RUNS, Case
@@ -24,7 +25,8 @@ def on_spark(_, rows):
     from tests.engines.spark_application import application  # Java starts only where it is asked
 
     name = f"audited{next(NUMBERS)}"
-    application().createDataFrame(rows.to_pandas()).createOrReplaceTempView(name)
+    schema = ", ".join(f"{one.name} {'string' if one.type == pa.string() else 'bigint'}" for one in rows.schema)
+    application().createDataFrame(rows.to_pandas(), schema).createOrReplaceTempView(name)
     return f"spark:{name}"
 
 

@@ -121,8 +121,8 @@ def gaussian(stddev, epsilon):
     return ApproxDP(epsilon, discrete_gaussian_delta_up(stddev=stddev, l2_sensitivity=1, epsilon=epsilon))
 
 
-FIRST, LATER = (1,) + (0,) * 20, (0,) + (1,) * 20
-NONE, ALL_BUT_FIRST = (0,) * 21, (0,) + (1,) * 20
+FIRST, LATER = (1,) + (0,) * 5, (0,) + (1,) * 5
+NONE, ALL_BUT_FIRST = (0,) * 6, (0,) + (1,) * 5
 ENDS = (-9, 0, 0, 1), (-9, 0, 0, 1, 1)
 TOP = (1,) * 8 + (-9,) * 2, (1,) * 9 + (-9,) * 2
 GRID = {"lower": -9, "upper": 1, "epsilon": 2}

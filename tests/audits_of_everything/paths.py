@@ -20,6 +20,7 @@ SUM = "SELECT world, SUM(x) AS n FROM visits GROUP BY world"
 ABOVE = "SELECT world, COUNT(*) AS n FROM visits WHERE y >"
 KINDS = "SELECT world, kind, COUNT(*) AS n FROM visits GROUP BY world, kind"
 TWO_GROUPS = Opening(limits=Limits(max_rows_per_unit=2, max_groups_per_unit=2))
+ONE_LIMIT = Opening(limits=Limits(max_rows_per_unit=2))
 IN_ALL = heavy(visit(kind="a"), visit(kind="b"), visit(kind="c"), visit(kind="c"))
 TWICE = heavy(visit(kind="a"), visit(kind="b"))
 IN_TWO_PARTS = heavy(*(visit(kind=kind, x=-9) for kind in "aabb"))
@@ -109,7 +110,7 @@ def opened_again(rows, worlds, opened):
         for _ in range(9):
             with opened(rows, worlds=worlds, ledger=Path(folder) / "ledger.db") as session:
                 answers.append(asked(session, f"{ABOVE} {-len(answers) - 1} GROUP BY world"))
-    return beside(*answers), session.budget
+    return beside(*answers), opened.budget
 
 
 def refused(session):
@@ -137,9 +138,9 @@ def made_to_add_up(session):
     return told(groups.agg(n=sf.count()).release(epsilon=2))
 
 
-def path(ask, pair=LOW, opening=None, *, share=HALF, why="", claim=None, **facts):
+def path(ask, pair=LOW, opening=None, *, share=HALF, why="", claim=None, fewer=1, **facts):
     """A case of a session that is asked."""
-    return Case(mechanism=in_session(ask, opening, **facts), pair=pair, share=share, why=why, claim=claim)
+    return Case(mechanism=in_session(ask, opening, **facts), pair=pair, share=share, why=why, claim=claim, fewer=fewer)
 
 
 def rows(text, pair=LOW, opening=None, *, share=HALF, why="", **price):
@@ -195,14 +196,14 @@ CASES = {
     ),
     "a public join": rows(
         "SELECT world, SUM(floor) AS n FROM visits JOIN wards ON kind = code GROUP BY world",
-        heavy(*(visit(),) * 3, others=(visit("b", kind="b"),)), share=None, why="ward a has floors below the highest",
+        heavy(*(visit(),) * 3, others=(visit("b", kind="b"),)), share=None, why="no floor is the highest",
     ),
     "sums of people": rows(
         "SELECT world, SUM(s) AS n FROM (SELECT person, world, SUM(x) AS s FROM visits GROUP BY person, world) AS each "
         "GROUP BY world"
     ),
     "different values": rows("SELECT world, COUNT(DISTINCT ill) AS n FROM visits GROUP BY world", ILL),
-    "tables that are made to add up": path(made_to_add_up, opening=Opening(limits=Limits(max_rows_per_unit=2))),
+    "tables that are made to add up": path(made_to_add_up, opening=ONE_LIMIT, fewer=4),
     "an error is stated": Case(
         mechanism=frame(
             lambda session: session.query(COUNT), epsilon=None, error={"n": 3}

@@ -47,11 +47,8 @@ class Dialect:
     gathers_units: bool = False
 
     def sql(self, query: exp.Expr, *, pretty: bool = False) -> str:
-        """A query as the engine reads it; for people on several lines. It is used up, as the writer changes it.
-
-        To copy it first would take as long as half of the writing.
-        """
-        return self.writer(dialect=self.base, pretty=pretty).generate(query, copy=False)
+        """A query as the engine reads it; for people on several lines."""
+        return self.writer(dialect=self.base, pretty=pretty).generate(query)
 
 
 def writing(idioms: Idioms) -> Mapping[type[exp.Expr], Handler]:
