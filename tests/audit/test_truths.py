@@ -36,7 +36,7 @@ def profile(event, count=1):
         (GroupEvent(GaussianEvent(2), 3), norm(scale=2), 3),
         (GroupEvent(LaplaceEvent(2), 3), laplace(scale=2), 3),
     ],
-    ids=str,
+    ids=["Gaussian", "Laplace", "Gaussian of three", "Laplace of three"],
 )
 def test_additive_noise_is_the_integral_of_the_definition(event, law, shift):
     for epsilon in EPSILONS:
