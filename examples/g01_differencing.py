@@ -74,9 +74,10 @@ def main() -> None:
     )
     print(f"Q(4) - Q(3) = {difference(exact_sums('ru'), larger=4, smaller=3):g} for Михаил")
     print(f"exact (owner only): {mallory():,.0f} dollars for Mallory\n")
+    print("the game (what the guarantee allows is a share in the long run; chance may put one run just above it)\n")
     print(f"without noise\n{differencing(exact_worlds, larger='ill', known=sum(OTHERS), trials=TRIALS)}\n")
     for epsilon in ("0.1", "1", "3"):
-        print(f"through a session at ε = {epsilon}")
+        print(f"through a session at ε = {epsilon}, {TRIALS:,} worlds in one question")
         worlds = private_worlds(epsilon)
         print(differencing(worlds, larger="ill", known=sum(OTHERS), trials=TRIALS, epsilon=float(epsilon)))
 

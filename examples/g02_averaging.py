@@ -52,15 +52,21 @@ def main() -> None:
         print(f"  {against_fresh_noise(times)}")
     with curator() as patients:
         found = repeated(lambda _: ask(patients, "1"), question="how many?", times=100)
-        print(f"\na session, the same question 100 times at ε = 1: {found.different} answer, {found.mean:g};", end=" ")
+        print(
+            f"\na session, the same question 100 times at ε = 1: {found.different} private answer, {found.mean:g};",
+            end=" ",
+        )
         print(f"spent {patients.spent}, left {patients.remaining}")
     with curator() as patients:
         ages = iter(range(100))
         found = repeated(lambda _: ask(patients, "0.1", next(ages)), question="how many?", times=20)
         print(
-            f"another question each time at ε = 0.1: {len(found.answers)} answers, {found.refused} refusals,", end=" "
+            f"20 other questions at ε = 0.1 each: {len(found.answers)} private answers, {found.refused} refusals,",
+            end=" ",
         )
-        print(f"mean {found.mean:g}; spent {patients.spent}, left {patients.remaining}")
+        print(
+            f"mean {found.mean:g}; noise ten times as large in each; spent {patients.spent}, left {patients.remaining}"
+        )
 
 
 if __name__ == "__main__":

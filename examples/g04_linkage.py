@@ -62,16 +62,17 @@ def main() -> None:
     print(__doc__)
     for declared in ("0.87", "0.63"):
         two = hospital_and_voters(PEOPLE, uniqueness=declared)
-        print(f"of {PEOPLE:,} made-up people a share of {declared} is alone (owner only):")
+        print(f"of {PEOPLE:,} made-up people {float(declared):.0%} are alone with theirs (owner only):")
         for how, coarsen in COARSER.items():
             k = k_anonymity(two.hospital, columns=QUASI_IDENTIFIERS, coarsen=coarsen)
             print(f"  {how + ':':<28} {attack(two, how).success:7.2%} of patients named; the table is {k}-anonymous")
     with curator(two) as hospital:
         answer = hospital.sql(question(two, voter=0), epsilon=EPSILON)["n"][0]
-        print(f"\n{question(two, voter=0)}\n  private {answer.value} ± {answer.half_width}", end="")
+        print(f"\nthe first voter's cell, asked through a curator\n  {question(two, voter=0)}")
+        print(f"  private {answer.value} ± {answer.half_width}", end="")
         print(f"   spent {hospital.spent} of {hospital.budget}, left {hospital.remaining}")
     allowed = sf.attacks.largest_success(epsilon=EPSILON)
-    print(f"  whoever thought it as likely as not is right with a chance of at most {allowed:.1%} afterwards")
+    print(f"  who thought it as likely as not that he has HIV now guesses right with a chance of at most {allowed:.1%}")
 
 
 if __name__ == "__main__":

@@ -48,8 +48,10 @@ def main() -> None:
     with curator(released) as session:
         counts = session.sql("SELECT movie, COUNT(*) AS n FROM ratings GROUP BY movie", epsilon=EPSILON)
         best = sorted(counts.records(), key=lambda record: -record["n"])[:3]
-        print("through a curator, the three movies that are rated most: ", end="")
-        print(", ".join(f"{row['movie']} by {row['n']:,}" for row in best))
+        print(
+            f"through a curator, who counts up to {MOVIES_A_PERSON} ratings of each subscriber, the movies rated most:"
+        )
+        print("  " + ", ".join(f"number {row['movie']} by {row['n']:,} (private)" for row in best))
         print(f"  spent {session.spent} of {session.budget}, left {session.remaining}")
 
 

@@ -56,16 +56,19 @@ def main(output: Path = Path("example-output")) -> None:
     print(__doc__)
     records = traces(PEOPLE)
     found = measured(records)
-    print(f"people told apart by 1 to 6 points, of {PEOPLE:,} (owner only; 2,500 drawn for each in a simulation):")
+    print(f"people told apart by so many points, of {PEOPLE:,} (owner only; 2,500 drawn for each in a simulation):")
+    print(f"  {'':<32}" + "".join(f"{points:8}" for points in next(iter(found.values()))))
     for name, by_points in found.items():
         print(f"  {name:<32}" + "".join(f"{outcome.success:8.1%}" for outcome in by_points.values()))
     with curator(records) as phones:
         answer = phones.sql(question(records.slice(0, 1_000), person=0), epsilon=EPSILON)["n"][0]
         print(
-            f"through a curator, who has four points of person 0: private {answer.value} ± {answer.half_width}", end=""
+            f"through a curator, how many have person 0's four points: private {answer.value} ± {answer.half_width}",
+            end="",
         )
         print(f"   spent {phones.spent} of {phones.budget}, left {phones.remaining}")
-    print(f"  no test is right more often than wrong by more than {sf.attacks.largest_advantage(epsilon=EPSILON):.1%}")
+    allowed = sf.attacks.largest_success(epsilon=EPSILON)
+    print(f"  if a coin decided whether person 0 is in the data, a guess from this is right in {allowed:.1%} at most")
     picture = unicity_picture(found, title=f"Unicity of {PEOPLE:,} made-up traces")
     print(f"picture: {sf.plots.save(picture, output / 'g06_unicity.png')}")
 

@@ -60,7 +60,9 @@ def main() -> None:
             sql = "SELECT COUNT(*) AS n FROM hospital WHERE age = 30 AND occupation = 'Sales'"
             answer = hospital.sql(sql, epsilon=EPSILON)["n"][0]
             print(f"  {name:<6} private {answer.value} ± {answer.half_width}   spent {hospital.spent}")
-    print(f"  a patient of both has spent ε = 1 in all: {sf.PureDP(EPSILON)} and {sf.PureDP(EPSILON)}")
+    print(
+        f"  each spent ε {EPSILON} of a patient of both: guarantees about answers add up, to ε {2 * float(EPSILON):g}"
+    )
 
 
 if __name__ == "__main__":

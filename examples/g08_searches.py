@@ -49,13 +49,15 @@ def main() -> None:
     print(f"what pseudonym {one} searched for (owner only):")
     print("  " + ", ".join(searches_of(made, one)))
     print(f"  the owner of the log knows that it is {made.names[one]}\n")
+    print("names claimed for whoever searched for one at least twice, and for no other as often (owner only):")
     print(attack(made))
     with curator(made) as session:
         sql = "SELECT query, COUNT(*) AS n FROM log GROUP BY query"
         records = session.sql(sql, epsilon=EPSILON, delta=DELTA).records()
         most = sorted(records, key=lambda record: -record["n"])[:SHOWN]
-        print(f"\nthrough a curator {len(records)} searches come out, the most common of them: ", end="")
-        print(", ".join(f"{row['query']} ({row['n']:,})" for row in most))
+        print(f"\nthrough a curator, who counts up to {QUERIES_A_PERSON} searches of a person,", end=" ")
+        print(f"{len(records)} searches come out (private):")
+        print("  " + ", ".join(f"{row['query']} ({row['n']:,})" for row in most))
         names = {record["query"] for record in records} & set(made.directory)
         print(f"  names of people among them: {len(names)}; spent {session.spent} of {session.budget}")
 

@@ -57,7 +57,7 @@ def main() -> None:
     print(attack(released, groups, private=True))
     people.close()
     print(
-        f"\none trait: exact {exact[0]:.2f} (owner only), private {released[0]:.2f}: noise of {TRAITS} shares at once "
+        f"\nthe first share: exact {exact[0]:.2f} (owner only), private {released[0]:.2f}: noise of {TRAITS} at once "
         f"drowns {PEOPLE} people. Ask for fewer shares, or of more people."
     )
 

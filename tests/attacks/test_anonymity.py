@@ -67,3 +67,9 @@ def test_there_is_no_measure_of_an_empty_table(measure):
 def test_there_is_no_anonymity_of_nobody(measure):
     with pytest.raises(ParameterError, match="row"):
         measure({"zip": []}, columns=["zip"])
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_each_row_has_a_sensitive_value(measure):
+    with pytest.raises(ParameterError, match="values of ill"):
+        measure({"zip": [1, 1], "ill": ["a"]}, columns=["zip"], sensitive="ill")

@@ -1,8 +1,10 @@
+from decimal import Decimal
 from itertools import product
 from math import exp, log
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 from sfumato.attacks.attribute import attribute_from_model, attribute_from_sums, largest_inference
 from sfumato.attacks.limits import largest_success
@@ -105,13 +107,53 @@ def test_nor_does_one_that_tells_the_truth_with_the_chance_delta(delta):
 def test_of_two_fair_values_it_is_what_membership_allows():
     assert largest_inference(FAIR, epsilon=1) == pytest.approx(largest_success(epsilon=1))
     assert largest_inference(FAIR, epsilon=10_000) == 1
-    assert largest_inference({0: 0.8, 1: 0.2}, epsilon=log(2)) == pytest.approx(1.6 / 1.8)
+    assert largest_inference({0: 0.8, 1: 0.2}, epsilon=log(2)) == pytest.approx(0.8)
+
+
+def best_channel(prior, epsilon):
+    """The largest chance of a right guess over all channels from values to guesses that ε allows, as a linear program.
+
+    Any mechanism with any rule of guessing is such a channel, and any such channel is a mechanism.
+    """
+    chances = np.array(list(prior.values()))
+    values = range(len(chances))
+    at = np.arange(len(chances) ** 2).reshape(len(chances), -1)  # of each value, in rows, the guesses
+    near = []
+    for one, other, guess in product(values, values, values):
+        row = np.zeros(at.size)
+        row[at[one, guess]] += 1
+        row[at[other, guess]] -= exp(epsilon)
+        near.append(row)
+    sums = np.array([np.isin(at, at[value]).ravel() for value in values], dtype=float)
+    found = linprog(
+        -np.diag(chances).ravel(), A_ub=np.array(near), b_ub=np.zeros(len(near)), A_eq=sums, b_eq=chances > -1
+    )
+    return -found.fun
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.3, 1.0, 3.0])
+@pytest.mark.parametrize(
+    "prior", [FAIR, SKEWED, {0: 0.8, 1: 0.2}, {0: 0.4, 1: 0.35, 2: 0.2, 3: 0.05}, {0: 0.6, 1: 0.0, 2: 0.4}], ids=str
+)
+def test_the_best_mechanism_lets_just_as_much_be_inferred(prior, epsilon):
+    assert largest_inference(prior, epsilon=epsilon) == pytest.approx(best_channel(prior, epsilon), abs=1e-7)
 
 
 @pytest.mark.parametrize("prior", [{}, {0: 0.5}, {0: 1.5, 1: -0.5}])
 def test_a_prior_is_chances_that_add_up(prior):
     with pytest.raises(ParameterError, match="prior"):
         attribute_from_model(lambda *_: 1.0, rows=["ann"], truths=[0], prior=prior)
+
+
+@pytest.mark.parametrize("scale", [-1.0, float("nan")])
+def test_noise_has_a_scale_of_zero_or_more(scale):
+    with pytest.raises(ParameterError, match="scale"):
+        attribute_from_sums(curators([0], [0]), question="sum", prior=FAIR, scale=scale)
+
+
+def test_answers_may_be_decimals():
+    exact = [((lambda _: Decimal(8)), 7.0, 1)]
+    assert attribute_from_sums(exact, question="sum", prior=FAIR).success == 1
 
 
 def test_there_is_a_truth_for_each_row():

@@ -41,10 +41,6 @@ def test_fresh_noise_of_scale_1_is_averaged_away(times, chance):
     assert low <= outcome.successes <= high, f"type-I error {ALPHA}"
 
 
-def test_the_literature_says_39_in_100_for_one_answer():
-    assert round(1 - math.exp(-0.5), 3) == 0.393
-
-
 def test_ten_thousand_answers_are_as_good_as_the_truth():
     # 2·Φ(−½·√(10,000/2)) = 2e-274
     assert averaging(fresh(3), question="how many?", times=10_000).success == 1
@@ -78,6 +74,11 @@ def test_other_errors_are_not_taken_for_a_refusal():
         repeated(lambda _: 1 / 0, question="how many?", times=2)
 
 
-def test_nothing_is_asked_less_than_once():
+@pytest.mark.parametrize("times", [0, 1.5])
+def test_a_question_is_asked_once_or_more(times):
     with pytest.raises(ParameterError, match="times"):
-        repeated(budgeted(1), question="how many?", times=0)
+        repeated(budgeted(1), question="how many?", times=times)
+
+
+def test_no_number_is_no_answer():
+    assert repeated(lambda _: None, question="how many?", times=3).refused == 3

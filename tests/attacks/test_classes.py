@@ -55,3 +55,8 @@ def test_columns_of_several_lengths_are_refused():
 def test_a_missing_column_of_arrow_is_refused_as_one_of_a_mapping():
     with pytest.raises(ParameterError, match="name of a column"):
         column_of(pa.table(TABLE), "name")
+
+
+def test_a_column_has_as_many_values_as_the_others():
+    with pytest.raises(ParameterError, match="must have 2"):
+        column_of({"zip": [1]}, "zip", rows=2)

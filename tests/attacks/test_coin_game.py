@@ -83,8 +83,9 @@ def test_what_a_guarantee_allows_is_stated_if_one_is_claimed():
 
 
 def test_there_must_be_trials_and_a_database_for_each():
-    with pytest.raises(ParameterError, match="trials"):
-        play(shows, look, trials=0)
+    for trials in (0, 2.5):
+        with pytest.raises(ParameterError, match="trials"):
+            play(shows, look, trials=trials)
     with pytest.raises(ParameterError, match="worlds"):
         play(lambda coins: shows(coins)[1:], look, trials=3)
 

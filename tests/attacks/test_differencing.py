@@ -1,4 +1,5 @@
 import math
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -144,7 +145,19 @@ def test_what_is_allowed_is_never_above_certainty():
     assert value_inference(companies(1), salary_of, low=0, high=1, within=5).baseline == 1
 
 
-@pytest.mark.parametrize(("facts", "name"), [({"high": 0}, "high"), ({"within": -1}, "within")])
+@pytest.mark.parametrize(
+    ("facts", "name"),
+    [({"high": 0}, "high"), ({"high": math.inf}, "high"), ({"within": -1}, "within"), ({"within": math.nan}, "within")],
+)
 def test_impossible_ranges_are_refused(facts, name):
     with pytest.raises(ParameterError, match=name):
         value_inference(companies(1), salary_of, **(RANGE | facts))
+
+
+def test_answers_may_be_decimals():
+    def worlds(coins):
+        return [lambda _, coin=coin: Decimal(40 + coin) for coin in coins]
+
+    assert differencing(worlds, larger="all", known=40.0, trials=20).outcome.success == 1
+    curators = [(lambda _: Decimal(5), 5.0)]
+    assert value_inference(curators, lambda answer: answer("pay"), low=0, high=10, within=0.5).successes == 1

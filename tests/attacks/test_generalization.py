@@ -111,3 +111,24 @@ def test_no_columns_and_nobody_are_refused():
     released = generalize({"age": [1], "ill": ["a"]}, columns=["age"], sensitive="ill", k=1)
     with pytest.raises(ParameterError, match="people"):
         homogeneity(released, {"age": [], "ill": []}, sensitive="ill")
+
+
+@pytest.mark.parametrize(
+    ("table", "match"),
+    [
+        ({"age": ["x", "y"], "ill": ["a", "b"]}, "numbers"),
+        ({"age": [1, None], "ill": ["a", "b"]}, "a number in each row"),
+        ({"age": [1, float("nan")], "ill": ["a", "b"]}, "a number in each row"),
+        ({"age": [1, 2], "ill": ["a"]}, "values of ill"),
+    ],
+    ids=["text", "none", "nan", "ragged"],
+)
+def test_quasi_identifiers_are_numbers_and_each_row_has_a_sensitive_value(table, match):
+    with pytest.raises(ParameterError, match=match):
+        generalize(table, columns=["age"], sensitive="ill", k=1)
+
+
+def test_each_person_who_is_attacked_has_a_sensitive_value():
+    released = generalize({"age": [1], "ill": ["a"]}, columns=["age"], sensitive="ill", k=1)
+    with pytest.raises(ParameterError, match="values of ill"):
+        homogeneity(released, {"age": [1], "ill": ["a", "b"]}, sensitive="ill")

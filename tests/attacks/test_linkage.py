@@ -57,3 +57,8 @@ def test_the_truth_has_one_name_for_each_record(truth):
 def test_an_empty_roll_is_refused():
     with pytest.raises(ParameterError, match="truth"):
         linkage({"zip": [1]}, {"name": [], "zip": []}, columns=["zip"], name="name", truth=["Ann"])
+
+
+def test_everybody_who_is_known_has_a_name():
+    with pytest.raises(ParameterError, match="values of name"):
+        linkage({"zip": [1]}, {"name": ["Ann"], "zip": [1, 2]}, columns=["zip"], name="name", truth=["Ann"])

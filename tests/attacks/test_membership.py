@@ -159,3 +159,10 @@ def test_unequal_sides_are_guessed_by_the_larger_one():
 def test_there_is_a_mean_for_each_attribute():
     with pytest.raises(ParameterError, match="for each attribute"):
         membership(np.zeros(3), **study(members=4, attributes=5))
+
+
+def test_means_are_finite():
+    groups = {"members": [[1, 0]], "outsiders": [[0, 1]], "reference": [[1, 0], [0, 1]]}
+    assert membership([0.5, 0.5], **groups).outcome.trials == 2, "lists will do"
+    with pytest.raises(ParameterError, match="finite"):
+        membership([0.5, np.nan], **groups)

@@ -79,10 +79,10 @@ def test_likelihood_ratios_tell_what_was_learned_by_heart_at_few_false_alarms(on
 
 @pytest.mark.statistical
 def test_likelihood_ratios_tell_more_than_a_threshold_if_shadow_models_saw_the_rows():
-    """Areas of about 0.96 and 0.90, which differ by 0.02 or so from one sample to the next."""
+    """Areas of 0.964 and 0.896: they differ by 0.068, give or take 0.010."""
     sample = groups(size=300)
     found = likelihood_ratio_attack(by_heart, **sample, population=rows(900), shadows=40)
-    assert found.roc.area > loss_threshold(by_heart, **sample).roc.area - 0.03
+    assert found.roc.area > loss_threshold(by_heart, **sample).roc.area
 
 
 @pytest.mark.statistical
@@ -160,3 +160,12 @@ def test_too_little_to_attack_with_is_refused(change, match):
     arguments = {"members": range(4), "outsiders": range(4), "population": range(40), **change}
     with pytest.raises(ParameterError, match=match):
         likelihood_ratio_attack(lambda _: lambda asked: [0.5] * len(asked), **arguments)
+
+
+@pytest.mark.parametrize("says", [lambda _: [0.5], lambda rows: [np.nan] * len(rows)], ids=["one for all", "nan"])
+def test_a_model_gives_a_probability_to_each_row(says):
+    sample = {"members": range(4), "outsiders": range(4)}
+    with pytest.raises(ParameterError, match="each of 4 rows"):
+        loss_threshold(lambda _: says, **sample)
+    with pytest.raises(ParameterError, match="each of 12 rows"):
+        likelihood_ratio_attack(lambda _: says, **sample, population=range(40))

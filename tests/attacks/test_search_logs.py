@@ -50,3 +50,8 @@ def test_each_pseudonym_is_somebodys(truth):
 def test_an_empty_log_is_refused():
     with pytest.raises(ParameterError, match="searches"):
         vanity_search({"user": [], "query": []}, ["ann lee"], truth=TRUTH)
+
+
+def test_each_search_is_somebodys():
+    with pytest.raises(ParameterError, match="values of query"):
+        vanity_search({"user": [1, 1], "query": ["ann lee"]}, ["ann lee"], truth={1: "ann lee"})

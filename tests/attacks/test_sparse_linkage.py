@@ -99,7 +99,9 @@ def test_what_is_wholly_wrong_but_for_one_rating_finds_few(released):
     assert found.interval(confidence=1 - 2e-6)[1] < 0.15
 
 
-@pytest.mark.parametrize("arguments", [{"entries": 2, "wrong": 2}, {"wrong": -1}, {"days": -1}, {"people": 0}], ids=str)
+@pytest.mark.parametrize(
+    "arguments", [{"entries": 2, "wrong": 2}, {"wrong": -1}, {"days": -1}, {"people": 0}, {"people": 1.5}], ids=str
+)
 def test_impossible_knowledge_is_refused(released, arguments):
     with pytest.raises(ParameterError):
         sparse_linkage(released, **arguments)
@@ -108,3 +110,20 @@ def test_impossible_knowledge_is_refused(released, arguments):
 def test_no_ratings_are_refused():
     with pytest.raises(ParameterError, match="ratings"):
         Scoreboard({name: [] for name in ROWS})
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        ({"subscriber": list("abcde")}, "subscriber"),
+        ({"subscriber": [-1, 0, 1, 2, 3]}, "subscriber"),
+        ({"movie": [0.5] * 5}, "movie"),
+        ({"day": list("abcde")}, "day"),
+        ({"rating": [5, 3, None, 1, 2]}, "rating"),
+        ({"rating": [5]}, "values of rating"),
+    ],
+    ids=str,
+)
+def test_ratings_are_columns_of_numbers(change, match):
+    with pytest.raises(ParameterError, match=match):
+        Scoreboard(ROWS | change)

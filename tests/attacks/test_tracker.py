@@ -100,3 +100,11 @@ def test_almost_every_random_condition_is_a_tracker():
 def test_where_none_is_a_tracker_that_is_said():
     with pytest.raises(ParameterError, match="20 people"):
         find_tracker(COUNTS, [NUMBERS < 19, only(1)], least=LEAST)
+
+
+@pytest.mark.parametrize(
+    "condition", [[True] * 50, np.ones(50, dtype=bool), np.arange(100)], ids=["list", "short", "numbers"]
+)
+def test_a_condition_says_of_each_person_if_it_is_true(condition):
+    with pytest.raises(ParameterError, match="condition"):
+        PAYROLL(condition)

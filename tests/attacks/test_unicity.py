@@ -153,3 +153,16 @@ def test_what_cannot_be_is_refused(arguments):
 def test_no_records_are_refused():
     with pytest.raises(ParameterError, match="records"):
         unicity({"who": [], "hour": []}, user="who", columns=["hour"])
+
+
+@pytest.mark.parametrize("arguments", [{"points": [0]}, {"points": [2], "people": 0}], ids=str)
+def test_nor_at_several_resolutions(arguments):
+    with pytest.raises(ParameterError):
+        unicity_by_points(WALKS, user="who", columns=["hour"], resolutions={"an hour": {}}, **arguments)
+
+
+def test_words_are_not_cut_and_each_point_is_somebodys():
+    with pytest.raises(ParameterError, match="column of numbers"):
+        unicity(WALKS, user="who", columns=["place"], resolution={"place": 2})
+    with pytest.raises(ParameterError, match="values of hour"):
+        unicity(WALKS | {"hour": [1]}, user="who", columns=["hour"])

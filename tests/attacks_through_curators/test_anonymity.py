@@ -58,6 +58,8 @@ def private(epsilon: str) -> Callable[[pa.Table], np.ndarray]:
 def attack(answer: Callable[[pa.Table], np.ndarray]) -> Outcome:
     """Guess the illness with the larger sum of both hospitals' counts, and toss a coin where they are equal.
 
+    It does not reach the limit, and so is no audit: half of the noise would pass it.
+
     A victim with the other illness is one row less and one more in each hospital, so that the limit is that of 2ε,
     where ε is what both curators spend on a row together.
     """

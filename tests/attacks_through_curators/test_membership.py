@@ -138,8 +138,9 @@ def rates_of(counts, shadow_counts):
 
 @pytest.mark.statistical
 def test_a_model_of_exact_counts_of_few_rows_says_whether_it_was_trained_on_one():
+    """The advantage is 0.40 and its lower limit 0.26, give or take 0.027: below 0.1 once in 10^8."""
     rates = rates_of(exact_counts, exact_counts)
-    assert rates.advantage_limits(confidence=SURE)[0] > 0.25
+    assert rates.advantage_limits(confidence=SURE)[0] > 0.1
 
 
 @pytest.mark.statistical

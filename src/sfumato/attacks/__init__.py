@@ -1,13 +1,15 @@
 """Adversaries that see only outputs: they win on exact answers, and lose where noise is what its proof assumes.
 
-Each attack takes a callable that answers, whatever stands behind it, and gives an `Outcome`.
+Each attack takes a callable that answers, whatever stands behind it, and gives an `Outcome`. Some have the name of
+their module: `sf.attacks.linkage` is the function. What else such a module holds comes by its full name, as in
+`from sfumato.attacks.unicity import Traces`.
 """
 
 from sfumato.attacks.anonymity import distinct_diversity, entropy_diversity, k_anonymity, t_closeness, uniqueness
 from sfumato.attacks.attribute import attribute_from_model, attribute_from_sums, largest_inference
 from sfumato.attacks.averaging import averaging
 from sfumato.attacks.coin_game import Game, Rates, play
-from sfumato.attacks.differencing import MeanOf, difference_of_means, differencing, value_inference
+from sfumato.attacks.differencing import MeanOf, difference, difference_of_means, differencing, value_inference
 from sfumato.attacks.floating_point import (
     Distinction,
     precision_attack,
@@ -20,7 +22,14 @@ from sfumato.attacks.linkage import linkage
 from sfumato.attacks.membership import Membership, Roc, homer, likelihood_ratio, membership, tracing
 from sfumato.attacks.model_membership import likelihood_ratio_attack, loss_threshold
 from sfumato.attacks.outcome import Outcome, curve
-from sfumato.attacks.reconstruction import Reconstruction, accuracy_over, reconstruct
+from sfumato.attacks.reconstruction import (
+    Reconstruction,
+    accuracy_over,
+    exhaustively,
+    least_squares,
+    linear_program,
+    reconstruct,
+)
 from sfumato.attacks.search_logs import vanity_search
 from sfumato.attacks.sparse_linkage import Known, Scoreboard, sparse_linkage
 from sfumato.attacks.timing import Timing, timing
@@ -46,10 +55,12 @@ __all__ = [
     "attribute_from_sums",
     "averaging",
     "curve",
+    "difference",
     "difference_of_means",
     "differencing",
     "distinct_diversity",
     "entropy_diversity",
+    "exhaustively",
     "find_tracker",
     "general_tracker",
     "generalize",
@@ -61,8 +72,10 @@ __all__ = [
     "largest_advantage",
     "largest_inference",
     "largest_success",
+    "least_squares",
     "likelihood_ratio",
     "likelihood_ratio_attack",
+    "linear_program",
     "linkage",
     "loss_threshold",
     "membership",

@@ -6,6 +6,7 @@ makes what the model says likeliest. Knowing the population guesses well too: wh
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import accumulate
 from typing import Any, TypeAlias
 
 from sfumato.attacks.coin_game import Answer, allowed, refused
@@ -41,11 +42,12 @@ def attribute_from_sums(
         question: What asks for the sum, or for the count of a cell.
         prior: Of the values, which are numbers.
         scale: Of the noise, if there is any; 0 takes the nearest value.
-        epsilon: Of the answer, for one person whose value changes (twice that for one person more or less).
+        epsilon: Of the answer, for one person whose value changes: of a guarantee for one person more or less, twice
+            its ε, or what the change moves this very sum by.
         delta: Of the same.
 
     Raises:
-        ParameterError: The prior does not add up to 1, or there are no databases.
+        ParameterError: The prior does not add up to 1, the scale is below 0, or there are no databases.
 
     Example:
         >>> exact = [((lambda question, ill=ill: 41 + ill), 41, ill) for ill in (0, 1, 1, 0)]
@@ -53,6 +55,8 @@ def attribute_from_sums(
         attribute from sums: right in 4 of 4, 100.0% (39.8% to 100.0%); blind guessing 50.0%
     """
     _check(prior)
+    if not scale >= 0:
+        raise ParameterError("scale", scale, "must be 0 or more")
     by_prior = max(prior, key=lambda value: prior[value])
     found = [(allowed(lambda ask: ask(question), answer), rest, truth) for answer, rest, truth in curators]
     right = sum(
@@ -120,9 +124,16 @@ def attribute_from_model(
 
 
 def largest_inference(prior: Prior, *, epsilon: Number, delta: Number = 0) -> float:
-    """The largest chance to guess a value of this prior from answers of which a change of it moves the law by (ε, δ).
+    """The most that a value of this prior can be guessed from answers of which a change of it moves the law by (ε, δ).
 
-    p·e^ε/(p·e^ε + 1 − p) + δ for the likeliest value's p: the belief in v is at most p_v·e^ε/(p_v·e^ε + 1 − p_v).
+    It is max over k of e^ε·P_k/(e^ε + k − 1), plus δ, where P_k is the chance of the k likeliest values. With δ = 0
+    randomized response among the best k reaches it (who has another value gives any of their answers, evenly).
+
+    Why no more: let Q(g|v) be the chance of guess g where v is the value, and a_g the least Q(g|v) over v. Then
+    Q(v|v) ≤ e^ε·a_v + δ, and Q(v|v) ≤ 1 − Σ a_g over g ≠ v, as guesses add up to 1. With δ = 0, Σ p_v·Q(v|v) is largest
+    under these where the a of the k likeliest are 1/(e^ε + k − 1) and the others 0; a δ adds at most δ·Σ p_v = δ.
+
+    One answer may make a value more credible, up to p·e^ε/(p·e^ε + 1 − p), but not all answers can do so at once.
 
     Args:
         prior: Of the values.
@@ -137,14 +148,16 @@ def largest_inference(prior: Prior, *, epsilon: Number, delta: Number = 0) -> fl
         0.731
         >>> round(largest_inference({0: 0.8, 1: 0.1, 2: 0.1}, epsilon=0), 3)
         0.8
+        >>> round(largest_inference({0: 0.8, 1: 0.1, 2: 0.1}, epsilon=1), 3)  # one answer cannot make up for the prior
+        0.8
     """
     _check(prior)
     power = exp_up(nonnegative(epsilon, "epsilon"))
     leak = float_up(probability(delta, "delta"))
-    likeliest = max(prior.values())
     if math.isinf(power):
         return 1.0
-    return min(1.0, likeliest * power / (likeliest * power + 1 - likeliest) + leak)
+    likeliest = accumulate(sorted(prior.values(), reverse=True))
+    return min(1.0, max(power * chance / (power + others) for others, chance in enumerate(likeliest)) + leak)
 
 
 def _nearest(left: float, prior: Prior, scale: float) -> Any:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from sfumato.attacks.coin_game import REFUSALS, Answer, dice
+from sfumato.attacks.coin_game import Answer, allowed, dice
 from sfumato.attacks.outcome import Outcome
-from sfumato.errors import ParameterError
+from sfumato.numeric.rationals import positive_integer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,21 +46,19 @@ def repeated(answer: Answer, *, question: Any, times: int) -> Repeats:
         times: How often, 1 or more.
 
     Raises:
-        ParameterError: It would not be asked at all.
+        ParameterError: Times is no whole number above 0.
 
     Example:
         >>> answers = iter([39, 42, 40, 39])
         >>> repeated(lambda question: next(answers), question="how many?", times=4).mean
         40.0
     """
-    if times < 1:
-        raise ParameterError("times", times, "must be 1 or more")
+    positive_integer(times, "times")
     given = []
     for _ in range(times):
-        try:
-            given.append(float(answer(question)))
-        except REFUSALS:
-            continue
+        found = allowed(lambda ask: ask(question), answer)
+        if found is not None:
+            given.append(found)
     return Repeats(answers=tuple(given), refused=times - len(given))
 
 

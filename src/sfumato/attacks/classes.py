@@ -1,6 +1,7 @@
 """Rows that share all their values: the classes into which quasi-identifiers divide a table."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,11 +17,16 @@ Coarsening: TypeAlias = Mapping[str, Callable[[Any], Any]]
 """For some columns a function from a value to a coarser one, such as a date to its year."""
 
 
-def column_of(table: Table, name: str) -> list[Any]:
+def column_of(table: Table, name: str, *, rows: int | None = None) -> list[Any]:
     """The values of a column, as Python's own.
 
+    Args:
+        table: What has the column.
+        name: The column.
+        rows: How many values there must be, if the table has other columns too.
+
     Raises:
-        ParameterError: There is no such column.
+        ParameterError: There is no such column, or it has more or fewer values.
 
     Example:
         >>> column_of({"age": (30, 40)}, "age")
@@ -30,10 +36,11 @@ def column_of(table: Table, name: str) -> list[Any]:
         column = table[name]
     except (KeyError, IndexError):
         raise ParameterError("columns", name, "must be the name of a column of the table") from None
-    for listing in ("to_pylist", "tolist"):  # of pyarrow; of NumPy and pandas
-        if hasattr(column, listing):
-            return list(getattr(column, listing)())
-    return list(column)
+    listing = next(filter(partial(hasattr, column), ("to_pylist", "tolist")), None)  # of pyarrow; of NumPy and pandas
+    values = list(column if listing is None else getattr(column, listing)())
+    if rows is not None and len(values) != rows:
+        raise ParameterError("table", f"{len(values)} values of {name}", f"must have {rows}, as of its other columns")
+    return values
 
 
 def codes(values: Sequence[Any]) -> Whole:

@@ -15,7 +15,7 @@ from sfumato.attacks.limits import largest_success
 from sfumato.attacks.outcome import Outcome
 from sfumato.errors import BudgetError, NotPrivateError, ParameterError
 from sfumato.numeric.proportions import lower_limit, upper_limit
-from sfumato.numeric.rationals import Number
+from sfumato.numeric.rationals import Number, positive_integer
 
 Answer: TypeAlias = Callable[[Any], float]
 """Answers a question about one database, or raises one of `REFUSALS`. What a question is, the two agree on."""
@@ -138,7 +138,7 @@ def play(
         attack: Its name, in words.
 
     Raises:
-        ParameterError: There are no trials, or not as many databases as coins.
+        ParameterError: Trials are no whole number above 0, or there are not as many databases as coins.
 
     Example:
         >>> exact = lambda coins: [lambda question, coin=coin: 41 + coin for coin in coins]
@@ -148,8 +148,7 @@ def play(
     References:
         [WZ10], [KOV15] for differential privacy as a bound on tests.
     """
-    if trials < 1:
-        raise ParameterError("trials", trials, "must be 1 or more")
+    positive_integer(trials, "trials")
     coins, blind = (tossed(trials) for _ in range(2))
     curators = list(worlds(coins.tolist()))
     if len(curators) != trials:
@@ -187,11 +186,12 @@ def tossed(count: int) -> NDArray[np.bool_]:
 
 
 def allowed(estimate: Estimate, answer: Answer) -> float | None:
-    """What an adversary makes of the answers; None if one was refused."""
+    """What an adversary makes of the answers, as a float whatever they are; None if one was refused, or is None."""
     try:
-        return estimate(answer)
+        found: Any = estimate(answer)
     except REFUSALS:
         return None
+    return None if found is None else float(found)
 
 
 def refused(times: int, trials: int) -> tuple[str, ...]:

@@ -94,7 +94,7 @@ def differencing(
     """
 
     def estimate(answer: Answer) -> float:
-        return answer(larger) - known if known is not None else difference(answer, larger=larger, smaller=smaller)
+        return difference(answer, larger=larger, smaller=smaller) if known is None else float(answer(larger)) - known
 
     return play(
         worlds, estimate, trials=trials, threshold=threshold, epsilon=epsilon, delta=delta, attack="differencing"
@@ -135,9 +135,9 @@ def value_inference(
         >>> value_inference([(payroll, 156_000)], mallory, low=0, high=290_000, within=500).successes
         1
     """
-    if not low < high:
-        raise ParameterError("high", high, f"must lie above low, {low}")
-    if within < 0:
+    if not (low < high and math.isfinite(high - low)):
+        raise ParameterError("high", high, f"must lie above low, {low}, and both must be finite")
+    if not within >= 0:
         raise ParameterError("within", within, "must be 0 or more")
     blind = dice()
     right, unanswered, trials = 0, 0, 0

@@ -60,7 +60,7 @@ def generalize(table: Table, *, columns: Sequence[str], sensitive: str, k: int) 
         k: The fewest people in a class.
 
     Raises:
-        ParameterError: A column is missing, no columns are named, or there are fewer than k rows.
+        ParameterError: A column is missing or holds no numbers, no columns are named, or there are fewer than k rows.
 
     Example:
         >>> table = {"age": [20, 21, 40, 41], "ill": ["a", "b", "c", "c"]}
@@ -73,7 +73,8 @@ def generalize(table: Table, *, columns: Sequence[str], sensitive: str, k: int) 
     """
     if not columns:
         raise ParameterError("columns", tuple(columns), "must name at least one column")
-    exact, values = _numbers(table, columns), column_of(table, sensitive)
+    exact = _numbers(table, columns)
+    values = column_of(table, sensitive, rows=len(exact))
     if len(exact) < positive_integer(k, "k"):
         raise ParameterError("k", k, f"must be at most the number of rows, {len(exact)}")
     width = np.ptp(exact, axis=0)
@@ -155,7 +156,7 @@ def intersection(first: Generalized, second: Generalized, people: Table, *, sens
 
 def _disclosed(releases: Sequence[Generalized], people: Table, sensitive: str, *, attack: str) -> Disclosure:
     """Keep for each person the values that every release leaves open, and guess the likeliest."""
-    truth = column_of(people, sensitive)
+    truth = column_of(people, sensitive, rows=len(column_of(people, releases[0].columns[0])))
     if not truth:
         raise ParameterError("people", "a table without rows", "must hold at least one")
     given = [value for release in releases for values in release.sensitive for value in values]
@@ -217,4 +218,12 @@ def _halves(
 
 
 def _numbers(table: Table, columns: Sequence[str]) -> Floats:
-    return np.array([column_of(table, column) for column in columns], dtype=np.float64).T
+    rows = len(column_of(table, columns[0]))
+    values = [column_of(table, column, rows=rows) for column in columns]
+    try:
+        exact = np.array(values, dtype=np.float64).T
+    except (TypeError, ValueError):
+        raise ParameterError("columns", tuple(columns), "must hold numbers") from None
+    if not np.isfinite(exact).all():
+        raise ParameterError("columns", tuple(columns), "must hold a number in each row, and no infinite one")
+    return exact

@@ -54,7 +54,7 @@ def linkage(
         [Swe00]; [Gol06] counts anew how many people are unique.
     """
     records, people = classes(released, known, columns=columns, coarsen=coarsen)
-    names, owners = column_of(known, name), list(truth)
+    names, owners = column_of(known, name, rows=len(people)), list(truth)
     if len(owners) != len(records) or not names:
         raise ParameterError("truth", f"{len(owners)} names", f"must be one for each of {len(records)} records")
     fitting = np.bincount(people, minlength=max(records.max(initial=0), people.max()) + 1)

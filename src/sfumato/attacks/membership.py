@@ -169,8 +169,8 @@ def membership(
         reference: Records of other people.
         score: `tracing`, `homer` or `likelihood_ratio`.
         false_positive_rate: Between 0 and 1.
-        epsilon: Of all the means together, if a guarantee is claimed. What it allows is for one person whose presence
-            a fair coin decides.
+        epsilon: Of all the means together, if a guarantee is claimed. What it allows is for people whose presence was
+            decided by a coin of their own, which falls as often as there are members.
         delta: Of the same.
 
     Raises:
@@ -187,8 +187,11 @@ def membership(
         [HSRDTMPSNC08]; [SOJH09]; [DSSUV15].
     """
     means = np.asarray(released, float)
-    if any(records.shape[1:] != means.shape for records in (members, outsiders, reference)):
+    members, outsiders, reference = (np.asarray(records) for records in (members, outsiders, reference))
+    if means.ndim != 1 or any(records.shape[1:] != means.shape for records in (members, outsiders, reference)):
         raise ParameterError("released", means.shape, "must have a mean for each attribute of the records")
+    if not np.isfinite(means).all():
+        raise ParameterError("released", released, "must be finite numbers")
     if len(reference) < 2:  # noqa: PLR2004 # one for each half
         raise ParameterError("reference", len(reference), "must be two people or more")
     population = reference[::2].mean(axis=0)  # the others are outsiders to it, as those are whom the threshold is for

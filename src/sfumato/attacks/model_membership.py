@@ -49,7 +49,7 @@ def loss_threshold(
         delta: Of the same.
 
     Raises:
-        ParameterError: There are no members or no outsiders.
+        ParameterError: There are no members or no outsiders, or the model gives not one probability to each row.
 
     Example:
         >>> by_heart = lambda rows: lambda asked: [0.99 if row in set(rows) else 0.5 for row in asked]
@@ -61,7 +61,7 @@ def loss_threshold(
     """
     _check(members, outsiders)
     model = train(members)
-    inside, outside = (-np.log(np.clip(np.asarray(model(rows), float), _EDGE, 1.0)) for rows in (members, outsiders))
+    inside, outside = (-np.log(np.clip(_asked(model, rows), _EDGE, 1.0)) for rows in (members, outsiders))
     most = float(np.mean(inside)) * (1 + _EDGE) if threshold is None else threshold
     return judged(
         -inside, -outside, threshold=-most, attack="membership by a threshold on the loss", epsilon=epsilon, delta=delta
@@ -98,7 +98,8 @@ def likelihood_ratio_attack(
         delta: Of the same.
 
     Raises:
-        ParameterError: There are no members or outsiders, or too few of the population or of the shadows.
+        ParameterError: There are no members or outsiders, too few of the population or of the shadows, or a model gives
+            not one probability to each row.
 
     References:
         [CCNSTT22].
@@ -110,7 +111,7 @@ def likelihood_ratio_attack(
         raise ParameterError("shadows", shadows, f"must be at least {_FEWEST}")
     known = len(population) - len(members)
     attacked = [*members, *outsiders, *population[known:]]
-    observed = logits(train(members)(attacked))
+    observed = logits(_asked(train(members), attacked))
     seen, found = _shadow_models(train, attacked, population[:known], size=len(members), shadows=shadows, online=online)
     without = np.where(seen, np.nan, found)
     scores = lira_scores(observed, without=without, included=np.where(seen, found, np.nan) if online else None)
@@ -173,7 +174,7 @@ def _shadow_models(
     for shadow in range(shadows):
         own = [row for row, is_in in zip(attacked, seen[shadow], strict=True) if is_in]
         filling = draw.permutation(len(population))[: size - len(own)]
-        found[shadow] = logits(train([*own, *(population[at] for at in filling)])(attacked))
+        found[shadow] = logits(_asked(train([*own, *(population[at] for at in filling)]), attacked))
     return seen, found
 
 
@@ -197,6 +198,16 @@ def _fitted(values: Floats) -> tuple[Floats, Floats]:
         common = np.sqrt(squares.sum() / max(1, int(counts.sum()) - len(mean)))
         return mean, np.full_like(mean, max(common, _LEAST_SPREAD))
     return mean, np.maximum(np.sqrt(squares / (counts - 1)), _LEAST_SPREAD)
+
+
+def _asked(model: Confidence, rows: Sequence[Row]) -> Floats:
+    """What a model says of each row."""
+    found: Floats = np.asarray(model(rows), float)
+    if found.shape != (len(rows),) or np.isnan(found).any():
+        raise ParameterError(
+            "train", found.shape, f"must make a model that gives a probability to each of {len(rows)} rows"
+        )
+    return found
 
 
 def _check(members: Sequence[Row], outsiders: Sequence[Row]) -> None:

@@ -46,7 +46,8 @@ def vanity_search(
     """
     names = set(directory)
     found: defaultdict[Any, Counter[str]] = defaultdict(Counter)
-    for who, what in zip(column_of(log, user), column_of(log, query), strict=True):
+    pseudonyms = column_of(log, user)
+    for who, what in zip(pseudonyms, column_of(log, query, rows=len(pseudonyms)), strict=True):
         found[who].update([what] if what in names else [])
     if not names or not found or not found.keys() <= truth.keys():
         raise ParameterError("truth", f"{len(truth)} names", "must have one for each pseudonym of a log with searches")

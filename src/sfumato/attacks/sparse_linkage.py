@@ -14,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.attacks.classes import Table, column_of
+from sfumato.attacks.coin_game import dice
 from sfumato.attacks.outcome import Outcome
 from sfumato.errors import ParameterError
+from sfumato.numeric.rationals import positive_integer
 
 RATING_SCALE: Final = 1.5
 """ρ₀ of [NS08]."""
@@ -53,7 +55,7 @@ class Scoreboard:
         released: Columns subscriber and movie (numbers from 0 on), rating and day.
 
     Raises:
-        ParameterError: A column is missing, or there are no ratings.
+        ParameterError: A column is missing or holds something else, or there are no ratings.
 
     Example:
         >>> rows = {"subscriber": [0, 1, 2], "movie": [0, 0, 1], "rating": [5, 1, 4], "day": [10, 90, 50]}
@@ -65,9 +67,10 @@ class Scoreboard:
     """
 
     def __init__(self, released: Table) -> None:
-        columns = {name: np.asarray(column_of(released, name)) for name in ("subscriber", "movie", "rating", "day")}
-        if len(columns["movie"]) == 0:
+        rows = len(column_of(released, "subscriber"))
+        if rows == 0:
             raise ParameterError("released", "a table without rows", "must hold ratings")
+        columns = {name: _numbers(released, name, rows) for name in ("subscriber", "movie", "rating", "day")}
         by_movie = np.argsort(columns["movie"], kind="stable")
         self.people, self.movies, self.ratings, self.days = (column[by_movie] for column in columns.values())
         self._ends = np.searchsorted(self.movies, np.arange(self.movies[-1] + 2))
@@ -108,7 +111,7 @@ class Scoreboard:
         The wrong ones are of other movies, drawn evenly from all that the person has not rated, with any rating on any
         day. Of a person with fewer ratings all are known.
         """
-        draw = _chance()
+        draw = dice()
         order, ends = self._by_person
         own = order[ends[person] : ends[person + 1]]
         right = draw.permutation(own)[: max(entries - wrong, 0)]
@@ -154,12 +157,13 @@ def sparse_linkage(
     References:
         [NS08].
     """
-    if not (0 <= wrong < entries and days >= 0):
+    if not 0 <= wrong < entries:
         raise ParameterError("entries", f"{entries}, {wrong} of them wrong", "must be more than the wrong ones")
-    if people < 1:
-        raise ParameterError("people", people, "must be at least 1")
+    if days < 0:
+        raise ParameterError("days", days, "must be 0 or more")
+    positive_integer(people, "people")
     board = Scoreboard(released)
-    drawn = _chance().permutation(np.unique(board.people))[:people]
+    drawn = dice().permutation(np.unique(board.people))[:people]
     claims: list[tuple[int, int | None]] = [
         (person, board.claim(board.known_of(person, entries=entries, wrong=wrong, days=days)))
         for person in drawn.tolist()
@@ -175,5 +179,11 @@ def sparse_linkage(
     )
 
 
-def _chance() -> Any:
-    return np.random.default_rng()  # noqa: TID251 # an adversary's guess, not noise
+def _numbers(released: Table, name: str, rows: int) -> NDArray[Any]:
+    """A column of numbers; those of subscribers and movies are places in a list."""
+    column = np.asarray(column_of(released, name, rows=rows))
+    is_place = name in {"subscriber", "movie"}
+    if column.dtype.kind not in ("iu" if is_place else "iuf") or (is_place and column.min() < 0):
+        requirement = "must be a column of whole numbers from 0 on" if is_place else "must be a column of numbers"
+        raise ParameterError(name, column.dtype, requirement)
+    return column

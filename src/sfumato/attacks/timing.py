@@ -19,6 +19,7 @@ from scipy.stats import binom
 from sfumato.attacks.coin_game import REFUSALS, tossed
 from sfumato.attacks.outcome import Outcome
 from sfumato.errors import ParameterError
+from sfumato.numeric.rationals import positive_integer
 
 Ask: TypeAlias = Callable[[], Any]
 """Asks a question of one database and waits for the answer, or for an error."""
@@ -79,7 +80,7 @@ def timing(first: Ask, second: Ask, *, rounds: int = 400, clock: Clock = perf_co
     References:
         [Koc96]; [HPN11] for attacks on answers that are private.
     """
-    if rounds < _FEWEST:
+    if positive_integer(rounds, "rounds") < _FEWEST:
         raise ParameterError("rounds", rounds, f"must be at least {_FEWEST}")
     coins = tossed(rounds)
     times = np.array([_duration(first if coin else second, clock) for coin in coins])

@@ -42,11 +42,14 @@ def refuses_small_sets(values: ArrayLike, *, least: int) -> Callable[[NDArray[np
         >>> payroll(np.array([True, True, False, False, False]))
         110.0
     """
-    amounts = np.asarray(values, dtype=np.float64)
+    amounts = np.asarray(values, dtype=np.float64).reshape(-1)
     if not 1 <= least <= len(amounts) / 2:
         raise ParameterError("least", least, f"must lie between 1 and half of the people, {len(amounts) / 2:g}")
 
     def answer(condition: NDArray[np.bool_]) -> float:
+        condition = np.asarray(condition)
+        if condition.shape != amounts.shape or condition.dtype != np.bool_:
+            raise ParameterError("condition", condition, f"must say of each of {len(amounts)} people if it is true")
         if not least <= int(condition.sum()) <= len(amounts) - least:
             raise NotPrivateError(
                 "the condition", f"holds for fewer than {least} people or all but so few", "Widen it."
@@ -165,7 +168,7 @@ def tracking(
     right, unanswered = 0, 0
     for target, truth in targets:
         found = allowed(partial(general_tracker, target=target, tracker=tracker), answer)
-        right += bool(blind.random() < baseline) if found is None else abs(found - truth) < within
+        right += bool(blind.random() < baseline) if found is None else abs(found - float(truth)) < within
         unanswered += found is None
     notes = refused(unanswered, len(targets))
     return Outcome(attack="tracker", successes=right, trials=len(targets), baseline=baseline, notes=notes)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.attacks.classes import Table, codes, column_of
+from sfumato.attacks.coin_game import dice
 from sfumato.attacks.outcome import Outcome
 from sfumato.errors import ParameterError
 from sfumato.numeric.rationals import Number, positive, positive_integer
@@ -50,7 +51,10 @@ class Traces:
             raise ParameterError("records", "a table without rows", "must hold at least one")
         point = np.zeros(len(person), dtype=np.int64)
         for column in columns:
-            own = _numbered(_cut(_column(records, column), cut.get(column)))
+            values = _column(records, column)
+            if len(values) != len(person):
+                raise ParameterError("records", f"{len(values)} values of {column}", f"must have {len(person)}")
+            own = _numbered(_cut(values, cut.get(column)))
             point = _numbered(point * (own.max() + 1) + own)
         self.people = int(person.max()) + 1
         self._pairs = _distinct(point * self.people + person)  # sorted, so that who was there stands together
@@ -63,7 +67,7 @@ class Traces:
         """For each person so many different points of his, at random, the rarest first; −1 where there are no more."""
         rows = np.full((len(persons), points), -1, dtype=np.int64)
         visits = np.append(np.diff(self._ends), _ABSENT)
-        draw = _chance()
+        draw = dice()
         for row, person in zip(rows, persons.tolist(), strict=True):
             trace = self._trace[self._starts[person] : self._starts[person + 1]]
             chosen = draw.choice(trace, size=min(points, len(trace)), replace=False, shuffle=False)
@@ -144,8 +148,6 @@ def unicity(
     References:
         [MHVB13]; [MRSP15] for payments.
     """
-    positive_integer(points, "points")
-    positive_integer(people, "people")
     traces = Traces(records, user=user, columns=columns, resolution=resolution)
     return _outcome(traces, points=points, people=people)
 
@@ -214,7 +216,9 @@ def unicity_picture(found: Mapping[str, Mapping[int, Outcome]], *, title: str = 
 
 
 def _outcome(traces: Traces, *, points: int, people: int) -> Outcome:
-    persons = _chance().permutation(traces.people)[:people]
+    positive_integer(points, "points")
+    positive_integer(people, "people")
+    persons = dice().permutation(traces.people)[:people]
     alone = int((traces.matches(traces.drawn(persons, points)) == 1).sum())
     return Outcome(
         attack=f"unicity with {points} points", successes=alone, trials=len(persons), baseline=1 / traces.people
@@ -231,7 +235,11 @@ def _column(records: Table, name: str) -> NDArray[Any]:
 
 
 def _cut(column: NDArray[Any], width: Number | None) -> NDArray[Any]:
-    return column if width is None else np.floor(column / float(positive(width, "resolution")))
+    if width is None:
+        return column
+    if column.dtype.kind not in "biuf":
+        raise ParameterError("resolution", width, "must be of a column of numbers")
+    return np.floor(column / float(positive(width, "resolution")))
 
 
 def _numbered(values: NDArray[Any]) -> Whole:
@@ -247,7 +255,3 @@ def _distinct(values: Whole) -> Whole:
     ordered = np.sort(values)
     kept: Whole = ordered[np.flatnonzero(np.diff(ordered, prepend=-1))]
     return kept
-
-
-def _chance() -> Any:
-    return np.random.default_rng()  # noqa: TID251 # an adversary's guess, not noise

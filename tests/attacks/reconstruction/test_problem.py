@@ -3,6 +3,7 @@ import pytest
 from scipy.stats import binom
 from tests.laws import ALPHA
 
+from sfumato.attacks.reconstruction.attack import reconstruct
 from sfumato.attacks.reconstruction.problem import Problem, asked, every_mask, random_bits, random_masks
 from sfumato.errors import BudgetExceededError, ParameterError
 
@@ -46,3 +47,16 @@ def test_what_is_refused_is_left_out():
 def test_questions_and_answers_must_match(masks, answers, name):
     with pytest.raises(ParameterError, match=name):
         Problem(masks=np.zeros(masks, dtype=bool), answers=np.zeros(answers))
+
+
+@pytest.mark.parametrize("answer", [np.nan, np.inf, None])
+def test_what_is_no_number_is_no_answer(answer):
+    secret = np.array([True, False])
+    found = asked(lambda mask: answer if mask.all() else 1, masks=every_mask(2))
+    assert len(found.answers) == 3
+    assert reconstruct(lambda _: answer, secret=secret).outcome.notes == ("refused 8 of 8 questions",)
+
+
+def test_answers_of_a_problem_are_finite():
+    with pytest.raises(ParameterError, match="finite"):
+        Problem(masks=every_mask(1), answers=np.array([0.0, np.nan]))

@@ -46,7 +46,8 @@ def test_no_noise_of_scale_nothing():
 def test_what_makes_no_sense_is_refused():
     with pytest.raises(ParameterError, match="step"):
         rounded_sums(SECRET, step=0)
-    with pytest.raises(ParameterError, match="scale"):
-        noisy_sums(SECRET, scale=-1)
+    for scale in (-1, float("inf"), float("nan")):
+        with pytest.raises(ParameterError, match="scale"):
+            noisy_sums(SECRET, scale=scale)
     with pytest.raises(ParameterError, match="law"):
         noisy_sums(SECRET, scale=1, law="cauchy")

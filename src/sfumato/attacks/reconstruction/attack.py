@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
+
 from sfumato.attacks.limits import largest_success
 from sfumato.attacks.outcome import Outcome
 from sfumato.attacks.reconstruction.problem import AnswerOfMask, Bits, Masks, Method, asked, random_bits, random_masks
@@ -49,7 +51,7 @@ def reconstruct(
         epsilon: Of all answers together, if a guarantee is claimed.
 
     Raises:
-        ParameterError: Masks are not of as many people.
+        ParameterError: Masks are not of as many people, or there are none.
 
     Example:
         >>> from sfumato.attacks.reconstruction.sums import rounded_sums
@@ -60,6 +62,7 @@ def reconstruct(
     References:
         [DN03]; [CN20] for such questions in SQL against a system in use.
     """
+    secret = np.asarray(secret, dtype=np.bool_)
     chosen = random_masks(questions=4 * len(secret), people=len(secret)) if masks is None else masks
     if chosen.shape[1:] != secret.shape:
         raise ParameterError(

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from math import isfinite
 from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.attacks.coin_game import REFUSALS, tossed
+from sfumato.attacks.coin_game import allowed, tossed
 from sfumato.errors import ParameterError
 
 _MATRIX: Final = 2  # dimensions
@@ -32,7 +34,7 @@ class Problem:
         answers: a, one for each question.
 
     Raises:
-        ParameterError: There is not one answer to each question, or nobody is asked about.
+        ParameterError: There is not one answer to each question, or one is no finite number, or nobody is asked about.
     """
 
     masks: Masks
@@ -43,6 +45,8 @@ class Problem:
             raise ParameterError("masks", self.masks.shape, "must be a matrix of questions by people")
         if self.answers.shape != self.masks.shape[:1]:
             raise ParameterError("answers", self.answers.shape, f"must be one to each of {len(self.masks)} questions")
+        if not np.isfinite(self.answers).all():
+            raise ParameterError("answers", self.answers, "must be finite numbers; leave out what is none")
 
     @property
     def people(self) -> int:
@@ -87,8 +91,12 @@ def random_bits(people: int) -> Bits:
     return tossed(people)
 
 
+def _about(mask: NDArray[np.bool_], answer: AnswerOfMask) -> float:
+    return answer(mask)
+
+
 def asked(answer: AnswerOfMask, *, masks: Masks) -> Problem:
-    """Ask about each subset; those that are refused are left out.
+    """Ask about each subset; those that are refused, or have no number for an answer, are left out.
 
     Example:
         >>> secret = np.array([True, False, True])
@@ -97,9 +105,8 @@ def asked(answer: AnswerOfMask, *, masks: Masks) -> Problem:
     """
     kept, answers = [], []
     for place, mask in enumerate(masks):
-        try:
-            answers.append(float(answer(mask)))
-        except REFUSALS:
-            continue
-        kept.append(place)
+        given = allowed(partial(_about, mask), answer)
+        if given is not None and isfinite(given):
+            answers.append(given)
+            kept.append(place)
     return Problem(masks=masks[kept], answers=np.array(answers, dtype=np.float64))

@@ -1,9 +1,10 @@
 """Curators to be attacked: sums of secret bits, exact or with noise of some size.
 
-They show what noise without a proof is worth, and where the attack ends. They are made with a generator that anybody
-can foretell and protect nobody.
+They show what noise without a proof is worth, and where the attack ends. Their noise comes from a generator that was
+not made for secrets, and protects nobody.
 """
 
+import math
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -49,14 +50,14 @@ def noisy_sums(secret: Bits, *, scale: float, law: Law = "laplace") -> AnswerOfM
         law: Which of them.
 
     Raises:
-        ParameterError: The scale is below 0, or there is no such law.
+        ParameterError: The scale is below 0 or infinite, or there is no such law.
 
     Example:
         >>> abs(noisy_sums(np.full(8, True), scale=2, law="uniform")(np.full(8, True)) - 8) <= 2
         True
     """
-    if not scale >= 0:
-        raise ParameterError("scale", scale, "must be 0 or more")
+    if not 0 <= scale < math.inf:
+        raise ParameterError("scale", scale, "must be 0 or more, and finite")
     draws = dice()
     exact = exact_sums(secret)
     match law:
