@@ -7,7 +7,7 @@ from math import inf, nan
 import numpy as np
 import pytest
 
-from sfumato.audit.columns import MISSING, columns
+from sfumato.audit.columns import MISSING, columns, without_clocks
 from sfumato.audit.reading import ANSWER, TYPE, WHOLE
 
 RANDOM = random.Random(14)  # noqa: S311 # makes test data
@@ -126,3 +126,19 @@ def test_keys_of_nobody_else_take_no_room():
     read = columns([{f"key {i}": i} for i in range(3000)])
     assert len(read.values) == 3000
     assert np.count_nonzero(~np.isnan(read.number("the value of 'key 5'"))) == 1
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "is_clock"),
+    [
+        (range(50), range(50, 100), True),
+        ([*range(50), inf], [inf, *range(50)], False),
+        ([i // 2 for i in range(50)], [25 + i // 2 for i in range(50)], True),
+        ([0] * 50, [1] * 50, False),
+        (range(50), range(50), False),
+        ([*range(48), 48, 47], range(50, 100), False),
+    ],
+)
+def test_only_a_number_that_grows_with_many_runs_is_a_clock(first, second, is_clock):
+    kept, clocks = without_clocks(["the answer"], columns(list(first)), columns(list(second)))
+    assert (not kept, len(clocks)) == (is_clock, is_clock)

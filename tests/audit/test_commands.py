@@ -129,7 +129,8 @@ def test_an_answer_that_never_ends_does_not_fill_the_memory(monkeypatch):
 
 
 def test_an_answer_before_the_question_was_read_is_none():
-    assert "answered before it had read its input" in failure(f"print('[1, 2]', flush=True); {PAUSE}", LONG, timeout=30)
+    said = failure(f"print('[1, 2]', flush=True); {PAUSE}", LONG, timeout=30)
+    assert "answered before it had read its input" in said or "spoke before it was asked" in said
 
 
 def test_text_between_answers_is_not_taken_for_the_next_one():
@@ -246,3 +247,27 @@ def test_both_sides_together_are_a_mechanism_of_an_audit():
     with python(LOADED) as program:
         report = audit(program, [NeighborPair([1, 2], [1], "one leaves")], epsilon=1, samples=200)
     assert report.violations
+
+
+HOLDER = "import subprocess, sys; held = subprocess.Popen([sys.executable, '-c', 'import signal; signal.pause()'])"
+
+
+def test_a_program_that_has_ended_is_not_awaited_while_its_child_holds_the_pipes():
+    assert "ended with exit code 3" in failure(f"{HOLDER}; sys.stderr.write(str(held.pid)); sys.exit(3)", timeout=120)
+
+
+def test_what_a_program_started_is_ended_with_it():
+    code = f"{HOLDER}\ninput(); print([held.pid], flush=True); import signal; signal.pause()"
+    with python(code, timeout=60) as program:
+        child = program(0, 1)[0]
+        descriptor = os.pidfd_open(child)
+    try:
+        assert select.select([descriptor], [], [], 30)[0]
+    finally:
+        os.close(descriptor)
+
+
+@pytest.mark.parametrize("timeout", [math.inf, 1e300])
+def test_one_may_wait_for_ever(timeout):
+    with python(ECHO, timeout=timeout) as program:
+        assert program([3], 2) == [[3], [3]]

@@ -67,8 +67,18 @@ def test_the_type_of_an_answer_is_seen():
 
 
 def test_labels_seen_once_are_no_evidence():
-    first, second = ([f"{side}{i}" for i in range(500)] for side in "ab")
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    first, second = ([f"{side}{one}{other}" for one in letters for other in letters] for side in "ab")
     assert found(first, second).strength == 0
+
+
+def test_a_number_that_only_grows_is_no_event_and_hides_none():
+    """As the time of each run, which all runs of the test exceed."""
+    first = [{"at": i, "n": i % 10} for i in range(500)]
+    second = [{"at": 500 + i, "n": 9 + i % 10} for i in range(500)]
+    suspicion = found(first, second)
+    assert "'n'" in suspicion.event.words
+    assert suspicion.unread == ("the value of 'at', which only grows from run to run",)
 
 
 def test_outputs_of_different_shapes_are_compared():

@@ -90,3 +90,8 @@ def test_each_value_lies_in_one_cell():
 def test_what_was_not_cut_is_said():
     wide = columns(np.zeros((40, 70)))
     assert "by the search for cells" in strongest_cells(wide, wide, claim=PURE).unread[0]
+
+
+def test_cells_of_a_number_that_only_grows_are_not_searched():
+    first, second = columns(list(range(500))), columns(list(range(500, 1000)))
+    assert strongest_cells(first, second, claim=PURE).unread == ("the answer, which only grows from run to run",)

@@ -97,3 +97,24 @@ def test_an_ordinary_output_is_read_whole():
 
 def test_only_numbers_are_numbers():
     np.testing.assert_equal([as_float(value) for value in (1, "1", None)], [1, nan, nan])
+
+
+def test_the_members_of_a_set_are_read_in_no_order():
+    found = reading({"b", "a"})
+    assert found.derived == {"the number of members": 2, "whether there is 'a'": 1, "whether there is 'b'": 1}
+    assert reading([{"x"}]).derived["whether there is 'x' of coordinate 0"] == 1
+
+
+def test_a_text_is_read_without_its_digits_and_as_the_number_that_it_is():
+    assert reading("no at 12:30").texts["the text without digits"] == "'no at #:#'"
+    assert reading("-1.5e3").values == {"the number in text": -1500}
+    assert reading("1.5 apples").values == {}
+    assert reading("9" * 5000).values == {"the number in text": inf}
+    assert reading("apples").derived == {"the length": 6}
+
+
+@pytest.mark.parametrize(
+    ("output", "parts"), [(b"\x01\xff", (1, 255)), (bytearray(b"\x02"), (2,)), (1.5 - 2j, (1.5, -2))]
+)
+def test_bytes_and_complex_numbers_are_read_part_by_part(output, parts):
+    assert tuple(reading(output).values.values()) == parts

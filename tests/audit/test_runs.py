@@ -1,5 +1,7 @@
 """Runs are independent, divided by fair coins where the exact test wants them, and errors are outputs."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -54,6 +56,7 @@ def refuse(_):
         (lambda row: [][int(row)], "IndexError: list index out of range"),
         (fail, "UnheardError: 0.0"),
         (refuse, "ParameterError: x = 1: must be 2"),
+        (lambda _: sys.exit(0), "SystemExit: 0"),
     ],
 )
 def test_an_error_is_an_output(release, label):
@@ -85,3 +88,15 @@ def test_an_interrupt_is_not():
 def test_a_wrong_number_of_outputs_is_refused(outputs):
     with pytest.raises(ParameterError, match="as many outputs as it is asked for"):
         run_on(PAIR, lambda _database, _count: outputs, samples=100)
+
+
+@pytest.mark.parametrize("change", [lambda rows: rows.clear(), lambda rows: rows.append(0), lambda rows: rows.sort()])
+def test_a_mechanism_that_changes_its_database_is_refused(change):
+    """Once it is empty it is no neighbor, and every output looks private."""
+
+    def mechanism(rows, count):
+        change(rows)
+        return [0] * count
+
+    with pytest.raises(ParameterError, match="leave its database as it is"):
+        run_on(NeighborPair([3, 1, 2], [1, 2], "the first is removed"), mechanism, samples=100)

@@ -125,7 +125,11 @@ MUTANTS = (
     Mutant(
         name="what may be inferred forgets the prior",
         edits=(
-            ("attacks/attribute.py", "likeliest * power / (likeliest * power + 1 - likeliest)", "power / (power + 1)"),
+            (
+                "attacks/attribute.py",
+                "max(power * chance / (power + others) for others, chance in enumerate(likeliest))",
+                "power / (power + 1)",
+            ),
         ),
         tests=("tests/attacks/test_attribute.py",),
     ),

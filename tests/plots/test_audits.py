@@ -63,3 +63,8 @@ def test_texts_are_drawn_as_they_are():
 def test_nothing_to_draw_is_refused_by_name(name, draw):
     with pytest.raises(ParameterError, match=name):
         draw()
+
+
+def test_a_dollar_sign_in_the_name_of_a_tester_is_no_formula():
+    figure = lower_bounds({r"of $\frac{": [(1, 0.5)]}, claimed=1.0, title="Bounds")
+    figure.canvas.draw()

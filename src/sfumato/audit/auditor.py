@@ -50,7 +50,7 @@ def audit(
 
     Raises:
         ParameterError: samples is below 100, significance not between 0 and 1, there is nothing to test, or the
-            mechanism did not give as many outputs as it was asked for.
+            mechanism did not give as many outputs as it was asked for, or changed a database.
 
     Example:
         >>> from sfumato.mechanisms import Laplace

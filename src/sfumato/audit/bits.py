@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from sfumato.audit.columns import Column, Columns
+from sfumato.audit.columns import Column, Columns, without_clocks
 from sfumato.audit.events import Look, Suspicion, strongest_threshold
 from sfumato.audit.split_search import SplitTester
 from sfumato.privacy.guarantees import ApproxDP
@@ -39,15 +39,15 @@ def strongest_score(first: Columns, second: Columns, *, claim: ApproxDP) -> Susp
         second: The same, of as many on its neighbour.
         claim: The claimed ε and δ.
     """
-    found = list(dict.fromkeys([*first.values, *second.values]))
+    found, clocks = without_clocks(list(dict.fromkeys([*first.values, *second.values])), first, second)
     names = tuple(found[:_MAX_COLUMNS])
     raw = (_table(columns, names) for columns in (first, second))
     score = _score(_trained(names, *raw))
     suspicion = strongest_threshold(_WORDS, score, first, second, claim=claim)
-    if len(found) == len(names):
-        return suspicion
-    unread = f"all but {len(names)} of {len(found)} numbers by the regression"
-    return replace(suspicion, unread=(unread,))
+    unread = list(clocks)
+    if len(found) > len(names):
+        unread.append(f"all but {len(names)} of {len(found)} numbers by the regression")
+    return replace(suspicion, unread=tuple(unread))
 
 
 BITS: Final = SplitTester("logistic regression on bits", strongest_score)

@@ -17,6 +17,8 @@ Outputs: TypeAlias = Sequence[Any] | NDArray[Any]
 
 Column: TypeAlias = NDArray[np.float64]
 
+_FEWEST_STEPS: Final = 20  # of a number in order on each side, which noise comes out in with a chance of 1e-18
+
 MISSING: Final = ""
 """The text of an output that shows none by that name; no label is empty."""
 
@@ -107,6 +109,32 @@ def columns(outputs: Outputs) -> Columns:
             tables.add(read(output, whole), place)
         which.append(place)
     return Columns(np.array(which, dtype=np.int64), tables, len(places))
+
+
+def without_clocks(names: list[str], first: Columns, second: Columns) -> tuple[list[str], tuple[str, ...]]:
+    """The numbers that tell something of databases, and in words those that only tell when a run was made.
+
+    A number that only grows from run to run, such as a time or a count of requests, would look like the best of all
+    events where it is searched for, and then say nothing of the runs of the test, which are all later.
+
+    Args:
+        names: Of numbers.
+        first: Of the runs that were made first.
+        second: Of those after them.
+
+    Example:
+        >>> without_clocks(["the answer"], columns(range(50)), columns(range(50, 100)))
+        ([], ('the answer, which only grows from run to run',))
+    """
+    clocks = [name for name in names if _only_grows(first.number(name), second.number(name))]
+    kept = [name for name in names if name not in clocks]
+    return kept, tuple(f"{name}, which only grows from run to run" for name in clocks)
+
+
+def _only_grows(first: Column, second: Column) -> bool:
+    sides = [side[~np.isnan(side)] for side in (first, second)]
+    both = np.concatenate(sides)
+    return bool((both[1:] >= both[:-1]).all()) and all(len(np.unique(side)) >= _FEWEST_STEPS for side in sides)
 
 
 def _append(table: dict[str, _Sparse], name: str, place: int, entry: float | str) -> None:

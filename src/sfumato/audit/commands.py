@@ -11,8 +11,9 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from selectors import EVENT_READ, EVENT_WRITE, DefaultSelector
+from signal import SIGKILL
 from time import monotonic
 from types import TracebackType
 from typing import Any, Final, Self, TextIO
@@ -106,7 +107,7 @@ class Command:
         pipe = subprocess.PIPE
         try:
             process = subprocess.Popen(  # noqa: S603 # the owner of the audit names the program; there is no shell
-                self._arguments, bufsize=0, stdin=pipe, stdout=pipe, stderr=pipe
+                self._arguments, bufsize=0, stdin=pipe, stdout=pipe, stderr=pipe, process_group=0
             )
         except (OSError, ValueError) as error:  # no such program, not allowed; an argument with a NUL
             self._closed = True
@@ -148,9 +149,13 @@ class _Dialogue:
                 left = deadline - monotonic()
                 if left <= 0:
                     raise _MisbehavedError(self._silence(timeout))
-                for key, _ in pipes.select(left):
+                has_ended = self._process.poll() is not None
+                ready = pipes.select(min(left, _GRACE))
+                for key, _ in ready:
                     if not key.data():
                         pipes.unregister(key.fileobj)
+                if has_ended and not ready:  # a child of it may hold its pipes for ever
+                    raise _MisbehavedError(self._end_of_output())
         line, self._heard, self._is_line = bytes(self._heard), bytearray(), False
         if self._unsent:
             raise _MisbehavedError(f"answered before it had read its input: {_quoted(line)}; {_WANTED}")
@@ -161,12 +166,12 @@ class _Dialogue:
     def end(self, *, at_once: bool) -> str:
         """End the process, or let it end by itself if it does so soon; its last words on the error stream."""
         if at_once:
-            self._process.kill()
+            self._kill()
         self._input.close()
         try:
             self._process.wait(_GRACE)
         except subprocess.TimeoutExpired:
-            self._process.kill()
+            self._kill()
             self._process.wait()
         for _ in range(_MOST_CHUNKS):  # what it had still to say; a child of its own may go on for ever
             if not self._overhear():
@@ -174,6 +179,13 @@ class _Dialogue:
         self._output.close()
         self._errors.close()
         return " ".join(self._last_words.decode("utf-8", "replace").split())
+
+    def _kill(self) -> None:
+        """With all that it started, while its number is still its own."""
+        if self._process.poll() is None:
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, SIGKILL)
+            self._process.kill()
 
     def _send(self) -> bool:
         """Write as much as the pipe takes; whether there is more to write."""

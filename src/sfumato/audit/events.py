@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from sfumato.audit.bets import growth
-from sfumato.audit.columns import Column, Columns
+from sfumato.audit.columns import Column, Columns, without_clocks
 from sfumato.audit.reading import UNREAD
 from sfumato.numeric.rounding import exp_up
 from sfumato.privacy.guarantees import ApproxDP
@@ -65,10 +65,11 @@ def strongest_event(first: Columns, second: Columns, *, claim: ApproxDP) -> Susp
         second: The same, of as many on its neighbour.
         claim: The claimed ε and δ.
     """
-    numbers = list(dict.fromkeys([*first.numbers, *second.numbers]))
+    every = list(dict.fromkeys([*first.numbers, *second.numbers]))
+    numbers, clocks = without_clocks(every, first, second)
     texts = list(dict.fromkeys([*first.texts, *second.texts]))
     best = max(_suspicions(numbers[:_MAX_COLUMNS], texts[:_MAX_COLUMNS], first, second, claim), key=_by_strength)
-    unread = [UNREAD] if UNREAD in numbers else []
+    unread = [*([UNREAD] if UNREAD in numbers else []), *clocks]
     if len(numbers) > _MAX_COLUMNS or len(texts) > _MAX_COLUMNS:
         unread.append(f"all but {_MAX_COLUMNS} of {len(numbers)} numbers and of {len(texts)} texts")
     return Suspicion(best.strength, best.event, best.likelier_on_second, tuple(unread))

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.audit.columns import Column, Columns
+from sfumato.audit.columns import Column, Columns, without_clocks
 from sfumato.audit.events import Event, Suspicion, strongest_unions
 from sfumato.audit.split_search import SplitTester
 from sfumato.privacy.guarantees import ApproxDP
@@ -32,13 +32,13 @@ def strongest_cells(first: Columns, second: Columns, *, claim: ApproxDP) -> Susp
         second: The same, of as many on its neighbour.
         claim: The claimed ε and δ.
     """
-    names = list(dict.fromkeys([*first.numbers, *second.numbers]))
+    names, clocks = without_clocks(list(dict.fromkeys([*first.numbers, *second.numbers])), first, second)
     found = [suspicion for name in names[:_MAX_COLUMNS] for suspicion in _on_cells(name, first, second, claim)]
     best = max(found, key=lambda suspicion: suspicion.strength, default=Suspicion(0.0, _NOTHING, False))
-    if len(names) <= _MAX_COLUMNS:
-        return best
-    unread = f"all but {_MAX_COLUMNS} of {len(names)} numbers by the search for cells"
-    return Suspicion(best.strength, best.event, best.likelier_on_second, (unread,))
+    unread = list(clocks)
+    if len(names) > _MAX_COLUMNS:
+        unread.append(f"all but {_MAX_COLUMNS} of {len(names)} numbers by the search for cells")
+    return Suspicion(best.strength, best.event, best.likelier_on_second, tuple(unread))
 
 
 HOCKEY_STICK: Final = SplitTester("hockey stick", strongest_cells)

@@ -4,6 +4,7 @@ Both are functions of that output alone. NumPy's scalars and arrays become Pytho
 """
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from fractions import Fraction
 from hashlib import blake2b
 from typing import Any, Final
@@ -53,6 +54,8 @@ def label(value: Any) -> str:
 
 def _text(value: Any) -> str:
     try:
+        if isinstance(value, AbstractSet):
+            return f"{type(value).__name__}({', '.join(sorted(map(_text, value)))})"  # it has no order to tell
         return repr(value)
     except ValueError:  # Python writes no integer of more than 4,300 digits, wherever in the value it is
         return _without_decimals(value)

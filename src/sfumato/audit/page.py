@@ -96,7 +96,7 @@ def save_page(report: AuditReport, path: str | PathLike[str], **words: Any) -> P
         raise ParameterError("path", str(path), "must end in .html")
     text = page(report, **words)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    path.write_text(text, encoding="utf-8", errors="replace")  # a description may hold half a character
     return path
 
 

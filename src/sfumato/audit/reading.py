@@ -3,7 +3,9 @@
 Numbers are floats, beside which stands what a float cannot hold of them; everything else is text.
 """
 
+import re
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -28,6 +30,8 @@ _MOST_READ: Final = 1024  # numbers and texts of one output, so that vectors of 
 _BUILT_IN: Final = frozenset((int, float))
 _NUMBERS: Final = (int, float, Fraction, Decimal, np.floating)
 _LOW_BITS: Final = (1 << 16) - 1
+_DIGITS: Final = re.compile(r"[0-9]+")
+_NUMBER: Final = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +71,13 @@ def _read(value: Any, name: str, reading: Reading, *, depth: int) -> None:
         reading.values[name] = float(value)  # as `_read_number` would, which the many small numbers need not wait for
     elif isinstance(value, _NUMBERS):
         _read_number(value, name, reading)
-    elif not isinstance(value, list | tuple | Mapping):
+    elif isinstance(value, str):
+        _read_text(value, name, reading)
+    elif isinstance(value, bytes | bytearray | complex):
+        reading.texts[name] = label(value)
+        parts = [value.real, value.imag] if isinstance(value, complex) else list(value)
+        _read(parts, _of("the parts", name), reading, depth=depth)
+    elif not isinstance(value, list | tuple | Mapping | AbstractSet):
         reading.texts[name] = label(value)
     else:
         if depth > 0:
@@ -87,9 +97,25 @@ def _read_parts(value: Any, name: str, reading: Reading, *, depth: int) -> None:
             reading.derived[_of(f"whether there is {words}", name)] = 1.0
             _read(part, _of(f"the value of {words}", name), reading, depth=depth)
         return
+    if isinstance(value, AbstractSet):
+        reading.derived[_of("the number of members", name)] = float(len(value))
+        for words in sorted(map(label, value))[:MAX_PARTS]:  # in an order of their own, as a set has none
+            reading.derived[_of(f"whether there is {words}", name)] = 1.0
+        return
     _summarize([part if type(part) is float else as_float(part) for part in value], name, reading)
     for coordinate, part in zip(_coordinates(name), value, strict=False):
         _read(part, coordinate, reading, depth=depth)
+
+
+def _read_text(text: str, name: str, reading: Reading) -> None:
+    """What it says, also without its digits, which may be a time or a number of the run; and the number that it is."""
+    reading.texts[name] = label(text)
+    reading.derived[_of("the length", name)] = float(len(text))
+    without = _DIGITS.sub("#", text)
+    if without != text:
+        reading.texts[_of("the text without digits", name)] = label(without)
+    if _NUMBER.fullmatch(text):
+        reading.values[_of("the number in text", name)] = float(text)
 
 
 def _read_number(number: Any, name: str, reading: Reading) -> None:

@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from sfumato.audit.columns import Columns, Outputs, columns
+from sfumato.audit.labels import label, plain
 from sfumato.audit.roles import Mechanism, NeighborPair, Runs
 from sfumato.errors import ParameterError
 from sfumato.noise.bernoulli import bernoulli
@@ -23,7 +24,7 @@ def run_on(pair: NeighborPair, mechanism: Mechanism, *, samples: int) -> Runs:
         samples: Runs for each database on average, 2 or more.
 
     Raises:
-        ParameterError: The mechanism did not give as many outputs as it was asked for.
+        ParameterError: The mechanism did not give as many outputs as it was asked for, or changed its database.
     """
     half = samples // 2
     tested = 2 * (samples - half)
@@ -41,7 +42,10 @@ def outputs_of(mechanism: Mechanism, database: Any, count: int) -> Columns:
     Raises:
         ParameterError: As `run_on`.
     """
+    before = label(plain(database))
     outputs: Outputs = mechanism(database, count)
+    if label(plain(database)) != before:  # then it is no neighbor of the other one any more
+        raise ParameterError("mechanism", mechanism, "must leave its database as it is; give it a copy to work on")
     if _in_order(outputs):
         read = columns(outputs)
         if len(read) == count:
@@ -67,7 +71,7 @@ def one_by_one(release: Callable[[Any], Any]) -> Mechanism:
     def outcome(database: Any) -> Any:
         try:
             return release(database)
-        except Exception as error:  # noqa: BLE001 # the audited code may raise anything, and an analyst would see it
+        except (Exception, SystemExit) as error:  # noqa: BLE001 # the audited code may raise anything, and it is seen
             return f"{type(error).__name__}: {error}"
 
     def mechanism(database: Any, count: int, /) -> Outputs:

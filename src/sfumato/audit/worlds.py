@@ -31,8 +31,10 @@ class Worlds:
     with noise of its own, then outputs are independent, and one output has (ε, δ)-differential privacy for neighbouring
     databases. Proof: proofs/audit/worlds.md.
 
-    Edge cases: what only happens without groups, or with few, is not seen: audit such questions one by one. A world
-    without rows is nowhere in what `ask` gets; let it take its keys from `at_once`, never from the rows.
+    Edge cases: an answer that is cut (LIMIT) or ranks worlds tells of a world by the rows of others, so a mechanism may
+    be refuted that keeps its promise. What only happens without groups, or with few, is not seen: audit such
+    questions one by one. A world without rows is nowhere in what `ask` gets; let it take its keys from `at_once`, never
+    from the rows.
 
     Args:
         ask: Gets the rows of all worlds, asks one question that groups by the world, and gives the records.

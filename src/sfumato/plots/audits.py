@@ -39,8 +39,9 @@ def lower_bounds(bounds: Mapping[str, Sequence[tuple[int, float]]], *, claimed: 
     for at, (tester, found) in enumerate(bounds.items()):
         numbers, heights = [number for number, _ in found], [max(bound, 0.0) for _, bound in found]
         axes.plot(
-            numbers, heights, markers[at % len(markers)], color=PALETTE[at % len(PALETTE)], label=tester, alpha=0.85
-        )
+            numbers, heights, markers[at % len(markers)], color=PALETTE[at % len(PALETTE)], alpha=0.85,
+            label=tester.replace("$", r"\$"),  # a dollar sign of a name is not a formula
+        )  # fmt: skip
     axes.axhline(claimed, color=RED, linestyle="--", linewidth=1.6, label="the claim")
     axes.set_ylim(bottom=min(-0.05 * claimed, -0.02))
     _whole_numbers(axes)

@@ -187,3 +187,13 @@ def test_values_of_another_kind_are_refused_with_their_column(tmp_path, column, 
 def test_the_order_is_the_same_each_time():
     assert described(PEOPLE) == described(PEOPLE)
     assert all(first.description != second.description for first, second in pairwise(pairs(PEOPLE)))
+
+
+@pytest.mark.parametrize("kind", [schema.text, schema.integer])
+def test_where_units_are_replaced_none_is_ever_added_or_removed(kind):
+    """Else a correct answer to a question about their number, which is public then, would be called a violation."""
+    found = pairs(visits(kind, max_groups_per_unit=2, max_rows_per_group_per_unit=3), relation=REPLACE_ONE)
+    assert any("in all keys" in pair.description for pair in found)
+    for pair in found:
+        here, there = ({row["patient"] for row in rows} for rows in (pair.database, pair.neighbor))
+        assert here == there, pair.description

@@ -79,6 +79,27 @@ def test_a_batch_needs_a_function():
     assert "--batch" in said
 
 
+@pytest.mark.parametrize("ending", ["import sys; sys.exit(0)", "raise RuntimeError('no')", "def f(:"])
+def test_a_module_that_cannot_be_imported_is_wrong_use_and_no_verdict(tmp_path, ending):
+    (tmp_path / "ending_of_others.py").write_text(f"print('hello')\n{ending}", "utf-8")
+    assert "cannot be imported" in refusal_after("ending_of_others:f")
+
+
+@pytest.mark.parametrize("error", ["RuntimeError('no')", "SystemExit(0)", "SystemExit(1)"])
+def test_a_batch_that_fails_is_wrong_use_and_no_verdict(tmp_path, error):
+    (tmp_path / "ending_of_others.py").write_text(f"def f(database, runs):\n    raise {error}", "utf-8")
+    assert "failed with" in refusal_after("ending_of_others:f", "--batch")
+    assert "does not go with --batch" in refusal_after("ending_of_others:f", "--batch", "--method", "f")
+
+
+def refusal_after(name, *options):
+    """The last line of the error stream, after what the module printed there."""
+    result = run("audit", "callable", name, *options, "--pairs", "pairs.json", "--epsilon", "1", "--samples", "100")
+    sys.modules.pop("ending_of_others", None)
+    assert (result.exit_code, result.stdout) == (2, ""), result.output
+    return result.stderr.splitlines()[-1]
+
+
 EXACT = "import json\nwhile True: a = json.loads(input()); print([len(a['database'])] * a['runs'], flush=True)"
 
 
@@ -87,6 +108,13 @@ def test_a_program_is_audited_over_its_pipes():
     report = json.loads(result.stdout)
     assert (result.exit_code, report["refuted"]) == (1, True)
     assert report["events"][0]["epsilon_lower_bound"] > 4
+
+
+def test_a_program_that_was_audited_ends_by_itself(tmp_path):
+    answers = "import json, sys\nfor line in sys.stdin: print([0] * json.loads(line)['runs'], flush=True)\n"
+    code = f"{answers}open({str(tmp_path / 'bye')!r}, 'w').close()"
+    assert audited("command", "--", sys.executable, "-c", code).exit_code == 0
+    assert (tmp_path / "bye").exists()
 
 
 def test_a_program_that_misbehaves_is_wrong_use():

@@ -132,6 +132,8 @@ def test_records_say_which_world_they_are_of():
         ((BY_WARD, *AGE, "--column", "ward=text", "--worlds", "ward"), "must have public keys"),
         ((BY_WARD, *AGE, "--keys", "ward=A,B", "--worlds", "wing"), "wing"),
         ((BY_WARD, *AGE, *WARDS, "--unit", "ward", "--max-rows-per-unit", "1"), "names the unit"),
+        ((f"{BY_WARD} LIMIT 5", *AGE, *WARDS), "without LIMIT"),
+        ((f"{BY_WARD} OFFSET 5", *AGE, *WARDS), "without LIMIT"),
         (("a.csv", "b.csv", COUNT, *AGE), "a question"),
         (("SELECT COUNT(*) FROM a JOIN b ON a.x = b.x", *AGE), "one table"),
         ((COUNT, *AGE, "--policy", "none.toml"), "says this itself"),

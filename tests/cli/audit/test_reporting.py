@@ -1,5 +1,6 @@
 import json
 import sys
+from pathlib import Path
 
 import pytest
 import typer
@@ -72,8 +73,47 @@ def wanting(path):
 
 
 def test_a_page_that_cannot_be_written_is_refused(tmp_path):
+    for path in (tmp_path / "no" / "folder", tmp_path):
+        with pytest.raises(ParameterError, match="in a folder that is there"):
+            audit_and_tell(lambda *_: pytest.fail("too early"), PAIRS, title="a mechanism", wanted=wanting(path))
+
+
+def test_a_page_that_fails_in_the_end_costs_no_report_and_leaves_no_half(tmp_path, capsys):
+    (tmp_path / "x.html.draft").mkdir()
     with pytest.raises(ParameterError, match="cannot be written"):
-        audit_and_tell(constant, PAIRS, title="a mechanism", wanted=wanting(tmp_path / "no" / "folder"))
+        audit_and_tell(exact, PAIRS, title="a mechanism", wanted=wanting(tmp_path / "x.html"))
+    assert "privacy violation" in capsys.readouterr().out
+    assert not (tmp_path / "x.html").exists()
+
+
+def test_a_page_may_go_to_a_device_which_stays_one_and_through_a_link(tmp_path):
+    with pytest.raises(typer.Exit):
+        audit_and_tell(constant, PAIRS, title="a mechanism", wanted=wanting("/dev/null"))
+    assert Path("/dev/null").is_char_device()
+    (tmp_path / "link.html").symlink_to(tmp_path / "x.html")
+    with pytest.raises(typer.Exit):
+        audit_and_tell(constant, PAIRS, title="a mechanism", wanted=wanting(tmp_path / "link.html"))
+    assert (tmp_path / "link.html").is_symlink()
+    assert "<svg" in (tmp_path / "x.html").read_text("utf-8")
+
+
+def test_half_a_character_does_not_stop_a_page(tmp_path):
+    pairs = [NeighborPair(0, 1, "half \ud800")]
+    with pytest.raises(typer.Exit):
+        audit_and_tell(constant, pairs, title="a mechanism", wanted=wanting(tmp_path / "x.html"))
+    assert "half ?" in (tmp_path / "x.html").read_text("utf-8")
+    assert [path.name for path in tmp_path.iterdir()] == ["x.html"]
+
+
+def test_what_the_audited_code_prints_is_not_told_as_the_report(capsys):
+    def prints(database, count):
+        print("chatter")  # noqa: T201 # as the code of others does
+        return constant(database, count)
+
+    assert told(prints, as_json=True) == 0
+    shown = capsys.readouterr()
+    assert not json.loads(shown.out)["refuted"]
+    assert "chatter" in shown.err
 
 
 def test_a_page_without_its_packages_is_refused_before_the_work_begins(monkeypatch):

@@ -58,7 +58,7 @@ def pairs_of(
     every = [
         *_moved_far(database, relation, unit),
         *here,
-        *_of_all_keys(database, columns, unit, newcomer, heavy),
+        *_of_all_keys(database, columns, unit, newcomer, heavy, relation),
         *map(_in_empty, empty),
     ]
     return _different(_fitting(pair, columns, unit) for pair in sorted(every, key=_rank) if _fits(pair, columns, unit))
@@ -91,13 +91,20 @@ def read_rows(path: str, table: Table, *, without: str | None) -> Database:
 
 
 def as_arrow(rows: Sequence[Row], columns: Mapping[str, Column]) -> pa.Table:
-    """Rows as a table of the declared types."""
-    return pa.table(
-        {
-            name: pa.array([row[name] for row in rows], type=_TYPES[column.kind], from_pandas=False)
-            for name, column in columns.items()
-        }
-    )
+    """Rows as a table of the declared types.
+
+    Raises:
+        ParameterError: A value does not fit, as the number of a unit whose copies in many worlds are numbered apart.
+    """
+    return pa.table({name: _array([row[name] for row in rows], name, column.kind) for name, column in columns.items()})
+
+
+def _array(values: list[Any], name: str, kind: Kind) -> pa.Array:
+    try:
+        return pa.array(values, type=_TYPES[kind], from_pandas=False)
+    except (OverflowError, pa.ArrowInvalid):
+        requirement = f"must fit into {_TYPES[kind]}; with --worlds, units that are numbers must lie within ±2^31"
+        raise ParameterError("--rows", name, requirement) from None
 
 
 def _limit(table: Table) -> int:
@@ -146,18 +153,26 @@ def _moved_far(database: Database, relation: NeighboringRelation, unit: str | No
 
 
 def _of_all_keys(
-    database: Database, columns: Mapping[str, Column], unit: str | None, newcomer: Row, heavy: int
+    database: Database,
+    columns: Mapping[str, Column],
+    unit: str | None,
+    newcomer: Row,
+    heavy: int,
+    relation: NeighboringRelation,
 ) -> Iterator[NeighborPair]:
-    """A heavy user with rows in every group that keys make."""
+    """A heavy user with rows in every group that keys make, more than there were or in the place of the first unit."""
     keyed = {name: column.values for name, column in columns.items() if column.values and len(column.values) > 1}
-    if unit is None or not keyed:
+    replaces = relation is REPLACE_ONE
+    if unit is None or not keyed or (replaces and not database):
         return
-    own = {**newcomer, unit: NEW_KEY}
+    own = {**newcomer, unit: database[0][unit] if replaces else NEW_KEY}
     rows = [
         {**own, **{name: values[at % len(values)] for name, values in keyed.items()}}
         for at in range(max(heavy, *map(len, keyed.values())))
     ]
-    yield NeighborPair(database, (*database, *rows), f"a unit is added, a heavy user with {len(rows)} rows in all keys")
+    rest = [row for row in database if not replaces or row[unit] != own[unit]]
+    change = "the first unit is replaced" if replaces else "a unit is added"
+    yield NeighborPair(database, (*rest, *rows), f"{change}, a heavy user with {len(rows)} rows in all keys")
 
 
 def _in_empty(pair: NeighborPair) -> NeighborPair:

@@ -119,6 +119,7 @@ def audited(
     policy, table = _declared(tuple(file), sql, declared)
     at_once = min(_MOST_WORLDS, samples // 2 + 4 * isqrt(samples))
     if how.worlds is not None:
+        _require_apart(sql, how.worlds)
         policy = _with_worlds(policy, table, how.worlds, at_once)
     asking = Asking(policy=policy, table=table, sql=sql, price=price.asked, engine=how.engine)
     asking.check()
@@ -227,6 +228,16 @@ def _table_in(sql: str) -> str:
     if len(names) != 1:
         raise ParameterError("SQL", sql, "must be on one table; state the file that it is in, which is not read")
     return names[0]
+
+
+def _require_apart(sql: str, worlds: str) -> None:
+    """Refuse what lets the answers about some worlds decide which others are shown: then no world is a run of its own.
+
+    Raises:
+        ParameterError: The question cuts its answer.
+    """
+    if parsed(sql).find(exp.Limit, exp.Offset, exp.Fetch) is not None:
+        raise ParameterError("--worlds", worlds, "needs a question without LIMIT and OFFSET, which choose among worlds")
 
 
 def _with_worlds(policy: Policy, table: str, worlds: str, number: int) -> Policy:

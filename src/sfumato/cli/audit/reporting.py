@@ -1,8 +1,11 @@
 """Running an audit with a bar, and telling what it found: on the terminal, as JSON, as a page."""
 
 import json
+import sys
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
 from typing import Any, Final
 
@@ -52,23 +55,26 @@ def audit_and_tell(
         laws: Declared laws of noise.
         at_once: The most runs in one call, so that the bar moves; None for as many as the audit asks for.
 
+    What the audited code prints goes to the error stream, so that what is told here stays whole.
+
     Raises:
         ParameterError: As `audit`; or the page needs packages that are not there, or cannot be written.
     """
-    if wanted.html is not None:
-        _page(AuditReport((), ()), title)  # whose packages may be missing, which is better known before the long work
-    with progress() as bars:
+    if wanted.html is not None:  # what is better known before the long work
+        _page(AuditReport((), ()), title)
+        _require_place(Path(wanted.html))
+    with progress() as bars, redirect_stdout(sys.stderr):
         step = bars.add_task("runs", total=_RUNS_OF_A_SAMPLE * wanted.samples * len(pairs))
         report = audit(
             _heard(mechanism, lambda runs: bars.advance(step, runs), at_once), pairs, epsilon=wanted.epsilon,
             delta=wanted.delta, samples=wanted.samples, significance=wanted.significance, laws=laws,
         )  # fmt: skip
-    if wanted.html is not None:
-        _write(wanted.html, _page(report, title))
     if wanted.as_json:
         typer.echo(json.dumps({"title": title} | report_document(report), ensure_ascii=False, indent=2))
     else:
-        typer.echo("\n".join([title, *map(_line, pairs), *map(printable, str(report).splitlines())]))
+        typer.echo("\n".join([printable(title), *map(_line, pairs), *map(printable, str(report).splitlines())]))
+    if wanted.html is not None:  # last, as a full disk must not cost the report that was just told
+        _write(wanted.html, _page(report, title))
     raise typer.Exit(_REFUTED if report.is_refuted else 0)
 
 
@@ -79,6 +85,7 @@ def _line(pair: NeighborPair) -> str:
 def _heard(mechanism: Mechanism, heard: Any, at_once: int | None) -> Mechanism:
     """The same mechanism, which says how many runs are done."""
 
+    @wraps(mechanism)
     def in_parts(database: Any, count: int, /) -> Any:
         if at_once is None or count <= at_once:
             outputs: Any = mechanism(database, count)
@@ -97,8 +104,21 @@ def _page(report: AuditReport, title: str) -> str:
     return page(report, title=title)
 
 
+def _require_place(path: Path) -> None:
+    if path.is_dir() or not path.parent.is_dir():
+        raise ParameterError("--html", str(path), "must be a file, in a folder that is there")
+
+
 def _write(path: str, text: str) -> None:
+    """The whole page or nothing; half a character, which a description may hold, as a question mark."""
+    target = Path(path).resolve()
+    is_device = target.exists() and not target.is_file()  # such as /dev/stdout, whose place no file may take
+    draft = target if is_device else target.with_name(f"{target.name}.draft")
     try:
-        Path(path).write_text(text, "utf-8")
+        draft.write_text(text, "utf-8", errors="replace")
+        if not is_device:
+            draft.replace(target)
     except OSError as error:
+        if draft.is_file():
+            draft.unlink()
         raise ParameterError("--html", path, f"cannot be written: {error.strerror}") from None
