@@ -8,6 +8,9 @@ from tests.audits_of_everything.curators import Opening, sql
 from tests.audits_of_everything.judging import RUNS, Case
 from tests.engines.postgres_server import server
 
+VIEWS = "audited"
+"""What the names of views of an application begin with; whoever makes them drops them."""
+
 QUESTION = "SELECT world, kind, COUNT(*) AS n, SUM(x) AS s FROM visits GROUP BY world, kind"
 FEWER = 10
 """Servers take rows one by one: 30,000 runs."""
@@ -24,7 +27,7 @@ def on_spark(_, rows):
     """The name of a view of an application."""
     from tests.engines.spark_application import application  # Java starts only where it is asked
 
-    name = f"audited{next(NUMBERS)}"
+    name = f"{VIEWS}{next(NUMBERS)}"
     schema = ", ".join(f"{one.name} {'string' if one.type == pa.string() else 'bigint'}" for one in rows.schema)
     application().createDataFrame(rows.to_pandas(), schema).createOrReplaceTempView(name)
     return f"spark:{name}"

@@ -1,11 +1,19 @@
 """A question to a real Spark is audited: a true claim is refuted once in a million audits."""
 
 import pytest
-from tests.audits_of_everything.elsewhere import elsewhere, on_spark
+from tests.audits_of_everything.elsewhere import VIEWS, elsewhere, on_spark
 from tests.audits_of_everything.judging import judged
 from tests.engines.spark_application import application
 
 pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
+
+
+@pytest.fixture(autouse=True)
+def _dropped():
+    """Other tests look at all views of the application."""
+    yield
+    for view in application().catalog.listTables(pattern=f"{VIEWS}*"):
+        application().catalog.dropTempView(view.name)
 
 
 @pytest.mark.statistical
