@@ -252,8 +252,8 @@ CASES = {
 IN_TEST = (
     "a batch of aggregates", "a budget until it is refused", "a partition", "a partition of two parts each",
     "a private join", "a retry", "a stored answer", "a unit of one group", "a unit of too many groups",
-    "accounts below", "answers that accounts share", "Gaussian noise", "groups of public keys", "into a file", "private keys of many",
-    "private keys of one person", "replacement between groups", "sums of people", "units of two groups",
-    "the engine reference", "the engine duckdb", "the engine polars",
+    "accounts below", "answers that accounts share", "Gaussian noise", "groups of public keys", "into a file",
+    "private keys of many", "private keys of one person", "replacement between groups", "sums of people",
+    "units of two groups", "the engine reference", "the engine duckdb", "the engine polars",
 )  # fmt: skip
 """The paths that `make test` tries: each kind of them, and all those that a seeded bug in `mutations` is found on."""

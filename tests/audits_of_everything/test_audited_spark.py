@@ -12,8 +12,9 @@ pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully suppo
 def _dropped():
     """Other tests look at all views of the application."""
     yield
-    for view in application().catalog.listTables(pattern=f"{VIEWS}*"):
-        application().catalog.dropTempView(view.name)
+    for view in application().sql("SHOW VIEWS").collect():
+        if view.viewName.startswith(VIEWS):
+            application().catalog.dropTempView(view.viewName)
 
 
 @pytest.mark.statistical
