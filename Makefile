@@ -7,6 +7,8 @@ TESTS  ?= tests
 
 # Hundreds of processes import the same modules: compiled once, whatever the environment asks of Python.
 unexport PYTHONDONTWRITEBYTECODE
+# Several processes of tests share few cores; threads of linear algebra beside them only wait for each other.
+test quick audit soak: export OPENBLAS_NUM_THREADS := 1
 
 .PHONY: help demo test quick lint types house format audit soak peers bench docs matrix lock clean
 .DEFAULT_GOAL := help

@@ -123,7 +123,7 @@ ALONE = {
 
 CASES = {**IN_SQL, **IN_PYTHON, **ALONE}
 IN_TEST = (
-    "COUNT(*)", "COUNT(x)", "COUNT(DISTINCT person)", "COUNT(DISTINCT ill)", "SUM(x)", "AVG(x)", "VAR_POP(x)",
-    "CORR(x, y)", "MEDIAN(x)", "MIN(x)", "MAX(x)", "MODE", "histogram", "top_k", "vector_sum",
+    "COUNT(*)", "COUNT(x)", "COUNT(DISTINCT person)", "COUNT(DISTINCT ill)", "SUM(x)", "AVG(x)", "MEDIAN(x)",
+    "MIN(x)", "MODE", "vector_sum",
 )  # fmt: skip
 """What `make test` audits, with 10,000 runs each."""

@@ -53,7 +53,7 @@ MUTANTS = (
     Mutant(
         name="mirrored blocks overlap",
         edits=(("noise/block_table.py", "self._width - places, places)", "self._width - places - 1, places)"),),
-        tests=("tests/noise/test_block_table.py::test_it_follows_its_law",),
+        tests=("tests/noise/test_block_table.py::test_the_coin_of_each_proposal_is_that_of_its_own_value",),
     ),
     Mutant(
         name="universal zero counted twice",
