@@ -5,7 +5,6 @@ Where we are below a row because the row itself is loose or wrong, docs/explanat
 
 import math
 from fractions import Fraction
-from functools import cache
 from math import comb
 
 import pytest
@@ -95,18 +94,12 @@ def test_renyi_accounting_agrees(row):
     assert all(truth * (1 - 1e-11) <= found for truth in known["exact"])
 
 
-@cache
-def best_epsilon(event, relation, delta):
-    """The smallest ε of all accountants; several rows are of one cell, one after the other."""
-    return best(event, neighboring_relation=relation, delta=delta).epsilon
-
-
 @pytest.mark.parametrize("row", forward_rows(), ids=identity)
 def test_the_best_accountant_is_at_most_every_valid_bound_and_never_below_the_truth(row):
     event, relation, delta = row.cell
     if row.mechanism == "eps_delta_dp_group":
         delta *= 1 + Fraction(1, 10**12)  # the file rounds the δ of groups to the nearest float
-    found = best_epsilon(event, relation, delta)
+    found = best(event, neighboring_relation=relation, delta=delta).epsilon
     slack = {"exact": 1e-3, "tight": 1e-3, "upper": 1e-9}[row.role]
     assert found <= row.value * (1 + slack)
     if row.role == "exact":
