@@ -5,10 +5,12 @@ What decides whether a change may land tries the same examples each time; `make 
 
 import gc
 from collections.abc import Generator
+from pathlib import Path
 
 import pytest
 from hypothesis import Phase, settings
 from tests.ending import AT_END
+from tests.timing import Stopwatch, slow_tests
 
 settings.register_profile("same", deadline=None, derandomize=True)
 settings.register_profile("new", deadline=None)
@@ -28,8 +30,23 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--times", metavar="FILE", help="measure what each test costs, and write the list")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if path := config.getoption("--times"):
+        config.pluginmanager.register(Stopwatch(Path(path)))
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The tests of Spark come first: whoever runs them in parallel has them all in one process, with one Spark."""
+    """Slow and sized tests get their mark. Those of Spark come first, so that one process has them all, with one Spark."""
+    slow = slow_tests()
+    for item in items:
+        if item.nodeid in slow:
+            item.add_marker("slow")
+        if isinstance(item, pytest.Function) and hasattr(item.module, "FULL_SIZE"):
+            item.add_marker("sized")
     items.sort(key=lambda item: "spark" not in item.path.name)
 
 

@@ -1,16 +1,16 @@
 """Assertions that a sample follows a law, or does not, with a stated chance of refusing the right one."""
 
-import os
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+from tests.sizes import FULL_SIZE
 
 from sfumato.audit.laws import ALPHA, Cdf, p_value
 
 __all__ = ["ALPHA", "SAMPLES", "Cdf", "assert_law", "assert_not_law", "cdf_of", "p_value"]
 
-SAMPLES: Final = 1_000_000 if os.environ.get("SFUMATO_FULL_SIZE") else 100_000
+SAMPLES: Final = 1_000_000 if FULL_SIZE else 100_000
 """Enough to refuse a scale that is 10% off with a chance above 1 − 1e-6."""
 
 

@@ -1,6 +1,5 @@
 """Laws that tie accountants to each other and to the definition, on random programs of events."""
 
-import os
 from contextlib import suppress
 from fractions import Fraction
 from itertools import product
@@ -10,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.accounting.contract import DELTA, EVENTS, name_of
 from tests.accounting.exact_pairs import exact_delta, exact_epsilon
+from tests.sizes import FULL_SIZE
 
 from sfumato.accounting.advanced import AdvancedAccountant
 from sfumato.accounting.basic import BasicAccountant
@@ -133,7 +133,7 @@ EXTREMES = (
 GRID = [(1, ADD_OR_REMOVE_ONE), (10**12, REPLACE_ONE), (1, REPLACE_ONE), (10**12, ADD_OR_REMOVE_ONE)]
 
 
-@pytest.mark.parametrize(("count", "relation"), GRID if os.environ.get("SFUMATO_FULL_SIZE") else GRID[:1])
+@pytest.mark.parametrize(("count", "relation"), GRID if FULL_SIZE else GRID[:1])
 @pytest.mark.parametrize("event", EXTREMES, ids=str)
 def test_extremes_have_a_number_or_a_typed_error(event, count, relation):
     for accountant in (kind(neighboring_relation=relation) for kind in ACCOUNTANTS):

@@ -1,14 +1,13 @@
-import os
 from math import exp, log
 
 import numpy as np
 import pytest
+from tests.sizes import FULL_SIZE
 
 from sfumato.attacks.sparse_linkage import ECCENTRICITY, Known, Scoreboard, sparse_linkage
 from sfumato.datasets.ratings import ratings
 from sfumato.errors import ParameterError
 
-FULL_SIZE = bool(os.environ.get("SFUMATO_FULL_SIZE"))
 SUBSCRIBERS, MOVIES = (20_000, 2_000) if FULL_SIZE else (2_000, 600)
 ROWS = {
     "subscriber": [0, 1, 2, 2, 3],

@@ -1,14 +1,13 @@
-import os
 from importlib import import_module
 
 import numpy as np
 import pytest
+from tests.sizes import FULL_SIZE
 
 from sfumato.attacks.unicity import Traces, unicity, unicity_by_points, unicity_picture
 from sfumato.datasets.traces import traces
 from sfumato.errors import ParameterError
 
-FULL_SIZE = bool(os.environ.get("SFUMATO_FULL_SIZE"))
 COLUMNS = ["x", "y", "hour"]
 CERTAIN = 1 - 2e-6
 """So that each limit of an interval holds with confidence 1 − 1e-6."""

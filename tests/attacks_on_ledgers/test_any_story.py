@@ -1,6 +1,5 @@
 """Stories of any length, told at random, against books that are kept by hand: the ledger and they always agree."""
 
-import os
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 
@@ -8,12 +7,13 @@ import numpy as np
 import pytest
 from tests.attacks_on_ledgers.census import Clock, asked, believed, census, ledger_of
 from tests.session.opening import recorded
+from tests.sizes import FULL_SIZE
 
 import sfumato as sf
 from sfumato.errors import BudgetExceededError, EngineError, LedgerError
 from sfumato.ledger.windows import CalendarWindow, RollingWindow
 
-SEEDS = 60 if os.environ.get("SFUMATO_FULL_SIZE") else 3
+SEEDS = 60 if FULL_SIZE else 3
 STEPS = 60
 PRICES = ("0.05", "0.1", "0.3")
 WINDOWS = {"census": CalendarWindow("month"), "census/ann": RollingWindow(7), "census/bob": None, "census/bob/x": None}

@@ -1,6 +1,5 @@
 """Races to the end of a budget, and a curator who is killed on the way: nothing is given for nothing."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -8,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
 import pytest
+from tests.sizes import FULL_SIZE
 from tests.attacks_on_ledgers.census import asked, census, ledger_of
 from tests.meta.repository import ROOT
 
@@ -15,7 +15,7 @@ import sfumato as sf
 from sfumato.errors import BudgetExceededError
 from sfumato.ledger.entry import Committed
 
-ROUNDS = 12 if os.environ.get("SFUMATO_FULL_SIZE") else 1
+ROUNDS = 12 if FULL_SIZE else 1
 ANALYSTS = ("ann", "bob", "cyn", "dan")
 
 
@@ -127,7 +127,7 @@ asked(session, 30, idempotency_key="one")
 PLACES = [(place, when) for place in ("reserve", "execute", "store", "send") for when in ("before", "after")]
 CHARGED_FROM = PLACES.index(("reserve", "after"))
 STORED_FROM = PLACES.index(("store", "after"))
-TRIED = range(len(PLACES)) if os.environ.get("SFUMATO_FULL_SIZE") else range(1, len(PLACES), 3)
+TRIED = range(len(PLACES)) if FULL_SIZE else range(1, len(PLACES), 3)
 """The ledger alone is killed at all of these in tests/ledger/test_kills.py; whole sessions only in `make soak`."""
 
 

@@ -1,13 +1,12 @@
 """Every kind of question there is, in SQL and in Python: what is attacked."""
 
-import os
 from dataclasses import dataclass
 
 from tests.attacks_on_questions.clinic import clinic, town
+from tests.sizes import FULL_SIZE
 
 import sfumato as sf
 
-FULL_SIZE = bool(os.environ.get("SFUMATO_FULL_SIZE"))
 OF_THE_CLINIC = {
     "rows": "SELECT COUNT(*) AS n FROM visits",
     "values": "SELECT COUNT(cost) AS n, COUNT(hours) AS h FROM visits",

@@ -1,18 +1,17 @@
 """A patient of two hospitals: k-anonymous tables say together what he has, and two curators do not."""
 
-import os
 from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.sizes import FULL_SIZE
 
 import sfumato as sf
 from sfumato.attacks.generalization import generalize, intersection
 from sfumato.attacks.limits import largest_success
 from sfumato.attacks.outcome import Outcome
 
-FULL_SIZE = bool(os.environ.get("SFUMATO_FULL_SIZE"))
 WORLDS = 20_000 if FULL_SIZE else 2_000
 K = 4
 ILLNESSES = ("gastritis", "HIV")

@@ -1,6 +1,5 @@
 """Who knows a patient's ZIP code, birth date and sex asks a hospital about exactly that cell."""
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import islice
@@ -8,13 +7,13 @@ from itertools import islice
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.sizes import FULL_SIZE
 
 import sfumato as sf
 from sfumato.attacks.limits import largest_success
 from sfumato.attacks.outcome import Outcome
 from sfumato.datasets.voters import QUASI_IDENTIFIERS, hospital_and_voters
 
-FULL_SIZE = bool(os.environ.get("SFUMATO_FULL_SIZE"))
 WORLDS = 20_000 if FULL_SIZE else 2_000
 CROWD = 3
 CERTAIN = 1 - 2e-6

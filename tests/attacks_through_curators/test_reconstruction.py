@@ -4,12 +4,12 @@ The adversary says in SQL who is in a subset, by arithmetic on the number of a r
 [CN20].
 """
 
-import os
 from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.sizes import FULL_SIZE
 
 import sfumato as sf
 from sfumato.attacks.limits import largest_success
@@ -17,7 +17,7 @@ from sfumato.attacks.reconstruction import least_squares, linear_program, recons
 from sfumato.errors import BudgetExceededError
 
 PEOPLE, QUESTIONS, DATABASES = 128, 512, 200
-BY_PROGRAM = DATABASES if os.environ.get("SFUMATO_FULL_SIZE") else 50
+BY_PROGRAM = DATABASES if FULL_SIZE else 50
 """How many are also attacked by linear programs, the slower of two attacks of equal strength here."""
 PRIME = 131
 RNG = np.random.default_rng(2020)

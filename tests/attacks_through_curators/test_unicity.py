@@ -1,11 +1,11 @@
 """Who knows four points of a trace asks a curator of phones how many people have all four."""
 
-import os
 from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.sizes import FULL_SIZE
 
 import sfumato as sf
 from sfumato.attacks.limits import largest_advantage
@@ -14,7 +14,6 @@ from sfumato.numeric.proportions import lower_limit
 
 POINTS = 4
 CROWD = 3
-FULL_SIZE = bool(os.environ.get("SFUMATO_FULL_SIZE"))
 WORLDS = 20_000 if FULL_SIZE else 2_000  # half of them with the person
 SIGNIFICANCE = 5e-7
 """Of each of two limits, so that the type-I error of a test is 1e-6."""

@@ -1,11 +1,10 @@
 """Every law is kept by our accountants; the count that a peer loses is found."""
 
-import os
-
 import dp_accounting
 import pytest
 from dp_accounting import pld
 from tests.audit.test_accountant_laws import COUNTED, FEW, TRUE, Sum, broken
+from tests.sizes import FULL_SIZE
 
 from sfumato.accounting.advanced import AdvancedAccountant
 from sfumato.accounting.basic import BasicAccountant
@@ -24,7 +23,6 @@ from sfumato.privacy.events import (
 )
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, NeighboringRelation
 
-FULL_SIZE = bool(os.environ.get("SFUMATO_FULL_SIZE"))
 ASKED = {} if FULL_SIZE else {"counts": (1, 9), "deltas": (1e-5,), "epsilons": (0.1, 1.0)}
 KINDS = (*ACCOUNTANTS.values(), BestAccountant) if FULL_SIZE else tuple(ACCOUNTANTS.values())
 

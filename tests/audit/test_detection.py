@@ -1,13 +1,11 @@
 """Power and restraint: seeded bugs are found with few samples, right mechanisms are left alone."""
 
-import os
-
 import pytest
 from tests.audit.detection import detect
 from tests.audit.zoo import BROKEN_SPARSE_VECTORS, RIGHT, SEEDED
+from tests.sizes import FULL_SIZE
 
 QUICK, THOROUGH = 10_000, 300_000
-FULL_SIZE = bool(os.environ.get("SFUMATO_FULL_SIZE"))
 
 
 def name(specimen):

@@ -4,11 +4,12 @@ Each case has a chance of 1e-6 of being refuted if its claim is true: all 123 to
 the 94 of `make test` 1e-4.
 """
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
+
+from tests.sizes import FULL_SIZE
 
 from sfumato.audit.auditor import TESTERS
 from sfumato.audit.findings import AuditReport
@@ -17,7 +18,6 @@ from sfumato.audit.roles import NeighborPair
 from sfumato.audit.runs import run_on
 from sfumato.privacy.guarantees import ApproxDP
 
-FULL_SIZE = bool(os.environ.get("SFUMATO_FULL_SIZE"))
 RUNS = 300_000 if FULL_SIZE else 10_000
 """Runs on both databases of a case together, divided by its own `fewer`."""
 

@@ -2,7 +2,6 @@
 
 import datetime as dt
 import logging
-import os
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 from random import Random
@@ -15,6 +14,7 @@ from tests.engines.reading_contract import EXPECTED, PEOPLE, QUESTION, RECORDS, 
 from tests.engines.running import SALT, ask, by_place, found, statement
 from tests.engines.spark_application import address, application
 from tests.query.brute_force import trial
+from tests.sizes import FULL_SIZE
 from tests.strategies import stored
 
 from sfumato.engines.base import aligned, groups
@@ -60,7 +60,7 @@ def answered(source, table, asked, **options):
         running.close()
 
 
-@pytest.mark.parametrize("seed", range(0, 40, 1 if os.environ.get("SFUMATO_FULL_SIZE") else 4))
+@pytest.mark.parametrize("seed", range(0, 40, 1 if FULL_SIZE else 4))
 def test_spark_and_the_reference_engine_give_the_same_integers_whatever_the_plan(seed, engine):
     drawn = trial(Random(seed))  # noqa: S311 # a plan and its data
     data = {

@@ -1,7 +1,6 @@
 """Processes are killed on their way to an answer; SFUMATO_FULL_SIZE kills more of them."""
 
 import json
-import os
 import signal
 from collections import Counter
 from dataclasses import dataclass
@@ -9,6 +8,7 @@ from dataclasses import dataclass
 import pytest
 from tests.ledger.killing import CHARGE, CHARGED, COMMITTED, POINTS, curator, open_accounts, sent
 from tests.ledger.processes import Home, ended, home, started
+from tests.sizes import FULL_SIZE
 
 from sfumato.ledger.attachments import Attachment
 from sfumato.ledger.entry import Committed, Reserved
@@ -16,7 +16,7 @@ from sfumato.ledger.reservations import Asked
 from sfumato.privacy.budgets import ZCDP
 from sfumato.privacy.guarantees import ApproxDP
 
-ROUNDS = 100 if os.environ.get("SFUMATO_FULL_SIZE") else 3
+ROUNDS = 100 if FULL_SIZE else 3
 KEYS = tuple(f"question {number}" for number in range(6))
 
 

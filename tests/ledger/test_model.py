@@ -3,7 +3,6 @@
 SFUMATO_FULL_SIZE plays more and longer ones.
 """
 
-import os
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,6 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from tests.ledger.model import BUDGETS, PARTS_PER_UNIT, RELEASES, Model
 from tests.ledger.stories import KEY, HandClock, account
+from tests.sizes import FULL_SIZE
 
 from sfumato.errors import LedgerError, ReservationError, SfumatoError
 from sfumato.ledger import ledger as module
@@ -29,7 +29,6 @@ from sfumato.privacy.budgets import ZCDP
 from sfumato.privacy.guarantees import guarantee
 from sfumato.privacy.neighbors import NeighboringRelation
 
-FULL = bool(os.environ.get("SFUMATO_FULL_SIZE"))
 FAULTS = st.sampled_from([*[None] * 6, "before", "after"])
 KEYS = st.sampled_from("12")
 BODIES = st.sampled_from("AAB")
@@ -267,5 +266,5 @@ class Programs(RuleBasedStateMachine):
 
 TestPrograms = Programs.TestCase
 TestPrograms.settings = settings(
-    max_examples=1000 if FULL else 120, stateful_step_count=60 if FULL else 30, deadline=None
+    max_examples=1000 if FULL_SIZE else 120, stateful_step_count=60 if FULL_SIZE else 30, deadline=None
 )

@@ -8,11 +8,12 @@ import pytest
 from tests.ledger.killing import CHARGE, NOISE, open_accounts
 from tests.ledger.processes import ended, home, started, wire
 from tests.ledger.writing import endless, maker
+from tests.sizes import FULL_SIZE
 
 from sfumato.ledger.entry import Committed, Reserved
 from sfumato.privacy.guarantees import ApproxDP
 
-ROUNDS = 30 if os.environ.get("SFUMATO_FULL_SIZE") else 3
+ROUNDS = 30 if FULL_SIZE else 3
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

@@ -1,16 +1,16 @@
 """Processes and threads race to the cap; SFUMATO_FULL_SIZE has them race more often."""
 
-import os
 from collections import Counter
 from functools import partial
 
 import pytest
 from tests.ledger.processes import home
 from tests.ledger.racing import ONE, PROCESSES, THREADS, Race, ask_the_same, leaves, paid_in, spend, tree
+from tests.sizes import FULL_SIZE
 
 from sfumato.ledger.entry import Reserved
 
-ROUNDS = 100 if os.environ.get("SFUMATO_FULL_SIZE") else 5
+ROUNDS = 100 if FULL_SIZE else 5
 MANY = 1_000  # what a round does not spend
 
 

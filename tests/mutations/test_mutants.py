@@ -1,7 +1,5 @@
 """Each seeded bug must make the suite fail, and the same tests must pass without it: all of them in `make audit`."""
 
-import os
-
 import pytest
 from tests.mutations import (
     accounting,
@@ -19,13 +17,14 @@ from tests.mutations import (
     sessions,
 )
 from tests.mutations.mutants import ROOT, Mutant, run_suite
+from tests.sizes import FULL_SIZE
 
 MODULES = (
     accounting, audit, audited, canaries, engines, engines_elsewhere, engines_in_sql, house, ledgers, mechanisms, noise,
     plans, sessions,
 )  # fmt: skip
 MUTANTS = tuple(mutant for module in MODULES for mutant in module.MUTANTS)
-EACH = 1 if os.environ.get("SFUMATO_FULL_SIZE") else 24
+EACH = 1 if FULL_SIZE else 24
 """Elsewhere every 24th one is tried, so that it is seen at once if none is found any more."""
 
 

@@ -1,17 +1,17 @@
 """What the tests of tables share: exact cumulative probabilities by ball arithmetic, and a few laws."""
 
-import os
 from fractions import Fraction
 
 from flint import arb, ctx, fmpq
 from tests.laws import SAMPLES
+from tests.sizes import FULL_SIZE
 
 from sfumato.noise.block_table import GaussianShape, LaplaceShape
 from sfumato.noise.weights import Law, gaussian_weights, laplace_weights
 
 BITS = 256
 
-DRAWS = 10_000_000 if os.environ.get("SFUMATO_FULL_SIZE") else SAMPLES
+DRAWS = 10_000_000 if FULL_SIZE else SAMPLES
 """How many draws the law of each sampler is tested with."""
 
 

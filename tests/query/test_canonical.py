@@ -1,6 +1,5 @@
 """Other words for the same question are the same question; and whatever is the same has the same exact answers."""
 
-import os
 from dataclasses import replace
 from fractions import Fraction
 from random import Random
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 from tests.query.frames import BILLS, PEOPLE, VISITS, WARDS, frame
 from tests.query.rewordings import changed, reworded
 from tests.relations_of import Growing, columns, private
+from tests.sizes import FULL_SIZE
 from tests.strategies import database, pick, policy, stored
 
 from sfumato.engines.reference import ReferenceEngine
@@ -26,7 +26,7 @@ from sfumato.query.sections import draft
 from sfumato.query.sizes import MAX_DEPTH
 
 people, visits, bills, wards = map(frame, (PEOPLE, VISITS, BILLS, WARDS))
-MORE = 10 if os.environ.get("SFUMATO_FULL_SIZE") else 1
+MORE = 10 if FULL_SIZE else 1
 MANY = settings(deadline=None, max_examples=150 * MORE, suppress_health_check=list(HealthCheck))
 
 

@@ -1,6 +1,5 @@
 """The heart of the matter: no neighbour moves any measure further than its `Sensitivity` says, whatever is asked."""
 
-import os
 from collections import Counter
 from random import Random
 
@@ -21,11 +20,12 @@ from tests.query.brute_force import (
     trial,
     units_of,
 )
+from tests.sizes import FULL_SIZE
 
 from sfumato.query.relations import Part, Source
 from sfumato.query.stability import moved_rows
 
-MORE = 12 if os.environ.get("SFUMATO_FULL_SIZE") else 1
+MORE = 12 if FULL_SIZE else 1
 CHUNKS = 20
 """Trials come in so many chunks, which run on all cores."""
 

@@ -1,11 +1,11 @@
 import math
-import os
 from fractions import Fraction
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.accounting.contract import AccountantContract
+from tests.sizes import FULL_SIZE
 
 from sfumato.accounting.gaussian import gaussian_delta_up, gaussian_epsilon_up
 from sfumato.accounting.gaussian_curve import continuous_delta_down
@@ -227,7 +227,7 @@ EXTREME = (
 
 
 @pytest.mark.parametrize("relation", [ADD_OR_REMOVE_ONE, REPLACE_ONE])
-@pytest.mark.parametrize("count", [1, 3, 10**12] if os.environ.get("SFUMATO_FULL_SIZE") else [3])
+@pytest.mark.parametrize("count", [1, 3, 10**12] if FULL_SIZE else [3])
 @pytest.mark.parametrize("event", EXTREME, ids=str)
 def test_extremes_have_bounds(event, count, relation):
     accountant = PLDAccountant(neighboring_relation=relation).compose(event, count=count)

@@ -1,11 +1,11 @@
 """Whole audits of one run: the published table is reproduced, right mechanisms pass, and wrong ones are caught."""
 
-import os
 from fractions import Fraction
 from functools import cache
 
 import numpy as np
 import pytest
+from tests.sizes import FULL_SIZE
 
 from sfumato.accounting.gaussian import analytic_stddev, gaussian_epsilon_up
 from sfumato.audit.canaries import auditor
@@ -17,7 +17,6 @@ from sfumato.errors import ParameterError
 from sfumato.mechanisms import RandomizedResponse
 
 RNG = np.random.default_rng(2305)
-FULL_SIZE = bool(os.environ.get("SFUMATO_FULL_SIZE"))
 DELTA = "1/100000"
 
 

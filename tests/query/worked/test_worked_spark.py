@@ -1,6 +1,5 @@
 """Questions that are answered, on Spark: some of them, or with SFUMATO_FULL_SIZE all."""
 
-import os
 from functools import cache
 
 import pytest
@@ -16,10 +15,11 @@ from tests.query.worked.test_worked_answers import (
 from tests.query.worked.test_worked_frames import (
     test_where_no_limit_binds_the_answer_is_that_of_plain_sql as check_frame,
 )
+from tests.sizes import FULL_SIZE
 
 import sfumato as sf
 
-EACH = 1 if os.environ.get("SFUMATO_FULL_SIZE") else 16
+EACH = 1 if FULL_SIZE else 16
 
 
 @cache
