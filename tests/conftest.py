@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import Phase, settings
 from tests.ending import AT_END
-from tests.timing import Stopwatch, slow_tests
+from tests.timing import Stopwatch, function_of, part_of_slow, slow_functions
 
 settings.register_profile("same", deadline=None, derandomize=True)
 settings.register_profile("new", deadline=None)
@@ -31,7 +31,8 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--times", metavar="FILE", help="measure what each test costs, and write the list")
+    parser.addoption("--times", metavar="FILE", help="measure what tests cost, and write the list")
+    parser.addoption("--part", action="store_true", help="of slow tests run a part, about a second of each")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -39,14 +40,18 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Stopwatch(Path(path)))
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Slow and sized tests get their mark. Those of Spark come first, so that one process has them all, with one Spark."""
-    slow = slow_tests()
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Tests get their marks. Those of Spark come first, so that one process has them all, with one Spark."""
+    slow = slow_functions()
     for item in items:
-        if item.nodeid in slow:
+        if function_of(item.nodeid) in slow:
             item.add_marker("slow")
         if isinstance(item, pytest.Function) and hasattr(item.module, "FULL_SIZE"):
             item.add_marker("sized")
+    if config.getoption("--part"):
+        kept = part_of_slow(item.nodeid for item in items)
+        config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in kept])
+        items[:] = [item for item in items if item.nodeid in kept]
     items.sort(key=lambda item: "spark" not in item.path.name)
 
 

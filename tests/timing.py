@@ -1,29 +1,58 @@
-"""What each test costs in processor time: `make times` measures it, and what cost more than a second is `slow`.
+"""What tests cost in processor time: `make times` measures it, and of what is slow `make test` runs a part.
 
-A test is charged with what its process used while it ran, and what processes that ended in that time used, fixtures
-included. The list is written by `make times` and read at each collection: nobody marks a test by hand.
+A test function is charged with what its process used while it ran with any of its parameters, and what processes that
+ended in that time used, fixtures included. The list is read at each collection, so that nobody marks a test by hand.
 """
 
 import json
 import resource
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
+from zlib import crc32
 
 import pytest
 
 TIMES: Final = Path(__file__).with_name("times.json")
-"""CPU seconds of each file of tests, and of each test that took a fifth of a second or more."""
+"""CPU seconds of each file of tests, and of each test function that took a tenth of a second or more."""
 
 SLOW: Final = 1.0
-_WRITTEN: Final = 0.2
+"""Seconds of all parameters of a test function together, above which it is slow; a part takes no longer."""
+
+_WRITTEN: Final = 0.1
 _CPU: Final = "cpu"
 
 
-def slow_tests() -> frozenset[str]:
-    """Tests that cost more than a second when they were measured."""
-    return frozenset(test for test, seconds in json.loads(TIMES.read_text("utf-8"))["tests"].items() if seconds > SLOW)
+def slow_functions() -> dict[str, float]:
+    """Test functions that are slow, with their seconds."""
+    listed: dict[str, float] = json.loads(TIMES.read_text("utf-8"))["tests"]
+    return {function: seconds for function, seconds in listed.items() if seconds > SLOW}
+
+
+def function_of(test: str) -> str:
+    """The name of a test without its parameters.
+
+    Example:
+        >>> function_of("tests/x/test_y.py::test_z[1-a]")
+        'tests/x/test_y.py::test_z'
+    """
+    return test.partition("[")[0]
+
+
+def part_of_slow(tests: Iterable[str]) -> frozenset[str]:
+    """Of each slow function as many tests as take no longer than `SLOW`, at least one; all others.
+
+    Which ones is decided by the checksum of their names: the same ones each time, spread over all parameters.
+    """
+    slow, families = slow_functions(), defaultdict(list)
+    for test in tests:
+        families[function_of(test)].append(test)
+    kept: list[str] = []
+    for function, family in families.items():
+        number = max(1, int(len(family) * SLOW / slow[function])) if function in slow else len(family)
+        kept += sorted(family, key=lambda test: crc32(test.encode()))[:number]
+    return frozenset(kept)
 
 
 class Stopwatch:
@@ -31,7 +60,8 @@ class Stopwatch:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._seconds: defaultdict[str, float] = defaultdict(float)
+        self._files: Counter[str] = Counter()
+        self._functions: Counter[str] = Counter()
         self._last = 0.0
 
     @pytest.hookimpl(tryfirst=True)
@@ -48,22 +78,22 @@ class Stopwatch:
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        phases = [seconds for name, seconds in report.user_properties if name == _CPU]
-        self._seconds[report.nodeid] += phases[-1]
+        *_, (_, seconds) = report.user_properties
+        self._files[report.nodeid.partition("::")[0]] += seconds
+        self._functions[function_of(report.nodeid)] += seconds
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Write the list, and print the share of each package."""
-        files: Counter[str] = Counter()
-        for test, seconds in self._seconds.items():
-            files[test.partition("::")[0]] += seconds
-        listed = {
-            "files": {file: round(seconds, 1) for file, seconds in sorted(files.items())},
-            "tests": {
-                test: round(seconds, 1) for test, seconds in sorted(self._seconds.items()) if seconds >= _WRITTEN
-            },
+        written = {
+            "files": _rounded(self._files),
+            "tests": _rounded({name: seconds for name, seconds in self._functions.items() if seconds >= _WRITTEN}),
         }
-        self._path.write_text(json.dumps(listed, indent=0, ensure_ascii=False) + "\n", "utf-8")
-        _print_shares(terminalreporter, files)
+        self._path.write_text(json.dumps(written, indent=0, ensure_ascii=False) + "\n", "utf-8")
+        _print_shares(terminalreporter, self._files)
+
+
+def _rounded(seconds: dict[str, float]) -> dict[str, float]:
+    return {name: round(value, 1) for name, value in sorted(seconds.items())}
 
 
 def _print_shares(reporter: pytest.TerminalReporter, files: Counter[str]) -> None:

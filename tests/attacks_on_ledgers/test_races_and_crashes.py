@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
 import pytest
-from tests.sizes import FULL_SIZE
 from tests.attacks_on_ledgers.census import asked, census, ledger_of
 from tests.meta.repository import ROOT
+from tests.sizes import FULL_SIZE
 
 import sfumato as sf
 from sfumato.errors import BudgetExceededError
