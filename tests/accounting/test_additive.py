@@ -4,7 +4,7 @@ from fractions import Fraction
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.accounting.additive import AdditivePrice, is_priced, total_price
@@ -57,7 +57,6 @@ def touched(events, parts_per_unit, group_size):
 
 
 @given(st.lists(st.sampled_from(PARTS), min_size=1, max_size=4), st.integers(1, 2), st.integers(1, 3))
-@settings(deadline=None, max_examples=60)
 def test_no_way_to_spread_a_group_over_parts_costs_more(events, parts_per_unit, group_size):
     bound = price(GroupEvent(PartitionEvent(tuple(events), parts_per_unit), group_size))
     for spread in touched(events, parts_per_unit, group_size):

@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 from dp_accounting import pld
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.accounting.contract import AccountantContract
 
@@ -111,7 +111,6 @@ def test_sequential_composition_is_exact_for_randomized_response(count, probabil
     ),
     st.fractions(0, Fraction(1, 2), max_denominator=50),
 )
-@settings(max_examples=40, deadline=None)
 def test_basic_composition_is_never_below_the_exact_composition(responses, delta):
     accountant, laws = BasicAccountant(), ([Fraction(1)], [Fraction(1)])
     for probability, categories in responses:

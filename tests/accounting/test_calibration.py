@@ -3,7 +3,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.accounting.basic import BasicAccountant
@@ -113,7 +113,6 @@ def test_what_was_spent_before_counts():
 
 
 @given(st.integers(1, 10**6), st.integers(1, 1000))
-@settings(max_examples=30)
 def test_a_count_is_exact_for_pure_events(count, parts):
     epsilon = Fraction(1, parts)
     target = PureDP(count * epsilon + epsilon / 2)
@@ -156,7 +155,6 @@ def test_an_epsilon_of_zero_is_met_through_delta():
 
 
 @given(st.randoms(use_true_random=False), st.sampled_from(list(Parameter)))
-@settings(max_examples=40)
 def test_whatever_make_event_does_the_result_was_private(generator, parameter):
     costs = {}
 

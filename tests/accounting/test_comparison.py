@@ -52,7 +52,7 @@ def test_no_accountant_beats_the_best(event, relation):
 
 
 @given(st.lists(st.tuples(st.sampled_from(AGREEING), st.integers(1, 20)), min_size=1, max_size=3))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_bounds_of_all_accountants_agree(batch):
     """Independent methods must not contradict each other: the largest lower bound is below the smallest upper one."""
     whole = ComposedEvent(tuple(SelfComposedEvent(event, count) for event, count in batch))

@@ -3,7 +3,7 @@ from fractions import Fraction
 
 import pytest
 from flint import arb, ctx
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.accounting.composed_responses import Added, Composed, _sum_of_equal, _sum_of_tabled, composed
@@ -30,7 +30,6 @@ def exact_delta(epsilon_each: Fraction, count: int, epsilon: Fraction) -> arb:
     st.integers(1, 300),
     st.fractions(0, Fraction(99, 100), max_denominator=100),
 )
-@settings(max_examples=60, deadline=None)
 def test_equal_responses_are_bounded_on_both_sides(epsilon_each, count, share):
     epsilon = share * epsilon_each * count
     curve = composed(((epsilon_each, count),))
@@ -40,7 +39,6 @@ def test_equal_responses_are_bounded_on_both_sides(epsilon_each, count, share):
 
 
 @given(st.integers(1, 60), st.integers(1, 60), st.fractions(0, Fraction(99, 100), max_denominator=100))
-@settings(max_examples=40, deadline=None)
 def test_a_table_of_two_is_the_sum_of_one(first, second, share):
     each = Fraction(1, 7)
     nearly = each + Fraction(1, 10**30)

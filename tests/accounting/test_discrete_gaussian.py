@@ -3,7 +3,7 @@ from fractions import Fraction
 
 import pytest
 from dp_accounting.pld import privacy_loss_mechanism
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.accounting.exact_sums import hockey_stick
 
@@ -32,7 +32,6 @@ def test_delta_is_above_the_definition_and_within_1e_6(stddev, shift, epsilon):
     st.integers(1, 12),
     st.fractions(min_value=0, max_value=8, max_denominator=1000),
 )
-@settings(max_examples=60, deadline=None)
 def test_delta_is_above_the_definition_for_random_parameters(stddev, shift, epsilon):
     truth = hockey_stick(stddev, shift, epsilon)
     bound = discrete_gaussian_delta_up(stddev=stddev, l2_sensitivity=shift, epsilon=epsilon)

@@ -4,7 +4,7 @@ from fractions import Fraction
 import mpmath
 import pytest
 from dp_accounting import gaussian_mechanism
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.accounting.gaussian import (
@@ -62,7 +62,6 @@ def test_the_curve_has_its_published_values(mu, epsilon):
 
 
 @given(MULTIPLIERS, EPSILONS)
-@settings(max_examples=200, deadline=None)
 def test_delta_is_above_the_truth_and_near(noise_multiplier, epsilon):
     truth = true_delta(noise_multiplier, epsilon)
     bound = gaussian_delta_up(noise_multiplier=noise_multiplier, epsilon=epsilon)
@@ -80,7 +79,6 @@ def test_extreme_parameters_stay_above_the_truth(noise_multiplier, epsilon):
 
 
 @given(MULTIPLIERS, DELTAS)
-@settings(deadline=None)
 def test_epsilon_keeps_delta_and_no_smaller_one_does(noise_multiplier, delta):
     epsilon = gaussian_epsilon_up(noise_multiplier=noise_multiplier, delta=delta)
     assert true_delta(noise_multiplier, epsilon) <= Fraction(delta)
@@ -89,7 +87,6 @@ def test_epsilon_keeps_delta_and_no_smaller_one_does(noise_multiplier, delta):
 
 
 @given(st.sampled_from(["1/3", "1", "7.5", "1e6"]), st.sampled_from(["0", "0.01", "1", "8"]), DELTAS)
-@settings(deadline=None)
 def test_the_calibrated_noise_suffices_and_a_little_less_does_not(l2_sensitivity, epsilon, delta):
     sigma = analytic_stddev(l2_sensitivity=l2_sensitivity, epsilon=epsilon, delta=delta)
     multiplier = sigma / Fraction(l2_sensitivity)

@@ -1,7 +1,7 @@
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.accounting.test_gaussian import true_delta
 
@@ -12,7 +12,6 @@ from sfumato.accounting.gaussian_curve import continuous_delta_down, continuous_
     st.fractions(min_value=Fraction(1, 20), max_value=1000, max_denominator=10**6),
     st.fractions(min_value=0, max_value=50, max_denominator=10**6),
 )
-@settings(max_examples=150, deadline=None)
 def test_the_truth_lies_between_the_bounds(noise_multiplier, epsilon):
     truth = true_delta(noise_multiplier, epsilon)
     low, high = continuous_delta_down(noise_multiplier, epsilon), continuous_delta_up(noise_multiplier, epsilon)

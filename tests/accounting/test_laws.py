@@ -5,7 +5,7 @@ from fractions import Fraction
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.accounting.contract import DELTA, EVENTS, name_of
 from tests.accounting.exact_pairs import exact_delta, exact_epsilon
@@ -176,7 +176,6 @@ PROGRAMS = st.one_of(
 DELTAS = st.sampled_from([Fraction(1, 5), Fraction(1, 100), Fraction(1, 10**6)])
 
 
-@settings(max_examples=60)
 @given(PROGRAMS, DELTAS)
 def test_no_accountant_is_below_the_definition(program, delta):
     events, relation = program
@@ -186,7 +185,6 @@ def test_no_accountant_is_below_the_definition(program, delta):
         assert accountant.epsilon(delta) >= epsilon * (1 - 1e-12), type(accountant).__name__
 
 
-@settings(max_examples=30)
 @given(PROGRAMS, st.sampled_from([Fraction(0), Fraction(1, 3), Fraction(2)]))
 def test_no_accountant_has_less_delta_than_the_definition(program, epsilon):
     events, relation = program
@@ -196,7 +194,6 @@ def test_no_accountant_has_less_delta_than_the_definition(program, epsilon):
         assert accountant.delta(epsilon) >= delta * (1 - Fraction(1, 10**12)), type(accountant).__name__
 
 
-@settings(max_examples=40)
 @given(st.lists(FINITE, min_size=1, max_size=3), st.integers(1, 2), DELTAS)
 def test_the_loss_distribution_holds_the_truth_between_its_bounds(events, count, delta):
     event = SelfComposedEvent(ComposedEvent(tuple(events)), count)

@@ -3,7 +3,7 @@ from fractions import Fraction
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.accounting.contract import AccountantContract
 
@@ -97,7 +97,6 @@ def worst_pair(epsilon: Fraction, delta: Fraction) -> tuple[list[Fraction], list
     st.sampled_from([Fraction(0), Fraction(1, 100), Fraction(1, 7)]),
     st.fractions(0, 1, max_denominator=30),
 )
-@settings(max_examples=60, deadline=None)
 def test_delta_is_that_of_the_exact_convolution(epsilons, delta, share):
     p, q = [Fraction(1)], [Fraction(1)]
     for epsilon in epsilons:
@@ -171,7 +170,6 @@ def test_counts_beyond_any_sum_add_up():
     ),
     st.sampled_from([Fraction(1, 10**3), Fraction(1, 10**5)]),
 )
-@settings(max_examples=40, deadline=None)
 def test_it_is_never_above_basic_and_advanced_composition(events, delta):
     accountants = [OptimalAccountant(), BasicAccountant(), AdvancedAccountant()]
     for epsilon, delta_each, count in events:

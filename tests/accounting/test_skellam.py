@@ -3,7 +3,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.accounting.skellam_sums import hockey_stick, masses
 
@@ -27,7 +27,6 @@ def test_delta_is_above_the_definition_and_within_1e_9(mean, shift, epsilon):
     st.integers(1, 9),
     st.fractions(min_value=0, max_value=8, max_denominator=100),
 )
-@settings(max_examples=30, deadline=None)
 def test_delta_is_above_the_definition_for_random_parameters(mean, shift, epsilon):
     truth = hockey_stick(mean, shift, epsilon)
     bound = skellam_delta_up(mean=mean, linf_sensitivity=shift, epsilon=epsilon)

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.accounting.lattice_sums import composed_delta, moved_delta, moves
 
@@ -62,7 +62,6 @@ def test_compositions_lie_between_the_sums_of_bounds(shifts, epsilon):
 
 
 @given(st.fractions(2, 6, max_denominator=50), st.integers(1, 6), st.fractions(0, 4, max_denominator=100))
-@settings(deadline=None, max_examples=40)
 def test_a_move_of_one_coordinate_lies_between_the_bounds(stddev, shift, epsilon):
     exact = discrete_gaussian_delta_up(stddev=stddev, l2_sensitivity=shift, epsilon=epsilon)
     assert exact <= least_delta_up(above(stddev, Fraction(shift), 1), epsilon) * (1 + 1e-6)

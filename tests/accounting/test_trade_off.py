@@ -4,7 +4,7 @@ from itertools import chain, combinations
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.accounting.finite import smallest_delta
@@ -65,7 +65,6 @@ def test_the_profile_of_gaussian_noise_draws_its_trade_off_function():
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=5))
-@settings(deadline=None)
 def test_no_test_beats_the_curve_of_a_finite_pair(weights):
     first, second = (sum(side) for side in zip(*weights, strict=True))
     if not first or not second:

@@ -5,7 +5,7 @@ import mpmath
 import numpy as np
 import opendp.prelude as dp
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.accounting.gaussian import gaussian_delta_up
@@ -159,7 +159,6 @@ def test_rho_of_discrete_laplace_noise_bounds_all_its_divergences(rate, shift):
 
 
 @given(st.floats(0.01, 3), st.integers(1, 9), st.floats(0.001, 40))
-@settings(deadline=None, max_examples=50)
 def test_the_roots_of_the_discrete_moment_lie_on_the_imaginary_axis(rate, shift, order):
     """So that its logarithm is concave in (α - 1/2)², and D_α/α falls."""
     r = math.exp(-rate) / (1 - math.exp(-rate))

@@ -72,7 +72,7 @@ def assert_no_attempt_succeeds(attempt, engine_name):
 
 
 @given(attempts())
-@settings(max_examples=300 if FULL_SIZE else 40, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck))
 def test_no_function_of_any_value_is_an_error_or_counts_for_more_than_is_said(attempt):
     """Catalogue 51."""
     assert_no_attempt_succeeds(attempt, "reference")

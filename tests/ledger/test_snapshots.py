@@ -1,7 +1,7 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.ledger.stories import (
     KEY,
@@ -76,7 +76,6 @@ def played(program):
     return replay, at
 
 
-@settings(max_examples=60)
 @given(PROGRAMS)
 def test_a_replay_comes_back_as_it_was(program):
     replay, at = played(program)
@@ -93,7 +92,6 @@ def test_a_replay_comes_back_as_it_was(program):
             assert left(one.spent(later)) == left(other.spent(later))
 
 
-@settings(max_examples=60)
 @given(PROGRAMS, ENTRIES)
 def test_from_a_snapshot_on_it_goes_on_as_if_there_were_none(program, entry):
     replay, _ = played(program)

@@ -7,7 +7,7 @@ from math import lcm
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.laws import SAMPLES, assert_law, assert_not_law, cdf_of
 from tests.noise.tables import DRAWS
@@ -123,7 +123,6 @@ def test_over_all_units_each_candidate_is_kept_as_often_as_its_weight(monkeypatc
         assert float(masses[i]) == pytest.approx(weight * np.exp(-numerator / 8) * 2.0**candidates.shift, rel=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 10**6), st.integers(1, 2**62)), min_size=1, max_size=20),
     st.integers(1, 10**5),

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from tests.query.frames import BILLS, PEOPLE, VISITS, WARDS, frame
 from tests.query.rewordings import changed, reworded
 from tests.relations_of import Growing, columns, private
-from tests.sizes import FULL_SIZE
 from tests.strategies import database, pick, policy, stored
 
 from sfumato.engines.reference import ReferenceEngine
@@ -26,8 +25,7 @@ from sfumato.query.sections import draft
 from sfumato.query.sizes import MAX_DEPTH
 
 people, visits, bills, wards = map(frame, (PEOPLE, VISITS, BILLS, WARDS))
-MORE = 10 if FULL_SIZE else 1
-MANY = settings(deadline=None, max_examples=150 * MORE, suppress_health_check=list(HealthCheck))
+MANY = settings(suppress_health_check=list(HealthCheck))
 
 
 def hashed(question):

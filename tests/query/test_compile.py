@@ -161,7 +161,7 @@ def released(plan, draw):
     questions(), st.sampled_from(["0.001", "1", "5"]), st.sampled_from([0, "1e-6"]),
     st.sampled_from([ADD_OR_REMOVE_ONE, REPLACE_ONE]), st.sampled_from([None, None, "laplace", "gaussian"]), st.data(),
 )  # fmt: skip
-@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck))
 def test_no_question_costs_more_than_is_charged(asked, epsilon, delta, relation, law, data):
     total = guarantee(epsilon, delta)
     try:

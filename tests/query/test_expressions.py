@@ -2,7 +2,7 @@ from datetime import date
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.expressions_of import COLUMNS, expressions, rows
 
@@ -82,7 +82,6 @@ def test_no_depth_is_too_much_to_count():
 
 
 @given(st.sampled_from(list(Kind)).flatmap(expressions), rows())
-@settings(max_examples=300, deadline=None)
 def test_columns_are_replaced_wherever_they_stand(expression, row):
     renamed = {name: ColumnRef(f"new {name}") for name in COLUMNS}
     facts = {f"new {name}": own for name, own in FACTS.items()}

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.expressions_of import COLUMNS, expressions, rows
+from tests.sizes import FULL_SIZE
 
 from sfumato.engines.mixing import unmixed
 from sfumato.engines.scalars import evaluate
@@ -66,7 +67,7 @@ def known_rows(draw):
 
 ROWS = known_rows()
 ANY_EXPRESSION = st.sampled_from(Kind).flatmap(lambda kind: expressions(kind, inexact=True))
-MANY = settings(max_examples=500)
+MANY = settings(max_examples=2_000 if FULL_SIZE else 200)
 
 
 def value_of(expression, row):

@@ -2,7 +2,7 @@ from datetime import date, datetime
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.expressions_of import COLUMNS, expressions, rows
 
@@ -44,13 +44,11 @@ def value(expression, row):
 
 
 @given(ANY, rows())
-@settings(max_examples=800, deadline=None)
 def test_a_simple_expression_has_the_same_value_on_every_row_to_the_bit(expression, row):
     assert value(simplify(expression), row) == value(expression, row)
 
 
 @given(ANY)
-@settings(max_examples=500, deadline=None)
 def test_what_is_simple_stays_as_it_is_and_is_of_the_same_kind(expression):
     simple = simplify(expression)
     assert text_of(simplify(simple)) == text_of(simple)
@@ -90,7 +88,6 @@ def reworded(draw, expression):
 
 
 @given(ANY.flatmap(lambda expression: st.tuples(st.just(expression), reworded(expression))))
-@settings(max_examples=500, deadline=None)
 def test_other_words_for_the_same_are_the_same(both):
     expression, again = both
     assert text_of(simplify(again)) == text_of(simplify(expression))

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.session.test_streaming import VISITS
 
@@ -31,7 +31,6 @@ CONFIDENCE = Fraction(95, 100)
 
 @pytest.mark.parametrize("sql", QUESTIONS)
 @given(st.lists(st.integers(-(10**18), 10**18) | st.integers(-5, 5), min_size=8, max_size=8), st.booleans())
-@settings(max_examples=30, deadline=None)
 def test_columns_are_what_rows_would_be(sql, numbers, as_objects):
     question = parse_question(sql, {"visits": Source(VISITS)})
     plan = compile_plan(question.child, guarantee(1, "1e-3"), neighboring_relation=ADD_OR_REMOVE_ONE)

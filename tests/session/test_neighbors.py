@@ -86,7 +86,7 @@ def databases(draw, table, relation):
 
 
 @given(questions(), st.sampled_from([ADD_OR_REMOVE_ONE, REPLACE_ONE]), st.sampled_from(SALTS), st.data())
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck))
 def test_no_unit_moves_what_is_measured_further_than_the_plan_says(asked, relation, salt, data):
     shape = shape_of(asked.child.child)
     if shape.metric is Metric.PUBLIC:

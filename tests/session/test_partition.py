@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.session.opening import COUNT, SURE, opened, recorded, shop
 
@@ -98,7 +98,6 @@ visits = st.fixed_dictionaries(
 
 
 @given(st.lists(visits, max_size=20), st.integers(1, 3), st.sampled_from(["reference", "duckdb"]))
-@settings(max_examples=25, deadline=None)
 def test_over_separate_questions_a_unit_has_rows_in_at_most_so_many_parts(rows, most, engine):
     session = hospital(rows, engine=engine)
     with session.partition("visits", by="ward", max_parts_per_unit=most) as wards:
@@ -109,7 +108,6 @@ def test_over_separate_questions_a_unit_has_rows_in_at_most_so_many_parts(rows, 
 
 
 @given(st.lists(visits, max_size=12), st.lists(visits, max_size=8), st.integers(1, 3))
-@settings(max_examples=60, deadline=None)
 def test_a_unit_moves_all_parts_together_by_at_most_its_limit_in_each_of_so_many(rows, own, most):
     others = [row for row in rows if row["u"] != "a"]
     session = hospital(others + [row | {"u": "a"} for row in own], engine="reference")

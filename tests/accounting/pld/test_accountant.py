@@ -171,7 +171,7 @@ EVENTS = st.sampled_from(
 )
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.lists(st.tuples(EVENTS, st.integers(1, 40)), min_size=1, max_size=4))
 def test_bounds_of_random_programs_are_in_order_and_grow(program):
     accountant = PLDAccountant()

@@ -2,7 +2,7 @@ import math
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.accounting.pld.brute_force import exact_delta, finite_pairs
 
@@ -23,7 +23,6 @@ def exact_worst(pairs, weight):
     return max(exact_delta(pairs, weight), exact_delta([(q, p) for p, q in pairs], weight))
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(finite_pairs(), min_size=1, max_size=4), st.fractions(Fraction(1, 10**6), Fraction(9, 10)))
 def test_finite_pairs_cost_what_their_definition_says(laws, delta):
     bounds = epsilon_bounds(tuple((as_pair(p, q), 1) for p, q in laws), delta)
@@ -34,7 +33,6 @@ def test_finite_pairs_cost_what_their_definition_says(laws, delta):
         assert exact_worst(laws, Fraction(exp_down(Fraction(bounds.lower)))) > delta
 
 
-@settings(max_examples=30, deadline=None)
 @given(finite_pairs(), st.integers(1, 6), st.fractions(Fraction(1, 10**6), Fraction(1, 2)))
 def test_repeated_finite_pairs_cost_what_their_definition_says(law, count, delta):
     bounds = epsilon_bounds(((as_pair(*law), count),), delta)
@@ -44,7 +42,6 @@ def test_repeated_finite_pairs_cost_what_their_definition_says(law, count, delta
         assert exact_worst([law] * count, Fraction(exp_down(Fraction(bounds.lower)))) > delta
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.lists(finite_pairs(), min_size=1, max_size=3), st.fractions(0, 4))
 def test_delta_of_finite_pairs_is_never_below_the_definition(laws, epsilon):
     upper = delta_upper(tuple((as_pair(p, q), 1) for p, q in laws), epsilon)

@@ -2,7 +2,7 @@ import math
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.accounting.pld.brute_force import exact_delta, finite_pairs
 
@@ -20,7 +20,6 @@ def once(profile):
     return ((symmetric(profile), 1),)
 
 
-@settings(max_examples=60)
 @given(finite_pairs(), st.fractions(Fraction(1, 10**6), Fraction(9, 10)))
 def test_one_finite_pair_costs_what_its_definition_says(laws, delta):
     p, q = laws

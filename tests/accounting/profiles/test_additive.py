@@ -4,7 +4,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.accounting.profiles.oracles import assert_encloses, assert_is_a_profile, gaussian_delta, mp
 
@@ -15,7 +15,6 @@ MULTIPLIERS = st.fractions(min_value=Fraction(1, 50), max_value=10**4, max_denom
 
 
 @given(MULTIPLIERS, st.floats(0, 1), st.floats(-6, 37))
-@settings(max_examples=100, deadline=None)
 def test_gaussian_bounds_enclose_the_truth_also_far_out(noise, near, deviations):
     half = float(1 / (2 * noise))
     far = max((deviations + half) / float(noise), 0.0)
@@ -57,7 +56,6 @@ def test_extreme_noise_stays_safe(profile, noise):
 
 
 @given(MULTIPLIERS, st.floats(0, 1))
-@settings(deadline=None)
 def test_laplace_bounds_enclose_the_truth(noise, part):
     def truth(epsilon: float) -> mpmath.mpf:
         with mpmath.workdps(60):

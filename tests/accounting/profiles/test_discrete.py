@@ -33,7 +33,7 @@ def shifted_delta(masses: list[mpmath.mpf], shift: int, epsilon: float) -> mpmat
 
 
 @given(SCALES, st.integers(1, 6), st.floats(0, 1))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_discrete_laplace_bounds_enclose_the_definition(scale, shift, part):
     with mpmath.workdps(60):
         masses = laplace_masses(scale, int(150 * scale) + 10)
@@ -75,7 +75,7 @@ def test_two_discrete_laplace_coordinates_are_dominated_by_one(ratio, a, b):
 
 
 @given(STDDEVS, st.integers(1, 5), st.floats(0, 1))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_discrete_gaussian_bounds_enclose_the_definition(stddev, shift, part):
     with mpmath.workdps(60):
         masses = gaussian_masses(stddev, int(20 * stddev) + 20)

@@ -5,7 +5,7 @@ import mpmath
 import numpy as np
 import pytest
 from dp_accounting.pld import privacy_loss_mechanism as peer
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.accounting.profiles.oracles import assert_encloses, assert_is_a_profile, hockey_stick, lower_bounds, mp
 
@@ -27,7 +27,6 @@ def mixed(q: Fraction, p: tuple[Fraction, ...], base: tuple[Fraction, ...]) -> l
 
 
 @given(WEIGHTS, WEIGHTS, RATES, st.lists(st.floats(0, 3), max_size=3))
-@settings(deadline=None)
 def test_samples_of_vectors_enclose_the_definition(first, second, q, epsilons):
     p, base = normalized(first), normalized(second)
     whole, mixture = [mp(value) for value in base], mixed(q, p, base)
@@ -47,7 +46,6 @@ def test_samples_of_vectors_enclose_the_definition(first, second, q, epsilons):
 
 
 @given(WEIGHTS, WEIGHTS, WEIGHTS, RATES, st.floats(0, 3))
-@settings(deadline=None)
 def test_a_replaced_unit_in_a_sample_is_within_the_bound(there, replaced, absent, q, epsilon):
     p, other, base = normalized(there), normalized(replaced), normalized(absent)
     truth = hockey_stick(mixed(q, p, base), mixed(q, other, base), epsilon)

@@ -4,7 +4,7 @@ import logging
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sqlglot import exp
 from tests.query.asking import SOURCES, condition_of, hashed, parsed
@@ -246,7 +246,6 @@ def test_an_attack_inside_a_literal_stays_a_literal(attack):
 @given(
     st.text(max_size=60) | st.builds(" ".join, st.lists(st.sampled_from(TOKENS), max_size=12)), st.sampled_from(STARTS)
 )
-@settings(max_examples=1_000, deadline=None)
 def test_any_text_is_a_question_or_a_typed_error(text, start):
     try:
         question = parsed(f"{start} {text}")
