@@ -8,9 +8,9 @@ import json
 import resource
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Final
-from zlib import crc32
 
 import pytest
 
@@ -43,7 +43,7 @@ def function_of(test: str) -> str:
 def part_of_slow(tests: Iterable[str]) -> frozenset[str]:
     """Of each slow function as many tests as take no longer than `SLOW`, at least one; all others.
 
-    Which ones is decided by the checksum of their names: the same ones each time, spread over all parameters.
+    Which ones is decided by a hash of their names: the same ones each time, spread over all parameters.
     """
     slow, families = slow_functions(), defaultdict(list)
     for test in tests:
@@ -51,7 +51,7 @@ def part_of_slow(tests: Iterable[str]) -> frozenset[str]:
     kept: list[str] = []
     for function, family in families.items():
         number = max(1, int(len(family) * SLOW / slow[function])) if function in slow else len(family)
-        kept += sorted(family, key=lambda test: crc32(test.encode()))[:number]
+        kept += sorted(family, key=lambda test: sha256(test.encode()).digest())[:number]
     return frozenset(kept)
 
 

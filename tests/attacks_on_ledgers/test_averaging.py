@@ -1,4 +1,4 @@
-"""Asking one question a thousand times in other words: what is not given again is paid for, and the budget ends it."""
+"""Asking one question many times in other words: what is not given again is paid for, and the budget ends it."""
 
 import math
 from dataclasses import replace
@@ -10,6 +10,7 @@ import pytest
 from tests.attacks_on_ledgers.census import COUNT, asked, census
 from tests.attacks_on_ledgers.variants import variants
 from tests.laws import ALPHA
+from tests.sizes import FULL_SIZE
 
 import sfumato as sf
 from sfumato.errors import BudgetExceededError
@@ -17,10 +18,11 @@ from sfumato.errors import BudgetExceededError
 EXACT = 28
 """How many people are at least 30."""
 SURE = 3_000
-EPSILON = Fraction(1, 10)
-PAID = 10
+EPSILON = Fraction(1, 5)
+PAID = 5
 """So many answers a budget of 1 pays."""
 RUNS = 200
+SPELLINGS = 1_000 if FULL_SIZE else 250
 
 
 @pytest.fixture(scope="module")
@@ -32,8 +34,8 @@ def curator():
 
 @pytest.fixture(scope="module")
 def questions(curator):
-    """The question in a thousand spellings."""
-    return [curator.query(one.sql, parameters=one.parameters) for one in variants(1_000)]
+    """The question in many spellings."""
+    return [curator.query(one.sql, parameters=one.parameters) for one in variants(SPELLINGS)]
 
 
 def attacker(curator, name, budget=None):
@@ -57,7 +59,7 @@ def test_46_all_spellings_are_one_question(curator, questions):
     assert {value(released(question, view, SURE)) for question in questions} == {EXACT}
 
 
-def test_46_a_thousand_spellings_are_given_again_for_nothing_or_charged_until_the_budget_is_spent(curator, questions):
+def test_46_spellings_are_given_again_for_nothing_or_charged_until_the_budget_is_spent(curator, questions):
     view = attacker(curator, "patient")
     answers, refused = {}, 0
     for question in questions * 2:  # what was stored is given on, also when nothing is left

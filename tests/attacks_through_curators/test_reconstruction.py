@@ -1,4 +1,4 @@
-"""512 sums over subsets of 128 people from the curator, ε = 1 in all for each person, in 200 databases at once.
+"""512 sums over subsets of 128 people from the curator, ε = 1 in all for each person, in many databases at once.
 
 The adversary says in SQL who is in a subset, by arithmetic on the number of a row, as in the attack on a system in use
 [CN20].
@@ -16,9 +16,9 @@ from sfumato.attacks.limits import largest_success
 from sfumato.attacks.reconstruction import least_squares, linear_program, reconstruct, together
 from sfumato.errors import BudgetExceededError
 
-PEOPLE, QUESTIONS, DATABASES = 128, 512, 200
-BY_PROGRAM = DATABASES if FULL_SIZE else 50
-"""How many are also attacked by linear programs, the slower of two attacks of equal strength here."""
+PEOPLE, QUESTIONS = 128, 512
+DATABASES, BY_PROGRAM = (200, 200) if FULL_SIZE else (60, 20)
+"""How many there are, and how many are also attacked by linear programs, the slower of two attacks of equal strength."""
 PRIME = 131
 RNG = np.random.default_rng(2020)
 HALF = PRIME // 2
@@ -29,7 +29,7 @@ MASKS = (np.outer(FACTORS, np.arange(PEOPLE)) + SHIFTS[:, None]) % PRIME < HALF
 PARTS = np.split(np.arange(QUESTIONS), 2)
 """No release may have as many sums as all of them."""
 DEVIATIONS = 4.9
-"""So many standard errors a mean of 200 is above the truth once in two million times (by its normal limit)."""
+"""So many standard errors a mean of many is above the truth once in two million times (by its normal limit)."""
 
 
 def question(part):

@@ -1,0 +1,47 @@
+"""Of slow tests `make test` runs a part: the same each time, some of each, and all of what is quick."""
+
+import json
+
+import pytest
+from tests import timing
+from tests.meta.repository import ROOT
+from tests.timing import TIMES, function_of, part_of_slow
+
+QUICK = [f"tests/x/test_x.py::test_quick[{number}]" for number in range(100)]
+SLOW = [f"tests/x/test_x.py::test_slow[{number}]" for number in range(100)]
+SLOWEST = ["tests/x/test_x.py::test_slowest"]
+
+
+@pytest.fixture(autouse=True)
+def listed(tmp_path, monkeypatch):
+    seconds = {function_of(QUICK[0]): timing.SLOW, function_of(SLOW[0]): 10 * timing.SLOW, SLOWEST[0]: 60.0}
+    path = tmp_path / "times.json"
+    path.write_text(json.dumps({"files": {}, "tests": seconds}), "utf-8")
+    monkeypatch.setattr(timing, "TIMES", path)
+
+
+def test_a_tenth_of_what_takes_ten_times_as_long_is_run_and_all_of_what_is_quick():
+    kept = part_of_slow([*QUICK, *SLOW, *SLOWEST])
+    assert kept >= {*QUICK, *SLOWEST}
+    assert len(kept & set(SLOW)) == len(SLOW) // 10
+
+
+def test_the_part_is_the_same_in_every_order_and_process():
+    assert part_of_slow(SLOW) == part_of_slow(SLOW[::-1])
+    assert sorted(part_of_slow(SLOW), key=SLOW.index) == [SLOW[i] for i in PART]
+
+
+PART = (3, 12, 42, 49, 61, 63, 75, 87, 95, 96)
+"""By a hash of their names, which no version of Python changes."""
+
+
+def test_the_part_is_spread_over_all_parameters():
+    places = [SLOW.index(test) for test in part_of_slow(SLOW)]
+    assert min(places) < len(SLOW) // 4
+    assert max(places) > 3 * len(SLOW) // 4
+
+
+def test_the_list_is_of_files_that_exist():
+    listed = json.loads(TIMES.read_text("utf-8"))
+    files = {*listed["files"], *(test.partition("::")[0] for test in listed["tests"])}
+    assert sorted(file for file in files if not (ROOT / file).is_file()) == []
