@@ -21,6 +21,7 @@ from tests.mutations.mutants import Mutant, run_suite
 from tests.mutations.test_mutants import MUTANTS
 
 ROOT = Path(__file__).resolve().parents[1]
+SOURCE = ROOT / "src" / "sfumato"
 TIMES = ROOT / "tests" / "times.json"
 BUDGET = 35.0
 """CPU seconds of all that is run: about half of it in time, with two processes."""
@@ -124,7 +125,7 @@ def near(file: str) -> Iterator[tuple[str, str]]:
 
 
 def _near_a_source(path: Path) -> Iterator[tuple[str, str]]:
-    inside = path.relative_to(ROOT / "src" / "sfumato")
+    inside = path.relative_to(SOURCE)
     file, text = _name(path), _text(path)
     twin = ROOT / "tests" / inside.with_name(f"test_{path.name}")
     if twin.is_file():
@@ -148,7 +149,7 @@ def _near_a_source(path: Path) -> Iterator[tuple[str, str]]:
 
 def _keepers(path: Path, roles: list[str]) -> Iterator[tuple[str, str]]:
     """Tests of what keeps a role's contract, and of what inherits the role."""
-    folder = ROOT / "tests" / path.parent.relative_to(ROOT / "src" / "sfumato")
+    folder = ROOT / "tests" / path.parent.relative_to(SOURCE)
     contracts = sorted(folder.glob("*contract.py"))
     importing = [contract for contract in contracts if _module(path) in _text(contract)]
     for contract in importing or contracts:
@@ -158,10 +159,11 @@ def _keepers(path: Path, roles: list[str]) -> Iterator[tuple[str, str]]:
             if not classes or kept.search(_text(ROOT / test)):
                 yield test, f"keeps {_name(contract)}"
     heir = re.compile(rf"^class \w+\([^)]*\b(?:{'|'.join(roles)})\b", re.MULTILINE)
-    for source in sorted((ROOT / "src" / "sfumato").rglob("*.py")):
-        twin = ROOT / "tests" / source.relative_to(ROOT / "src" / "sfumato").with_name(f"test_{source.name}")
-        if source != path and _module(path) in _text(source) and heir.search(_text(source)) and twin.is_file():
-            yield _name(twin), f"{_name(source)} inherits {' or '.join(roles)}"
+    for source in _sources():
+        if source != path and _module(path) in _text(source) and heir.search(_text(source)):
+            twin = ROOT / "tests" / source.relative_to(SOURCE).with_name(f"test_{source.name}")
+            if twin.is_file():
+                yield _name(twin), f"{_name(source)} inherits {' or '.join(roles)}"
 
 
 @cache
@@ -300,6 +302,7 @@ def _having(pattern: str) -> list[str]:
     return [_name(test) for test in _files_of_tests() if re.search(pattern, _text(test))]
 
 
+@cache
 def _module(path: Path) -> str:
     parts = path.relative_to(ROOT).with_suffix("").parts
     return ".".join(parts[1:] if parts[0] == "src" else parts)
@@ -313,6 +316,11 @@ def _code(note: Path) -> str:
 @cache
 def _files_of_tests() -> tuple[Path, ...]:
     return tuple(sorted((ROOT / "tests").rglob("test_*.py")))
+
+
+@cache
+def _sources() -> tuple[Path, ...]:
+    return tuple(sorted(SOURCE.rglob("*.py")))
 
 
 @cache
