@@ -113,6 +113,8 @@ def near(file: str) -> Iterator[tuple[str, str]]:
             yield file, "itself"
         case ["tests", "mutations", _]:
             yield BUGS_FIT, f"seeds {file}"
+        case ["tests", *_, "conftest.py"]:
+            yield from ((_name(test), f"has {file}") for test in sorted(path.parent.rglob("test_*.py")))
         case ["tests", *_]:
             yield from ((test, f"uses {file}") for test in _users(path))
         case ["examples", _]:
@@ -278,7 +280,7 @@ def main(files: list[str]) -> bool:
         raise SystemExit(f"no such file: {', '.join(missing)}. Name it from the root, as src/sfumato/errors.py")
     mutants = [mutant for mutant in MUTANTS if any(f"src/sfumato/{name}" in looked_at for name, _, _ in mutant.edits)]
     plan = fitting(near_all(looked_at), mutants, measured())
-    _say(str(plan))
+    _say(str(plan) if TIMES.is_file() else f"{plan}\n  (measured times are missing: make times writes them)")
     return run(plan)
 
 

@@ -43,6 +43,7 @@ def test_tests_of_whatever_keeps_its_contract_are_near_to_a_role():
 def test_changed_tests_examples_and_documents_have_what_is_near_too():
     assert near.near_all([QUICK]) == {QUICK: "itself"}
     assert "tests/ledger/test_sqlite.py" in near.near_all(["tests/ledger/store_contract.py"])
+    assert "tests/accounting/pld/test_flatten.py" in near.near_all(["tests/accounting/conftest.py"])
     assert near.near_all(["tests/mutations/noise.py"]).keys() == {near.BUGS_FIT}
     example = near.near_all(["examples/d06_city_vote.py"])
     assert list(example) == ["tests/examples/test_d06_city_vote.py", f"{near.A_SCRIPT_RUNS}[d06_city_vote]"]
