@@ -8,19 +8,21 @@ TESTS  ?= tests
 # Hundreds of processes import the same modules: compiled once, whatever the environment asks of Python.
 unexport PYTHONDONTWRITEBYTECODE
 # Several processes of tests share few cores; threads of linear algebra beside them only wait for each other.
-test quick audit soak: export OPENBLAS_NUM_THREADS := 1
+test suite times house near quick audit soak docs: export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: help demo test quick lint types house format audit soak peers bench docs matrix lock clean
+.PHONY: help demo test suite times lint checks types style house near quick format audit soak peers bench docs matrix lock clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo    set up, then answer questions about the Adult census (core and plots only)"
-	@echo "make test    set up, then lint and run every test"
-	@echo "make lint    ruff, mypy, import directions, shape of the code"
-	@echo "make audit   statistical tests at full size, and mutations one by one"
+	@echo "make near    what is near to FILE=src/sfumato/...py, or to all changes since the last commit, in seconds"
+	@echo "make test    set up, then lint and run every test, beside each other"
+	@echo "make lint    ruff, mypy, import directions, rules about the project, examples in docstrings"
+	@echo "make docs    examples, links, names, pictures and the notebook of the docs"
+	@echo "make times   measure what each test costs, print the share of each package, write tests/times.json"
+	@echo "make audit   slow and statistical tests whole, all seeded bugs, every Python that is present"
 	@echo "make soak    kills and races, many rounds; random examples that no run has seen"
 	@echo "make bench   speed, as ratios in one run (make peers first, to compare with other libraries)"
-	@echo "make docs    check that every link, name and example of the docs holds"
 	@echo "make matrix  the quick tests on every Python >= 3.11 that is present"
 	@echo "make lock    write the hash-pinned requirement files anew"
 
@@ -47,38 +49,54 @@ $(VENV)/.test: requirements/test.txt pyproject.toml $(VENV)/.uv
 demo: $(VENV)/.demo
 	$(BIN)/sfumato demo
 
+# What takes a second comes first; then the suite beside the slower checks, which end long before it.
+test: style
+	@$(MAKE) --no-print-directory --jobs 2 --keep-going suite checks
+
 # Three processes on two cores: many tests wait for servers, for children that are killed, for seeded bugs to be noticed.
-test: lint
-	$(BIN)/python -m pytest -q -n 2 --doctest-modules src/sfumato
-	$(BIN)/python -m pytest -n 3 --dist worksteal --ignore tests/meta $(TESTS)
+# Of slow tests it runs a part (tests/timing.py); make audit runs them whole.
+suite: $(VENV)/.test
+	$(BIN)/python -m pytest -n 3 --dist worksteal -m "not docs" --part --ignore tests/meta $(TESTS)
 
-quick: $(VENV)/.test
-	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m "not statistical and not mutation" $(TESTS)
+times: $(VENV)/.test
+	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m "not docs" --times tests/times.json $(TESTS)
 
-lint: $(VENV)/.test
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target types house
+lint: style checks
+
+# Each says what it has to say in one piece, between the lines of the suite.
+checks: $(VENV)/.test
+	@$(MAKE) --no-print-directory --keep-going --output-sync=target types house
 
 types: $(VENV)/.test
 	$(BIN)/mypy
 
-house: $(VENV)/.test
+style: $(VENV)/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-cache
-	$(BIN)/python -m pytest -q tests/meta
+
+# Rules about the project and examples in docstrings import the same modules: one process for both.
+house: $(VENV)/.test
+	$(BIN)/python -m pytest -q -m "not docs" --doctest-modules src/sfumato tests/meta
+
+near: $(VENV)/.test
+	@$(BIN)/python -m tests.near $(FILE)
+
+quick: $(VENV)/.test
+	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m "not statistical and not mutation and not docs" --part $(TESTS)
 
 format: $(VENV)/.test
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
 audit: $(VENV)/.test
-	SFUMATO_FULL_SIZE=1 $(BIN)/python -m pytest -n 2 -m "statistical or mutation" $(TESTS)
-	SFUMATO_FULL_SIZE=1 $(BIN)/python -m pytest -n 2 tests/query/test_stability.py tests/query/worked/test_worked_spark.py \
-	  tests/engines/test_spark.py tests/accounting/test_laws.py tests/accounting/pld/test_accountant.py
+	SFUMATO_FULL_SIZE=1 $(BIN)/python -m pytest -n 2 --dist worksteal --durations 15 --ignore tests/ledger --ignore tests/attacks_on_ledgers \
+	  -m "statistical or mutation or sized or slow" $(TESTS)
+	@$(MAKE) --no-print-directory matrix
 
 soak: $(VENV)/.test
-	SFUMATO_FULL_SIZE=1 $(BIN)/python -m pytest -n 2 --dist worksteal tests/ledger tests/attacks_on_ledgers
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not statistical and not mutation" --hypothesis-profile=new $(TESTS)
+	SFUMATO_FULL_SIZE=1 $(BIN)/python -m pytest -n 2 --dist worksteal --durations 15 tests/ledger tests/attacks_on_ledgers
+	$(BIN)/python -m pytest -n 2 --dist worksteal --durations 15 -m "not statistical and not mutation and not docs" --hypothesis-profile=new $(TESTS)
 
 # Peers exclude each other, so each has an environment of its own; they are measured, never imported.
 # Not all of them run on Python 3.13, whatever this one is.
@@ -92,7 +110,7 @@ bench: $(VENV)/.test
 	for file in benchmarks/*/bench_*.py; do $(BIN)/python $$file || exit 1; done
 
 docs: $(VENV)/.test
-	$(BIN)/python -m pytest -q --doctest-modules src/sfumato tests/meta
+	$(BIN)/python -m pytest -n 2 --doctest-modules src/sfumato tests/meta $$(grep -rl --include='test_*.py' 'mark\.docs' tests)
 
 matrix:
 	PYTHON=$(PYTHON) sh requirements/matrix.sh

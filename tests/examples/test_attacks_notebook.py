@@ -5,6 +5,7 @@ import pytest
 from nbclient import NotebookClient
 from tests.meta.repository import ROOT
 
+pytestmark = pytest.mark.docs
 NOTEBOOK = ROOT / "docs" / "tutorials" / "attacks.ipynb"
 PICTURES = 3
 

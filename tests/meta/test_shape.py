@@ -2,11 +2,15 @@
 
 import ast
 
-import pytest
-from tests.meta.repository import modules, name, tree
+from tests.meta.repository import modules, nodes, offenders, text
 
 MAX_LINES_OF_A_FILE = 500
 MAX_LINES_OF_A_BODY = 50
+
+
+def long_file(content):
+    lines = len(content.splitlines())
+    return [f"{lines} lines"] if lines > MAX_LINES_OF_A_FILE else []
 
 
 def body_lines(function):
@@ -15,25 +19,28 @@ def body_lines(function):
     return function.end_lineno - statements[0].lineno + 1 if statements else 0
 
 
-def long_functions(module):
+def long_functions(found):
     return [
         f"{node.name}: {body_lines(node)} lines"
-        for node in ast.walk(module)
+        for node in found
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and body_lines(node) > MAX_LINES_OF_A_BODY
     ]
 
 
-@pytest.mark.parametrize("path", modules(), ids=name)
-def test_a_file_is_not_too_long(path):
-    assert len(path.read_text("utf-8").splitlines()) <= MAX_LINES_OF_A_FILE
+def test_no_file_is_too_long():
+    assert offenders((path, long_file(text(path))) for path in modules()) == []
 
 
-@pytest.mark.parametrize("path", modules(), ids=name)
-def test_no_function_body_is_too_long(path):
-    assert long_functions(tree(path)) == []
+def test_no_function_body_is_too_long():
+    assert offenders((path, long_functions(nodes(path))) for path in modules()) == []
 
 
-@pytest.mark.parametrize(("lines", "found"), [(50, []), (51, ["f: 51 lines"])])
-def test_a_body_is_counted_without_its_docstring(lines, found):
-    source = "def f():\n    '''What it does.'''\n" + "    x = 1\n" * lines
-    assert long_functions(ast.parse(source)) == found
+def test_a_long_file_is_seen():
+    assert long_file("x = 1\n" * 500) == []
+    assert long_file("x = 1\n" * 501) == ["501 lines"]
+
+
+def test_a_body_is_counted_without_its_docstring():
+    of_fifty = "def f():\n    '''What it does.'''\n" + "    x = 1\n" * 50
+    assert long_functions(ast.walk(ast.parse(of_fifty))) == []
+    assert long_functions(ast.walk(ast.parse(of_fifty + "    x = 1\n"))) == ["f: 51 lines"]

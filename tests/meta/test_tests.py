@@ -1,10 +1,8 @@
 """Tests mirror the source: whoever reads src/sfumato/x/y.py finds tests/x/test_y.py."""
 
-import ast
 import re
 
-import pytest
-from tests.meta.repository import ROOT, SOURCE, modules, name, texts, tree
+from tests.meta.repository import ROOT, SOURCE, inside, modules, name, offenders, text, texts
 
 WITHOUT = {
     "accounting/accountant.py": "a role: its contract is tests/accounting/contract.py, which every accountant inherits",
@@ -23,13 +21,13 @@ OF_NO_PACKAGE = {
     "query/worked": "whole questions, each with an answer worked out by other means",
 }
 
+TEST = re.compile(r"^ *(async )?def test_", re.MULTILINE)
+INHERITS = re.compile(r"^class \w+\([^)]", re.MULTILINE)
+SKIPPED = re.compile(r"pytest\.(mark\.)?skip\b")
+
 
 def mirrored():
     return [path for path in modules() if path.stem not in {"__init__", "__main__"} and inside(path) not in WITHOUT]
-
-
-def inside(path):
-    return path.relative_to(SOURCE).as_posix()
 
 
 def twin(path):
@@ -41,17 +39,15 @@ def files_of_tests():
     return [path for path in texts() if path.is_relative_to(ROOT / "tests") and path.match("test_*.py")]
 
 
-def functions_that_test(module):
-    return [
-        node
-        for node in ast.walk(module)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_")
-    ]
+def without_use(content):
+    """What is wrong with a file of tests: none of its own or inherited, or some that are skipped."""
+    has_tests = TEST.search(content) or INHERITS.search(content)
+    return [*([] if has_tests else ["has no tests"]), *(["skips tests"] if SKIPPED.search(content) else [])]
 
 
-@pytest.mark.parametrize("path", mirrored(), ids=name)
-def test_every_module_has_its_tests(path):
-    assert twin(path).is_file(), f"{name(path)} must have {name(twin(path))}"
+def test_every_module_has_its_tests():
+    wanted = {path: twin(path) for path in mirrored()}
+    assert offenders((path, [f"must have {name(file)}"]) for path, file in wanted.items() if not file.is_file()) == []
 
 
 def test_every_folder_of_tests_is_of_a_package_or_says_what_it_is_of():
@@ -60,14 +56,17 @@ def test_every_folder_of_tests_is_of_a_package_or_says_what_it_is_of():
     assert sorted(set(OF_NO_PACKAGE) - folders) == []
 
 
-@pytest.mark.parametrize("entry", sorted(WITHOUT))
-def test_an_exception_is_of_a_module_that_exists_and_has_no_tests(entry):
-    assert (SOURCE / entry).is_file()
-    assert not twin(SOURCE / entry).exists()
+def test_exceptions_are_of_modules_that_exist_and_have_no_tests():
+    assert [entry for entry in WITHOUT if not (SOURCE / entry).is_file() or twin(SOURCE / entry).exists()] == []
 
 
-@pytest.mark.parametrize("path", files_of_tests(), ids=name)
-def test_a_test_file_has_tests_and_none_is_skipped(path):
-    inherited = any(isinstance(node, ast.ClassDef) and node.bases for node in tree(path).body)
-    assert functions_that_test(tree(path)) or inherited
-    assert re.search(r"pytest\.(mark\.)?skip\b", texts()[path]) is None
+def test_every_file_of_tests_has_some_and_none_is_skipped():
+    assert offenders((path, without_use(text(path))) for path in files_of_tests()) == []
+
+
+def test_a_file_without_tests_and_a_skipped_test_are_seen():
+    assert without_use("def helper(): ...\nclass TestNothing: ...\n") == ["has no tests"]
+    assert without_use("class TestIt(Contract): ...\n") == []
+    assert without_use("class TestIt:\n    async def test_it(self): ...\n") == []
+    for skip in ("mark.skip", "mark.skip(reason='later')", "skip('later')"):
+        assert without_use(f"def test_it(): ...\npytest.{skip}") == ["skips tests"]
