@@ -23,7 +23,7 @@ help:
 	@echo "make audit   slow and statistical tests whole, all seeded bugs, every Python that is present"
 	@echo "make soak    kills and races, many rounds; random examples that no run has seen"
 	@echo "make bench   speed, as ratios in one run (make peers first, to compare with other libraries)"
-	@echo "make matrix  the quick tests on every Python >= 3.11 that is present"
+	@echo "make matrix  the quick tests on every other Python >= 3.11 that is present"
 	@echo "make lock    write the hash-pinned requirement files anew"
 
 $(BIN)/python:

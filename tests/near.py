@@ -1,7 +1,8 @@
 """What is near to a source file, run in seconds: `make near FILE=src/sfumato/x/y.py`, or all that git says has changed.
 
 Near are its tests, the examples in its docstrings, the bugs that are seeded in it, the tests of its proof, and, of a
-role, the tests of whatever keeps its contract. What is measured to be slow (tests/times.json) is named and left out.
+role, the tests of whatever keeps its contract. Of slow tests a part is run, as in `make test`; what by measured times
+(tests/times.json) does not fit into the budget is named and left out.
 """
 
 import json
@@ -19,10 +20,10 @@ from pathlib import Path
 
 from tests.mutations.mutants import Mutant, run_suite
 from tests.mutations.test_mutants import MUTANTS
+from tests.timing import SLOW, TIMES
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "sfumato"
-TIMES = ROOT / "tests" / "times.json"
 BUDGET = 35.0
 """CPU seconds of all that is run: about half of it in time, with two processes."""
 OF_ONE_PROCESS = 10.0
@@ -48,7 +49,7 @@ _DEFINED = re.compile(r"^class (\w+)|^(    )?(?:async )?def (test_\w+)", re.MULT
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Times:
-    """Measured CPU seconds of files of tests, and of the tests that take longest."""
+    """CPU seconds of files of tests, and of the test functions that take longest, where a part of slow ones is run."""
 
     files: dict[str, float]
     tests: dict[str, float]
@@ -250,7 +251,7 @@ def run(plan: Plan) -> bool:
     ended = 0
     if plan.targets:
         shared = ["-n", "2", "--dist", "worksteal"] if plan.seconds > OF_ONE_PROCESS else []
-        options = ["-q", "-m", "not docs", "--doctest-modules", *shared]
+        options = ["-q", "-m", "not docs", "--part", "--doctest-modules", *shared]
         deselected = [option for test in plan.deselected for option in ("--deselect", test)]
         command = [sys.executable, "-m", "pytest", *options, *deselected, *plan.targets]
         ended = subprocess.run(command, cwd=ROOT, check=False).returncode
@@ -269,8 +270,12 @@ def _is_noticed(mutant: Mutant) -> bool:
 
 
 def measured() -> Times:
-    """What `make times` wrote down; nothing if it never ran."""
-    return Times(**json.loads(_text(TIMES))) if TIMES.is_file() else Times(files={}, tests={})
+    """What `make times` wrote down, less what is not run of slow tests."""
+    listed = json.loads(_text(TIMES))
+    files = dict(listed["files"])
+    for test, seconds in listed["tests"].items():
+        files[test.partition("::")[0]] -= max(0.0, seconds - SLOW)
+    return Times(files=files, tests={test: min(seconds, SLOW) for test, seconds in listed["tests"].items()})
 
 
 def main(files: list[str]) -> bool:

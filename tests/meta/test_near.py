@@ -10,7 +10,7 @@ from tests.mutations.mutants import Mutant
 
 LAPLACE = "src/sfumato/mechanisms/laplace.py"
 QUICK, SLOW = "tests/x/test_quick.py", "tests/x/test_slow.py"
-TIMES = near.Times(files={QUICK: 4, SLOW: 60}, tests={f"{SLOW}::test_a[1]": 20, f"{SLOW}::test_a[2]": 20})
+TIMES = near.Times(files={QUICK: 4, SLOW: 60}, tests={f"{SLOW}::test_a": 20, f"{SLOW}::test_b": 20})
 
 
 def bug(label, *tests):
@@ -60,7 +60,7 @@ def test_a_test_is_named_once_if_its_file_is_near_to_another_change():
 def test_slow_tests_of_a_file_are_left_out_until_the_rest_fits():
     plan = near.fitting({QUICK: "its tests", SLOW: "its proof"}, [], TIMES)
     assert plan.targets == {QUICK: "its tests", SLOW: "its proof"}
-    assert plan.deselected == (f"{SLOW}::test_a[1]", f"{SLOW}::test_a[2]")
+    assert plan.deselected == (f"{SLOW}::test_a", f"{SLOW}::test_b")
     assert plan.seconds == 24
 
 
@@ -71,7 +71,7 @@ def test_a_file_whose_rest_does_not_fit_is_left_out():
 
 
 def test_one_slow_test_that_is_named_alone_is_left_out():
-    plan = near.fitting({f"{SLOW}::test_a": "its proof"}, [], TIMES)
+    plan = near.fitting({f"{SLOW}::test_a": "its proof"}, [], near.Times(files={}, tests={f"{SLOW}::test_a": 40}))
     assert plan.left_out == (f"{SLOW}::test_a, 40 s: its proof",)
 
 
@@ -83,7 +83,8 @@ def test_bugs_that_are_noticed_slowly_are_left_out():
 
 
 def test_a_plan_says_what_is_run_and_what_is_not():
-    plan = near.fitting({QUICK: "its tests", f"{SLOW}::test_a": "its proof"}, [bug("halved", QUICK)], TIMES)
+    times = near.Times(files={QUICK: 4}, tests={f"{SLOW}::test_a": 40})
+    plan = near.fitting({QUICK: "its tests", f"{SLOW}::test_a": "its proof"}, [bug("halved", QUICK)], times)
     assert str(plan).splitlines() == [
         "near, about 10 CPU seconds:",
         f"  {QUICK}: its tests",
@@ -93,12 +94,12 @@ def test_a_plan_says_what_is_run_and_what_is_not():
     assert "nothing" in str(near.fitting({}, [], TIMES))
 
 
-def test_measured_seconds_are_read_if_there_are_any(tmp_path, monkeypatch):
+def test_a_slow_test_costs_what_its_part_does(tmp_path, monkeypatch):
+    listed = {"files": {QUICK: 4.0, SLOW: 60.0}, "tests": {f"{SLOW}::test_a": 51.0, f"{SLOW}::test_b": 0.5}}
+    (tmp_path / "times.json").write_text(json.dumps(listed))
     monkeypatch.setattr(near, "TIMES", tmp_path / "times.json")
-    assert near.measured() == near.Times(files={}, tests={})
-    (tmp_path / "measured.json").write_text(json.dumps({"files": {QUICK: 4.0}, "tests": {}}))
-    monkeypatch.setattr(near, "TIMES", tmp_path / "measured.json")
-    assert near.measured().of(QUICK) == 4
+    measured = near.measured()
+    assert [measured.of(target) for target in (QUICK, SLOW, f"{SLOW}::test_a", f"{SLOW}::test_b")] == [4, 10, 1, 0.5]
 
 
 def test_what_has_changed_is_what_git_says(tmp_path, monkeypatch):
@@ -116,6 +117,7 @@ def test_what_has_changed_is_what_git_says(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(("content", "passes"), [("assert True", True), ("assert False", False)])
 def test_a_run_passes_if_its_tests_do(tmp_path, capfd, content, passes):
+    (tmp_path / "conftest.py").write_text("from tests.conftest import pytest_addoption\n")
     (tmp_path / "test_it.py").write_text(f"def test_it():\n    {content}\n")
     assert near.run(near.Plan(targets={str(tmp_path / "test_it.py"): "its tests"})) == passes
     assert "1 passed" in capfd.readouterr().out or not passes
