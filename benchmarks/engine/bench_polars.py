@@ -16,9 +16,9 @@ from pathlib import Path
 
 import polars as pl
 from bench_bounding import SALT, SPREADS, at_most, statement, visits, write_rows
+from sfumato.engines.polars import PolarsEngine
 
 from sfumato.engines.duckdb import DuckDBEngine
-from sfumato.engines.polars import PolarsEngine
 from sfumato.engines.sources import open_source
 from sfumato.query.schema import Limits
 

@@ -70,7 +70,7 @@ def _identities(source: Opened, declared: Any, engine: Engine) -> frozenset[Iden
         case ArrowData():  # of it only declared columns are left, so another policy would see another frame
             return _of_frame(declared)
         case LazyData():
-            return _of_frame(source.frame)
+            return _loaded("sfumato.engines.lazy_frame_identities:query_identities")(source.frame)
         case PostgresData():
             return _loaded("sfumato.engines.postgres_identities:table_identities")(source.address)
         case SparkData():
@@ -80,8 +80,6 @@ def _identities(source: Opened, declared: Any, engine: Engine) -> frozenset[Iden
 
 
 def _of_frame(frame: Any) -> frozenset[Identity]:
-    if type(frame).__module__.startswith("polars.") and hasattr(frame, "collect"):
-        return _loaded("sfumato.engines.frames.identities:query_identities")(frame)
     identity = frame_identity(frame)
     return frozenset() if identity is None else frozenset({identity})
 
