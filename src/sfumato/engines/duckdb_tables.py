@@ -64,14 +64,9 @@ class TypedTables:
         return name
 
     def _typed(self, raw: str, table: Table, source: DataSource) -> exp.Select:
-        """The declared columns: of a LazyFrame a table of them, of all else a query of what is stored."""
-        if isinstance(source, LazyData):
-            self._stream(raw, table, source)
-            return select([], name_of(raw))
-        return typed_columns(table, self._store(raw, table, source), name_of(raw))
-
-    def _stream(self, raw: str, table: Table, source: LazyData) -> None:
-        """Run a LazyFrame once, into a table of its declared columns, which grows batch by batch."""
+        """The declared columns: of a LazyFrame a table that grows batch by batch, else a query of what is stored."""
+        if not isinstance(source, LazyData):
+            return typed_columns(table, self._store(raw, table, source), name_of(raw))
         target, batch = name_of(raw), f"{raw} batch"
         commands = chain([f"CREATE TABLE {sql(target)} AS"], repeat(f"INSERT INTO {sql(target)}"))
 
@@ -86,6 +81,7 @@ class TypedTables:
         except EngineError:
             self._database.execute(f"DROP TABLE IF EXISTS {sql(target)}")
             raise
+        return select([], target)
 
     def _store(self, raw: str, table: Table, source: CsvFile | ParquetFile | ArrowData) -> Mapping[str, str]:
         """Make a view of a source as it is stored, and say the types of its columns."""

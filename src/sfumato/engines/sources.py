@@ -110,16 +110,15 @@ def readable(source: DataSource, table: Table) -> DataSource:
     check_declared(source.names, table)
     match source:
         case CsvFile():
-            return source
+            pass
         case ParquetFile():
             check_types(parquet_schema(source.path), table)
-            return source
         case ArrowData():
             check_types(source.table.schema, table)
             return replace(source, table=repaired(source.table.select(list(table.columns))), names=tuple(table.columns))
         case LazyData():
             check_types(source.schema, table)
-            return source
+    return source
 
 
 def stored_rows(source: DataSource, table: Table) -> Any:

@@ -68,7 +68,8 @@ def _identities(source: Opened, declared: Any, engine: Engine) -> frozenset[Iden
         case CsvFile() | ParquetFile():
             return frozenset({file_identity(source.path)})
         case ArrowData():  # of it only declared columns are left, so another policy would see another frame
-            return _of_frame(declared)
+            identity = frame_identity(declared)
+            return frozenset() if identity is None else frozenset({identity})
         case LazyData():
             return _loaded("sfumato.engines.lazy_frame_identities:query_identities")(source.frame)
         case PostgresData():
@@ -77,11 +78,6 @@ def _identities(source: Opened, declared: Any, engine: Engine) -> frozenset[Iden
             return _in_spark(source.where, engine)
         case _:
             assert_never(source)
-
-
-def _of_frame(frame: Any) -> frozenset[Identity]:
-    identity = frame_identity(frame)
-    return frozenset() if identity is None else frozenset({identity})
 
 
 def _in_spark(where: Any, engine: Engine) -> frozenset[Identity]:
