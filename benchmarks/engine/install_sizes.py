@@ -12,7 +12,7 @@ INSTALLS = {
     "ours": ("sfumato", [str(ROOT)]),
     "ours, postgres": ("sfumato", [f"{ROOT}[postgres]"]),
     "ours, spark": ("sfumato", [f"{ROOT}[spark]"]),
-    "ours, polars": ("sfumato", [f"{ROOT}[polars]"]),
+    "ours, frames": ("sfumato", [f"{ROOT}[frames]"]),
 }
 """The package that counts, and what is installed."""
 

@@ -148,23 +148,25 @@ FRAMES = {
     "Polars texts": pl.DataFrame({"x": ["", None, "\x00", "NaN"]}),
     "Polars doubles": pl.DataFrame({"x": [NAN, None, INFINITY, -0.0]}),
     "Polars days": pl.DataFrame({"x": [date.min, date.max, None]}),
+    "Polars categories": pl.DataFrame({"x": ["a", None, "b"]}, {"x": pl.Categorical}),
 }
+LAZY = {f"{name}, lazy": frame.lazy() for name, frame in FRAMES.items() if isinstance(frame, pl.DataFrame)}
 
 
-@pytest.mark.parametrize("frame", FRAMES)
+@pytest.mark.parametrize("frame", FRAMES | LAZY)
 def test_no_cell_of_a_frame_is_an_error(engine, frame):
     """Catalogue 13, 51."""
     for kind in Kind:
         try:
             session = sf.open(
-                FRAMES[frame], name="t", columns={"x": COLUMNS[kind]}, budget=sf.NO_GUARANTEE, engine=engine
+                (FRAMES | LAZY)[frame], name="t", columns={"x": COLUMNS[kind]}, budget=sf.NO_GUARANTEE, engine=engine
             )
         except ParameterError as error:
             assert "stored as" in str(error)  # noqa: PT017 # by its type
             continue
         with session:
             plan = plan_of(session.query("SELECT COUNT(*) AS n, COUNT(x) AS m FROM t"))
-            assert by_place(found_of(session, plan)[0][0])[()][0] == len(FRAMES[frame])
+            assert by_place(found_of(session, plan)[0][0])[()][0] == len(FRAMES[frame.removesuffix(", lazy")])
 
 
 def as_csv(rows, folder):

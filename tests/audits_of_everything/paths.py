@@ -245,7 +245,7 @@ CASES = {
 } | {
     f"the engine {engine}": rows(
         "SELECT world, kind, COUNT(*) AS n, SUM(x) AS s FROM visits GROUP BY world, kind", LOW, Opening(engine=engine),
-    ) for engine in ("reference", "duckdb", "polars")
+    ) for engine in ("reference", "duckdb")
 }  # fmt: skip
 """Spark and PostgreSQL are beside these, in `elsewhere`."""
 
@@ -254,6 +254,6 @@ IN_TEST = (
     "a private join", "a retry", "a stored answer", "a unit of one group", "a unit of too many groups",
     "accounts below", "answers that accounts share", "Gaussian noise", "groups of public keys", "into a file",
     "private keys of many", "private keys of one person", "replacement between groups", "sums of people",
-    "units of two groups", "the engine reference", "the engine duckdb", "the engine polars",
+    "units of two groups", "the engine reference", "the engine duckdb",
 )  # fmt: skip
 """The paths that `make test` tries: each kind of them, and all those that a seeded bug in `mutations` is found on."""

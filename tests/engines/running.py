@@ -2,9 +2,8 @@
 
 from sfumato.engines.base import Found, aligned, groups
 from sfumato.engines.duckdb import DuckDBEngine
-from sfumato.engines.polars import PolarsEngine
 from sfumato.engines.reference import ReferenceEngine
-from sfumato.engines.sources import ArrowData, CsvFile, ParquetFile, open_source, readable
+from sfumato.engines.sources import ArrowData, CsvFile, LazyData, ParquetFile, open_source, readable
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
 from sfumato.query.relations import Aggregate, Relation, Source, tables_of
 from sfumato.query.schema import Table
@@ -13,7 +12,7 @@ from sfumato.query.sql.questions import parse_question
 from sfumato.query.statement import Statement
 
 SALT = "00112233445566778899aabbccddeeff"
-ENGINES = {"duckdb": DuckDBEngine, "reference": ReferenceEngine, "polars": PolarsEngine}
+ENGINES = {"duckdb": DuckDBEngine, "reference": ReferenceEngine}
 DATABASES = {}
 """Engines into which data has to be put first, and what does that, if a test has started one."""
 
@@ -72,4 +71,6 @@ def count_where(engine: str, condition: str, table: Table, data) -> int:
 
 
 def _source(data, table: Table):
-    return data if isinstance(data, ArrowData | CsvFile | ParquetFile) else readable(open_source(data), table)
+    return (
+        data if isinstance(data, ArrowData | CsvFile | LazyData | ParquetFile) else readable(open_source(data), table)
+    )

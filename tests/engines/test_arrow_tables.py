@@ -186,9 +186,10 @@ def test_sparse_and_nullable_pandas_columns_are_read():
     assert arrow_table(frame).to_pydict() == {"s": [0, 1], "n": [1, None]}
 
 
-def test_polars_frames_are_read_lazy_or_not():
-    for frame in (pl.DataFrame({"v": ["x"]}), pl.LazyFrame({"v": ["x"]})):
-        assert repaired(arrow_table(frame)).to_pydict() == {"v": ["x"]}
+def test_polars_frames_are_tables_and_lazy_ones_are_not():
+    assert repaired(arrow_table(pl.DataFrame({"v": ["x"]}))).to_pydict() == {"v": ["x"]}
+    with pytest.raises(ParameterError, match="LazyFrame"):
+        arrow_table(pl.LazyFrame({"v": ["x"]}))
 
 
 def test_a_polars_column_that_arrow_does_not_know_is_refused():

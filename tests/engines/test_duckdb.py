@@ -3,6 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
+import polars as pl
 import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -52,6 +53,19 @@ def test_both_engines_give_the_same_integers_whatever_the_rows_and_their_order(r
 
 def _arrow(rows, storage):
     return ArrowData(stored(rows, storage), tuple(storage))
+
+
+@given(st.randoms(use_true_random=False))
+@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+def test_lazy_frames_give_the_same_integers_as_tables(random):
+    drawn = policy(random)
+    asked = random_statement(random, drawn, depth=2)
+    rows = database(random, drawn)
+    data = {name: _arrow(own, drawn.storage[name]) for name, own in rows.items()}
+    lazy = {name: open_source(pl.from_arrow(source.table).lazy()) for name, source in data.items()}
+    expected = by_place(found("reference", asked, data))
+    for engine in ("duckdb", "reference"):
+        assert by_place(found(engine, asked, lazy)) == expected
 
 
 def test_threads_share_an_engine():

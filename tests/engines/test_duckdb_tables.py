@@ -1,14 +1,17 @@
 """Typed tables are made once, of whatever their rows are stored in, and read in place where that can be."""
 
 import duckdb
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from sfumato.engines import lazy_frames
 from sfumato.engines.duckdb_tables import SCHEMA, TypedTables
 from sfumato.engines.sources import open_source
 from sfumato.engines.sql.dialects.duckdb import sql
 from sfumato.engines.sql.queries import select
+from sfumato.errors import EngineError
 from sfumato.privacy.neighbors import EACH_ROW, UnitColumn
 from sfumato.query.schema import PUBLIC, Limits, Table, date, integer, text
 
@@ -40,12 +43,16 @@ def stored(kind, folder):
             path.write_text("u,v\na,1\nb,2\n,3\n")
         case "parquet":
             pq.write_table(DATA, path)
+        case "lazy frame":
+            return pl.from_arrow(DATA).lazy()
         case _:
             return DATA
     return path
 
 
-@pytest.mark.parametrize(("kind", "made"), [("csv", "BASE TABLE"), ("parquet", "VIEW"), ("arrow", "VIEW")])
+@pytest.mark.parametrize(
+    ("kind", "made"), [("csv", "BASE TABLE"), ("parquet", "VIEW"), ("arrow", "VIEW"), ("lazy frame", "VIEW")]
+)
 def test_rows_are_the_same_from_every_kind_of_source(kind, made, tmp_path):
     database, own = tables(t=stored(kind, tmp_path))
     assert rows(database, own.named(OWNED)) == [("a", "a", 1), ("b", "b", 2)]
@@ -64,6 +71,49 @@ def test_matches_are_looked_up_once():
     unique = Table(name="t", columns=COLUMNS, unit=PUBLIC, matches={("u",): 1})
     assert len(rows(database, own.named(unique))) == 2
     assert kinds(database) == ["BASE TABLE"]
+
+
+def test_a_lazy_frame_is_read_once_in_batches_that_are_let_go(monkeypatch):
+    runs = []
+
+    def seen(frame):
+        runs.append(len(frame))
+        return frame
+
+    monkeypatch.setattr(lazy_frames, "_BATCH", 100)
+    query = pl.LazyFrame({"u": [f"{n % 5}" for n in range(1_050)], "v": range(1_050)}).map_batches(seen)
+    database, own = tables(t=query)
+    assert runs == []
+    for _ in range(2):
+        found = rows(database, own.named(OWNED))
+        assert sorted(v for _, _, v in found) == list(range(1_050))
+    assert runs == [1_050]
+    stored_in = database.execute("SELECT table_name FROM information_schema.tables WHERE table_schema = 'main'")
+    assert stored_in.fetchall() == [("raw 0",)]
+
+
+def test_the_matches_of_a_lazy_frame_are_looked_up_in_all_its_batches(monkeypatch):
+    monkeypatch.setattr(lazy_frames, "_BATCH", 1)
+    database, own = tables(t=pl.LazyFrame({"u": ["a", "b", "a"], "v": [1, 2, 3]}))
+    unique = Table(name="t", columns=COLUMNS, unit=PUBLIC, matches={("u",): 1})
+    assert [row[0] for row in rows(database, own.named(unique))] == ["a", "b"]
+
+
+def test_a_lazy_frame_that_failed_leaves_no_rows_and_may_be_read_again(monkeypatch):
+    monkeypatch.setattr(lazy_frames, "_BATCH", 1)
+    fails = [True]
+
+    def at_the_end(cell):
+        if cell == 3 and fails:
+            raise ValueError(fails.pop())
+        return cell
+
+    query = pl.LazyFrame({"u": ["a", "b", "c"], "v": [1, 2, 3]})
+    database, own = tables(t=query.with_columns(pl.col("v").map_elements(at_the_end, pl.Int64)))
+    with pytest.raises(EngineError):
+        own.named(OWNED)
+    assert database.execute("SHOW TABLES").fetchall() in ([], [("raw 0 batch",)])
+    assert len(rows(database, own.named(OWNED))) == 3
 
 
 def test_text_that_is_not_utf_8_is_repaired(tmp_path):

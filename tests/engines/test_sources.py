@@ -22,9 +22,11 @@ def test_a_source_is_known_by_its_ending_or_its_kind(tmp_path):
     pq.write_table(pa.table({"v": [1]}), tmp_path / "t.PARQUET")
     assert isinstance(csv_source(tmp_path, "a,b\n"), CsvFile)
     assert isinstance(open_source(str(tmp_path / "t.PARQUET")), ParquetFile)
-    for frame in (pa.table({"v": [1]}), pd.DataFrame({"v": [1]}), pl.DataFrame({"v": [1]}), pl.LazyFrame({"v": [1]})):
+    for frame in (pa.table({"v": [1]}), pd.DataFrame({"v": [1]}), pl.DataFrame({"v": [1]})):
         assert isinstance(open_source(frame), ArrowData)
         assert open_source(frame).names == ("v",)
+    assert isinstance(open_source(pl.LazyFrame({"v": [1]})), LazyData)
+    assert open_source(pl.LazyFrame({"v": [1]})).names == ("v",)
 
 
 @pytest.mark.parametrize("source", [None, 3, [1], {"v": [1]}, object()])
@@ -89,7 +91,7 @@ def test_a_missing_column_is_named_without_the_ones_that_exist(tmp_path):
 
 
 def test_only_a_csv_file_may_leave_lines_out(tmp_path):
-    assert not keeps_rows(LazyData(pl.LazyFrame({"v": [1]}), ("v",)))  # which may read such a file
+    assert not keeps_rows(open_source(pl.LazyFrame({"v": [1]})))  # which may read such a file
     assert keeps_rows(open_source(pa.table({"v": [1]})))
     assert not keeps_rows(csv_source(tmp_path, "a,b\n"))
 

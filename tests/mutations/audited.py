@@ -105,17 +105,6 @@ ENGINES = (
         tests=_aggregate("SUM(x)"),
     ),
     Mutant(
-        name="audited: in Polars whole numbers are clamped from above only",
-        edits=(
-            (
-                "engines/frames/steps.py",
-                "value.value.clip(pl.lit(steps.lower, pl.Int64), pl.lit(steps.upper, pl.Int64))",
-                "value.value.clip(upper_bound=pl.lit(steps.upper, pl.Int64))",
-            ),
-        ),
-        tests=_path("the engine polars"),
-    ),
-    Mutant(
         name="audited: in plain Python values are clamped from above only",
         edits=(
             (

@@ -1,33 +1,34 @@
-"""Seeded bugs of the engines where the data is, and of Polars."""
+"""Seeded bugs of the engines where the data is, and of LazyFrames."""
 
 from tests.mutations.mutants import Mutant
 
 MUTANTS = (
     Mutant(
-        name="in Polars values are not clamped",
+        name="the batches of a LazyFrame are not repaired",
+        edits=(("engines/lazy_frames.py", "        take(repaired(data))\n", "        take(data)\n"),),
+        tests=("tests/engines/test_lazy_frames.py",),
+    ),
+    Mutant(
+        name="a LazyFrame that panics has just fewer rows",
         edits=(
             (
-                "engines/frames/steps.py",
-                "return value.value.clip(pl.lit(steps.lower, pl.Int64), pl.lit(steps.upper, pl.Int64))",
-                "return value.value",
+                "engines/lazy_frames.py",
+                "    except KeyboardInterrupt:\n        raise\n",
+                "    except (KeyboardInterrupt, pl.exceptions.PanicException):\n        return\n",
             ),
         ),
-        tests=("tests/engines/frames/test_steps.py",),
+        tests=("tests/engines/test_lazy_frames.py",),
     ),
     Mutant(
-        name="in Polars nobody is above a limit of groups",
-        edits=(("engines/frames/bounding.py", "yield pl.col(_GROUPS) > most", "yield pl.col(_GROUPS) > most + 1"),),
-        tests=("tests/engines/frames/test_bounding.py",),
-    ),
-    Mutant(
-        name="in Polars a quotient depends on how many rows there are",
-        edits=(("engines/frames/arithmetic.py", "then(x / x.clip(y, y))", "then(x / y)"),),
-        tests=("tests/engines/frames/test_arithmetic.py",),
-    ),
-    Mutant(
-        name="in Polars rows that are read twice may be others",
-        edits=(("engines/frames/ranking.py", "alias(_COUNT)).cache()", "alias(_COUNT))"),),
-        tests=("tests/engines/frames/test_ranking.py",),
+        name="of the batches of a LazyFrame the last one counts",
+        edits=(
+            (
+                "engines/duckdb_tables.py",
+                'CREATE TABLE {sql(target)} AS"], repeat(f"INSERT INTO {sql(target)}")',
+                'CREATE TABLE {sql(target)} AS"], repeat(f"CREATE OR REPLACE TABLE {sql(target)} AS")',
+            ),
+        ),
+        tests=("tests/engines/test_duckdb_tables.py",),
     ),
     Mutant(
         name="in PostgreSQL a question may write",

@@ -15,7 +15,6 @@ from tests.statements_of import statement
 from tests.strategies import database, pick, policy, stored
 
 from sfumato.engines.duckdb import DuckDBEngine
-from sfumato.engines.polars import PolarsEngine
 from sfumato.engines.reference import ReferenceEngine
 from sfumato.engines.reference_relations import relation_rows
 from sfumato.engines.sources import ArrowData
@@ -30,8 +29,6 @@ ENGINES = {
     "duckdb": partial(DuckDBEngine, threads=1),
     "duckdb in buckets": partial(DuckDBEngine, threads=1, buckets=3),
     "duckdb with its own hash": partial(DuckDBEngine, threads=1, sampling="native"),
-    "polars": PolarsEngine,
-    "polars with its own hash": partial(PolarsEngine, sampling="native"),
 }
 DATABASES = {
     "postgres": postgres_tables.engine,

@@ -48,17 +48,6 @@ def test_no_unit_moves_a_measure_further_on_duckdb_in_buckets_or_prepared_which_
         assert_same_within(drawn, engine)
 
 
-@pytest.mark.parametrize("chunk", range(2))
-def test_no_unit_moves_a_measure_further_on_polars_which_gives_the_same(chunk):
-    for drawn in trials(chunk, 1_000):
-        assert_same_within(drawn, "polars")
-
-
-def test_no_unit_moves_a_measure_further_on_polars_with_its_own_hash():
-    for drawn in trials(3, 1_000):
-        assert_all_within(drawn, "polars with its own hash")
-
-
 def test_no_unit_moves_a_measure_further_on_postgres_which_gives_the_same():
     with postgres_tables.started():
         for drawn in trials(4, 1_000):

@@ -78,14 +78,14 @@ def test_a_frame_has_one_fingerprint_whoever_holds_it_and_whatever_is_declared_o
 def test_a_query_of_polars_has_those_of_what_it_reads_in_every_engine(files):
     query = pl.scan_parquet(files / "people.parquet").filter(pl.col("v") > 1).join(pl.from_arrow(PEOPLE).lazy(), on="v")
     direct = of(file=files / "people.parquet", frame=PEOPLE)
-    for engine in ("polars", "duckdb"):
+    for engine in ("reference", "duckdb"):
         assert of(query=query, engine=engine)["query"] == direct["file"] | direct["frame"]
 
 
 def test_a_public_table_has_none_and_leaves_none_on_what_reads_it(files):
     codes = pa.table({"v": [1, 2], "code": ["x", "y"]})
     query = pl.scan_parquet(files / "people.parquet").join(pl.from_arrow(codes).lazy(), on="v")
-    found = of(people=query, codes=codes, public={"codes"}, engine="polars")
+    found = of(people=query, codes=codes, public={"codes"})
     assert found["codes"] == frozenset()
     assert found["people"] == of(a=files / "people.parquet")["a"]
 

@@ -45,34 +45,41 @@ def test_an_engine_is_called_by_its_name():
         open_engine("oracle", {}, options={})
 
 
-@pytest.mark.parametrize("engine", ["duckdb", "reference", "polars"])
+@pytest.mark.parametrize("engine", ["duckdb", "reference"])
 def test_an_option_that_an_engine_does_not_have_is_refused_by_name(engine):
     with pytest.raises(ParameterError, match=f"nosuch.*no option of {engine}"):
         open_engine(engine, {}, options={"nosuch": 1})
 
 
 def test_an_engine_without_its_packages_says_how_to_get_them(monkeypatch):
-    for loaded in [
-        name for name in sys.modules if name.startswith(("sfumato.engines.frames", "sfumato.engines.polars"))
-    ]:
+    for loaded in [name for name in sys.modules if name.startswith(("sfumato.engines.spark", "pyspark"))]:
         monkeypatch.delitem(sys.modules, loaded)
-    monkeypatch.setitem(sys.modules, "polars_hash", None)
-    with pytest.raises(ParameterError, match=r"pip install 'sfumato\[polars\]'"):
-        open_engine("polars", {}, options={})
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    with pytest.raises(ParameterError, match=r"pip install 'sfumato\[spark\]'"):
+        open_engine("spark", {}, options={})
 
 
-@pytest.mark.parametrize(("engine", "kind"), [("polars", LazyData), ("duckdb", ArrowData)])
-def test_a_query_stays_one_for_its_own_engine_alone(engine, kind):
+def test_polars_is_no_engine_any_more_and_the_error_names_the_one_that_reads_its_frames():
+    for ask in (lambda: open_engine("polars", {}, options={}), lambda: places_of(shop_policy(), engine="polars")):
+        with pytest.raises(ParameterError, match=r'DuckDB reads Polars frames\. Use engine="duckdb", the default'):
+            ask()
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "reference"])
+def test_a_lazy_frame_is_opened_as_a_query_and_a_frame_as_a_table(engine):
     facts = {name: SourceFacts(source=frame) for name, frame in SHOP.items()}
     facts["nations"] = SourceFacts(source=pl.from_arrow(SHOP["nations"]).lazy())
-    assert isinstance(opened(shop_policy(sources=facts), engine)["nations"], kind)
+    facts["orders"] = SourceFacts(source=pl.from_arrow(SHOP["orders"]))
+    sources = opened(shop_policy(sources=facts), engine)
+    assert isinstance(sources["nations"], LazyData)
+    assert isinstance(sources["orders"], ArrowData)
 
 
 def test_engines_take_their_own_options():
     policy = shop_policy()
     places = places_of(policy, engine="duckdb")
     assert set(places.values()) == {"duckdb"}
-    options = {"threads": 1, "polars": {"nosuch": 1}}  # no table is in Polars
+    options = {"threads": 1, "spark": {"nosuch": 1}}  # no table is in Spark
     open_engines(opened(policy), engine="duckdb", places=places, options=options).close()
     with pytest.raises(ParameterError, match="nosuch"):
         open_engines(opened(policy), engine="duckdb", places=places, options={"duckdb": {"nosuch": 1}})

@@ -35,17 +35,24 @@ _READABLE: Final = (
 def arrow_table(frame: Any) -> Any:
     """A frame as an Arrow table; pandas columns of objects become text, so that no cell decides a column's type.
 
+    A LazyFrame is none: `lazy_frames` reads those.
+
     Raises:
         ParameterError: It is no frame that is known here.
     """
     if isinstance(frame, pa.Table):
         return frame
-    module = type(frame).__module__.partition(".")[0]
-    if module == "polars":
+    module = _library(frame)
+    if module == "polars" and not is_lazy(frame):
         return _polars_table(frame)
     if module == "pandas":
         return _pandas_table(frame)
     raise ParameterError("source", type(frame).__name__, "must be a path, or an Arrow, pandas or Polars frame")
+
+
+def is_lazy(frame: object) -> bool:
+    """Whether it is a LazyFrame of Polars, told without loading Polars."""
+    return _library(frame) == "polars" and hasattr(frame, "collect")
 
 
 def parquet_schema(path: Path) -> Any:
@@ -123,10 +130,13 @@ def _repaired(column: Any) -> Any:
     return column
 
 
+def _library(frame: object) -> str:
+    return type(frame).__module__.partition(".")[0]
+
+
 def _polars_table(frame: Any) -> Any:
-    collected = frame.collect() if hasattr(frame, "collect") else frame  # a LazyFrame
     try:
-        return collected.to_arrow()
+        return frame.to_arrow()
     except pa.ArrowException:  # a type that Arrow does not know, such as whole numbers of 128 bits
         raise ParameterError("source", "a Polars frame", "must hold text, numbers, booleans or times") from None
 

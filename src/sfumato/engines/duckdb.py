@@ -1,6 +1,7 @@
 """The embedded engine: DuckDB, in this process, over files and frames.
 
-A CSV file is read once, every field as text, into a typed table of declared columns; other sources stay where they are.
+A CSV file or a LazyFrame is read once, batch by batch, into a typed table of declared columns; other sources stay where
+they are.
 """
 
 import csv

@@ -1,9 +1,9 @@
 """The tables of DuckDB that relations are read from: typed at their first use, from wherever their rows are stored."""
 
 from collections.abc import Mapping
-from itertools import count
+from itertools import chain, count, repeat
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import duckdb
 from sqlglot import exp
@@ -11,12 +11,13 @@ from sqlglot import exp
 from sfumato.engines.arrow_tables import holds_times, parquet_schema, read_parquet
 from sfumato.engines.csv_files import batches, rows
 from sfumato.engines.duckdb_database import literal_path
-from sfumato.engines.sources import ArrowData, CsvFile, DataSource, ParquetFile
+from sfumato.engines.sources import ArrowData, CsvFile, DataSource, LazyData, ParquetFile
 from sfumato.engines.sql.dialects.duckdb import sql
 from sfumato.engines.sql.queries import select
 from sfumato.engines.sql.queries import table as name_of
 from sfumato.engines.sql.sources import is_computed, owned_rows, typed_columns
 from sfumato.engines.sql.terms import column, function
+from sfumato.errors import EngineError
 from sfumato.query.schema import Table
 
 SCHEMA: Final = "typed"
@@ -44,6 +45,7 @@ class TypedTables:
         Raises:
             duckdb.Error: It cannot be made.
             OSError: The source is gone.
+            EngineError: A LazyFrame cannot be read.
         """
         for made, name in self._made:
             if made == table:
@@ -55,13 +57,33 @@ class TypedTables:
     def _make(self, table: Table, number: int) -> exp.Table:
         """A table of what is read once, or has to be looked up; a view of all else, which stays where it is."""
         raw, source = f"raw {number}", self._sources[table.name]
-        typed = typed_columns(table, self._store(raw, table, source), name_of(raw))
+        typed = self._typed(raw, table, source)
         name = name_of(f"t{number}", SCHEMA)
         kind = "TABLE" if isinstance(source, CsvFile) or is_computed(table) else "VIEW"
         self._database.execute(f"CREATE {kind} {sql(name)} AS {sql(owned_rows(table, typed, self.named))}")
         return name
 
-    def _store(self, raw: str, table: Table, source: DataSource) -> Mapping[str, str]:
+    def _typed(self, raw: str, table: Table, source: DataSource) -> exp.Select:
+        """The declared columns: of a LazyFrame a table that grows batch by batch, else a query of what is stored."""
+        if not isinstance(source, LazyData):
+            return typed_columns(table, self._store(raw, table, source), name_of(raw))
+        target, batch = name_of(raw), f"{raw} batch"
+        commands = chain([f"CREATE TABLE {sql(target)} AS"], repeat(f"INSERT INTO {sql(target)}"))
+
+        def take(data: Any) -> None:
+            self._database.register(batch, data)
+            typed = typed_columns(table, self._types(batch), name_of(batch))
+            self._database.execute(f"{next(commands)} {sql(typed)}")
+            self._database.unregister(batch)
+
+        try:
+            source.stream(table, take)
+        except EngineError:
+            self._database.execute(f"DROP TABLE IF EXISTS {sql(target)}")
+            raise
+        return select([], target)
+
+    def _store(self, raw: str, table: Table, source: CsvFile | ParquetFile | ArrowData) -> Mapping[str, str]:
         """Make a view of a source as it is stored, and say the types of its columns."""
         match source:
             case ArrowData(data, _):

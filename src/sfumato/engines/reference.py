@@ -1,7 +1,7 @@
 """The slow engine in plain Python, nothing clever: the oracle that every other engine is tested against."""
 
 import csv
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -9,13 +9,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.engines.arrow_tables import read_parquet
 from sfumato.engines.base import Found, Integers, in_batches
-from sfumato.engines.csv_files import rows as csv_rows
 from sfumato.engines.entries import Entry, added_up, allowances, entries, placed
 from sfumato.engines.mixing import unmixed_cell, unmixed_measure
 from sfumato.engines.reference_relations import relation_rows
-from sfumato.engines.sources import ArrowData, CsvFile, DataSource, ParquetFile
+from sfumato.engines.sources import DataSource, stored_rows
 from sfumato.engines.values import MAX_INT64, MIN_INT64, Row, typed
 from sfumato.errors import EngineError
 from sfumato.privacy.secret import Secret
@@ -65,7 +63,7 @@ class ReferenceEngine:
         return _as_found(statement, allowed)
 
     def _read(self, table: Table) -> list[Row]:
-        records = _records(self._sources[table.name], table)
+        records = stored_rows(self._sources[table.name], table).to_pylist()
         return [
             {name: typed(record.get(name), column) for name, column in table.columns.items()} for record in records
         ]  # fmt: skip
@@ -95,13 +93,3 @@ def _as_found(statement: Statement, allowed: list[tuple[Entry, int]]) -> Found:
 def _integers(amounts: list[int]) -> npt.NDArray[np.int64] | Integers:
     fit = all(MIN_INT64 <= amount <= MAX_INT64 for amount in amounts)
     return np.array(amounts, dtype=np.int64 if fit else object)
-
-
-def _records(source: DataSource, table: Table) -> Iterable[Mapping[str, object]]:
-    match source:
-        case CsvFile(path, names, has_header):
-            return (dict(zip(names, row, strict=True)) for row in csv_rows(path, names=names, has_header=has_header))
-        case ParquetFile(path, _):
-            return list(read_parquet(path, table).to_pylist())
-        case ArrowData():
-            return list(source.table.to_pylist())

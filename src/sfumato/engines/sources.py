@@ -1,15 +1,18 @@
 """Where rows come from: CSV and Parquet files, Arrow tables, pandas and Polars frames.
 
-Only names and types are read when a source is opened: the header of a CSV file, or what a frame's schema says.
+Only names and types are read when a source is opened: the header of a CSV file, or what a frame's schema says. A query
+of Polars does not run then.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from sfumato.engines.arrow_tables import arrow_table, check_types, parquet_schema, repaired
-from sfumato.engines.csv_files import header
+import pyarrow as pa
+
+from sfumato.engines.arrow_tables import arrow_table, check_types, is_lazy, parquet_schema, read_parquet, repaired
+from sfumato.engines.csv_files import batches, header, rows
 from sfumato.engines.postgres_address import Address
 from sfumato.errors import ParameterError
 from sfumato.query.schema import Table
@@ -42,10 +45,21 @@ class ArrowData:
 
 @dataclass(frozen=True, slots=True)
 class LazyData:
-    """A query of Polars that its own engine runs where its rows are; to other engines its result is an Arrow table."""
+    """A query of Polars, which engines run when they first need its rows."""
 
     frame: Any = field(repr=False)  # polars.LazyFrame, which shows constants of the query
-    names: tuple[str, ...]
+    schema: Any = field(repr=False)  # pyarrow.Schema
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns."""
+        return tuple(self.schema.names)
+
+    def stream(self, table: Table, take: Callable[[Any], None]) -> None:
+        """Run the query, and hand on the columns that a table declares, as `lazy_frames.stream` says."""
+        from sfumato.engines.lazy_frames import stream  # noqa: PLC0415 # Polars is an extra
+
+        stream(self.frame, schema=self.schema, wanted=table.columns, take=take)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +78,10 @@ class PostgresData:
     table: Table
 
 
-DataSource: TypeAlias = CsvFile | ParquetFile | ArrowData
+DataSource: TypeAlias = CsvFile | ParquetFile | ArrowData | LazyData
 """What every engine reads."""
 
-Opened: TypeAlias = DataSource | LazyData | SparkData | PostgresData
+Opened: TypeAlias = DataSource | SparkData | PostgresData
 """What a session opens for its engine."""
 
 
@@ -82,7 +96,7 @@ def open_source(source: object, *, names: tuple[str, ...] | None = None) -> Data
         ParameterError: No such file, no kind of source that is known here, or two columns of one name.
     """
     opened = _file(Path(source), names) if isinstance(source, str | Path) else _frame(source)
-    shown = "a frame" if isinstance(opened, ArrowData) else opened.path.name  # no names: they may be a row
+    shown = opened.path.name if isinstance(opened, CsvFile | ParquetFile) else "a frame"  # no names: they may be a row
     check_distinct(opened.names, shown)
     return opened
 
@@ -96,13 +110,37 @@ def readable(source: DataSource, table: Table) -> DataSource:
     check_declared(source.names, table)
     match source:
         case CsvFile():
-            return source
+            pass
         case ParquetFile():
             check_types(parquet_schema(source.path), table)
-            return source
         case ArrowData():
             check_types(source.table.schema, table)
             return replace(source, table=repaired(source.table.select(list(table.columns))), names=tuple(table.columns))
+        case LazyData():
+            check_types(source.schema, table)
+    return source
+
+
+def stored_rows(source: DataSource, table: Table) -> Any:
+    """The declared columns as they are stored, as one Arrow table, for engines that read nothing in place.
+
+    Raises:
+        pyarrow.ArrowException: They cannot be read.
+        OSError: The source is gone.
+        csv.Error: A CSV file is none.
+        EngineError: A query of Polars failed.
+    """
+    match source:
+        case CsvFile(path, names, has_header):
+            return batches(rows(path, names=names, has_header=has_header), names=names, wanted=table.columns).read_all()
+        case ParquetFile(path, _):
+            return read_parquet(path, table)
+        case ArrowData(data, _):
+            return data
+        case LazyData():
+            parts: list[Any] = []
+            source.stream(table, parts.append)
+            return pa.concat_tables(parts)
 
 
 def check_distinct(names: Sequence[str], shown: str) -> None:
@@ -143,6 +181,10 @@ def _file(path: Path, names: tuple[str, ...] | None) -> DataSource:
     return CsvFile(path, header(path) if names is None else names, has_header=names is None)
 
 
-def _frame(frame: object) -> ArrowData:
+def _frame(frame: Any) -> ArrowData | LazyData:
+    if is_lazy(frame):
+        from sfumato.engines.lazy_frames import schema_of  # noqa: PLC0415 # Polars is an extra
+
+        return LazyData(frame, schema_of(frame))
     table = arrow_table(frame)
     return ArrowData(table, tuple(table.column_names))

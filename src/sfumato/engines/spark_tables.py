@@ -12,18 +12,8 @@ from pyspark.errors import AnalysisException
 from pyspark.sql.pandas.types import from_arrow_schema
 from sqlglot import exp
 
-from sfumato.engines.arrow_tables import read_parquet
-from sfumato.engines.csv_files import batches, rows
 from sfumato.engines.lists import list_table
-from sfumato.engines.sources import (
-    ArrowData,
-    CsvFile,
-    Opened,
-    ParquetFile,
-    SparkData,
-    check_declared,
-    check_distinct,
-)
+from sfumato.engines.sources import Opened, PostgresData, SparkData, check_declared, check_distinct, stored_rows
 from sfumato.engines.spark_session import sending
 from sfumato.engines.spark_types import check_types, read_columns, storage_of
 from sfumato.engines.sql.dialects.spark import sql
@@ -88,7 +78,9 @@ class SparkTables:
         if isinstance(source, SparkData):
             stored: exp.Table = _named(str(source.where))
         else:
-            stored = name_of(self._view(_arrow(table, source)))
+            if isinstance(source, PostgresData):
+                raise ParameterError("source", table.name, "is of another engine than Spark, which cannot read it")
+            stored = name_of(self._view(stored_rows(source, table)))
         schema = self._schema(stored, source)
         check_declared(schema.names, table)
         if isinstance(source, SparkData):
@@ -119,19 +111,6 @@ class SparkTables:
 def _named(name: str) -> exp.Table:
     parts = [quoted.replace("``", "`") or plain for quoted, plain in _PART.findall(name)]
     return exp.Table(this=exp.Var(this=".".join(sql(exp.to_identifier(part, quoted=True)) for part in parts)))
-
-
-def _arrow(table: Table, source: Opened) -> Any:
-    match source:
-        case ArrowData(data):
-            return data
-        case ParquetFile(path):
-            return read_parquet(path, table)
-        case CsvFile(path, names, has_header):
-            records = rows(path, names=names, has_header=has_header)
-            return batches(records, names=names, wanted=table.columns).read_all()
-        case _:
-            raise ParameterError("source", table.name, "is of another engine than Spark, which cannot read it")
 
 
 def _known(data: Any) -> Any:

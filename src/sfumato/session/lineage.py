@@ -68,22 +68,16 @@ def _identities(source: Opened, declared: Any, engine: Engine) -> frozenset[Iden
         case CsvFile() | ParquetFile():
             return frozenset({file_identity(source.path)})
         case ArrowData():  # of it only declared columns are left, so another policy would see another frame
-            return _of_frame(declared)
+            identity = frame_identity(declared)
+            return frozenset() if identity is None else frozenset({identity})
         case LazyData():
-            return _of_frame(source.frame)
+            return _loaded("sfumato.engines.lazy_frame_identities:query_identities")(source.frame)
         case PostgresData():
             return _loaded("sfumato.engines.postgres_identities:table_identities")(source.address)
         case SparkData():
             return _in_spark(source.where, engine)
         case _:
             assert_never(source)
-
-
-def _of_frame(frame: Any) -> frozenset[Identity]:
-    if type(frame).__module__.startswith("polars.") and hasattr(frame, "collect"):
-        return _loaded("sfumato.engines.frames.identities:query_identities")(frame)
-    identity = frame_identity(frame)
-    return frozenset() if identity is None else frozenset({identity})
 
 
 def _in_spark(where: Any, engine: Engine) -> frozenset[Identity]:

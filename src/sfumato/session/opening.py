@@ -21,7 +21,6 @@ _ENGINES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "duckdb": "sfumato.engines.duckdb:DuckDBEngine",
         "reference": "sfumato.engines.reference:ReferenceEngine",
-        "polars": "sfumato.engines.polars:PolarsEngine",
         "postgres": "sfumato.engines.postgres:PostgresEngine",
         "spark": "sfumato.engines.spark:SparkEngine",
     }
@@ -30,7 +29,6 @@ _ENGINES: Final[Mapping[str, str]] = MappingProxyType(
 
 _IN_PLACE: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "polars": "sfumato.engines.frames.queries:open_in_place",
         "postgres": "sfumato.engines.postgres_sources:open_in_place",
         "spark": "sfumato.engines.spark_sources:open_in_place",
     }
@@ -139,6 +137,9 @@ def relations_of(policy: Policy) -> Mapping[str, Relation]:
 
 
 def _check_known(engine: object) -> None:
+    if engine == "polars":
+        requirement = 'is no engine any more: DuckDB reads Polars frames. Use engine="duckdb", the default'
+        raise ParameterError("engine", engine, requirement)
     if not isinstance(engine, str) or engine not in _ENGINES:
         raise ParameterError("engine", engine, f"must be one of: {', '.join(_ENGINES)}")
 

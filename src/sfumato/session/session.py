@@ -43,8 +43,8 @@ class Session(AccountView):
             say so.
         ledger: Where spending is kept: a path or ``sqlite:///path``, or ``postgresql://…`` for several hosts; None
             forgets it with the process.
-        engine: Of tables in files and frames: ``"duckdb"``, ``"polars"``, or ``"reference"``, the slow one in plain
-            Python. A table whose source is an address, such as ``postgresql://…``, stays where it is.
+        engine: Of tables in files and frames: ``"duckdb"``, or ``"reference"``, the slow one in plain Python.
+            A table whose source is an address, such as ``postgresql://…``, stays where it is.
         engine_options: What the engine takes by name, such as ``{"memory_limit": "4GB"}``; and what others take, by
             their names: ``{"postgres": {"statement_timeout": 60}}``.
 

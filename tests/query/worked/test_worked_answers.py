@@ -15,7 +15,7 @@ from tests.query.worked.oracles import (
 )
 from tests.query.worked.schema import database
 
-ENGINES = ("reference", "duckdb", "polars")
+ENGINES = ("reference", "duckdb")
 TIGHT = {"shop": "tight messy shop", "messy shop": "tight messy shop", "restaurant": "tight restaurant"}
 """Where limits bind; the census has none, as each row is a person."""
 

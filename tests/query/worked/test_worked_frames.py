@@ -4,7 +4,7 @@ import pytest
 from tests.query.worked.answers_frames import FRAMES
 from tests.query.worked.oracles import SURE, fresh_view, plain_rows, rows_of
 
-ENGINES = ("reference", "duckdb", "polars")
+ENGINES = ("reference", "duckdb")
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -108,7 +108,7 @@ def sql(
     most_pairs: Annotated[
         int, typer.Option(metavar="N", min=1, help="So many pairs of neighbours, the most telling ones first.")
     ] = 6,
-    engine: Annotated[str, typer.Option(metavar="NAME", help="duckdb, polars or reference.")] = "duckdb",
+    engine: Annotated[str, typer.Option(metavar="NAME", help="duckdb or reference.")] = "duckdb",
     samples: Samples = 10_000,
     significance: Significance = 1e-6,
     html: Html = None,

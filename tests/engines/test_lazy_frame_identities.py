@@ -6,10 +6,10 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from sfumato.engines import lazy_frame_identities as identities
 from sfumato.engines.frame_identities import frame_identity
-from sfumato.engines.frames import identities
-from sfumato.engines.frames.identities import query_identities
 from sfumato.engines.identities import file_identity
+from sfumato.engines.lazy_frame_identities import query_identities
 from sfumato.errors import ParameterError
 
 FRAME = pl.DataFrame({"v": [1, 2, 3], "w": ["a", "b", "c"]})
