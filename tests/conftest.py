@@ -58,5 +58,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_sessionfinish() -> None:
-    """What the tests started ends with them."""
+    """What the tests started ends with them, and what is left is garbage again."""
     AT_END.close()
+    gc.unfreeze()
