@@ -76,7 +76,7 @@ def test_39_the_same_frame_has_no_budget_of_its_own_in_any_shape(tmp_path, shape
         assert first.spent == second.spent == sf.PureDP("0.6")
 
 
-def test_39_a_view_of_a_file_in_another_engine_has_no_budget_of_its_own(tmp_path, file):
+def test_39_a_lazy_frame_over_a_file_has_no_budget_of_its_own(tmp_path, file):
     where = {"ledger": tmp_path / "ledger.db"}
     with census(file, **where) as first, census(lazy(file), dataset="view", **where) as second:
         asked(second, epsilon="0.6")
