@@ -1,6 +1,7 @@
 """What all tests share: random examples without a deadline, because a loaded machine is no failure.
 
-What decides whether a change may land tries the same examples each time; `make soak` looks for new ones.
+What decides whether a change may land tries the same examples each time, whatever is collected beside them; `make soak`
+looks for new ones.
 """
 
 import gc
@@ -9,11 +10,18 @@ from collections.abc import Generator
 import pytest
 from hypothesis import Phase, settings
 from tests.ending import AT_END
+from tests.examples_drawn import draw_the_same_whatever_is_imported
 
 settings.register_profile("same", deadline=None, derandomize=True)
 settings.register_profile("new", deadline=None)
 settings.register_profile("mutants", settings.get_profile("same"), phases=(Phase.explicit, Phase.generate))
 settings.load_profile("same")
+
+
+def pytest_sessionstart() -> None:
+    """The profile is chosen by now."""
+    if settings().derandomize:
+        draw_the_same_whatever_is_imported()
 
 
 @pytest.hookimpl(wrapper=True)
