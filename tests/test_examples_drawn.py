@@ -9,6 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.internal.conjecture.providers import CONSTANTS_CACHE, HypothesisProvider
 from hypothesis.internal.constants_ast import Constants
 from tests.examples_drawn import POOL, draw_the_same_whatever_is_imported
+from tests.expressions_of import expressions
+
+from sfumato.query.kinds import Kind
 
 LITERALS = [1_234_577, 987.125, "a literal"]
 
@@ -69,6 +72,24 @@ def test_literals_of_local_modules_would_be_drawn_otherwise(monkeypatch):
     CONSTANTS_CACHE.cache.clear()
     assert not any(is_drawn(literal, before) for literal in LITERALS)
     assert all(is_drawn(literal, after) for literal in LITERALS)
+
+
+def test_the_same_expressions_are_drawn_wherever_in_memory_their_makers_lie():
+    def drawn_expressions():
+        found = []
+
+        @settings(settings.get_profile("same"), max_examples=40)
+        @given(expressions(Kind.FLOAT, depth=2))
+        def draws(expression):
+            found.append(repr(expression))
+
+        draws()
+        return found
+
+    before = drawn_expressions()
+    in_the_way = [lambda: None for _ in range(1_001)][::2]  # every second place is free again
+    assert drawn_expressions() == before
+    assert len(in_the_way) == 501
 
 
 def test_a_hypothesis_that_looks_elsewhere_is_noticed(monkeypatch):
