@@ -1,15 +1,18 @@
 """What all tests share: random examples without a deadline, because a loaded machine is no failure.
 
-What decides whether a change may land tries the same examples each time; `make soak` looks for new ones.
+What decides whether a change may land tries the same examples each time, whatever is collected beside them; `make soak`
+looks for new ones.
 """
 
 import gc
 from collections.abc import Generator
+from itertools import filterfalse
 from pathlib import Path
 
 import pytest
 from hypothesis import Phase, settings
 from tests.ending import AT_END
+from tests.examples_drawn import draw_the_same_whatever_is_imported
 from tests.sizes import FULL_SIZE
 from tests.timing import Stopwatch, function_of, part_of_slow, slow_functions
 
@@ -18,6 +21,12 @@ settings.register_profile("whole", settings.get_profile("same"), max_examples=40
 settings.register_profile("new", deadline=None, max_examples=200)
 settings.register_profile("mutants", settings.get_profile("whole"), phases=(Phase.explicit, Phase.generate))
 settings.load_profile("whole" if FULL_SIZE else "same")
+
+
+def pytest_sessionstart() -> None:
+    """The profile is chosen by now."""
+    if settings().derandomize:
+        draw_the_same_whatever_is_imported()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -50,10 +59,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker("slow")
         if isinstance(item, pytest.Function) and hasattr(item.module, "FULL_SIZE"):
             item.add_marker("sized")
-    if config.getoption("--part"):
-        kept = part_of_slow(item.nodeid for item in items)
-        config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in kept])
-        items[:] = [item for item in items if item.nodeid in kept]
+    if config.getoption("--part"):  # the seeded bugs that are tried are a part already
+        part = part_of_slow(item.nodeid for item in items)
+        left = [item for item in items if item.nodeid not in part and not item.get_closest_marker("mutation")]
+        config.hook.pytest_deselected(items=left)
+        items[:] = [*filterfalse(set(left).__contains__, items)]
     items.sort(key=lambda item: "spark" not in item.path.name)
 
 

@@ -35,7 +35,10 @@ def _shown(value: object) -> str:
     terms = (getattr(value, "numerator", 0), getattr(value, "denominator", 0))
     if any(isinstance(term, int) and term.bit_length() > _MOST_BITS for term in terms):
         return "a number of thousands of digits"
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # such a number is inside
+        return f"a {type(value).__name__} with a number of thousands of digits"
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
 
 

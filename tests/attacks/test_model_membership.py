@@ -66,6 +66,32 @@ def test_of_a_model_of_four_numbers_it_tells_nothing():
     assert abs(found.roc.area - 0.5) < 0.07, "type-I error 1e-6: the standard deviation is 0.013"
 
 
+@pytest.mark.parametrize("online", [True, False])
+def test_a_row_is_compared_with_models_that_saw_it_and_with_others_that_did_not(online, monkeypatch):
+    trained_on = []
+
+    def train(rows):
+        trained_on.append(set(rows))
+        return lambda asked: np.array([0.9 if row in trained_on[-1] else 0.2 for row in asked])
+
+    def scores(observed, *, without, included):
+        told.append((without, included))
+        return lira_scores(observed, without=without, included=included)
+
+    told = []
+    monkeypatch.setattr("sfumato.attacks.model_membership.lira_scores", scores)
+    likelihood_ratio_attack(train, **groups(size=20), population=rows(80), shadows=40, online=online)
+    ((without, included),) = told
+    high, low = logits(np.array([0.9, 0.2]))
+    assert set(without[~np.isnan(without)]) == {low}
+    if online:
+        assert set(included[~np.isnan(included)]) == {high}
+        assert (np.isnan(without) != np.isnan(included)).all()
+    else:
+        assert included is None
+        assert not np.isnan(without).any()
+
+
 @pytest.mark.statistical
 @pytest.mark.parametrize("online", [True, False])
 def test_likelihood_ratios_tell_what_was_learned_by_heart_at_few_false_alarms(online):

@@ -9,7 +9,11 @@ from sfumato.privacy.codec import encode_event
 from sfumato.privacy.events import GaussianEvent, LaplaceEvent, PureEvent, SelfComposedEvent
 
 EVENT = {"type": "GaussianEvent", "noise_multiplier": 10}
-NESTED = '{"type":"GroupEvent","size":1,"event":' * 400 + json.dumps(EVENT) + "}" * 400
+
+
+def nested(depth):
+    """An event inside so many others."""
+    return '{"type":"GroupEvent","size":1,"event":' * depth + json.dumps(EVENT) + "}" * depth
 
 
 @pytest.fixture
@@ -93,7 +97,8 @@ def test_an_exact_answer_costs_infinity(written):
         ([{"event": {"type": "PureEvent", "epsilon": -1}}], "entry 1"),
         ([{"version": 99, "event": EVENT}], "version"),
         ([{"event": EVENT, "counts": 100}], "may only have count"),
-        (NESTED, "entry 1"),
+        (nested(101), "entry 1, event = 'an event': is nested too deeply: at most 100"),
+        (nested(400), "nested more than 250 deep"),
         ('{"event": {"type": "PureEvent", "epsilon": 1}, "count": 100, "count": 1}', "each name once"),
     ],
 )

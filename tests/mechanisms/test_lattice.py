@@ -9,7 +9,7 @@ from math import inf, isqrt, nan
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sfumato.errors import ParameterError
@@ -102,7 +102,15 @@ def test_no_move_exceeds_the_claimed_l1_sensitivity(moves, resolution):
     assert moved <= lattice_l1_sensitivity(l1, resolution=resolution, l0_sensitivity=len(moves))
 
 
+CROSSED = (Fraction(7, 16), Fraction(1, 2))
+"""A sixteenth of a step, across a border."""
+
+
 @given(MOVES, RESOLUTIONS)
+@example([CROSSED] * 4, Fraction(1))
+@example([CROSSED, CROSSED], Fraction(1))
+@example([CROSSED, (Fraction(0), Fraction(0))], Fraction(1))
+@example([(Fraction(0), Fraction(1)), CROSSED], Fraction(1, 8))
 def test_no_move_exceeds_the_claimed_l2_sensitivity(moves, resolution):
     square = sum(((a - b) ** 2 for a, b in moves), start=Fraction(0))
     l2 = Fraction(isqrt(int(square * 2**80)) + (square > 0), 2**40)
@@ -115,6 +123,15 @@ def test_the_l1_sensitivity_is_reached():
     pairs = [(Fraction(2, 5), Fraction(9, 10)), (Fraction(2, 5), Fraction(9, 10))]  # half a step each, across a border
     assert sum(to_lattice(b, Fraction(1)) - to_lattice(a, Fraction(1)) for a, b in pairs) == 2
     assert lattice_l1_sensitivity(Fraction(1), resolution=Fraction(1), l0_sensitivity=2) == 2
+
+
+@pytest.mark.parametrize("moved", [1, 2, 3, 4, 9])
+def test_the_l2_sensitivity_is_reached_but_for_as_little_as_one_likes(moved):
+    width = Fraction(1, 2**40)  # each coordinate crosses a border by this much, and so moves a whole step
+    crossed = [to_lattice(value, Fraction(1)) for value in (Fraction(1, 2) - width, Fraction(1, 2))]
+    claimed = lattice_l2_sensitivity(moved * width, resolution=Fraction(1), l0_sensitivity=moved)
+    assert crossed == [0, 1]
+    assert moved <= claimed**2 <= moved + Fraction(1, 2**30)
 
 
 def test_rounding_to_even_would_break_the_claim():

@@ -62,6 +62,7 @@ PLANS = (
             ),
         ),
         tests=_aggregate("MEDIAN(x)"),
+        at_full_size=True,
     ),
     Mutant(
         name="audited: a statistic that needs several numbers pays for one",

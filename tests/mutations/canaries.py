@@ -115,7 +115,9 @@ MUTANTS = (
     Mutant(
         name="shadow models see what they are to be without",
         edits=(("attacks/model_membership.py", "without = np.where(seen, np.nan, found)", "without = found"),),
-        tests=("tests/attacks/test_model_membership.py",),
+        tests=(
+            "tests/attacks/test_model_membership.py::test_a_row_is_compared_with_models_that_saw_it_and_with_others_that_did_not",
+        ),
     ),
     Mutant(
         name="an attack on time is tested on what it learned from",

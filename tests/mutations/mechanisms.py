@@ -229,4 +229,15 @@ MUTANTS = (
             "tests/mechanisms/test_lattice.py::test_neighbouring_floats_beyond_2_to_the_53_stay_neighbours_on_the_lattice",
         ),
     ),
+    Mutant(
+        name="half of the rounding of a vector paid for in L2",
+        edits=(
+            (
+                "mechanisms/lattice.py",
+                "steps + sqrt_up(Fraction(l0_sensitivity))",
+                "steps + sqrt_up(Fraction(l0_sensitivity)) / 2",
+            ),
+        ),
+        tests=("tests/mechanisms/test_lattice.py::test_the_l2_sensitivity_is_reached_but_for_as_little_as_one_likes",),
+    ),
 )

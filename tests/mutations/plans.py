@@ -245,4 +245,11 @@ MUTANTS = (
         edits=(("query/bounding.py", "not is_public(join.right) or matches(join) > 1", "not is_public(join.right)"),),
         tests=("tests/query/test_bounding.py",),
     ),
+    Mutant(
+        name="groups by more columns are taken to be one row of each group by fewer",
+        edits=(("query/bounding.py", "return 1 if columns.issuperset(keys) else None", "return 1"),),
+        tests=(
+            "tests/query/test_textbook_sensitivities.py::test_a_group_has_no_more_rows_of_a_unit_than_share_its_keys",
+        ),
+    ),
 )

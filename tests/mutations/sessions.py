@@ -212,7 +212,7 @@ MUTANTS = (
     Mutant(
         name="a partition charges its cheapest parts",
         edits=(("accounting/conversions.py", "from heapq import nlargest", "from heapq import nsmallest as nlargest"),),
-        tests=("tests/session/test_partition.py",),
+        tests=("tests/accounting/test_conversions.py::test_in_parallel_the_largest_parts_count",),
     ),
     Mutant(
         name="what was left when an answer was given is said to be left now",

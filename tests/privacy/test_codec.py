@@ -10,6 +10,7 @@ from tests.privacy.event_strategies import EVENTS
 from sfumato.errors import ParameterError
 from sfumato.privacy.codec import VERSION, decode_event, decode_guarantee, encode_event, encode_guarantee
 from sfumato.privacy.events import (
+    MAX_NESTING,
     ApproxEvent,
     ComposedEvent,
     DiscreteGaussianEvent,
@@ -33,6 +34,7 @@ from sfumato.privacy.events import (
     TruncatedPoissonSampledEvent,
     ZCDPEvent,
 )
+from sfumato.privacy.formats import MAX_DIGITS
 from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, PureDP
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "events.json"
@@ -86,6 +88,28 @@ def test_a_document_nested_too_deeply_is_refused():
         event = {"type": "GroupEvent", "event": event, "size": 1}
     with pytest.raises(ParameterError, match="nested too deeply"):
         decode_event({"version": VERSION, "event": event})
+
+
+def test_a_document_of_lists_nested_too_deeply_is_refused():
+    events = []
+    for _ in range(5000):
+        events = [events]
+    with pytest.raises(ParameterError, match="nested too deeply"):
+        decode_event({"version": VERSION, "event": {"type": "ComposedEvent", "events": events}})
+
+
+def test_as_deep_an_event_as_there_may_be_is_read_again():
+    event = PureEvent(1)
+    for _ in range(MAX_NESTING // 2):
+        event = ComposedEvent((GroupEvent(event, 2),))
+    assert decode_event(encode_event(event)) == event
+
+
+@pytest.mark.parametrize("digits", [MAX_DIGITS, MAX_DIGITS + 1])
+def test_a_rational_has_at_most_so_many_digits(digits):
+    document = {"type": "PureEvent", "epsilon": "1/1" + "0" * (digits - 1)}
+    with pytest.raises(ParameterError, match="rational" if digits > MAX_DIGITS else "epsilon"):
+        decode_event({"version": VERSION, "event": document})
 
 
 def test_the_golden_file_has_every_kind_of_event():

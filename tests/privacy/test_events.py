@@ -8,6 +8,7 @@ from tests.privacy.event_strategies import EVENTS
 
 from sfumato.errors import ParameterError
 from sfumato.privacy.events import (
+    MAX_NESTING,
     ComposedEvent,
     FullyAdaptiveEvent,
     GroupEvent,
@@ -32,6 +33,36 @@ def test_events_are_values(event):
 
 def test_a_share_of_the_units_is_their_sampling_probability():
     assert SampledWithoutReplacementEvent(10, 400, PureEvent(1)).sampling_probability == Fraction(1, 40)
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda event: ComposedEvent((event, event)),
+        lambda event: PartitionEvent((PureEvent(1), event)),
+        lambda event: GroupEvent(event, 1),
+        lambda event: SelfComposedEvent(event, 2),
+        lambda event: PoissonSampledEvent("0.5", event),
+        lambda event: TruncatedPoissonSampledEvent("0.5", 10, 5, event),
+        lambda event: SampledWithoutReplacementEvent(5, 10, event),
+        lambda event: RepeatAndSelectEvent(event, 2),
+    ],
+)
+def test_events_are_nested_as_deeply_as_is_stated_and_no_deeper(wrap):
+    event = PureEvent(1)
+    for _ in range(MAX_NESTING):
+        event = wrap(event)
+    with pytest.raises(ParameterError, match=f"nested too deeply: at most {MAX_NESTING}"):
+        wrap(event)
+
+
+def test_as_deep_an_event_as_there_may_be_is_a_value_like_others():
+    first, second = PureEvent(1), PureEvent(1)
+    for _ in range(MAX_NESTING):
+        first, second = GroupEvent(first, 1), GroupEvent(second, 1)
+    assert hash(first) == hash(second)
+    assert first == second
+    assert repr(first).count("GroupEvent") == MAX_NESTING
 
 
 def test_lists_of_events_become_tuples():

@@ -153,6 +153,15 @@ def test_a_missing_file_and_one_that_is_no_text_are_refused(tmp_path):
         load_policy(tmp_path / "binary.toml")
 
 
+@pytest.mark.parametrize(
+    ("value", "words"), [("[" * 100_000, "nested more than"), ("1" * 100_000, "more than 4,300 digits")]
+)
+def test_a_policy_beyond_the_stated_limits_is_refused_at_its_file(value, words, tmp_path):
+    (tmp_path / "large.toml").write_text(f'version = "1"\nunit = {value}\n', "utf-8")
+    with pytest.raises(PolicyError, match=rf"large\.toml.*{words}"):
+        load_policy(tmp_path / "large.toml")
+
+
 WARDS = """
 [tables.wards]
 source = "wards.csv"

@@ -173,6 +173,34 @@ def test_a_unit_that_nothing_bounds_is_refused_with_what_to_declare():
         claimed(asked(COUNT, by_group, PRIVATE_K))
 
 
+@pytest.mark.parametrize(
+    ("keys", "rows_per_group", "l1"),
+    [
+        (("k",), 1, 18),  # one row of the unit in the one group, of up to 2 · 9
+        (("k", "v"), 2, 36),  # two rows in that group, with different v
+        (("v",), 2, 36),  # k is made of what may be alike on both rows
+    ],
+)
+def test_a_group_has_no_more_rows_of_a_unit_than_share_its_keys(keys, rows_per_group, l1):
+    visits = owned(max_rows_per_unit=2, max_groups_per_unit=1)
+    grouped = by(visits, *keys)
+    named = Select(grouped, (("k", ColumnRef(keys[0])), ("n", ColumnRef("n"))))
+    statement = replace(asked(total(-18, 2, nullable=False), named, BY_K), limits=visits.table.limits)
+    if keys == ("v",):
+        statement = replace(statement, rows=Select(grouped, (("k", Literal("x")), ("n", ColumnRef("n")))))
+    reach = reach_of(statement)
+    assert (reach.rows, reach.rows_per_group, reach.groups) == (rows_per_group, rows_per_group, 1)
+    assert claimed(statement)[0] == l1
+
+
+def test_what_a_policy_declares_of_rows_alike_bounds_those_of_a_group():
+    visits = owned(max_rows_per_unit=6, max_groups_per_unit=2)
+    declared = Source(replace(visits.table, matches={("k",): 2}))
+    assert reach_of(asked(COUNT, visits, BY_K)) == Reach(rows=6, rows_per_group=6, groups=2)
+    assert reach_of(asked(COUNT, declared, BY_K)) == Reach(rows=4, rows_per_group=2, groups=2)
+    assert reach_of(asked(COUNT, declared)) == Reach(rows=6, rows_per_group=6, groups=1)
+
+
 def test_only_unfiltered_rows_that_are_units_are_known_to_be_there():
     part = Part(child=ROWS, by="k", values=KEYS, value="x", max_parts_per_unit=1, salt="00")
     renamed = Select(ROWS, (("w", V),))

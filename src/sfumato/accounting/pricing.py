@@ -16,7 +16,7 @@ from sfumato.accounting.conversions import NOTHING_RELEASED, added, group, paral
 from sfumato.accounting.finite import smallest_epsilon
 from sfumato.accounting.gaussian import discrete_gaussian_epsilon_up, gaussian_epsilon_up
 from sfumato.accounting.tally import Tally, flattened, grouped, replacement_group, response_epsilon_up
-from sfumato.errors import ParameterError, UnsupportedEventError
+from sfumato.errors import UnsupportedEventError
 from sfumato.numeric.rounding import exp_up
 from sfumato.privacy.events import (
     ApproxEvent,
@@ -100,12 +100,8 @@ def price_all(tally: Tally, terms: Terms) -> Cost:
 
     Raises:
         UnsupportedEventError: An event, or one nested in it, has no price here.
-        ParameterError: An event is nested too deeply.
     """
-    try:
-        return total(times(price(event, terms), count) for event, count in tally.counts)
-    except RecursionError:
-        raise ParameterError("event", "an event", "is nested too deeply to be read") from None
+    return total(times(price(event, terms), count) for event, count in tally.counts)
 
 
 def total(costs: Iterable[Cost]) -> Cost:

@@ -80,10 +80,7 @@ class TalliedAccountant(ABC):
         return self._delta(allowed) if self.tally.counts else Fraction(0)
 
     def _flattened(self, event: Event) -> Tally:
-        try:
-            return flattened(event, self.neighboring_relation)
-        except RecursionError:
-            raise ParameterError("event", type(event).__name__, "is nested too deeply to be read") from None
+        return flattened(event, self.neighboring_relation)
 
     @abstractmethod
     def _supports(self, event: Event) -> bool:

@@ -21,6 +21,7 @@ from typing import Any, Final, Self, TextIO
 from sfumato.audit.documents import encoded, encoded_outputs
 from sfumato.audit.roles import Mechanism
 from sfumato.errors import ParameterError
+from sfumato.privacy.formats import parse_json
 
 _CHUNK: Final = 1 << 16
 _LONGEST_REPLY: Final = 1 << 30  # bytes; a program that never ends its line must not fill the memory
@@ -242,8 +243,8 @@ def _request(database: Any, count: int) -> bytes:
 def _outputs(line: bytes, count: int) -> list[Any]:
     """The outputs in an answer."""
     try:
-        answer = json.loads(line)
-    except (ValueError, RecursionError) as error:  # no JSON, no UTF-8, an integer of too many digits
+        answer = parse_json(line)
+    except ValueError as error:  # no JSON, or no UTF-8
         raise _MisbehavedError(f"said {_quoted(line)}, which is no JSON ({error}); {_WANTED}") from None
     match answer:
         case {"error": text}:
@@ -287,7 +288,7 @@ def serve(mechanism: Mechanism, *, stdin: Iterable[str] | None = None, stdout: T
 
 def _answer(mechanism: Mechanism, line: str) -> str:
     try:
-        match json.loads(line):
+        match parse_json(line):
             case {"database": database, "runs": int(runs)} if runs >= 0 and not isinstance(runs, bool):
                 return json.dumps(encoded_outputs(mechanism(database, runs)))
             case _:

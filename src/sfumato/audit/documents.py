@@ -1,6 +1,5 @@
 """What audits read and write as JSON: outputs of runs, pairs of databases, reports."""
 
-import json
 from collections.abc import Mapping, Sized
 from collections.abc import Set as AbstractSet
 from dataclasses import fields
@@ -18,6 +17,7 @@ from sfumato.audit.labels import label, plain
 from sfumato.audit.reading import as_float
 from sfumato.audit.roles import NeighborPair
 from sfumato.errors import ParameterError
+from sfumato.privacy.formats import parse_json
 from sfumato.privacy.guarantees import ApproxDP
 
 Json: TypeAlias = Any
@@ -97,12 +97,12 @@ def read_json(path: str | Path, *, name: str) -> Json:
         ParameterError: It cannot be read, is no JSON, or an object in it has a name twice.
     """
     try:
-        return json.loads(Path(path).read_text("utf-8"), object_pairs_hook=_named_once)
+        return parse_json(Path(path).read_text("utf-8"), object_pairs_hook=_named_once)
     except OSError as error:
         raise ParameterError(name, str(path), f"cannot be read: {error.strerror}") from None
     except _TwiceNamedError as error:
         raise ParameterError(name, str(path), f"has {error.args[0]!r} twice in one object; one must go") from None
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise ParameterError(name, str(path), f"must be JSON: {error}") from None
 
 

@@ -16,6 +16,7 @@ from sfumato.numeric.rationals import positive_integer
 from sfumato.numeric.rounding import float_up
 from sfumato.privacy.codec import VERSION, Json, decode_event
 from sfumato.privacy.events import Event, SelfComposedEvent
+from sfumato.privacy.formats import parse_json
 from sfumato.privacy.neighbors import as_relation
 
 _FIELDS: Final = frozenset({"version", "event", "count"})
@@ -53,13 +54,13 @@ def _releases(file: str) -> Iterator[tuple[Event, int]]:
 
 def _read(file: str) -> Json:
     try:
-        content: Json = json.loads(Path(file).read_text("utf-8"), parse_float=Decimal, object_pairs_hook=_named_once)
+        content: Json = parse_json(Path(file).read_text("utf-8"), parse_float=Decimal, object_pairs_hook=_named_once)
     except OSError as error:
         raise ParameterError("FILE", file, f"cannot be read: {error.strerror}") from None
     except ParameterError:
         raise
-    except (ValueError, RecursionError):
-        raise ParameterError("FILE", file, "must be JSON: a list of events with their counts") from None
+    except ValueError as error:
+        raise ParameterError("FILE", file, f"must be JSON, a list of events with their counts: {error}") from None
     return content
 
 

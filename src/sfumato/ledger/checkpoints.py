@@ -16,6 +16,7 @@ from sfumato.ledger.key import LedgerKey
 from sfumato.ledger.locks import locked
 from sfumato.ledger.whole_files import draft_of
 from sfumato.privacy.codec import Json
+from sfumato.privacy.formats import parse_json
 
 VERSION: Final = 1
 
@@ -192,8 +193,8 @@ def decode_checkpoint(text: str) -> Checkpoint:
         ParameterError: The text is no checkpoint of a version that this package knows.
     """
     try:
-        document = json.loads(text)
-    except (ValueError, RecursionError):
+        document = parse_json(text)
+    except ValueError:
         document = None
     match document:
         case {"version": int(version), "checkpoint": {

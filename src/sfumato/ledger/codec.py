@@ -23,6 +23,7 @@ from sfumato.privacy.codec import (
     encode_guarantee,
     rational,
 )
+from sfumato.privacy.formats import parse_json
 from sfumato.privacy.guarantees import NoGuarantee
 from sfumato.privacy.neighbors import NeighboringRelation
 
@@ -64,11 +65,11 @@ def decode_entry(text: str) -> Entry:
         LedgerError: A newer version of this package wrote it.
     """
     try:
-        document = json.loads(text)
+        document = parse_json(text)
         version = document.get("version") if isinstance(document, dict) else None
         if type(version) is int and 1 <= version <= VERSION:
             return _entry(document.get("entry"), version)
-    except (TypeError, ValueError, ZeroDivisionError, RecursionError) as error:
+    except (TypeError, ValueError, ZeroDivisionError) as error:
         raise ParameterError("entry", "a text", _REQUIREMENT) from error
     if type(version) is int and version > VERSION:
         raise LedgerError(f"entry of version {version}", "was written by a newer sfumato; use that one, or a newer one")

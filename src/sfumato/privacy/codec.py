@@ -11,13 +11,14 @@ from typing import Final, TypeAlias, get_args
 
 from sfumato.errors import ParameterError
 from sfumato.privacy.budgets import ZCDP, Budget, RenyiDP
-from sfumato.privacy.events import Event
+from sfumato.privacy.events import MAX_NESTING, Event
+from sfumato.privacy.formats import MAX_DIGITS
 from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, Guarantee, NoGuarantee, PureDP
 
 VERSION: Final = 1
 Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
 
-_RATIONAL: Final = re.compile(r"-?[0-9]+(/0*[1-9][0-9]*)?")
+_RATIONAL: Final = re.compile(rf"-?[0-9]{{1,{MAX_DIGITS}}}(/(?=0*[1-9])[0-9]{{1,{MAX_DIGITS}}})?")
 _EVENTS: Final[dict[str, Callable[..., Event]]] = {cls.__name__: cls for cls in get_args(Event)}
 
 
@@ -42,10 +43,7 @@ def decode_event(document: Json) -> Event:
         raise ParameterError("event", "a document of another version", f"must have version {VERSION}")
     if unknown := set(document) - {"version", "event"}:
         raise ParameterError("event", f"a document with {min(unknown)!r}", "must have a version and an event only")
-    try:
-        return _decode(document.get("event"))
-    except RecursionError:
-        raise ParameterError("event", "a document", "is nested too deeply to be read") from None
+    return _decode(document.get("event"), 0)
 
 
 def encode_guarantee(guarantee: Guarantee) -> dict[str, Json]:
@@ -104,7 +102,9 @@ def decode_budget(document: Json) -> Budget:
 
 
 def rational(text: Json) -> Fraction:
-    """What `str` of a fraction wrote, however long; no exponents, which a short text could make huge.
+    """What `str` of a fraction wrote, with at most `MAX_DIGITS` digits on each side of the slash.
+
+    There are no exponents, which a short text could make huge.
 
     Raises:
         ParameterError: It is none.
@@ -132,23 +132,27 @@ def _field(value: object) -> Json:
             raise ParameterError("event", type(value).__name__, "must hold rationals, whole numbers and events only")
 
 
-def _decode(document: Json) -> Event:
+def _decode(document: Json, depth: int) -> Event:
     name = document.get("type") if isinstance(document, dict) else None
     if not isinstance(document, dict) or not isinstance(name, str) or name not in _EVENTS:
         raise ParameterError("event", "a document", "must be an event written by this package")
     try:
-        return _EVENTS[name](**{field: _value(value) for field, value in document.items() if field != "type"})
+        return _EVENTS[name](**{f: _value(value, depth + 1) for f, value in document.items() if f != "type"})
+    except ParameterError:
+        raise
     except (TypeError, ValueError, ZeroDivisionError):
         raise ParameterError("event", name, "has fields that this event does not have") from None
 
 
-def _value(value: Json) -> object:
+def _value(value: Json, depth: int) -> object:
+    if depth > 2 * MAX_NESTING:  # an event may be in a list, in an event
+        raise ParameterError("event", "a document", f"is nested too deeply: at most {MAX_NESTING} events")
     match value:
         case str():
             return rational(value)
         case dict():
-            return _decode(value)
+            return _decode(value, depth)
         case list():
-            return tuple(_value(item) for item in value)
+            return tuple(_value(item, depth + 1) for item in value)
         case _:
             return value

@@ -9,7 +9,7 @@ for ever. New fields get a default that keeps the old meaning.
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from sfumato.errors import ParameterError
 from sfumato.numeric.rationals import nonnegative, positive, positive_integer, probability
@@ -222,7 +222,34 @@ Event: TypeAlias = (
 )
 
 
+MAX_NESTING: Final = 100
+"""How many events may be nested in one another: accountants, codecs and `repr` go through them by calls in calls."""
+
+
 def _check_events(*nested: object) -> None:
+    """Refuse what is no event, and what would be nested too deeply with one more event around it."""
+    level: dict[int, Event] = {}
     for event in nested:
         if not isinstance(event, Event):
             raise ParameterError("event", event, "must be an event of sfumato.privacy.events")
+        level[id(event)] = event  # one that stands there twice is looked at once
+    for _ in range(MAX_NESTING):
+        level = {id(inner): inner for event in level.values() for inner in _inside(event)}
+        if not level:
+            return
+    requirement = f"is nested too deeply: at most {MAX_NESTING} events may be nested in one another"
+    raise ParameterError("event", "an event", requirement)
+
+
+def _inside(event: Event) -> "tuple[Event, ...]":
+    match event:
+        case ComposedEvent(events) | PartitionEvent(events):
+            return events
+        case (
+            PoissonSampledEvent(event=inner) | TruncatedPoissonSampledEvent(event=inner)
+            | SampledWithoutReplacementEvent(event=inner) | RepeatAndSelectEvent(event=inner)
+            | SelfComposedEvent(event=inner) | GroupEvent(event=inner)
+        ):  # fmt: skip
+            return (inner,)
+        case _:
+            return ()

@@ -1,6 +1,5 @@
 """Policy files: TOML, validated, with the path of what is wrong in every error."""
 
-import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from sfumato.errors import ParameterError, PolicyError
+from sfumato.privacy.formats import parse_toml
 from sfumato.privacy.neighbors import NeighboringRelation
 from sfumato.query.policy import Place, Policy, SourceFacts, is_address
 from sfumato.query.policy_columns import origin_of
@@ -43,11 +43,10 @@ def load_policy(path: str | Path) -> Policy:
 
 def _document(file: Path) -> PolicyDocument:
     try:
-        with file.open("rb") as opened:
-            content = tomllib.load(opened)
+        content = parse_toml(file.read_text("utf-8"))
     except OSError:
         raise ParameterError("policy", str(file), "must be an existing TOML file") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:
         raise PolicyError(file.name, f"the file is not TOML: {error}") from None
     try:
         return PolicyDocument.model_validate(content)

@@ -11,7 +11,7 @@ from fractions import Fraction
 from sfumato.errors import UnboundedSensitivityError
 from sfumato.numeric.rationals import sqrt_up
 from sfumato.privacy.neighbors import NeighboringRelation
-from sfumato.query.bounding import is_public, least, matches
+from sfumato.query.bounding import is_public, least, matches, matches_of
 from sfumato.query.measures import CellCount, Measure, RowCount, UnitCount
 from sfumato.query.relations import (
     Bound,
@@ -96,7 +96,8 @@ def reach_of(statement: Statement) -> Reach:
             always_one=rows > 0 and _always_one(statement),  # public rows do not change at all
         )  # fmt: skip
     groups = least(statement.group_count, limits.max_groups_per_unit, limits.max_rows_per_unit)
-    per_group = least(limits.max_rows_per_group_per_unit, limits.max_rows_per_unit)
+    alike = matches_of(statement.rows, frozenset(key.name for key in statement.keys))  # of one unit, in one group
+    per_group = least(limits.max_rows_per_group_per_unit, limits.max_rows_per_unit, alike)
     total = least(limits.max_rows_per_unit, None if per_group is None or groups is None else per_group * groups)
     if groups is None or per_group is None or total is None:
         names = ", ".join(table.name for table in tables_of(statement.rows))

@@ -153,7 +153,7 @@ def _bounds(bounds: StatedBounds) -> Bounds:
             return None
         case str("auto"):  # an array of NumPy compares each of its elements
             return AUTO
-        case (lower, upper):
+        case (lower, upper) if isinstance(bounds, tuple | list):  # NumPy 2.5 makes an array a sequence
             return exact(lower, "bounds"), exact(upper, "bounds")
         case _:
             raise ParameterError("bounds", bounds, 'must be a pair such as (0, 100), or "auto"')

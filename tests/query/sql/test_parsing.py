@@ -2,7 +2,7 @@ import pytest
 from sqlglot import exp
 
 from sfumato.errors import NotPrivateError, ParameterError
-from sfumato.query.sql.parsing import MAX_LENGTH, conjuncts, parsed, require_only, shown, unnested
+from sfumato.query.sql.parsing import MAX_LENGTH, MAX_OPEN, conjuncts, parsed, require_only, shown, unnested
 
 
 def expression(sql):
@@ -102,10 +102,30 @@ def test_nothing_has_no_conditions():
     assert conjuncts(None) == []
 
 
-@pytest.mark.parametrize("deep", ["(" * 200 + "a" + ")" * 200, "- " * 200 + "a", "ABS(" * 200 + "a" + ")" * 200])
-def test_what_is_nested_deeply_is_refused(deep):
-    with pytest.raises((ParameterError, RecursionError)):
-        expression(deep)
+NESTED = {
+    "parentheses": lambda depth: "(" * depth + "a" + ")" * depth,
+    "functions": lambda depth: "ABS(" * depth + "a" + ")" * depth,
+    "brackets": lambda depth: "[" * depth + "1" + "]" * depth,
+    "cases": lambda depth: "CASE WHEN a THEN " * depth + "1" + " ELSE 0 END" * depth,
+    "conditions of cases": lambda depth: "CASE WHEN " * depth + "a" + " THEN 1 END" * depth,
+    "nots": lambda depth: "NOT " * depth + "a",
+    "signs": lambda depth: "- " * (depth + 1) + "a",
+    "queries": lambda depth: "(SELECT " * depth + "1" + ")" * depth,
+}
+
+
+@pytest.mark.parametrize("deep", NESTED.values(), ids=NESTED)
+def test_what_is_nested_more_deeply_than_is_stated_is_refused_and_nothing_else(deep):
+    expression(deep(MAX_OPEN))
+    for depth in (MAX_OPEN + 1, 200, 5_000):
+        with pytest.raises(ParameterError, match=f"nested so deeply: at most {MAX_OPEN}"):
+            expression(deep(depth))
+
+
+def test_what_is_closed_again_is_not_nested():
+    one = "NOT (a) AND CASE WHEN a THEN (b) ELSE NOT b END AND NOT a"
+    assert len(conjuncts(expression(" AND ".join([one] * 60)))) == 180
+    expression("a - (1 - (" * 12 + "b" + "))" * 12)
 
 
 def test_a_long_chain_is_not_deep():

@@ -155,7 +155,8 @@ REFUSED = [
     ("SELECT COUNT(*) FROM people WHERE Sex = '\ud800'", ParameterError, "sql", "Unicode"),
     ("SELECT COUNT(*) FROM people WHERE " + "(" * 10_000 + "smoker" + ")" * 10_000, ParameterError, "sql", "deeply"),
     ("SELECT COUNT(*) FROM people WHERE " + "NOT " * 10_000 + "smoker", ParameterError, "sql", "deeply"),
-    ("SELECT COUNT(*) FROM people WHERE " + "NOT " * 45 + "smoker", ParameterError, "levels", "at most"),
+    ("SELECT COUNT(*) FROM people WHERE " + "NOT " * 45 + "smoker", ParameterError, "sql", "at most 25"),
+    ("SELECT COUNT(*) FROM people WHERE age" + " + age" * 45 + " > 3", ParameterError, "levels", "at most"),
     ("SELECT COUNT(*) FROM people WHERE " + "age + " * 10_000 + "1 > 2", ParameterError, "sql", "deeply"),
     ("S" * (MAX_LENGTH + 1), ParameterError, f"{MAX_LENGTH + 1} characters", str(MAX_LENGTH)),
 ]  # fmt: skip

@@ -1,6 +1,5 @@
 """`sfumato audit mechanism`: a mechanism of this package, by name."""
 
-import json
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -10,6 +9,7 @@ from sfumato.audit.roles import NeighborPair
 from sfumato.audit.worst_cases import declared_laws, named, worst_pairs
 from sfumato.cli.audit.reporting import Wanted, audit_and_tell
 from sfumato.errors import ParameterError
+from sfumato.privacy.formats import parse_json
 
 _TWO = 2
 _BOOLEANS = {"true": True, "false": False}
@@ -76,6 +76,6 @@ def _answer(text: str) -> Any:
 
 def _json(text: str, name: str, *, parse_float: Any) -> Any:
     try:
-        return json.loads(text, parse_float=parse_float)
-    except (ValueError, RecursionError) as error:
+        return parse_json(text, parse_float=parse_float)
+    except ValueError as error:
         raise ParameterError(name, text, f"must be JSON: {error}") from None

@@ -19,6 +19,12 @@ MAX_LENGTH: Final = 200_000
 MAX_NESTING: Final = 100
 """How deep a question may be nested as text; a plan may be nested less, see `sizes`."""
 
+MAX_OPEN: Final = 25
+"""How many parentheses, brackets, CASEs, NOTs and signs may be open at once in the text.
+
+The parser calls itself up to 25 times for each, in a stack that has room for 1,000 calls and in which others stand.
+"""
+
 MAX_NAME: Final = 200
 """How many characters a name may have."""
 
@@ -26,6 +32,13 @@ _SHOWN: Final = 80
 _CHAINS: Final = (exp.And, exp.Or, exp.DPipe)
 # what sqlglot raises on calls of known functions with arguments of a shape that it does not expect
 _SLIPS_OF_THE_PARSER: Final = (SqlglotError, TypeError, ValueError, LookupError, AttributeError)
+_CLOSING: Final = {
+    TokenType.R_PAREN: TokenType.L_PAREN,
+    TokenType.R_BRACKET: TokenType.L_BRACKET,
+    TokenType.R_BRACE: TokenType.L_BRACE,
+    TokenType.END: TokenType.CASE,
+}
+_OPENING: Final = frozenset(_CLOSING.values())
 _QUERIES: Final = frozenset({TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN, TokenType.FROM})
 
 
@@ -52,6 +65,7 @@ def parsed(text: str) -> exp.Query:
         raise _no_query(text)
     if any(token.token_type is TokenType.PARAMETER and token.text == "@" for token in statements[0]):
         raise ParameterError("parameters", "@", "must be written as $1 or :name; the absolute value as ABS(x)")
+    _check_open(statements[0], text)
     try:
         found = QuestionParser(dialect=DIALECT).parse(list(statements[0]), text)
     except ParseError as error:
@@ -143,6 +157,28 @@ def conjuncts(node: exp.Expr | None) -> list[exp.Expr]:
 
 def _no_query(text: str) -> NotPrivateError:
     return NotPrivateError(text.strip()[:_SHOWN], "only a single SELECT is answered", "Ask with SELECT … FROM a table.")
+
+
+def _check_open(tokens: Sequence[Token], text: str) -> None:
+    """Refuse what is nested too deeply for the parser, before it reads it."""
+    opened: list[tuple[TokenType, int]] = []
+    depth = signs = 0
+    before = None
+    for token in tokens:
+        kind = token.token_type
+        if kind is TokenType.NOT or (kind is before is TokenType.DASH):  # a first dash may subtract
+            signs += 1
+        elif kind in _OPENING:
+            opened.append((kind, signs + 1))
+            depth, signs = depth + signs + 1, 0
+        elif kind is not TokenType.DASH:
+            signs = 0
+            if opened and _CLOSING.get(kind) is opened[-1][0]:
+                depth -= opened.pop()[1]
+        before = kind
+        if depth + signs > MAX_OPEN:
+            requirement = f"must not be nested so deeply: at most {MAX_OPEN} parentheses, CASEs and NOTs in one another"
+            raise ParameterError("sql", shortened(text), requirement)
 
 
 def _check_nesting(query: exp.Query, text: str) -> None:
