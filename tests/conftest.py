@@ -6,7 +6,6 @@ looks for new ones.
 
 import gc
 from collections.abc import Generator
-from itertools import filterfalse
 from pathlib import Path
 
 import pytest
@@ -61,9 +60,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker("sized")
     if config.getoption("--part"):  # the seeded bugs that are tried are a part already
         part = part_of_slow(item.nodeid for item in items)
-        left = [item for item in items if item.nodeid not in part and not item.get_closest_marker("mutation")]
-        config.hook.pytest_deselected(items=left)
-        items[:] = [*filterfalse(set(left).__contains__, items)]
+        left = {item for item in items if item.nodeid not in part and not item.get_closest_marker("mutation")}
+        config.hook.pytest_deselected(items=list(left))
+        items[:] = [item for item in items if item not in left]
     items.sort(key=lambda item: "spark" not in item.path.name)
 
 
