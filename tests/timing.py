@@ -1,11 +1,13 @@
 """What tests cost in processor time: `make times` measures it, and of what is slow `make test` runs a part.
 
-A test function is charged with what its process used while it ran with any of its parameters, and what processes that
-ended in that time used, fixtures included. The list is read at each collection, so that nobody marks a test by hand.
+A test function is charged with what its process, and those that it started, used while it ran with any of its
+parameters, fixtures included. The list is read at each collection, so that nobody marks a test by hand.
 """
 
 import json
+import os
 import resource
+import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
@@ -109,6 +111,40 @@ def _print_shares(reporter: pytest.TerminalReporter, files: Counter[str]) -> Non
 
 
 def cpu_seconds() -> float:
-    """What this process has used, and those that it started and waited for; not yet what a server that runs on has."""
+    """What this process and those that it started have used; on Linux also those that still run."""
     used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return sum(one.ru_utime + one.ru_stime for one in used)
+    return sum(one.ru_utime + one.ru_stime for one in used) + sum(map(_used_by, _SERVERS.running()))
+
+
+class _Servers:
+    """Processes that this one started, such as a Spark for all tests; looked for once in a second."""
+
+    def __init__(self) -> None:
+        self._found: list[int] = []
+        self._looked = 0.0
+
+    def running(self) -> list[int]:
+        if time.monotonic() > self._looked + 1:
+            self._found, self._looked = _children(), time.monotonic()
+        return self._found
+
+
+_SERVERS: Final = _Servers()
+
+
+def _children() -> list[int]:
+    processes = [int(path.name) for path in Path("/proc").glob("[0-9]*")]
+    return [process for process in processes if (stat := _stat(process)) and int(stat[1]) == os.getpid()]
+
+
+def _used_by(process: int) -> float:
+    """Of one that runs, with what it waited for."""
+    return sum(map(int, _stat(process)[11:15])) / os.sysconf("SC_CLK_TCK")
+
+
+def _stat(process: int) -> list[str]:
+    """What Linux says of a process, from its state on; nothing of one that has ended."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text("utf-8").rpartition(")")[2].split()
+    except OSError:
+        return []
