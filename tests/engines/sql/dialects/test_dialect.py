@@ -1,13 +1,15 @@
 """What idioms are made of keeps its order of computation."""
 
+from sqlglot import exp
+
 from sfumato.engines.sql.dialects import duckdb, spark
 from sfumato.engines.sql.dialects.dialect import UNIVERSAL
-from sfumato.engines.sql.terms import column, function
+from sfumato.engines.sql.terms import column, operation
 
 
 def test_an_operation_within_another_keeps_its_parentheses():
     a, b, c = map(column, "abc")
-    difference = function("double_difference", a, function("double_sum", b, c))
+    difference = operation(exp.Sub, a, operation(exp.Add, b, c))
     assert duckdb.sql(difference) == '("a" - ("b" + "c"))'
     assert spark.sql(difference) == "(`a` - (`b` + `c`))"
 
