@@ -1,17 +1,15 @@
 """What idioms are made of keeps its order of computation."""
 
-from sqlglot import exp
-
 from sfumato.engines.sql.dialects import duckdb, spark
 from sfumato.engines.sql.dialects.dialect import UNIVERSAL
-from sfumato.engines.sql.terms import column, operation
+from sfumato.engines.sql.terms import column, function
 
 
 def test_an_operation_within_another_keeps_its_parentheses():
     a, b, c = map(column, "abc")
-    difference = operation(exp.Sub, a, operation(exp.Add, b, c))
-    assert duckdb.sql(difference) == '("a" - ("b" + "c"))'
-    assert spark.sql(difference) == "(`a` - (`b` + `c`))"
+    quotient = function("whole_quotient", a, function("whole_quotient", b, c))
+    assert duckdb.sql(quotient) == '("a" // ("b" // "c"))'
+    assert spark.sql(quotient) == "(`a` DIV (`b` DIV `c`))"
 
 
 def test_all_dialects_have_the_idioms_that_are_written():
