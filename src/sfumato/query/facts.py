@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from fractions import Fraction
-from math import nextafter
 from typing import Final
 
 from sfumato.errors import ParameterError
@@ -17,7 +16,8 @@ from sfumato.query.intervals import ANYTHING, Interval, hull, point
 from sfumato.query.kinds import NUMBERS, Kind
 from sfumato.query.schema import MAX_KEY, Column, Key
 
-_LARGEST: Final = Fraction(nextafter(2.0**RANGE, 0.0))
+_BEYOND: Final = Fraction(2**RANGE - 2 ** (RANGE - 54))
+"""From here on the nearest double of a number is beyond the range."""
 
 _ENOUGH_STEPS: Final = 2**20
 """Where nothing else says how fine the lattice of a computed number is to be, its bounds have about so many steps."""
@@ -128,7 +128,7 @@ def literal_facts(value: Value) -> Facts:
             return Facts(kind=Kind.TEXT, values=(value,), nullable=False)
         case Fraction() if value.denominator == 1 and -MAX_KEY - 1 <= value <= MAX_KEY:
             return Facts(kind=Kind.INTEGER, interval=point(value), values=(int(value),), nullable=False)
-        case Fraction() if abs(value) > _LARGEST:
+        case Fraction() if abs(value) >= _BEYOND:
             raise ParameterError("constant", "a number", f"must be less than 2^{RANGE} in size, about 3.27e150")
         case Fraction():
             return Facts(kind=Kind.FLOAT, interval=point(value), resolution=_decimal_step(value), nullable=False)
