@@ -4,11 +4,12 @@ import math
 from datetime import date, datetime
 from fractions import Fraction
 
+from sfumato.engines.doubles import LARGEST
 from sfumato.engines.values import MAX_INT64, MIN_INT64
 from sfumato.query.functions import Function
 
 at = datetime.fromisoformat
-MOST, LEAST, INF = MAX_INT64, MIN_INT64, math.inf
+MOST, LEAST, BIG = MAX_INT64, MIN_INT64, LARGEST
 DAY, TIME = date(2024, 2, 29), at("2024-02-29 23:59:58.999999")
 FIRST, LAST = date(1, 1, 1), date(9999, 12, 31)
 FIRST_TIME, LAST_TIME = at("0001-01-01"), at("9999-12-31 23:59:59.999999")
@@ -16,49 +17,58 @@ FIRST_TIME, LAST_TIME = at("0001-01-01"), at("9999-12-31 23:59:59.999999")
 EDGES = {
     Function.ADD: [
         (1, 2, 3), (MOST, 1, None), (LEAST, -1, None), (MOST, LEAST, -1), (1, 0.5, 1.5), (2**53 + 1, 0.0, 2.0**53),
-        (1e308, 1e308, None), (INF, 1, None), (INF, -INF, None), (0.1, 0.2, 0.30000000000000004),
+        (BIG, BIG, None), (BIG, 1, BIG), (BIG, -BIG, 0.0), (5e-324, 5e-324, 1e-323), (0.1, 0.2, 0.30000000000000004),
     ],
     Function.SUBTRACT: [
-        (1, 2, -1), (LEAST, 1, None), (0, LEAST, None), (-1, LEAST, MOST), (INF, INF, None), (0.0, 0.0, 0.0),
+        (1, 2, -1), (LEAST, 1, None), (0, LEAST, None), (-1, LEAST, MOST), (-BIG, BIG, None), (0.0, 0.0, 0.0),
     ],
     Function.MULTIPLY: [
-        (3, -2, -6), (2**62, 2, None), (-(2**62), 2, LEAST), (LEAST, -1, None), (1e200, 1e200, None),
-        (0, INF, None), (-1.0, 0, 0.0), (5e-324, 0.5, 0.0),
+        (3, -2, -6), (2**62, 2, None), (-(2**62), 2, LEAST), (LEAST, -1, None), (1e100, 1e100, None),
+        (0, BIG, 0.0), (-1.0, 0, 0.0), (5e-324, 0.5, 0.0), (1e-200, 1e100, 0.0), (2.0**-500, 2.0**-500, 2.0**-1000),
+        (2.0**-500 * 1.5, 1, 2.0**-499), (-(2.0**-501), 1, 0.0),
     ],
     Function.DIVIDE: [
         (7, 2, 3), (-7, 2, -3), (7, -2, -3), (-7, -2, 3), (7, 0, None), (0, 0, None), (LEAST, -1, None),
-        (LEAST, 1, LEAST), (7.0, 2, 3.5), (7, 2.0, 3.5), (1.0, 0.0, None), (1.0, 0, None), (1, INF, 0.0),
-        (-1, INF, 0.0), (INF, 2, None), (1e308, 0.1, None), (2**53 + 1, 1.0, 2.0**53),
+        (LEAST, 1, LEAST), (7.0, 2, 3.5), (7, 2.0, 3.5), (1.0, 0.0, None), (1.0, 0, None), (1, BIG, 1 / BIG),
+        (1.0, 1e-200, None), (BIG, 0.5, None), (1e-200, 1e-100, 0.0), (2**53 + 1, 1.0, 2.0**53),
     ],
     Function.MODULO: [(7, 3, 1), (-7, 3, -1), (7, -3, 1), (-7, -3, -1), (7, 0, None), (LEAST, -1, 0), (-6, 3, 0)],
-    Function.NEGATE: [(1, -1), (LEAST, None), (MOST, -MOST), (0.0, 0.0), (INF, None)],
-    Function.ABS: [(-1, 1), (LEAST, None), (-0.5, 0.5), (-INF, None)],
-    Function.SIGN: [(-7, -1), (0, 0), (5e-324, 1), (-INF, -1), (0.0, 0)],
-    Function.FLOOR: [(-7, -7), (MOST, MOST), (-2.5, -3.0), (-5e-324, -1.0), (0.5, 0.0), (1e300, 1e300), (INF, None)],
-    Function.CEIL: [(MOST, MOST), (2.1, 3.0), (-0.5, 0.0), (1e300, 1e300), (-INF, None)],
-    Function.TRUNC: [(LEAST, LEAST), (-2.9, -2.0), (-0.5, 0.0), (2.9, 2.0), (INF, None)],
+    Function.NEGATE: [(1, -1), (LEAST, None), (MOST, -MOST), (0.0, 0.0), (BIG, -BIG)],
+    Function.ABS: [(-1, 1), (LEAST, None), (-0.5, 0.5), (-BIG, BIG)],
+    Function.SIGN: [(-7, -1), (0, 0), (5e-324, 1), (-BIG, -1), (0.0, 0)],
+    Function.FLOOR: [(-7, -7), (MOST, MOST), (-2.5, -3.0), (-5e-324, -1.0), (0.5, 0.0), (1e150, 1e150)],
+    Function.CEIL: [(MOST, MOST), (2.1, 3.0), (-0.5, 0.0), (-1e150, -1e150)],
+    Function.TRUNC: [(LEAST, LEAST), (-2.9, -2.0), (-0.5, 0.0), (2.9, 2.0), (-BIG, -BIG)],
     Function.ROUND: [
         (MOST, 0, MOST), (7, 15, 7), (2.5, 0, 3.0), (-2.5, 0, -2.0), (-0.5, 0, 0.0), (2.675, 2, 2.68),
-        (0.49999999999999994, 0, 1.0), (1.005, 2, 1.0), (1e300, 15, None), (INF, 0, None),
+        (0.49999999999999994, 0, 1.0), (1.005, 2, 1.0), (BIG, 0, BIG), (5e-324, 15, 0.0),
     ],
-    Function.SQRT: [(4, 2.0), (2.0, math.sqrt(2)), (-1, None), (-5e-324, None), (0.0, 0.0), (INF, None)],
-    Function.LN: [(1, 0.0), (0, None), (-1.5, None), (math.e, 1.0), (INF, None)],
-    Function.LOG10: [(1000, 3.0), (0.0, None), (-INF, None)],
-    Function.EXP: [(0, 1.0), (1000, None), (-1000, 0.0), (INF, None), (-INF, 0.0)],
+    Function.SQRT: [(4, 2.0), (2.0, math.sqrt(2)), (-1, None), (-5e-324, None), (0.0, 0.0), (BIG, math.sqrt(BIG))],
+    Function.LN: [(1, 0.0), (0, None), (-1.5, None), (math.e, 1.0), (BIG, math.log(BIG))],
+    Function.LOG10: [(1000, 3.0), (0.0, None), (-BIG, None)],
+    Function.EXP: [
+        (0, 1.0), (347, None), (346, math.exp(346)), (-693, math.exp(-693)), (-694, 0.0),
+        (BIG, None), (-BIG, 0.0),
+    ],
     Function.POWER: [
-        (2, 10, 1024.0), (-8, Fraction(1, 3), None), (0, -1, None), (0, 0, 1.0), (1e200, 2, None),
-        (2, Fraction(1, 2), math.sqrt(2)), (INF, -1, 0.0), (-2, 3, -8.0),
+        (2, 10, 1024.0), (-8, Fraction(1, 3), None), (0, -1, None), (0, 0, 1.0), (1e100, 2, None),
+        (2, Fraction(1, 2), math.sqrt(2)), (BIG, -1, 1 / BIG), (-2, 3, -8.0),
+        (1e-200, -1, None), (1e-200, 1, 0.0), (0.5, 2000, 0.0), (0.5, -2000, None), (2, -2000, 0.0),
+        (-2, 499, -(2.0**499)),
+        (-2, -999, -(2.0**-999)), (0, 3, 0.0), (0, -3, None), (1, 10**100, 1.0), (-1, 10**100 + 10**84, 1.0),
+        (1.0000000000000002, 4 * 10**18, None), (0.9999999999999999, 10**100, 0.0), (-0.5, Fraction(-5, 2), None),
     ],
     Function.LEAST: [
         (1, None, 0, 0), (None, None, None), ("b", "B", "B"), ("é", "z", "z"), (False, True, False),
-        (INF, INF, None),
+        (BIG, BIG, BIG),
     ],
-    Function.GREATEST: [(1, None, 0, 1), (None, None), (INF, 1.0, None), (-INF, 1.0, 1.0), (DAY, FIRST, DAY)],
+    Function.GREATEST: [(1, None, 0, 1), (None, None), (BIG, 1.0, BIG), (-BIG, 1.0, 1.0), (DAY, FIRST, DAY)],
     Function.TO_INTEGER: [
-        (2.5, 3), (-2.5, -2), (INF, None), (1e19, None), (" 39 ", 39), ("2.5", 3), ("x", None), (True, 1),
+        (2.5, 3), (-2.5, -2), (BIG, None), (1e19, None), (" 39 ", 39), ("2.5", 3), ("x", None), (True, 1),
     ],
     Function.TO_FLOAT: [
-        (MOST, 2.0**63), ("1e400", None), ("1e-400", 0.0), ("-0", 0.0), (False, 0.0), ("NaN", None), (INF, None),
+        (MOST, 2.0**63), ("1e400", None), ("1e-400", 0.0), ("-0", 0.0), (False, 0.0), ("NaN", None),
+        ("1e151", None), ("3e150", 3e150),
     ],
     Function.TO_TEXT: [(-7, "-7"), (True, "true"), (FIRST, "0001-01-01"), ("x", "x")],
     Function.TO_BOOLEAN: [(2, True), (0, False), (" Yes ", True), ("on", None), (False, False)],
@@ -66,7 +76,7 @@ EDGES = {
     Function.TO_TIMESTAMP: [(DAY, at("2024-02-29")), ("2024-02-29", at("2024-02-29")), ("x", None), (TIME, TIME)],
     Function.LOWER: [("ÀÉΣЖß İ", "àéσжß İ"), ("", "")],
     Function.UPPER: [("àéσςжßÿµ ı", "ÀÉΣςЖßŸµ ı")],
-    Function.LENGTH: [("", 0), ("é", 1), ("e\u0301", 2), ("\U0001f600", 1), ("\x00", 1)],
+    Function.LENGTH: [("", 0), ("é", 1), ("e\u0301", 2), ("\U0001f600", 1)],
     Function.SUBSTRING: [
         ("abc", 1, 2, "ab"), ("abc", 3, 9, "c"), ("abc", 4, 1, ""), ("abc", 2, 0, ""), ("\U0001f600b", 2, 1, "b"),
     ],
@@ -111,7 +121,7 @@ EDGES = {
         (TIME, MOST, None), (TIME, LEAST, None), (FIRST_TIME, 86_400, at("0001-01-02")),
     ],
     Function.DAYS_BETWEEN: [(LAST, FIRST, 3_652_058), (DAY, date(2024, 3, 1), -1)],
-    Function.COALESCE: [(None, 2, 3, 2), (None, None), ("", "x", ""), (INF, 1.0, None)],
+    Function.COALESCE: [(None, 2, 3, 2), (None, None), ("", "x", ""), (BIG, 1.0, BIG)],
     Function.NULL_IF: [
         (1, 1, None), (1, 2, 1), (1, None, 1), (None, 1, None), (2**53 + 1, 2.0**53, None), (2, 2.0, None),
     ],

@@ -94,8 +94,7 @@ class ReadingContract:
             table = typed_table(column)
             assert ask(engine, "SELECT COUNT(v) FROM t", table, values(stored)) == [[0 if meant is None else 1]]
             if meant is not None:
-                literal = {math.inf: "1e400", -math.inf: "-1e400"}.get(meant, repr(meant))
-                assert count_where(engine, f"v = {literal}", table, values(stored)) == 1
+                assert count_where(engine, f"v = {meant!r}", table, values(stored)) == 1
 
     @pytest.mark.parametrize(("stored", "meant"), BOOLEANS_AS_READ)
     def test_booleans_are_read_as_declared_or_are_null(self, engine, stored, meant):
@@ -119,8 +118,8 @@ class ReadingContract:
 
     @pytest.mark.parametrize(
         ("stored", "steps"),
-        [("-1e400", -40), (-41.0, -40), (-39.9, -40), (-0.3, -1), (-0.25, 0), (0.25, 1), (12.2, 24), (12.3, 25),
-         (99.9, 50), ("inf", 0), ("1e400", 50), (math.nan, 0), (math.inf, 50), (-math.inf, -40), ("word", 0),
+        [("-1e150", -40), (-41.0, -40), (-39.9, -40), (-0.3, -1), (-0.25, 0), (0.25, 1), (12.2, 24), (12.3, 25),
+         (99.9, 50), (3e150, 50), ("inf", 0), ("1e151", 0), (math.nan, 0), (math.inf, 0), (-math.inf, 0), ("word", 0),
          (None, 0)],
     )  # fmt: skip
     def test_values_are_rounded_half_up_to_the_lattice_and_clamped(self, engine, stored, steps):

@@ -4,6 +4,8 @@ import math
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 
+from sfumato.engines.doubles import LARGEST
+
 at = datetime.fromisoformat
 
 NUMBERS_AS_READ = [
@@ -12,11 +14,14 @@ NUMBERS_AS_READ = [
     ("5.", 5, 5), ("1e2", 100, 100), ("1_000", None, None), ("1,5", None, None), ("0x10", None, None), ("", None, None),
     (" ", None, None), ("word", None, None), ("NaN", None, None), ("inf", None, None), ("-Infinity", None, None),
     ("１２", None, None), ("\u00a01", None, None), ("1\n", None, None), ("\x001", None, None),
-    ("1e400", None, math.inf), ("-1e400", None, -math.inf), ("1e-400", 0, 0), ("True", 1, 1), ("false", 0, 0),
-    ("9223372036854775808", None, 2.0**63), ("-9223372036854775808", -(2**63), -(2.0**63)), ("9" * 400, None, math.inf),
+    ("1e400", None, None), ("-1e151", None, None), ("3e150", None, 3e150), ("1e-400", 0, 0), ("-1E-400", 0, 0),
+    ("0." + "0" * 248, 0, 0), ("0." + "0" * 249, None, None), ("True", 1, 1), ("false", 0, 0),
+    ("9223372036854775808", None, 2.0**63), ("-9223372036854775808", -(2**63), -(2.0**63)), ("9" * 400, None, None),
+    ("9" * 150, None, 1e150),
     (3, 3, 3), (2**63 - 1, 2**63 - 1, 2.0**63), (-(2**63), -(2**63), -(2.0**63)),
     (2.5, 3, 2.5), (-2.5, -2, -2.5), (0.49999999999999994, 1, 0.49999999999999994), (-0.0, 0, 0),
-    (math.nan, None, None), (math.inf, None, math.inf), (-math.inf, None, -math.inf), (1e19, None, 1e19),
+    (math.nan, None, None), (math.inf, None, None), (-math.inf, None, None),
+    (2.0**500, None, None), (-LARGEST, None, -LARGEST), (1e19, None, 1e19),
     (True, 1, 1), (False, 0, 0),
     (Decimal("1.50"), 2, 1.5), (Decimal("-0.50"), 0, -0.5), (Decimal("9" * 30), None, 1e30),
     (None, None, None),

@@ -49,7 +49,6 @@ def engine():
 
 class TestPostgresEngine(EngineContract):
     test_keys_are_compared_exactly = never(NO_NUL)(EngineContract.test_keys_are_compared_exactly)
-    test_a_hostile_literal_is_only_text = never(NO_NUL)(EngineContract.test_a_hostile_literal_is_only_text)
 
 
 class TestReadingByPostgres(ReadingContract):

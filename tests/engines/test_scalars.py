@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.engines.function_edges import DAY, EDGES, INF, LEAST, MOST, TIME
+from tests.engines.function_edges import BIG, DAY, EDGES, LEAST, MOST, TIME
 from tests.expressions_of import CALLS, COLUMNS, INEXACT, expressions, rows
 
 from sfumato.engines.mixing import unmixed
@@ -38,9 +38,9 @@ from sfumato.query.kinds import Kind
 
 NOT_STRICT = {Function.LEAST, Function.GREATEST, Function.COALESCE, Function.NULL_IF}
 COMPARISONS = [
-    (2**53 + 1, float(2**53), "="), (1, 1.0, "="), (MOST, 2.0**63, "="), (1, INF, "<"), ("Z", "a", "<"),
+    (2**53 + 1, float(2**53), "="), (1, 1.0, "="), (MOST, 2.0**63, "="), (1, BIG, "<"), ("Z", "a", "<"),
     ("é", "z", ">"), ("\U00010000", "\uffff", ">"), ("a", "a ", "<"), (False, True, "<"),
-    (date(2026, 1, 1), DAY, ">"), (INF, INF, "="),
+    (date(2026, 1, 1), DAY, ">"), (BIG, BIG, "="),
 ]  # fmt: skip
 TRUTHS = (True, False, None)
 AND = {(True, True): True, (True, None): None, (None, True): None, (None, None): None}
@@ -133,12 +133,6 @@ def test_case_takes_the_first_branch_that_is_true(a, b, value):
     assert evaluate(Case(branches, Null(Kind.INTEGER)), {"a": a, "b": b}) == value
 
 
-def test_an_infinite_double_of_a_column_passes_through_case_alone():
-    row = {"v": INF}
-    assert evaluate(V, row) == evaluate(Case((), V), row) == INF
-    assert evaluate(Call(Function.COALESCE, (V, Literal(Fraction(1, 2)))), row) is None
-
-
 @pytest.mark.parametrize(
     ("constant", "figure"),
     [
@@ -147,8 +141,7 @@ def test_an_infinite_double_of_a_column_passes_through_case_alone():
         (Fraction(MOST), MOST),
         (Fraction(LEAST), LEAST),
         (Fraction(2**63), 2.0**63),
-        (Fraction(10**400), INF),
-        (Fraction(-(10**400)), -INF),
+        (Fraction(BIG), BIG),
         (Fraction(-1, 10**400), 0.0),
     ],
 )
@@ -172,8 +165,7 @@ def test_an_expression_has_a_cell_of_its_kind_or_is_null_whatever_the_row(typed,
     if kind is Kind.INTEGER:
         assert MIN_INT64 <= cell <= MAX_INT64
     if kind is Kind.FLOAT:
-        assert not math.isnan(cell)
-        assert math.isfinite(cell) or not isinstance(expression, Call)
+        assert abs(cell) <= BIG
         assert not (cell == 0 and math.copysign(1, cell) < 0)
 
 

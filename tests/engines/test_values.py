@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.engines.stored_values import BOOLEANS_AS_READ, MOMENTS_AS_READ, NUMBERS_AS_READ, TIMES_AS_READ
 
+from sfumato.engines.doubles import LARGEST
 from sfumato.engines.values import MAX_INT64, MIN_INT64, converted, greatest_of, least_of, null_cell, typed
 from sfumato.query.kinds import Kind
 from sfumato.query.schema import Column, integer, real
@@ -28,7 +29,7 @@ def test_reading_is_total_and_gives_the_declared_type_or_null(stored, kind):
     if kind is Kind.INTEGER and value is not None:
         assert MIN_INT64 <= value <= MAX_INT64
     if kind is Kind.FLOAT and value is not None:
-        assert not math.isnan(value)
+        assert abs(value) <= LARGEST
         assert value != 0 or math.copysign(1, value) == 1
 
 
@@ -57,7 +58,7 @@ def test_days_and_times_are_read_as_the_contract_says(stored, moment):
 @pytest.mark.parametrize(
     ("stored", "meant"),
     [(1.0, "1"), (-0.0, "0"), (0.5, "0.5"), (True, "true"), (date(1, 2, 3), "0001-02-03"), (Decimal("1.50"), "1.50"),
-     (math.nan, None), (1e300, "1e+300"), (" x ", " x ")],
+     (math.nan, None), (1e150, "1e+150"), (1e151, None), (" x ", " x ")],
 )  # fmt: skip
 def test_text_is_what_is_stored(stored, meant):
     assert typed(stored, Column(kind=Kind.TEXT)) == meant

@@ -106,6 +106,22 @@ MUTANTS = (
         tests=("tests/engines/test_entries.py",),
     ),
     Mutant(
+        name="a double beyond the range is a value",
+        edits=(("engines/doubles.py", "return value + 0.0 if abs(value) < LIMIT else None", "return value + 0.0"),),
+        tests=("tests/engines/test_doubles.py",),
+    ),
+    Mutant(
+        name="factors are not rounded",
+        edits=(
+            (
+                "engines/doubles.py",
+                "return value * 2.0 ** (LAST_BIT - FINEST) * 2.0 ** (FINEST - LAST_BIT)",
+                "return value",
+            ),
+        ),
+        tests=("tests/engines/test_doubles.py::test_a_factor_is_the_nearest_multiple_half_to_even",),
+    ),
+    Mutant(
         name="NULL is a bound where a column may hold it",
         edits=(
             (

@@ -59,9 +59,15 @@ MUTANTS = (
         ),
     ),
     Mutant(
-        name="in PostgreSQL a constant with NUL is the one with the next character",
-        edits=(("engines/sql/dialects/postgres.py", "**COMPARISONS, ", ""),),
-        tests=("tests/engines/sql/dialects/test_postgres_nul.py",),
+        name="in PostgreSQL factors are not rounded",
+        edits=(
+            (
+                "engines/sql/dialects/postgres_doubles.py",
+                "case([*branches, (small, ",
+                "case([*branches, (small, x), (small, ",
+            ),
+        ),
+        tests=("tests/engines/sql/dialects/test_postgres_doubles.py",),
     ),
     Mutant(
         name="in PostgreSQL all levels of a query are merged",

@@ -201,4 +201,31 @@ MUTANTS = (
         edits=(("engines/sql/dialects/duckdb.py", "all_of([present, short])", "present"),),
         tests=("tests/engines/sql/test_scalars.py::test_functions_have_their_meaning_at_their_edges",),
     ),
+    Mutant(
+        name="in SQL a double beyond the range is a value",
+        edits=(("engines/sql/kinds.py", "return guarded(value, within_range)", "return value"),),
+        tests=("tests/engines/sql/test_kinds.py", "tests/engines/sql/test_casts.py"),
+    ),
+    Mutant(
+        name="in SQL what goes beyond the range may come back",
+        edits=(
+            (
+                "engines/sql/kinds.py",
+                'return function("operand", self.sql) if self.pending',
+                "return self.sql if self.pending",
+            ),
+        ),
+        tests=("tests/engines/sql/test_scalars.py::test_what_is_beyond_the_range_is_null_wherever_it_is_read",),
+    ),
+    Mutant(
+        name="in SQL factors are not rounded",
+        edits=(
+            (
+                "engines/sql/dialects/duckdb.py",
+                '"factor": lambda value: scaled_by(value, BELOW)',
+                '"factor": lambda value: value',
+            ),
+        ),
+        tests=("tests/engines/sql/test_kinds.py::test_factors_and_divisors_are_multiples",),
+    ),
 )

@@ -251,3 +251,18 @@ def test_columns_of_columns_do_not_grow_without_limit():
 
 def test_shares_are_what_counts_of_weights():
     assert question_text(replace(count(people).child, weights=(Fraction(7),))) == question_text(count(people).child)
+
+
+KNOWN = {
+    "a813861e59f343fe": people.group_by("sex").agg(n=sf.count(), m=sf.mean("pay")),
+    "b735188c638b7855": people.agg(s=sf.sum(people.pay * 1.5 + people.age / 3, bounds=(0, 10))),
+    "993ae0e9b3823212": count(people.filter((people.pay.exp() > 2) & (people.pay**2 < 100000))),
+    "2ef10340d5ddf392": people.agg(s=sf.sum(people.pay / people.age, bounds=("-1e100", "1e100"))),
+    "bd47a209be00f6f8": people.agg(s=sf.sum(people.pay * people.pay)),
+}
+"""Questions by the beginnings of the hashes under which ledgers have stored their answers."""
+
+
+@pytest.mark.parametrize("known", KNOWN)
+def test_questions_keep_the_hashes_under_which_their_answers_are_stored(known):
+    assert hashed(KNOWN[known]).startswith(known)

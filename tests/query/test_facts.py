@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import pytest
 
+from sfumato.errors import ParameterError
 from sfumato.query.columns import Column
 from sfumato.query.expressions import (
     Null,
@@ -56,7 +57,6 @@ def test_a_column_has_the_facts_that_are_declared():
         (Fraction(3), Facts(kind=Kind.INTEGER, interval=between(3, 3), values=(3,), nullable=False)),
         (Fraction(5, 2), replace(PRICE, interval=between("5/2", "5/2"), resolution=Fraction(1, 10), nullable=False)),
         (Fraction(2**63), Facts(kind=Kind.FLOAT, interval=point(Fraction(2**63)), nullable=False)),
-        (Fraction(10**400), Facts(kind=Kind.FLOAT, nullable=False)),
         (date(2026, 1, 1), Facts(kind=Kind.DATE, values=(date(2026, 1, 1),), nullable=False)),
         (datetime(2026, 1, 1), Facts(kind=Kind.TIMESTAMP, values=(datetime(2026, 1, 1),), nullable=False)),  # noqa: DTZ001 # UTC
     ],
@@ -75,3 +75,21 @@ def test_values_of_several_are_those_of_each_in_order():
 def test_numbers_are_one_family():
     assert {family(kind) for kind in NUMBERS} == {"number"}
     assert family(Kind.DATE) != family(Kind.TIMESTAMP)
+
+
+@pytest.mark.parametrize(
+    ("value", "requirement"),
+    [
+        (Fraction(2**500 - 2**446), r"less than 2\^500"),
+        (Fraction(-(10**151)), r"less than 2\^500"),
+        ("a\0b", "without NUL"),
+    ],
+)  # fmt: skip
+def test_a_constant_that_not_every_engine_has_is_refused(value, requirement):
+    with pytest.raises(ParameterError, match=requirement):
+        literal_facts(value)
+
+
+def test_the_largest_and_the_least_constants_are_doubles_of_every_engine():
+    for value in (Fraction(2**500 - 2**446 - 1), Fraction(1, 10**400)):
+        assert literal_facts(value).kind is Kind.FLOAT

@@ -1,6 +1,6 @@
 """The functions of numbers: whole ones exactly, all others in binary doubles, operation by operation.
 
-None is where there is no value. Whole numbers beyond 64 bits and doubles that are infinite or no number are turned into
+None is where there is no value. Whole numbers beyond 64 bits and doubles beyond the range of `doubles` are turned into
 NULL by `scalars`, for every function alike.
 """
 
@@ -8,17 +8,27 @@ import math
 from collections.abc import Callable
 from typing import TypeAlias
 
+from sfumato.engines.doubles import LARGEST_EXPONENT, bases, factor
+
 Figure: TypeAlias = int | float
+
+
+def product(x: Figure, y: Figure) -> Figure:
+    """The product; of doubles rounded to `factor`s."""
+    if isinstance(x, int) and isinstance(y, int):
+        return x * y
+    return factor(float(x)) * factor(float(y))
 
 
 def divided(x: Figure, y: Figure) -> Figure | None:
     """The quotient; of two whole numbers cut off toward zero."""
-    if y == 0:
-        return None
     if isinstance(x, int) and isinstance(y, int):
+        if y == 0:
+            return None
         quotient = abs(x) // abs(y)
         return quotient if (x < 0) == (y < 0) else -quotient
-    return x / y
+    divisor = factor(float(y))
+    return factor(float(x)) / divisor if divisor else None
 
 
 def modulo(x: int, y: int) -> int | None:
@@ -34,9 +44,7 @@ def sign(x: Figure) -> int:
 
 def whole(round_to: Callable[[float], int], x: Figure) -> Figure:
     """A double rounded to a whole one by `math.floor`, `math.ceil` or `math.trunc`; a whole number as it is."""
-    if isinstance(x, int) or math.isinf(x):
-        return x
-    return float(round_to(x))
+    return x if isinstance(x, int) else float(round_to(x))
 
 
 def rounded(x: Figure, digits: int) -> Figure:
@@ -57,17 +65,19 @@ def logarithm(log: Callable[[float], float], x: Figure) -> float | None:
     return log(float(x)) if x > 0 else None
 
 
-def exponential(x: Figure) -> float:
-    """The power of e; infinite where it is beyond the doubles."""
-    try:
-        return math.exp(x)
-    except OverflowError:
-        return math.inf
+def exponential(x: Figure) -> float | None:
+    """The power of e; 0 below 2^-1000."""
+    if x > LARGEST_EXPONENT:
+        return None
+    return math.exp(x) if x >= -LARGEST_EXPONENT else 0.0
 
 
 def power(x: Figure, y: Figure) -> float | None:
-    """The y-th power of x, where it is a real number."""
-    try:
-        return math.pow(x, y)
-    except (OverflowError, ValueError):  # beyond the doubles; 0 to a power below 0, a root of a number below 0
+    """The y-th power of x, rounded to a `factor`, where it is a real number; 0 below 2^-1000."""
+    base, exponent = factor(float(x)), float(y)
+    if (base < 0 and not exponent.is_integer()) or (base == 0 and exponent < 0):
         return None
+    least, most = bases(exponent)
+    if least <= abs(base) <= most:
+        return math.pow(base, exponent)
+    return 0.0 if (abs(base) < least) == (exponent > 0) else None

@@ -26,7 +26,7 @@ def list_query(mark: Mark) -> exp.Select:
     arrays = {
         VALUE: (mark.kind, map(_element, values)),
         PLACE: (Kind.INTEGER, map(str, range(len(values)))),
-        ENCODING: (Kind.TEXT, (_quoted(encoded(value)) for value in values)),
+        ENCODING: (Kind.TEXT, (_quoted(encoded(value).replace("\x00", "")) for value in values)),
     }
     alias = exp.TableAlias(
         this=exp.to_identifier("l", quoted=True), columns=[exp.to_identifier(name, quoted=True) for name in arrays]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
 
 from sfumato.engines.amounts import clamped_steps
+from sfumato.engines.doubles import limited
 from sfumato.engines.mixing import unmixed
 from sfumato.engines.reference_sources import OwnedRow
 from sfumato.engines.scalars import evaluate
@@ -74,15 +75,11 @@ def _whole_sum(cells: list[Cell], steps: Steps) -> int | None:
 
 def _sum(cells: list[Cell], steps: Steps) -> float | None:
     """The total of the steps, as the nearest double, times the resolution."""
-    return _finite(float(_total(cells, steps)) * float(steps.resolution)) if cells else None
+    return limited(float(_total(cells, steps)) * float(steps.resolution)) if cells else None
 
 
 def _mean(cells: list[Cell], steps: Steps) -> float | None:
     """That total over the count, both as doubles, times the resolution."""
     if not cells:
         return None
-    return _finite(float(_total(cells, steps)) / float(len(cells)) * float(steps.resolution))
-
-
-def _finite(value: float) -> float | None:
-    return value + 0.0 if math.isfinite(value) else None
+    return limited(float(_total(cells, steps)) / float(len(cells)) * float(steps.resolution))

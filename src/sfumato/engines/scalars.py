@@ -1,9 +1,9 @@
 """The value of an expression on a row, in plain Python: the meaning of `query.functions` that every engine keeps.
 
 Total: whatever the row holds there is a value or NULL. An INTEGER is an `int` and a FLOAT a `float`, and that alone
-says which arithmetic is meant; `mixing.unmixed` makes it so of expressions that mix them. Whatever a `Call` gives, of
-COALESCE or TO_FLOAT too, passes through one gate: a whole number beyond 64 bits, an infinite double and one that is no
-number are NULL. So a double is infinite only in a column, as a constant, or where CASE has chosen one of these.
+says which arithmetic is meant; `mixing.unmixed` makes it so of expressions that mix them. Whatever a `Call` gives
+passes through one gate: a whole number beyond 64 bits and a double beyond the range of `doubles` are NULL. Columns and
+constants are within it already, so that every value is.
 """
 
 import math
@@ -15,6 +15,7 @@ from functools import partial
 from typing import Final
 
 from sfumato.engines import arithmetic, dates, texts
+from sfumato.engines.doubles import limited
 from sfumato.engines.values import MAX_INT64, MIN_INT64, Cell, Row, converted, greatest_of, least_of
 from sfumato.query.expressions import (
     OPERATORS,
@@ -102,13 +103,9 @@ def constant(value: Value) -> float | str | date:
 
 
 def number(value: Fraction) -> int | float:
-    """A constant number as engines know it: a 64-bit integer if it is one, else the nearest double, if need be ±∞."""
-    if value.denominator == 1 and MIN_INT64 <= value <= MAX_INT64:
-        return int(value)
-    try:
-        return float(value) + 0.0  # never −0.0
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
+    """A constant number as engines know it: a 64-bit integer if it is one, else the nearest double, never −0.0."""
+    whole = value.denominator == 1 and MIN_INT64 <= value <= MAX_INT64
+    return int(value) if whole else float(value) + 0.0
 
 
 def _called(function: Function, values: list[Cell]) -> Cell:
@@ -124,7 +121,7 @@ def _within_its_kind(value: Cell) -> Cell:
         case int():
             return value if MIN_INT64 <= value <= MAX_INT64 else None
         case float():
-            return value + 0.0 if math.isfinite(value) else None  # never −0.0
+            return limited(value)
         case _:
             return value
 
@@ -161,7 +158,7 @@ _OF_NULLS: Final[Mapping[Function, Callable[[list[Cell]], Cell]]] = {
 _STRICT: Final[Mapping[Function, Callable[..., Cell]]] = {
     Function.ADD: operator.add,
     Function.SUBTRACT: operator.sub,
-    Function.MULTIPLY: operator.mul,
+    Function.MULTIPLY: arithmetic.product,
     Function.DIVIDE: arithmetic.divided,
     Function.MODULO: arithmetic.modulo,
     Function.NEGATE: operator.neg,

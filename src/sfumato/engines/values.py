@@ -2,9 +2,9 @@
 
 Total: what does not convert is None, so that no cell of a table can raise. Text is stripped of spaces; a number in text
 is one of `NUMBER_PATTERN`, a whole one exact within 64 bits, any other a binary double, or true or false for 1 or 0;
-other numbers become whole as floor(x + 1/2); NaN is None, and −0.0 is 0.0. As text, 1.0 is 1, because one missing cell
-turns a column of integers into doubles. Days and times in text are those of `dates.DATE_PATTERN` and
-`dates.TIMESTAMP_PATTERN`; either kind of column reads both.
+other numbers become whole as floor(x + 1/2); a double beyond the range of `doubles` is None, and −0.0 is 0.0. As text,
+1.0 is 1, because one missing cell turns a column of integers into doubles. Days and times in text are those of
+`dates.DATE_PATTERN` and `dates.TIMESTAMP_PATTERN`; either kind of column reads both.
 """
 
 import math
@@ -16,16 +16,20 @@ from fractions import Fraction
 from typing import Final, TypeAlias
 
 from sfumato.engines.dates import as_date, as_timestamp
+from sfumato.engines.doubles import limited
 from sfumato.query.kinds import Kind
 from sfumato.query.schema import Column
 
 Cell: TypeAlias = int | float | str | bool | date | None
-"""A value of a kind, or NULL: a TIMESTAMP is a `datetime`, which is a date too. Never NaN, never −0.0."""
+"""A value of a kind, or NULL: a TIMESTAMP is a `datetime`, which is a date too. A double is `limited`, never −0.0."""
 
 Row: TypeAlias = Mapping[str, Cell]
 """The cells of a row by column."""
 
 WHOLE_PATTERN: Final = r"[+-]?[0-9]{1,30}"
+LONGEST_NUMBER: Final = 250
+"""How many characters a number in text may have: one that no double holds is tiny if and only if its exponent is."""
+
 NUMBER_PATTERN: Final = r"[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?"
 TRUE_WORDS: Final = ("true", "t", "yes", "y", "1")
 FALSE_WORDS: Final = ("false", "f", "no", "n", "0")
@@ -72,7 +76,7 @@ def _integer(value: object) -> int | None:
         whole = int(value)
     else:
         number = _float(value)
-        if number is None or math.isinf(number):
+        if number is None:
             return None
         whole = math.floor(number + 0.5)
     return whole if MIN_INT64 <= whole <= MAX_INT64 else None
@@ -82,16 +86,17 @@ def _float(value: object) -> float | None:
     match value:
         case str():
             text = value.strip(" ")
-            number = float(text) if _NUMBER.fullmatch(text) else _TRUTHS.get(text.lower(), math.nan)
+            is_number = len(text) <= LONGEST_NUMBER and _NUMBER.fullmatch(text)
+            number = float(text) if is_number else _TRUTHS.get(text.lower(), math.nan)
         case bool() | int() | float() | Decimal():
             number = float(value)
         case _:
             return _float(str(value))
-    return None if math.isnan(number) else number + 0.0  # which turns −0.0 into 0.0
+    return limited(number)
 
 
 def _text(value: object) -> str | None:
-    if isinstance(value, float) and math.isnan(value):
+    if isinstance(value, float) and limited(value) is None:
         return None
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -103,8 +108,11 @@ def _text(value: object) -> str | None:
 def _boolean(value: object) -> bool | None:
     if isinstance(value, bool):
         return value
-    if isinstance(value, int | float | Decimal):
-        return None if math.isnan(value) else value != 0
+    if isinstance(value, int):
+        return value != 0
+    if isinstance(value, float | Decimal):
+        number = _float(value)
+        return None if number is None else number != 0
     word = str(value).strip(" ").lower()
     return True if word in TRUE_WORDS else False if word in FALSE_WORDS else None
 

@@ -11,9 +11,13 @@ from typing import Final
 
 from sfumato.errors import ParameterError
 from sfumato.query.expressions import Value
-from sfumato.query.intervals import ANYTHING, LARGEST, Interval, hull, point
+from sfumato.query.functions import RANGE
+from sfumato.query.intervals import ANYTHING, Interval, hull, point
 from sfumato.query.kinds import NUMBERS, Kind
 from sfumato.query.schema import MAX_KEY, Column, Key
+
+_BEYOND: Final = Fraction(2**RANGE - 2 ** (RANGE - 54))
+"""From here on the nearest double of a number is beyond the range."""
 
 _ENOUGH_STEPS: Final = 2**20
 """Where nothing else says how fine the lattice of a computed number is to be, its bounds have about so many steps."""
@@ -110,17 +114,24 @@ def merged(alternatives: Sequence[Facts]) -> Facts:
 
 
 def literal_facts(value: Value) -> Facts:
-    """The facts of a constant."""
+    """The facts of a constant.
+
+    Raises:
+        ParameterError: It is a number beyond the range of doubles, or text with NUL, which not every database has.
+    """
     match value:
+        case str() if "\0" in value:
+            raise ParameterError("constant", ascii(value[:80]), "must be text without NUL (U+0000)")
         case bool():
             return Facts(kind=Kind.BOOLEAN, values=(value,), nullable=False)
         case str():
             return Facts(kind=Kind.TEXT, values=(value,), nullable=False)
         case Fraction() if value.denominator == 1 and -MAX_KEY - 1 <= value <= MAX_KEY:
             return Facts(kind=Kind.INTEGER, interval=point(value), values=(int(value),), nullable=False)
+        case Fraction() if abs(value) >= _BEYOND:
+            raise ParameterError("constant", "a number", f"must be less than 2^{RANGE} in size, about 3.27e150")
         case Fraction():
-            interval = point(value) if abs(value) <= LARGEST else ANYTHING
-            return Facts(kind=Kind.FLOAT, interval=interval, resolution=_decimal_step(value), nullable=False)
+            return Facts(kind=Kind.FLOAT, interval=point(value), resolution=_decimal_step(value), nullable=False)
         case datetime():
             return Facts(kind=Kind.TIMESTAMP, values=(value,), nullable=False)
         case date():

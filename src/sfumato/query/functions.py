@@ -1,13 +1,18 @@
 """The functions that expressions may call: what they take, what they give, and what they mean.
 
 All are total. Unless said otherwise a function of a NULL is NULL; so is any result outside of its kind: an INTEGER
-beyond 64 bits, a FLOAT that is infinite or no number, a day outside of the years 1 to 9999. Numbers are 64-bit integers
-and binary doubles; arithmetic on two integers is exact, any other is done in doubles, operation by operation. Engines
-keep these meanings to the bit, but for LN, LOG10, EXP and POWER, which may differ in the last bit between libraries.
+beyond 64 bits, a FLOAT of 2^500 or more in size or no number, a day outside of the years 1 to 9999. Numbers are 64-bit
+integers and binary doubles; arithmetic on two integers is exact, any other is done in doubles, operation by operation,
+where factors, what is divided and by what, and what is raised to a power are first rounded to multiples of 2^-500.
+Engines keep these meanings to the bit, but for LN, LOG10, EXP and POWER, which may differ in the last bit between
+libraries.
 """
 
 from enum import StrEnum
 from typing import Final
+
+RANGE: Final = 500
+"""A FLOAT is less than 2 to this in size, about 3.27e150."""
 
 MAX_TEXT: Final = 2**12
 """How many code points a text that CONCAT makes may have, or a few steps would make one that no memory holds."""
@@ -32,8 +37,8 @@ class Function(StrEnum):
     SQRT = "sqrt"  # FLOAT; NULL if x < 0
     LN = "ln"  # FLOAT; NULL if x ≤ 0
     LOG10 = "log10"  # FLOAT; NULL if x ≤ 0
-    EXP = "exp"  # FLOAT
-    POWER = "power"  # x, y (a Literal): FLOAT; NULL where it is not a real number
+    EXP = "exp"  # FLOAT; 0 below 2^-1000
+    POWER = "power"  # x, y (a Literal): FLOAT; NULL where it is not a real number; 0 below 2^-1000
     LEAST = "least"  # of one or more of one kind (numbers may mix): the least that is not NULL
     GREATEST = "greatest"  # the greatest that is not NULL
 

@@ -14,8 +14,8 @@ from sfumato.query.facts import Facts, fine_step
 from sfumato.query.kinds import NUMBERS
 from sfumato.query.schema import MAX_STEPS
 
-COARSEST: Final = Fraction(10**250)
-"""A resolution, its inverse, and sums of steps times it are doubles far from 0 and ∞."""
+COARSEST: Final = Fraction(10**150)
+"""A resolution is less than 2^500, as all doubles of a question are, and so is its inverse."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +40,7 @@ class Steps:
         if max(abs(self.lower), abs(self.upper)) > MAX_STEPS:
             raise ParameterError("bounds", "a number", f"must lie within 2^53 steps of {self.resolution}")
         if not 1 / COARSEST <= self.resolution <= COARSEST:
-            raise ParameterError("resolution", "out of range", "must lie between 1e-250 and 1e250")
+            raise ParameterError("resolution", "out of range", "must lie between 1e-150 and 1e150")
 
     @property
     def ends(self) -> tuple[int, int]:

@@ -11,7 +11,7 @@ from typing import assert_never
 from sfumato.errors import NotPrivateError, ParameterError, UnboundedSensitivityError
 from sfumato.query.bounding import limits_of, most_rows
 from sfumato.query.expressions import ColumnRef, Expression
-from sfumato.query.facts import Facts, family, merged, of_column
+from sfumato.query.facts import Facts, family, literal_facts, merged, of_column
 from sfumato.query.inference import facts_of
 from sfumato.query.intervals import Interval
 from sfumato.query.kinds import NUMBERS, Kind
@@ -103,6 +103,8 @@ def _shape_of(itself: _Itself) -> Shape:
         case Part():
             shape = shape_of(relation.child)
             shape.column(relation.by)
+            if isinstance(relation.value, str):
+                literal_facts(relation.value)  # which refuses text that not every database has
             return shape
         case Filter(child, condition):
             return _filtered(shape_of(child), condition)

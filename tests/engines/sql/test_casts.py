@@ -14,6 +14,7 @@ from tests.engines.stored_values import BOOLEANS_AS_READ, NUMBERS_AS_READ, TIMES
 from tests.expressions_of import DAYS, TIMESTAMPS, WORDS
 from tests.strategies import POISON, STORED
 
+from sfumato.engines.doubles import LARGEST, LIMIT
 from sfumato.engines.sql.casts import is_number, is_whole, lower_typed
 from sfumato.engines.values import typed
 from sfumato.query.kinds import TIMES, Kind
@@ -96,10 +97,11 @@ def test_a_decimal_of_fractions_alone_has_a_digit_before_its_point(cells):
     assert_read_alike(stored, [Column(kind=kind) for kind in Kind])
 
 
-def test_nan_is_null_and_infinity_is_not():
-    cells = pa.array([math.nan, math.inf, -math.inf])
-    assert in_sql(cells, Column(kind=Kind.FLOAT)) == [None, math.inf, -math.inf]
-    assert in_sql(cells, Column(kind=Kind.INTEGER)) == [None] * 3
+@pytest.mark.parametrize("kind", [kind for kind in Kind if kind not in TIMES])
+def test_what_is_beyond_the_range_is_null(kind):
+    beyond = [math.nan, math.inf, -math.inf, LIMIT, -LIMIT, 1e308]
+    assert in_sql(pa.array(beyond), Column(kind=kind)) == [None] * len(beyond)
+    assert_read_alike(pa.array([-LARGEST, LARGEST, 5e-324]), [Column(kind=kind) for kind in PLAIN[:2]])
 
 
 @pytest.mark.parametrize(("lower", "upper", "nearest"), [(3, 9, 3), (-9, -3, -3), (-9, 3, 0)])

@@ -12,7 +12,7 @@ from tests.expressions_of import DAYS, INTEGERS, TIMESTAMPS, UNITS
 
 from sfumato.engines.scalars import evaluate
 from sfumato.engines.sql.dates import DATES, months_added, truncated
-from sfumato.engines.sql.kinds import of_column
+from sfumato.engines.sql.kinds import Term
 from sfumato.engines.sql.terms import column
 from sfumato.query.expressions import Call, ColumnRef, Literal
 from sfumato.query.functions import Function
@@ -47,7 +47,7 @@ def in_python(function, rows):
 @settings(max_examples=15, deadline=None)
 def test_parts_are_those_of_python(function, kind, data):
     cells = drawn(data, kind)
-    term = DATES[function]([of_column(column("x"), kind)])
+    term = DATES[function]([Term(sql=column("x"), kind=kind)])
     assert in_sql(term, kind, cells) == in_python(function, [{"x": cell} for cell in cells])
 
 
@@ -58,7 +58,7 @@ def test_parts_are_those_of_python(function, kind, data):
 def test_what_is_truncated_is_of_its_own_kind(unit, kind, data):
     cells = drawn(data, kind)
     call = Call(Function.TRUNCATE, (ColumnRef("x"), Literal(unit)))
-    found = in_sql(truncated(of_column(column("x"), kind), unit), kind, cells)
+    found = in_sql(truncated(Term(sql=column("x"), kind=kind), unit), kind, cells)
     assert found == [evaluate(call, {"x": cell}) for cell in cells]
     assert {type(value) for value in found} == {date if kind is Kind.DATE else datetime}
 
@@ -70,7 +70,7 @@ def test_what_is_truncated_is_of_its_own_kind(unit, kind, data):
 def test_months_are_added_within_the_years(kind, months, data):
     cells = drawn(data, kind)
     call = Call(Function.ADD_MONTHS, (ColumnRef("x"), Literal(Fraction(months))))
-    found = in_sql(months_added(of_column(column("x"), kind), months), kind, cells)
+    found = in_sql(months_added(Term(sql=column("x"), kind=kind), months), kind, cells)
     assert found == [evaluate(call, {"x": cell}) for cell in cells]
 
 
@@ -82,12 +82,12 @@ def test_months_are_added_within_the_years(kind, months, data):
 @settings(max_examples=40, deadline=None)
 def test_days_and_seconds_are_added_within_the_years(function, kind, data):
     rows = data.draw(st.lists(st.tuples(MOMENTS[kind], COUNTS), min_size=1, max_size=20))
-    term = DATES[function]([of_column(column("x"), kind), of_column(column("y"), Kind.INTEGER)])
+    term = DATES[function]([Term(sql=column("x"), kind=kind), Term(sql=column("y"), kind=Kind.INTEGER)])
     found = in_sql(term, kind, [x for x, _ in rows], y=pa.array([y for _, y in rows]))
     assert found == in_python(function, [{"x": x, "y": y} for x, y in rows])
 
 
 def test_days_between_are_counted_over_all_years():
-    term = DATES[Function.DAYS_BETWEEN]([of_column(column(name), Kind.DATE) for name in "xy"])
+    term = DATES[Function.DAYS_BETWEEN]([Term(sql=column(name), kind=Kind.DATE) for name in "xy"])
     found = in_sql(term, Kind.DATE, [date.max, date.min, None], y=pa.array([date.min, date.max, date.min]))
     assert found == [3_652_058, -3_652_058, None]

@@ -11,20 +11,23 @@ from tests.engines.in_sql import ARROW, values_of
 from tests.expressions_of import DOUBLES, INTEGERS
 
 from sfumato.engines.amounts import clamped_steps as clamped_in_python
-from sfumato.engines.sql.kinds import computed, of_column
+from sfumato.engines.doubles import LARGEST
+from sfumato.engines.sql.kinds import Term, computed
 from sfumato.engines.sql.steps import clamped_steps, moved_steps
 from sfumato.engines.sql.terms import column
 from sfumato.query.expressions import ColumnRef
 from sfumato.query.kinds import Kind
-from sfumato.query.measures import Steps
+from sfumato.query.measures import COARSEST, Steps
 
 FAR = 2**53
 NEAR = st.integers(-100, 100)
 ENDS = NEAR | st.integers(FAR - 9, FAR) | st.integers(-FAR, 9 - FAR) | st.integers(2**52 - 9, 2**52 + 9)
-RESOLUTIONS = st.sampled_from([Fraction(1), Fraction(1, 3), Fraction(1, 100), Fraction(7), Fraction(2**40)])
+RESOLUTIONS = st.sampled_from(
+    [Fraction(1), Fraction(1, 3), Fraction(1, 100), Fraction(7), Fraction(2**40), COARSEST, 1 / COARSEST]
+)
 CELLS = {
     Kind.INTEGER: st.sampled_from(INTEGERS) | NEAR | ENDS,
-    Kind.FLOAT: st.sampled_from(DOUBLES) | st.floats(allow_nan=False) | ENDS.map(lambda n: n / 2) | ENDS.map(float),
+    Kind.FLOAT: st.sampled_from(DOUBLES) | st.floats(-LARGEST, LARGEST) | ENDS.map(lambda n: n / 2) | ENDS.map(float),
 }
 
 
@@ -39,7 +42,7 @@ def steps(lower, upper, **facts):
 def test_steps_are_those_of_python(kind, data, lower, upper, resolution):
     own = steps(lower, upper, resolution=resolution)
     cells = data.draw(st.lists(st.none() | CELLS[kind], min_size=1, max_size=20))
-    found = values_of(clamped_steps(of_column(column("x"), kind), own), {"x": pa.array(cells, ARROW[kind])})
+    found = values_of(clamped_steps(Term(sql=column("x"), kind=kind), own), {"x": pa.array(cells, ARROW[kind])})
     assert found == [clamped_in_python(cell, own) for cell in cells]
 
 
@@ -48,8 +51,8 @@ def test_steps_are_those_of_python(kind, data, lower, upper, resolution):
 @settings(max_examples=40, deadline=None)
 def test_what_lies_on_a_bound_stays_there(lower, upper):
     own = steps(lower, upper)
-    cells = [float(own.lower), float(own.upper), -math.inf, math.inf]
-    found = values_of(clamped_steps(of_column(column("x"), Kind.FLOAT), own), {"x": pa.array(cells)})
+    cells = [float(own.lower), float(own.upper), -LARGEST, LARGEST]
+    found = values_of(clamped_steps(Term(sql=column("x"), kind=Kind.FLOAT), own), {"x": pa.array(cells)})
     assert found == [own.lower, own.upper, own.lower, own.upper]
 
 
@@ -58,10 +61,12 @@ def test_what_lies_on_a_bound_stays_there(lower, upper):
     [({}, [0, 9, None]), ({"offset": 4}, [-4, 5, None]), ({"nullable": False, "offset": 4}, [-4, 5, -4])],
 )
 def test_the_offset_is_taken_off_and_null_adds_what_its_steps_say(facts, expected):
-    moved = moved_steps(of_column(column("x"), Kind.INTEGER), steps(0, 9, **facts))
+    moved = moved_steps(Term(sql=column("x"), kind=Kind.INTEGER), steps(0, 9, **facts))
     assert values_of(moved, {"x": pa.array([-7, 70, None], pa.int64())}) == expected
 
 
 def test_a_number_that_overflowed_is_null():
-    found = values_of(clamped_steps(computed(column("x")), steps(0, 9)), {"x": pa.array([math.inf, math.nan, 4.0])})
-    assert found == [None, None, 4]
+    found = values_of(
+        clamped_steps(computed(column("x")), steps(0, 9)), {"x": pa.array([math.inf, math.nan, 4.0, 1e200])}
+    )
+    assert found == [None, None, 4, None]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.engines.in_sql import values_of
 from tests.expressions_of import PATTERNS, WORDS
 
-from sfumato.engines.sql.kinds import of_column
+from sfumato.engines.sql.kinds import Term
 from sfumato.engines.sql.terms import column
 from sfumato.engines.sql.texts import TEXTS, is_like, substring
 from sfumato.engines.texts import is_like as is_like_in_python
@@ -17,7 +17,7 @@ from sfumato.query.functions import Function
 from sfumato.query.kinds import Kind
 from sfumato.query.letters import lowered, raised
 
-X = of_column(column("x"), Kind.TEXT)
+X = Term(sql=column("x"), kind=Kind.TEXT)
 LETTERS = [
     chr(code) for code in [*range(0x2200), *range(0x2C00, sys.maxunicode + 1, 37)] if not 0xD800 <= code < 0xE000
 ]

@@ -104,7 +104,7 @@ def _scaled(total: Sql, counted: Sql, allowed: Sql, most: int | None) -> Sql:
 
 
 def sum_of(measure: Measure) -> str:
-    """The function that adds up what rows, or entries, add to a measure: in 64 bits where those hold all of it."""
+    """The function that adds up what entries add to a measure: in 64 bits where those hold all of it."""
     return "SUM" if _fits(measure) else "wide_sum"
 
 
@@ -130,8 +130,9 @@ def _count(values: Sequence[Sql]) -> Sql:
 
 
 def _sum(measure: Measure, rows: Rows) -> Sql:
-    """In 128 bits; in 64 where no sum of so many rows needs more."""
-    total = function("COALESCE", function(sum_of(measure), _amount(measure, rows)), figure(0))
+    """In 128 bits; in 64 where no sum of so many rows needs more, each of which is then of 24 bits at most."""
+    idiom = "narrow_sum" if _fits(measure) else "wide_sum"
+    total = function("COALESCE", function(idiom, _amount(measure, rows)), figure(0))
     return cast(total, "BIGINT" if _fits(measure) else "HUGEINT")
 
 

@@ -1,12 +1,14 @@
 """The functions of numbers in SQL, as `arithmetic` has them: whole numbers in 128 bits, so that nothing overflows."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final, TypeAlias
 
 from sqlglot import exp
 
+from sfumato.engines.doubles import LARGEST, LARGEST_EXPONENT, bases
 from sfumato.engines.sql.kinds import Term, computed
-from sfumato.engines.sql.terms import Sql, cast, double, figure, function, guarded, operation
+from sfumato.engines.sql.terms import Sql, between, case, cast, double, figure, function, guarded, named, operation
 from sfumato.query.functions import Function
 from sfumato.query.kinds import Kind
 
@@ -23,26 +25,50 @@ def rounded(value: Term, digits: int) -> Term:
     if value.kind is Kind.INTEGER:
         return value
     power = double(float(10**digits))
-    half_up = function("double_sum", function("double_product", value.sql, power), double(0.5))
-    return computed(_quotient(function("FLOOR", half_up), power))
+    half_up = operation(exp.Add, operation(exp.Mul, value.operand, power), double(0.5))
+    return computed(function("double_quotient", function("FLOOR", half_up), power))
 
 
-def _of_two(operator: type[exp.Binary], idiom: str) -> Lowering:
+def power(value: Term, exponent: float) -> Term:
+    """POWER: of bases whose powers doubles hold; the others are told by their size."""
+    y, zero = float(exponent), double(0.0)
+    least, most = bases(y)
+
+    def raised(x: Sql) -> Sql:
+        size, made = function("ABS", x), function("POWER", x, double(y))
+        branches = [] if y.is_integer() else [(operation(exp.LT, x, zero), exp.Null())]
+        if most == LARGEST:
+            branches += [(operation(exp.EQ, x, zero), exp.Null())] if y < 0 else []
+            return case(branches, made) if branches else made
+        vanishes = operation(exp.LT, size, double(least)) if y > 0 else operation(exp.GT, size, double(most))
+        nothing = [(operation(exp.EQ, x, zero), exp.Null())] if y < 0 else []
+        return case([*branches, *nothing, (vanishes, zero), (between(size, double(least), double(most)), made)])
+
+    return computed(named(value.divisor, raised))
+
+
+def _added(operator: type[exp.Binary]) -> Lowering:
     def lower(terms: Sequence[Term]) -> Term:
         if _are_whole(terms):
             return whole(_in_64_bits(operation(operator, *map(_wide, terms))))
-        return computed(function(idiom, *(term.as_double for term in terms)))
+        made = operation(operator, *(term.operand for term in terms))
+        return Term(sql=made, kind=Kind.FLOAT, pending=True, rounded=all(term.is_rounded for term in terms))
 
     return lower
 
 
+def _multiplied(terms: Sequence[Term]) -> Term:
+    if _are_whole(terms):
+        return whole(_in_64_bits(operation(exp.Mul, *map(_wide, terms))))
+    return computed(operation(exp.Mul, *(term.factor for term in terms)))
+
+
 def _divided(terms: Sequence[Term]) -> Term:
-    """Of doubles a divisor of 0 makes what is not finite; one that stands for NULL must not make a 0."""
+    """Of doubles a divisor of 0 makes what stands for NULL; one that itself stands for NULL must not make a 0."""
     first, second = terms
     if _are_whole(terms):
         return whole(_in_64_bits(function("wide_quotient", _wide(first), _not_zero(_wide(second)))))
-    divisor = second.settled if second.kind is Kind.FLOAT else second.as_double
-    return computed(_quotient(first.as_double, divisor))
+    return computed(function("double_quotient", first.factor, second.divisor))
 
 
 def _modulo(terms: Sequence[Term]) -> Term:
@@ -51,13 +77,14 @@ def _modulo(terms: Sequence[Term]) -> Term:
 
 
 def _negated(terms: Sequence[Term]) -> Term:
-    return _of_two(exp.Sub, "double_difference")((Term(sql=_zero(terms[0]), kind=terms[0].kind), terms[0]))
+    zero = Term(sql=_zero(terms[0]), kind=terms[0].kind, rounded=True)
+    return _added(exp.Sub)((zero, terms[0]))
 
 
 def _absolute(terms: Sequence[Term]) -> Term:
     if _are_whole(terms):
         return whole(_in_64_bits(function("ABS", _wide(terms[0]))))
-    return computed(function("ABS", terms[0].sql))
+    return replace(terms[0], sql=function("ABS", terms[0].sql))
 
 
 def _sign(terms: Sequence[Term]) -> Term:
@@ -65,34 +92,32 @@ def _sign(terms: Sequence[Term]) -> Term:
 
 
 def _rounded_by(name: str) -> Lowering:
-    """Of a whole number itself."""
-    return lambda terms: terms[0] if _are_whole(terms) else computed(function(name, terms[0].sql))
+    """Of a whole number itself; of a double that stands for NULL another one."""
+    return lambda terms: (
+        terms[0] if _are_whole(terms) else replace(terms[0], sql=function(name, terms[0].sql), rounded=True)
+    )
 
 
 def _of_domain(name: str, condition: type[exp.Binary]) -> Lowering:
-    """A function of the numbers that compare so with 0; one that is not finite stays so."""
+    """A function of the numbers that compare so with 0; one that stands for NULL still does."""
 
     def lower(terms: Sequence[Term]) -> Term:
-        number = guarded(terms[0].as_double, lambda x: operation(condition, x, double(0.0)))
-        return computed(function(name, number))
+        number = guarded(terms[0].operand, lambda x: operation(condition, x, double(0.0)))
+        return Term(sql=function(name, number), kind=Kind.FLOAT, pending=terms[0].pending)
 
     return lower
 
 
 def _exponential(terms: Sequence[Term]) -> Term:
-    return computed(function("exponential", _settled_double(terms[0])))
+    """The power of e; 0 and NULL where doubles do not hold it."""
 
+    def raised(x: Sql) -> Sql:
+        vanishes, fits = (
+            operation(kind, x, double(end)) for kind, end in ((exp.LT, -LARGEST_EXPONENT), (exp.LTE, LARGEST_EXPONENT))
+        )
+        return case([(vanishes, double(0.0)), (fits, function("EXP", x))])
 
-def _power(terms: Sequence[Term]) -> Term:
-    return computed(function("double_power", *map(_settled_double, terms)))
-
-
-def _settled_double(term: Term) -> Sql:
-    return term.settled if term.kind is Kind.FLOAT else term.as_double
-
-
-def _quotient(first: Sql, second: Sql) -> Sql:
-    return function("double_quotient", first, second)
+    return computed(named(terms[0].settled_double, raised))
 
 
 def _are_whole(terms: Sequence[Term]) -> bool:
@@ -116,9 +141,9 @@ def _zero(term: Term) -> Sql:
 
 
 ARITHMETIC: Final[Mapping[Function, Lowering]] = {
-    Function.ADD: _of_two(exp.Add, "double_sum"),
-    Function.SUBTRACT: _of_two(exp.Sub, "double_difference"),
-    Function.MULTIPLY: _of_two(exp.Mul, "double_product"),
+    Function.ADD: _added(exp.Add),
+    Function.SUBTRACT: _added(exp.Sub),
+    Function.MULTIPLY: _multiplied,
     Function.DIVIDE: _divided,
     Function.MODULO: _modulo,
     Function.NEGATE: _negated,
@@ -127,10 +152,9 @@ ARITHMETIC: Final[Mapping[Function, Lowering]] = {
     Function.FLOOR: _rounded_by("FLOOR"),
     Function.CEIL: _rounded_by("CEIL"),
     Function.TRUNC: _rounded_by("truncated_double"),
-    Function.SQRT: _of_domain("square_root", exp.GTE),
-    Function.LN: _of_domain("natural_log", exp.GT),
-    Function.LOG10: _of_domain("decimal_log", exp.GT),
+    Function.SQRT: _of_domain("SQRT", exp.GTE),
+    Function.LN: _of_domain("LN", exp.GT),
+    Function.LOG10: _of_domain("LOG10", exp.GT),
     Function.EXP: _exponential,
-    Function.POWER: _power,
 }
 """Functions of numbers alone."""

@@ -5,6 +5,7 @@ from typing import Final
 from sqlglot import exp
 
 from sfumato.engines.dates import DATE_PATTERN, TIMESTAMP_PATTERN
+from sfumato.engines.sql.kinds import limited, within_range
 from sfumato.engines.sql.terms import (
     TYPES,
     Sql,
@@ -16,7 +17,6 @@ from sfumato.engines.sql.terms import (
     double,
     figure,
     function,
-    guarded,
     named,
     negated,
     null,
@@ -29,6 +29,7 @@ from sfumato.engines.sql.terms import (
 )
 from sfumato.engines.values import (
     FALSE_WORDS,
+    LONGEST_NUMBER,
     MAX_WHOLE_DOUBLE,
     NUMBER_PATTERN,
     TRUE_WORDS,
@@ -92,13 +93,13 @@ def is_number(storage: str) -> bool:
 
 
 def _as_number(value: Sql, storage: str) -> Sql:
-    """A binary double; NaN, and text that is no number, are NULL."""
+    """A double within the range; what is beyond it, and text that is no number, are NULL."""
     number = _as_double(value, storage)
-    return guarded(number, lambda x: negated(function("is_nan", x))) if storage in _DOUBLES else number
+    return limited(number) if storage in {*_DOUBLES, "VARCHAR"} else number
 
 
 def _as_double(value: Sql, storage: str) -> Sql:
-    """A binary double, perhaps NaN."""
+    """A binary double; beyond the range it may be NULL, infinite or NaN."""
     if storage == "VARCHAR":
         return _double_of_text(stripped(value))
     if storage.startswith("DECIMAL"):  # through text, which is rounded once
@@ -112,7 +113,9 @@ def _as_double(value: Sql, storage: str) -> Sql:
 
 def _double_of_text(value: Sql) -> Sql:
     word = function("lower_ascii", value)
-    branches: list[tuple[Sql, Sql]] = [(_matches(value, NUMBER_PATTERN), function("double_of_text", value))]
+    is_short = operation(exp.LTE, function("LENGTH", value), figure(LONGEST_NUMBER))
+    is_number = all_of((is_short, _matches(value, NUMBER_PATTERN)))
+    branches: list[tuple[Sql, Sql]] = [(is_number, function("double_of_text", value))]
     for name, truth in (("true", 1.0), ("false", 0.0)):
         branches.append((operation(exp.EQ, word, text(name)), double(truth)))
     return case(branches)
@@ -124,7 +127,7 @@ def _as_integer(value: Sql, storage: str) -> Sql:
         return case([(value, whole(1)), (negated(value), whole(0))])
     if is_whole(storage):
         return value if storage == "BIGINT" else function("whole_of_wide", value)
-    half_up = function("double_sum", _as_double(value, storage), double(0.5))
+    half_up = operation(exp.Add, _as_double(value, storage), double(0.5))
     rounded = function("whole_of_double", function("FLOOR", half_up))
     if storage != "VARCHAR":
         return rounded
@@ -133,7 +136,7 @@ def _as_integer(value: Sql, storage: str) -> Sql:
 
 
 def _as_text(value: Sql, storage: str) -> Sql:
-    """Text; of a double that is whole, without the point; of a decimal with a digit before it."""
+    """Text; of a double within the range, without the point if it is whole; of a decimal with a digit before it."""
     if storage not in _DOUBLES:
         return _as_it_is(value, storage)
     number = cast(value, "DOUBLE")
@@ -144,9 +147,7 @@ def _as_text(value: Sql, storage: str) -> Sql:
         )
     )
     shown = function("text_of_whole", function("whole_of_double", number))
-    return case(
-        [(function("is_nan", number), exp.Null()), (is_whole_number, shown)], function("text_of_double", number)
-    )
+    return case([(is_whole_number, shown), (within_range(number), function("text_of_double", number))])
 
 
 def _as_it_is(value: Sql, storage: str) -> Sql:

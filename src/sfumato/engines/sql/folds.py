@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from sfumato.engines.sql.kinds import computed
+from sfumato.engines.sql.kinds import limited
 from sfumato.engines.sql.queries import select
 from sfumato.engines.sql.rows import Rows
 from sfumato.engines.sql.steps import clamped_steps
@@ -70,8 +70,7 @@ def _made(folded: Folded, rows: Rows, place: int) -> Sql:
     number = function("nearest_double", total)
     if folded.fold is Fold.MEAN:
         number = function("double_quotient", number, cast(count, "DOUBLE"))
-    product = function("double_product", number, double(float(resolution)))
-    return computed(product).settled
+    return limited(operation(exp.Mul, number, double(float(resolution))))
 
 
 def _whole_product(total: Sql, resolution: Fraction) -> Sql:

@@ -99,7 +99,7 @@ def _shown(value: Sql, kind: Kind) -> Sql:
         case Kind.TEXT:
             return value
         case Kind.FLOAT:
-            positive_zero = function("double_sum", value, double(0.0))  # which turns −0.0 into 0.0
+            positive_zero = operation(exp.Add, value, double(0.0))  # which turns −0.0 into 0.0
             return function("text_of_whole", function("bits_of_double", positive_zero))
         case Kind.TIMESTAMP:
             return function("time_in_full", value)

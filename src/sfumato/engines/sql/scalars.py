@@ -8,12 +8,13 @@ from typing import Final
 
 from sqlglot import exp
 
+from sfumato.engines.doubles import factor
 from sfumato.engines.mixing import unmixed
 from sfumato.engines.scalars import constant as cell_of
 from sfumato.engines.sql import dates, texts
-from sfumato.engines.sql.arithmetic import ARITHMETIC, Lowering, rounded
+from sfumato.engines.sql.arithmetic import ARITHMETIC, Lowering, power, rounded
 from sfumato.engines.sql.casts import as_kind
-from sfumato.engines.sql.kinds import Term, computed, of_column, storage
+from sfumato.engines.sql.kinds import Term, storage
 from sfumato.engines.sql.terms import (
     Sql,
     all_of,
@@ -67,7 +68,7 @@ def lower_expression(expression: Expression, facts: Mapping[str, Facts], names: 
         facts: What is known of the columns it reads.
         names: What SQL calls them.
     """
-    columns = {name: of_column(column(names[name]), known.kind) for name, known in facts.items()}
+    columns = {name: Term(sql=column(names[name]), kind=known.kind) for name, known in facts.items()}
     return lowered(unmixed(expression, facts), columns)
 
 
@@ -105,7 +106,8 @@ def _truth(sql: Sql) -> Term:
 
 def _constant(value: Value) -> Term:
     cell = cell_of(value)
-    return Term(sql=constant(cell), kind=literal_facts(value).kind, infinite=cell in _INFINITIES)
+    rounded_off = isinstance(cell, float) and factor(cell) == cell
+    return Term(sql=constant(cell), kind=literal_facts(value).kind, rounded=rounded_off)
 
 
 def _chosen(
@@ -115,8 +117,7 @@ def _chosen(
     values = [lowered(value, columns) for _, value in branches]
     conditions = [lowered(condition, columns).sql for condition, _ in branches]
     cases = [(condition, value.settled) for condition, value in zip(conditions, values, strict=True)]
-    infinite = any(value.infinite for value in (*values, otherwise))
-    return Term(sql=case(cases, otherwise.settled), kind=otherwise.kind, infinite=infinite)
+    return Term(sql=case(cases, otherwise.settled), kind=otherwise.kind)
 
 
 def _compared(operator: type[exp.Binary], left: Term, right: Term) -> Sql:
@@ -153,20 +154,15 @@ def _called(function: Function, arguments: Sequence[Expression], columns: Mappin
 
 def _converted_to(kind: Kind) -> Lowering:
     def lower(terms: Sequence[Term]) -> Term:
-        sql = terms[0].sql if terms[0].kind is kind else as_kind(terms[0].sql, storage(terms[0]), kind)
-        return computed(sql) if kind is Kind.FLOAT else Term(sql=sql, kind=kind)
+        value = terms[0]
+        return value if value.kind is kind else Term(sql=as_kind(value.settled, storage(value), kind), kind=kind)
 
     return lower
 
 
 def _first_of(name: str) -> Lowering:
-    """Of values that are not NULL; an infinite one that is chosen is NULL after all."""
-
-    def lower(terms: Sequence[Term]) -> Term:
-        sql = function(name, *(term.settled for term in terms))
-        return Term(sql=sql, kind=terms[0].kind, pending=any(term.infinite for term in terms))
-
-    return lower
+    """Of values that are not NULL."""
+    return lambda terms: Term(sql=function(name, *(term.settled for term in terms)), kind=terms[0].kind)
 
 
 def _null_if(terms: Sequence[Term]) -> Term:
@@ -176,13 +172,12 @@ def _null_if(terms: Sequence[Term]) -> Term:
         equal = _compared(exp.EQ, Term(sql=x, kind=first.kind), second)
         return case([(equal, exp.Null())], x)
 
-    return Term(sql=named(first.settled, unless_equal), kind=first.kind, pending=first.infinite)
+    return Term(sql=named(first.settled, unless_equal), kind=first.kind)
 
-
-_INFINITIES: Final = (float("inf"), float("-inf"))
 
 _PARAMETERS: Final[Mapping[Function, Callable[..., Term]]] = {
     Function.ROUND: rounded,
+    Function.POWER: power,
     Function.SUBSTRING: texts.substring,
     Function.LIKE: texts.is_like,
     Function.TRUNCATE: dates.truncated,

@@ -5,7 +5,7 @@ from typing import Final
 
 from sqlglot import exp
 
-from sfumato.engines.sql.kinds import Term
+from sfumato.engines.sql.kinds import Term, within_range
 from sfumato.engines.sql.terms import Sql, case, cast, clamped, double, function, named, operation, present, whole
 from sfumato.query.kinds import Kind
 from sfumato.query.measures import Steps
@@ -16,7 +16,8 @@ _HALVES: Final = 2**52
 
 def clamped_steps(value: Term, steps: Steps) -> Sql:
     """`amounts.clamped_steps` in SQL: a 64-bit integer; NULL of NULL."""
-    return named(value.settled, lambda x: case([(present(x), _of_number(x, value.kind, steps))]))
+    is_number = within_range if value.pending else present
+    return named(value.sql, lambda x: case([(is_number(x), _of_number(x, value.kind, steps))]))
 
 
 def moved_steps(value: Term, steps: Steps) -> Sql:
@@ -34,7 +35,7 @@ def _of_number(x: Sql, kind: Kind, steps: Steps) -> Sql:
     ends = _ends(steps) if is_near else None
     if ends is not None:  # twice as fast: of what lies between two constants no sum needs 128 bits
         scaled = _scaled(clamped(number, *map(double, ends)), steps)
-        return function("whole_floor", function("double_sum", scaled, double(0.5)))
+        return function("whole_floor", operation(exp.Add, scaled, double(0.5)))
     scaled = _scaled(number, steps)
     return _rounded(scaled, steps) if is_near else named(scaled, lambda s: _of_far_bounds(s, steps))
 
@@ -53,11 +54,13 @@ def _ends(steps: Steps) -> tuple[float, float] | None:
 
 
 def _scaled(number: Sql, steps: Steps) -> Sql:
+    """The quotient; a number may be so much smaller than a step that it would vanish if it were no `factor`."""
+    number = function("factor", number) if steps.resolution > 1 else number
     return function("double_quotient", number, double(float(steps.resolution)))
 
 
 def _half_up(scaled: Sql) -> Sql:
-    return function("FLOOR", function("double_sum", scaled, double(0.5)))
+    return function("FLOOR", operation(exp.Add, scaled, double(0.5)))
 
 
 def _rounded(scaled: Sql, steps: Steps) -> Sql:

@@ -24,8 +24,11 @@ TYPES: Final = {
 }
 """What engines hold the values of each kind in."""
 
-_LARGEST_REPEATED: Final = 12
+_LARGEST_REPEATED: Final = 14
 """Terms of more nodes than these are computed once under a name; smaller ones may be written several times."""
+
+_NO_WORK: Final = (exp.DataType, exp.Identifier, exp.Paren)
+"""What does not count as a node."""
 
 _ATOMS: Final = (
     exp.Column, exp.Literal, exp.Cast, exp.TryCast, exp.Anonymous, exp.Boolean, exp.Null, exp.Paren, exp.Case, exp.Trim,
@@ -167,7 +170,7 @@ def named(value: Sql, body: Callable[[Sql], Sql]) -> Sql:
     A large value is computed once, under a name, so that terms do not grow with the power of their depth. The name is
     made of what it is, so that one that hides another is the same.
     """
-    if sum(1 for _ in value.walk()) <= _LARGEST_REPEATED:
+    if sum(not isinstance(node, _NO_WORK) for node in value.walk()) <= _LARGEST_REPEATED:
         return body(value)
     name = f"x{md5(value.sql().encode(errors='replace'), usedforsecurity=False).hexdigest()[:16]}"
     made = exp.Lambda(this=body(column(name)), expressions=[exp.to_identifier(name, quoted=True)])

@@ -13,11 +13,14 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from tests.engines.function_edges import EDGES
 from tests.engines.in_sql import ARROW
+from tests.engines.sql.dialects.doubles_contract import DoublesContract
 from tests.engines.sql.test_scalars import FACTS, INEXACT, NAMES, _literal, same
 from tests.engines.stored_values import BOOLEANS_AS_READ, NUMBERS_AS_READ, TIMES_AS_READ
+from tests.engines.test_doubles import SPECIAL
 from tests.expressions_of import COLUMNS, DAYS, TIMESTAMPS, WORDS, expressions, rows
 from tests.strategies import POISON
 
+from sfumato.engines.doubles import LARGEST, LIMIT
 from sfumato.engines.mixing import unmixed
 from sfumato.engines.scalars import evaluate
 from sfumato.engines.sql.casts import lower_typed
@@ -26,24 +29,31 @@ from sfumato.engines.sql.scalars import lower_expression
 from sfumato.engines.sql.terms import cast, column, figure, function, text
 from sfumato.engines.values import typed
 from sfumato.errors import ParameterError
-from sfumato.query.expressions import Call, ColumnRef
-from sfumato.query.functions import MAX_TEXT, Function
+from sfumato.query.expressions import Call
+from sfumato.query.functions import MAX_TEXT
 from sfumato.query.inference import facts_of
 from sfumato.query.kinds import TIMES, Kind
 from sfumato.query.schema import Column
 
 TEXTS = (*POISON, *WORDS, *(row[0] for row in (*NUMBERS_AS_READ, *BOOLEANS_AS_READ, *TIMES_AS_READ)))
 WHOLE = (0, 1, -1, 2**63 - 1, -(2**63), 2**53 + 1)
-DOUBLES = (0.0, -0.0, 0.5, -2.5, 1e19, 2.0**63, -(2.0**63), 1e300, math.nan, math.inf, -math.inf, 0.49999999999999994)
-EXTREMES = (
-    0.0, 5e-324, 1e-310, 2.2250738585072014e-308, 1e-200, 2.0**-538, 2.0**-537, 1e-150, 0.1, 0.5, 1.0, 3.0, 1e150,
-    2.0**512, 1e200, 8.98846567431158e307, 1.7976931348623157e308, math.inf,
-)  # fmt: skip
-ENDS = (*EXTREMES, 708.5, 709.782712893384, 709.7827128933841, 740.0, 745.13, 745.14)
-X, Y = ColumnRef("float 1"), ColumnRef("float 2")
+DOUBLES = (
+    *SPECIAL,
+    0.5,
+    -2.5,
+    1e19,
+    2.0**63,
+    -(2.0**63),
+    0.49999999999999994,
+    LIMIT,
+    1e300,
+    math.inf,
+    -math.inf,
+    math.nan,
+)
 WRITTEN = (
-    0.1, -0.001, 1e-4, 1.25e-5, 1.5e-7, 1e16, 1.5e16, 9007199254740992.0, 9.1e15, 1.5e300, 1e-100, 123456789.125, 1e22,
-    1e15 + 0.5, 1000000000000000.1, -4503599627370497.5, math.inf, -math.inf, 2.2250738585072014e-308,
+    0.1, -0.001, 1e-4, 1.25e-5, 1.5e-7, 1e16, 1.5e16, 9007199254740992.0, 9.1e15, 1.5e150, 1e-100, 123456789.125, 1e22,
+    1e15 + 0.5, 1000000000000000.1, -4503599627370497.5, LARGEST, 2.2250738585072014e-308,
 )  # fmt: skip
 STORED = {
     "VARCHAR": pa.array([*dict.fromkeys(cell for cell in TEXTS if isinstance(cell, str) and "\0" not in cell), None]),
@@ -65,7 +75,7 @@ def accepted(expression):
         facts_of(expression, FACTS)
     except ParameterError:
         return False
-    return "\0" not in repr(expression)
+    return True
 
 
 def lists_of(*, inexact):
@@ -78,7 +88,7 @@ def call(function_, arguments):
     return Call(function_, tuple(_literal(value, kinds[0] if kinds else Kind.TEXT) for value in arguments))
 
 
-class DialectContract:
+class DialectContract(DoublesContract):
     @pytest.mark.parametrize("exactly", [True, False])
     def test_it_gives_what_python_gives_of_random_expressions(self, values_of, exactly):
         @given(lists_of(inexact=not exactly), st.lists(rows(), min_size=8, max_size=8))
@@ -95,33 +105,12 @@ class DialectContract:
         check()
 
     def test_functions_have_their_meaning_at_their_edges(self, values_of):
-        cases = [(function_, case) for function_, listed in EDGES.items() for case in listed if "\0" not in repr(case)]
+        cases = [(function_, case) for function_, listed in EDGES.items() for case in listed]
         calls = [call(function_, arguments) for function_, (*arguments, _) in cases]
         terms = [lower_expression(one, FACTS, NAMES).settled for one in calls]
-        found = values_of(terms, pa.table({"c2": [math.inf], "c3": [-math.inf]}))
+        found = values_of(terms, pa.table({"c2": [1.0]}))
         for (function_, (*arguments, expected)), (value,) in zip(cases, found, strict=True):
             assert same(value, expected, exactly=function_ not in INEXACT), (function_, arguments)
-
-    @pytest.mark.parametrize(
-        "function_", [Function.ADD, Function.SUBTRACT, Function.MULTIPLY, Function.DIVIDE, Function.POWER]
-    )
-    def test_doubles_at_both_ends_are_computed_with_as_ieee_754_says(self, values_of, function_):
-        signed = [sign * value for value in EXTREMES for sign in (1.0, -1.0)]
-        pairs = [(x, y) for x in signed for y in signed]
-        both = Call(function_, (X, Y))
-        term = lower_expression(both, FACTS, NAMES).settled
-        (found,) = values_of([term], pa.table({"c2": [x for x, _ in pairs], "c3": [y for _, y in pairs]}))
-        for (x, y), value in zip(pairs, found, strict=True):
-            expected = evaluate(both, {"float 1": x, "float 2": y})
-            assert same(value, expected, exactly=function_ not in INEXACT), (x, y)
-
-    @pytest.mark.parametrize("function_", [Function.EXP, Function.SQRT, Function.LN, Function.LOG10])
-    def test_functions_of_doubles_never_fail_at_their_ends(self, values_of, function_):
-        values = [sign * value for value in ENDS for sign in (1.0, -1.0)]
-        one = Call(function_, (X,))
-        (found,) = values_of([lower_expression(one, FACTS, NAMES).settled], pa.table({"c2": values}))
-        for x, value in zip(values, found, strict=True):
-            assert same(value, evaluate(one, {"float 1": x}), exactly=False), x
 
     @pytest.mark.parametrize("storage", STORED)
     def test_a_stored_value_is_read_as_python_reads_it(self, values_of, storage):
@@ -137,11 +126,6 @@ class DialectContract:
     def test_a_double_is_written_as_python_writes_it(self, values_of):
         (found,) = values_of([lower_typed("v", Column(kind=Kind.TEXT), "DOUBLE")], pa.table({"v": WRITTEN}))
         assert found == [typed(value, Column(kind=Kind.TEXT)) for value in WRITTEN]
-
-    def test_the_bits_of_a_double_are_those_of_the_machine(self, values_of):
-        values = [value for value in (*EXTREMES, *(-one for one in EXTREMES), 1 / 3, math.pi) if value != 0] + [0.0]
-        (found,) = values_of([function("bits_of_double", column("v"))], pa.table({"v": values}))
-        assert found == pa.array(values).view(pa.int64()).to_pylist()
 
     @pytest.mark.parametrize("total", [0, 1, -1, 2**62, -(2**62), 2**62 - 1, 2**100 + 7, -(2**100) - 7])
     def test_a_total_is_the_sum_of_its_parts(self, values_of, total):

@@ -7,9 +7,9 @@ from sfumato.engines.sql.terms import column, function
 
 def test_an_operation_within_another_keeps_its_parentheses():
     a, b, c = map(column, "abc")
-    difference = function("double_difference", a, function("double_sum", b, c))
-    assert duckdb.sql(difference) == '("a" - ("b" + "c"))'
-    assert spark.sql(difference) == "(`a` - (`b` + `c`))"
+    quotient = function("whole_quotient", a, function("whole_quotient", b, c))
+    assert duckdb.sql(quotient) == '("a" // ("b" // "c"))'
+    assert spark.sql(quotient) == "(`a` DIV (`b` DIV `c`))"
 
 
 def test_all_dialects_have_the_idioms_that_are_written():

@@ -1,45 +1,56 @@
+"""What PostgreSQL raises for is never computed, of columns or of constants; narrow sums are in 64 bits."""
+
 import math
 
 import pyarrow as pa
 import pytest
 from tests.engines.in_postgres import values_of
+from tests.engines.test_doubles import SPECIAL
 
+from sfumato.engines.doubles import LARGEST, factor, limited
+from sfumato.engines.sql.arithmetic import ARITHMETIC, power
+from sfumato.engines.sql.dialects.dialect import native
 from sfumato.engines.sql.dialects.postgres import sql
-from sfumato.engines.sql.terms import clamped, column, double, function
+from sfumato.engines.sql.kinds import Term
+from sfumato.engines.sql.terms import cast, column, double, function
+from sfumato.query.functions import Function
+from sfumato.query.kinds import Kind
 
-X, Y = column("x"), column("y")
-CLAMPED = clamped(X, double(0.0), double(100.0))
+X = column("x")
+ONE = pa.table({"x": [1.0]})
 
 
-@pytest.mark.parametrize(
-    "term",
-    [function("double_quotient", CLAMPED, double(0.01)), function("double_sum", X, double(0.5)),
-     function("double_difference", double(0.0), X), function("double_product", CLAMPED, double(1.0)),
-     function("double_sum", function("double_sum", X, double(1e280)), CLAMPED)],
-    ids=str,
-)  # fmt: skip
-def test_what_cannot_leave_the_doubles_is_not_guarded(term):
-    assert "CASE" not in sql(term)
+def constant(value):
+    return Term(sql=double(value), kind=Kind.FLOAT)
 
 
 def test_constants_are_not_computed_before_it_is_known_that_they_can_be():
-    least, most = double(5e-324), double(1.7976931348623157e308)
-    terms = [function("double_product", least, least), function("double_product", most, most),
-             function("double_quotient", most, least), function("double_quotient", least, most),
-             function("double_quotient", most, double(0.0)), function("double_sum", most, most),
-             function("double_difference", double(-1.7976931348623157e308), most), function("double_power", most, most),
-             function("double_power", least, most), function("double_power", double(0.0), double(-1.0)),
-             function("double_power", double(-2.0), double(0.5)), function("exponential", most),
-             function("double_sum", least, X)]  # fmt: skip
-    found = [value for (value,) in values_of(terms, pa.table({"x": [1.0]}))]
-    assert found == [0, math.inf, math.inf, 0, None, math.inf, -math.inf, math.inf, 0, None, None, math.inf, 1]
+    least, most, zero = map(constant, (5e-324, LARGEST, 0.0))
+    terms = [
+        *(ARITHMETIC[one]([first, second]) for one in (Function.MULTIPLY, Function.DIVIDE, Function.ADD)
+          for first in (least, most) for second in (least, most, zero)),
+        *(power(one, exponent) for one in (least, most, zero) for exponent in (-1000, -0.5, 3)),
+        ARITHMETIC[Function.EXP]([most]), ARITHMETIC[Function.LN]([zero]), ARITHMETIC[Function.SQRT]([constant(-1.0)]),
+    ]  # fmt: skip
+    assert all(len(found) == 1 for found in values_of([term.settled for term in terms], ONE))
 
 
-@pytest.mark.parametrize(
-    ("base", "exponent"),
-    [(10.0, 308.25), (-10.0, 307.0), (2.0, 1023.0), (-2.0, 1023.0), (2.0, -1074.0), (-2.0, -1073.0), (0.1, 323.0),
-     (1.0000000000000002, 3.1e18), (-1.0000000000000002, 3.1e18), (1.7976931348623157e308, 1.0)],
-)  # fmt: skip
-def test_a_power_near_the_ends_of_the_doubles_is_one(base, exponent):
-    ((found,),) = values_of([function("double_power", X, Y)], pa.table({"x": [base], "y": [exponent]}))
-    assert found == pytest.approx(math.pow(base, exponent), rel=1e-12, abs=5e-324)
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_operands_and_factors_are_those_of_python(sign):
+    values = [sign * value for value in (*SPECIAL, 2.0**-449, 1.9 * 2.0**-449, 2.0**500, 1e308, math.inf, math.nan)]
+    operand = function("operand", X)
+    operands, factors, both = values_of(
+        [operand, function("factor", X), function("factor", operand)], pa.table({"x": values})
+    )
+    assert operands == list(map(limited, values))
+    assert factors == both == [None if limited(value) is None else factor(value) for value in values]
+
+
+def test_a_quotient_by_a_constant_has_no_case():
+    assert "NULLIF" not in sql(function("double_quotient", X, double(0.01)))
+    assert values_of([function("double_quotient", X, column("y"))], pa.table({"x": [1.0], "y": [-0.0]})) == [[None]]
+
+
+def test_a_narrow_sum_is_one_of_64_bits():
+    shown = cast(native("PG_TYPEOF", function("narrow_sum", column("n"))), "VARCHAR")
+    assert values_of([shown], pa.table({"n": [1]})) == [["bigint"]]

@@ -1,3 +1,5 @@
+from fractions import Fraction
+
 import pyarrow as pa
 import pytest
 from sqlglot import exp
@@ -5,7 +7,12 @@ from tests.engines.in_postgres import values_of
 
 from sfumato.engines.sql.dialects.postgres import sql
 from sfumato.engines.sql.dialects.postgres_names import once, under_names
+from sfumato.engines.sql.scalars import lower_expression
 from sfumato.engines.sql.terms import column, double, figure, function, operation
+from sfumato.query.expressions import Call, ColumnRef, Literal
+from sfumato.query.facts import Facts
+from sfumato.query.functions import Function
+from sfumato.query.kinds import Kind
 from sfumato.query.sizes import MAX_DEPTH
 
 V = column("v")
@@ -24,7 +31,7 @@ def test_a_large_one_and_one_that_will_be_is_written_once():
     for number in range(10):
         large = operation(exp.Add, large, figure(number))
     assert sql(once(large, twice)).count('"v"') == 1
-    assert sql(once(function("double_product", V, V), twice)).count('OFFSET 0) AS "n")') >= 1
+    assert sql(once(function("double_quotient", V, V), twice)).count('OFFSET 0) AS "n")') >= 1
     assert values_of([once(large, twice)], pa.table({"v": [1, None]})) == [[92, None]]
 
 
@@ -37,14 +44,16 @@ def test_a_chain_of_what_is_much_sql_grows_with_its_length_alone():
     chain, lengths = V, []
     for _ in range(3):
         for _ in range(5):
-            chain = function("double_product", chain, double(7.0))
+            chain = operation(exp.Mul, function("factor", function("operand", chain)), double(7.0))
         lengths.append(len(sql(chain)))
     assert lengths[2] - lengths[1] == lengths[1] - lengths[0] < 20_000
 
 
-@pytest.mark.parametrize("idiom", ["double_sum", "double_product", "double_power"])
-def test_what_is_nested_as_deeply_as_it_may_be_is_written_and_computed(idiom):
-    deep = V
+@pytest.mark.parametrize("called", [Function.ADD, Function.MULTIPLY, Function.DIVIDE, Function.POWER])
+def test_what_is_nested_as_deeply_as_it_may_be_is_written_and_computed(called):
+    x, third = ColumnRef("x"), Literal(Fraction(3))
+    deep = x
     for _ in range(MAX_DEPTH):
-        deep = function(idiom, deep, V)
-    assert values_of([deep], pa.table({"v": [1.0]})) == [[41.0 if idiom == "double_sum" else 1.0]]
+        deep = Call(called, (deep, third if called is Function.POWER else x))
+    term = lower_expression(deep, {"x": Facts(kind=Kind.FLOAT)}, {"x": "v"})
+    assert values_of([term.settled], pa.table({"v": [1.0]})) == [[41.0 if called is Function.ADD else 1.0]]

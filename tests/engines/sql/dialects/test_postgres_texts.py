@@ -12,7 +12,7 @@ V = column("v")
 
 @pytest.mark.parametrize(
     ("idiom", "constants"),
-    [("double_of_text", {"1e400": float("inf"), "-1e400": -float("inf"), "1e-400": 0.0, "2.5": 2.5}),
+    [("double_of_text", {"1e400": None, "-1e400": None, "1e-400": 0.0, "-2.5E-400": 0.0, "2.5": 2.5}),
      ("whole_of_text", {"9" * 30: None, "+7": 7}),
      ("time_of_text", {"2026-02-30": None})],
 )  # fmt: skip
@@ -36,12 +36,6 @@ def test_text_that_is_made_is_compared_by_code_points_too():
     assert smaller == [True, False, False]
     assert least == [True, True, True]
     assert values_of([operation(exp.LT, constant("B"), constant("a"))], pa.table({"v": [1]})) == [[True]]
-
-
-def test_a_constant_with_nul_stands_behind_its_beginning_and_before_all_else():
-    data = pa.table({"v": ["a", "a ", "ab", "b"]})
-    terms = [operation(kind, V, text("a\0b")) for kind in (exp.EQ, exp.LT)]
-    assert values_of(terms, data) == [[False] * 4, [True, False, False, False]]
 
 
 def test_many_texts_are_joined():

@@ -1,7 +1,7 @@
 """One way of writing the queries of this package, for one engine.
 
 Terms are made of functions. A name in upper case is one that all engines have, with one meaning. A name in lower case
-is an idiom, such as `double_product`: each dialect has a table of idioms, which says what its engine writes for them.
+is an idiom, such as `double_quotient`: each dialect has a table of idioms, which says what its engine writes for them.
 """
 
 from collections.abc import Callable, Mapping
@@ -73,8 +73,8 @@ def _called(writer: Generator, node: exp.Anonymous) -> str:
 
 UNIVERSAL: Final = frozenset(
     {
-        "ABS", "CEIL", "COALESCE", "COUNT", "DENSE_RANK", "FLOOR", "GREATEST", "LEAST", "LENGTH", "MAX", "MIN",
-        "ROW_NUMBER", "SIGN", "SUBSTRING", "SUM", "TRANSLATE",
+        "ABS", "CEIL", "COALESCE", "COUNT", "DENSE_RANK", "EXP", "FLOOR", "GREATEST", "LEAST", "LENGTH", "LN", "LOG10",
+        "MAX", "MIN", "POWER", "ROW_NUMBER", "SIGN", "SQRT", "SUBSTRING", "SUM", "TRANSLATE",
     }
 )  # fmt: skip
 """The functions that are no idioms. GREATEST and LEAST pass over NULL; SUM is for sums that fit 64 bits."""

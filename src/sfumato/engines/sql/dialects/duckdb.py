@@ -7,6 +7,7 @@ from sqlglot import exp
 from sqlglot.generators.duckdb import DuckDBGenerator
 
 from sfumato.engines.sql.dialects.dialect import Dialect, Idioms, writing
+from sfumato.engines.sql.kinds import BELOW, BEYOND, scaled_by
 from sfumato.engines.sql.terms import (
     Sql,
     all_of,
@@ -104,24 +105,17 @@ def _native_hash(salt: Sql, *values: Sql) -> Sql:
 IDIOMS: Final[Idioms] = {
     "named_in": _named_in,
     # doubles, of which those that are infinite or NaN are values
-    "double_sum": _of_two(exp.Add),
-    "double_difference": _of_two(exp.Sub),
-    "double_product": _of_two(exp.Mul),
+    "operand": lambda value: scaled_by(value, BEYOND),
+    "factor": lambda value: scaled_by(value, BELOW),
     "double_quotient": _of_two(exp.Div),
-    "double_power": _call("POW"),
-    "exponential": _call("EXP"),
-    "square_root": _call("SQRT"),
-    "natural_log": _call("LN"),
-    "decimal_log": _call("LOG10"),
     "truncated_double": _call("TRUNC"),
     "whole_floor": lambda value: cast(function("FLOOR", value), "BIGINT"),
-    "is_finite": _call("ISFINITE"),
-    "is_nan": _call("ISNAN"),
     "bits_of_double": _bits_of_double,
     # whole numbers, of 64 and of 128 bits
     "whole_quotient": _of_two(exp.IntDiv),
     "wide_quotient": _of_two(exp.IntDiv),
     "wide_rest": _of_two(exp.Mod),
+    "narrow_sum": _call("SUM"),
     "wide_sum": _call("SUM"),
     "whole_of_wide": _try_cast_to("BIGINT"),
     "nearest_double": _nearest_double,

@@ -13,17 +13,12 @@ from sfumato.engines.sql.dialects.dialect import Dialect, Idioms, native, writin
 from sfumato.engines.sql.dialects.postgres_doubles import DOUBLES
 from sfumato.engines.sql.dialects.postgres_levels import kept_apart
 from sfumato.engines.sql.dialects.postgres_names import Under, once, under_names, write_under
-from sfumato.engines.sql.dialects.postgres_nul import COMPARISONS
-from sfumato.engines.sql.dialects.postgres_ranges import magnitude
 from sfumato.engines.sql.dialects.postgres_texts import TEXTS
 from sfumato.engines.sql.dialects.postgres_times import TIMES
 from sfumato.engines.sql.terms import Sql, between, case, cast, figure, operation
 from sfumato.engines.values import MAX_INT64, MIN_INT64
 
-_MAX_INT32: Final = 2**31 - 1
 _UUID: Final = exp.DataType.build("UUID", dialect="postgres")
-_IN_PLACE_OF_NUL: Final = "\x01"
-"""The character behind NUL, for text that is made of a constant; what is compared with one, `postgres_nul` tells."""
 
 
 def _named_in(value: Sql, body: Sql) -> Sql:
@@ -32,10 +27,9 @@ def _named_in(value: Sql, body: Sql) -> Sql:
     return under_names({name.name: value}, body.this)
 
 
-def _sum(value: Sql) -> Sql:
-    """Of 32 bits where those are known to hold each value: the sum of others is a numeric, which takes longer."""
-    fits = magnitude(value) <= _MAX_INT32
-    return native("SUM", cast(value, "INTEGER") if fits else value)
+def _narrow_sum(value: Sql) -> Sql:
+    """Of 32 bits, of which the sum has 64: that of more is a numeric, which takes longer."""
+    return native("SUM", cast(value, "INTEGER"))
 
 
 def _whole_of_wide(value: Sql) -> Sql:
@@ -72,10 +66,10 @@ IDIOMS: Final[Idioms] = {
     **TIMES,
     "named_in": _named_in,
     # whole numbers, of 64 and of 128 bits
-    "SUM": _sum,
     "whole_quotient": lambda first, second: operation(exp.Div, first, second),
     "wide_quotient": lambda first, second: native("DIV", first, second),
     "wide_rest": lambda first, second: native("MOD", first, second),
+    "narrow_sum": _narrow_sum,
     "wide_sum": lambda value: native("SUM", value),
     "whole_of_wide": _whole_of_wide,
     "nearest_double": lambda total: cast(total, "DOUBLE"),
@@ -89,7 +83,7 @@ IDIOMS: Final[Idioms] = {
 
 class _Writer(PostgresGenerator):
     TRANSFORMS = {  # noqa: RUF012 # as the library declares it
-        **PostgresGenerator.TRANSFORMS, **writing(IDIOMS), **COMPARISONS, Under: write_under,
+        **PostgresGenerator.TRANSFORMS, **writing(IDIOMS), Under: write_under,
     }  # fmt: skip
     TYPE_MAPPING = {**PostgresGenerator.TYPE_MAPPING, exp.DType.INT128: "NUMERIC"}  # noqa: RUF012 # the same
 
@@ -98,7 +92,7 @@ class _Writer(PostgresGenerator):
         return super().generate(kept_apart(expression.copy() if copy else expression), copy=False)
 
     def literal_sql(self, expression: exp.Literal) -> str:
-        """Text by code points; NUL is in none here."""
+        """Text by code points."""
         if not expression.is_string:
             return super().literal_sql(expression)
         return f'{self._quoted(expression)} COLLATE "C"'
@@ -115,7 +109,7 @@ class _Writer(PostgresGenerator):
         return self.binary(expression, "/")
 
     def _quoted(self, expression: exp.Literal) -> str:
-        return "'" + expression.name.replace("\x00", _IN_PLACE_OF_NUL).replace("'", "''") + "'"
+        return "'" + expression.name.replace("'", "''") + "'"
 
 
 POSTGRES: Final = Dialect(writer=_Writer, base="postgres")

@@ -5,6 +5,7 @@ from typing import Final
 
 from sqlglot import exp
 
+from sfumato.engines.doubles import LARGEST
 from sfumato.engines.sql.dialects.dialect import Idioms, native
 from sfumato.engines.sql.dialects.postgres_names import once, under_names
 from sfumato.engines.sql.terms import (
@@ -19,7 +20,6 @@ from sfumato.engines.sql.terms import (
     double,
     figure,
     function,
-    negated,
     operation,
     text,
 )
@@ -27,12 +27,7 @@ from sfumato.query.functions import MAX_TEXT
 from sfumato.query.kinds import Kind
 
 _POSTGRES_TYPES: Final = {"BIGINT": "bigint", "DOUBLE": "double precision", "TIMESTAMP": "timestamp"}
-_NEAR_ZERO, _FAR_OUT = "1e-300", "1e300"
-_INFINITY: Final = float("inf")
-_MOST_DIGITS: Final = 15
-"""An exponent of more digits is further away than any mantissa is long."""
-
-_FURTHEST: Final = 10**_MOST_DIGITS
+_NEAR_ZERO: Final = "1e-300"
 _LEAST_WHOLE, _ABOVE_WHOLE = -(2.0**63), 2.0**63
 
 
@@ -50,44 +45,25 @@ def _read_as(value: Sql, to: str) -> Sql:
 
 
 def _double_of_text(value: Sql) -> Sql:
-    """Of a number whose form was told; a numeric as it is, where the doubles are not left."""
+    """Of a number whose form was told; a numeric as it is, unless it is tiny."""
     if isinstance(value, exp.Anonymous) and value.name == "text_of_decimal":
         return once(value.expressions[0], _double_of_decimal)
     return _named_text(value, _double_or_beyond)
 
 
 def _double_or_beyond(x: Sql) -> Sql:
-    valid = _valid(x, "DOUBLE")
-    return case([(valid, cast(x, "DOUBLE")), (negated(valid), _beyond(x))])
+    """No longer than `LONGEST_NUMBER`: what no double holds is tiny if its exponent is, or else beyond the range."""
+    is_tiny = operation(exp.Like, native("LOWER", x), text("%e-%"))
+    return case([(_valid(x, "DOUBLE"), cast(x, "DOUBLE")), (is_tiny, double(0.0))])
 
 
 def _double_of_decimal(x: Sql) -> Sql:
-    near = between(native("ABS", x), *(cast(text(end), "HUGEINT") for end in (_NEAR_ZERO, _FAR_OUT)))
-    shown = function("double_of_text", function("text_of_whole", x))
-    return case([(any_of([near, operation(exp.EQ, x, figure(0))]), cast(x, "DOUBLE"))], shown)
-
-
-def _beyond(x: Sql) -> Sql:
-    """A number that is none of the doubles: 0 or infinite, by the place of its first digit."""
-    mantissa, exponent = (native("SPLIT_PART", native("LOWER", x), text("e"), figure(part)) for part in (1, 2))
-    before, after = (native("SPLIT_PART", column("m"), text("."), figure(part)) for part in (1, 2))
-    whole, fraction = native("LTRIM", before, text("+-0")), native("LTRIM", after, text("0"))
-    leading = operation(exp.Sub, function("LENGTH", fraction), function("LENGTH", after))
-    place = case([(operation(exp.NEQ, whole, text("")), function("LENGTH", whole))], leading)
-    shift = native("LTRIM", column("e"), text("+-0"))
-    size = case(
-        [(operation(exp.GT, function("LENGTH", shift), figure(_MOST_DIGITS)), cast(figure(_FURTHEST), "BIGINT")),
-         (operation(exp.EQ, shift, text("")), cast(figure(0), "BIGINT"))], cast(shift, "BIGINT"),
-    )  # fmt: skip
-    moved = case([(_begins(column("e"), "-"), operation(exp.Sub, place, size))], operation(exp.Add, place, size))
-    infinite = case([(_begins(column("m"), "-"), double(-_INFINITY))], double(_INFINITY))
-    return under_names(
-        {"m": mantissa, "e": exponent}, case([(operation(exp.GT, moved, figure(0)), infinite)], double(0.0))
-    )  # fmt: skip
-
-
-def _begins(value: Sql, sign: str) -> Sql:
-    return operation(exp.EQ, native("LEFT", value, figure(1)), text(sign))
+    """NULL beyond the range; what no double holds is tiny."""
+    size = native("ABS", x)
+    near = between(size, *(cast(text(end), "HUGEINT") for end in (_NEAR_ZERO, repr(LARGEST))))
+    tiny = operation(exp.LT, size, cast(text(_NEAR_ZERO), "HUGEINT"))
+    shown = _named_text(cast(x, "VARCHAR"), lambda s: case([(_valid(s, "DOUBLE"), cast(s, "DOUBLE"))], double(0.0)))
+    return case([(any_of([near, operation(exp.EQ, x, figure(0))]), cast(x, "DOUBLE")), (tiny, shown)])
 
 
 def _whole_of_double(value: Sql) -> Sql:

@@ -117,6 +117,7 @@ IDIOMS: Final[Idioms] = {
     "whole_quotient": lambda first, second: operation(exp.IntDiv, first, second),
     "wide_quotient": _wide_quotient,
     "wide_rest": lambda first, second: operation(exp.Mod, first, second),
+    "narrow_sum": lambda value: function("SUM", value),
     "wide_sum": lambda value: function("SUM", cast(value, "HUGEINT")),
     "whole_of_wide": _try_cast_to("BIGINT"),
     "nearest_double": _cast_to("DOUBLE"),

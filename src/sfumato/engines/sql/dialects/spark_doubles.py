@@ -6,10 +6,10 @@ from typing import Final
 from sqlglot import exp
 
 from sfumato.engines.sql.dialects.dialect import Idioms, native
+from sfumato.engines.sql.kinds import BELOW, BEYOND, scaled_by
 from sfumato.engines.sql.terms import (
     Sql,
     all_of,
-    any_of,
     case,
     cast,
     double,
@@ -23,22 +23,12 @@ from sfumato.engines.sql.terms import (
 )
 from sfumato.engines.values import MAX_INT64
 
-_INFINITY: Final = float("inf")
 _EXPONENT_BIAS, _MANTISSA_BITS, _MANTISSA_DIGITS = 1023, 52, 13
 _PLAIN_DIGITS: Final = (1e-4, 1e16)
 """Between these Python writes a double without an exponent."""
 
 _DIGITS: Final = exp.DataType.build("DECIMAL(38, 21)")
 """What holds every digit of those."""
-
-
-def _of_two(operator: type[exp.Binary]) -> Callable[[Sql, Sql], Sql]:
-    return lambda first, second: operation(operator, first, second)
-
-
-def _is_finite(value: Sql) -> Sql:
-    """NaN is the greatest."""
-    return operation(exp.LT, function("ABS", value), double(_INFINITY))
 
 
 def _below(x: Sql) -> Sql:
@@ -56,24 +46,13 @@ def _toward_zero(x: Sql) -> Sql:
     return case([(operation(exp.LT, x, double(0.0)), _above(x))], _below(x))
 
 
-def _power(base: Sql, exponent: Sql) -> Sql:
-    """Java has no value for ±1 to an infinite power, which C says is 1."""
-
-    def raised(x: Sql, y: Sql) -> Sql:
-        is_one = operation(exp.EQ, function("ABS", x), double(1.0))
-        is_infinite = operation(exp.EQ, function("ABS", y), double(_INFINITY))
-        return case([(all_of([is_one, is_infinite]), double(1.0))], function("POWER", x, y))
-
-    return named(base, lambda x: named(exponent, lambda y: raised(x, y)))
-
-
 def _whole_of_double(value: Sql) -> Sql:
     """The engine makes 2^63 − 1 of 2^63, and of no other double."""
     return function("NULLIF", try_cast(value, "BIGINT"), whole(MAX_INT64))
 
 
 def _bits(value: Sql) -> Sql:
-    """Of a double that is not NaN: sign, exponent and mantissa, from its hexadecimal text, which is exact."""
+    """Of a finite double: sign, exponent and mantissa, from its hexadecimal text, which is exact."""
     return named(value, lambda x: _always_named(function("FORMAT_STRING", text("%a"), x), lambda h: _bits_of(x, h)))
 
 
@@ -84,8 +63,7 @@ def _bits_of(x: Sql, hexadecimal: Sql) -> Sql:
     biased = operation(exp.Add, exponent, figure(_EXPONENT_BIAS))
     is_normal = operation(exp.EQ, _found(hexadecimal, "0x(1)"), text("1"))
     upper = operation(exp.Mul, case([(is_normal, biased)], whole(0)), figure(2**_MANTISSA_BITS))
-    infinite = whole((2 * _EXPONENT_BIAS + 1) * 2**_MANTISSA_BITS)
-    magnitude = case([(_is_finite(x), operation(exp.Add, upper, mantissa))], infinite)
+    magnitude = operation(exp.Add, upper, mantissa)
     sign = case([(operation(exp.LT, x, double(0.0)), whole(-MAX_INT64 - 1))], whole(0))
     return operation(exp.Add, magnitude, sign)
 
@@ -117,29 +95,17 @@ def _written(x: Sql, digits: Sql) -> Sql:
     two = function(
         "REGEXP_REPLACE", function("REGEXP_REPLACE", exponent, text("-"), text("")), text("^(.)$"), text("0$1")
     )
-    infinite = case([(operation(exp.LT, x, double(0.0)), text("-inf"))], text("inf"))
-    return case(
-        [(any_of([operation(exp.EQ, size, double(_INFINITY))]), infinite), (in_the_middle, point)],
-        function("CONCAT", mantissa, sign, two),
-    )
+    return case([(in_the_middle, point)], function("CONCAT", mantissa, sign, two))
 
 
 DOUBLES: Final[Idioms] = {
-    "double_sum": _of_two(exp.Add),
-    "double_difference": _of_two(exp.Sub),
-    "double_product": _of_two(exp.Mul),
+    "operand": lambda value: scaled_by(value, BEYOND),
+    "factor": lambda value: scaled_by(value, BELOW),
     "double_quotient": lambda first, second: function("TRY_DIVIDE", first, second),
-    "double_power": _power,
-    "exponential": lambda value: function("EXP", value),
-    "square_root": lambda value: function("SQRT", value),
-    "natural_log": lambda value: function("LN", value),
-    "decimal_log": lambda value: function("LOG10", value),
     "FLOOR": lambda value: named(value, _below),
     "CEIL": lambda value: named(value, _above),
     "truncated_double": lambda value: named(value, _toward_zero),
     "whole_floor": lambda value: native("FLOOR", value),
-    "is_finite": _is_finite,
-    "is_nan": lambda value: function("ISNAN", value),
     "bits_of_double": _bits,
     "whole_of_double": _whole_of_double,
     "text_of_double": _shown,
