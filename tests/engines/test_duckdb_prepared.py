@@ -39,7 +39,7 @@ def engine():
 
 
 @given(st.randoms(use_true_random=False))
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck))
 def test_prepared_tables_give_the_same_answers(random):
     own = policy(random)
     asked = random_statement(random, own, depth=3)

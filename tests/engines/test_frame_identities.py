@@ -6,7 +6,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
@@ -193,7 +193,6 @@ OLD_OF_TWO = (
 ROWS = st.lists(st.tuples(st.sampled_from([-1, 0, 1, None]), st.sampled_from(["a", "", None])), min_size=1, max_size=6)
 
 
-@settings(max_examples=100, deadline=None)
 @given(ROWS, ROWS)
 def test_two_tables_are_the_same_exactly_if_they_have_the_same_rows(one, other):
     def table(rows):

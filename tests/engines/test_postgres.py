@@ -62,7 +62,7 @@ class TestReadingByPostgres(ReadingContract):
 
 
 @given(st.randoms(use_true_random=False), st.sampled_from([SALT, "ff" * 16, "00" * 16]))
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck))
 def test_both_engines_give_the_same_integers_whatever_the_rows_and_their_order(random, salt):
     drawn = policy(random)
     asked = random_statement(random, drawn, depth=3)

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pyarrow as pa
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.engines.in_sql import database, run, values_of
 
@@ -54,7 +54,6 @@ def totals(rows):
 
 
 @given(st.lists(CELLS, max_size=12))
-@settings(max_examples=60, deadline=None)
 def test_sums_and_counts_of_rows_are_those_of_python(rows):
     found = totals(rows)
     own = [{"i": i, "f": f} for i, f in rows]
@@ -74,7 +73,6 @@ def test_sums_and_counts_of_rows_are_those_of_python(rows):
 )  # fmt: skip
 @example(2**63 - 1, 2**40, MAX_LIMIT)
 @example(-(2**63), 3, 1)
-@settings(max_examples=150, deadline=None)
 def test_sums_are_scaled_as_in_python_however_large(total, counted, allowed):
     measures = (StepSum(steps("f")),)
     term = allowed_amount(0, measures, column("a"), most=allowed)

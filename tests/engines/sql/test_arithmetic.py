@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.engines.in_sql import values_of
 from tests.expressions_of import DOUBLES, INTEGERS
@@ -52,7 +52,6 @@ def test_whole_numbers_are_exact_or_null(function):
         st.tuples(st.sampled_from(DOUBLES) | st.floats(-LARGEST, LARGEST), st.floats(-LARGEST, LARGEST)), max_size=9
     )
 )
-@settings(max_examples=25, deadline=None)
 def test_doubles_are_computed_with_as_python_does(function, rows):
     rows = [(x + 0.0, y + 0.0) for x, y in [*rows, (1.0, 0.0)]]
     assert values_of(lowered(function, Kind.FLOAT, Kind.FLOAT).settled, pairs(rows, rows)) == expected(function, *rows)

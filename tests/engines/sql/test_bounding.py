@@ -5,7 +5,7 @@ from itertools import product
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.engines.in_sql import database, run
 
@@ -110,7 +110,6 @@ def allowed_in_sql(own, found):
 
 @pytest.mark.parametrize("has_cells", [False, True])
 @given(FOUND, LIMITS)
-@settings(max_examples=60, deadline=None)
 def test_entries_are_allowed_the_rows_that_they_are_in_python(has_cells, found, limits):
     own = bounding(limits, has_cells=has_cells)
     if not needs_order(own):
@@ -128,7 +127,6 @@ def test_entries_are_allowed_the_rows_that_they_are_in_python(has_cells, found, 
 
 @pytest.mark.parametrize("has_cells", [False, True])
 @given(FOUND, LIMITS, st.integers(0, 9))
-@settings(max_examples=60, deadline=None)
 def test_the_engines_own_hash_keeps_the_same_limits(has_cells, found, limits, salt):
     own = bounding(limits, has_cells=has_cells, sampling=Sampling.NATIVE, salt=str(salt))
     if not needs_order(own):

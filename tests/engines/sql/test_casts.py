@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.engines.in_sql import database, values_of
 from tests.engines.stored_values import BOOLEANS_AS_READ, NUMBERS_AS_READ, TIMES_AS_READ
@@ -60,7 +60,6 @@ def assert_read_alike(array, columns):
 
 @pytest.mark.parametrize("stored", EXACT_STORED, ids=str)
 @given(st.data())
-@settings(max_examples=25, deadline=None)
 def test_sql_and_python_read_a_stored_value_alike(stored, data):
     cells = data.draw(st.lists(st.none() | EXACT_STORED[stored], min_size=1, max_size=20))
     kinds = [kind for kind in Kind if not (kind is Kind.TEXT and pa.types.is_floating(stored))]  # see below

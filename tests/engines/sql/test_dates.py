@@ -44,7 +44,7 @@ def in_python(function, rows):
     ("function", "kind"), [(f, k) for f in PARTS for k in MOMENTS if k in "timestamp" or f not in CLOCK]
 )
 @given(st.data())
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_parts_are_those_of_python(function, kind, data):
     cells = drawn(data, kind)
     term = DATES[function]([Term(sql=column("x"), kind=kind)])
@@ -54,7 +54,7 @@ def test_parts_are_those_of_python(function, kind, data):
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("kind", MOMENTS)
 @given(st.data())
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_what_is_truncated_is_of_its_own_kind(unit, kind, data):
     cells = drawn(data, kind)
     call = Call(Function.TRUNCATE, (ColumnRef("x"), Literal(unit)))
@@ -66,7 +66,7 @@ def test_what_is_truncated_is_of_its_own_kind(unit, kind, data):
 @pytest.mark.parametrize("kind", MOMENTS)
 @pytest.mark.parametrize("months", [*INTEGERS, 12 * 9998, -12 * 9998, -13])
 @given(st.data())
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=5)
 def test_months_are_added_within_the_years(kind, months, data):
     cells = drawn(data, kind)
     call = Call(Function.ADD_MONTHS, (ColumnRef("x"), Literal(Fraction(months))))
@@ -79,7 +79,6 @@ def test_months_are_added_within_the_years(kind, months, data):
     [(Function.ADD_DAYS, Kind.DATE), (Function.ADD_DAYS, Kind.TIMESTAMP), (Function.ADD_SECONDS, Kind.TIMESTAMP)],
 )
 @given(st.data())
-@settings(max_examples=40, deadline=None)
 def test_days_and_seconds_are_added_within_the_years(function, kind, data):
     rows = data.draw(st.lists(st.tuples(MOMENTS[kind], COUNTS), min_size=1, max_size=20))
     term = DATES[function]([Term(sql=column("x"), kind=kind), Term(sql=column("y"), kind=Kind.INTEGER)])

@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.engines.in_sql import database, run
 from tests.expressions_of import DOUBLES, INTEGERS
@@ -54,7 +54,6 @@ def in_python(grouped, rows):
 @pytest.mark.parametrize("source", [ROWS, OWNED], ids=["rows", "units"])
 @pytest.mark.parametrize("keys", [(), ("k",), ("j", "k"), ("f",)])
 @given(st.lists(CELLS, max_size=12))
-@settings(max_examples=25, deadline=None)
 def test_groups_are_folded_as_in_python(source, keys, rows):
     rows = [row for row in rows if source is ROWS or row[0] is not None]
     grouped = Grouped(source, keys, FOLDS)
@@ -69,7 +68,6 @@ def test_no_rows_make_no_row_even_without_keys():
 @example(2**63 + 2**10 + 1)  # the nearest double is another if the lower half is rounded before it is added
 @example(-(2**64) - 2**11 - 1)
 @example(2**126 + 2**73 + 1)
-@settings(max_examples=200, deadline=None)
 def test_a_total_is_rounded_to_the_nearest_double_once(total):
     query = f"SELECT {sql(function('nearest_double', column('t')))} FROM (SELECT {total}::HUGEINT AS t)"
     assert database().execute(query).fetchall() == [(float(total),)]

@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.engines.in_sql import ARROW, run, values_of
 from tests.expressions_of import DOUBLES, cells
@@ -19,7 +19,6 @@ SALT = "00112233445566778899aabbccddeeff"
 
 @pytest.mark.parametrize("kind", Kind)
 @given(st.data())
-@settings(max_examples=60, deadline=None)
 def test_values_are_encoded_as_in_python(kind, data):
     drawn = data.draw(st.lists(cells(kind), min_size=1, max_size=20))
     term = function("CONCAT", *encoded(column("x"), kind))
@@ -43,7 +42,6 @@ def test_zero_has_one_encoding_whatever_its_sign():
 
 
 @given(st.lists(st.tuples(st.integers(-(2**63), 2**63 - 1), st.none() | st.text("aé:V1", max_size=4)), min_size=1))
-@settings(max_examples=30, deadline=None)
 def test_the_hash_is_that_of_python_and_its_halves_are_its_digits(rows):
     data = pa.table({"i": [i for i, _ in rows], "t": pa.array([t for _, t in rows], pa.string())})
     encodings = [encoded(column("i"), Kind.INTEGER, nullable=False), encoded(column("t"), Kind.TEXT)]

@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.engines.in_sql import run
 
@@ -30,14 +30,12 @@ def kept(rows, most, **asked):
 
 @pytest.mark.parametrize("most", [1, 2, 5])
 @given(CELLS)
-@settings(max_examples=30, deadline=None)
 def test_the_rows_of_least_hash_are_kept_of_each_unit(most, rows):
     ranked = least(rows, most, within=lambda row: row[0], rank=lambda row: rank_hash(SALT, (row[0], row[0], row[1])))
     assert kept(rows, most, within=ROWS.unit) == sorted([(u, u, v) for u, v in ranked], key=repr)
 
 
 @given(CELLS)
-@settings(max_examples=30, deadline=None)
 def test_some_rows_are_kept_in_any_case(rows):
     v = column("c1")
     found = kept(rows, 1, within=[*ROWS.unit, v], kept=[is_null(v)])

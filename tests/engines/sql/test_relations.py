@@ -52,7 +52,7 @@ def drawn_relation(random, depth):
 
 @pytest.mark.parametrize("depth", [0, 1, 2, 3])
 @given(st.randoms(use_true_random=False))
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck))
 def test_relations_have_the_rows_that_they_have_in_python(depth, random):
     own, relation = drawn_relation(random, depth)
     rows = database(random, own)

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pyarrow as pa
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.engines.in_sql import database, run
 
@@ -74,7 +74,6 @@ TABLES = {one.name: one for one in (PEOPLE, METERS, READINGS, ONCE, CODES)}
 @pytest.mark.parametrize("declared", TABLES.values(), ids=lambda one: one.name)
 @given(st.fixed_dictionaries({name: st.lists(cells, max_size=8) for name, cells in CELLS.items()}))
 @example(OWNED_TWICE)
-@settings(max_examples=30, deadline=None)
 def test_the_rows_of_a_table_are_those_of_python(declared, data):
     def read(one):
         return [dict(zip(one.columns, row, strict=True)) for row in data[one.name]]

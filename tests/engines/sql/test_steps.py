@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pyarrow as pa
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.engines.in_sql import ARROW, values_of
 from tests.expressions_of import DOUBLES, INTEGERS
@@ -38,7 +38,6 @@ def steps(lower, upper, **facts):
 
 @pytest.mark.parametrize("kind", CELLS)
 @given(st.data(), ENDS, ENDS, RESOLUTIONS)
-@settings(max_examples=60, deadline=None)
 def test_steps_are_those_of_python(kind, data, lower, upper, resolution):
     own = steps(lower, upper, resolution=resolution)
     cells = data.draw(st.lists(st.none() | CELLS[kind], min_size=1, max_size=20))
@@ -48,7 +47,6 @@ def test_steps_are_those_of_python(kind, data, lower, upper, resolution):
 
 @given(ENDS, ENDS)
 @example(2**52 + 1, FAR)
-@settings(max_examples=40, deadline=None)
 def test_what_lies_on_a_bound_stays_there(lower, upper):
     own = steps(lower, upper)
     cells = [float(own.lower), float(own.upper), -LARGEST, LARGEST]

@@ -4,7 +4,7 @@ import sys
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.engines.in_sql import values_of
 from tests.expressions_of import PATTERNS, WORDS
@@ -37,7 +37,6 @@ def test_letters_change_as_the_table_says_and_as_no_locale_does(function, change
 
 
 @given(st.lists(SHORT, min_size=1, max_size=20), SHORT | st.sampled_from(PATTERNS))
-@settings(max_examples=150, deadline=None)
 def test_a_pattern_describes_the_texts_that_it_does_in_python(cells, pattern):
     assert in_sql(is_like(X, pattern), *cells) == [is_like_in_python(cell, pattern) for cell in cells]
 
