@@ -158,7 +158,7 @@ def test_46_whoever_asks_pays_and_the_account_above_pays_for_all():
         found = []
         for view in views:
             try:
-                found.append(asked(view, 30))
+                found.append(asked(view, 30, epsilon=EPSILON))
             except BudgetExceededError:
                 assert session.remaining == sf.PureDP(0)
         assert len(found) == len({release.receipt.request for release in found}) == PAID

@@ -16,7 +16,7 @@ from sfumato.engines.csv_files import rows
 from sfumato.engines.postgres import PostgresEngine
 from sfumato.engines.postgres_address import address_of
 from sfumato.engines.postgres_connection import Connection
-from sfumato.engines.sources import CsvFile, DataSource, ParquetFile, PostgresData
+from sfumato.engines.sources import CsvFile, DataSource, LazyData, ParquetFile, PostgresData, stored_rows
 from sfumato.engines.values import converted
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.kinds import Kind
@@ -60,7 +60,7 @@ def loaded(table: Table, source: DataSource) -> PostgresData:
 
 def address(table: Table, source: DataSource) -> str:
     """The address of a table of the server with the rows of a source."""
-    return server().url(table=f"public.{server().load(storable(_arrow(source), table))}")
+    return server().url(table=f"public.{server().load(storable(_arrow(source, table), table))}")
 
 
 def storable(data: pa.Table, table: Table) -> pa.Table:
@@ -78,7 +78,7 @@ def _storable(column, *, is_unit):
     return pa.array(cells, pa.string())
 
 
-def _arrow(source: DataSource) -> pa.Table:
+def _arrow(source: DataSource, table: Table) -> pa.Table:
     match source:
         case CsvFile(path, names, has_header):
             records = list(rows(path, names=names, has_header=has_header))
@@ -86,5 +86,7 @@ def _arrow(source: DataSource) -> pa.Table:
             return pa.table([pa.array(column, pa.string()) for column in columns], names=list(names))
         case ParquetFile(path, _):
             return repaired(pq.read_table(path))
+        case LazyData():
+            return stored_rows(source, table)
         case _:
             return source.table
