@@ -60,7 +60,7 @@ def test_the_right_law_raises_no_alarm(claim):
 
 @pytest.mark.statistical
 def test_delta_at_the_claimed_epsilon_is_bounded_from_below():
-    """Randomized response of bias 0.9: δ at ε = 1 is 0.9 − 0.1e = 0.628; the bound is about 0.609, deviating by 0.004."""
+    """Randomized response of bias 0.9: δ at ε = 1 is 0.9 − 0.1e = 0.628, of which the bound is 0.609 ± 0.004."""
     response = lambda exact, n: ((RNG.random(n) < 0.9) == bool(exact)).astype(int)  # noqa: E731 # a coin
     finding = finding_of(HOCKEY_STICK, response, APPROXIMATE, samples=100_000)
     assert 0.58 < finding.delta_lower_bound < 0.9 - 0.1 * np.e
