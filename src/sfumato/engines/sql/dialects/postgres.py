@@ -113,8 +113,4 @@ class _Writer(PostgresGenerator):
 
 
 POSTGRES: Final = Dialect(writer=_Writer, base="postgres")
-
-
-def sql(query: exp.Expr, *, pretty: bool = False) -> str:
-    """A query as PostgreSQL reads it; for people on several lines."""
-    return POSTGRES.sql(query, pretty=pretty)
+sql: Final = POSTGRES.sql

@@ -131,7 +131,6 @@ IDIOMS: Final[Idioms] = {
     "text_of_boolean": _cast_to("VARCHAR"),
     "text_of_decimal": _cast_to("VARCHAR"),
     "text_of_date": _cast_to("VARCHAR"),
-    "text_of_time": _cast_to("VARCHAR"),
     # text
     "is_match": _is_match,
     "lower_ascii": _call("LOWER"),
@@ -196,8 +195,4 @@ class _Writer(SparkGenerator):
 
 
 SPARK: Final = Dialect(writer=_Writer, base="spark", gathers_units=True)
-
-
-def sql(query: exp.Expr, *, pretty: bool = False) -> str:
-    """A query as Spark reads it; for people on several lines."""
-    return SPARK.sql(query, pretty=pretty)
+sql: Final = SPARK.sql
