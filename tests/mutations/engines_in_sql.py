@@ -144,23 +144,23 @@ MUTANTS = (
         name="in SQL rows of two people meet in a join",
         edits=(
             (
-                "engines/sql/joins.py",
+                "engines/sql/relations.py",
                 "on=_meeting(join.on, left, right), how=how)",
                 "on=all_of([_equal(one, two, left, right) for one, two in join.on]), how=how)",
             ),
         ),
-        tests=("tests/engines/sql/test_joins.py",),
+        tests=("tests/engines/sql/test_relations.py",),
     ),
     Mutant(
         name="in SQL whoever has a partner decides over the rows of others",
         edits=(
             (
-                "engines/sql/joins.py",
+                "engines/sql/relations.py",
                 "on=_meeting(join.on, child, other), how=how)",
                 "on=all_of([_equal(one, two, child, other) for one, two in join.on]), how=how)",
             ),
         ),
-        tests=("tests/engines/sql/test_joins.py",),
+        tests=("tests/engines/sql/test_relations.py",),
     ),
     Mutant(
         name="in SQL a row is owned as often as rows lead to its owner",
