@@ -72,19 +72,19 @@ MUTANTS = (
     ),
     Mutant(
         name="in SQL a limit of groups is taken for one that cannot bind",
-        edits=(("engines/sql/limits.py", "if count is not None and most_groups == count:", "if count is not None:"),),
-        tests=("tests/engines/sql/test_limits.py",),
+        edits=(("engines/sql/bounding.py", "if count is not None and most_groups == count:", "if count is not None:"),),
+        tests=("tests/engines/sql/test_bounding.py",),
     ),
     Mutant(
         name="in SQL a limit of rows is taken for one that cannot bind",
         edits=(
             (
-                "engines/sql/limits.py",
+                "engines/sql/bounding.py",
                 "if most_groups is not None and rows >= most_groups * per_group:",
                 "if most_groups is not None:",
             ),
         ),
-        tests=("tests/engines/sql/test_limits.py",),
+        tests=("tests/engines/sql/test_bounding.py",),
     ),
     Mutant(
         name="in SQL a unit in several cells is several units",
