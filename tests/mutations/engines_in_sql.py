@@ -58,12 +58,12 @@ MUTANTS = (
         name="in SQL rows above a limit are left out by their values",
         edits=(
             (
-                "engines/sql/ranking.py",
+                "engines/sql/rows.py",
                 'place = window(function("ROW_NUMBER"), within, [column(_HASH)])',
                 'place = window(function("ROW_NUMBER"), within, own)',
             ),
         ),
-        tests=("tests/engines/sql/test_ranking.py",),
+        tests=("tests/engines/sql/test_rows.py",),
     ),
     Mutant(
         name="in SQL each cell of a group counts as a group",

@@ -13,8 +13,7 @@ from sfumato.engines.sql.folds import lower_grouped
 from sfumato.engines.sql.hash import encoded, rank_text
 from sfumato.engines.sql.queries import Join as Meeting
 from sfumato.engines.sql.queries import joined, same, select, window
-from sfumato.engines.sql.ranking import least_ranked
-from sfumato.engines.sql.rows import UNIT, Rows
+from sfumato.engines.sql.rows import UNIT, Rows, least_ranked
 from sfumato.engines.sql.terms import Sql, aliased, all_of, cast, column, constant, figure, function, one_of, operation
 from sfumato.query.facts import merged
 from sfumato.query.kinds import Kind
