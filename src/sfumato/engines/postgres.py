@@ -9,8 +9,7 @@ from typing import Any, Final
 import numpy as np
 from sqlglot import exp
 
-from sfumato.engines.base import Found
-from sfumato.engines.failures import failing
+from sfumato.engines.base import Found, failing
 from sfumato.engines.lowering import Lowered, lower, presented, shown_sql
 from sfumato.engines.postgres_connection import FAILURES, Connection
 from sfumato.engines.postgres_lists import list_query

@@ -6,7 +6,7 @@ relation has two: its number, which it keeps when it is renamed, and its name, w
 
 from typing import Final
 
-from sfumato.engines.failures import failing
+from sfumato.engines.base import failing
 from sfumato.engines.identities import Identity
 from sfumato.engines.postgres_address import Address
 from sfumato.engines.postgres_connection import FAILURES, Connection, Transaction

@@ -8,8 +8,7 @@ from typing import Any
 import pyarrow as pa
 from sqlglot import exp
 
-from sfumato.engines.base import Found
-from sfumato.engines.failures import failing
+from sfumato.engines.base import Found, failing
 from sfumato.engines.lowering import Lowered, lower, presented, shown_sql
 from sfumato.engines.results import found
 from sfumato.engines.sampling import sampling_of
