@@ -7,13 +7,13 @@ MUTANTS = (
         name="values not clamped",
         edits=(
             (
-                "engines/amounts.py",
+                "engines/entries.py",
                 (
-                    "    if scaled >= steps.upper:\n        return steps.upper\n"
-                    "    if scaled <= steps.lower:\n        return steps.lower\n"
-                    "    return min(max(math.floor(scaled + 0.5), steps.lower), steps.upper)"
+                    "    if quotient >= steps.upper:\n        return steps.upper\n"
+                    "    if quotient <= steps.lower:\n        return steps.lower\n"
+                    "    return min(max(math.floor(quotient + 0.5), steps.lower), steps.upper)"
                 ),
-                "    return math.floor(scaled + 0.5)",
+                "    return math.floor(quotient + 0.5)",
             ),
         ),
         tests=("tests/query/test_tiny_databases.py",),
