@@ -110,8 +110,10 @@ ENGINES = (
         edits=(
             (
                 "engines/entries.py",
-                "        return steps.lower\n"
-                "    return min(max(math.floor(quotient + 0.5), steps.lower), steps.upper)\n",
+                (
+                    "        return steps.lower\n"
+                    "    return min(max(math.floor(quotient + 0.5), steps.lower), steps.upper)\n"
+                ),
                 "        return math.floor(quotient + 0.5)\n    return min(math.floor(quotient + 0.5), steps.upper)\n",
             ),
         ),

@@ -1,4 +1,4 @@
-"""Relations to SQL, one SELECT a node, as `reference_relations` and `reference_joins` have them.
+"""Relations to SQL, one SELECT a node, as `reference_relations` has them.
 
 In joins rows meet where their keys are equal, and where both sides have owners their units are.
 """
