@@ -10,9 +10,9 @@ import numpy as np
 from sqlglot import exp
 
 from sfumato.engines.base import Found, failing
+from sfumato.engines.lists import list_query
 from sfumato.engines.lowering import Lowered, lower, presented, shown_sql
 from sfumato.engines.postgres_connection import FAILURES, Connection
-from sfumato.engines.postgres_lists import list_query
 from sfumato.engines.postgres_tables import PostgresTables, one_database
 from sfumato.engines.results import found
 from sfumato.engines.sampling import sampling_of
