@@ -26,8 +26,7 @@ import sfumato as sf
 from sfumato.engines.postgres import PostgresEngine, PostgresTables, one_database
 from sfumato.engines.postgres_address import address_of
 from sfumato.engines.postgres_connection import Connection
-from sfumato.engines.postgres_sources import open_in_place
-from sfumato.engines.sources import ArrowData, PostgresData, open_source
+from sfumato.engines.sources import ArrowData, PostgresData, open_in_place, open_source
 from sfumato.errors import EngineError, ParameterError
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.expressions import ColumnRef, Compare, Comparison, Literal
