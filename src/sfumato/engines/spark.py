@@ -13,8 +13,7 @@ from sfumato.engines.lowering import Lowered, lower, presented, shown_sql
 from sfumato.engines.results import found
 from sfumato.engines.sampling import sampling_of
 from sfumato.engines.sources import Opened
-from sfumato.engines.spark_failures import FAILURES, quiet
-from sfumato.engines.spark_session import OwnSession
+from sfumato.engines.spark_session import FAILURES, OwnSession, quiet
 from sfumato.engines.spark_tables import SparkTables
 from sfumato.engines.sql.dialects.spark import SPARK, sql
 from sfumato.engines.sql.relations import Catalogue

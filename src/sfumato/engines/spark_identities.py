@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 from sfumato.engines.base import failing
 from sfumato.engines.identities import Identity, file_identity
-from sfumato.engines.spark_failures import FAILURES, quiet
+from sfumato.engines.spark_session import FAILURES, quiet
 
 _WRITTEN: Final = re.compile(r"part-\d{5}.*")
 _PARTITION: Final = re.compile(r"[^=]+=.*")
