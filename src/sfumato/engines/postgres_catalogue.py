@@ -33,7 +33,7 @@ _SERVER: Final = """
     SELECT current_setting('server_version_num')::bigint, current_setting('server_version'),
            current_setting('server_encoding')"""
 
-_RELATIONS: Final = """
+BELOW: Final = """
     WITH RECURSIVE below (top, oid) AS (
       SELECT c.oid, c.oid
         FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
@@ -45,7 +45,10 @@ _RELATIONS: Final = """
          UNION ALL
         SELECT refobjid FROM pg_rewrite AS r JOIN pg_depend AS d ON d.objid = r.oid
          WHERE r.ev_class = below.oid AND d.classid = 'pg_rewrite'::regclass AND d.refclassid = 'pg_class'::regclass
-      ) AS part (oid)),
+      ) AS part (oid))"""
+"""The relations of a name ($1) in a schema ($2, else any of $3), with partitions, children and what views read."""
+
+_RELATIONS: Final = f"""{BELOW},
     writers AS (
       SELECT DISTINCT below.top
         FROM below JOIN pg_class AS c ON c.oid = below.oid
