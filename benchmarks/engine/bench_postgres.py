@@ -20,7 +20,7 @@ from bench_bounding import SALT, SPREADS, at_most, statement, visits, write_rows
 from postgres_server import OWNER, READER, Server, postgres
 
 from sfumato.engines.postgres import PostgresEngine
-from sfumato.engines.postgres_sources import open_in_place
+from sfumato.engines.sources import open_in_place
 from sfumato.query.schema import Limits
 
 KEPT = 3

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from tests.query.asking import PEOPLE
 
-from sfumato.engines.base import Found, aligned, cells, groups
+from sfumato.engines.base import Found, aligned, cells, failing, groups
+from sfumato.errors import EngineError, ParameterError
 from sfumato.query.expressions import ColumnRef
 from sfumato.query.measures import CellCount, RowCount, Steps, ValueCount
 from sfumato.query.relations import Source
@@ -91,3 +92,22 @@ def test_the_order_in_which_groups_were_found_does_not_matter(order):
 
 def test_what_was_found_does_not_print():
     assert repr(found({("canary",): [31415]})) == "Found()"
+
+
+def fail(error):
+    with failing("duckdb", "ran", (ArithmeticError, ValueError)):
+        raise error
+
+
+def test_a_failure_is_an_error_that_does_not_lead_to_its_text():
+    with pytest.raises(EngineError) as caught:
+        fail(ZeroDivisionError("row 7: canary"))
+    assert (caught.value.engine, caught.value.phase) == ("duckdb", "ran")
+    assert "canary" not in str(caught.value)
+    assert caught.value.__cause__ is caught.value.__context__ is None
+
+
+@pytest.mark.parametrize("error", [ParameterError("sql", "x", "is wrong"), KeyError("a mistake of ours")], ids=repr)
+def test_what_no_engine_did_is_no_failure(error):
+    with pytest.raises(type(error)):
+        fail(error)

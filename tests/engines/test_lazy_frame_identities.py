@@ -7,8 +7,7 @@ import pyarrow as pa
 import pytest
 
 from sfumato.engines import lazy_frame_identities as identities
-from sfumato.engines.frame_identities import frame_identity
-from sfumato.engines.identities import file_identity
+from sfumato.engines.identities import file_identity, frame_identity
 from sfumato.engines.lazy_frame_identities import query_identities
 from sfumato.errors import ParameterError
 

@@ -13,27 +13,41 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.engines import postgres_tables
 from tests.engines.engine_contract import BUSY, EngineContract, visited, visits
+from tests.engines.in_postgres import answer, connection
 from tests.engines.marks import never
 from tests.engines.postgres_server import OWNER, OWNER_PASSWORD, READER, READER_PASSWORD, server
+from tests.engines.postgres_tables import loaded
 from tests.engines.reading_contract import PEOPLE, QUESTION, RECORDS, ReadingContract
 from tests.engines.running import SALT, by_place, found, started, statement
 from tests.statements_of import statement as random_statement
 from tests.strategies import database, policy, stored
 
 import sfumato as sf
-from sfumato.engines.postgres import PostgresEngine
+from sfumato.engines.postgres import PostgresEngine, PostgresTables, one_database
+from sfumato.engines.postgres_address import address_of
 from sfumato.engines.postgres_connection import Connection
-from sfumato.engines.postgres_sources import open_in_place
-from sfumato.engines.sources import ArrowData, open_source
+from sfumato.engines.sources import ArrowData, PostgresData, open_in_place, open_source
 from sfumato.errors import EngineError, ParameterError
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.expressions import ColumnRef, Compare, Comparison, Literal
 from sfumato.query.measures import RowCount, UnitCount
 from sfumato.query.relations import Filter, Part, Source, tables_of
-from sfumato.query.schema import Limits, Table, integer, text, timestamp
+from sfumato.query.schema import PUBLIC, Limits, Table, UnitPath, integer, text, timestamp
 from sfumato.query.statement import KeyColumn, Statement
 
 NO_NUL = "no text of PostgreSQL has NUL in it"
+
+NINE_ROWS = Limits(max_rows_per_unit=9)
+ORDERS = Table(name="orders", columns={"id": integer(), "who": text()}, unit=UnitColumn("who"), limits=NINE_ROWS)
+LINES = Table(
+    name="lines", columns={"of": integer(), "n": integer()}, unit=UnitPath("of", ORDERS, "id"), limits=NINE_ROWS
+)
+CODES = Table(name="codes", columns={"code": text()}, unit=PUBLIC, matches={("code",): 1})
+ROWS = {
+    "orders": pa.table({"id": [1, 2, 3], "who": ["a", "b", None]}),
+    "lines": pa.table({"of": ["1", " 1", "2", "3", "x"], "n": [1, 2, 3, 4, 5]}),
+    "codes": pa.table({"code": ["x", "x", "y", None, None]}),
+}
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -332,3 +346,32 @@ def test_a_session_asks_a_policy_file(names, tmp_path):
         release = session.sql("SELECT COUNT(*) AS n FROM names WHERE k = 'canary 7'", epsilon=1_000)
     assert round(release["n"][0].value) == 1
     assert READER_PASSWORD not in str(release.receipt)
+
+
+def test_rows_have_their_owners_and_no_more_matches_than_declared():
+    sources = {table.name: loaded(table, ArrowData(ROWS[table.name], ())) for table in (ORDERS, LINES, CODES)}
+    tables = PostgresTables(connection(), sources, may_write=False)
+    found = {
+        table.name: [tuple(row.values()) for row in answer(tables.named(table)).to_pylist()]
+        for table in (ORDERS, LINES, CODES)
+    }
+    assert sorted(found["orders"]) == [("a", 1, "a"), ("b", 2, "b")]
+    assert sorted(found["lines"]) == [("a", 1, 1), ("a", 1, 2), ("b", 2, 3)]
+    assert sorted(found["codes"], key=str) == [("x",), ("y",), (None,), (None,)]
+
+
+def data(source, table=ORDERS):
+    return PostgresData(address_of(source), table)
+
+
+def test_all_tables_are_in_one_database():
+    first, second = data("postgresql://db/x?table=a"), data("postgresql://db/x?table=b")
+    address, own = one_database({"a": first, "b": second})
+    assert (address.shown, own) == ("postgresql://db/x", {"a": first, "b": second})
+    with pytest.raises(ParameterError, match="all tables of the policy"):
+        one_database({"a": first, "b": data("postgresql://db/y?table=b")})
+
+
+def test_other_sources_are_refused_with_the_fix():
+    with pytest.raises(ParameterError, match=r"postgresql://user@host/database\?table"):
+        one_database({"orders": ArrowData(ROWS["orders"], ())})

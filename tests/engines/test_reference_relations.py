@@ -2,12 +2,14 @@
 
 from collections import Counter
 from fractions import Fraction
+from itertools import product
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.engines.reference_relations import relation_rows
+from sfumato.engines.reference_relations import joined_rows, relation_rows, semi_joined_rows
+from sfumato.engines.scalars import compared
 from sfumato.privacy.neighbors import EACH_ROW, UnitColumn
 from sfumato.query.expressions import Call, Case, ColumnRef, Compare, Comparison, IsNull, Literal
 from sfumato.query.functions import Function
@@ -36,6 +38,8 @@ ROWS = Source(Table(name="rows", columns=COLUMNS, unit=EACH_ROW))
 CODES = Source(Table(name="codes", columns={"code": text(), "n": integer()}, unit=PUBLIC, matches={("code",): 1}))
 SALT = "00112233445566778899aabbccddeeff"
 ONE, TWO = Literal(Fraction(1)), Literal(Fraction(2))
+
+MANY = Limits(max_rows_per_unit=5)
 
 
 def column(name):
@@ -184,3 +188,91 @@ def test_the_rows_of_a_unit_come_from_its_own_rows_in_any_order(relation, cells,
         for row in found(relation, visits=visits(*(c for c in cells if c[0] == unit)), codes=CODED[::-1])
     ]
     assert Counter(together) == Counter(alone)
+
+
+def side_table(name, unit, **columns):
+    named = {f"{name} {column}": facts for column, facts in columns.items()}
+    owned = isinstance(unit, UnitColumn)
+    return Source(Table(name=name, columns=named, unit=unit, limits=MANY if owned else Limits()))
+
+
+SIDE = {"u": text(), "k": text(), "i": integer(), "f": real()}
+OWNED_LEFT = side_table("l", UnitColumn("l u"), **SIDE)
+OWNED_RIGHT = side_table("r", UnitColumn("r u"), **SIDE)
+NOBODYS = side_table("r", PUBLIC, **SIDE)
+NEW_ROWS = side_table("l", EACH_ROW, **SIDE)
+ON = st.sampled_from([(), ("k",), ("i",), ("f",), ("k", "i")])
+NEW_CELLS = st.tuples(
+    st.sampled_from(["a", "b"]), st.sampled_from(["x", "y", "", None]), st.sampled_from([1, 2**53, 2**53 + 1, None]),
+    st.sampled_from([1.0, 2.0**53, 0.0, None]),
+)  # fmt: skip
+
+
+def rows(source, cells, *, owned):
+    return [(row[0] if owned else None, dict(zip(source.table.columns, row, strict=True))) for row in cells]
+
+
+def meet(left, right, on, *, within_units):
+    same_unit = not within_units or left[0] == right[0]
+    return same_unit and all(compared(Comparison.EQUAL, left[1][a], right[1][b]) is True for a, b in on)
+
+
+def as_multiset(found):
+    return Counter((unit, *row.items()) for unit, row in found)
+
+
+@st.composite
+def pairs(draw, *, mixed=False):
+    """Two relations, their rows, and what is compared."""
+    right, owned = draw(st.sampled_from([(OWNED_RIGHT, True), (NOBODYS, False)]))
+    columns = draw(ON)
+    on = tuple((f"l {name}", f"r {name}") for name in columns)
+    if mixed and draw(st.booleans()):
+        on = draw(st.sampled_from([(("l i", "r f"),), (("l f", "r i"), ("l k", "r k"))]))
+    left_cells, right_cells = draw(st.lists(NEW_CELLS, max_size=6)), draw(st.lists(NEW_CELLS, max_size=6))
+    return right, owned, on, rows(OWNED_LEFT, left_cells, owned=True), rows(right, right_cells, owned=owned)
+
+
+@given(pairs(), st.sampled_from(JoinKind))
+def test_a_join_has_the_pairs_that_meet_and_a_left_join_all_of_the_left_side(drawn, kind):
+    right, owned, on, first, second = drawn
+    met = [(a, b) for a, b in product(first, second) if meet(a, b, on, within_units=owned)]
+    expected = [(a[0], a[1] | b[1]) for a, b in met]
+    if kind is JoinKind.LEFT:
+        nothing = dict.fromkeys(right.table.columns)
+        expected += [(a[0], a[1] | nothing) for a in first if not any(a is met_row for met_row, _ in met)]
+    found = joined_rows(Join(left=OWNED_LEFT, right=right, on=on, kind=kind), first, second)
+    assert as_multiset(found) == as_multiset(expected)
+    assert all(list(row) == [*OWNED_LEFT.table.columns, *right.table.columns] for _, row in found)
+
+
+@given(pairs(mixed=True), st.booleans())
+def test_a_semi_join_keeps_rows_by_whether_one_meets_them(drawn, negated):
+    right, owned, on, first, second = drawn
+    join = SemiJoin(child=OWNED_LEFT, other=right, on=on, negated=negated)
+    expected = [a for a in first if any(meet(a, b, on, within_units=owned) for b in second) is not negated]
+    assert semi_joined_rows(join, first, second) == expected
+
+
+def test_null_meets_nothing_and_a_negated_semi_join_keeps_it():
+    first, second = (
+        rows(OWNED_LEFT, [("a", None, 1, 1.0)], owned=True),
+        rows(OWNED_RIGHT, [("a", None, 1, 1.0)], owned=True),
+    )
+    on = (("l k", "r k"),)
+    assert joined_rows(Join(left=OWNED_LEFT, right=OWNED_RIGHT, on=on), first, second) == []
+    assert semi_joined_rows(SemiJoin(child=OWNED_LEFT, other=OWNED_RIGHT, on=on), first, second) == []
+    assert semi_joined_rows(SemiJoin(child=OWNED_LEFT, other=OWNED_RIGHT, on=on, negated=True), first, second) == first
+
+
+@pytest.mark.parametrize(("other", "kept"), [([], 0), ([("b", "x", 1, 1.0)], 1)])
+def test_some_row_of_a_public_table_keeps_all_rows(other, kept):
+    first = rows(OWNED_LEFT, [("a", "x", 1, 1.0)], owned=True)
+    found = semi_joined_rows(SemiJoin(child=OWNED_LEFT, other=NOBODYS, on=()), first, rows(NOBODYS, other, owned=False))
+    assert len(found) == kept
+
+
+def test_a_whole_number_and_a_float_meet_as_doubles():
+    first = rows(NEW_ROWS, [("a", "x", 2**53 + 1, None)], owned=False)
+    second = rows(NOBODYS, [("b", "y", None, 2.0**53)], owned=False)
+    assert semi_joined_rows(SemiJoin(child=NEW_ROWS, other=NOBODYS, on=(("l i", "r f"),)), first, second) == first

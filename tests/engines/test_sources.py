@@ -1,5 +1,6 @@
 from datetime import date as day
 from datetime import datetime
+from pathlib import Path
 
 import pandas as pd
 import polars as pl
@@ -7,7 +8,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sfumato.engines.sources import ArrowData, CsvFile, LazyData, ParquetFile, keeps_rows, open_source, readable
+from sfumato.engines.sources import (
+    ArrowData,
+    CsvFile,
+    LazyData,
+    ParquetFile,
+    PostgresData,
+    SparkData,
+    keeps_rows,
+    open_in_place,
+    open_source,
+    readable,
+)  # fmt: skip
 from sfumato.errors import EngineError, ParameterError
 from sfumato.query.schema import Table, date, integer, text, timestamp
 
@@ -116,3 +128,33 @@ def test_days_and_times_are_read_where_they_are_declared(tmp_path):
 def test_days_and_times_are_refused_where_they_are_declared_as_something_else():
     with pytest.raises(ParameterError, match=r"day.*stored as date32"):
         readable(open_source(TIMES), declared(day=integer()))
+
+
+STORED = Table(name="t", columns={"v": integer(0, 9)})
+
+
+@pytest.mark.parametrize("scheme", ["postgresql", "postgres"])
+def test_an_address_of_postgres_is_kept_with_what_is_declared_of_its_table(scheme):
+    source = open_in_place(f"{scheme}://db/hospital?table=t", STORED)
+    assert isinstance(source, PostgresData)
+    assert (source.address.name, source.table) == ("t", STORED)
+    assert not keeps_rows(source)  # it may be a view
+
+
+def test_an_address_without_a_table_is_refused():
+    with pytest.raises(ParameterError, match=r"schema\.name"):
+        open_in_place("postgresql://db/hospital", STORED)
+
+
+def test_a_name_of_spark_is_kept_without_its_scheme_and_nothing_is_asked_of_it():
+    source = open_in_place("spark:catalog.schema.t", STORED)
+    assert source == SparkData("catalog.schema.t", STORED)
+    assert not keeps_rows(source)
+
+
+def test_other_sources_are_read_as_for_every_engine(tmp_path):
+    assert isinstance(open_in_place(pa.table({"v": [1], "w": [2]}), STORED), ArrowData)
+    (tmp_path / "t.csv").write_text("v\n1\n")
+    assert open_in_place(tmp_path / "t.csv", STORED, names=None).names == ("v",)
+    with pytest.raises(ParameterError):
+        open_in_place(Path("spark:t"), STORED)

@@ -18,9 +18,8 @@ from tests.sizes import FULL_SIZE
 from tests.strategies import stored
 
 from sfumato.engines.base import aligned, groups
-from sfumato.engines.sources import ArrowData
+from sfumato.engines.sources import ArrowData, open_in_place
 from sfumato.engines.spark import SparkEngine
-from sfumato.engines.spark_sources import open_in_place
 from sfumato.errors import EngineError, ParameterError
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.expressions import ColumnRef, Compare, Comparison, Literal

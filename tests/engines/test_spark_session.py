@@ -1,16 +1,22 @@
-"""The engine's session is its own: it is said which Spark is meant, and only what was started is stopped."""
+"""The engine's session is its own: it is said which Spark is meant, and only what was started is stopped.
 
+What fails in this thread is logged nowhere; what fails in others is none of its business.
+"""
+
+import logging
 import os
+from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 
 import pyarrow as pa
 import pytest
 from pyspark import StorageLevel
+from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 from tests.engines.spark_application import MASTER, address, application
 
 from sfumato.engines.sources import SparkData
-from sfumato.engines.spark_session import SETTINGS, OwnSession, sending
+from sfumato.engines.spark_session import FAILURES, SETTINGS, OwnSession, quiet, sending
 from sfumato.errors import ParameterError
 from sfumato.query.schema import Table, integer
 
@@ -133,3 +139,22 @@ def test_a_session_of_a_server_is_left_when_it_is_closed():
     assert mine.spark.sql("SELECT 1").collect()[0][0] == 1
     mine.close()
     assert mine.spark.is_stopped
+
+
+def test_the_client_logs_nothing_of_this_thread_alone():
+    logger, records = PySparkLogger.getLogger("SQLQueryContextLogger"), []
+    handler = logging.Handler()
+    handler.emit = lambda record: records.append(record.getMessage())
+    logger.addHandler(handler)
+    try:
+        with quiet(), ThreadPoolExecutor(1) as pool:
+            logger.error("own")
+            pool.submit(logger.error, "another's").result()
+        logger.error("after")
+    finally:
+        logger.removeHandler(handler)
+    assert records == ["another's", "after"]
+
+
+def test_what_is_wrong_with_a_declaration_is_no_failure():
+    assert not isinstance(ParameterError("x", 1, "y"), FAILURES)

@@ -4,9 +4,8 @@ import pyarrow as pa
 import pytest
 from tests.engines.spark_application import address, application, session
 
-from sfumato.engines.sources import ArrowData
+from sfumato.engines.sources import ArrowData, open_in_place
 from sfumato.engines.spark_session import OwnSession
-from sfumato.engines.spark_sources import open_in_place
 from sfumato.engines.spark_tables import SparkTables
 from sfumato.engines.sql.dialects.spark import sql
 from sfumato.errors import ParameterError
@@ -92,3 +91,10 @@ def test_frames_of_unusual_types_are_sent(name, expected):
     table = Table(name="t", columns={"v": integer()})
     tables = SparkTables(session(), {"t": ArrowData(pa.table({"v": UNUSUAL[name]}), ("v",))})
     assert session().sql(sql(tables.named(table))).collect()[0][0] == expected
+
+
+def test_a_frame_stays_one_and_does_not_print():
+    frame = application().sql("SELECT 1 AS v")
+    source = open_in_place(frame, Table(name="t", columns={"v": integer()}))
+    assert source.where is frame
+    assert "DataFrame" not in repr(source)

@@ -109,9 +109,12 @@ ENGINES = (
         name="audited: in plain Python values are clamped from above only",
         edits=(
             (
-                "engines/amounts.py",
-                "        return steps.lower\n    return min(max(math.floor(scaled + 0.5), steps.lower), steps.upper)\n",
-                "        return math.floor(scaled + 0.5)\n    return min(math.floor(scaled + 0.5), steps.upper)\n",
+                "engines/entries.py",
+                (
+                    "        return steps.lower\n"
+                    "    return min(max(math.floor(quotient + 0.5), steps.lower), steps.upper)\n"
+                ),
+                "        return math.floor(quotient + 0.5)\n    return min(math.floor(quotient + 0.5), steps.upper)\n",
             ),
         ),
         tests=_path("the engine reference"),

@@ -7,13 +7,13 @@ MUTANTS = (
         name="values not clamped",
         edits=(
             (
-                "engines/amounts.py",
+                "engines/entries.py",
                 (
-                    "    if scaled >= steps.upper:\n        return steps.upper\n"
-                    "    if scaled <= steps.lower:\n        return steps.lower\n"
-                    "    return min(max(math.floor(scaled + 0.5), steps.lower), steps.upper)"
+                    "    if quotient >= steps.upper:\n        return steps.upper\n"
+                    "    if quotient <= steps.lower:\n        return steps.lower\n"
+                    "    return min(max(math.floor(quotient + 0.5), steps.lower), steps.upper)"
                 ),
-                "    return math.floor(scaled + 0.5)",
+                "    return math.floor(quotient + 0.5)",
             ),
         ),
         tests=("tests/query/test_tiny_databases.py",),
@@ -135,7 +135,11 @@ MUTANTS = (
     Mutant(
         name="rows of two people meet in a join",
         edits=(
-            ("engines/reference_joins.py", "within_units = shapes[1].metric is Metric.UNITS", "within_units = False"),
+            (
+                "engines/reference_relations.py",
+                "within_units = shapes[1].metric is Metric.UNITS",
+                "within_units = False",
+            ),
         ),
         tests=("tests/query/test_tiny_databases.py::test_all_tiny_chains_are_within_the_claim",),
     ),
@@ -143,7 +147,7 @@ MUTANTS = (
         name="whoever has a partner decides over the rows of others",
         edits=(
             (
-                "engines/reference_joins.py",
+                "engines/reference_relations.py",
                 "    partners = {key: [row] for key, row in ((key_other(owned), owned[1]) for owned in other)}\n",
                 (
                     "    units = {unit for unit, _ in child}\n"
@@ -151,7 +155,7 @@ MUTANTS = (
                 ),
             ),
         ),
-        tests=("tests/engines/test_reference_joins.py",),
+        tests=("tests/engines/test_reference_relations.py",),
     ),
     Mutant(
         name="only one of several owners owns what they share",

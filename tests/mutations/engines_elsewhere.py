@@ -71,10 +71,10 @@ MUTANTS = (
     ),
     Mutant(
         name="in PostgreSQL all levels of a query are merged",
-        edits=(("engines/sql/dialects/postgres_levels.py", "if levels[id(select)] > 1:", "if False:"),),
+        edits=(("engines/sql/dialects/postgres_names.py", "if levels[id(select)] > 1:", "if False:"),),
         tests=(
             (
-                "tests/engines/sql/dialects/test_postgres_levels.py::"
+                "tests/engines/sql/dialects/test_postgres_names.py::"
                 "test_levels_of_what_is_joined_or_combined_are_kept_apart_too"
             ),
         ),

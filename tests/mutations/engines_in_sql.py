@@ -58,12 +58,12 @@ MUTANTS = (
         name="in SQL rows above a limit are left out by their values",
         edits=(
             (
-                "engines/sql/ranking.py",
+                "engines/sql/rows.py",
                 'place = window(function("ROW_NUMBER"), within, [column(_HASH)])',
                 'place = window(function("ROW_NUMBER"), within, own)',
             ),
         ),
-        tests=("tests/engines/sql/test_ranking.py",),
+        tests=("tests/engines/sql/test_rows.py",),
     ),
     Mutant(
         name="in SQL each cell of a group counts as a group",
@@ -72,19 +72,19 @@ MUTANTS = (
     ),
     Mutant(
         name="in SQL a limit of groups is taken for one that cannot bind",
-        edits=(("engines/sql/limits.py", "if count is not None and most_groups == count:", "if count is not None:"),),
-        tests=("tests/engines/sql/test_limits.py",),
+        edits=(("engines/sql/bounding.py", "if count is not None and most_groups == count:", "if count is not None:"),),
+        tests=("tests/engines/sql/test_bounding.py",),
     ),
     Mutant(
         name="in SQL a limit of rows is taken for one that cannot bind",
         edits=(
             (
-                "engines/sql/limits.py",
+                "engines/sql/bounding.py",
                 "if most_groups is not None and rows >= most_groups * per_group:",
                 "if most_groups is not None:",
             ),
         ),
-        tests=("tests/engines/sql/test_limits.py",),
+        tests=("tests/engines/sql/test_bounding.py",),
     ),
     Mutant(
         name="in SQL a unit in several cells is several units",
@@ -144,23 +144,23 @@ MUTANTS = (
         name="in SQL rows of two people meet in a join",
         edits=(
             (
-                "engines/sql/joins.py",
+                "engines/sql/relations.py",
                 "on=_meeting(join.on, left, right), how=how)",
                 "on=all_of([_equal(one, two, left, right) for one, two in join.on]), how=how)",
             ),
         ),
-        tests=("tests/engines/sql/test_joins.py",),
+        tests=("tests/engines/sql/test_relations.py",),
     ),
     Mutant(
         name="in SQL whoever has a partner decides over the rows of others",
         edits=(
             (
-                "engines/sql/joins.py",
+                "engines/sql/relations.py",
                 "on=_meeting(join.on, child, other), how=how)",
                 "on=all_of([_equal(one, two, child, other) for one, two in join.on]), how=how)",
             ),
         ),
-        tests=("tests/engines/sql/test_joins.py",),
+        tests=("tests/engines/sql/test_relations.py",),
     ),
     Mutant(
         name="in SQL a row is owned as often as rows lead to its owner",

@@ -67,7 +67,7 @@ MUTANTS = (
     ),
     Mutant(
         name="parts of a saved answer are as large as the batches of the engine",
-        edits=(("engines/duckdb_sorting.py", "ROW_GROUP_SIZE {rows_in_a_part}", "ROW_GROUP_SIZE 8192"),),
+        edits=(("engines/duckdb_database.py", "ROW_GROUP_SIZE {rows_in_a_part}", "ROW_GROUP_SIZE 8192"),),
         tests=("tests/session/test_batch_files.py",),
     ),
     Mutant(

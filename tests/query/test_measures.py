@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.strategies import POISON
 
-from sfumato.engines.amounts import amount
+from sfumato.engines.entries import amount
 from sfumato.engines.values import typed
 from sfumato.errors import ParameterError, UnboundedSensitivityError
 from sfumato.query.expressions import ColumnRef

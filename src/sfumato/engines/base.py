@@ -1,6 +1,7 @@
 """The role of an engine, and the shape of what it returns."""
 
 from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Protocol, TypeAlias, runtime_checkable
@@ -8,6 +9,7 @@ from typing import Protocol, TypeAlias, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.errors import EngineError, ParameterError
 from sfumato.privacy.secret import Secret
 from sfumato.query.measures import CellCount
 from sfumato.query.schema import Key
@@ -148,3 +150,31 @@ def aligned(statement: Statement, found: Found, at: Sequence[tuple[Key, ...]]) -
 
 def _size(found: Found) -> int:
     return len(found.amounts[0]) if found.amounts else len(found.keys[0]) if found.keys else 0
+
+
+@contextmanager
+def failing(engine: str, phase: str, failures: tuple[type[BaseException], ...]) -> Iterator[None]:
+    """Inside, failures of an engine become one error of constant text.
+
+    Args:
+        engine: Its name.
+        phase: What it did, as `EngineError` says it.
+        failures: What it and its libraries raise. What is wrong with a declaration is none of them, whatever it is.
+
+    Raises:
+        EngineError: One of them was raised.
+
+    Example:
+        >>> try:
+        ...     with failing("duckdb", "read a source", (OSError,)):
+        ...         raise OSError("row 7: Alice")
+        ... except EngineError as error:
+        ...     print(error)
+        the duckdb engine failed while it read a source; its message is withheld, as it may quote data
+    """
+    try:
+        yield
+    except ParameterError:
+        raise
+    except failures:
+        raise EngineError(engine, phase) from None

@@ -14,11 +14,10 @@ import duckdb
 import pyarrow as pa
 from sqlglot import exp
 
-from sfumato.engines.base import Found
+from sfumato.engines.base import Found, failing
 from sfumato.engines.duckdb_database import connected, lock_down
 from sfumato.engines.duckdb_prepared import PreparedTables
 from sfumato.engines.duckdb_tables import TypedTables
-from sfumato.engines.failures import failing
 from sfumato.engines.lists import list_table
 from sfumato.engines.lowering import Lowered, added_up, lower, presented, shown_sql
 from sfumato.engines.results import found

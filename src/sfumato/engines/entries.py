@@ -1,19 +1,19 @@
-"""From rows to the integers of each group, in plain Python: the seven steps of `Statement`.
+"""From rows to the integers of each group, in plain Python: what a row adds, and the seven steps of `Statement`.
 
 Proof: proofs/engines/sampling.md.
 """
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from sfumato.engines.amounts import amount, is_counted, lattice_steps
 from sfumato.engines.reference_sources import OwnedRow
 from sfumato.engines.sampling import least, rank_hash
 from sfumato.engines.scalars import evaluate
 from sfumato.engines.values import Cell, Row
-from sfumato.query.measures import CellCount, Measure, UnitCount
+from sfumato.query.measures import CellCount, Measure, RowCount, StepProduct, Steps, StepSum, UnitCount, ValueCount
 from sfumato.query.schema import Limits
 from sfumato.query.statement import Bins, Statement
 from sfumato.query.statement import Cell as Cells
@@ -143,3 +143,43 @@ def _in_kept_groups(found: list[Entry], most: int | None, key_count: int, salt: 
 
 def _within(limit: int | None, taken: int, wanted: int) -> int:
     return wanted if limit is None else min(wanted, limit - taken)
+
+
+def is_counted(measure: Measure, row: Row) -> bool:
+    """Whether nothing that must be present is NULL."""
+    return all(evaluate(value, row) is not None for value in measure.present)
+
+
+def amount(measure: Measure, row: Row) -> int:
+    """What one row adds to a measure; nothing if something that must be present is NULL."""
+    if not is_counted(measure, row):
+        return 0
+    match measure:
+        case RowCount() | ValueCount() | UnitCount() | CellCount():
+            return 1
+        case StepSum(steps):
+            return _moved(steps, row)
+        case StepProduct(first, second):
+            return _moved(first, row) * _moved(second, row)
+
+
+def lattice_steps(steps: Steps, row: Row) -> int | None:
+    """The lattice point of the value on a row, between the bounds; None of NULL."""
+    return clamped_steps(evaluate(steps.value, row), steps)
+
+
+def clamped_steps(value: Cell, steps: Steps) -> int | None:
+    """The lattice point of a number, floor(x / resolution + 1/2) in doubles, clamped to the bounds; None of NULL."""
+    if not isinstance(value, int | float):
+        return None
+    quotient = float(value) / float(steps.resolution)
+    if quotient >= steps.upper:
+        return steps.upper
+    if quotient <= steps.lower:
+        return steps.lower
+    return min(max(math.floor(quotient + 0.5), steps.lower), steps.upper)
+
+
+def _moved(steps: Steps, row: Row) -> int:
+    point = lattice_steps(steps, row)
+    return steps.null_amount if point is None else point - steps.offset

@@ -10,8 +10,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from sfumato.engines.frame_identities import frame_identity
-from sfumato.engines.identities import Identity, file_identity
+from sfumato.engines.identities import Identity, file_identity, frame_identity
 from sfumato.errors import ParameterError
 
 _AS_WRITTEN: Final = pl.QueryOptFlags.none()._pyoptflags  # noqa: SLF001 # has no public name

@@ -10,11 +10,10 @@ from typing import Final
 from sqlglot import exp
 
 from sfumato.engines.sampling import Sampling
-from sfumato.engines.sql.bounding import Bounding
+from sfumato.engines.sql.bounding import Bounding, binding_limits
 from sfumato.engines.sql.dialects.dialect import Dialect
 from sfumato.engines.sql.dialects.duckdb import DUCKDB
 from sfumato.engines.sql.entries import Mark, marked
-from sfumato.engines.sql.limits import binding_limits
 from sfumato.engines.sql.queries import select, table
 from sfumato.engines.sql.relations import Catalogue, lower_relation
 from sfumato.engines.sql.rows import Rows

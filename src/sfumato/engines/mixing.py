@@ -8,17 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from sfumato.query.expressions import (
-    And,
-    Call,
-    Case,
-    Compare,
-    Expression,
-    IsIn,
-    IsNull,
-    Not,
-    Or,
-)
+from sfumato.query.expressions import And, Call, Case, Compare, Expression, IsIn, IsNull, Not, Or
 from sfumato.query.facts import Facts
 from sfumato.query.functions import Function
 from sfumato.query.inference import facts_of

@@ -1,9 +1,13 @@
 """What the catalog of PostgreSQL says of a database and of a table, before anything of it is asked.
 
 Names of SQL come from the catalog: what a policy says is only compared with them.
+
+Whatever a cell holds is read as a value of a kind, or NULL. Blanks at the end of char(n) are not part of it, as in its
+own comparisons. A citext is compared exactly, as all text. Times with a zone are those of UTC; days and times outside
+of the years 1 to 9999, infinity too, are NULL, as NaN is.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -11,13 +15,14 @@ from sqlglot import exp
 
 from sfumato.engines.postgres_address import Address
 from sfumato.engines.postgres_connection import Transaction
-from sfumato.engines.postgres_types import Reading, reading
+from sfumato.engines.sql.dialects.dialect import native
+from sfumato.engines.sql.dialects.postgres_times import within_the_years
 from sfumato.engines.sql.queries import select
 from sfumato.engines.sql.queries import table as name_of
-from sfumato.engines.sql.terms import aliased
+from sfumato.engines.sql.terms import Sql, aliased, cast, column, text
 from sfumato.errors import ParameterError
 from sfumato.privacy.neighbors import UnitColumn
-from sfumato.query.kinds import TIMES
+from sfumato.query.kinds import TIMES, Kind
 from sfumato.query.schema import Table
 
 _LEAST_VERSION: Final = 160_000
@@ -28,7 +33,7 @@ _SERVER: Final = """
     SELECT current_setting('server_version_num')::bigint, current_setting('server_version'),
            current_setting('server_encoding')"""
 
-_RELATIONS: Final = """
+BELOW: Final = """
     WITH RECURSIVE below (top, oid) AS (
       SELECT c.oid, c.oid
         FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
@@ -40,7 +45,10 @@ _RELATIONS: Final = """
          UNION ALL
         SELECT refobjid FROM pg_rewrite AS r JOIN pg_depend AS d ON d.objid = r.oid
          WHERE r.ev_class = below.oid AND d.classid = 'pg_rewrite'::regclass AND d.refclassid = 'pg_class'::regclass
-      ) AS part (oid)),
+      ) AS part (oid))"""
+"""The relations of a name ($1) in a schema ($2, else any of $3), with partitions, children and what views read."""
+
+_RELATIONS: Final = f"""{BELOW},
     writers AS (
       SELECT DISTINCT below.top
         FROM below JOIN pg_class AS c ON c.oid = below.oid
@@ -64,6 +72,27 @@ _COLUMNS: Final = """
            has_column_privilege($1::bigint::oid, attnum, 'SELECT')
       FROM below JOIN pg_type AS t ON t.oid = type JOIN pg_namespace AS n ON n.oid = typnamespace
      WHERE typtype <> 'd'"""
+
+_TEXTS: Final = frozenset({"text", "varchar", "bpchar", "name", "uuid"})
+_ENUM: Final = "e"
+_CITEXT: Final = "citext"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """How a column is read.
+
+    Attributes:
+        storage: What the lowering calls the type that it is read as.
+        read: What makes that of the column.
+    """
+
+    storage: str
+    read: Callable[[Sql], Sql]
+
+    def of(self, name: str) -> Sql:
+        """The column of a name."""
+        return self.read(column(name))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,3 +193,36 @@ def _read(name: str, columns: Mapping[str, tuple[Any, ...]], table: Table) -> Re
     if found.storage in _INEXACT and isinstance(table.unit, UnitColumn) and table.unit.column == name:
         raise ParameterError("unit", name, f"is stored as {shown}; cast the ids to text or whole numbers in a view")
     return found
+
+
+def reading(name: str, *, schema: str, form: str) -> Reading | None:
+    """How a type is read; None of one that is not.
+
+    Args:
+        name: Its name in the catalog, below any domains.
+        schema: Where it is.
+        form: One letter of the catalog: b of a base type, e of an enumeration.
+    """
+    if form == _ENUM or name == _CITEXT:
+        return _READINGS["text"]
+    return _READINGS.get(name) if schema == "pg_catalog" else None
+
+
+def _as(storage: str) -> Reading:
+    return Reading(storage=storage, read=lambda value: cast(value, storage))
+
+
+def _timestamp(value: Sql) -> Sql:
+    return within_the_years(value, Kind.TIMESTAMP)
+
+
+_READINGS: Final[Mapping[str, Reading]] = {
+    **dict.fromkeys(("int2", "int4", "int8"), _as("BIGINT")),
+    **dict.fromkeys(("float4", "float8"), _as("DOUBLE")),
+    **dict.fromkeys(_TEXTS, _as("VARCHAR")),
+    "bool": Reading(storage="BOOLEAN", read=lambda value: value),
+    "numeric": Reading(storage="DECIMAL", read=lambda value: native("NULLIF", value, cast(text("NaN"), "HUGEINT"))),
+    "date": Reading(storage="DATE", read=lambda value: within_the_years(value, Kind.DATE)),
+    "timestamp": Reading(storage="TIMESTAMP", read=_timestamp),
+    "timestamptz": Reading(storage="TIMESTAMP", read=lambda value: _timestamp(native("TIMEZONE", text("UTC"), value))),
+}

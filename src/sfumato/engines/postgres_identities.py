@@ -6,9 +6,10 @@ relation has two: its number, which it keeps when it is renamed, and its name, w
 
 from typing import Final
 
-from sfumato.engines.failures import failing
+from sfumato.engines.base import failing
 from sfumato.engines.identities import Identity
 from sfumato.engines.postgres_address import Address
+from sfumato.engines.postgres_catalogue import BELOW
 from sfumato.engines.postgres_connection import FAILURES, Connection, Transaction
 
 _DATABASE: Final = """
@@ -19,18 +20,7 @@ _DATABASE: Final = """
 _CLUSTER: Final = "SELECT system_identifier::text FROM pg_control_system()"
 """Made by initdb; standbys and copies of the files have it too, and they have the same rows."""
 
-_STORED: Final = """
-    WITH RECURSIVE below (oid) AS (
-      SELECT c.oid FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
-       WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.relname = $1
-         AND CASE WHEN $2 = '' THEN n.nspname IN (SELECT json_array_elements_text($3::json)) ELSE n.nspname = $2 END
-       UNION
-      SELECT part.oid FROM below CROSS JOIN LATERAL (
-        SELECT inhrelid FROM pg_inherits WHERE inhparent = below.oid
-         UNION ALL
-        SELECT refobjid FROM pg_rewrite AS r JOIN pg_depend AS d ON d.objid = r.oid
-         WHERE r.ev_class = below.oid AND d.classid = 'pg_rewrite'::regclass AND d.refclassid = 'pg_class'::regclass
-      ) AS part (oid))
+_STORED: Final = f"""{BELOW}
     SELECT c.oid::bigint, n.nspname::text, c.relname::text, c.relkind::text
       FROM below JOIN pg_class AS c ON c.oid = below.oid JOIN pg_namespace AS n ON n.oid = c.relnamespace
      WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f')"""

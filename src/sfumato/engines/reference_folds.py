@@ -5,8 +5,8 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
 
-from sfumato.engines.amounts import clamped_steps
 from sfumato.engines.doubles import limited
+from sfumato.engines.entries import clamped_steps
 from sfumato.engines.mixing import unmixed
 from sfumato.engines.reference_sources import OwnedRow
 from sfumato.engines.scalars import evaluate

@@ -7,13 +7,13 @@ of Polars does not run then.
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
 
 from sfumato.engines.arrow_tables import arrow_table, check_types, is_lazy, parquet_schema, read_parquet, repaired
 from sfumato.engines.csv_files import batches, header, rows
-from sfumato.engines.postgres_address import Address
+from sfumato.engines.postgres_address import Address, address_of
 from sfumato.errors import ParameterError
 from sfumato.query.schema import Table
 
@@ -84,6 +84,9 @@ DataSource: TypeAlias = CsvFile | ParquetFile | ArrowData | LazyData
 Opened: TypeAlias = DataSource | SparkData | PostgresData
 """What a session opens for its engine."""
 
+SPARK_SCHEME: Final = "spark:"
+"""What a source begins with that is the name of a table or a view; as a file: spark:parquet.`/folder`."""
+
 
 def open_source(source: object, *, names: tuple[str, ...] | None = None) -> DataSource:
     """The source behind a path or a frame.
@@ -119,6 +122,29 @@ def readable(source: DataSource, table: Table) -> DataSource:
         case LazyData():
             check_types(source.schema, table)
     return source
+
+
+def open_in_place(source: object, table: Table, *, names: tuple[str, ...] | None = None) -> Opened:
+    """The source behind an address or a DataFrame of Spark, where it is; or as `open_source` and `readable` have it.
+
+    Whether a database has it, and as it is declared, its engine asks when it is opened.
+
+    Args:
+        source: An address as `postgres_address` has it, the name of a table behind `spark:`, a DataFrame of Spark, or
+            as `open_source` takes it.
+        table: What is declared of it.
+        names: The columns of a CSV file without a header.
+
+    Raises:
+        ParameterError: An address names no table; there is no such file, or it cannot be read as declared.
+    """
+    if isinstance(source, str) and source.startswith(("postgresql:", "postgres:")):
+        return PostgresData(address_of(source), table)
+    if isinstance(source, str) and source.startswith(SPARK_SCHEME):
+        return SparkData(source.removeprefix(SPARK_SCHEME), table)
+    if type(source).__module__.startswith("pyspark."):
+        return SparkData(source, table)
+    return readable(open_source(source, names=names), table)
 
 
 def stored_rows(source: DataSource, table: Table) -> Any:

@@ -3,30 +3,24 @@
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
-from typing import Any, Final
+from typing import Any
 
 import pyarrow as pa
 from sqlglot import exp
 
-from sfumato.engines.base import Found
-from sfumato.engines.failures import failing
-from sfumato.engines.lowering import Lowered, lower, presented
+from sfumato.engines.base import Found, failing
+from sfumato.engines.lowering import Lowered, lower, presented, shown_sql
 from sfumato.engines.results import found
 from sfumato.engines.sampling import sampling_of
 from sfumato.engines.sources import Opened
-from sfumato.engines.spark_failures import FAILURES, quiet
-from sfumato.engines.spark_session import OwnSession
+from sfumato.engines.spark_session import FAILURES, OwnSession, quiet
 from sfumato.engines.spark_tables import SparkTables
 from sfumato.engines.sql.dialects.spark import SPARK, sql
-from sfumato.engines.sql.queries import table
 from sfumato.engines.sql.relations import Catalogue
 from sfumato.errors import ParameterError
 from sfumato.privacy.secret import Secret
-from sfumato.query.relations import Part, lineage, tables_of
+from sfumato.query.relations import tables_of
 from sfumato.query.statement import Statement
-
-_SALT: Final = "…"
-"""What people read instead of a salt."""
 
 
 class SparkEngine:
@@ -80,12 +74,7 @@ class SparkEngine:
 
     def sql(self, statement: Statement, /) -> str:
         """See `Engine.sql`; tables are called as the policy calls them."""
-        catalogue = Catalogue(named=lambda source: table(source.name))
-        lowered = lower(statement, catalogue, salt=_SALT, sampling=self._sampling, dialect=SPARK)
-        shown = sql(presented(lowered, lowered.totals), pretty=True)
-        for step in lineage(statement.rows):
-            shown = shown.replace(step.salt, _SALT) if isinstance(step, Part) else shown
-        return shown
+        return shown_sql(statement, sampling=self._sampling, dialect=SPARK)
 
     @property
     def spark(self) -> Any:

@@ -10,9 +10,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
-from sfumato.engines.failures import failing
+from sfumato.engines.base import failing
 from sfumato.engines.identities import Identity, file_identity
-from sfumato.engines.spark_failures import FAILURES, quiet
+from sfumato.engines.spark_session import FAILURES, quiet
 
 _WRITTEN: Final = re.compile(r"part-\d{5}.*")
 _PARTITION: Final = re.compile(r"[^=]+=.*")

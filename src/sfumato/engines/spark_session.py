@@ -1,22 +1,29 @@
 """A session of Spark that is the engine's own: no setting of it is anybody else's, and none of theirs is its.
 
-ANSI is on, times have no zone or are in UTC, text is what its bytes are, and no text of SQL is anything but SQL.
+ANSI is on, times have no zone or are in UTC, text is what its bytes are, and no text of SQL is anything but SQL. What
+fails in it is logged nowhere.
 """
 
+import csv
+import logging
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from importlib import import_module
-from threading import Lock
+from importlib.util import find_spec
+from threading import Lock, get_ident
 from typing import Any, Final
 from uuid import uuid4
 
+import pyarrow as pa
+from py4j.protocol import Py4JError
 from pyspark import SparkContext
+from pyspark.errors import PySparkException
+from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
 from sfumato.engines.sources import Opened, SparkData
-from sfumato.engines.spark_failures import FAILURES
 from sfumato.engines.spark_java import found_java
 from sfumato.errors import ParameterError
 
@@ -61,6 +68,17 @@ _SENDING: Final = Lock()
 """Which session is active is a variable of the process."""
 
 _REQUIREMENT: Final = "say which Spark is meant, by one of session=, master= or remote="
+
+_OF_CONNECT: Final = (import_module("grpc").RpcError,) if find_spec("grpc") else ()
+
+FAILURES: Final = (
+    PySparkException, Py4JError, *_OF_CONNECT, pa.ArrowException, OSError, csv.Error, UnicodeError, MemoryError,
+    RuntimeError, AssertionError, AttributeError,
+)  # fmt: skip
+"""What Spark, its clients and its sources raise; the last two are what a session that was stopped answers."""
+
+_LOGGERS: Final = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+"""To these Spark's client writes what a query failed with, which may quote a row."""
 
 
 class OwnSession:
@@ -193,3 +211,21 @@ def _viewed(frames: Mapping[str, Any], session: Any) -> Iterator[Mapping[str, st
 
 def _is_remote(session: Any) -> bool:
     return not hasattr(session, "_jsparkSession")
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Nothing that fails in this thread is logged by Spark's client."""
+    own = get_ident()
+
+    def is_of_others(record: logging.LogRecord) -> bool:
+        return record.thread != own
+
+    loggers = [PySparkLogger.getLogger(name) for name in _LOGGERS]
+    for logger in loggers:
+        logger.addFilter(is_of_others)
+    try:
+        yield
+    finally:
+        for logger in loggers:
+            logger.removeFilter(is_of_others)

@@ -8,6 +8,7 @@ from pyspark.sql import types
 from sqlglot import exp
 
 from sfumato.engines.sql.dialects.dialect import native
+from sfumato.engines.sql.dialects.spark import with_zone
 from sfumato.engines.sql.terms import Sql, between, case, cast, column, constant, stripped, text
 from sfumato.errors import ParameterError
 from sfumato.privacy.neighbors import UnitColumn
@@ -74,7 +75,7 @@ def _read(field: types.StructField) -> Sql:
             first, last = map(constant, _ENDS[type(kind)])
             return case([(between(value, first, last), value)])
         case types.TimestampType():
-            first, last = (_with_zone(constant(end)) for end in _ENDS[types.TimestampNTZType])
+            first, last = (with_zone(constant(end)) for end in _ENDS[types.TimestampNTZType])
             return case([(between(value, first, last), cast(value, "TIMESTAMP"))])
         case _:
             return value
@@ -85,7 +86,3 @@ def _text(value: Sql, kind: Any, declared: str) -> Sql:
         value = native("COLLATE", value, text(_BINARY))
     valid = native("MAKE_VALID_UTF8", value)
     return stripped(valid, "TRAILING") if declared.startswith("char(") else valid
-
-
-def _with_zone(moment: Sql) -> Sql:
-    return exp.Cast(this=moment, to=exp.DataType.build("TIMESTAMPTZ"))

@@ -11,17 +11,7 @@ from sfumato.ledger.attachments import Attachments
 from sfumato.ledger.checkpoints import Checkpoint, CheckpointFile, require_not_older
 from sfumato.ledger.clock import Clock, SystemClock
 from sfumato.ledger.draft import Draft
-from sfumato.ledger.entry import (
-    Abandoned,
-    Charge,
-    Closed,
-    Committed,
-    Opened,
-    Part,
-    Rebudgeted,
-    Reserved,
-    Shared,
-)
+from sfumato.ledger.entry import Abandoned, Charge, Closed, Committed, Opened, Part, Rebudgeted, Reserved, Shared
 from sfumato.ledger.group import Group, Job
 from sfumato.ledger.key import LedgerKey, fresh_key
 from sfumato.ledger.measures import in_words

@@ -7,17 +7,7 @@ from sfumato.errors import ParameterError
 from sfumato.query.expressions import And, ColumnRef, Expression
 from sfumato.query.handles import ColumnHandle, expression_of
 from sfumato.query.joining import On, joined, pairs, renamed
-from sfumato.query.relations import (
-    Distinct,
-    Except,
-    Filter,
-    Intersect,
-    Presented,
-    Relation,
-    Select,
-    SemiJoin,
-    UnionAll,
-)
+from sfumato.query.relations import Distinct, Except, Filter, Intersect, Presented, Relation, Select, SemiJoin, UnionAll
 from sfumato.query.schema import Limits
 from sfumato.query.shape import shape_of
 from sfumato.query.sizes import check_size

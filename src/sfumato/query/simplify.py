@@ -184,10 +184,7 @@ def _decided(comparison: Comparison, left: Literal, right: Literal) -> bool | No
     """Unless engines, to which numbers are doubles, might see it in another way."""
     exactly = OPERATORS[comparison](left.value, right.value)
     if isinstance(left.value, Fraction) and isinstance(right.value, Fraction):
-        try:
-            in_doubles = OPERATORS[comparison](float(left.value), float(right.value))
-        except OverflowError:
-            return None
+        in_doubles = OPERATORS[comparison](float(left.value), float(right.value))
         return exactly if in_doubles is exactly else None
     return exactly
 

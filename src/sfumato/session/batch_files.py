@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sfumato.engines.duckdb_sorting import sort_file
+from sfumato.engines.duckdb_database import sort_file
 from sfumato.engines.results import halves, of_halves
 from sfumato.query.kinds import Kind
 from sfumato.session.arrow_answers import ARROW_TYPES

@@ -9,8 +9,7 @@ from pkgutil import resolve_name
 from typing import Any, Protocol, assert_never, runtime_checkable
 
 from sfumato.engines.base import Engine
-from sfumato.engines.frame_identities import frame_identity
-from sfumato.engines.identities import Identity, file_identity
+from sfumato.engines.identities import Identity, file_identity, frame_identity
 from sfumato.engines.sources import ArrowData, CsvFile, LazyData, Opened, ParquetFile, PostgresData, SparkData
 from sfumato.ledger.key import LedgerKey
 from sfumato.query.policy import Policy

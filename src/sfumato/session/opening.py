@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from sfumato.engines.base import Engine
-from sfumato.engines.sources import Opened, keeps_rows, open_source, readable
+from sfumato.engines.sources import Opened, keeps_rows, open_in_place, open_source, readable
 from sfumato.errors import ParameterError, PolicyError, SfumatoError
 from sfumato.query.policy import Policy, is_address
 from sfumato.query.relations import Relation, Source
@@ -27,14 +27,8 @@ _ENGINES: Final[Mapping[str, str]] = MappingProxyType(
 )
 """Where the class of each engine is; it is loaded when it is opened, with what it needs."""
 
-_IN_PLACE: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "postgres": "sfumato.engines.postgres_sources:open_in_place",
-        "spark": "sfumato.engines.spark_sources:open_in_place",
-    }
-)
-"""Engines to which some frames are more than Arrow tables, and what opens those for them."""
-
+_IN_PLACE: Final = frozenset({"postgres", "spark"})
+"""Engines that read some sources where they are."""
 
 _SCHEMES: Final[Mapping[str, str]] = MappingProxyType(
     {"postgresql": "postgres", "postgres": "postgres", "spark": "spark"}
@@ -59,10 +53,10 @@ def open_sources(policy: Policy, places: Places) -> Mapping[str, Opened]:
     """The source behind each table; of files only names and types are read.
 
     Raises:
-        ParameterError: There is no such source, or it cannot be read as declared; or the engine's packages are missing.
+        ParameterError: There is no such source, or it cannot be read as declared.
     """
     return {
-        name: _opener(places[name])(facts.source, policy.tables[name], names=facts.names)
+        name: _opened(places[name], facts.source, policy.tables[name], names=facts.names)
         for name, facts in policy.sources.items()
     }
 
@@ -111,7 +105,7 @@ def open_engine(name: str, sources: Mapping[str, Opened], *, options: Mapping[st
         ParameterError: There is no such engine, it has no such option, or its packages are missing.
     """
     _check_known(name)
-    engine: Callable[..., Engine] = _loaded(name, _ENGINES[name])
+    engine = _class_of(name)
     _, *known = inspect.signature(engine).parameters  # the first are the sources
     for option in options:
         if option not in known:
@@ -163,20 +157,16 @@ def _place(source: object) -> str | None:
     return _SCHEMES[scheme]
 
 
-def _opener(engine: str) -> Callable[..., Opened]:
-    """What opens a source for an engine."""
-    opener: Callable[..., Opened] = _loaded(engine, _IN_PLACE[engine]) if engine in _IN_PLACE else _as_tables
-    return opener
-
-
-def _as_tables(source: object, table: Table, *, names: tuple[str, ...] | None) -> Opened:
+def _opened(engine: str, source: object, table: Table, *, names: tuple[str, ...] | None) -> Opened:
+    if engine in _IN_PLACE:
+        return open_in_place(source, table, names=names)
     return readable(open_source(source, names=names), table)
 
 
-def _loaded(engine: str, name: str) -> Any:
-    """Something of an engine, by its name."""
+def _class_of(engine: str) -> Callable[..., Engine]:
     try:
-        return resolve_name(name)
+        made: Callable[..., Engine] = resolve_name(_ENGINES[engine])
     except ModuleNotFoundError:
         requirement = f"needs the packages of sfumato[{engine}]; pip install 'sfumato[{engine}]'"
         raise ParameterError("engine", engine, requirement) from None
+    return made

@@ -1,4 +1,4 @@
-"""What entries and rows add in SQL is what `amounts` and `entries` say, in as many bits as it takes."""
+"""What entries and rows add in SQL is what `engines.entries` says, in as many bits as it takes."""
 
 from fractions import Fraction
 
@@ -8,8 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.engines.in_sql import database, run, values_of
 
-from sfumato.engines.amounts import amount, is_counted
-from sfumato.engines.entries import scaled
+from sfumato.engines.entries import amount, is_counted, scaled
 from sfumato.engines.sql.amounts import ROWS, aggregate_names, aggregates, allowed_amount, whole_amount
 from sfumato.engines.sql.dialects.duckdb import sql
 from sfumato.engines.sql.queries import select, table

@@ -1,4 +1,7 @@
-"""Only units above a limit are put in order, and of them entries are allowed what `entries.allowances` says."""
+"""Only units above a limit are put in order, and of them entries are allowed what `entries.allowances` says.
+
+Limits that cannot bind are left away, and nothing else: entries are allowed the same rows.
+"""
 
 from collections import Counter
 from itertools import product
@@ -12,10 +15,9 @@ from tests.engines.in_sql import database, run
 from sfumato.engines.entries import Entry, allowances
 from sfumato.engines.lists import list_table
 from sfumato.engines.sampling import Sampling
-from sfumato.engines.sql.bounding import ABOVE, ALLOWED, ENTRIES, Bounding, above, bounded, needs_order
+from sfumato.engines.sql.bounding import ABOVE, ALLOWED, ENTRIES, Bounding, above, binding_limits, bounded, needs_order
 from sfumato.engines.sql.dialects.duckdb import DUCKDB
 from sfumato.engines.sql.entries import marked
-from sfumato.engines.sql.limits import binding_limits
 from sfumato.engines.sql.queries import select, table
 from sfumato.engines.sql.rows import Rows
 from sfumato.engines.sql.terms import column
@@ -50,6 +52,12 @@ FOUND = st.lists(st.integers(0, 6), min_size=len(PLACES), max_size=len(PLACES)).
     lambda counts: {place: rows for place, rows in zip(PLACES, counts, strict=True) if rows}
 )
 """How many rows each unit has of each of two keys and each cell."""
+
+TEXTS = Source(
+    Table(name="t", columns={"u": text(), "k": text()}, unit=UnitColumn("u"), limits=Limits(max_rows_per_unit=9))
+)  # fmt: skip
+ANY_CELL = Values(value=ColumnRef("k"), values=None)
+SMALL = st.none() | st.integers(1, 7)
 
 
 def bounding(limits, *, has_cells, sampling=Sampling.MD5, salt=SALT, dialect=DUCKDB):
@@ -163,3 +171,44 @@ def test_salts_choose_which_groups_stay():
         own = bounding(Limits(max_groups_per_unit=1), has_cells=False, salt=f"{salt:032x}")
         kept |= {place for place, rows in allowed_in_sql(own, found).items() if rows}
     assert len(kept) > 3
+
+
+def limits(groups, per_group, rows):
+    return Limits(max_groups_per_unit=groups, max_rows_per_group_per_unit=per_group, max_rows_per_unit=rows)
+
+
+def asked(own, groups, cell=None):
+    """A statement with so many groups; None of private ones."""
+    values = None if groups is None else tuple(map(str, range(groups)))
+    keys = () if groups == 1 else (KeyColumn(name="k", values=values),)
+    return Statement(rows=TEXTS, keys=keys, measures=(RowCount(),), limits=own, cell=cell)
+
+
+@pytest.mark.parametrize(
+    ("groups", "own", "cell", "bind"),
+    [
+        (5, (5, 2, None), None, (None, 2, None)), (5, (3, 2, None), None, (3, 2, None)),
+        (None, (5, 2, None), None, (5, 2, None)), (5, (3, 2, 6), None, (3, 2, None)),
+        (5, (3, 2, 5), None, (3, 2, 5)), (5, (None, 3, 4), None, (None, 3, 4)),
+        (5, (None, 4, 3), None, (None, None, 3)),
+        (1, (1, 4, 3), None, (None, 3, None)), (1, (1, 4, 3), ANY_CELL, (None, None, 3)),
+        (5, (1, 4, 3), None, (1, 3, None)), (5, (1, 4, 3), ANY_CELL, (1, None, 3)),
+        (5, (None, None, None), None, (None, None, None)),
+    ],
+)  # fmt: skip
+def test_what_can_bind_is_told_from_what_is_declared(groups, own, cell, bind):
+    assert binding_limits(asked(limits(*own), groups, cell)) == limits(*bind)
+
+
+@given(SMALL, SMALL, SMALL, st.sampled_from([1, 2, 3, None]), st.booleans(), st.randoms(use_true_random=False))
+def test_entries_are_allowed_the_same_rows(groups, per_group, rows, group_count, has_cells, random):
+    statement = asked(limits(groups, per_group, rows), group_count, ANY_CELL if has_cells else None)
+    keys = [()] if group_count == 1 else [(str(key),) for key in range(group_count or 4)]
+    places = [(*key, *cell) for key in keys for cell in ([("a",), ("b",)] if has_cells else [()])]
+    found = [
+        Entry(unit=unit, place=place, rows=random.randrange(1, 9), sums=(), counted=())
+        for unit in "xy" for place in places if random.randrange(4)
+    ]  # fmt: skip
+    count = len(statement.keys)
+    expected = allowances(found, statement.limits, key_count=count, salt=SALT)
+    assert allowances(found, binding_limits(statement), key_count=count, salt=SALT) == expected

@@ -1,13 +1,15 @@
-"""Relations in SQL know their columns by their places."""
+"""Relations in SQL know their columns by their places; of each group the rows of least hash are kept, as in Python."""
 
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.engines.in_sql import run
 
-from sfumato.engines.sampling import encoded
+from sfumato.engines.sampling import encoded, least, rank_hash
 from sfumato.engines.sql.queries import select, table
-from sfumato.engines.sql.rows import ENCODING, NUMBER, OWNER, Rows, names_of
-from sfumato.engines.sql.terms import function
+from sfumato.engines.sql.rows import ENCODING, NUMBER, OWNER, Rows, least_ranked, names_of
+from sfumato.engines.sql.terms import column, function, is_null
 from sfumato.privacy.neighbors import EACH_ROW, UnitColumn
 from sfumato.query.expressions import Call, ColumnRef
 from sfumato.query.functions import Function
@@ -18,6 +20,13 @@ from sfumato.query.shape import shape_of
 
 COLUMNS = {'a"b': text(), "u": integer(), "c0": integer(), "RANK": text()}
 CELLS = pa.table({"u": ["x", "y"], "c0": ["p", None], "c1": [1, 2], "c2": [3, 4], "c3": ["r", "s"]})
+
+SALT = "00112233445566778899aabbccddeeff"
+UNITS_AND_NUMBERS = Table(
+    name="t", columns={"u": text(), "v": integer()}, unit=UnitColumn("u"), limits=Limits(max_rows_per_unit=9)
+)
+RANKED = Rows(query=select([], table("cells")), shape=shape_of(Source(UNITS_AND_NUMBERS)))
+SOME_CELLS = st.lists(st.tuples(st.sampled_from("ab"), st.none() | st.integers(0, 5)), max_size=20)
 
 
 def rows(unit, units=None):
@@ -55,3 +64,24 @@ def test_numbers_of_units_are_looked_up_where_they_are_hashed():
     query = numbered.with_units(select([function("CONCAT", *numbered.unit_encoding[0])], numbered.query))
     assert sorted(run(query, cells=data, units=people)) == [("V1:x",), ("V1:y",)]
     assert OWNED.with_units(query) is query
+
+
+def kept(rows, most, **asked):
+    cells = {"u": [u for u, _ in rows], "c0": [u for u, _ in rows], "c1": pa.array([v for _, v in rows], pa.int64())}
+    query = least_ranked(RANKED, most, salt=SALT, encodings=[*RANKED.unit_encoding, *RANKED.encodings], **asked)
+    return sorted(run(query, cells=pa.table(cells)), key=repr)
+
+
+@pytest.mark.parametrize("most", [1, 2, 5])
+@given(SOME_CELLS)
+def test_the_rows_of_least_hash_are_kept_of_each_unit(most, rows):
+    ranked = least(rows, most, within=lambda row: row[0], rank=lambda row: rank_hash(SALT, (row[0], row[0], row[1])))
+    assert kept(rows, most, within=RANKED.unit) == sorted([(u, u, v) for u, v in ranked], key=repr)
+
+
+@given(SOME_CELLS)
+def test_some_rows_are_kept_in_any_case(rows):
+    v = column("c1")
+    found = kept(rows, 1, within=[*RANKED.unit, v], kept=[is_null(v)])
+    once = [row for row in dict.fromkeys(rows) if row[1] is not None]
+    assert found == sorted([(u, u, v) for u, v in once + [row for row in rows if row[1] is None]], key=repr)

@@ -1,4 +1,4 @@
-"""Lattice steps in SQL are those of `amounts`, also where doubles no longer tell halves apart."""
+"""Lattice steps in SQL are those of `entries`, also where doubles no longer tell halves apart."""
 
 import math
 from fractions import Fraction
@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tests.engines.in_sql import ARROW, values_of
 from tests.expressions_of import DOUBLES, INTEGERS
 
-from sfumato.engines.amounts import clamped_steps as clamped_in_python
 from sfumato.engines.doubles import LARGEST
+from sfumato.engines.entries import clamped_steps as clamped_in_python
 from sfumato.engines.sql.kinds import Term, computed
 from sfumato.engines.sql.steps import clamped_steps, moved_steps
 from sfumato.engines.sql.terms import column

@@ -5,10 +5,9 @@ import pytest
 from tests.engines.in_sql import run
 
 from sfumato.engines.sampling import Sampling
-from sfumato.engines.sql.bounding import Bounding
+from sfumato.engines.sql.bounding import Bounding, binding_limits
 from sfumato.engines.sql.dialects.duckdb import DUCKDB, sql
 from sfumato.engines.sql.entries import marked
-from sfumato.engines.sql.limits import binding_limits
 from sfumato.engines.sql.queries import select, table
 from sfumato.engines.sql.rows import Rows
 from sfumato.engines.sql.totals import KEPT, counts_cells, totals_of_rows, totals_of_units

@@ -2,17 +2,7 @@
 
 from pathlib import Path
 
-from sfumato.cli.demo import (
-    ages,
-    closing,
-    diagnosis,
-    exponential,
-    marital_status,
-    opening,
-    over_fifty,
-    payroll,
-    survey,
-)
+from sfumato.cli.demo import ages, closing, diagnosis, exponential, marital_status, opening, over_fifty, payroll, survey
 from sfumato.cli.demo.curators import open_curators
 from sfumato.cli.demo.people import load_people
 from sfumato.cli.demo.stage import Stage

@@ -24,15 +24,7 @@ from sfumato.engines.sql.terms import (
 )  # fmt: skip
 from sfumato.engines.values import MAX_INT64
 from sfumato.query.expressions import Expression
-from sfumato.query.measures import (
-    CellCount,
-    Measure,
-    RowCount,
-    StepProduct,
-    StepSum,
-    UnitCount,
-    ValueCount,
-)
+from sfumato.query.measures import CellCount, Measure, RowCount, StepProduct, StepSum, UnitCount, ValueCount
 
 ROWS: Final = "n"
 """How many rows an entry has."""

@@ -2,6 +2,7 @@
 
 Most units are within all limits, so where a query can be computed once and read twice it is told first which are not
 (`above`), and only their entries are hashed and put in order. Elsewhere all entries are, which are allowed the same.
+Which limits can bind at all is told from what is declared, never from data.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,8 +19,10 @@ from sfumato.engines.sql.hash import halved, halves, rank_hash, rank_text
 from sfumato.engines.sql.queries import joined, same, select, table, window
 from sfumato.engines.sql.rows import UNIT
 from sfumato.engines.sql.terms import Sql, aliased, any_of, case, cast, column, figure, function, operation, text
+from sfumato.query.bounding import least
 from sfumato.query.measures import Measure
 from sfumato.query.schema import Limits
+from sfumato.query.statement import Statement
 
 ALLOWED: Final = "a"
 """How many rows of an entry are allowed."""
@@ -205,3 +208,26 @@ def _sum_so_far(allowed: Sql, order: Sequence[Sql], within: Sequence[Sql]) -> Sq
 
 def _at_most(count: Sql, most: int | None) -> Sql:
     return count if most is None else function("LEAST", count, figure(most))
+
+
+def binding_limits(statement: Statement) -> Limits:
+    """The limits of one unit that leave out anything that others do not leave out already.
+
+    Where only one group of a unit can be left, the limits on its rows there and in all are one and the same.
+    """
+    limits, count = statement.limits, statement.group_count
+    groups, per_group, rows = (
+        limits.max_groups_per_unit, limits.max_rows_per_group_per_unit, limits.max_rows_per_unit,
+    )  # fmt: skip
+    most_groups = least(groups, count)
+    if count is not None and most_groups == count:
+        groups = None
+    if most_groups == 1:
+        both = least(per_group, rows)
+        per_group, rows = (both, None) if statement.cell is None else (None, both)
+    elif rows is not None and per_group is not None:
+        if most_groups is not None and rows >= most_groups * per_group:
+            rows = None
+        elif rows <= per_group:
+            per_group = None
+    return Limits(max_groups_per_unit=groups, max_rows_per_group_per_unit=per_group, max_rows_per_unit=rows)

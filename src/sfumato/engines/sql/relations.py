@@ -1,4 +1,7 @@
-"""Relations to SQL, one SELECT a node, as `reference_relations` has them."""
+"""Relations to SQL, one SELECT a node, as `reference_relations` has them.
+
+In joins rows meet where their keys are equal, and where both sides have owners their units are.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,11 +11,10 @@ from sqlglot import exp
 
 from sfumato.engines.sql.folds import lower_grouped
 from sfumato.engines.sql.hash import encoded, rank_text
-from sfumato.engines.sql.joins import lower_join, lower_semi_join
+from sfumato.engines.sql.queries import Join as Meeting
 from sfumato.engines.sql.queries import joined, same, select, window
-from sfumato.engines.sql.ranking import least_ranked
-from sfumato.engines.sql.rows import UNIT, Rows
-from sfumato.engines.sql.terms import aliased, cast, column, constant, figure, function, one_of, operation
+from sfumato.engines.sql.rows import UNIT, Rows, least_ranked
+from sfumato.engines.sql.terms import Sql, aliased, all_of, cast, column, constant, figure, function, one_of, operation
 from sfumato.query.facts import merged
 from sfumato.query.kinds import Kind
 from sfumato.query.relations import (
@@ -23,6 +25,7 @@ from sfumato.query.relations import (
     Grouped,
     Intersect,
     Join,
+    JoinKind,
     Part,
     Relation,
     Select,
@@ -50,6 +53,7 @@ class Catalogue:
 _COMBINED: Final = {UnionAll: exp.union, Intersect: exp.intersect, Except: exp.except_}
 
 _PART, _PLACE = "p", "n"
+_LEFT, _RIGHT = "l", "r"
 
 
 def lower_relation(relation: Relation, catalogue: Catalogue, *, salt: str) -> Rows:
@@ -132,3 +136,33 @@ def _alike(rows: Rows, kinds: list[Kind]) -> exp.Select:
         for name, kind in zip(rows.names.values(), kinds, strict=True)
     ]
     return select([*rows.unit, *columns], rows.query)
+
+
+def lower_join(join: Join, left: Rows, right: Rows) -> exp.Select:
+    """Each row of the left side with each of its partners; of a left join, one without any with NULLs."""
+    places = len(left.names)
+    own = [aliased(column(name, _LEFT), name) for name in left.selected]
+    added = [aliased(column(name, _RIGHT), f"c{places + place}") for place, name in enumerate(right.names.values())]
+    how: Meeting = "left" if join.kind is JoinKind.LEFT else "inner"
+    query = select([*own, *added], left.query, alias=_LEFT)
+    return joined(query, right.query, _RIGHT, on=_meeting(join.on, left, right), how=how)
+
+
+def lower_semi_join(join: SemiJoin, child: Rows, other: Rows) -> exp.Select:
+    """The rows that have a partner, or those that have none."""
+    query = select([aliased(column(name, _LEFT), name) for name in child.selected], child.query, alias=_LEFT)
+    how: Meeting = "anti" if join.negated else "semi"
+    return joined(query, other.query, _RIGHT, on=_meeting(join.on, child, other), how=how)
+
+
+def _meeting(on: tuple[tuple[str, str], ...], left: Rows, right: Rows) -> Sql:
+    """NULL equals nothing; a whole number and a float are equal as doubles."""
+    units = [same(UNIT, _LEFT, _RIGHT)] if right.has_owners else []
+    return all_of([*units, *(_equal(first, second, left, right) for first, second in on)])
+
+
+def _equal(first: str, second: str, left: Rows, right: Rows) -> Sql:
+    sides: list[Sql] = [column(left.names[first], _LEFT), column(right.names[second], _RIGHT)]
+    if left.kind(first) is not right.kind(second):
+        sides = [cast(side, "DOUBLE") for side in sides]
+    return operation(exp.EQ, *sides)

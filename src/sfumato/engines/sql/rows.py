@@ -6,11 +6,11 @@ from typing import Final
 
 from sqlglot import exp
 
-from sfumato.engines.sql.hash import encoded
+from sfumato.engines.sql.hash import encoded, rank_text
 from sfumato.engines.sql.kinds import Term
-from sfumato.engines.sql.queries import joined
+from sfumato.engines.sql.queries import joined, select, window
 from sfumato.engines.sql.scalars import lower_expression
-from sfumato.engines.sql.terms import Sql, column, operation
+from sfumato.engines.sql.terms import Sql, aliased, any_of, case, column, figure, function, operation
 from sfumato.query.expressions import Expression
 from sfumato.query.kinds import Kind
 from sfumato.query.shape import Metric, Shape
@@ -22,6 +22,8 @@ OWNER, NUMBER, ENCODING = "owner", "number", "encoding"
 """The columns of the table of units: the unit, its number, and how the salted hash reads it."""
 
 _UNITS: Final = "units"
+
+_COUNT, _HASH, _PLACE = "n", "h", "p"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,3 +107,29 @@ class Rows:
 def names_of(columns: Mapping[str, object] | Sequence[str]) -> dict[str, str]:
     """What SQL calls columns: by their places."""
     return {name: f"c{place}" for place, name in enumerate(columns)}
+
+
+def least_ranked(
+    rows: Rows, most: int, *, within: Sequence[Sql], salt: str, encodings: Sequence[Sequence[Sql]],
+    kept: Sequence[Sql] = (),
+) -> exp.Select:  # fmt: skip
+    """The `most` rows of least hash of each group, for `Bound` and declared matches; rows of one hash are equal.
+
+    No hash is made of the rows of a group that has no more than that.
+
+    Args:
+        rows: All rows.
+        most: How many of each group are kept.
+        within: What groups are told apart by.
+        salt: The salt of the hash.
+        encodings: What is hashed, as `encoded` gives it.
+        kept: What rows are kept in any case.
+    """
+    own, limit = [column(name) for name in rows.selected], figure(most)
+    count = window(function("COUNT", exp.Star()), within)
+    counted = select([*own, aliased(count, _COUNT)], rows.query)
+    hashed = case([(operation(exp.GT, column(_COUNT), limit), rank_text(salt, encodings))])
+    ordered = rows.with_units(select([*own, aliased(hashed, _HASH)], counted))
+    place = window(function("ROW_NUMBER"), within, [column(_HASH)])
+    placed = select([*own, aliased(place, _PLACE)], ordered)
+    return select(own, placed, where=[any_of([*kept, operation(exp.LTE, column(_PLACE), limit)])])

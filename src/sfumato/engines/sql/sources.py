@@ -10,8 +10,7 @@ from sqlglot import exp
 
 from sfumato.engines.sql.casts import lower_typed
 from sfumato.engines.sql.queries import joined, select
-from sfumato.engines.sql.ranking import least_ranked
-from sfumato.engines.sql.rows import UNIT, Rows, names_of
+from sfumato.engines.sql.rows import UNIT, Rows, least_ranked, names_of
 from sfumato.engines.sql.terms import aliased, column, is_null, operation, present
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.relations import Source

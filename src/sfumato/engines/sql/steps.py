@@ -1,4 +1,4 @@
-"""Lattice steps in SQL, as `amounts` has them: floor(x / resolution + 1/2) in doubles, clamped, less an offset."""
+"""Lattice steps in SQL, as `entries` has them: floor(x / resolution + 1/2) in doubles, clamped, less an offset."""
 
 from math import floor, isfinite
 from typing import Final
@@ -15,7 +15,7 @@ _HALVES: Final = 2**52
 
 
 def clamped_steps(value: Term, steps: Steps) -> Sql:
-    """`amounts.clamped_steps` in SQL: a 64-bit integer; NULL of NULL."""
+    """`entries.clamped_steps` in SQL: a 64-bit integer; NULL of NULL."""
     is_number = within_range if value.pending else present
     return named(value.sql, lambda x: case([(is_number(x), _of_number(x, value.kind, steps))]))
 

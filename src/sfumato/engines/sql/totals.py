@@ -6,16 +6,7 @@ from typing import Final
 from sqlglot import exp
 
 from sfumato.engines.sql.amounts import ROWS, aggregates, allowed_amount, sum_of, whole_amount
-from sfumato.engines.sql.bounding import (
-    ABOVE,
-    ALLOWED,
-    ENTRIES,
-    Bounding,
-    above,
-    bounded,
-    needs_order,
-    simply_allowed,
-)
+from sfumato.engines.sql.bounding import ABOVE, ALLOWED, ENTRIES, Bounding, above, bounded, needs_order, simply_allowed
 from sfumato.engines.sql.entries import CELL, Mark, Marked
 from sfumato.engines.sql.queries import gathered, joined, same, select, table
 from sfumato.engines.sql.rows import UNIT

@@ -11,7 +11,7 @@ import pytest
 from tests.engines.sql.test_scalars import FACTS, INEXACT, NAMES, same
 from tests.engines.test_doubles import SPECIAL
 
-from sfumato.engines.amounts import clamped_steps as clamped_in_python
+from sfumato.engines.entries import clamped_steps as clamped_in_python
 from sfumato.engines.scalars import evaluate
 from sfumato.engines.sql.kinds import Term, computed
 from sfumato.engines.sql.scalars import lower_expression

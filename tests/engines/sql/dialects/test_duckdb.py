@@ -8,8 +8,8 @@ from sqlglot import exp
 from tests.engines import in_sql
 from tests.engines.in_sql import value_of
 from tests.engines.sql.dialects.doubles_contract import DoublesContract
+from tests.engines.sql.dialects.test_dialect import UNIVERSAL
 
-from sfumato.engines.sql.dialects.dialect import UNIVERSAL
 from sfumato.engines.sql.dialects.duckdb import IDIOMS
 from sfumato.engines.sql.terms import cast, constant, figure, function, named, operation, text
 

@@ -3,8 +3,8 @@
 import pytest
 from tests.engines import in_postgres
 from tests.engines.sql.dialects.dialect_contract import DialectContract
+from tests.engines.sql.dialects.test_dialect import UNIVERSAL
 
-from sfumato.engines.sql.dialects.dialect import UNIVERSAL
 from sfumato.engines.sql.dialects.duckdb import IDIOMS as ALL
 from sfumato.engines.sql.dialects.postgres import IDIOMS
 

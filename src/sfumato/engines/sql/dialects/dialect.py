@@ -1,12 +1,13 @@
 """One way of writing the queries of this package, for one engine.
 
-Terms are made of functions. A name in upper case is one that all engines have, with one meaning. A name in lower case
-is an idiom, such as `double_quotient`: each dialect has a table of idioms, which says what its engine writes for them.
+Terms are made of functions. A name in upper case is one that all engines have, with one meaning: GREATEST and LEAST
+pass over NULL, and SUM is for sums that fit 64 bits. A name in lower case is an idiom, such as `double_quotient`: each
+dialect has a table of idioms, which says what its engine writes for them.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from sqlglot import exp
 from sqlglot.generator import Generator
@@ -69,12 +70,3 @@ def _called(writer: Generator, node: exp.Anonymous) -> str:
     if writer.pretty:
         return writer.anonymous_sql(node)
     return f"{node.name}({', '.join(map(writer.sql, node.expressions))})"
-
-
-UNIVERSAL: Final = frozenset(
-    {
-        "ABS", "CEIL", "COALESCE", "COUNT", "DENSE_RANK", "EXP", "FLOOR", "GREATEST", "LEAST", "LENGTH", "LN", "LOG10",
-        "MAX", "MIN", "POWER", "ROW_NUMBER", "SIGN", "SQRT", "SUBSTRING", "SUM", "TRANSLATE",
-    }
-)  # fmt: skip
-"""The functions that are no idioms. GREATEST and LEAST pass over NULL; SUM is for sums that fit 64 bits."""

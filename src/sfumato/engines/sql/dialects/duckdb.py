@@ -170,8 +170,4 @@ class _Writer(DuckDBGenerator):
 
 
 DUCKDB: Final = Dialect(writer=_Writer, base="duckdb", halves_hashes=True, orders_few=True)
-
-
-def sql(query: exp.Expr, *, pretty: bool = False) -> str:
-    """A query as DuckDB reads it; for people on several lines."""
-    return DUCKDB.sql(query, pretty=pretty)
+sql: Final = DUCKDB.sql

@@ -11,8 +11,7 @@ from sqlglot.generators.postgres import PostgresGenerator
 
 from sfumato.engines.sql.dialects.dialect import Dialect, Idioms, native, writing
 from sfumato.engines.sql.dialects.postgres_doubles import DOUBLES
-from sfumato.engines.sql.dialects.postgres_levels import kept_apart
-from sfumato.engines.sql.dialects.postgres_names import Under, once, under_names, write_under
+from sfumato.engines.sql.dialects.postgres_names import Under, kept_apart, once, under_names, write_under
 from sfumato.engines.sql.dialects.postgres_texts import TEXTS
 from sfumato.engines.sql.dialects.postgres_times import TIMES
 from sfumato.engines.sql.terms import Sql, between, case, cast, figure, operation
@@ -113,8 +112,4 @@ class _Writer(PostgresGenerator):
 
 
 POSTGRES: Final = Dialect(writer=_Writer, base="postgres")
-
-
-def sql(query: exp.Expr, *, pretty: bool = False) -> str:
-    """A query as PostgreSQL reads it; for people on several lines."""
-    return POSTGRES.sql(query, pretty=pretty)
+sql: Final = POSTGRES.sql

@@ -1,6 +1,11 @@
-"""Values under names in PostgreSQL: computed once, however often a term reads them."""
+"""What OFFSET 0 keeps PostgreSQL's planner from: computing a value under a name more than once, and merging levels.
 
-from collections.abc import Callable, Mapping
+It makes one query of a query in a query: a column of the inner one is put in wherever it is read. Of values that are
+computed from computed ones, level by level, that makes terms that grow with the power of the levels: twelve of them, a
+statement of 5 kB, take gigabytes before a row is read.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
 from hashlib import md5
 from typing import Final
 
@@ -14,6 +19,9 @@ _LARGEST_REPEATED: Final = 12
 
 _SIZE_OF_AN_IDIOM: Final = 20
 """A call of one is a single node, and much SQL once it is written."""
+
+_PLAIN: Final = (exp.Column, exp.Literal, exp.Star)
+_NEVER_MERGED: Final = ("group", "distinct", "limit", "offset")
 
 
 class Under(exp.Tuple):
@@ -42,3 +50,48 @@ def once(value: Sql, body: Callable[[Sql], Sql]) -> Sql:
 
 def _size(node: exp.Expr) -> int:
     return _SIZE_OF_AN_IDIOM if type(node) is exp.Anonymous and node.name.islower() else 1
+
+
+def kept_apart(query: exp.Expr) -> exp.Expr:
+    """The query itself, in which no level computes from what a level below it that is merged with it computes."""
+    levels: dict[int, int] = {}
+    for select in reversed(list(query.find_all(exp.Select))):  # those within before those around them
+        if _is_merged(select):
+            below = max((levels.get(id(inner), 0) for inner in _read_by(select)), default=0)
+            levels[id(select)] = below + _computes(select)
+            if levels[id(select)] > 1:
+                select.set("offset", exp.Offset(expression=exp.Literal.number(0)))
+                levels[id(select)] = 0
+    return query
+
+
+def _is_merged(select: exp.Select) -> bool:
+    """Whether the planner would merge a query into the one that reads it."""
+    if any(select.args.get(part) for part in _NEVER_MERGED) or any(one.find(exp.Window) for one in select.expressions):
+        return False
+    return select.find_ancestor(exp.Subquery) is not None
+
+
+def _computes(select: exp.Select) -> bool:
+    values = (one.unalias() for one in select.expressions)
+    return any(not isinstance(one.this if isinstance(one, exp.Cast) else one, _PLAIN) for one in values)
+
+
+def _read_by(select: exp.Select) -> Iterator[exp.Select]:
+    """The queries that a query reads, those that are combined each on its own."""
+    for part in (select.args.get("from_"), *(select.args.get("joins") or ())):
+        if part is not None and isinstance(part.this, exp.Subquery):
+            yield from _combined(part.this.this)
+
+
+def _combined(query: exp.Expr) -> Iterator[exp.Select]:
+    match query:
+        case exp.Select():
+            yield query
+        case exp.Subquery() | exp.Paren():
+            yield from _combined(query.this)
+        case exp.SetOperation():
+            yield from _combined(query.this)
+            yield from _combined(query.expression)
+        case _:
+            pass

@@ -121,7 +121,6 @@ TEXTS: Final[Idioms] = {
     "text_of_boolean": _shown,
     "text_of_decimal": _shown,
     "text_of_date": _shown,
-    "text_of_time": _shown,
     # text
     "is_match": _is_match,
     "lower_ascii": lambda value: native("LOWER", value),

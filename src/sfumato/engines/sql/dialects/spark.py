@@ -91,17 +91,17 @@ def _later_by(unit: str) -> Callable[[Sql, Sql], Sql]:
     return lambda moment, count: function("TIMESTAMPADD", exp.Var(this=unit), count, moment)
 
 
-def _with_zone(moment: Sql) -> Sql:
+def with_zone(moment: Sql) -> Sql:
     """As the engine's functions of times want it; the zone of its session is UTC."""
     return exp.Cast(this=moment, to=exp.DataType.build("TIMESTAMPTZ"))
 
 
 def _start_of(unit: Sql, moment: Sql) -> Sql:
-    return cast(function("DATE_TRUNC", unit, _with_zone(moment)), "TIMESTAMP")
+    return cast(function("DATE_TRUNC", unit, with_zone(moment)), "TIMESTAMP")
 
 
 def _time_in_full(moment: Sql) -> Sql:
-    return function("DATE_FORMAT", _with_zone(moment), text("yyyy-MM-dd HH:mm:ss.SSSSSS"))
+    return function("DATE_FORMAT", with_zone(moment), text("yyyy-MM-dd HH:mm:ss.SSSSSS"))
 
 
 def _days_between(first: Sql, second: Sql) -> Sql:
@@ -131,7 +131,6 @@ IDIOMS: Final[Idioms] = {
     "text_of_boolean": _cast_to("VARCHAR"),
     "text_of_decimal": _cast_to("VARCHAR"),
     "text_of_date": _cast_to("VARCHAR"),
-    "text_of_time": _cast_to("VARCHAR"),
     # text
     "is_match": _is_match,
     "lower_ascii": _call("LOWER"),
@@ -196,8 +195,4 @@ class _Writer(SparkGenerator):
 
 
 SPARK: Final = Dialect(writer=_Writer, base="spark", gathers_units=True)
-
-
-def sql(query: exp.Expr, *, pretty: bool = False) -> str:
-    """A query as Spark reads it; for people on several lines."""
-    return SPARK.sql(query, pretty=pretty)
+sql: Final = SPARK.sql
