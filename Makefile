@@ -56,7 +56,7 @@ test: style
 # Three processes on two cores: many tests wait for servers, for children that are killed, for seeded bugs to be noticed.
 # Of slow tests it runs a part (tests/timing.py); make audit runs them whole.
 suite: $(VENV)/.test
-	$(BIN)/python -m pytest -n 3 --dist worksteal -m "not docs" --part --ignore tests/meta $(TESTS)
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not docs" --part --ignore tests/meta $(TESTS)
 
 times: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m "not docs" --times tests/times.json $(TESTS)

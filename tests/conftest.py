@@ -42,7 +42,7 @@ def pytest_collection() -> Generator[None, object, object]:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--times", metavar="FILE", help="measure what tests cost, and write the list")
-    parser.addoption("--part", action="store_true", help="of slow tests run a part, about a second of each")
+    parser.addoption("--part", action="store_true", help="of slow tests run a part, about half a second of each")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -59,11 +59,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if isinstance(item, pytest.Function) and hasattr(item.module, "FULL_SIZE"):
             item.add_marker("sized")
     if config.getoption("--part"):  # the seeded bugs that are tried are a part already
-        part = part_of_slow(item.nodeid for item in items)
+        essential = {function_of(item.nodeid) for item in items if item.get_closest_marker("essential")}
+        part = part_of_slow((item.nodeid for item in items), essential=frozenset(essential))
         left = {item for item in items if item.nodeid not in part and not item.get_closest_marker("mutation")}
         config.hook.pytest_deselected(items=list(left))
         items[:] = [item for item in items if item not in left]
-    items.sort(key=lambda item: "spark" not in item.path.name)
+    items.sort(key=lambda item: "spark" not in item.nodeid)
 
 
 def pytest_sessionfinish() -> None:

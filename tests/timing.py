@@ -19,8 +19,11 @@ import pytest
 TIMES: Final = Path(__file__).with_name("times.json")
 """CPU seconds of each file of tests, and of each test function that took a tenth of a second or more."""
 
-SLOW: Final = 1.0
+SLOW: Final = 0.5
 """Seconds of all parameters of a test function together, above which it is slow; a part takes no longer."""
+
+ESSENTIAL: Final = 10.0
+"""Seconds that the part of an essential test takes."""
 
 _WRITTEN: Final = 0.1
 _CPU: Final = "cpu"
@@ -42,8 +45,8 @@ def function_of(test: str) -> str:
     return test.partition("[")[0]
 
 
-def part_of_slow(tests: Iterable[str]) -> frozenset[str]:
-    """Of each slow function as many tests as take no longer than `SLOW`, at least one; all others.
+def part_of_slow(tests: Iterable[str], *, essential: frozenset[str] = frozenset()) -> frozenset[str]:
+    """Of each slow function as many tests as take no longer than `SLOW`, or `ESSENTIAL`, at least one; all others.
 
     Which ones is decided by a hash of their names: the same ones each time, spread over all parameters.
     """
@@ -52,7 +55,8 @@ def part_of_slow(tests: Iterable[str]) -> frozenset[str]:
         families[function_of(test)].append(test)
     kept: list[str] = []
     for function, family in families.items():
-        number = max(1, int(len(family) * SLOW / slow[function])) if function in slow else len(family)
+        most = ESSENTIAL if function in essential else SLOW
+        number = max(1, int(len(family) * most / slow[function])) if function in slow else len(family)
         kept += sorted(family, key=lambda test: sha256(test.encode()).digest())[:number]
     return frozenset(kept)
 

@@ -26,6 +26,7 @@ def assert_neighbors_are_covered(questions, here, there):
         assert_told_the_truth(plan, found_of(here, plan), found_of(there, plan))
 
 
+@pytest.mark.essential
 @pytest.mark.parametrize("name", HEAVY)
 def test_no_patient_moves_any_answer_further_than_its_mechanism_was_told(engine, name):
     """Catalogue 16, 19, 20."""

@@ -2,8 +2,9 @@
 
 import pytest
 from tests.audits_of_everything.elsewhere import VIEWS, elsewhere, on_spark
-from tests.audits_of_everything.judging import judged
+from tests.audits_of_everything.judging import RUNS, judged
 from tests.engines.spark_application import application
+from tests.sizes import FULL_SIZE
 
 pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
 
@@ -19,4 +20,5 @@ def _dropped():
 
 @pytest.mark.statistical
 def test_no_question_to_spark_tells_more_than_it_is_charged():
-    judged(elsewhere(on_spark, options={"spark": {"session": application()}})).assert_true()
+    asked = elsewhere(on_spark, options={"spark": {"session": application()}})
+    judged(asked, runs=RUNS if FULL_SIZE else RUNS // 4).assert_true()

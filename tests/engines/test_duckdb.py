@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tests.engines.engine_contract import BUSY, EngineContract, visited, visits
 from tests.engines.reading_contract import PEOPLE, QUESTION, RECORDS, ReadingContract
 from tests.engines.running import SALT, by_place, found, started, statement
+from tests.sizes import COSTLY
 from tests.statements_of import statement as random_statement
 from tests.strategies import database, policy, stored
 
@@ -39,7 +40,7 @@ class TestReadingByDuckDB(ReadingContract):
 
 
 @given(st.randoms(use_true_random=False), st.sampled_from([SALT, "ff" * 16, "00" * 16]))
-@settings(suppress_health_check=list(HealthCheck))
+@settings(max_examples=COSTLY, suppress_health_check=list(HealthCheck))
 def test_both_engines_give_the_same_integers_whatever_the_rows_and_their_order(random, salt):
     drawn = policy(random)
     asked = random_statement(random, drawn, depth=3)
@@ -56,7 +57,7 @@ def _arrow(rows, storage):
 
 
 @given(st.randoms(use_true_random=False))
-@settings(suppress_health_check=list(HealthCheck))
+@settings(max_examples=COSTLY, suppress_health_check=list(HealthCheck))
 def test_lazy_frames_give_the_same_integers_as_tables(random):
     drawn = policy(random)
     asked = random_statement(random, drawn, depth=2)
@@ -78,7 +79,7 @@ def test_threads_share_an_engine():
 
 
 @given(st.randoms(use_true_random=False), st.integers(2, 5))
-@settings(suppress_health_check=list(HealthCheck))
+@settings(max_examples=COSTLY, suppress_health_check=list(HealthCheck))
 def test_units_in_buckets_add_up_to_the_same(random, buckets):
     drawn = policy(random)
     asked = random_statement(random, drawn, depth=2)
@@ -91,7 +92,7 @@ def test_units_in_buckets_add_up_to_the_same(random, buckets):
 
 
 @given(st.randoms(use_true_random=False))
-@settings(suppress_health_check=list(HealthCheck))
+@settings(max_examples=COSTLY, suppress_health_check=list(HealthCheck))
 def test_the_engines_own_hash_keeps_as_many_groups(random):
     """Which of them differs; how many units have a group does not, where only groups are limited."""
     rows = [(random.choice("abc"), random.choice("xyz"), 1) for _ in range(random.randrange(30))]

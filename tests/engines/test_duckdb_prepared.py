@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.engines.running import SALT, by_place, found, started, statement
+from tests.sizes import COSTLY
 from tests.statements_of import statement as random_statement
 from tests.strategies import chance, database, policy, stored
 
@@ -39,7 +40,7 @@ def engine():
 
 
 @given(st.randoms(use_true_random=False))
-@settings(suppress_health_check=list(HealthCheck))
+@settings(max_examples=COSTLY, suppress_health_check=list(HealthCheck))
 def test_prepared_tables_give_the_same_answers(random):
     own = policy(random)
     asked = random_statement(random, own, depth=3)

@@ -19,6 +19,7 @@ from tests.engines.postgres_server import OWNER, OWNER_PASSWORD, READER, READER_
 from tests.engines.postgres_tables import loaded
 from tests.engines.reading_contract import PEOPLE, QUESTION, RECORDS, ReadingContract
 from tests.engines.running import SALT, by_place, found, started, statement
+from tests.sizes import COSTLY
 from tests.statements_of import statement as random_statement
 from tests.strategies import database, policy, stored
 
@@ -76,7 +77,7 @@ class TestReadingByPostgres(ReadingContract):
 
 
 @given(st.randoms(use_true_random=False), st.sampled_from([SALT, "ff" * 16, "00" * 16]))
-@settings(suppress_health_check=list(HealthCheck))
+@settings(max_examples=COSTLY, suppress_health_check=list(HealthCheck))
 def test_both_engines_give_the_same_integers_whatever_the_rows_and_their_order(random, salt):
     drawn = policy(random)
     asked = random_statement(random, drawn, depth=3)
@@ -307,7 +308,7 @@ def test_names_of_columns_never_collide_with_the_engines_own():
 
 
 @given(st.randoms(use_true_random=False))
-@settings(max_examples=10, suppress_health_check=list(HealthCheck))
+@settings(max_examples=COSTLY, suppress_health_check=list(HealthCheck))
 def test_the_engines_own_hash_keeps_as_many_groups(random):
     """Which of them differs; how many units have a group does not, where only groups are limited."""
     rows = [(random.choice("abc"), random.choice("xyz"), 1) for _ in range(random.randrange(30))]

@@ -19,14 +19,14 @@ def test_the_price_of_a_rate_is_that_of_the_most_telling_patient():
 
 @pytest.mark.statistical
 def test_draws_lie_about_the_truth_and_the_tempered_ones_are_wider():
-    """A simulation of 300 draws each: the standard deviations follow from the curvature of the posterior."""
+    """A simulation of 160 draws each: the standard deviations follow from the curvature of the posterior."""
     truth = sum(example.ILL) / len(example.ILL)
     for mechanism in (example.SIDE_EFFECT, example.TEMPERED):
-        draws = [float(mechanism.release(example.ILL)) for _ in range(300)]
+        draws = [float(mechanism.release(example.ILL)) for _ in range(160)]
         expected = (truth * (1 - truth) / (len(example.ILL) * float(mechanism.power))) ** 0.5
         mean = sum(draws) / len(draws)
         spread = (sum((draw - mean) ** 2 for draw in draws) / len(draws)) ** 0.5
-        assert abs(mean - truth) < 5.5 * expected / 300**0.5 + 0.01
+        assert abs(mean - truth) < 5.5 * expected / 160**0.5 + 0.01
         assert expected / 1.4 < spread < 1.4 * expected
 
 

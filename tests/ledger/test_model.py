@@ -265,4 +265,4 @@ class Programs(RuleBasedStateMachine):
 
 
 TestPrograms = Programs.TestCase
-TestPrograms.settings = settings(max_examples=1000 if FULL_SIZE else 120, stateful_step_count=60 if FULL_SIZE else 30)
+TestPrograms.settings = settings(max_examples=1000 if FULL_SIZE else 60, stateful_step_count=60 if FULL_SIZE else 30)

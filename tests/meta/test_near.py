@@ -95,11 +95,16 @@ def test_a_plan_says_what_is_run_and_what_is_not():
 
 
 def test_a_slow_test_costs_what_its_part_does(tmp_path, monkeypatch):
-    listed = {"files": {QUICK: 4.0, SLOW: 60.0}, "tests": {f"{SLOW}::test_a": 51.0, f"{SLOW}::test_b": 0.5}}
+    listed = {"files": {QUICK: 4.0, SLOW: 60.0}, "tests": {f"{SLOW}::test_a": 50 + near.SLOW, f"{SLOW}::test_b": 0.2}}
     (tmp_path / "times.json").write_text(json.dumps(listed))
     monkeypatch.setattr(near, "TIMES", tmp_path / "times.json")
     measured = near.measured()
-    assert [measured.of(target) for target in (QUICK, SLOW, f"{SLOW}::test_a", f"{SLOW}::test_b")] == [4, 10, 1, 0.5]
+    assert [measured.of(target) for target in (QUICK, SLOW, f"{SLOW}::test_a", f"{SLOW}::test_b")] == [
+        4,
+        10,
+        near.SLOW,
+        0.2,
+    ]
 
 
 def test_what_has_changed_is_what_git_says(tmp_path, monkeypatch):

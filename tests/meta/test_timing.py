@@ -26,6 +26,11 @@ def test_a_tenth_of_what_takes_ten_times_as_long_is_run_and_all_of_what_is_quick
     assert len(kept & set(SLOW)) == len(SLOW) // 10
 
 
+def test_of_what_is_essential_more_is_run():
+    assert part_of_slow(SLOW, essential=frozenset({function_of(SLOW[0])})) == set(SLOW)
+    assert len(part_of_slow(SLOWEST, essential=frozenset(SLOWEST))) == 1
+
+
 def test_the_part_is_the_same_in_every_order_and_process():
     assert part_of_slow(SLOW) == part_of_slow(SLOW[::-1])
     assert sorted(part_of_slow(SLOW), key=SLOW.index) == [SLOW[i] for i in PART]

@@ -123,6 +123,19 @@ ENGINES = (
 
 SESSIONS = (
     Mutant(
+        name="audited: a process of its own draws half of the noise",
+        edits=(
+            (
+                "mechanisms/laplace.py",
+                "discrete_laplace(self.scale, len(steps))",
+                "discrete_laplace(self.scale / 2, len(steps))",
+            ),
+        ),
+        tests=(
+            "tests/cli/audit/test_children.py::test_a_question_in_a_child_process_keeps_its_claim_and_not_half_of_it",
+        ),
+    ),
+    Mutant(
         name="audited: groups that differ in their last key have the same noise",
         edits=(
             (

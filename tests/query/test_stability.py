@@ -36,6 +36,7 @@ def trials(chunk, count):
         yield trial(Random(seed), name=f"seed {seed}")  # noqa: S311 # a plan and its data
 
 
+@pytest.mark.essential
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_no_unit_moves_a_measure_further_than_is_claimed_on_two_engines_which_agree(chunk):
     for drawn in trials(chunk, 1_000):

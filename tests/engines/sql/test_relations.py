@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.engines.in_sql import run
 from tests.relations_of import Growing, private
+from tests.sizes import COSTLY
 from tests.strategies import database, policy, stored
 
 from sfumato.engines.duckdb import DuckDBEngine
@@ -58,7 +59,7 @@ def drawn_relation(random, depth):
 
 @pytest.mark.parametrize("depth", [0, 1, 2, 3])
 @given(st.randoms(use_true_random=False))
-@settings(suppress_health_check=list(HealthCheck))
+@settings(max_examples=COSTLY, suppress_health_check=list(HealthCheck))
 def test_relations_have_the_rows_that_they_have_in_python(depth, random):
     own, relation = drawn_relation(random, depth)
     rows = database(random, own)

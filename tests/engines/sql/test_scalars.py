@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tests.engines.function_edges import EDGES
 from tests.engines.in_sql import ARROW, value_of, values_of
 from tests.expressions_of import COLUMNS, expressions, rows
+from tests.sizes import COSTLY
 
 from sfumato.engines.doubles import LARGEST
 from sfumato.engines.mixing import unmixed
@@ -77,13 +78,13 @@ def assert_alike(expression, table, *, exactly=True):
 
 @pytest.mark.parametrize("kind", Kind)
 @given(st.data())
-@settings(suppress_health_check=list(HealthCheck))
+@settings(max_examples=COSTLY, suppress_health_check=list(HealthCheck))
 def test_sql_and_python_give_the_same_of_random_expressions(kind, data):
     assert_alike(data.draw(expressions(kind)), data.draw(st.lists(rows(), min_size=3, max_size=8)))
 
 
 @given(expressions(Kind.FLOAT, inexact=True), st.lists(rows(), min_size=3, max_size=8))
-@settings(suppress_health_check=list(HealthCheck))
+@settings(max_examples=COSTLY, suppress_health_check=list(HealthCheck))
 def test_logarithms_and_powers_differ_in_the_last_bits_at_most(expression, table):
     if not isinstance(expression, Call) or expression.function not in INEXACT:
         reject()
@@ -93,7 +94,7 @@ def test_logarithms_and_powers_differ_in_the_last_bits_at_most(expression, table
 @given(
     st.sampled_from(Kind).flatmap(lambda kind: expressions(kind, depth=6, inexact=True)), st.lists(rows(), max_size=9)
 )
-@settings(suppress_health_check=list(HealthCheck))
+@settings(max_examples=COSTLY, suppress_health_check=list(HealthCheck))
 def test_no_expression_fails_on_any_row(expression, table):
     accepted(expression)
     assert len(in_sql(expression, table)[1]) == len(table)
