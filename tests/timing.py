@@ -22,7 +22,7 @@ TIMES: Final = Path(__file__).with_name("times.json")
 SLOW: Final = 0.5
 """Seconds of all parameters of a test function together, above which it is slow; a part takes no longer."""
 
-ESSENTIAL: Final = 10.0
+ESSENTIAL: Final = 6.0
 """Seconds that the part of an essential test takes."""
 
 _WRITTEN: Final = 0.1

@@ -94,6 +94,7 @@ def test_renyi_accounting_agrees(row):
     assert all(truth * (1 - 1e-11) <= found for truth in known["exact"])
 
 
+@pytest.mark.essential
 @pytest.mark.parametrize("row", forward_rows(), ids=identity)
 def test_the_best_accountant_is_at_most_every_valid_bound_and_never_below_the_truth(row):
     event, relation, delta = row.cell

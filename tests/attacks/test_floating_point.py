@@ -202,6 +202,7 @@ def reaches_from(location):
     return lambda value: textbook_laplace_reaches(value, location=location, scale=4)
 
 
+@pytest.mark.essential
 @pytest.mark.parametrize(("first", "second"), [case[1:] for case in RELEASES], ids=[case[0] for case in RELEASES])
 def test_no_output_of_ours_gives_its_database_away(first, second):
     assert precision_attack(first, second, epsilon=EPSILON, samples=SAMPLES).fraction == 0

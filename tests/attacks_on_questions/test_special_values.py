@@ -96,6 +96,7 @@ def of_one_column(stored, kind, *, engine, first=0):
     )  # fmt: skip
 
 
+@pytest.mark.essential
 @pytest.mark.parametrize("stored", STORED)
 def test_whatever_is_stored_no_value_is_an_error_and_no_row_counts_for_more_than_is_said(engine, stored):
     """Catalogue 13, 51. A declaration is refused by the type of the column, whatever is in it."""

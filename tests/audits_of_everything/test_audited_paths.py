@@ -5,6 +5,7 @@ from tests.audits_of_everything.judging import FULL_SIZE, judged
 from tests.audits_of_everything.paths import CASES, IN_TEST
 
 
+@pytest.mark.essential
 @pytest.mark.statistical
 @pytest.mark.parametrize("name", CASES if FULL_SIZE else IN_TEST)
 def test_no_path_to_an_answer_tells_more_than_it_is_charged(name):

@@ -17,6 +17,7 @@ PICTURES = {
 }
 
 
+@pytest.mark.essential
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
 def test_a_script_runs_and_shows_exact_and_private_values_and_what_was_spent(script, monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(sys, "argv", [str(script), str(tmp_path)])

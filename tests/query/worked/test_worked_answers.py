@@ -30,6 +30,7 @@ def test_there_are_at_least_85_and_no_two_are_alike():
     assert len({(case.on, case.sql, str(case.parameters)) for case in ANSWERS}) == len(ANSWERS) >= 85
 
 
+@pytest.mark.essential
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("case", ANSWERS, ids=shown)
 def test_where_no_limit_binds_the_answer_is_that_of_plain_sql(case, engine):
@@ -47,6 +48,7 @@ def test_where_no_limit_binds_the_answer_is_that_of_plain_sql(case, engine):
     assert unranked(case, found) == near(unranked(case, expected), case.tolerance)
 
 
+@pytest.mark.essential
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("case", ANSWERS, ids=shown)
 def test_where_limits_bind_the_answer_is_the_exact_bounded_one(case, engine):

@@ -48,6 +48,7 @@ def asked_there(monkeypatch):
     monkeypatch.setattr(oracles, "session", session)
 
 
+@pytest.mark.essential
 @pytest.mark.parametrize("case", ANSWERS, ids=shown)
 def test_on_postgres_the_answer_is_the_exact_bounded_one(case, monkeypatch):
     own = database(TIGHT.get(case.on, case.on)).policy
