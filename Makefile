@@ -53,7 +53,6 @@ demo: $(VENV)/.demo
 test: style
 	@$(MAKE) --no-print-directory --jobs 2 --keep-going suite checks
 
-# Three processes on two cores: many tests wait for servers, for children that are killed, for seeded bugs to be noticed.
 # Of slow tests it runs a part (tests/timing.py); make audit runs them whole.
 suite: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not docs" --part --ignore tests/meta $(TESTS)
