@@ -16,7 +16,7 @@ test suite times house near quick audit soak docs: export OPENBLAS_NUM_THREADS :
 help:
 	@echo "make demo    set up, then answer questions about the Adult census (core and plots only)"
 	@echo "make near    what is near to FILE=src/sfumato/...py, or to all changes since the last commit, in seconds"
-	@echo "make test    set up, then lint and run every test, beside each other"
+	@echo "make test    set up, then lint and test: all tests, of slow ones a part"
 	@echo "make lint    ruff, mypy, import directions, rules about the project, examples in docstrings"
 	@echo "make docs    examples, links, names, pictures and the notebook of the docs"
 	@echo "make times   measure what each test costs, print the share of each package, write tests/times.json"
