@@ -33,6 +33,18 @@ def test_scores_are_kept_exactly(scores):
     assert [Fraction(int(n), denominator) for n in numerators] == [as_rational(score) for score in scores]
 
 
+HUGE = 10**310
+
+
+@pytest.mark.parametrize(
+    "huge", [HUGE, float("inf"), Decimal(HUGE), Fraction(HUGE)], ids=["int", "float", "decimal", "fraction"]
+)
+def test_utilities_have_one_clamp_whatever_holds_them(huge):
+    for scores in ([huge, -huge, 1], [huge, -huge, 1.5], np.array([huge, -huge, 1], dtype=object)):
+        numerators, denominator = whole_scores(scores, None)
+        assert [int(n) // denominator for n in numerators] == [10**308, -(10**308), 1]
+
+
 def test_with_a_resolution_scores_are_its_steps():
     steps, denominator = whole_scores([0.1, 0.25, 0.3], Fraction(1, 10))
     assert (steps.tolist(), denominator) == ([1, 3, 3], 1)

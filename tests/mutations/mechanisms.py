@@ -4,6 +4,19 @@ from tests.mutations.mutants import Mutant
 
 MUTANTS = (
     Mutant(
+        name="only floats are clamped, so that a missing cell moves all others",
+        edits=(
+            (
+                "mechanisms/additive.py",
+                "np.clip(unbounded_integers(values), -LARGEST, LARGEST).astype(np.int64)",
+                "unbounded_integers(values)",
+            ),
+        ),
+        tests=(
+            "tests/mechanisms/test_additive.py::test_that_one_cell_is_missing_moves_no_other_by_more_than_pandas_rounds",
+        ),
+    ),
+    Mutant(
         name="permute-and-flip pays for one direction only",
         edits=(("mechanisms/selection.py", "(1 if self.monotonic else 2)", "1"),),
         tests=("tests/mechanisms/test_permute_and_flip.py",),

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from sfumato.errors import ParameterError
-from sfumato.mechanisms.arrays import column, integer_column, is_vector, present, whole_floats
+from sfumato.mechanisms.arrays import LARGEST, column, integer_column, is_vector, present, whole_floats
 from sfumato.mechanisms.base import opened
 from sfumato.mechanisms.lattice import lattice_floats, lattice_steps, to_lattice
 from sfumato.noise.integers import Integers, narrow, python_integers
@@ -30,12 +30,16 @@ def release_on_lattice(
     """The answer `resolution · perturb(steps of exact)`; without a resolution the values are integers themselves."""
     value = opened(exact)
     if type(value) is int and resolution is None:
-        return perturb_one(value)
+        return perturb_one(_within(value))
     if is_vector(value):
         return _vector(value, perturb, resolution)
     if resolution is None:
-        return perturb_one(_integer(value))
+        return perturb_one(_within(_integer(value)))
     return perturb_one(to_lattice(_scalar(value), resolution)) * resolution
+
+
+def _within(value: int) -> int:
+    return max(-LARGEST, min(LARGEST, value))
 
 
 def _scalar(value: Any) -> Any:
@@ -58,13 +62,19 @@ def half_width(steps: int, resolution: Fraction | None) -> int | Fraction:
 
 
 def integers(values: Iterable[Any]) -> Integers:
-    """A `Vector` of integers, exactly, whatever holds them; missing ones are 0.
+    """A `Vector` of integers within ±2^62 as int64; missing ones are 0, and what lies beyond counts as ±2^62.
 
-    Floats may hold them, as pandas writes integers of which one is missing, if all of them are whole.
+    Floats may hold them, as pandas writes integers of which one is missing, if all of them are whole. One clamp for
+    all holders: neighbours may differ in whether one is missing, and must not differ by more than that.
 
     Raises:
         ParameterError: It holds something else.
     """
+    return np.clip(unbounded_integers(values), -LARGEST, LARGEST).astype(np.int64)
+
+
+def unbounded_integers(values: Iterable[Any]) -> Integers:
+    """`integers` without the clamp, for what is no private data, such as shares modulo a large number."""
     plain = column(values)
     if isinstance(plain, list):
         return narrow(python_integers(_integer(value) for value in plain))
@@ -79,7 +89,7 @@ def _integer(value: Any) -> int:
     number = present(_scalar(value))
     match number:
         case float() | np.floating():
-            return int(integers(np.array([number], dtype=np.float64))[0])
+            return int(unbounded_integers(np.array([number], dtype=np.float64))[0])
         case int() | np.bool_():
             return int(number)
         case np.integer() if number.dtype.kind in "iu":  # not a timedelta, which NumPy takes for one

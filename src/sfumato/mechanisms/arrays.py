@@ -17,8 +17,10 @@ from sfumato.noise.integers import Integers, narrow, python_integers
 Column: TypeAlias = NDArray[Any] | list[Any]
 """A plain array of one dimension that holds integers (Python's, if they need it), bits or floats; or else a list."""
 
+LARGEST: Final = 1 << 62
+"""Whole numbers of private data lie within ±2^62, whatever holds them: what lies beyond counts as that."""
+
 _MISSING: Final = frozenset({"NoneType", "NAType", "NaTType", "MaskedConstant"})  # of Python, pandas and NumPy
-_LARGEST_WHOLE: Final = 1 << 62
 _NUMBERS: Final = "iubf"
 
 
@@ -88,8 +90,8 @@ def whole_floats(values: NDArray[Any]) -> Integers | None:
     NaN is 0, and what lies beyond ±2^62 is there.
     """
     with np.errstate(all="ignore"):
-        floats = np.nan_to_num(values.astype(np.float64), nan=0.0, posinf=_LARGEST_WHOLE, neginf=-_LARGEST_WHOLE)
-    clamped = np.clip(floats, -_LARGEST_WHOLE, _LARGEST_WHOLE)
+        floats = np.nan_to_num(values.astype(np.float64), nan=0.0, posinf=LARGEST, neginf=-LARGEST)
+    clamped = np.clip(floats, -LARGEST, LARGEST)
     return clamped.astype(np.int64) if (clamped == np.floor(clamped)).all() else None
 
 

@@ -29,7 +29,7 @@ class Exponential(Selection):
     ============================  ==================================================================
     epsilon = 0                   a uniform choice; the accuracy is ∞
     a utility is NaN or None      it counts as 0
-    a utility is ±∞               as ±10^400; with a resolution, as ±2^62 steps
+    a utility is ±∞               as ±10^308; with a resolution, as ±2^62 steps
     a resolution                  Δ becomes ⌈Δ/resolution⌉ steps, so best one that divides Δ
     no candidate                  ParameterError: how many there are is public
     ============================  ==================================================================

@@ -13,12 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import ParameterError
-from sfumato.mechanisms.arrays import column, integer_column, present
+from sfumato.mechanisms.arrays import LARGEST, column, integer_column, present
 from sfumato.noise.integers import Integers, narrow, python_integers
 from sfumato.numeric.rationals import Number, exact, positive, sqrt_up
 
-LARGEST_STEP: Final = 1 << 62
-_LARGEST_EXPONENT: Final = 400  # decimals beyond 10^400 count as infinite, below 10^−400 as 0
+_SMALLEST_EXPONENT: Final = -400  # smaller decimals count as 0
+LARGEST_NUMBER: Final = 10**308
+"""Numbers lie within ±10^308, as floats of any size do: what lies beyond counts as that, whatever holds it."""
+
+_BOUND: Final = Fraction(LARGEST_NUMBER)
 _HALF: Final = Fraction(1, 2)
 _QUOTIENT_ERROR: Final = 2.0**-50
 _SPARSE: Final = 1 << 53  # floats from here on are whole, and their shortest decimals need not be
@@ -45,22 +48,23 @@ def to_lattice(value: object, resolution: Fraction) -> int:
         True
     """
     steps = floor(as_rational(value) / resolution + _HALF)
-    return max(-LARGEST_STEP, min(LARGEST_STEP, steps))
+    return max(-LARGEST, min(LARGEST, steps))
 
 
 def as_rational(value: object) -> Fraction:
     """The rational a data value stands for: never an error on a number, and never decreasing in it.
 
-    A float is its shortest decimal below 2^53, and exactly itself from there on, where decimals would spread it.
+    A float is its shortest decimal below 2^53, and exactly itself from there on, where decimals would spread it. What
+    lies beyond ±10^308 counts as that, whether an int, a float or a decimal holds it.
     """
     held: Any = present(value)
     match held:
         case int() | np.bool_() as number:
-            return Fraction(int(number))
+            return Fraction(max(-LARGEST_NUMBER, min(LARGEST_NUMBER, int(number))))
         case np.integer() as number if number.dtype.kind in "iu":  # not a timedelta, which NumPy takes for one
             return Fraction(int(number))
         case Fraction() as number:
-            return number
+            return max(-_BOUND, min(_BOUND, number))
         case float() | np.floating():
             return _from_float(held)
         case Decimal() as number:
@@ -71,23 +75,18 @@ def as_rational(value: object) -> Fraction:
 
 def _from_float(value: float | np.floating[Any]) -> Fraction:
     if not np.isfinite(value):
-        return _infinity(positive=bool(value > 0))
+        return _BOUND if value > 0 else -_BOUND
     if isinstance(value, np.longdouble) or abs(float(value)) >= _SPARSE:
-        return Fraction(*value.as_integer_ratio())
+        return max(-_BOUND, min(_BOUND, Fraction(*value.as_integer_ratio())))
     return exact(float(value), "exact")
 
 
 def _from_decimal(value: Decimal) -> Fraction:
     if value.is_nan() or not value:  # a zero may have any exponent
         return Fraction(0)
-    if value.is_infinite() or value.adjusted() >= _LARGEST_EXPONENT:
-        return _infinity(positive=value > 0)
-    return Fraction(value) if value.adjusted() >= -_LARGEST_EXPONENT else Fraction(0)
-
-
-def _infinity(*, positive: bool) -> Fraction:
-    """Beyond every float."""
-    return Fraction(10**_LARGEST_EXPONENT) * (1 if positive else -1)
+    if value.is_infinite() or value >= LARGEST_NUMBER or value <= -LARGEST_NUMBER:
+        return _BOUND if value > 0 else -_BOUND
+    return Fraction(value) if value.adjusted() >= _SMALLEST_EXPONENT else Fraction(0)
 
 
 def lattice_steps(values: Iterable[Any], resolution: Fraction) -> Integers:
@@ -103,7 +102,7 @@ def lattice_steps(values: Iterable[Any], resolution: Fraction) -> Integers:
         return _float_steps(floats, resolution)
     exact_integers = integer_column(plain)
     if exact_integers is not None and resolution == 1:
-        return np.clip(exact_integers, -LARGEST_STEP, LARGEST_STEP).astype(np.int64)
+        return np.clip(exact_integers, -LARGEST, LARGEST).astype(np.int64)
     return narrow(python_integers(to_lattice(value, resolution) for value in plain))
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.errors import ParameterError
-from sfumato.mechanisms.additive import Answer, Exact, integers, release_on_lattice
+from sfumato.mechanisms.additive import Answer, Exact, integers, release_on_lattice, unbounded_integers
 from sfumato.noise.integers import Integers, add, narrow
 from sfumato.numeric.rationals import positive_integer
 from sfumato.privacy.secret import Secret
@@ -91,7 +91,7 @@ class Parties:
 def sum_of(shares: Sequence[Answer], finish: Callable[[Integers], Integers]) -> Answer:
     """The exact sum of integers or of vectors of integers of one length."""
     is_vector = np.ndim(shares[0]) > 0
-    vectors = [integers(share if is_vector else [share]) for share in shares]
+    vectors = [unbounded_integers(share if is_vector else [share]) for share in shares]
     if len({len(vector) for vector in vectors}) > 1:
         raise ParameterError("shares", "vectors of different lengths", "must all have one length")
     total = vectors[0]
