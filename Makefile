@@ -95,7 +95,7 @@ audit: $(VENV)/.test
 
 soak: $(VENV)/.test
 	SFUMATO_FULL_SIZE=1 $(BIN)/python -m pytest -n 2 --dist worksteal --durations 15 tests/ledger tests/attacks_on_ledgers
-	$(BIN)/python -m pytest -n 2 --dist worksteal --durations 15 -m "not statistical and not mutation and not docs" --hypothesis-profile=new $(TESTS)
+	$(BIN)/python -m pytest -n 2 --dist worksteal --durations 15 -m random --hypothesis-profile=new $(TESTS)
 
 # Peers exclude each other, so each has an environment of its own; they are measured, never imported.
 # Not all of them run on Python 3.13, whatever this one is.

@@ -58,6 +58,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker("slow")
         if isinstance(item, pytest.Function) and hasattr(item.module, "FULL_SIZE"):
             item.add_marker("sized")
+        if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+            item.add_marker("random")
     if config.getoption("--part"):  # the seeded bugs that are tried are a part already
         essential = {function_of(item.nodeid) for item in items if item.get_closest_marker("essential")}
         part = part_of_slow((item.nodeid for item in items), essential=frozenset(essential))
