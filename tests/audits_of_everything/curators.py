@@ -96,7 +96,7 @@ class Curator:
         ask: Gets the rows of all worlds, how many worlds there are, and how to open a session; gives records, and what
             was spent.
         opening: How to open one.
-        at_once: So many worlds at once; 0 for none: each run is a session of its own, on one database.
+        at_once: So many worlds at once, at most; 0 for none: each run is a session of its own, on one database.
     """
 
     def __init__(self, ask, opening: Opening, *, at_once: int = AT_ONCE) -> None:
@@ -112,11 +112,12 @@ class Curator:
     def __call__(self, database, count):
         if not self._at_once:
             return [self._flat(self._ask([{**row, "world": 0} for row in database])) for _ in range(count)]
-        worlds = Worlds(ask=self._ask, unit="person", at_once=self._at_once)
+        at_once = min(self._at_once, count)
+        worlds = Worlds(ask=partial(self._ask, worlds=at_once), unit="person", at_once=at_once)
         return [tuple(value for row in output for value in row) for output in worlds(database, count)]
 
-    def _ask(self, rows):
-        records, spent = self._asks(rows, self._at_once or 1, self._opening)
+    def _ask(self, rows, *, worlds=1):
+        records, spent = self._asks(rows, worlds, self._opening)
         self.charges.append(ApproxDP(spent.epsilon, getattr(spent, "delta", 0)))
         return records
 
