@@ -40,9 +40,9 @@ LARGEST: dict[str, Exponential | PermuteAndFlip] = {
     "exponential": Exponential(utility_sensitivity=1, epsilon="0.02", monotonic=True),
     "permute-and-flip": PermuteAndFlip(utility_sensitivity=1, epsilon="0.02", monotonic=True),
 }
-LONG_STAYS = Geometric(lower=0, upper=2_000, epsilon=EPSILON)
-RANKING = NoisyTopK(k=2, epsilon=EPSILON, monotonic=True)
-ALARM = SparseVector(epsilon=EPSILON, cutoff=2, monotonic=True)
+LONG_STAYS = Geometric(lower=0, upper=2_000, epsilon=EPSILON, l1_sensitivity=1)
+RANKING = NoisyTopK(k=2, epsilon=EPSILON, utility_sensitivity=1, monotonic=True)
+ALARM = SparseVector(epsilon=EPSILON, cutoff=2, linf_sensitivity=1, monotonic=True)
 
 
 def expected_loss(mechanism: Exponential | PermuteAndFlip) -> float:

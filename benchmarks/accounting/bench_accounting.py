@@ -115,7 +115,7 @@ def large_epsilon_theirs() -> dict[str, float]:
 
 def discrete_ours() -> dict[str, float]:
     accountant, events = ours()
-    return measured(lambda: interval(accountant.compose(events.DiscreteGaussianEvent(20), count=1000)))
+    return measured(lambda: interval(accountant.compose(events.DiscreteGaussianEvent(20, 1), count=1000)))
 
 
 def discrete_theirs() -> dict[str, float]:

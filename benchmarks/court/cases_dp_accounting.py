@@ -23,7 +23,7 @@ def pld():
 
     Gaussian, Laplace and discrete Laplace noise.
     """
-    return Accountant(events=(GaussianEvent(10), LaplaceEvent(10), DiscreteLaplaceEvent(10)))
+    return Accountant(events=(GaussianEvent(10), LaplaceEvent(10), DiscreteLaplaceEvent(10, 1)))
 
 
 @case("dp_accounting", "rdp")

@@ -40,8 +40,8 @@ LEAVES: tuple[Event, ...] = (
     ZCDPEvent(Fraction(1, 100)),
     LaplaceEvent(Fraction(10)),
     GaussianEvent(Fraction(10)),
-    DiscreteLaplaceEvent(Fraction(10)),
-    DiscreteGaussianEvent(Fraction(10)),
+    DiscreteLaplaceEvent(Fraction(10), 1),
+    DiscreteGaussianEvent(Fraction(10), 1),
     DiscreteGaussianEvent(Fraction(30), Fraction(3), 2),
     RandomizedResponseEvent(Fraction(1, 20), 4),
     ExponentialEvent(TENTH),
@@ -57,18 +57,18 @@ EVENTS: tuple[Event, ...] = (
     TruncatedPoissonSampledEvent(Fraction(1, 100), 1000, 15, GaussianEvent(Fraction(2))),
     SampledWithoutReplacementEvent(10, 100, LEAVES[4]),
     SampledWithoutReplacementEvent(10, 100, LEAVES[0]),
-    RepeatAndSelectEvent(LEAVES[4], Fraction(3)),
+    RepeatAndSelectEvent(LEAVES[4], Fraction(3), 1),
     FullyAdaptiveEvent(ZCDPEvent(Fraction(1, 100))),
     SelfComposedEvent(LEAVES[4], 3),
     SelfComposedEvent(LEAVES[8], 3),
     ComposedEvent((LEAVES[0], LEAVES[1], LEAVES[6])),
     PartitionEvent((LEAVES[0], LEAVES[3], LEAVES[4]), 2),
-    PartitionEvent((LEAVES[0], LEAVES[1])),
+    PartitionEvent((LEAVES[0], LEAVES[1]), 1),
     GroupEvent(LEAVES[1], 2),
     GroupEvent(LEAVES[4], 2),
     GroupEvent(ComposedEvent((LEAVES[0], LEAVES[6])), 2),
     GroupEvent(PoissonSampledEvent(TENTH, LEAVES[4]), 2),
-    PartitionEvent((PoissonSampledEvent(TENTH, LEAVES[4]), LEAVES[0])),
+    PartitionEvent((PoissonSampledEvent(TENTH, LEAVES[4]), LEAVES[0]), 1),
 )
 DELTA = Fraction(1, 10**5)
 every_relation = pytest.mark.parametrize("relation", NeighboringRelation)
@@ -154,7 +154,7 @@ class AccountantContract:
             event,
             SelfComposedEvent(event, 2),
             ComposedEvent((PureEvent(TENTH), event)),
-            PartitionEvent((event, PureEvent(TENTH))),
+            PartitionEvent((event, PureEvent(TENTH)), 1),
             GroupEvent(event, 2),
         ):
             assert accountant.supports(nested) == supported
@@ -167,7 +167,7 @@ class AccountantContract:
         empty = self.make(relation)
         for nothing in (
             ComposedEvent(()),
-            PartitionEvent(()),
+            PartitionEvent((), 1),
             GroupEvent(ComposedEvent(()), 3),
             PureEvent(Fraction(0)),
         ):

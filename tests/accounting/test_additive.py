@@ -37,11 +37,11 @@ PARTS: tuple[Event, ...] = (
     GaussianEvent(Fraction(3)),
     LaplaceEvent(Fraction(2)),
     DiscreteLaplaceEvent(Fraction(3), Fraction(2)),
-    DiscreteGaussianEvent(Fraction(3), Fraction(2)),
+    DiscreteGaussianEvent(Fraction(3), Fraction(2), 1),
     ExponentialEvent(Fraction(1, 2)),
     RandomizedResponseEvent(Fraction(1, 4), 3),
     ComposedEvent((GaussianEvent(Fraction(4)), SelfComposedEvent(PureEvent(Fraction(1, 5)), 2))),
-    PartitionEvent((GaussianEvent(Fraction(5)), PureEvent(Fraction(1, 4)))),
+    PartitionEvent((GaussianEvent(Fraction(5)), PureEvent(Fraction(1, 4))), 1),
 )
 
 
@@ -67,21 +67,21 @@ def test_no_way_to_spread_a_group_over_parts_costs_more(events, parts_per_unit, 
 
 def test_a_unit_pays_for_the_largest_parts_it_may_touch():
     parts = tuple(ZCDPEvent(Fraction(rho)) for rho in (3, 1, 5, 2))
-    assert price(PartitionEvent(parts)).measure == 5
+    assert price(PartitionEvent(parts, 1)).measure == 5
     assert price(PartitionEvent(parts, 2)).measure == 8
-    assert price(PartitionEvent(parts), REPLACE_ONE).measure == 8
+    assert price(PartitionEvent(parts, 1), REPLACE_ONE).measure == 8
     assert price(PartitionEvent(parts, 3), REPLACE_ONE).measure == 11
     assert price(GroupEvent(PartitionEvent(parts, 2), 3)).measure == 72
 
 
 def test_measure_and_slack_are_paid_for_by_the_largest_of_each():
-    both = PartitionEvent((ZCDPEvent(Fraction(1)), ApproxEvent(Fraction(0), SMALL)))
+    both = PartitionEvent((ZCDPEvent(Fraction(1)), ApproxEvent(Fraction(0), SMALL)), 1)
     assert price(both) == AdditivePrice(Fraction(1), SMALL)
 
 
-@pytest.mark.parametrize("nest", [lambda e: PartitionEvent((e,)), lambda e: GroupEvent(PartitionEvent((e,)), 2)])
+@pytest.mark.parametrize("nest", [lambda e: PartitionEvent((e,), 1), lambda e: GroupEvent(PartitionEvent((e,), 1), 2)])
 def test_what_has_no_price_is_found_wherever_it_is_nested(nest):
     mixture = MixtureOfGaussiansEvent(Fraction(4), (Fraction(1),), (Fraction(1),))
     for part, expected in ((ZCDPEvent(Fraction(1)), True), (mixture, False), (ComposedEvent((mixture,)), False)):
-        event = nest(PartitionEvent((PureEvent(Fraction(1)), part)))
+        event = nest(PartitionEvent((PureEvent(Fraction(1)), part), 1))
         assert is_priced(event, ADD_OR_REMOVE_ONE, concentrated_price) is expected

@@ -68,7 +68,7 @@ def test_curves_share_what_points_leave():
 def test_one_gaussian_is_accounted_exactly():
     # Balle and Wang (2018), and the sum over integers of the discrete law.
     assert float(BasicAccountant().compose(GaussianEvent(1)).epsilon("1e-6")) == pytest.approx(4.886554, abs=1e-6)
-    assert float(BasicAccountant().compose(DiscreteGaussianEvent(1)).epsilon("1e-6")) == pytest.approx(
+    assert float(BasicAccountant().compose(DiscreteGaussianEvent(1, 1)).epsilon("1e-6")) == pytest.approx(
         4.49959, abs=1e-5
     )
 
@@ -190,7 +190,7 @@ def test_a_group_over_samples_that_never_happen_is_free():
 
 
 def test_samples_of_everybody_cost_what_is_inside():
-    inside = PartitionEvent((PureEvent(1),) * 5)
+    inside = PartitionEvent((PureEvent(1),) * 5, 1)
     everybody = PoissonSampledEvent(1, inside)
     subset = SampledWithoutReplacementEvent(10, 10, inside)
     assert BasicAccountant(neighboring_relation=REPLACE_ONE).compose(everybody).epsilon() == 2

@@ -63,14 +63,14 @@ def test_an_independent_accountant_agrees():
     [
         (GaussianEvent(10), Fraction(1, 200)),
         (GroupEvent(GaussianEvent(10), 3), Fraction(9, 200)),
-        (DiscreteGaussianEvent(2, "1.9"), Fraction(1, 8)),
+        (DiscreteGaussianEvent(2, "1.9", 1), Fraction(1, 8)),
         (DiscreteGaussianEvent(2, "1.9", 3), Fraction(3, 8)),
         (ExponentialEvent(HALF), Fraction(1, 32)),
         (GroupEvent(ExponentialEvent(HALF), 2), Fraction(1, 8)),
         (FullyAdaptiveEvent(ZCDPEvent(HALF)), HALF),
         (PureEvent("0.1"), pure_to_zcdp("0.1")),
         (DiscreteLaplaceEvent(10, "1.5"), pure_to_zcdp("0.1")),
-        (PartitionEvent((ZCDPEvent(HALF), GaussianEvent(10))), HALF),
+        (PartitionEvent((ZCDPEvent(HALF), GaussianEvent(10)), 1), HALF),
     ],
 )
 def test_each_event_has_its_own_price(event, rho):
@@ -120,7 +120,7 @@ def test_the_lower_end_is_what_gaussian_mechanisms_need():
 
 @pytest.mark.parametrize("shifts", [(1,), (1,) * 20, (3, 2, 1)])
 def test_discrete_compositions_stay_below(shifts):
-    accountant = spent(*(DiscreteGaussianEvent(2, shift) for shift in shifts))
+    accountant = spent(*(DiscreteGaussianEvent(2, shift, 1) for shift in shifts))
     for epsilon in ("0.2", "1", "4"):
         assert composed_delta(2.0, shifts, float(epsilon)) <= accountant.delta(epsilon)
 

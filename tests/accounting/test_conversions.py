@@ -1,5 +1,6 @@
 import math
 from fractions import Fraction
+from functools import partial
 
 import mpmath
 import pytest
@@ -42,12 +43,12 @@ def test_in_sequence_epsilons_and_deltas_add_up():
 
 
 def test_in_parallel_the_largest_parts_count():
-    assert parallel(MIXED) == ApproxDP(1, "1e-5")
+    assert parallel(MIXED, max_parts_per_unit=1) == ApproxDP(1, "1e-5")
     assert parallel(MIXED, max_parts_per_unit=2) == ApproxDP("1.5", "1.1e-5")
-    assert parallel(MIXED, neighboring_relation=REPLACE_ONE) == ApproxDP("1.5", "1.1e-5")
+    assert parallel(MIXED, neighboring_relation=REPLACE_ONE, max_parts_per_unit=1) == ApproxDP("1.5", "1.1e-5")
     assert parallel(MIXED, max_parts_per_unit=2, neighboring_relation=REPLACE_ONE) == sequential(MIXED)
-    assert parallel(()) == PureDP(0)
-    assert parallel((PureDP(1), NO_GUARANTEE)) == NO_GUARANTEE
+    assert parallel((), max_parts_per_unit=1) == PureDP(0)
+    assert parallel((PureDP(1), NO_GUARANTEE), max_parts_per_unit=1) == NO_GUARANTEE
 
 
 @given(st.lists(st.fractions(0, 3), max_size=5), st.integers(1, 6))
@@ -138,7 +139,7 @@ def test_growth_beyond_every_delta_promises_nothing():
     assert group(ApproxDP(1, "1e-390"), 10**15) == NO_GUARANTEE
 
 
-@pytest.mark.parametrize("combine", [sequential, parallel])
+@pytest.mark.parametrize("combine", [sequential, partial(parallel, max_parts_per_unit=1)])
 def test_no_guarantee_absorbs_an_epsilon_beyond_the_floats(combine):
     assert combine([PureDP("1e390"), NO_GUARANTEE]) == NO_GUARANTEE
     assert repeated(NO_GUARANTEE, 10**400) == NO_GUARANTEE

@@ -6,6 +6,7 @@ from dp_accounting.pld import privacy_loss_mechanism
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.accounting.exact_sums import hockey_stick
+from tests.accounting.lattice_sums import moved_delta, moves
 
 from sfumato.accounting.discrete_gaussian import (
     discrete_gaussian_delta_up,
@@ -14,6 +15,7 @@ from sfumato.accounting.discrete_gaussian import (
 )
 from sfumato.accounting.gaussian import gaussian_delta_up, gaussian_epsilon_up
 from sfumato.errors import ParameterError
+from sfumato.numeric.rationals import sqrt_up
 
 GRID = [(stddev, shift) for stddev in ("0.5", "1", "3.7", "100") for shift in (1, 2, 7)]
 
@@ -22,7 +24,7 @@ GRID = [(stddev, shift) for stddev in ("0.5", "1", "3.7", "100") for shift in (1
 @pytest.mark.parametrize("epsilon", ["0", "0.01", "0.3", "1", "5.3"])
 def test_delta_is_above_the_definition_and_within_1e_6(stddev, shift, epsilon):
     truth = hockey_stick(Fraction(stddev), shift, Fraction(epsilon))
-    bound = discrete_gaussian_delta_up(stddev=stddev, l2_sensitivity=shift, epsilon=epsilon)
+    bound = discrete_gaussian_delta_up(stddev=stddev, l2_sensitivity=shift, epsilon=epsilon, l0_sensitivity=1)
     assert truth <= bound
     assert bound <= max(truth * (1 + 1e-6), 1e-17)
 
@@ -34,7 +36,7 @@ def test_delta_is_above_the_definition_and_within_1e_6(stddev, shift, epsilon):
 )
 def test_delta_is_above_the_definition_for_random_parameters(stddev, shift, epsilon):
     truth = hockey_stick(stddev, shift, epsilon)
-    bound = discrete_gaussian_delta_up(stddev=stddev, l2_sensitivity=shift, epsilon=epsilon)
+    bound = discrete_gaussian_delta_up(stddev=stddev, l2_sensitivity=shift, epsilon=epsilon, l0_sensitivity=1)
     assert truth <= bound <= max(truth * (1 + 1e-6), 1e-17)
 
 
@@ -71,7 +73,7 @@ def test_an_independent_grid_computation_agrees(stddev, delta, epsilon):
 def test_an_independent_privacy_loss_agrees(sigma, shift):
     loss = privacy_loss_mechanism.DiscreteGaussianPrivacyLoss(sigma, sensitivity=shift)
     for epsilon in (0.2, 1.0, 3.0):
-        bound = discrete_gaussian_delta_up(stddev=sigma, l2_sensitivity=shift, epsilon=epsilon)
+        bound = discrete_gaussian_delta_up(stddev=sigma, l2_sensitivity=shift, epsilon=epsilon, l0_sensitivity=1)
         assert bound == pytest.approx(loss.get_delta_for_epsilon(epsilon), rel=1e-6, abs=1e-15)
 
 
@@ -109,7 +111,7 @@ def test_calibrated_noise_suffices_and_is_a_short_dyadic(epsilon, l2_sensitivity
 
 def test_the_definition_confirms_calibrated_noise():
     for epsilon in ("0.3", "1", "6"):
-        sigma = discrete_stddev(l2_sensitivity=2, epsilon=epsilon, delta="1e-6")
+        sigma = discrete_stddev(l2_sensitivity=2, epsilon=epsilon, delta="1e-6", l0_sensitivity=1)
         assert hockey_stick(sigma, 2, Fraction(epsilon)) <= Fraction(1, 10**6)
 
 
@@ -117,7 +119,7 @@ def test_several_coordinates_are_calibrated_by_the_best_bound():
     sigma = discrete_stddev(l2_sensitivity=2, epsilon=1, delta="1e-6", l0_sensitivity=4)
     at = {"stddev": sigma, "l2_sensitivity": 2, "l0_sensitivity": 4}
     assert discrete_gaussian_delta_up(**at, epsilon=1) <= 1e-6
-    one = discrete_stddev(l2_sensitivity=2, epsilon=1, delta="1e-6")
+    one = discrete_stddev(l2_sensitivity=2, epsilon=1, delta="1e-6", l0_sensitivity=1)
     assert one < sigma < one * Fraction(101, 100)  # through zCDP it would be 8% larger
     assert float(discrete_gaussian_epsilon_up(**at, delta="1e-6")) == pytest.approx(1, rel=1e-6)
 
@@ -156,8 +158,25 @@ def test_two_moved_coordinates_stay_below_the_zcdp_bound(epsilon):
     assert truth <= bound <= 6 * truth
 
 
+def test_of_an_unknown_number_of_coordinates_every_move_of_that_length_is_covered():
+    for stddev, square in [(1, 2), (1, 4), (2, 6), (3, 9)]:
+        l2 = sqrt_up(Fraction(square))
+        for epsilon in (0, 0.3, 1, 4):
+            worst = max(moved_delta(stddev, move, epsilon) for move in moves(square, 3))
+            assert worst <= discrete_gaussian_delta_up(stddev=stddev, l2_sensitivity=l2, epsilon=epsilon)
+        sigma = discrete_stddev(l2_sensitivity=l2, epsilon=1, delta="1e-4")
+        assert max(moved_delta(float(sigma), move, 1) for move in moves(square, 3)) <= 1e-4
+
+
+def test_a_long_move_of_unknown_coordinates_costs_next_to_nothing_more_than_one_of_one():
+    """A sum of salaries: its million million coordinates would hide behind no leak that suffices for a few."""
+    salaries = {"stddev": 10**7, "l2_sensitivity": 10**6, "delta": "1e-6"}
+    single = discrete_gaussian_epsilon_up(**salaries, l0_sensitivity=1)
+    assert single < discrete_gaussian_epsilon_up(**salaries) < single * Fraction(10001, 10000)
+
+
 def test_integers_move_by_whole_steps():
-    at = {"stddev": 1, "epsilon": 1}
+    at = {"stddev": 1, "epsilon": 1, "l0_sensitivity": 1}
     assert discrete_gaussian_delta_up(l2_sensitivity="1.9", **at) == discrete_gaussian_delta_up(l2_sensitivity=1, **at)
     assert discrete_gaussian_delta_up(l2_sensitivity="0.5", **at) == 0
     assert discrete_gaussian_epsilon_up(stddev=1, l2_sensitivity="0.5", delta=0) == 0

@@ -77,7 +77,7 @@ def test_an_independent_implementation_agrees(count):
 
 @pytest.mark.parametrize(("stddev", "count", "epsilon"), DISCRETE)
 def test_discrete_compositions_are_near_the_continuous(stddev, count, epsilon):
-    found = GDPAccountant().compose(DiscreteGaussianEvent(stddev), count=count).interval("1e-6")
+    found = GDPAccountant().compose(DiscreteGaussianEvent(stddev, 1), count=count).interval("1e-6")
     assert float(found.lower) == pytest.approx(epsilon, rel=0.005)
     assert float(found.upper) == pytest.approx(epsilon, rel=0.003)
 
@@ -85,7 +85,7 @@ def test_discrete_compositions_are_near_the_continuous(stddev, count, epsilon):
 @pytest.mark.parametrize("stddev", [2, "2.5", 6])
 @pytest.mark.parametrize("shifts", [(1, 1), (1,) * 40, (3, 2, 1, 5)])
 def test_discrete_compositions_enclose_the_truth(stddev, shifts):
-    accountant = spent(*(DiscreteGaussianEvent(stddev, shift) for shift in shifts))
+    accountant = spent(*(DiscreteGaussianEvent(stddev, shift, 1) for shift in shifts))
     for epsilon in ("0.1", "1", "3"):
         truth = composed_delta(float(Fraction(stddev)), shifts, float(epsilon))
         assert truth <= accountant.delta(epsilon)
@@ -96,36 +96,39 @@ def test_discrete_compositions_enclose_the_truth(stddev, shifts):
 
 
 def test_a_single_coordinate_moved_once_has_its_own_exact_curve():
-    for event in (DiscreteGaussianEvent(3, "2.5"), DiscreteGaussianEvent(3, "1.2", 4)):
-        exact = discrete_gaussian_epsilon_up(stddev=3, l2_sensitivity=int(event.l2_sensitivity), delta="1e-6")
+    for event in (DiscreteGaussianEvent(3, "2.5", 1), DiscreteGaussianEvent(3, "1.2", 4)):
+        steps = int(event.l2_sensitivity)
+        exact = discrete_gaussian_epsilon_up(stddev=3, l2_sensitivity=steps, delta="1e-6", l0_sensitivity=1)
         assert spent(event).epsilon("1e-6") == exact
         assert spent(event).interval("1e-6").lower < exact
-    assert spent(DiscreteGaussianEvent(3), DiscreteGaussianEvent(4)).epsilon("1e-6") > exact / 2
+    assert spent(DiscreteGaussianEvent(3, 1), DiscreteGaussianEvent(4, 1)).epsilon("1e-6") > exact / 2
 
 
 def test_counts_of_discrete_releases_cost_little_more_than_of_continuous():
     for count, stddev in ((10**6, 10**4), (10**12, 10**7)):
-        discrete = GDPAccountant().compose(DiscreteGaussianEvent(stddev), count=count).epsilon("1e-6")
+        discrete = GDPAccountant().compose(DiscreteGaussianEvent(stddev, 1), count=count).epsilon("1e-6")
         continuous = GDPAccountant().compose(GaussianEvent(stddev), count=count).epsilon("1e-6")
         assert continuous < discrete < continuous * (1 + Fraction(1, 10**6))
 
 
 def test_a_unit_pays_for_the_parts_it_may_touch():
     parts = (GaussianEvent(1), GaussianEvent(2), GaussianEvent("1/2"))
-    assert spent(PartitionEvent(parts)).mu == 2
+    assert spent(PartitionEvent(parts, 1)).mu == 2
     assert spent(PartitionEvent(parts, 2)).mu == pytest.approx(math.sqrt(5))
-    assert spent(GroupEvent(PartitionEvent(parts), 3)).mu == 6
-    replaced = GDPAccountant(neighboring_relation=REPLACE_ONE).compose(PartitionEvent(parts))
+    assert spent(GroupEvent(PartitionEvent(parts, 1), 3)).mu == 6
+    replaced = GDPAccountant(neighboring_relation=REPLACE_ONE).compose(PartitionEvent(parts, 1))
     assert replaced.mu == pytest.approx(math.sqrt(5))
-    discrete = PartitionEvent((DiscreteGaussianEvent(10), DiscreteGaussianEvent(20)))
-    assert spent(discrete).epsilon("1e-6") < spent(DiscreteGaussianEvent(10), DiscreteGaussianEvent(20)).epsilon("1e-6")
+    discrete = PartitionEvent((DiscreteGaussianEvent(10, 1), DiscreteGaussianEvent(20, 1)), 1)
+    assert spent(discrete).epsilon("1e-6") < spent(DiscreteGaussianEvent(10, 1), DiscreteGaussianEvent(20, 1)).epsilon(
+        "1e-6"
+    )
 
 
 def test_what_is_not_gaussian_or_has_little_discrete_noise_is_refused():
     accountant = GDPAccountant()
     assert accountant.supports(DiscreteGaussianEvent(2, 7, 3))
-    assert not accountant.supports(DiscreteGaussianEvent("1.99"))
-    assert not accountant.supports(PartitionEvent((GaussianEvent(1), LaplaceEvent(1))))
+    assert not accountant.supports(DiscreteGaussianEvent("1.99", 1))
+    assert not accountant.supports(PartitionEvent((GaussianEvent(1), LaplaceEvent(1)), 1))
     assert not accountant.supports(SelfComposedEvent(ZCDPEvent(1), 2))
 
 
@@ -133,11 +136,11 @@ def test_mu_is_exact_or_unknown():
     assert GDPAccountant().mu == 0
     assert GDPAccountant().compose(GaussianEvent(10), count=25).mu == Fraction(1, 2)
     assert Fraction(spent(GaussianEvent(1), GaussianEvent(1)).mu) ** 2 >= 2
-    assert spent(DiscreteGaussianEvent(5)).mu == math.inf
+    assert spent(DiscreteGaussianEvent(5, 1)).mu == math.inf
 
 
 def test_exact_answers_in_a_part_cost_everything():
-    interval = spent(PartitionEvent((NonPrivateEvent(), GaussianEvent(1)))).interval("1e-6")
+    interval = spent(PartitionEvent((NonPrivateEvent(), GaussianEvent(1)), 1)).interval("1e-6")
     assert (interval.lower, interval.upper) == (math.inf, math.inf)
 
 
@@ -208,7 +211,12 @@ def test_a_step_that_no_vector_takes_is_not_priced():
 @pytest.mark.parametrize("epsilon", ["1e-200", "1e200"])
 @pytest.mark.parametrize(
     "event",
-    [DiscreteGaussianEvent(4), DiscreteGaussianEvent(2**600), DiscreteGaussianEvent(4, 2**600), GaussianEvent(2**600)],
+    [
+        DiscreteGaussianEvent(4, 1),
+        DiscreteGaussianEvent(2**600, 1),
+        DiscreteGaussianEvent(4, 2**600, 1),
+        GaussianEvent(2**600),
+    ],
 )
 def test_extreme_numbers_have_a_delta(event, epsilon):
     spent = GDPAccountant().compose(event)

@@ -90,7 +90,9 @@ def test_a_group_does_not_fit_into_every_part():
     """Three units of one part each: three lie in one part, or one in each, never three in each."""
     event = GroupEvent(PartitionEvent((GaussianEvent(2),) * 3, 1), 3)
     assert PLDAccountant().compose(event).interval("1e-6").lower <= GDPAccountant().compose(event).epsilon("1e-6")
-    sampled = PLDAccountant(neighboring_relation=NeighboringRelation.REPLACE_ONE).compose(PartitionEvent((HALF, HALF)))
+    sampled = PLDAccountant(neighboring_relation=NeighboringRelation.REPLACE_ONE).compose(
+        PartitionEvent((HALF, HALF), 1)
+    )
     assert sampled.interval("1e-6").lower <= 10.707  # an exchange within one part, the dearest case
 
 
@@ -105,8 +107,8 @@ def test_the_best_is_at_most_each(event, relation):
 EXTREMES = (
     *(GaussianEvent(noise) for noise in ("1e-9", "1e-3", "1e9")),
     *(LaplaceEvent(noise) for noise in ("1e-9", "1e9")),
-    *(DiscreteGaussianEvent(stddev) for stddev in ("0.01", 10**6)),
-    *(DiscreteLaplaceEvent(scale) for scale in ("0.01", 10**6)),
+    *(DiscreteGaussianEvent(stddev, 1) for stddev in ("0.01", 10**6)),
+    *(DiscreteLaplaceEvent(scale, 1) for scale in ("0.01", 10**6)),
     DiscreteGaussianEvent(10**6, 10**5, 10**3),
     PureEvent("1e-30"),
     PureEvent(10**4),
@@ -124,7 +126,7 @@ EXTREMES = (
     PoissonSampledEvent("0.5", NonPrivateEvent()),
     SampledWithoutReplacementEvent(1, 10**12, PureEvent(5)),
     SampledWithoutReplacementEvent(7, 7, PureEvent(5)),
-    RepeatAndSelectEvent(PureEvent("0.1"), 10**9),
+    RepeatAndSelectEvent(PureEvent("0.1"), 10**9, 1),
     GroupEvent(PoissonSampledEvent("0.01", GaussianEvent(5)), 50),
     PartitionEvent((LaplaceEvent(3), GaussianEvent(4)), 10**6),
 )
@@ -162,7 +164,7 @@ ADDED = st.one_of(
     st.builds(PoissonSampledEvent, SHARES, FINITE),
     st.builds(PoissonSampledEvent, SHARES, st.lists(FINITE, min_size=2, max_size=2).map(ComposedEvent)),
     st.builds(SampledWithoutReplacementEvent, st.integers(1, 4), st.integers(5, 9), RESPONSES),
-    st.builds(PartitionEvent, st.lists(FINITE, min_size=1, max_size=2)),
+    st.builds(PartitionEvent, st.lists(FINITE, min_size=1, max_size=2), st.just(1)),
 )
 REPLACED = st.one_of(
     FINITE,

@@ -29,12 +29,12 @@ def test_steps_are_checked(steps):
 
 def test_the_longest_column_is_what_one_participation_moves():
     prefix = np.tril(np.ones((4, 4), dtype=int)).tolist()
-    assert matrix_event(prefix, 1).noise_multiplier == Fraction(1, 2)
-    assert matrix_event(np.eye(3).tolist(), "2.5").noise_multiplier == Fraction(5, 2)
+    assert matrix_event(prefix, 1, participations=1).noise_multiplier == Fraction(1, 2)
+    assert matrix_event(np.eye(3).tolist(), "2.5", participations=1).noise_multiplier == Fraction(5, 2)
 
 
 def test_rounding_never_lengthens_the_noise():
-    event = matrix_event([["0.1"], ["0.3"]], 1)
+    event = matrix_event([["0.1"], ["0.3"]], 1, participations=1)
     assert event.noise_multiplier**2 * Fraction(1, 10) <= 1
     assert float(event.noise_multiplier) == pytest.approx(1 / np.sqrt(0.1), rel=1e-15)
 
@@ -50,13 +50,13 @@ def test_no_participation_moves_more_than_the_bound(participations):
 
 
 def test_an_encoder_of_zeros_releases_nothing():
-    assert matrix_event([[0, 0]], 1) == ComposedEvent(())
+    assert matrix_event([[0, 0]], 1, participations=1) == ComposedEvent(())
 
 
 @pytest.mark.parametrize("encoder", [[], [[]], [[1, 2], [3]]])
 def test_the_shape_of_the_encoder_is_checked(encoder):
     with pytest.raises(ParameterError, match="encoder"):
-        matrix_event(encoder, 1)
+        matrix_event(encoder, 1, participations=1)
 
 
 @pytest.mark.parametrize(("noise", "participations", "name"), [(0, 1, "noise_multiplier"), (1, 0, "participations")])
@@ -95,7 +95,7 @@ def test_a_replacement_may_move_twice_as_many_rows():
 def test_an_unknown_relation_is_refused():
     for make in (
         lambda name: tree_aggregation_event(1, 2, neighboring_relation=name),
-        lambda name: matrix_event([[1]], 1, neighboring_relation=name),
+        lambda name: matrix_event([[1]], 1, neighboring_relation=name, participations=1),
     ):
         with pytest.raises(ParameterError, match="neighboring_relation"):
             make("swap")

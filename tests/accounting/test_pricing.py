@@ -82,7 +82,7 @@ def test_what_promises_nothing_costs_everything(event):
     assert cost_of(event, TERMS) == Cost(NO_GUARANTEE)
     assert cost_of(ComposedEvent((PureEvent(1), event)), TERMS) == Cost(NO_GUARANTEE)
     assert cost_of(GroupEvent(event, 2), TERMS) == Cost(NO_GUARANTEE)
-    assert cost_of(PartitionEvent((PureEvent(1), event)), TERMS) == Cost(NO_GUARANTEE)
+    assert cost_of(PartitionEvent((PureEvent(1), event), 1), TERMS) == Cost(NO_GUARANTEE)
 
 
 def test_curves_are_counted_and_priced_at_their_share():
@@ -102,7 +102,7 @@ def test_a_group_multiplies_the_sensitivity_of_gaussian_noise():
 
 
 def test_a_group_moves_more_coordinates_of_discrete_noise_further():
-    cost = cost_of(GroupEvent(DiscreteGaussianEvent(10, 2), 3), SHARING)
+    cost = cost_of(GroupEvent(DiscreteGaussianEvent(10, 2, 1), 3), SHARING)
     wanted = discrete_gaussian_epsilon_up(stddev=10, l2_sensitivity=6, delta=SHARE, l0_sensitivity=3)
     assert cost == Cost(ApproxDP(wanted, SHARE), curves=1)
 
@@ -126,23 +126,23 @@ def test_a_partition_costs_the_parts_one_person_can_touch(parts, added, replaced
 
 
 def test_a_group_in_a_partition_of_pure_events_costs_its_size_times():
-    assert cost_of(GroupEvent(PartitionEvent(PARTS[:3]), 2), TERMS) == Cost(PureDP(2))
+    assert cost_of(GroupEvent(PartitionEvent(PARTS[:3], 1), 2), TERMS) == Cost(PureDP(2))
 
 
 def test_a_group_in_a_partition_with_curves_may_spread_over_more_parts():
-    event = GroupEvent(PartitionEvent((GaussianEvent(10), GaussianEvent(10), PureEvent("0.001"))), 2)
+    event = GroupEvent(PartitionEvent((GaussianEvent(10), GaussianEvent(10), PureEvent("0.001")), 1), 2)
     epsilon = gaussian_epsilon_up(noise_multiplier=5, delta=SHARE)
     assert cost_of(event, SHARING) == Cost(ApproxDP(2 * epsilon, 2 * SHARE), curves=2)
 
 
 def test_curves_of_a_partition_are_counted_where_they_are_most():
     parts = (SelfComposedEvent(GaussianEvent(10), 4), GaussianEvent(1), PureEvent(3))
-    assert cost_of(PartitionEvent(parts), TERMS) == Cost(PureDP(3), curves=4)
+    assert cost_of(PartitionEvent(parts, 1), TERMS) == Cost(PureDP(3), curves=4)
     assert cost_of(PartitionEvent(parts, 2), TERMS) == Cost(PureDP(3), curves=5)
 
 
 def test_nothing_is_free():
-    assert cost_of(ComposedEvent(()), TERMS) == cost_of(PartitionEvent(()), TERMS) == FREE
+    assert cost_of(ComposedEvent(()), TERMS) == cost_of(PartitionEvent((), 1), TERMS) == FREE
 
 
 @pytest.mark.parametrize("event", [ZCDPEvent(1), FullyAdaptiveEvent(ZCDPEvent(1))])
@@ -263,7 +263,7 @@ def best(law, generating):
 @pytest.mark.parametrize("mean", [Fraction(2), Fraction(20), Fraction(1000)])
 def test_the_best_of_a_geometric_number_of_answers_costs_at_most_three_epsilon(mean):
     laws = [best(law, lambda x: (x / mean) / (1 - (1 - 1 / mean) * x)) for law in SCORED]
-    event = RepeatAndSelectEvent(PureEvent(LOSS), mean)
+    event = RepeatAndSelectEvent(PureEvent(LOSS), mean, 1)
     assert smallest_epsilon(*laws) <= cost_of(event, TERMS).guarantee.epsilon == 3 * LOSS
 
 
@@ -284,7 +284,7 @@ def test_the_best_of_a_poisson_number_of_answers_costs_at_most_its_bound(mean):
 
 
 def test_only_the_best_of_pure_answers_has_a_price():
-    assert not is_priced(RepeatAndSelectEvent(GaussianEvent(1), 3), ADD_OR_REMOVE_ONE)
-    assert not is_priced(RepeatAndSelectEvent(ApproxEvent(1, "1e-6"), 3), ADD_OR_REMOVE_ONE)
-    assert cost_of(RepeatAndSelectEvent(NonPrivateEvent(), 3), TERMS) == Cost(NO_GUARANTEE)
+    assert not is_priced(RepeatAndSelectEvent(GaussianEvent(1), 3, 1), ADD_OR_REMOVE_ONE)
+    assert not is_priced(RepeatAndSelectEvent(ApproxEvent(1, "1e-6"), 3, 1), ADD_OR_REMOVE_ONE)
+    assert cost_of(RepeatAndSelectEvent(NonPrivateEvent(), 3, 1), TERMS) == Cost(NO_GUARANTEE)
     assert cost_of(RepeatAndSelectEvent(PureEvent(2000), 3, None), TERMS) == Cost(PureDP(2003))

@@ -91,12 +91,12 @@ def test_epsilon_is_no_worse_than_another_library_and_no_better_than_the_truth(e
     ("event", "count", "delta", "reference"),
     [
         (RandomizedResponseEvent(HALF, 2), 1, "1e-5", 1.1018324841981122),
-        (DiscreteGaussianEvent(1), 1, "1e-5", 4.728507067217623),
+        (DiscreteGaussianEvent(1, 1), 1, "1e-5", 4.728507067217623),
         (ExponentialEvent("0.1"), 1, "1e-5", 0.10350140967707151),
         (LaplaceEvent(10), 1, "1e-6", 0.1050751401882467),  # what it gives permute-and-flip of ε 0.1
         (ApproxEvent("0.1", "1e-8"), 10, "1e-6", 0.9995561300122779),
         (tree_aggregation_event(5, 1024), 1, "1e-5", 2.9680088589640254),
-        (RepeatAndSelectEvent(GaussianEvent(10), 10), 1, "1e-5", 0.8492453374721696),
+        (RepeatAndSelectEvent(GaussianEvent(10), 10, 1), 1, "1e-5", 0.8492453374721696),
         (ZCDPEvent("0.001"), 1, "1e-5", 0.16586725121127976),
         (sampled("0.001", "0.6"), 100, "1e-5", 2.2333529410347137),
     ],
@@ -165,7 +165,7 @@ def test_a_truncated_sample_costs_more_than_an_untruncated_one():
 
 def test_partitions_of_people_cost_one_part():
     part = sampled("0.01", 1)
-    assert epsilon_of(PartitionEvent((part,) * 50), 100) == pytest.approx(epsilon_of(part, 100), rel=1e-9)
+    assert epsilon_of(PartitionEvent((part,) * 50, 1), 100) == pytest.approx(epsilon_of(part, 100), rel=1e-9)
 
 
 def test_groups_cost_what_their_definition_says():

@@ -63,7 +63,7 @@ def test_compositions_lie_between_the_sums_of_bounds(shifts, epsilon):
 
 @given(st.fractions(2, 6, max_denominator=50), st.integers(1, 6), st.fractions(0, 4, max_denominator=100))
 def test_a_move_of_one_coordinate_lies_between_the_bounds(stddev, shift, epsilon):
-    exact = discrete_gaussian_delta_up(stddev=stddev, l2_sensitivity=shift, epsilon=epsilon)
+    exact = discrete_gaussian_delta_up(stddev=stddev, l2_sensitivity=shift, epsilon=epsilon, l0_sensitivity=1)
     assert exact <= least_delta_up(above(stddev, Fraction(shift), 1), epsilon) * (1 + 1e-6)
     assert max(bound.delta_down(epsilon) for bound in below(stddev, Fraction(shift), 1)) <= exact
 

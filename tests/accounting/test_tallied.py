@@ -60,7 +60,7 @@ def test_what_is_unsupported_is_named():
     with pytest.raises(UnsupportedEventError, match=r"CountingAccountant .* NonPrivateEvent"):
         CountingAccountant().compose(ComposedEvent((PureEvent(1), NonPrivateEvent())))
     assert not CountingAccountant().supports(ComposedEvent((ZCDPEvent(1), NonPrivateEvent())))
-    assert CountingAccountant().supports(PartitionEvent(()))
+    assert CountingAccountant().supports(PartitionEvent((), 1))
 
 
 def test_a_thing_that_is_no_event_is_refused():

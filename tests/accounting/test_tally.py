@@ -114,8 +114,8 @@ def test_groups_have_the_rule_of_each_event(event, seen_by_three):
     ("event", "seen_by_two"),
     [
         (DiscreteLaplaceEvent(5, "1.5"), DiscreteLaplaceEvent(5, 2)),
-        (DiscreteGaussianEvent(5, "1.5"), DiscreteGaussianEvent(5, 2, 2)),
-        (DiscreteGaussianEvent(5, "1.9"), DiscreteGaussianEvent(5, 2, 2)),
+        (DiscreteGaussianEvent(5, "1.5", 1), DiscreteGaussianEvent(5, 2, 2)),
+        (DiscreteGaussianEvent(5, "1.9", 1), DiscreteGaussianEvent(5, 2, 2)),
     ],
 )
 def test_a_unit_moves_by_whole_steps(event, seen_by_two):
@@ -151,16 +151,16 @@ def test_randomized_response_of_a_group_is_pure():
         ZCDPEvent(0),
         ApproxEvent(0, 0),
         DiscreteLaplaceEvent(5, "0.3"),
-        DiscreteGaussianEvent(5, "0.3"),
+        DiscreteGaussianEvent(5, "0.3", 1),
         RandomizedResponseEvent(0, 5),
         RandomizedResponseEvent(1, 1),
-        PartitionEvent((PureEvent(0), ComposedEvent(()))),
+        PartitionEvent((PureEvent(0), ComposedEvent(())), 1),
         PoissonSampledEvent(0, NonPrivateEvent()),
         PoissonSampledEvent("0.5", PureEvent(0)),
         TruncatedPoissonSampledEvent(0, 10, 5, TWO),
         SampledWithoutReplacementEvent(1, 2, ComposedEvent(())),
         FullyAdaptiveEvent(PureEvent(0)),
-        RepeatAndSelectEvent(PureEvent(0), 3),
+        RepeatAndSelectEvent(PureEvent(0), 3, 1),
     ],
 )
 @pytest.mark.parametrize("relation", NeighboringRelation)
@@ -175,7 +175,7 @@ def test_a_sample_of_everybody_is_no_sample():
     assert counts(SampledWithoutReplacementEvent(7, 7, TWO), REPLACE_ONE) == {TWO: 1}
 
 
-SPLIT = PartitionEvent((DiscreteLaplaceEvent(1), DiscreteLaplaceEvent(1)))
+SPLIT = PartitionEvent((DiscreteLaplaceEvent(1, 1), DiscreteLaplaceEvent(1, 1)), 1)
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_a_sample_of_everybody_keeps_what_means_something_else_outside_it(inside
         (GroupEvent(DiscreteGaussianEvent(10, "1.75", 2), 2), False),
         (GroupEvent(PureEvent(1), 1), True),
         (PoissonSampledEvent("0.5", GroupEvent(PureEvent(1), 2)), False),
-        (PartitionEvent((TWO, GroupEvent(PureEvent(1), 2))), False),
+        (PartitionEvent((TWO, GroupEvent(PureEvent(1), 2)), 1), False),
         (ComposedEvent((TWO, SelfComposedEvent(GroupEvent(ComposedEvent((TWO, ONE)), 2), 3))), False),
     ],
 )

@@ -136,13 +136,18 @@ RELEASES = [
     ("Gaussian on an array", each(of_array(GAUSSIAN_CENTS), 0.1), each(of_array(GAUSSIAN_CENTS), 1.1)),
     ("Gaussian, as a float", each(as_float(GAUSSIAN_CENTS), 0), each(as_float(GAUSSIAN_CENTS), 1)),
     ("mean, as noisy sum over noisy count", each(mean, (5.0, 5)), each(mean, (6.0, 6))),
-    neighbours("geometric", Geometric(lower=0, upper=20, epsilon=1).release, 5, 6),
+    neighbours("geometric", Geometric(lower=0, upper=20, epsilon=1, l1_sensitivity=1).release, 5, 6),
     neighbours("staircase", as_float(Staircase(linf_sensitivity=1, epsilon=1, resolution=CENT)), 5.0, 6.0),
     neighbours("matrix", first_answer(MatrixMechanism([["1/3", 0], [1, 1]], epsilon=1)), [5, 5], [6, 5]),
     neighbours("exponential", Exponential(utility_sensitivity=1, epsilon=1).release, [3.5, 4.1], [4.5, 4.1]),
     neighbours("permute-and-flip", PermuteAndFlip(utility_sensitivity=1, epsilon=1).release, [3.5, 4.1], [4.5, 4.1]),
     neighbours("noisy max", NoisyMax(epsilon=1).release, [3, 4], [4, 4]),
-    neighbours("lead of the first", first_lead(NoisyTopK(k=1, epsilon=1, resolution=CENT)), [3.5, 4.1], [4.5, 3.1]),
+    neighbours(
+        "lead of the first",
+        first_lead(NoisyTopK(k=1, epsilon=1, resolution=CENT, utility_sensitivity=1)),
+        [3.5, 4.1],
+        [4.5, 3.1],
+    ),
     neighbours(
         "quantile",
         as_float(Quantile(quantile="1/2", lower=0, upper=9, epsilon=1, resolution="0.1")),
@@ -157,7 +162,7 @@ RELEASES = [
     ),
     neighbours(
         "sparse vector",
-        told_value(SparseVector(epsilon=1, resolution=CENT, answer_share="0.5")),
+        told_value(SparseVector(epsilon=1, resolution=CENT, answer_share="0.5", linf_sensitivity=1)),
         0.3,
         1.3,
     ),
@@ -175,7 +180,14 @@ RELEASES = [
         [3.3] * 99 + [9],
     ),
     neighbours(
-        "stable histogram", count_of_a(StableHistogram(LaplaceThreshold(epsilon=1, delta="1e-6"))), {"a": 15}, {"a": 16}
+        "stable histogram",
+        count_of_a(
+            StableHistogram(
+                LaplaceThreshold(epsilon=1, delta="1e-6", max_groups_per_unit=1, max_rows_per_group_per_unit=1)
+            )
+        ),
+        {"a": 15},
+        {"a": 16},
     ),
     neighbours("randomized response", lambda bit: bool(SURVEY.release([bit])[0]), True, False),
     neighbours("randomized response of three", lambda said: int(CATEGORIES.release([said])[0]), 0, 2),

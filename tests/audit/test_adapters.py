@@ -75,7 +75,7 @@ def test_a_method_that_is_not_there_is_refused(method):
         (Laplace(l1_sensitivity=1, epsilon=1), 2**80),
         (Laplace(l1_sensitivity=1, epsilon=1, resolution="0.5"), 5),
         (Laplace(l1_sensitivity=2, epsilon=1, dimension=2), [5, 6]),
-        (Geometric(lower=0, upper=9, epsilon=1), 5),
+        (Geometric(lower=0, upper=9, epsilon=1, l1_sensitivity=1), 5),
         (GaussianNoise(l2_sensitivity=1, stddev=5), 5),
         (Gaussian(l2_sensitivity=1, epsilon=1, delta="1e-5"), 5),
         (RandomizedResponse(), [True, False]),

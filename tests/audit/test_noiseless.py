@@ -17,8 +17,8 @@ from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE
 PAIR = NeighborPair(0, 1, "one person more")
 
 
-def moved(here, there, **claim):
-    return check_sensitivity(lambda database: there if database else here, [PAIR], **claim)
+def moved(here, there, *, norm="l1", **claim):
+    return check_sensitivity(lambda database: there if database else here, [PAIR], norm=norm, **claim)
 
 
 def clamped_sum(low, high):
@@ -31,16 +31,18 @@ def clamped_sum(low, high):
 )
 def test_a_claim_holds_exactly_from_the_brute_force_sensitivity_on(relation, low, high, sensitivity):
     pairs = list(small_pairs((-9, -1, 0, 2, 9), largest=2, relation=relation))
-    right = check_sensitivity(clamped_sum(low, high), pairs, claimed=sensitivity)
+    right = check_sensitivity(clamped_sum(low, high), pairs, claimed=sensitivity, norm="l1")
     assert right.verdict is Verdict.NOTHING_FOUND
     assert right.largest == sensitivity
     assert right.checks == len(pairs)
-    wrong = check_sensitivity(clamped_sum(low, high), pairs, claimed=sensitivity - Fraction(1, 10**30))
+    wrong = check_sensitivity(clamped_sum(low, high), pairs, claimed=sensitivity - Fraction(1, 10**30), norm="l1")
     assert wrong.verdict is Verdict.SENSITIVITY_BUG
 
 
 def test_the_finding_names_the_pair():
-    finding = check_sensitivity(sum, small_pairs((0, 1, 7), largest=2, relation=ADD_OR_REMOVE_ONE), claimed=1)
+    finding = check_sensitivity(
+        sum, small_pairs((0, 1, 7), largest=2, relation=ADD_OR_REMOVE_ONE), claimed=1, norm="l1"
+    )
     assert "(7,) and ()" in finding.pair
     assert "moves it by 7 in l1, where 1 was claimed" in str(finding)
 
@@ -60,9 +62,11 @@ def test_a_root_that_is_no_number_is_compared_by_its_square():
 
 def test_floats_count_as_what_they_are():
     """A sum of floats may move by more than its bound: the half of an ulp that a rounding added."""
-    finding = check_sensitivity(sum, [NeighborPair((2.0**53, 1.0, 1.0), (2.0**53, 1.0), "fewer")], claimed=1)
+    finding = check_sensitivity(sum, [NeighborPair((2.0**53, 1.0, 1.0), (2.0**53, 1.0), "fewer")], claimed=1, norm="l1")
     assert finding.verdict is Verdict.NOTHING_FOUND
-    finding = check_sensitivity(sum, [NeighborPair((1.0, 2.0**53, 1.5), (2.0**53, 1.5), "fewer")], claimed="0.5")
+    finding = check_sensitivity(
+        sum, [NeighborPair((1.0, 2.0**53, 1.5), (2.0**53, 1.5), "fewer")], claimed="0.5", norm="l1"
+    )
     assert finding.verdict is Verdict.NOTHING_FOUND or finding.largest == 2
     assert moved(0.1, 0.3, claimed="0.2").is_exceeded == (Fraction(0.3) - Fraction(0.1) > Fraction(1, 5))
 
@@ -111,4 +115,4 @@ def test_impossible_parameters_are_refused_by_name(name, arguments):
 
 def test_no_pairs_are_refused():
     with pytest.raises(ParameterError, match="pairs"):
-        check_sensitivity(sum, [], claimed=1)
+        check_sensitivity(sum, [], claimed=1, norm="l1")

@@ -68,7 +68,7 @@ def response(epsilon, delta=0.0):
         (PureEvent("0.7"), response(0.7)),
         (ApproxEvent("0.7", "0.05"), response(0.7, 0.05)),
         (RandomizedResponseEvent("0.5", 2), [(0.75, 0.25), (0.25, 0.75)]),
-        (DiscreteLaplaceEvent(2), response(0.5)),
+        (DiscreteLaplaceEvent(2, 1), response(0.5)),
     ],
     ids=str,
 )

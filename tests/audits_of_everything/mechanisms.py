@@ -147,7 +147,7 @@ CASES = {
         (5, 6),
         claim=gaussian(1, 2),
     ),
-    "Geometric": made(Geometric, Geometric(lower=0, upper=10, epsilon=2), columns, (0, 1)),
+    "Geometric": made(Geometric, Geometric(lower=0, upper=10, epsilon=2, l1_sensitivity=1), columns, (0, 1)),
     "Staircase": made(Staircase, Staircase(linf_sensitivity=10, epsilon=2, l0_sensitivity=1), columns, (0, 10)),
     "DistributedLaplace": made(
         DistributedLaplace, DistributedLaplace(parties=3, l1_sensitivity=2, epsilon=2, max_dropouts=1), shared, (0, 2)
@@ -170,18 +170,32 @@ CASES = {
     "NoisyMax, replacement": made(
         NoisyMax, NoisyMax(epsilon=2, neighboring_relation=REPLACE_ONE), singly, (FIRST, LATER)
     ),
-    "NoisyTopK": made(NoisyTopK, NoisyTopK(k=2, epsilon=2), singly, ((1, 0, 0, 0), (0, 1, 1, 1)), share=Fraction(1, 5)),
+    "NoisyTopK": made(
+        NoisyTopK,
+        NoisyTopK(k=2, epsilon=2, utility_sensitivity=1),
+        singly,
+        ((1, 0, 0, 0), (0, 1, 1, 1)),
+        share=Fraction(1, 5),
+    ),
     "Quantile": made(Quantile, Quantile(quantile="1/2", **GRID), singly, ENDS),
     "Quantiles": made(
         Quantiles, Quantiles(quantiles=["1/4", "1/2", "3/4"], **GRID), singly, ENDS, fewer=3, share=None, why=MILD
     ),
     "Extreme": made(Extreme, Extreme(largest=True, **GRID), singly, TOP, share=QUARTER),
-    "SparseVector": made(SparseVector, SparseVector(epsilon=2, cutoff=1), compared, OVER),
-    "SparseVector, twice": made(SparseVector, SparseVector(epsilon=2, cutoff=2), compared, OVER, share=QUARTER),
-    "SparseVector, values": made(
-        SparseVector, SparseVector(epsilon=2, answer_share="0.5"), valued, ((0, 0), (1, 1)), share=QUARTER
+    "SparseVector": made(SparseVector, SparseVector(epsilon=2, cutoff=1, linf_sensitivity=1), compared, OVER),
+    "SparseVector, twice": made(
+        SparseVector, SparseVector(epsilon=2, cutoff=2, linf_sensitivity=1), compared, OVER, share=QUARTER
     ),
-    "SparseVectorSession": made(SparseVector, SparseVector(epsilon=2, cutoff=1), asked_in_turn, OVER),
+    "SparseVector, values": made(
+        SparseVector,
+        SparseVector(epsilon=2, answer_share="0.5", linf_sensitivity=1),
+        valued,
+        ((0, 0), (1, 1)),
+        share=QUARTER,
+    ),
+    "SparseVectorSession": made(
+        SparseVector, SparseVector(epsilon=2, cutoff=1, linf_sensitivity=1), asked_in_turn, OVER
+    ),
     "PosteriorSampling, Beta": made(
         PosteriorSampling,
         PosteriorSampling(BetaBernoulli(low="0.1", high="0.9")),
@@ -232,26 +246,47 @@ CASES = {
         share=QUARTER,
     ),
     "TruncatedGeometricSelection": made(
-        TruncatedGeometricSelection, TruncatedGeometricSelection(epsilon=2, delta="0.01"), kept, (1, 2), share=QUARTER
+        TruncatedGeometricSelection,
+        TruncatedGeometricSelection(epsilon=2, delta="0.01", max_groups_per_unit=1),
+        kept,
+        (1, 2),
+        share=QUARTER,
     ),
     "TruncatedGeometricSelection, a key of one": made(
         TruncatedGeometricSelection,
-        TruncatedGeometricSelection(epsilon=2, delta="0.01"),
+        TruncatedGeometricSelection(epsilon=2, delta="0.01", max_groups_per_unit=1),
         kept,
         (0, 1),
         share=None,
         why="that is what δ is for",
     ),
-    "LaplaceThreshold": made(LaplaceThreshold, LaplaceThreshold(epsilon=2, delta="0.01"), kept, (2, 3)),
+    "LaplaceThreshold": made(
+        LaplaceThreshold,
+        LaplaceThreshold(epsilon=2, delta="0.01", max_groups_per_unit=1, max_rows_per_group_per_unit=1),
+        kept,
+        (2, 3),
+    ),
     "LaplaceThreshold, a key of one": made(
-        LaplaceThreshold, LaplaceThreshold(epsilon=2, delta="0.01"), kept, (0, 1), share=None, why="δ"
+        LaplaceThreshold,
+        LaplaceThreshold(epsilon=2, delta="0.01", max_groups_per_unit=1, max_rows_per_group_per_unit=1),
+        kept,
+        (0, 1),
+        share=None,
+        why="δ",
     ),
     "GaussianThreshold": made(
-        GaussianThreshold, GaussianThreshold(epsilon=2, delta="0.01"), kept, (3, 4), share=None, why=MILD
+        GaussianThreshold,
+        GaussianThreshold(epsilon=2, delta="0.01", max_groups_per_unit=1, max_rows_per_group_per_unit=1),
+        kept,
+        (3, 4),
+        share=None,
+        why=MILD,
     ),
     "StableHistogram": made(
         StableHistogram,
-        StableHistogram(LaplaceThreshold(epsilon=2, delta="0.01")),
+        StableHistogram(
+            LaplaceThreshold(epsilon=2, delta="0.01", max_groups_per_unit=1, max_rows_per_group_per_unit=1)
+        ),
         counted,
         (5, 6),
         claim=ApproxDP(2, "0.01"),

@@ -20,7 +20,7 @@ ENTRIES = (
         account="people",
         request="r2",
         question="q",
-        event=ComposedEvent((DiscreteLaplaceEvent(Fraction(10, 3)),)),
+        event=ComposedEvent((DiscreteLaplaceEvent(Fraction(10, 3), 1),)),
         charge=ApproxDP("1/3", "1e-9"),
         part=Part(partition="ward", value="", max_parts_per_unit=2),
     ),

@@ -94,7 +94,7 @@ def test_a_budget_without_a_promise_refuses_nothing_and_counts(store):
 
 
 def test_a_charge_below_the_price_of_the_event_is_refused(ledger):
-    event = DiscreteLaplaceEvent(5)
+    event = DiscreteLaplaceEvent(5, 1)
     ledger.reserve("people", event=event, charge=PureDP("0.2"), question="q")
     with pytest.raises(ParameterError, match="charge"):
         ledger.reserve("people", event=event, charge=PureDP("0.1999999"), question="q")

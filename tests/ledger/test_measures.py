@@ -35,7 +35,7 @@ EVENTS = (
     ApproxEvent("0.3", "1e-7"),
     GaussianEvent(3),
     DiscreteGaussianEvent(7, 1),
-    DiscreteLaplaceEvent(5),
+    DiscreteLaplaceEvent(5, 1),
     LaplaceEvent("1.5"),
     ComposedEvent((GaussianEvent(3), PureEvent("0.1"), ApproxEvent(0, "1e-8"))),
 )

@@ -276,9 +276,9 @@ def test_a_reader_keeps_its_own_copy_of_the_answer_with_what_is_its_own():
 
 
 def test_a_charge_covers_the_price_of_its_event():
-    rules.require_price(DiscreteLaplaceEvent(5), PureDP("0.2"), ADD_OR_REMOVE_ONE)
+    rules.require_price(DiscreteLaplaceEvent(5, 1), PureDP("0.2"), ADD_OR_REMOVE_ONE)
     with pytest.raises(ParameterError, match="charge"):
-        rules.require_price(DiscreteLaplaceEvent(5), PureDP("0.199999999999999"), ADD_OR_REMOVE_ONE)
+        rules.require_price(DiscreteLaplaceEvent(5, 1), PureDP("0.199999999999999"), ADD_OR_REMOVE_ONE)
 
 
 @pytest.mark.parametrize("event", [NonPrivateEvent(), GaussianEvent(10)], ids=["exact", "without delta"])

@@ -115,7 +115,7 @@ FORGED = {
     "past the budget": (*THREE, reserved("r", "ann", "0.7"), reserved("s", "ann", "0.4")),
     "past that of an account above": (*THREE, reserved("r", "ann", "0.7"), reserved("s", "bob", "0.4")),
     "below the price": (
-        account(), reserved(event=DiscreteLaplaceEvent(5), charge=PureDP("0.19")),
+        account(), reserved(event=DiscreteLaplaceEvent(5, 1), charge=PureDP("0.19")),
     ),
     "an exact answer": (account(budget=NO_GUARANTEE), reserved(event=NonPrivateEvent(), charge=PureDP(5))),
     "a delta of a pure account": (account(), reserved(**NOISE)),
@@ -317,6 +317,6 @@ def test_what_was_rightly_granted_adds_up_as_it_does_for_those_who_trust():
 
 def test_the_neighboring_relation_of_the_account_is_that_of_the_price():
     double = account(neighboring_relation=REPLACE_ONE)
-    charge = {"event": DiscreteLaplaceEvent(10), "charge": PureDP("0.1")}
+    charge = {"event": DiscreteLaplaceEvent(10, 1), "charge": PureDP("0.1")}
     assert check(of(account(), reserved(**charge))).length == 2
     assert check(of(double, reserved(**charge))).length == 2  # the event has its sensitivity in it

@@ -58,7 +58,7 @@ def test_half_the_noise_would_be_caught():
 
 @pytest.mark.parametrize("exact", [-2, 0, 1, 3, 7])
 def test_the_stated_probabilities_are_those_of_the_real_release(exact):
-    mechanism = Geometric(lower=0, upper=PEOPLE, epsilon=1)
+    mechanism = Geometric(lower=0, upper=PEOPLE, epsilon=1, l1_sensitivity=1)
     found = law(mechanism, exact)
     assert mechanism.probabilities(exact) == pytest.approx([float(found[answer]) for answer in range(PEOPLE + 1)])
 
@@ -90,7 +90,7 @@ def best_expected_loss(belief, loss, epsilon):
 @pytest.mark.parametrize("belief", BELIEFS.values(), ids=BELIEFS)
 @pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
 def test_remapped_for_an_analyst_it_is_as_good_as_the_best_mechanism_for_that_analyst(loss, belief, epsilon):
-    mechanism, numbers = Geometric(lower=0, upper=PEOPLE, epsilon=epsilon), range(PEOPLE + 1)
+    mechanism, numbers = Geometric(lower=0, upper=PEOPLE, epsilon=epsilon, l1_sensitivity=1), range(PEOPLE + 1)
     joint = [belief[exact] * mechanism.probabilities(exact) for exact in numbers]
     remapped = sum(
         min(sum(joint[exact][answer] * loss(exact, choice) for exact in numbers) for choice in numbers)
@@ -101,24 +101,24 @@ def test_remapped_for_an_analyst_it_is_as_good_as_the_best_mechanism_for_that_an
 
 @pytest.mark.statistical
 def test_releases_follow_the_stated_probabilities():
-    mechanism = Geometric(lower=-2, upper=5, epsilon="0.7")
+    mechanism = Geometric(lower=-2, upper=5, epsilon="0.7", l1_sensitivity=1)
     assert_law(mechanism.release(np.full(SAMPLES, 1)) + 2, cdf_of(mechanism.probabilities(1)))
 
 
 @pytest.mark.parametrize("exact", [0, 4, 10])
 def test_the_accuracy_covers_every_exact_value_of_the_range(exact):
-    mechanism = Geometric(lower=0, upper=10, epsilon=1)
+    mechanism = Geometric(lower=0, upper=10, epsilon=1, l1_sensitivity=1)
     half_width = mechanism.accuracy("0.9")
     inside = [abs(answer - exact) <= half_width for answer in range(11)]
     assert mechanism.probabilities(exact)[inside].sum() >= 0.9
-    assert Geometric(lower=0, upper=2, epsilon="0.01").accuracy() == 2
+    assert Geometric(lower=0, upper=2, epsilon="0.01", l1_sensitivity=1).accuracy() == 2
 
 
 def test_answers_keep_the_shape_and_are_clamped_whatever_their_size():
-    mechanism = Geometric(lower=0, upper=2**60, epsilon=1)
+    mechanism = Geometric(lower=0, upper=2**60, epsilon=1, l1_sensitivity=1)
     assert mechanism.release(Secret([10**30, -(10**30)])).tolist() == [2**60, 0]
     assert type(mechanism.release(5)) is int
-    assert Geometric(lower=3, upper=3, epsilon=1).release([1, 2]).tolist() == [3, 3]
+    assert Geometric(lower=3, upper=3, epsilon=1, l1_sensitivity=1).release([1, 2]).tolist() == [3, 3]
 
 
 def test_the_event_is_that_of_the_noise():
@@ -128,7 +128,8 @@ def test_the_event_is_that_of_the_noise():
 
 
 @pytest.mark.parametrize(
-    ("parameters", "answer", "accuracy"), [({"epsilon": 0}, 1, 8), ({"epsilon": 1, "l1_sensitivity": 0}, 7, 0)]
+    ("parameters", "answer", "accuracy"),
+    [({"epsilon": 0, "l1_sensitivity": 1}, 1, 8), ({"epsilon": 1, "l1_sensitivity": 0}, 7, 0)],
 )
 def test_without_noise_the_answer_is_certain(parameters, answer, accuracy):
     mechanism = Geometric(lower=1, upper=9, **parameters)
@@ -144,9 +145,9 @@ def test_without_noise_the_answer_is_certain(parameters, answer, accuracy):
 )
 def test_parameters_outside_are_refused_by_name(wrong):
     with pytest.raises(ParameterError, match=next(iter(wrong))):
-        Geometric(**({"lower": 0, "upper": 9, "epsilon": 1} | wrong))
+        Geometric(**({"lower": 0, "upper": 9, "epsilon": 1, "l1_sensitivity": 1} | wrong))
 
 
 def test_what_is_no_integer_is_refused():
     with pytest.raises(ParameterError, match="integer"):
-        Geometric(lower=0, upper=9, epsilon=1).release(1.5)
+        Geometric(lower=0, upper=9, epsilon=1, l1_sensitivity=1).release(1.5)

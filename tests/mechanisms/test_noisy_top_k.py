@@ -88,19 +88,19 @@ def worst_ratio(mechanism, pairs):
 @pytest.mark.parametrize("k", [1, 2])
 @pytest.mark.parametrize("monotonic", [False, True])
 def test_no_pair_of_neighbours_is_told_apart_by_more_than_epsilon(monotonic, k):
-    mechanism = NoisyTopK(k=k, epsilon=2, monotonic=monotonic)
+    mechanism = NoisyTopK(k=k, epsilon=2, monotonic=monotonic, utility_sensitivity=1)
     worst = worst_ratio(mechanism, neighbours(mechanism))
     assert 1 < worst <= 2 + NEGLIGIBLE
 
 
 @pytest.mark.parametrize("monotonic", [False, True])
 def test_half_the_noise_would_be_caught(monotonic):
-    mechanism = NoisyTopK(k=2, epsilon=4, monotonic=monotonic)
+    mechanism = NoisyTopK(k=2, epsilon=4, monotonic=monotonic, utility_sensitivity=1)
     assert worst_ratio(mechanism, neighbours(mechanism)) > 2
 
 
 def test_a_false_claim_of_monotonic_scores_would_be_caught():
-    mechanism = NoisyTopK(k=2, epsilon=2, monotonic=True)
+    mechanism = NoisyTopK(k=2, epsilon=2, monotonic=True, utility_sensitivity=1)
     assert worst_ratio(mechanism, {((1, 1, 0, 0), (0, 0, 1, 1))}) > 2
 
 
@@ -113,19 +113,19 @@ def test_the_plain_difference_to_the_runner_up_would_cost_more_than_epsilon():
     with localcontext(prec=30):
         first, second = (0, 0, 0, 0), (1, 1, 0, 0)
         assert (tied(first) / tied(second)).ln() > Decimal("1.6")  # of scale 1/ε with ε = 1
-        mechanism = NoisyTopK(k=1, epsilon=1, monotonic=True)
+        mechanism = NoisyTopK(k=1, epsilon=1, monotonic=True, utility_sensitivity=1)
         assert Decimal("0.9") < worst_ratio(mechanism, {(first, second), (second, first)}) <= 1 + NEGLIGIBLE
 
 
 def test_the_law_adds_up():
     with localcontext(prec=30):
-        found = law(NoisyTopK(k=1, epsilon=2, monotonic=True), (0, 1, 1), leads=range(40))
+        found = law(NoisyTopK(k=1, epsilon=2, monotonic=True, utility_sensitivity=1), (0, 1, 1), leads=range(40))
         assert abs(sum(found.values()) - 1) < NEGLIGIBLE
 
 
 @pytest.mark.parametrize("monotonic", [False, True])
 def test_it_is_private_of_as_many_candidates_as_winners_too(monotonic):
-    mechanism = NoisyTopK(k=2, epsilon=2, monotonic=monotonic)
+    mechanism = NoisyTopK(k=2, epsilon=2, monotonic=monotonic, utility_sensitivity=1)
     scale = Decimal(mechanism.scale.numerator) / mechanism.scale.denominator
 
     def chance_of(difference, apart):
@@ -158,7 +158,7 @@ def lead(noisy, place):
 
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_the_code_ranks_and_measures_leads_as_the_definition_for_every_noise(monkeypatch, k):
-    mechanism, scores = NoisyTopK(k=k, epsilon=1), [1, 0, 1, 2]
+    mechanism, scores = NoisyTopK(k=k, epsilon=1, utility_sensitivity=1), [1, 0, 1, 2]
     for noise in product(range(-1, 2), repeat=4):
         monkeypatch.setattr(module, "discrete_laplace", lambda _, size, noise=noise: np.array(noise[:size]))
         noisy = [score + n for score, n in zip(scores, noise, strict=True)]
@@ -169,7 +169,7 @@ def test_the_code_ranks_and_measures_leads_as_the_definition_for_every_noise(mon
 def test_the_sampler_is_asked_for_the_scale_and_one_noise_a_score(monkeypatch):
     asked = []
     monkeypatch.setattr(module, "discrete_laplace", lambda *asking: asked.append(asking) or np.zeros(4, dtype=np.int64))
-    NoisyTopK(k=3, epsilon="0.1", monotonic=True).release([0] * 4)
+    NoisyTopK(k=3, epsilon="0.1", monotonic=True, utility_sensitivity=1).release([0] * 4)
     NoisyTopK(k=3, epsilon="0.1", utility_sensitivity=2).release([0] * 4)
     NoisyTopK(k=1, epsilon=1, utility_sensitivity="1.5", resolution="0.4").release([0] * 4)
     assert asked == [(Fraction(30), 4), (Fraction(120), 4), (Fraction(8), 4)]
@@ -177,7 +177,7 @@ def test_the_sampler_is_asked_for_the_scale_and_one_noise_a_score(monkeypatch):
 
 @pytest.mark.statistical
 def test_releases_follow_the_exact_law():
-    mechanism, scores = NoisyTopK(k=2, epsilon=4, monotonic=True), (2, 0, 1)
+    mechanism, scores = NoisyTopK(k=2, epsilon=4, monotonic=True, utility_sensitivity=1), (2, 0, 1)
     with localcontext(prec=30):
         expected = law(mechanism, scores, leads=range(3))
     draws = [mechanism.release(scores) for _ in range(3000)]
@@ -186,45 +186,47 @@ def test_releases_follow_the_exact_law():
 
 
 def test_clear_winners_are_reported_as_ints_in_order():
-    top = NoisyTopK(k=2, epsilon=1, monotonic=True).release(Secret([10**9, 0, 10**6, 3 * 10**9]))
+    top = NoisyTopK(k=2, epsilon=1, monotonic=True, utility_sensitivity=1).release(Secret([10**9, 0, 10**6, 3 * 10**9]))
     assert top.indexes == (3, 0)
     assert {type(number) for number in (*top.indexes, *top.leads)} == {int}
     assert [round(lead, -8) for lead in top.leads] == [2 * 10**9, 10**9]
 
 
 def test_leads_of_real_scores_are_on_the_lattice():
-    top = NoisyTopK(k=2, epsilon=1000, resolution="0.1").release(np.array([nan, -inf, 7.0, 3.0, inf]))
+    top = NoisyTopK(k=2, epsilon=1000, resolution="0.1", utility_sensitivity=1).release(
+        np.array([nan, -inf, 7.0, 3.0, inf])
+    )
     assert top.indexes == (4, 2)
     assert top.leads[1] == 4
     assert isinstance(top.leads[1], Fraction)
 
 
 def test_of_as_many_candidates_as_winners_the_last_has_no_lead():
-    top = NoisyTopK(k=2, epsilon=1).release([0, 10**6])
+    top = NoisyTopK(k=2, epsilon=1, utility_sensitivity=1).release([0, 10**6])
     assert top.indexes == (1, 0)
     assert len(top.leads) == 1
-    assert NoisyTopK(k=1, epsilon=1).release([5]) == TopK((0,), ())
+    assert NoisyTopK(k=1, epsilon=1, utility_sensitivity=1).release([5]) == TopK((0,), ())
 
 
 def test_epsilon_zero_names_the_first():
-    mechanism = NoisyTopK(k=2, epsilon=0)
+    mechanism = NoisyTopK(k=2, epsilon=0, utility_sensitivity=1)
     assert mechanism.release([0, 10**9, 10**9]) == TopK((0, 1), (0, 0))
     assert (mechanism.event, mechanism.scale, mechanism.accuracy(candidates=3)) == (PureEvent(Fraction(0)), 0, inf)
 
 
 @pytest.mark.parametrize("huge", [2**62, 2**63 - 1, 2**100])
 def test_huge_scores_do_not_wrap(huge):
-    top = NoisyTopK(k=2, epsilon=1).release([0, huge, -huge])
+    top = NoisyTopK(k=2, epsilon=1, utility_sensitivity=1).release([0, huge, -huge])
     assert top.indexes == (1, 0)
     assert round(top.leads[0] / 2**62) == 1
 
 
 def test_the_event_is_pure_and_for_all_winners():
-    assert NoisyTopK(k=7, epsilon="0.1").event == PureEvent(Fraction(1, 10))
+    assert NoisyTopK(k=7, epsilon="0.1", utility_sensitivity=1).event == PureEvent(Fraction(1, 10))
 
 
 def test_the_accuracy_holds_with_its_confidence():
-    mechanism, scores = NoisyTopK(k=2, epsilon=4, monotonic=True), (6, 5, 0)
+    mechanism, scores = NoisyTopK(k=2, epsilon=4, monotonic=True, utility_sensitivity=1), (6, 5, 0)
     shortfall = mechanism.accuracy("0.9", candidates=3)
     assert shortfall == 2 * 1  # P(|noise| > 1) = 0.032 < 0.1/3 < P(|noise| > 0)
     with localcontext(prec=30):
@@ -233,20 +235,23 @@ def test_the_accuracy_holds_with_its_confidence():
 
 
 def test_on_a_lattice_the_accuracy_covers_the_rounding_too():
-    whole, halves = NoisyTopK(k=2, epsilon=4), NoisyTopK(k=2, epsilon=4, resolution=1)
+    whole, halves = (
+        NoisyTopK(k=2, epsilon=4, utility_sensitivity=1),
+        NoisyTopK(k=2, epsilon=4, resolution=1, utility_sensitivity=1),
+    )
     assert halves.accuracy(candidates=9) == whole.accuracy(candidates=9) + 1
 
 
 @pytest.mark.parametrize("scores", [[], [1, 2]])
 def test_too_few_candidates_are_an_error(scores):
     with pytest.raises(ParameterError, match="at least k = 3"):
-        NoisyTopK(k=3, epsilon=1).release(scores)
+        NoisyTopK(k=3, epsilon=1, utility_sensitivity=1).release(scores)
 
 
 @pytest.mark.parametrize("scores", [[1.5, 2], ["a"]])
 def test_what_is_no_integer_is_an_error(scores):
     with pytest.raises(ParameterError, match="integer"):
-        NoisyTopK(k=1, epsilon=1).release(scores)
+        NoisyTopK(k=1, epsilon=1, utility_sensitivity=1).release(scores)
 
 
 @pytest.mark.parametrize(
@@ -264,4 +269,4 @@ def test_what_is_no_integer_is_an_error(scores):
 )
 def test_parameters_outside_are_refused_by_name(name, wrong):
     with pytest.raises(ParameterError, match=name):
-        NoisyTopK(**{"k": 1, "epsilon": 1} | wrong)
+        NoisyTopK(**{"k": 1, "epsilon": 1, "utility_sensitivity": 1} | wrong)

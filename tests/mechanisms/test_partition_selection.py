@@ -41,6 +41,12 @@ EQUAL = [
 ]
 
 
+def of_one(strategy, **parameters):
+    """A strategy for one key and one row of each unit, where nothing else is stated."""
+    ones = {name: 1 for name in signature(strategy).parameters if name.startswith("max_")}
+    return strategy(**(ones | parameters))
+
+
 @pytest.mark.parametrize("keys", [1, 2, 3, 10, 1000])
 @pytest.mark.parametrize("delta", ["1e-300", "1e-12", "1e-6", "0.01", "0.5", "0.999"])
 def test_independent_keys_have_delta_together_and_little_is_wasted(delta, keys):
@@ -55,26 +61,26 @@ def test_independent_keys_have_delta_together_and_little_is_wasted(delta, keys):
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_replacing_a_unit_changes_twice_as_many_keys(strategy):
     adding, replacing = (
-        strategy(epsilon=1, delta="1e-6", max_groups_per_unit=3, **relation)
+        of_one(strategy, epsilon=1, delta="1e-6", max_groups_per_unit=3, **relation)
         for relation in ({}, {"neighboring_relation": REPLACE_ONE})
     )
-    doubled = strategy(epsilon=1, delta="1e-6", max_groups_per_unit=6)
+    doubled = of_one(strategy, epsilon=1, delta="1e-6", max_groups_per_unit=6)
     assert (adding.changed_keys, replacing.changed_keys) == (3, 6)
     assert all(replacing.keep_probability(n) == doubled.keep_probability(n) for n in range(300))
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_a_relation_may_be_named_but_not_made_up(strategy):
-    assert strategy(epsilon=1, delta="1e-6", neighboring_relation="replace_one").changed_keys == 2
+    assert of_one(strategy, epsilon=1, delta="1e-6", neighboring_relation="replace_one").changed_keys == 2
     with pytest.raises(ParameterError, match="neighboring_relation"):
-        strategy(epsilon=1, delta="1e-6", neighboring_relation="replace")
+        of_one(strategy, epsilon=1, delta="1e-6", neighboring_relation="replace")
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_every_strategy_plays_the_role(strategy):
-    selection = strategy(epsilon=1, delta="1e-6")
+    selection = of_one(strategy, epsilon=1, delta="1e-6")
     assert isinstance(selection, PartitionSelection)
-    assert selection == strategy(epsilon="1", delta=1e-6)
+    assert selection == of_one(strategy, epsilon="1", delta=1e-6)
     assert selection.release(Secret({"b": 10**6, "a": 10**6, "c": 1})) in {("a", "b"), ("a", "b", "c")}
     assert selection.kept(Secret([10**6, 0])).open_for_noise().tolist() == [True, False]
     with pytest.raises((AttributeError, TypeError)):
@@ -83,7 +89,7 @@ def test_every_strategy_plays_the_role(strategy):
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_the_order_of_a_release_does_not_depend_on_the_order_of_the_data(strategy):
-    selection = strategy(epsilon=1, delta="1e-6")
+    selection = of_one(strategy, epsilon=1, delta="1e-6")
     for keys in (MIXED[::-1], MIXED[5:] + MIXED[:5], MIXED[1::2] + MIXED[::2]):
         assert list(selection.release(dict.fromkeys(keys, 10**6))) == MIXED
 
@@ -91,7 +97,7 @@ def test_the_order_of_a_release_does_not_depend_on_the_order_of_the_data(strateg
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize(("first", "others"), EQUAL, ids=repr)
 def test_no_unit_decides_how_a_key_looks(strategy, first, others):
-    selection = strategy(epsilon=1, delta="1e-6")
+    selection = of_one(strategy, epsilon=1, delta="1e-6")
     with_it, without_it = Counter([first] + [others] * 1000), Counter([others] * 1000)
     assert (len(with_it), repr([*with_it]) == repr([*without_it])) == (1, False), "the rows alone would tell"
     assert repr(selection.release(with_it)) == repr(selection.release(without_it))
@@ -99,12 +105,12 @@ def test_no_unit_decides_how_a_key_looks(strategy, first, others):
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_keys_that_equal_nothing_are_never_shown(strategy):
-    selection = strategy(epsilon=1, delta="1e-6")
+    selection = of_one(strategy, epsilon=1, delta="1e-6")
     assert selection.release({nan: 10**6, np.float64(nan): 10**6, ("a", nan): 10**6, "a": 10**6}) == ("a",)
 
 
 def test_keys_that_fall_together_are_decided_by_the_largest_of_their_counts():
-    selection = TruncatedGeometricSelection(epsilon=1, delta="1e-6")
+    selection = TruncatedGeometricSelection(epsilon=1, delta="1e-6", max_groups_per_unit=1)
     moments = [pd.Timestamp(2026, 1, 31, nanosecond=n) for n in range(3)]
     certain, shown = selection.certain_count, (moments[0].to_pydatetime(),)
     assert selection.release(dict.fromkeys(moments, certain)) == shown
@@ -114,19 +120,19 @@ def test_keys_that_fall_together_are_decided_by_the_largest_of_their_counts():
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_a_key_of_a_type_without_a_canonical_look_is_refused_by_its_type(strategy):
     with pytest.raises(ParameterError, match="keys = 'frozenset'") as refused:
-        strategy(epsilon=1, delta="1e-6").release({"a": 1, frozenset({"secret"}): 1})
+        of_one(strategy, epsilon=1, delta="1e-6").release({"a": 1, frozenset({"secret"}): 1})
     assert "secret" not in str(refused.value)
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_which_keys_of_the_data_are_kept_is_a_secret_outside_a_release(strategy):
-    assert isinstance(strategy(epsilon=1, delta="1e-6").kept([1, 2]), Secret)
+    assert isinstance(of_one(strategy, epsilon=1, delta="1e-6").kept([1, 2]), Secret)
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_a_masked_count_is_a_key_of_nobody(strategy):
     masked = np.ma.masked_array([10**6, 10**6], mask=[False, True])
-    assert strategy(epsilon=1, delta="1e-6").kept(masked).open_for_noise().tolist() == [True, False]
+    assert of_one(strategy, epsilon=1, delta="1e-6").kept(masked).open_for_noise().tolist() == [True, False]
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -138,11 +144,11 @@ def test_help_shows_every_parameter_by_its_name(strategy):
 @pytest.mark.parametrize("delta", [0, 1, 2, Fraction(1, 2**1001), nan])
 def test_a_delta_outside_is_refused(strategy, delta):
     with pytest.raises(ParameterError, match="delta"):
-        strategy(epsilon=1, delta=delta)
+        of_one(strategy, epsilon=1, delta=delta)
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_a_tiny_delta_is_met(strategy):
-    selection = strategy(epsilon=1, delta="1e-300", max_groups_per_unit=2)
+    selection = of_one(strategy, epsilon=1, delta="1e-300", max_groups_per_unit=2)
     assert 0 < selection.keep_probability(1) <= 1e-300 / 2 * (1 + 1e-9)
     assert selection.reliable_count() > 600

@@ -89,7 +89,9 @@ def told(mechanism, first, second, replies):
 @pytest.mark.parametrize("cutoff", [1, 2, 3])
 @pytest.mark.parametrize("monotonic", [False, True])
 def test_no_pair_of_neighbours_is_told_apart_by_more_than_epsilon(monotonic, cutoff, answer_share):
-    mechanism = SparseVector(epsilon=2, cutoff=cutoff, monotonic=monotonic, answer_share=answer_share)
+    mechanism = SparseVector(
+        epsilon=2, cutoff=cutoff, monotonic=monotonic, answer_share=answer_share, linf_sensitivity=1
+    )
     assert Decimal("0.5") < worst_ratio(mechanism, neighbours(mechanism, VECTORS)) <= 2
 
 
@@ -103,23 +105,23 @@ def test_no_pair_of_neighbours_is_told_apart_by_more_than_epsilon(monotonic, cut
     ],
 )
 def test_far_from_the_threshold_a_pair_of_neighbours_comes_close_to_epsilon(monotonic, cutoff, first, second):
-    mechanism = SparseVector(epsilon=1, cutoff=cutoff, monotonic=monotonic)
+    mechanism = SparseVector(epsilon=1, cutoff=cutoff, monotonic=monotonic, linf_sensitivity=1)
     assert Decimal("0.95") < worst_ratio(mechanism, [(first, second)], reach=80) <= 1
 
 
 @pytest.mark.parametrize("monotonic", [False, True])
 def test_half_the_noise_would_be_caught(monotonic):
-    mechanism = SparseVector(epsilon=4, cutoff=2, monotonic=monotonic)
+    mechanism = SparseVector(epsilon=4, cutoff=2, monotonic=monotonic, linf_sensitivity=1)
     assert worst_ratio(mechanism, neighbours(mechanism, VECTORS)) > 2
 
 
 def test_a_false_claim_of_monotonic_answers_would_be_caught():
-    mechanism = SparseVector(epsilon=1, monotonic=True)
+    mechanism = SparseVector(epsilon=1, monotonic=True, linf_sensitivity=1)
     assert worst_ratio(mechanism, [((20, 20, 20, -30), (21, 21, 21, -31))], reach=80) > 1
 
 
 def test_the_replies_are_the_comparisons_of_the_definition_for_every_noise(monkeypatch):
-    mechanism, answers = SparseVector(epsilon=1, cutoff=2, answer_share="0.5"), (1, 0, 2)
+    mechanism, answers = SparseVector(epsilon=1, cutoff=2, answer_share="0.5", linf_sensitivity=1), (1, 0, 2)
     for threshold_noise, *noises in product((-1, 0, 1), repeat=4):
         supply(monkeypatch, mechanism, threshold_noise, noises)
         said = tuple(answer + noise >= 1 + threshold_noise for answer, noise in zip(answers, noises, strict=True))
@@ -146,7 +148,7 @@ def supply(monkeypatch, mechanism, threshold_noise, noises):
 
 
 def test_a_session_replies_as_a_release_does(monkeypatch):
-    mechanism = SparseVector(epsilon=1, cutoff=2, answer_share="0.5")
+    mechanism = SparseVector(epsilon=1, cutoff=2, answer_share="0.5", linf_sensitivity=1)
     for noises in product((-1, 0, 1), repeat=3):
         supply(monkeypatch, mechanism, 0, noises)
         whole = mechanism.release([0, 0, 0])
@@ -158,7 +160,7 @@ def test_a_session_replies_as_a_release_does(monkeypatch):
 
 @pytest.mark.statistical
 def test_releases_follow_the_exact_law():
-    mechanism, answers = SparseVector(epsilon=2, cutoff=1), (0, 1, 2)
+    mechanism, answers = SparseVector(epsilon=2, cutoff=1, linf_sensitivity=1), (0, 1, 2)
     with localcontext(prec=50):
         expected = law(mechanism, answers)
     draws = [mechanism.release(answers) for _ in range(3000)]
@@ -170,7 +172,7 @@ def test_releases_follow_the_exact_law():
 @pytest.mark.parametrize("cutoff", [1, 2, 50])
 @pytest.mark.parametrize("monotonic", [False, True])
 def test_the_parts_of_epsilon_add_up_and_have_the_best_ratio(monotonic, cutoff, share):
-    mechanism = SparseVector(epsilon="0.3", cutoff=cutoff, monotonic=monotonic, answer_share=share)
+    mechanism = SparseVector(epsilon="0.3", cutoff=cutoff, monotonic=monotonic, answer_share=share, linf_sensitivity=1)
     parts = (mechanism.threshold_epsilon, mechanism.comparison_epsilon, mechanism.answer_epsilon)
     assert sum(parts) == Fraction(3, 10)
     assert parts[2] == Fraction(3, 10) * Fraction(share)
@@ -182,13 +184,13 @@ def test_the_scales_are_those_of_the_definition():
     assert mechanism.threshold_scale == 8 / mechanism.threshold_epsilon
     assert mechanism.comparison_scale == 2 * 4 * 8 / mechanism.comparison_epsilon
     assert mechanism.answer_scale == 4 * 8 / Fraction(1, 2)
-    assert SparseVector(epsilon=1, monotonic=True).comparison_scale == 2
+    assert SparseVector(epsilon=1, monotonic=True, linf_sensitivity=1).comparison_scale == 2
 
 
 @pytest.mark.parametrize(("threshold", "steps"), [(3, 3), ("2.5", 3), (-2.5, -2), (2**62, 2**62)])
 def test_a_threshold_between_whole_numbers_is_the_one_above(threshold, steps, monkeypatch):
     monkeypatch.setattr(module, "discrete_laplace", lambda _, size: np.zeros(size, dtype=np.int64))
-    mechanism = SparseVector(epsilon=1)
+    mechanism = SparseVector(epsilon=1, linf_sensitivity=1)
     assert mechanism.release([steps - 1, steps], threshold) == (False, True)
 
 
@@ -202,7 +204,7 @@ def test_real_answers_and_thresholds_go_onto_the_lattice():
 
 
 def test_epsilon_zero_says_false_throughout():
-    mechanism = SparseVector(epsilon=0, answer_share="0.5")
+    mechanism = SparseVector(epsilon=0, answer_share="0.5", linf_sensitivity=1)
     assert mechanism.release([10**9] * 3) == (False,) * 3
     assert mechanism.release_with_values([10**9] * 3) == (None,) * 3
     assert mechanism.start().above(10**9) is False
@@ -210,28 +212,28 @@ def test_epsilon_zero_says_false_throughout():
 
 
 def test_no_answers_have_no_replies():
-    assert SparseVector(epsilon=1).release([]) == ()
-    assert SparseVector(epsilon=1, answer_share="0.5").release_with_values(Secret([])) == ()
+    assert SparseVector(epsilon=1, linf_sensitivity=1).release([]) == ()
+    assert SparseVector(epsilon=1, answer_share="0.5", linf_sensitivity=1).release_with_values(Secret([])) == ()
 
 
 @pytest.mark.parametrize("huge", [2**63 - 1, 2**100])
 def test_huge_answers_do_not_wrap(huge):
-    assert SparseVector(epsilon=1, cutoff=9).release([huge, -huge, huge]) == (True, False, True)
+    assert SparseVector(epsilon=1, cutoff=9, linf_sensitivity=1).release([huge, -huge, huge]) == (True, False, True)
 
 
 def test_the_event_is_pure_and_for_all_replies():
-    assert SparseVector(epsilon="0.1", cutoff=7).event == PureEvent(Fraction(1, 10))
+    assert SparseVector(epsilon="0.1", cutoff=7, linf_sensitivity=1).event == PureEvent(Fraction(1, 10))
 
 
 def test_values_need_a_share():
     with pytest.raises(ParameterError, match="answer_share"):
-        SparseVector(epsilon=1).release_with_values([1])
+        SparseVector(epsilon=1, linf_sensitivity=1).release_with_values([1])
     with pytest.raises(ParameterError, match="answer_share"):
-        SparseVector(epsilon=1).start().value(1)
+        SparseVector(epsilon=1, linf_sensitivity=1).start().value(1)
 
 
 def test_the_accuracy_holds_with_its_confidence():
-    mechanism = SparseVector(epsilon=2, cutoff=1)
+    mechanism = SparseVector(epsilon=2, cutoff=1, linf_sensitivity=1)
     alpha = mechanism.accuracy("0.9", queries=3)
     answers = (-alpha - 1, -alpha - 1, alpha)
     with localcontext(prec=50):
@@ -239,7 +241,7 @@ def test_the_accuracy_holds_with_its_confidence():
 
 
 def test_more_queries_or_confidence_have_a_wider_error():
-    mechanism = SparseVector(epsilon=1, resolution="0.1")
+    mechanism = SparseVector(epsilon=1, resolution="0.1", linf_sensitivity=1)
     by_queries = [mechanism.accuracy(queries=queries) for queries in (1, 10, 1000)]
     by_confidence = [mechanism.accuracy(confidence, queries=10) for confidence in ("0.5", "0.95", "0.999")]
     assert all(first < second for errors in (by_queries, by_confidence) for first, second in pairwise(errors))
@@ -263,15 +265,15 @@ def test_more_queries_or_confidence_have_a_wider_error():
 )
 def test_parameters_outside_are_refused_by_name(name, wrong):
     with pytest.raises(ParameterError, match=name):
-        SparseVector(**{"epsilon": 1} | wrong)
+        SparseVector(**{"epsilon": 1, "linf_sensitivity": 1} | wrong)
 
 
 @pytest.mark.parametrize("answers", [[1.5], ["a"]])
 def test_what_is_no_integer_is_an_error(answers):
     with pytest.raises(ParameterError, match="integer"):
-        SparseVector(epsilon=1).release(answers)
+        SparseVector(epsilon=1, linf_sensitivity=1).release(answers)
 
 
 def test_a_threshold_that_is_no_number_is_an_error():
     with pytest.raises(ParameterError, match="threshold"):
-        SparseVector(epsilon=1).start("high")
+        SparseVector(epsilon=1, linf_sensitivity=1).start("high")

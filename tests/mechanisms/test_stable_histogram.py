@@ -22,9 +22,11 @@ from sfumato.privacy.secret import Secret
 
 KEYS = "ab"
 SMALL = [
-    LaplaceThreshold(epsilon=4, delta="0.1", max_groups_per_unit=2),
-    LaplaceThreshold(epsilon=4, delta="0.1", neighboring_relation=REPLACE_ONE),
-    GaussianThreshold(epsilon=4, delta="0.2", max_groups_per_unit=2),
+    LaplaceThreshold(epsilon=4, delta="0.1", max_groups_per_unit=2, max_rows_per_group_per_unit=1),
+    LaplaceThreshold(
+        epsilon=4, delta="0.1", neighboring_relation=REPLACE_ONE, max_groups_per_unit=1, max_rows_per_group_per_unit=1
+    ),
+    GaussianThreshold(epsilon=4, delta="0.2", max_groups_per_unit=2, max_rows_per_group_per_unit=1),
 ]
 
 
@@ -62,7 +64,9 @@ def test_no_pair_of_neighbours_is_told_apart_by_more_than_epsilon_and_delta(sele
 
 
 def test_an_answer_is_count_plus_noise_and_never_below_the_threshold(monkeypatch):
-    histogram = StableHistogram(LaplaceThreshold(epsilon=1, delta="0.01"))
+    histogram = StableHistogram(
+        LaplaceThreshold(epsilon=1, delta="0.01", max_groups_per_unit=1, max_rows_per_group_per_unit=1)
+    )
     tau = histogram.selection.threshold
     for noise in product(range(-3, 9), repeat=2):
         fix_noise(monkeypatch, noise)
@@ -73,13 +77,20 @@ def test_an_answer_is_count_plus_noise_and_never_below_the_threshold(monkeypatch
 
 def test_keys_of_nobody_never_appear(monkeypatch):
     fix_noise(monkeypatch, [10**6] * 3)
-    histogram = StableHistogram(LaplaceThreshold(epsilon=1, delta="1e-6"))
+    histogram = StableHistogram(
+        LaplaceThreshold(epsilon=1, delta="1e-6", max_groups_per_unit=1, max_rows_per_group_per_unit=1)
+    )
     assert histogram.release(Secret({"a": 0, "b": -1, "c": 1})) == {"c": 10**6 + 1}
     assert histogram.release({}) == {}
 
 
 def test_the_order_of_keys_does_not_depend_on_the_order_of_the_data():
-    histogram, keys = StableHistogram(LaplaceThreshold(epsilon=1, delta="1e-6")), [None, 2, 10, "B", "a", ("a", None)]
+    histogram, keys = (
+        StableHistogram(
+            LaplaceThreshold(epsilon=1, delta="1e-6", max_groups_per_unit=1, max_rows_per_group_per_unit=1)
+        ),
+        [None, 2, 10, "B", "a", ("a", None)],
+    )
     for shuffled in (keys[::-1], keys[3:] + keys[:3], keys[1::2] + keys[::2]):
         assert list(histogram.release(dict.fromkeys(shuffled, 10**6))) == keys
 
@@ -88,18 +99,24 @@ def test_the_order_of_keys_does_not_depend_on_the_order_of_the_data():
 @pytest.mark.parametrize("first", [True, 1.0, np.int64(1), Decimal("1.00"), Fraction(1)], ids=repr)
 def test_a_key_looks_the_same_whoever_came_first(monkeypatch, first, others):
     fix_noise(monkeypatch, [0])
-    histogram = StableHistogram(LaplaceThreshold(epsilon=1, delta="1e-6"))
+    histogram = StableHistogram(
+        LaplaceThreshold(epsilon=1, delta="1e-6", max_groups_per_unit=1, max_rows_per_group_per_unit=1)
+    )
     assert repr(histogram.release(Counter([first, *[others] * 1000]))) == "{1: 1001}"
     assert repr(histogram.release(Counter([others] * 1000))) == "{1: 1000}"
 
 
 def test_keys_that_equal_nothing_are_never_shown():
-    histogram = StableHistogram(LaplaceThreshold(epsilon=1, delta="1e-6"))
+    histogram = StableHistogram(
+        LaplaceThreshold(epsilon=1, delta="1e-6", max_groups_per_unit=1, max_rows_per_group_per_unit=1)
+    )
     assert histogram.release({float("nan"): 10**6, np.nan: 10**6, ("a", Decimal("NaN")): 10**6}) == {}
 
 
 def test_huge_counts_do_not_wrap():
-    histogram = StableHistogram(GaussianThreshold(epsilon=1, delta="1e-6"))
+    histogram = StableHistogram(
+        GaussianThreshold(epsilon=1, delta="1e-6", max_groups_per_unit=1, max_rows_per_group_per_unit=1)
+    )
     answer = histogram.release({"a": 2**62, "b": 10**30, "c": np.int64(2000)})
     assert all(type(count) is int for count in answer.values())
     assert [abs(answer[key] - exact) < 100 for key, exact in (("a", 2**62), ("b", 2**62), ("c", 2000))] == [True] * 3
@@ -114,7 +131,10 @@ def test_event_and_accuracy_are_those_of_selection_and_noise(selection):
 
 @pytest.mark.statistical
 def test_keys_of_one_unit_are_shown_as_rarely_as_promised():
-    histogram, trials = StableHistogram(LaplaceThreshold(epsilon=1, delta="0.2", max_groups_per_unit=2)), 5000
+    histogram, trials = (
+        StableHistogram(LaplaceThreshold(epsilon=1, delta="0.2", max_groups_per_unit=2, max_rows_per_group_per_unit=1)),
+        5000,
+    )
     shown = sum(bool(histogram.release({"a": 1, "b": 1})) for _ in range(trials))
     chance = 1 - (1 - histogram.selection.keep_probability(1)) ** 2
     assert chance <= 0.2

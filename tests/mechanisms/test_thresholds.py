@@ -20,20 +20,23 @@ from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE
 from sfumato.privacy.secret import Secret
 
 KEYS = "ab"
+OF_ONE = {"max_groups_per_unit": 1, "max_rows_per_group_per_unit": 1}
 ROUNDING = Fraction(1, 10**9)  # of masses in floats
 SMALL = [
-    LaplaceThreshold(epsilon=1, delta="0.05"),
-    LaplaceThreshold(epsilon=1, delta="0.05", max_rows_per_group_per_unit=2),
-    LaplaceThreshold(epsilon=2, delta="0.1", max_groups_per_unit=2),
+    LaplaceThreshold(epsilon=1, delta="0.05", **OF_ONE),
+    LaplaceThreshold(epsilon=1, delta="0.05", max_rows_per_group_per_unit=2, max_groups_per_unit=1),
+    LaplaceThreshold(epsilon=2, delta="0.1", max_groups_per_unit=2, max_rows_per_group_per_unit=1),
     LaplaceThreshold(epsilon=3, delta="0.01", max_groups_per_unit=2, max_rows_per_group_per_unit=2),
-    LaplaceThreshold(epsilon=2, delta="0.6", max_groups_per_unit=2),
-    LaplaceThreshold(epsilon=2, delta="0.05", neighboring_relation=REPLACE_ONE),
-    LaplaceThreshold(epsilon=4, delta="0.2", max_groups_per_unit=2, neighboring_relation=REPLACE_ONE),
-    GaussianThreshold(epsilon=1, delta="0.05"),
-    GaussianThreshold(epsilon=0, delta="0.3"),
-    GaussianThreshold(epsilon=2, delta="0.02", max_rows_per_group_per_unit=2),
-    GaussianThreshold(epsilon=3, delta="0.2", max_groups_per_unit=2),
-    GaussianThreshold(epsilon=3, delta="0.05", neighboring_relation=REPLACE_ONE),
+    LaplaceThreshold(epsilon=2, delta="0.6", max_groups_per_unit=2, max_rows_per_group_per_unit=1),
+    LaplaceThreshold(epsilon=2, delta="0.05", neighboring_relation=REPLACE_ONE, **OF_ONE),
+    LaplaceThreshold(
+        epsilon=4, delta="0.2", max_groups_per_unit=2, neighboring_relation=REPLACE_ONE, max_rows_per_group_per_unit=1
+    ),
+    GaussianThreshold(epsilon=1, delta="0.05", **OF_ONE),
+    GaussianThreshold(epsilon=0, delta="0.3", **OF_ONE),
+    GaussianThreshold(epsilon=2, delta="0.02", max_rows_per_group_per_unit=2, max_groups_per_unit=1),
+    GaussianThreshold(epsilon=3, delta="0.2", max_groups_per_unit=2, max_rows_per_group_per_unit=1),
+    GaussianThreshold(epsilon=3, delta="0.05", neighboring_relation=REPLACE_ONE, **OF_ONE),
 ]
 USUAL = [
     kind(epsilon=epsilon, delta=delta, max_groups_per_unit=groups, max_rows_per_group_per_unit=rows)
@@ -144,7 +147,7 @@ def test_a_missing_threshold_is_caught(selection):
 
 @pytest.mark.parametrize("kind", [LaplaceThreshold, GaussianThreshold])
 def test_a_delta_that_is_not_split_over_the_keys_is_caught(kind):
-    split = kind(epsilon=2, delta="0.05", max_groups_per_unit=3)
+    split = kind(epsilon=2, delta="0.05", **OF_ONE | {"max_groups_per_unit": 3})
     each = float(split.delta)  # in place of a third
     unsplit = min(tau for tau in range(1, split.threshold + 1) if one_unit_reaches(split, tau) <= each)
     used = delta_of_changes(law_of(with_threshold(split, unsplit)), [(1, 0)] * 3, epsilon=split.epsilon)
@@ -154,7 +157,7 @@ def test_a_delta_that_is_not_split_over_the_keys_is_caught(kind):
 
 @pytest.mark.parametrize("kind", [LaplaceThreshold, GaussianThreshold])
 def test_bounds_that_are_not_enforced_are_caught(kind):
-    selection = kind(epsilon=1, delta="0.05")
+    selection = kind(epsilon=1, delta="0.05", **OF_ONE)
     assert delta_over_databases(selection, max_groups=2) > selection.delta * (1 + ROUNDING)
     assert delta_over_databases(selection, max_groups=1, rows=2) > selection.delta * (1 + ROUNDING)
     replaced = delta_of_changes(law_of(selection), [(9, 8), (8, 9)], epsilon=selection.epsilon)
@@ -164,7 +167,7 @@ def test_bounds_that_are_not_enforced_are_caught(kind):
 @pytest.mark.parametrize("kind", [LaplaceThreshold, GaussianThreshold])
 def test_a_group_of_units_has_more_than_its_multiple_of_delta(kind):
     """So the event is one of (ε, δ) as a whole: noise and threshold as two events would be too cheap for a group."""
-    selection, group = kind(epsilon=1, delta="0.001"), 3
+    selection, group = kind(epsilon=1, delta="0.001", **OF_ONE), 3
     used = delta_of_changes(law_of(selection), [(group, 0)], epsilon=group * selection.epsilon)
     assert used > Fraction(3, 2) * group * selection.delta
     assert used <= selection.delta * Fraction((exp(group) - 1) / (exp(1) - 1))
@@ -176,7 +179,7 @@ def test_noise_is_calibrated_for_all_keys_of_a_unit():
     event = GaussianThreshold(epsilon=2, delta="1e-6", **bounds).noise.event
     assert (int(event.l2_sensitivity**2), event.l0_sensitivity) == (48, 3)
     assert GaussianThreshold(epsilon=2, delta="1e-6", **bounds).noise.delta == Fraction(1, 2 * 10**6)
-    assert GaussianThreshold(epsilon=2, delta="1e-6").noise.delta == Fraction(1, 10**6)
+    assert GaussianThreshold(epsilon=2, delta="1e-6", **OF_ONE).noise.delta == Fraction(1, 10**6)
 
 
 @pytest.mark.parametrize("selection", [SMALL[0], SMALL[7]], ids=label)
@@ -196,7 +199,7 @@ def test_noisy_counts_of_hidden_keys_stay_secret(selection):
 @pytest.mark.statistical
 @pytest.mark.parametrize("kind", [LaplaceThreshold, GaussianThreshold])
 def test_keys_are_kept_as_often_as_their_probability_says(kind):
-    selection, size = kind(epsilon=1, delta="0.01"), 20_000
+    selection, size = kind(epsilon=1, delta="0.01", **OF_ONE), 20_000
     for count in range(1, selection.threshold + 4):
         found = int(selection.kept(np.full(size, count)).open_for_noise().sum())
         assert binomtest(found, size, float(selection.keep_probability(count))).pvalue >= ALPHA
@@ -206,7 +209,7 @@ def test_keys_are_kept_as_often_as_their_probability_says(kind):
 def test_keys_of_nobody_are_never_shown_whatever_the_noise(monkeypatch, kind):
     for module, sampler in ((laplace, "discrete_laplace"), (gaussian, "discrete_gaussian")):
         monkeypatch.setattr(module, sampler, lambda _, size: np.full(size, 10**6))
-    selection = kind(epsilon=1, delta="1e-6")
+    selection = kind(epsilon=1, delta="1e-6", **OF_ONE)
     assert selection.release(Secret({"a": 0, "b": -(10**5), "c": 1})) == ("c",)
     assert (selection.keep_probability(0), selection.keep_probability(-5)) == (0, 0)
     assert (selection.release({}), selection.kept([]).open_for_noise().tolist()) == ((), [])
@@ -215,20 +218,20 @@ def test_keys_of_nobody_are_never_shown_whatever_the_noise(monkeypatch, kind):
 @pytest.mark.parametrize("kind", [LaplaceThreshold, GaussianThreshold])
 @pytest.mark.parametrize("confidence", ["0.5", "0.95", "0.999"])
 def test_the_reliable_count_is_the_smallest_with_its_confidence(kind, confidence):
-    selection = kind(epsilon="0.5", delta="1e-6", max_groups_per_unit=2)
+    selection = kind(epsilon="0.5", delta="1e-6", **OF_ONE | {"max_groups_per_unit": 2})
     count = selection.reliable_count(confidence)
     assert selection.keep_probability(count - 1) < float(confidence) <= selection.keep_probability(count)
 
 
 def test_a_delta_of_a_half_or_more_needs_one_step_above_a_unit():
-    assert [LaplaceThreshold(epsilon=1, delta=delta).threshold for delta in ("0.5", "0.99")] == [2, 2]
-    assert LaplaceThreshold(epsilon=1, delta="0.9").reliable_count("0.3") == 2
+    assert [LaplaceThreshold(epsilon=1, delta=delta, **OF_ONE).threshold for delta in ("0.5", "0.99")] == [2, 2]
+    assert LaplaceThreshold(epsilon=1, delta="0.9", **OF_ONE).reliable_count("0.3") == 2
 
 
 def test_gaussian_noise_serves_units_in_many_keys_better_and_laplace_noise_units_in_one():
     one, many = (
         [
-            kind(epsilon=1, delta="1e-6", max_groups_per_unit=groups).threshold
+            kind(epsilon=1, delta="1e-6", **OF_ONE | {"max_groups_per_unit": groups}).threshold
             for kind in (LaplaceThreshold, GaussianThreshold)
         ]
         for groups in (1, 20)
@@ -239,7 +242,7 @@ def test_gaussian_noise_serves_units_in_many_keys_better_and_laplace_noise_units
 
 @pytest.mark.parametrize("kind", [LaplaceThreshold, GaussianThreshold])
 def test_the_event_is_the_guarantee(kind):
-    selection = kind(epsilon="0.1", delta="1e-6", max_groups_per_unit=3)
+    selection = kind(epsilon="0.1", delta="1e-6", **OF_ONE | {"max_groups_per_unit": 3})
     assert selection.event == ApproxEvent(Fraction(1, 10), Fraction(1, 10**6))
 
 
@@ -252,15 +255,18 @@ def test_the_event_is_the_guarantee(kind):
 )  # fmt: skip
 def test_parameters_outside_are_refused_by_name(kind, wrong):
     with pytest.raises(ParameterError, match=next(iter(wrong))):
-        kind(**({"epsilon": 1, "delta": "1e-6"} | wrong))
+        kind(**({"epsilon": 1, "delta": "1e-6"} | OF_ONE | wrong))
 
 
 @pytest.mark.parametrize(
     ("make", "name"),
     [
-        (partial(LaplaceThreshold, epsilon=0, delta="1e-6"), "epsilon"),
-        (partial(LaplaceThreshold, epsilon=1001, delta="1e-6"), "scale"),
-        (partial(GaussianThreshold, epsilon=1, delta="1e-6", max_rows_per_group_per_unit=2**50), "stddev"),
+        (partial(LaplaceThreshold, epsilon=0, delta="1e-6", **OF_ONE), "epsilon"),
+        (partial(LaplaceThreshold, epsilon=1001, delta="1e-6", **OF_ONE), "scale"),
+        (
+            partial(GaussianThreshold, epsilon=1, delta="1e-6", **OF_ONE | {"max_rows_per_group_per_unit": 2**50}),
+            "stddev",
+        ),
     ],
 )
 def test_noise_that_cannot_be_drawn_is_refused_when_constructed(make, name):
@@ -271,4 +277,4 @@ def test_noise_that_cannot_be_drawn_is_refused_when_constructed(make, name):
 @pytest.mark.parametrize("counts", [[1.5], ["a"]])
 def test_what_is_no_count_is_an_error(counts):
     with pytest.raises(ParameterError, match="integer"):
-        LaplaceThreshold(epsilon=1, delta="1e-6").kept(counts)
+        LaplaceThreshold(epsilon=1, delta="1e-6", **OF_ONE).kept(counts)

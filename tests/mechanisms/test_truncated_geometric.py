@@ -113,13 +113,13 @@ def test_a_delta_that_is_not_split_over_the_keys_is_caught(max_groups):
 
 
 def test_the_split_for_adding_would_not_do_for_replacing():
-    selection = TruncatedGeometricSelection(epsilon=1, delta="0.1")
+    selection = TruncatedGeometricSelection(epsilon=1, delta="0.1", max_groups_per_unit=1)
     assert delta_over_databases(selection, max_groups=1, relation=REPLACE_ONE) > selection.delta * 3 / 2
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), USUAL)
 def test_every_step_of_the_rounded_probabilities_keeps_both_inequalities(epsilon, delta):
-    selection = TruncatedGeometricSelection(epsilon=epsilon, delta=delta)
+    selection = TruncatedGeometricSelection(epsilon=epsilon, delta=delta, max_groups_per_unit=1)
     below = e_to(selection.epsilon)[0] if selection.epsilon else Fraction(1)
     steps = [selection.keep_probability(count) for count in range(selection.certain_count + 2)]
     assert (steps[0], steps[-1], steps[-2]) == (0, 1, 1)
@@ -130,7 +130,7 @@ def test_every_step_of_the_rounded_probabilities_keeps_both_inequalities(epsilon
 
 @pytest.mark.parametrize(("epsilon", "delta"), USUAL)
 def test_the_probabilities_are_the_optimum_but_for_rounding(epsilon, delta):
-    selection = TruncatedGeometricSelection(epsilon=epsilon, delta=delta)
+    selection = TruncatedGeometricSelection(epsilon=epsilon, delta=delta, max_groups_per_unit=1)
     best = optimum(selection.epsilon, selection.delta)
     assert selection.certain_count in {len(best) - 1, len(best)}
     for count, allowed in enumerate(best):
@@ -139,7 +139,7 @@ def test_the_probabilities_are_the_optimum_but_for_rounding(epsilon, delta):
 
 @pytest.mark.parametrize(("epsilon", "delta"), [("1", "1e-6"), ("0.1", "1e-8"), ("3", "0.01")])
 def test_the_probabilities_are_the_closed_form_of_the_paper(epsilon, delta):
-    selection = TruncatedGeometricSelection(epsilon=epsilon, delta=delta)
+    selection = TruncatedGeometricSelection(epsilon=epsilon, delta=delta, max_groups_per_unit=1)
     for count in range(selection.certain_count + 3):
         expected = closed_form(selection.epsilon, selection.delta, count)
         assert float(selection.keep_probability(count)) == pytest.approx(float(expected), rel=1e-9)
@@ -147,7 +147,8 @@ def test_the_probabilities_are_the_closed_form_of_the_paper(epsilon, delta):
 
 @pytest.mark.parametrize(("epsilon", "delta"), [("1", "1e-6"), ("0.1", "1e-8"), ("4", "0.01")])
 def test_no_count_is_kept_less_often_than_by_a_laplace_threshold(epsilon, delta):
-    best, other = (kind(epsilon=epsilon, delta=delta) for kind in (TruncatedGeometricSelection, LaplaceThreshold))
+    best = TruncatedGeometricSelection(epsilon=epsilon, delta=delta, max_groups_per_unit=1)
+    other = LaplaceThreshold(epsilon=epsilon, delta=delta, max_groups_per_unit=1, max_rows_per_group_per_unit=1)
     chances = [(best.keep_probability(n), other.keep_probability(n)) for n in range(best.certain_count + 50)]
     assert all(chance >= rival * (1 - 1e-12) for chance, rival in chances)
     assert max(chance - rival for chance, rival in chances) > 0.2
@@ -162,7 +163,7 @@ def test_a_key_of_one_unit_is_shown_with_delta_per_key(max_groups):
 
 @pytest.mark.parametrize(("epsilon", "delta"), [("1", "1e-6"), ("3", "1e-30"), ("0.5", "0.25")])
 def test_the_coin_of_a_key_has_exactly_its_probability(monkeypatch, epsilon, delta):
-    selection, tails = TruncatedGeometricSelection(epsilon=epsilon, delta=delta), []
+    selection, tails = TruncatedGeometricSelection(epsilon=epsilon, delta=delta, max_groups_per_unit=1), []
     monkeypatch.setattr(module, "bernoulli", lambda probability, size: tails.append(probability) or [True] * size)
     for count in range(selection.certain_count):
         head, tail = divmod(selection.keep_probability(count) * WORD, 1)
@@ -174,14 +175,14 @@ def test_the_coin_of_a_key_has_exactly_its_probability(monkeypatch, epsilon, del
 
 
 def test_a_certain_key_is_shown_whatever_the_word(monkeypatch):
-    selection = TruncatedGeometricSelection(epsilon=1, delta="0.1")
+    selection = TruncatedGeometricSelection(epsilon=1, delta="0.1", max_groups_per_unit=1)
     monkeypatch.setattr(module, "uniform_below", lambda _, size: np.full(size, WORD - 1))
     assert kept(selection, [selection.certain_count, selection.certain_count - 1, 10**30]) == [True, False, True]
 
 
 @pytest.mark.statistical
 def test_keys_are_kept_as_often_as_their_probability_says():
-    selection, size = TruncatedGeometricSelection(epsilon=1, delta="0.01"), 20_000
+    selection, size = TruncatedGeometricSelection(epsilon=1, delta="0.01", max_groups_per_unit=1), 20_000
     for count in range(1, selection.certain_count):
         found = sum(kept(selection, np.full(size, count)))
         assert binomtest(found, size, float(selection.keep_probability(count))).pvalue >= ALPHA
@@ -189,14 +190,14 @@ def test_keys_are_kept_as_often_as_their_probability_says():
 
 @pytest.mark.statistical
 def test_keys_are_kept_independently():
-    selection = TruncatedGeometricSelection(epsilon=1, delta="0.2")
+    selection = TruncatedGeometricSelection(epsilon=1, delta="0.2", max_groups_per_unit=1)
     single = float(selection.keep_probability(2))
     both = sum(all(kept(selection, [2, 2])) for _ in range(5000))
     assert binomtest(both, 5000, single**2).pvalue >= ALPHA
 
 
 def test_keys_of_nobody_are_never_shown_and_well_known_keys_always():
-    selection = TruncatedGeometricSelection(epsilon=1, delta="0.9")
+    selection = TruncatedGeometricSelection(epsilon=1, delta="0.9", max_groups_per_unit=1)
     assert selection.release(Secret({"a": 0, "b": -3, "c": 10**30, "d": 50})) == ("c", "d")
     assert (selection.release({}), kept(selection, np.array([], dtype=np.int64))) == ((), [])
     assert (selection.keep_probability(-1), selection.keep_probability(10**30)) == (0, 1)
@@ -204,13 +205,13 @@ def test_keys_of_nobody_are_never_shown_and_well_known_keys_always():
 
 @pytest.mark.parametrize(("confidence", "epsilon"), [("0.95", 1), ("0.5", "0.3"), ("0.001", 2)])
 def test_the_reliable_count_is_the_smallest_with_its_confidence(confidence, epsilon):
-    selection = TruncatedGeometricSelection(epsilon=epsilon, delta="1e-5")
+    selection = TruncatedGeometricSelection(epsilon=epsilon, delta="1e-5", max_groups_per_unit=1)
     count = selection.reliable_count(confidence)
     assert selection.keep_probability(count - 1) < Fraction(confidence) <= selection.keep_probability(count)
 
 
 def test_without_epsilon_delta_is_added_for_each_unit():
-    selection = TruncatedGeometricSelection(epsilon=0, delta="1/4")
+    selection = TruncatedGeometricSelection(epsilon=0, delta="1/4", max_groups_per_unit=1)
     assert [selection.keep_probability(count) for count in range(6)] == [0, *(Fraction(n, 4) for n in (1, 2, 3, 4, 4))]
 
 
@@ -227,15 +228,15 @@ def test_the_event_is_the_guarantee():
 )  # fmt: skip
 def test_parameters_outside_are_refused_by_name(wrong):
     with pytest.raises(ParameterError, match=next(iter(wrong))):
-        TruncatedGeometricSelection(**({"epsilon": 1, "delta": "1e-6"} | wrong))
+        TruncatedGeometricSelection(**({"epsilon": 1, "delta": "1e-6", "max_groups_per_unit": 1} | wrong))
 
 
 def test_an_epsilon_that_would_need_a_million_units_is_refused_when_constructed():
     with pytest.raises(ParameterError, match="epsilon"):
-        TruncatedGeometricSelection(epsilon="1e-9", delta="1e-9")
+        TruncatedGeometricSelection(epsilon="1e-9", delta="1e-9", max_groups_per_unit=1)
 
 
 @pytest.mark.parametrize("counts", [[1.5], ["a"], np.array([0.5])])
 def test_what_is_no_count_is_an_error(counts):
     with pytest.raises(ParameterError, match="integer"):
-        TruncatedGeometricSelection(epsilon=1, delta="1e-6").kept(counts)
+        TruncatedGeometricSelection(epsilon=1, delta="1e-6", max_groups_per_unit=1).kept(counts)

@@ -159,7 +159,7 @@ def test_the_examples_of_the_page_of_mechanisms_run_and_give_what_they_say():
     for block in re.findall(r"^```python\n(.*?)^```", text(MECHANISMS), re.MULTILINE | re.DOTALL):
         exec(block, names)  # noqa: S102 # the page's own examples
     assert names["count"].accuracy("0.95") == 30
-    assert names["count"].event == DiscreteLaplaceEvent(10)
+    assert names["count"].event == DiscreteLaplaceEvent(10, 1)
     assert not names["report"].is_refuted
 
 

@@ -4,6 +4,16 @@ from tests.mutations.mutants import Mutant
 
 MUTANTS = (
     Mutant(
+        name="an unknown number of coordinates is one",
+        edits=(("privacy/single_events.py", "return max(1, floor(l2_sensitivity**2))", "return 1"),),
+        tests=("tests/accounting/test_unknown_coordinates.py::test_the_charge_for_an_unknown_shape_keeps_its_delta",),
+    ),
+    Mutant(
+        name="the first shape of a move is taken for the worst",
+        edits=(("accounting/profiles/leaves.py", "for shape in shapes]", "for shape in shapes[:1]]"),),
+        tests=("tests/accounting/test_unknown_coordinates.py::test_no_shape_is_the_worst_at_every_epsilon",),
+    ),
+    Mutant(
         name="the best accountant takes the largest lower bound for the cost",
         edits=(
             (

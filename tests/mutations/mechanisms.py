@@ -17,6 +17,17 @@ MUTANTS = (
         ),
     ),
     Mutant(
+        name="noise of a stated width takes unknown coordinates for one",
+        edits=(
+            (
+                "mechanisms/gaussian_noise.py",
+                "self.l2_sensitivity, self.l0_sensitivity)",
+                "self.l2_sensitivity, self.l0_sensitivity or 1)",
+            ),
+        ),
+        tests=("tests/mechanisms/test_gaussian_noise.py::test_how_many_numbers_move_is_unknown_unless_it_is_stated",),
+    ),
+    Mutant(
         name="permute-and-flip pays for one direction only",
         edits=(("mechanisms/selection.py", "(1 if self.monotonic else 2)", "1"),),
         tests=("tests/mechanisms/test_permute_and_flip.py",),

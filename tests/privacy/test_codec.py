@@ -124,9 +124,28 @@ def test_old_ledgers_load_for_ever():
     assert tuple(decode_event(document) for document in json.loads(GOLDEN.read_text())) == ONE_OF_EACH
 
 
-def test_a_field_that_is_not_written_has_its_old_meaning():
-    document = {"version": 1, "event": {"type": "DiscreteGaussianEvent", "stddev": "2"}}
-    assert decode_event(document) == DiscreteGaussianEvent(2)
+def test_coordinates_that_were_not_written_are_unknown_and_those_that_were_stay():
+    written = {"type": "DiscreteGaussianEvent", "stddev": "2", "l2_sensitivity": "3"}
+    assert decode_event({"version": 1, "event": written}) == DiscreteGaussianEvent(2, 3, 9)
+    assert decode_event({"version": 1, "event": written | {"l0_sensitivity": None}}).l0_sensitivity == 9
+    assert decode_event({"version": 1, "event": written | {"l0_sensitivity": 1}}).l0_sensitivity == 1
+
+
+@pytest.mark.parametrize(
+    ("event", "missing"),
+    [
+        (DiscreteGaussianEvent(2, 1), "l2_sensitivity"),
+        (DiscreteLaplaceEvent(2, 1), "l1_sensitivity"),
+        (PartitionEvent((PureEvent(1),), 1), "max_parts_per_unit"),
+        (RepeatAndSelectEvent(PureEvent(1), 2, 1), "shape"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_a_guarantee_rests_on_is_not_guessed_where_a_document_lacks_it(event, missing):
+    document = encode_event(event)
+    del document["event"][missing]
+    with pytest.raises(ParameterError, match=rf"must have the fields .*{missing}"):
+        decode_event(document)
 
 
 @pytest.mark.parametrize(

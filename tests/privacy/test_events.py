@@ -39,13 +39,13 @@ def test_a_share_of_the_units_is_their_sampling_probability():
     "wrap",
     [
         lambda event: ComposedEvent((event, event)),
-        lambda event: PartitionEvent((PureEvent(1), event)),
+        lambda event: PartitionEvent((PureEvent(1), event), 1),
         lambda event: GroupEvent(event, 1),
         lambda event: SelfComposedEvent(event, 2),
         lambda event: PoissonSampledEvent("0.5", event),
         lambda event: TruncatedPoissonSampledEvent("0.5", 10, 5, event),
         lambda event: SampledWithoutReplacementEvent(5, 10, event),
-        lambda event: RepeatAndSelectEvent(event, 2),
+        lambda event: RepeatAndSelectEvent(event, 2, 1),
     ],
 )
 def test_events_are_nested_as_deeply_as_is_stated_and_no_deeper(wrap):
@@ -66,7 +66,7 @@ def test_as_deep_an_event_as_there_may_be_is_a_value_like_others():
 
 
 def test_lists_of_events_become_tuples():
-    assert ComposedEvent([PureEvent(1)]).events == PartitionEvent([PureEvent(1)]).events == (PureEvent(1),)
+    assert ComposedEvent([PureEvent(1)]).events == PartitionEvent([PureEvent(1)], 1).events == (PureEvent(1),)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_lists_of_events_become_tuples():
         (lambda: TruncatedPoissonSampledEvent("0.1", 1, 0, PureEvent(1)), "max_sample_size"),
         (lambda: SampledWithoutReplacementEvent(0, 1, PureEvent(1)), "sample_size"),
         (lambda: SampledWithoutReplacementEvent(2, 1, PureEvent(1)), "sample_size"),
-        (lambda: RepeatAndSelectEvent(PureEvent(1), "0.5"), "mean"),
+        (lambda: RepeatAndSelectEvent(PureEvent(1), "0.5", 1), "mean"),
         (lambda: RepeatAndSelectEvent(PureEvent(1), 0, None), "mean"),
         (lambda: RepeatAndSelectEvent(PureEvent(1), 2, -1), "shape"),
         (lambda: FullyAdaptiveEvent(LaplaceEvent(1)), "budget"),
@@ -88,7 +88,7 @@ def test_lists_of_events_become_tuples():
         (lambda: SelfComposedEvent(None, 2), "event"),
         (lambda: PoissonSampledEvent(1, PureEvent), "event"),
         (lambda: ComposedEvent((PureEvent(1), "PureEvent")), "event"),
-        (lambda: PartitionEvent("ab"), "event"),
+        (lambda: PartitionEvent("ab", 1), "event"),
         (lambda: ComposedEvent(None), "events"),
     ],
 )

@@ -24,8 +24,15 @@ from sfumato.privacy.single_events import (
 
 def test_numbers_are_taken_as_written():
     assert PureEvent(0.1) == PureEvent("0.1") == PureEvent(Fraction(1, 10))
-    assert DiscreteGaussianEvent(2, "0.5").noise_multiplier == 4
+    assert DiscreteGaussianEvent(2, "0.5", 1).noise_multiplier == 4
     assert DiscreteLaplaceEvent("0.3", 3).noise_multiplier == Fraction(1, 10)
+
+
+@pytest.mark.parametrize(("l2", "most"), [("0.5", 1), (1, 1), ("1.5", 2), (2, 4), ("2.5", 6), (10**6, 10**12)])
+def test_unknown_coordinates_are_as_many_as_a_vector_of_integers_can_move(l2, most):
+    assert DiscreteGaussianEvent(2, l2).l0_sensitivity == most
+    assert DiscreteGaussianEvent(2, l2) == DiscreteGaussianEvent(2, l2, None) == DiscreteGaussianEvent(2, l2, most)
+    assert DiscreteGaussianEvent(2, l2, 1).l0_sensitivity == 1
 
 
 def test_every_one_of_them_is_an_event():
@@ -48,10 +55,10 @@ def test_several_are_a_tuple():
         (lambda: ZCDPEvent(-1), "rho"),
         (lambda: LaplaceEvent(0), "noise_multiplier"),
         (lambda: GaussianEvent(0), "noise_multiplier"),
-        (lambda: DiscreteLaplaceEvent(0), "scale"),
+        (lambda: DiscreteLaplaceEvent(0, 1), "scale"),
         (lambda: DiscreteLaplaceEvent(1, 0), "l1_sensitivity"),
-        (lambda: DiscreteGaussianEvent(0), "stddev"),
-        (lambda: DiscreteGaussianEvent(1, 0), "l2_sensitivity"),
+        (lambda: DiscreteGaussianEvent(0, 1), "stddev"),
+        (lambda: DiscreteGaussianEvent(1, 0, 1), "l2_sensitivity"),
         (lambda: DiscreteGaussianEvent(1, 1, 0), "l0_sensitivity"),
         (lambda: RandomizedResponseEvent("1.1", 2), "probability"),
         (lambda: RandomizedResponseEvent("0.5", 0), "categories"),

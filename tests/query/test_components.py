@@ -151,7 +151,7 @@ def _with_less_noise(mechanism, share):
     epsilon = mechanism.epsilon / share
     match mechanism:
         case NoisyTopK():
-            return NoisyTopK(k=mechanism.k, epsilon=epsilon, monotonic=True)
+            return NoisyTopK(k=mechanism.k, epsilon=epsilon, monotonic=True, utility_sensitivity=1)
         case Extreme():
             return Extreme(largest=mechanism.largest, lower=mechanism.lower, upper=mechanism.upper, epsilon=epsilon)
         case _:

@@ -33,7 +33,7 @@ def test_a_choice_tells_as_much_of_a_unit_as_of_all_its_rows(rows, event):
 
 @pytest.mark.parametrize(("rows", "price"), [(0, 0), (1, Fraction(1, 4)), (3, Fraction(3, 4))])
 def test_so_does_a_choice_of_the_most_frequent(rows, price):
-    mechanism = NoisyTopK(k=2, epsilon="0.25", monotonic=True)
+    mechanism = NoisyTopK(k=2, epsilon="0.25", monotonic=True, utility_sensitivity=1)
     assert TopChoice(statement=0, mechanism=mechanism, rows=rows).event == PureEvent(price)
 
 

@@ -73,7 +73,7 @@ def repeated(single: Guarantee, count: int) -> Guarantee:
 def parallel(
     guarantees: Sequence[Guarantee],
     *,
-    max_parts_per_unit: int = 1,
+    max_parts_per_unit: int,
     neighboring_relation: NeighboringRelation = ADD_OR_REMOVE_ONE,
 ) -> Guarantee:
     """The guarantee of one release on each part of a partition of people.
@@ -93,9 +93,9 @@ def parallel(
         ParameterError: `max_parts_per_unit` is not at least 1.
 
     Example:
-        >>> parallel([PureDP("0.5"), PureDP(1), PureDP("0.25")])
+        >>> parallel([PureDP("0.5"), PureDP(1), PureDP("0.25")], max_parts_per_unit=1)
         PureDP(epsilon=Fraction(1, 1))
-        >>> parallel([PureDP("0.5"), PureDP(1), PureDP("0.25")], neighboring_relation=REPLACE_ONE)
+        >>> parallel([PureDP("0.5"), PureDP(1)], max_parts_per_unit=1, neighboring_relation=REPLACE_ONE)
         PureDP(epsilon=Fraction(3, 2))
 
     References:

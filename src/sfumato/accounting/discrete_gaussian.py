@@ -13,16 +13,19 @@ from typing import Final
 
 from sfumato.accounting.gaussian_bound import certifiable_down
 from sfumato.accounting.parameters import as_delta, certified_stddev, in_range, in_range_or_zero, open_delta
-from sfumato.accounting.smoothing import LEAKS, SMALLEST_STDDEV, bound_above, longest_move
+from sfumato.accounting.smoothing import SMALLEST_STDDEV, bound_above, leaks_over, longest_move
 from sfumato.accounting.zcdp import zcdp_delta_up
 from sfumato.errors import ParameterError
 from sfumato.numeric.gaussian_sums import tail_ratio
-from sfumato.numeric.rationals import Number, positive_integer, probability
+from sfumato.numeric.rationals import Number, probability
 from sfumato.numeric.rounding import exp_down, exp_up
 from sfumato.numeric.search import smallest_dyadic
+from sfumato.privacy.single_events import moved_coordinates
 
 
-def discrete_stddev(*, l2_sensitivity: Number, epsilon: Number, delta: Number, l0_sensitivity: int = 1) -> Fraction:
+def discrete_stddev(
+    *, l2_sensitivity: Number, epsilon: Number, delta: Number, l0_sensitivity: int | None = None
+) -> Fraction:
     """The smallest standard deviation σ of discrete Gaussian noise for (ε, δ), rounded up to a short dyadic.
 
     Solves `discrete_gaussian_delta_up(σ) ≤ δ`.
@@ -34,7 +37,8 @@ def discrete_stddev(*, l2_sensitivity: Number, epsilon: Number, delta: Number, l
         l2_sensitivity: How far one unit moves the vector of integers in L2, at least 1 lattice step.
         epsilon: 0 or more.
         delta: Between 0 and 1, both excluded.
-        l0_sensitivity: How many coordinates one unit moves; 1 is calibrated exactly, more by the best bound.
+        l0_sensitivity: How many coordinates one unit moves; 1 is calibrated exactly, more by the best bound. None:
+            unknown, so that the guarantee holds for every vector of integers of that length.
 
     Raises:
         ParameterError: A parameter lies outside.
@@ -53,12 +57,12 @@ def discrete_stddev(*, l2_sensitivity: Number, epsilon: Number, delta: Number, l
         distance,
         in_range_or_zero(epsilon, "epsilon"),
         open_delta(delta),
-        positive_integer(l0_sensitivity, "l0_sensitivity"),
+        moved_coordinates(distance, l0_sensitivity),
     )
 
 
 def discrete_gaussian_delta_up(
-    *, stddev: Number, l2_sensitivity: Number, epsilon: Number, l0_sensitivity: int = 1
+    *, stddev: Number, l2_sensitivity: Number, epsilon: Number, l0_sensitivity: int | None = None
 ) -> float:
     """The smallest δ at ε of discrete Gaussian noise, rounded up.
 
@@ -72,7 +76,8 @@ def discrete_gaussian_delta_up(
         stddev: The parameter σ of the law ∝ exp(-k²/2σ²) on the integers, in lattice steps.
         l2_sensitivity: How far one unit moves the vector of integers in L2, in lattice steps.
         epsilon: 0 or more.
-        l0_sensitivity: How many coordinates one unit moves.
+        l0_sensitivity: How many coordinates one unit moves; None where that is unknown: ⌊l2_sensitivity²⌋, which holds
+            for every vector of integers.
 
     Raises:
         ParameterError: A parameter lies outside.
@@ -84,16 +89,17 @@ def discrete_gaussian_delta_up(
     References:
         [CKS20] Theorem 7.
     """
+    distance = in_range(l2_sensitivity, "l2_sensitivity")
     return _delta_up(
         in_range(stddev, "stddev"),
-        in_range(l2_sensitivity, "l2_sensitivity"),
+        distance,
         in_range_or_zero(epsilon, "epsilon"),
-        positive_integer(l0_sensitivity, "l0_sensitivity"),
+        moved_coordinates(distance, l0_sensitivity),
     )
 
 
 def discrete_gaussian_epsilon_up(
-    *, stddev: Number, l2_sensitivity: Number, delta: Number, l0_sensitivity: int = 1
+    *, stddev: Number, l2_sensitivity: Number, delta: Number, l0_sensitivity: int | None = None
 ) -> Fraction | float:
     """The smallest ε at δ of discrete Gaussian noise, rounded up: the inverse of `discrete_gaussian_delta_up`.
 
@@ -106,11 +112,12 @@ def discrete_gaussian_epsilon_up(
         >>> round(float(discrete_gaussian_epsilon_up(stddev=1, l2_sensitivity=1, delta="1e-6")), 4)
         4.4996
     """
+    distance = in_range(l2_sensitivity, "l2_sensitivity")
     return _epsilon_up(
         in_range(stddev, "stddev"),
-        in_range(l2_sensitivity, "l2_sensitivity"),
+        distance,
         probability(delta, "delta"),
-        positive_integer(l0_sensitivity, "l0_sensitivity"),
+        moved_coordinates(distance, l0_sensitivity),
     )
 
 
@@ -148,7 +155,10 @@ def _delta_up(stddev: Fraction, l2_sensitivity: Fraction, epsilon: Fraction, l0_
         return _shift_delta_up(stddev, isqrt(square), epsilon)
     bounds = [_concentrated_delta_up(square / (2 * stddev**2), epsilon)]
     if stddev >= SMALLEST_STDDEV:
-        bounds += [bound_above(stddev, l2_sensitivity, l0_sensitivity, leak).delta_up(epsilon) for leak in LEAKS]
+        bounds += [
+            bound_above(stddev, l2_sensitivity, l0_sensitivity, leak).delta_up(epsilon)
+            for leak in leaks_over(coordinates)
+        ]
     return min(bounds)
 
 

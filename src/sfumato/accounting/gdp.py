@@ -86,7 +86,7 @@ class GDPAccountant(TalliedAccountant):
             upper = least_epsilon_up(above, delta)
         else:
             upper = discrete_gaussian_epsilon_up(
-                stddev=single.stddev, l2_sensitivity=single.l2_sensitivity, delta=delta
+                stddev=single.stddev, l2_sensitivity=single.l2_sensitivity, delta=delta, l0_sensitivity=1
             )
         return EpsilonInterval(min(epsilon_down(below, delta), upper), upper)
 
@@ -95,7 +95,10 @@ class GDPAccountant(TalliedAccountant):
         single = _one_coordinate(self.tally)
         if single is not None:
             return discrete_gaussian_delta_up(
-                stddev=single.stddev, l2_sensitivity=single.l2_sensitivity, epsilon=certifiable_down(epsilon)
+                stddev=single.stddev,
+                l2_sensitivity=single.l2_sensitivity,
+                epsilon=certifiable_down(epsilon),
+                l0_sensitivity=1,
             )
         return least_delta_up(above, epsilon) if above else Fraction(1)
 

@@ -61,7 +61,7 @@ def matrix_event(
     encoder: Sequence[Sequence[Number]],
     noise_multiplier: Number,
     *,
-    participations: int = 1,
+    participations: int,
     neighboring_relation: NeighboringRelation = ADD_OR_REMOVE_ONE,
 ) -> Event:
     """Gaussian noise on C·x, of which the rest of a matrix mechanism is computed; row t of x is added up in step t.
@@ -86,7 +86,7 @@ def matrix_event(
         ParameterError: A parameter lies outside, or the rows of the encoder differ in length.
 
     Example:
-        >>> matrix_event([[3, 0], [4, 1]], noise_multiplier=10)
+        >>> matrix_event([[3, 0], [4, 1]], noise_multiplier=10, participations=1)
         GaussianEvent(noise_multiplier=Fraction(2, 1))
 
     References:

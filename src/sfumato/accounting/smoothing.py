@@ -21,12 +21,20 @@ SMALLEST_STDDEV: Final = Fraction(2)
 LEAKS: Final = tuple(Fraction(1, 2**bits) for bits in (4, 7, 10, 14, 20, 28, 40))
 """How far apart the laws may be, in logarithms: the nearer they are, the more of the variance it takes."""
 
+_MANY_COORDINATES: Final = 2**20  # whose smallest leaks together are still a factor below 1 + 2^-18
 _PI_DOWN: Final = Fraction(314159265358979, 10**14)
 _VAST: Final = Fraction(2**64)  # beyond this variance τ² depends on it no more
 _COORDINATES_OF_ANY_LENGTH: Final = 4  # every whole number is the sum of four squares
 _PAIR: Final = 2
 _LARGEST_SEARCHED: Final = 10**6  # squared; the next sum of two squares is at most about 90 lower
 _NO_THREE_SQUARES: Final = 7  # modulo 8
+
+
+def leaks_over(coordinates: int) -> tuple[Fraction, ...]:
+    """`LEAKS`, and where very many coordinates may move also their shares of one coordinate, the smallest last."""
+    if coordinates <= _MANY_COORDINATES:
+        return LEAKS
+    return LEAKS + tuple(leak / coordinates for leak in LEAKS)
 
 
 def longest_move(l2_sensitivity: Fraction, l0_sensitivity: int) -> tuple[int, int]:

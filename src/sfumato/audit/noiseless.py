@@ -29,7 +29,7 @@ def check_sensitivity(
     pairs: Iterable[NeighborPair],
     *,
     claimed: Number,
-    norm: Norm = "l1",
+    norm: Norm,
     name: str = "the function",
 ) -> SensitivityFinding:
     """Compare what neighbours move an exact answer by with a claimed sensitivity.
@@ -55,7 +55,7 @@ def check_sensitivity(
         >>> from sfumato.audit.neighbors import small_pairs
         >>> from sfumato.privacy.neighbors import REPLACE_ONE
         >>> pairs = small_pairs((0, 1, 5), largest=2, relation=REPLACE_ONE)
-        >>> print(check_sensitivity(sum, pairs, claimed=1, name="an unclamped sum"))
+        >>> print(check_sensitivity(sum, pairs, claimed=1, norm="l1", name="an unclamped sum"))
         sensitivity bug (an unclamped sum): (0,) and (5,) (the first unit is replaced by 5) moves it by 5 in l1, ...
 
     References:

@@ -251,8 +251,8 @@ def _stable_histogram(
     *,
     epsilon: Number,
     delta: Number,
-    max_groups_per_unit: int = 1,
-    max_rows_per_group_per_unit: int = 1,
+    max_groups_per_unit: int,
+    max_rows_per_group_per_unit: int,
     neighboring_relation: NeighboringRelation = ADD_OR_REMOVE_ONE,
 ) -> mechanisms.StableHistogram:
     return mechanisms.StableHistogram(
@@ -277,6 +277,8 @@ def _posterior_sampling(
 
 _RANGE: Final = {"lower": 0, "upper": 10}
 _UTILITY: Final = {"utility_sensitivity": 1}
+_GROUPS: Final = {"max_groups_per_unit": 1}
+_ROWS: Final = {"max_rows_per_group_per_unit": 1}
 _CASES: Final[Mapping[str, WorstCase]] = {
     "laplace": WorstCase(
         make=mechanisms.Laplace, pairs=_one_number("l1_sensitivity"), defaults={"l1_sensitivity": 1}
@@ -298,12 +300,12 @@ _CASES: Final[Mapping[str, WorstCase]] = {
         make=mechanisms.DistributedSkellam, pairs=_one_number("linf_sensitivity"),
         defaults={"parties": 3, "linf_sensitivity": 1},
     ),
-    "geometric": WorstCase(make=mechanisms.Geometric, pairs=_within_bounds, defaults=_RANGE),
+    "geometric": WorstCase(make=mechanisms.Geometric, pairs=_within_bounds, defaults=_RANGE | {"l1_sensitivity": 1}),
     "exponential": WorstCase(make=mechanisms.Exponential, pairs=_scores, defaults=_UTILITY),
     "permute-and-flip": WorstCase(make=mechanisms.PermuteAndFlip, pairs=_scores, defaults=_UTILITY),
     "noisy-max": WorstCase(make=mechanisms.NoisyMax, pairs=_counts),
-    "noisy-top-k": WorstCase(make=mechanisms.NoisyTopK, pairs=_top, defaults={"k": 2}),
-    "sparse-vector": WorstCase(make=mechanisms.SparseVector, pairs=_sequence),
+    "noisy-top-k": WorstCase(make=mechanisms.NoisyTopK, pairs=_top, defaults=_UTILITY | {"k": 2}),
+    "sparse-vector": WorstCase(make=mechanisms.SparseVector, pairs=_sequence, defaults={"linf_sensitivity": 1}),
     "randomized-response": WorstCase(make=mechanisms.RandomizedResponse, pairs=_respondent(False, True)),
     "kary-randomized-response": WorstCase(
         make=mechanisms.KaryRandomizedResponse, pairs=_respondent(0, 1), defaults={"categories": 3}
@@ -317,10 +319,12 @@ _CASES: Final[Mapping[str, WorstCase]] = {
     "stable-median": WorstCase(
         make=mechanisms.StableMedian, pairs=_values, defaults=_RANGE | {"proposed_sensitivity": 1}
     ),
-    "laplace-threshold": WorstCase(make=mechanisms.LaplaceThreshold, pairs=_keys),
-    "gaussian-threshold": WorstCase(make=mechanisms.GaussianThreshold, pairs=_keys),
-    "truncated-geometric-selection": WorstCase(make=mechanisms.TruncatedGeometricSelection, pairs=_keys),
-    "stable-histogram": WorstCase(make=_stable_histogram, pairs=_keys),
+    "laplace-threshold": WorstCase(make=mechanisms.LaplaceThreshold, pairs=_keys, defaults=_GROUPS | _ROWS),
+    "gaussian-threshold": WorstCase(make=mechanisms.GaussianThreshold, pairs=_keys, defaults=_GROUPS | _ROWS),
+    "truncated-geometric-selection": WorstCase(
+        make=mechanisms.TruncatedGeometricSelection, pairs=_keys, defaults=_GROUPS
+    ),
+    "stable-histogram": WorstCase(make=_stable_histogram, pairs=_keys, defaults=_GROUPS | _ROWS),
     "smooth-sensitivity": WorstCase(
         make=mechanisms.SmoothSensitivity, pairs=_smoothed, defaults={"largest_sensitivity": 10}
     ),

@@ -33,8 +33,11 @@ _MECHANISMS: Final[Mapping[str, tuple[Callable[[Fraction], Event], str]]] = Mapp
     {
         "gaussian": (GaussianEvent, "standard deviation over L2 sensitivity"),
         "laplace": (LaplaceEvent, "scale over L1 sensitivity"),
-        "discrete-gaussian": (DiscreteGaussianEvent, "standard deviation for a sensitivity of 1"),
-        "discrete-laplace": (DiscreteLaplaceEvent, "scale for a sensitivity of 1"),
+        "discrete-gaussian": (
+            lambda noise: DiscreteGaussianEvent(noise, Fraction(1)),
+            "standard deviation for a sensitivity of 1",
+        ),
+        "discrete-laplace": (lambda noise: DiscreteLaplaceEvent(noise, Fraction(1)), "scale for a sensitivity of 1"),
     }
 )
 Choice = TypeVar("Choice")

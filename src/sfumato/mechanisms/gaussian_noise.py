@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
-from sfumato.mechanisms.additive import Answer, Exact, half_width, release_on_lattice, stated_for_vectors
+from sfumato.mechanisms.additive import Answer, Exact, half_width, release_on_lattice
 from sfumato.noise.discrete_gaussian import discrete_gaussian, discrete_gaussian_one
 from sfumato.noise.domain import drawable
 from sfumato.noise.integers import Integers, add
@@ -23,25 +23,29 @@ class GaussianNoise:
     L2 and in at most `l0_sensitivity` coordinates; accountants price it, alone or with others. There is no ε of its
     own: `Gaussian` calibrates one answer, `accounting.joint_stddevs` several. Proof: proofs/mechanisms/gaussian.md.
 
-    ====================  ==============================
-    Edge case             Behaviour
-    ====================  ==============================
-    no number             no number
-    what is no integer    ParameterError
-    ====================  ==============================
+    ======================  ==========================================================
+    Edge case               Behavior
+    ======================  ==========================================================
+    l0_sensitivity unknown  `event` has ⌊Δ²⌋, which holds for every vector of integers
+    no number               no number
+    what is no integer      ParameterError
+    ======================  ==========================================================
 
     Args:
         l2_sensitivity: Δ, above 0.
         stddev: σ, between 1/1000 and 2^50.
-        l0_sensitivity: How many numbers one unit moves, at most.
+        l0_sensitivity: How many numbers one unit moves, at most: 1 where a single number is released. None where that
+            is unknown, which costs more.
 
     Raises:
         ParameterError: A parameter lies outside.
 
     Example:
-        >>> noise = GaussianNoise(l2_sensitivity=1, stddev=5)
+        >>> noise = GaussianNoise(l2_sensitivity=2, stddev=5, l0_sensitivity=1)
         >>> abs(noise.release(100_000) - 100_000) < 100
         True
+        >>> GaussianNoise(l2_sensitivity=2, stddev=5).event.l0_sensitivity
+        4
 
     References:
         [CKS20].
@@ -49,12 +53,13 @@ class GaussianNoise:
 
     l2_sensitivity: Fraction
     stddev: Fraction
-    l0_sensitivity: int
+    l0_sensitivity: int | None
 
-    def __init__(self, *, l2_sensitivity: Number, stddev: Number, l0_sensitivity: int = 1) -> None:
+    def __init__(self, *, l2_sensitivity: Number, stddev: Number, l0_sensitivity: int | None = None) -> None:
         object.__setattr__(self, "l2_sensitivity", positive(l2_sensitivity, "l2_sensitivity"))
         object.__setattr__(self, "stddev", drawable(positive(stddev, "stddev"), "stddev"))
-        object.__setattr__(self, "l0_sensitivity", positive_integer(l0_sensitivity, "l0_sensitivity"))
+        moved = None if l0_sensitivity is None else positive_integer(l0_sensitivity, "l0_sensitivity")
+        object.__setattr__(self, "l0_sensitivity", moved)
 
     @property
     def event(self) -> DiscreteGaussianEvent:
@@ -74,7 +79,6 @@ class GaussianNoise:
         return half_width(discrete_gaussian_half_width(self.stddev, confidence), None)
 
     def _perturb(self, steps: Integers) -> Integers:
-        stated_for_vectors(self.l0_sensitivity, len(steps))
         return add(steps, discrete_gaussian(self.stddev**2, len(steps)))
 
     def _perturb_one(self, step: int) -> int:

@@ -48,7 +48,7 @@ class Geometric:
         ParameterError: A parameter lies outside.
 
     Example:
-        >>> voters = Geometric(lower=0, upper=100, epsilon="0.1")
+        >>> voters = Geometric(lower=0, upper=100, epsilon="0.1", l1_sensitivity=1)
         >>> voters.accuracy(0.95), 0 <= voters.release(3) <= 100
         (30, True)
 
@@ -60,7 +60,7 @@ class Geometric:
     upper: int
     noise: Laplace
 
-    def __init__(self, *, lower: int, upper: int, epsilon: Number, l1_sensitivity: Number = 1) -> None:
+    def __init__(self, *, lower: int, upper: int, epsilon: Number, l1_sensitivity: Number) -> None:
         object.__setattr__(self, "lower", _whole(lower, "lower"))
         object.__setattr__(self, "upper", _whole(upper, "upper"))
         object.__setattr__(self, "noise", Laplace(l1_sensitivity=l1_sensitivity, epsilon=epsilon))

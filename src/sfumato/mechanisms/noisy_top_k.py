@@ -73,7 +73,7 @@ class NoisyTopK:
 
     Example:
         >>> patients = [5_000_000, 20, 9_000_000, 1_000_000]
-        >>> top = NoisyTopK(k=2, epsilon=1, monotonic=True).release(patients)
+        >>> top = NoisyTopK(k=2, epsilon=1, utility_sensitivity=1, monotonic=True).release(patients)
         >>> top.indexes, [round(lead, -6) for lead in top.leads]
         ((2, 0), [4000000, 4000000])
 
@@ -92,7 +92,7 @@ class NoisyTopK:
         *,
         k: int,
         epsilon: Number,
-        utility_sensitivity: Number = 1,
+        utility_sensitivity: Number,
         monotonic: bool = False,
         resolution: Number | None = None,
     ) -> None:

@@ -57,7 +57,7 @@ class PartitionSelection(ABC):
         *,
         epsilon: Number,
         delta: Number,
-        max_groups_per_unit: int = 1,
+        max_groups_per_unit: int,
         neighboring_relation: NeighboringRelation = ADD_OR_REMOVE_ONE,
     ) -> None:
         object.__setattr__(self, "epsilon", nonnegative(epsilon, "epsilon"))

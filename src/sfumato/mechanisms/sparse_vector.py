@@ -58,7 +58,7 @@ class SparseVector:
 
     Example:
         >>> cases_per_day = [3, 10, 4_000_000, 7, 5_000_000, 2]
-        >>> alarm = SparseVector(epsilon=1, cutoff=2, monotonic=True)
+        >>> alarm = SparseVector(epsilon=1, cutoff=2, linf_sensitivity=1, monotonic=True)
         >>> alarm.release(cases_per_day, threshold=1_000_000)
         (False, False, True, False, True)
 
@@ -78,7 +78,7 @@ class SparseVector:
         *,
         epsilon: Number,
         cutoff: int = 1,
-        linf_sensitivity: Number = 1,
+        linf_sensitivity: Number,
         monotonic: bool = False,
         resolution: Number | None = None,
         answer_share: Number = 0,

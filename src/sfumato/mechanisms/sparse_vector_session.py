@@ -30,7 +30,7 @@ class SparseVectorSession:
 
     Example:
         >>> from sfumato.mechanisms.sparse_vector import SparseVector
-        >>> session = SparseVector(epsilon=1).start(threshold=1000)
+        >>> session = SparseVector(epsilon=1, linf_sensitivity=1).start(threshold=1000)
         >>> session.above(-(10**6)), session.above(10**6), session.halted
         (False, True, True)
     """

@@ -38,7 +38,10 @@ class StableHistogram:
 
     Example:
         >>> from sfumato.mechanisms.thresholds import LaplaceThreshold
-        >>> histogram = StableHistogram(LaplaceThreshold(epsilon=1, delta="1e-6"))
+        >>> one_key_each = LaplaceThreshold(
+        ...     epsilon=1, delta="1e-6", max_groups_per_unit=1, max_rows_per_group_per_unit=1
+        ... )
+        >>> histogram = StableHistogram(one_key_each)
         >>> list(histogram.release({"tea": 2000, "coffee": 3000, "absinthe": 0})), histogram.accuracy(0.95)
         (['coffee', 'tea'], 3)
 

@@ -44,8 +44,8 @@ class NoisyThreshold(PartitionSelection):
         *,
         epsilon: Number,
         delta: Number,
-        max_groups_per_unit: int = 1,
-        max_rows_per_group_per_unit: int = 1,
+        max_groups_per_unit: int,
+        max_rows_per_group_per_unit: int,
         neighboring_relation: NeighboringRelation = ADD_OR_REMOVE_ONE,
     ) -> None:
         rows = positive_integer(max_rows_per_group_per_unit, "max_rows_per_group_per_unit")
@@ -119,7 +119,9 @@ class LaplaceThreshold(NoisyThreshold):
         ParameterError: A parameter lies outside.
 
     Example:
-        >>> selection = LaplaceThreshold(epsilon=1, delta="1e-6")
+        >>> selection = LaplaceThreshold(
+        ...     epsilon=1, delta="1e-6", max_groups_per_unit=1, max_rows_per_group_per_unit=1
+        ... )
         >>> selection.threshold, selection.reliable_count(0.95), selection.release({"flu": 10_000})
         (15, 17, ('flu',))
 
@@ -167,8 +169,9 @@ class GaussianThreshold(NoisyThreshold):
         ParameterError: A parameter lies outside.
 
     Example:
-        >>> selection = GaussianThreshold(epsilon=1, delta="1e-6", max_groups_per_unit=20)
-        >>> laplace = LaplaceThreshold(epsilon=1, delta="1e-6", max_groups_per_unit=20)
+        >>> bounds = {"max_groups_per_unit": 20, "max_rows_per_group_per_unit": 1}
+        >>> selection = GaussianThreshold(epsilon=1, delta="1e-6", **bounds)
+        >>> laplace = LaplaceThreshold(epsilon=1, delta="1e-6", **bounds)
         >>> selection.threshold, laplace.threshold
         (108, 324)
 

@@ -60,7 +60,7 @@ class TruncatedGeometricSelection(PartitionSelection):
         ParameterError: A parameter lies outside, or ε and δ are so small that a key needs more than a million units.
 
     Example:
-        >>> selection = TruncatedGeometricSelection(epsilon=1, delta="1e-6")
+        >>> selection = TruncatedGeometricSelection(epsilon=1, delta="1e-6", max_groups_per_unit=1)
         >>> selection.release({"flu": 10_000, "plague": 0}), selection.reliable_count(0.95), selection.certain_count
         (('flu',), 16, 28)
 

@@ -20,6 +20,7 @@ Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | Non
 
 _RATIONAL: Final = re.compile(rf"-?[0-9]{{1,{MAX_DIGITS}}}(/(?=0*[1-9])[0-9]{{1,{MAX_DIGITS}}})?")
 _EVENTS: Final[dict[str, Callable[..., Event]]] = {cls.__name__: cls for cls in get_args(Event)}
+_FIELDS: Final = {cls.__name__: [field.name for field in fields(cls)] for cls in get_args(Event)}
 
 
 def encode_event(event: Event) -> dict[str, Json]:
@@ -141,7 +142,7 @@ def _decode(document: Json, depth: int) -> Event:
     except ParameterError:
         raise
     except (TypeError, ValueError, ZeroDivisionError):
-        raise ParameterError("event", name, "has fields that this event does not have") from None
+        raise ParameterError("event", name, f"must have the fields {', '.join(_FIELDS[name])}") from None
 
 
 def _value(value: Json, depth: int) -> object:

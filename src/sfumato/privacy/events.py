@@ -125,7 +125,7 @@ class RepeatAndSelectEvent:
 
     event: "Event"
     mean: Fraction
-    shape: Fraction | None = Fraction(1)
+    shape: Fraction | None
 
     def __post_init__(self) -> None:
         _check_events(self.event)
@@ -177,7 +177,7 @@ class PartitionEvent:
     """One event on each part of a partition of people, of whom each lies in at most `max_parts_per_unit` parts."""
 
     events: "tuple[Event, ...]"
-    max_parts_per_unit: int = 1
+    max_parts_per_unit: int
 
     def __post_init__(self) -> None:
         positive_integer(self.max_parts_per_unit, "max_parts_per_unit")

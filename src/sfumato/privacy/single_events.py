@@ -6,6 +6,7 @@ They are named and documented in `sfumato.privacy.events`, which adds those that
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from math import floor
 from typing import TypeVar
 
 from sfumato.errors import ParameterError
@@ -75,7 +76,7 @@ class DiscreteLaplaceEvent:
     """Noise k with probability ∝ exp(−|k|/scale) on integers whose L1 sensitivity is `l1_sensitivity`."""
 
     scale: Fraction
-    l1_sensitivity: Fraction = Fraction(1)
+    l1_sensitivity: Fraction
 
     def __post_init__(self) -> None:
         set_fields(
@@ -88,22 +89,26 @@ class DiscreteLaplaceEvent:
         return self.scale / self.l1_sensitivity
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class DiscreteGaussianEvent:
     """Noise k with probability ∝ exp(−k²/2·stddev²) on each of a vector of integers.
 
-    One unit moves the vector by at most `l2_sensitivity` in L2, and at most `l0_sensitivity` of its coordinates.
+    One unit moves the vector by at most `l2_sensitivity` in L2, and at most `l0_sensitivity` of its coordinates. Where
+    the latter is not stated it is ⌊l2_sensitivity²⌋, which holds for every vector of integers.
+
+    Example:
+        >>> DiscreteGaussianEvent(stddev=Fraction(5), l2_sensitivity=Fraction(2)).l0_sensitivity
+        4
     """
 
     stddev: Fraction
-    l2_sensitivity: Fraction = Fraction(1)
-    l0_sensitivity: int = 1
+    l2_sensitivity: Fraction
+    l0_sensitivity: int
 
-    def __post_init__(self) -> None:
-        positive_integer(self.l0_sensitivity, "l0_sensitivity")
-        set_fields(
-            self, stddev=positive(self.stddev, "stddev"), l2_sensitivity=positive(self.l2_sensitivity, "l2_sensitivity")
-        )
+    def __init__(self, stddev: Fraction, l2_sensitivity: Fraction, l0_sensitivity: int | None = None) -> None:
+        distance = positive(l2_sensitivity, "l2_sensitivity")
+        moved = moved_coordinates(distance, l0_sensitivity)
+        set_fields(self, stddev=positive(stddev, "stddev"), l2_sensitivity=distance, l0_sensitivity=moved)
 
     @property
     def noise_multiplier(self) -> Fraction:
@@ -167,6 +172,19 @@ class MixtureOfGaussiansEvent:
         set_fields(self, probabilities=_distribution(self.probabilities, "probabilities"))
         if len(shifts) != len(self.probabilities):
             raise ParameterError("probabilities", self.probabilities, "must be one for each of the sensitivities")
+
+
+def moved_coordinates(l2_sensitivity: Fraction, l0_sensitivity: int | None) -> int:
+    """How many coordinates of a vector of integers one unit moves: what was stated, or the most that its length allows.
+
+    Each coordinate that moves adds at least 1 to the squared length, so that at most ⌊l2_sensitivity²⌋ move.
+
+    Raises:
+        ParameterError: What was stated is no positive integer.
+    """
+    if l0_sensitivity is None:
+        return max(1, floor(l2_sensitivity**2))
+    return positive_integer(l0_sensitivity, "l0_sensitivity")
 
 
 def as_tuple(values: Iterable[_Item], name: str) -> tuple[_Item, ...]:

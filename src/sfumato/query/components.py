@@ -83,7 +83,7 @@ def measurement_of(
         case Topped(statement, k):
             rows = moved(statement, neighboring_relation)
             epsilon = min(_per_row(share, rows), k / SMALLEST_SCALE)  # of the narrowest noise that is drawn
-            top = NoisyTopK(k=k, epsilon=epsilon, monotonic=True)
+            top = NoisyTopK(k=k, epsilon=epsilon, utility_sensitivity=1, monotonic=True)
             return TopChoice(statement=statements.index(statement), rows=rows, mechanism=top)
 
 

@@ -128,7 +128,11 @@ class FilterContract:
     @pytest.mark.parametrize("event", EVENTS, ids=name_of)
     def test_an_event_without_a_price_is_refused_wherever_it_is_nested(self, event):
         account = self.make()
-        for nested in (ComposedEvent((event,)), GroupEvent(SelfComposedEvent(event, 2), 2), PartitionEvent((event,))):
+        for nested in (
+            ComposedEvent((event,)),
+            GroupEvent(SelfComposedEvent(event, 2), 2),
+            PartitionEvent((event,), 1),
+        ):
             assert account.supports(nested) == account.supports(event)
             if not account.supports(event):
                 assert not account.can_spend(nested)
@@ -151,7 +155,7 @@ class FilterContract:
 
     def test_the_relation_is_the_one_asked_for(self):
         assert self.make(REPLACE_ONE).neighboring_relation is REPLACE_ONE
-        parts = PartitionEvent((self.filling[0], self.filling[0]))
+        parts = PartitionEvent((self.filling[0], self.filling[0]), 1)
         count = self.filling[1]
         assert self.make().can_spend(parts, count=count)
         assert not self.make(REPLACE_ONE).can_spend(parts, count=count)

@@ -77,7 +77,7 @@ class OdometerContract:
                 self.make().compose(nested)
 
     def test_the_relation_is_the_one_asked_for(self):
-        parts = PartitionEvent((PureEvent(1), PureEvent(1)))
+        parts = PartitionEvent((PureEvent(1), PureEvent(1)), 1)
         assert self.make(REPLACE_ONE).neighboring_relation is REPLACE_ONE
         assert self.make(REPLACE_ONE).compose(parts).epsilon > self.make().compose(parts).epsilon
 

@@ -86,7 +86,7 @@ def test_no_adaptive_strategy_passes_a_gaussian_budget(epsilon):
 
 
 def test_discrete_noise_is_not_gaussian():
-    discrete = DiscreteGaussianEvent(10)
+    discrete = DiscreteGaussianEvent(10, 1)
     assert not GDPFilter(10).supports(discrete)
     assert ZCDPFilter("0.005").can_spend(discrete)
     assert not ZCDPFilter("0.004999").can_spend(discrete)
@@ -136,7 +136,7 @@ def test_parameters_are_checked_by_name(name, make):
 
 
 def test_a_sample_of_everybody_may_move_a_unit_from_one_part_to_another():
-    moved = SampledWithoutReplacementEvent(10, 10, PartitionEvent((GaussianEvent(1), GaussianEvent(1))))
+    moved = SampledWithoutReplacementEvent(10, 10, PartitionEvent((GaussianEvent(1), GaussianEvent(1)), 1))
     assert not GDPFilter(1).can_spend(moved)
 
 

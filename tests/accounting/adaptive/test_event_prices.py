@@ -61,7 +61,7 @@ def test_prices_by_measure():
 
 @pytest.mark.parametrize("measure", ["zcdp", "gdp", "renyi"])
 def test_a_replaced_unit_touches_two_parts(measure):
-    parts = PartitionEvent((GaussianEvent(10), GaussianEvent(10)))
+    parts = PartitionEvent((GaussianEvent(10), GaussianEvent(10)), 1)
     single, pair = (MEASURES[measure](parts, relation) for relation in (ADD_OR_REMOVE_ONE, REPLACE_ONE))
     name, number = single.numbers[0]
     assert float(pair[name]) == pytest.approx(2 * float(number))

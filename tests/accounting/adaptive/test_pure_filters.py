@@ -164,7 +164,9 @@ def test_parameters_are_checked_by_name(name, make):
 
 
 def test_a_sample_of_everybody_may_move_a_unit_from_one_part_to_another():
-    moved = SampledWithoutReplacementEvent(10, 10, PartitionEvent((DiscreteLaplaceEvent(1), DiscreteLaplaceEvent(1))))
+    moved = SampledWithoutReplacementEvent(
+        10, 10, PartitionEvent((DiscreteLaplaceEvent(1, 1), DiscreteLaplaceEvent(1, 1)), 1)
+    )
     assert not PureFilter(1).can_spend(moved)
 
 

@@ -51,7 +51,7 @@ GOLDEN = [
     (sampled("0.1", 1), 1000, "1e-6", 27.5505),
     (LaplaceEvent(Fraction(10)), 1000, "1e-6", 18.9503),
     (LaplaceEvent(Fraction(1)), 100, "1e-6", 71.546),
-    (DiscreteLaplaceEvent(Fraction(10)), 1000, "1e-6", 19.3447),
+    (DiscreteLaplaceEvent(Fraction(10), 1), 1000, "1e-6", 19.3447),
     (RandomizedResponseEvent(Fraction(1, 2), 2), 100, "1e-6", 94.298),
     (RandomizedResponseEvent(Fraction(1, 2), 10), 100, "1e-6", 182.00),
 ]
@@ -132,7 +132,7 @@ def test_large_epsilons_are_within_reach():
 
 def test_selection_has_no_profile():
     with pytest.raises(UnsupportedEventError):
-        PLDAccountant().compose(RepeatAndSelectEvent(GaussianEvent(Fraction(1)), Fraction(3)))
+        PLDAccountant().compose(RepeatAndSelectEvent(GaussianEvent(Fraction(1)), Fraction(3), 1))
 
 
 def test_replacing_costs_at_least_as_much_as_removing():
@@ -207,8 +207,8 @@ def test_gaussian_noise_alone_has_a_proved_lower_end(delta):
 
 
 EXTREME = (
-    DiscreteGaussianEvent("0.01"),
-    DiscreteGaussianEvent(2**600),
+    DiscreteGaussianEvent("0.01", 1),
+    DiscreteGaussianEvent(2**600, 1),
     ZCDPEvent(10**6),
     PureEvent(10**4),
     PureEvent(10**400),
@@ -216,7 +216,7 @@ EXTREME = (
     GaussianEvent(Fraction(1, 2**600)),
     GaussianEvent(2**600),
     ComposedEvent((GaussianEvent(Fraction(1, 2**600)), PureEvent(1))),
-    DiscreteLaplaceEvent("0.01"),
+    DiscreteLaplaceEvent("0.01", 1),
     MixtureOfGaussiansEvent("1e-3", (0, 5), ("0.5", "0.5")),
     PoissonSampledEvent("1e-350", GaussianEvent(1)),
     PoissonSampledEvent("1e-12", GaussianEvent(1)),
@@ -243,7 +243,7 @@ def test_one_sample_of_much_noise_is_priced_without_a_grid():
     assert sample.delta(1) == pytest.approx(0.01, rel=1e-9)
 
 
-HALVES = PartitionEvent((DiscreteLaplaceEvent(1), DiscreteLaplaceEvent(1)))
+HALVES = PartitionEvent((DiscreteLaplaceEvent(1, 1), DiscreteLaplaceEvent(1, 1)), 1)
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,7 @@ def test_the_discrete_gaussian_profile_is_the_one_of_calibration(stddev):
     sigma = Fraction(stddev)
     shift = max(1, int(sigma / 3))
     for epsilon in (0, Fraction(1, 100), Fraction(3, 2), 20):
-        single = discrete_gaussian_delta_up(stddev=sigma, l2_sensitivity=shift, epsilon=epsilon)
+        single = discrete_gaussian_delta_up(stddev=sigma, l2_sensitivity=shift, epsilon=epsilon, l0_sensitivity=1)
         bound = DiscreteGaussian(sigma, shift).delta_up(np.array([float(epsilon)]))[0]
         assert bound == pytest.approx(single, rel=1e-8, abs=1e-11 if single > 1e-10 else 1e-200)
         first, second = DiscreteGaussian(sigma, shift).test_down(np.array([float(epsilon)]))

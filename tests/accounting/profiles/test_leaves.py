@@ -6,9 +6,10 @@ from tests.accounting.profiles.oracles import only_single
 
 from sfumato.accounting.discrete_gaussian import discrete_gaussian_delta_up
 from sfumato.accounting.profiles.combined import Bracketed
+from sfumato.accounting.profiles.concentrated import Concentrated
 from sfumato.accounting.profiles.discrete import DiscreteGaussian, RoundedGaussian
 from sfumato.accounting.profiles.finite import EVERYTHING
-from sfumato.accounting.profiles.leaves import SYMMETRIC, discrete_gaussian, finite, is_known_gaussian, mixture
+from sfumato.accounting.profiles.leaves import SYMMETRIC, discrete_gaussian, finite, mixture
 from sfumato.accounting.profiles.profile import DominatingPair
 from sfumato.privacy.events import (
     DiscreteGaussianEvent,
@@ -31,7 +32,7 @@ TINY, HUGE = Fraction(1, 10**300), Fraction(10**300)
     [
         GaussianEvent(TINY),
         LaplaceEvent(TINY),
-        DiscreteLaplaceEvent(TINY),
+        DiscreteLaplaceEvent(TINY, 1),
         PureEvent(HUGE),
         ZCDPEvent(HUGE),
         ExponentialEvent(HUGE),
@@ -48,7 +49,7 @@ def test_what_hides_nothing_counts_as_an_exact_answer_but_claims_no_test(event):
     [
         GaussianEvent(HUGE),
         LaplaceEvent(HUGE),
-        DiscreteLaplaceEvent(HUGE),
+        DiscreteLaplaceEvent(HUGE, 1),
         PureEvent(TINY),
         ZCDPEvent(TINY),
         ExponentialEvent(TINY),
@@ -63,7 +64,7 @@ def test_what_hides_everything_costs_next_to_nothing(event):
 def test_a_discrete_shift_is_the_whole_part_of_the_sensitivity():
     event = DiscreteLaplaceEvent(Fraction(2), Fraction(7, 2))
     assert SYMMETRIC[type(event)](event).shift == 3
-    scalar = discrete_gaussian(DiscreteGaussianEvent(Fraction(2), Fraction(7, 2)), only_single)
+    scalar = discrete_gaussian(DiscreteGaussianEvent(Fraction(2), Fraction(7, 2), 1), only_single)
     assert scalar.forward == DiscreteGaussian(Fraction(2), 3)
 
 
@@ -93,11 +94,20 @@ def test_large_noise_takes_the_continuous_law():
     assert pair.forward.delta_up(np.array([0.1]))[0] == pytest.approx(single, rel=1e-3)
 
 
-@pytest.mark.parametrize(
-    ("stddev", "l2", "l0", "known"), [("1", 1, 9, True), ("1", 3, 3, True), ("1", 30, 3, False), ("2", 30, 3, True)]
-)
-def test_small_noise_on_many_coordinates_is_not_known(stddev, l2, l0, known):
-    assert is_known_gaussian(DiscreteGaussianEvent(Fraction(stddev), Fraction(l2), l0)) == known
+def test_little_noise_on_too_many_shapes_costs_what_concentrated_privacy_says():
+    pair = discrete_gaussian(DiscreteGaussianEvent(Fraction(1), Fraction(9)), only_single)
+    assert pair.forward == Bracketed(Concentrated(Fraction(81, 2)), DiscreteGaussian(Fraction(1), 9))
+    hidden = discrete_gaussian(DiscreteGaussianEvent(Fraction(1, 10**60), Fraction(9)), only_single)
+    assert hidden.forward == Bracketed(EVERYTHING)
+
+
+def test_unknown_coordinates_of_a_long_move_cost_next_to_nothing_beside_one():
+    """A sum of salaries: its million million coordinates would hide behind no leak that suffices for a few."""
+    epsilon = np.array([0.0, 0.1, 0.5])
+    unknown = discrete_gaussian(DiscreteGaussianEvent(Fraction(10**7), Fraction(10**6)), only_single).forward
+    single = discrete_gaussian(DiscreteGaussianEvent(Fraction(10**7), Fraction(10**6), 1), only_single).forward
+    assert np.all(single.delta_up(epsilon) < unknown.delta_up(epsilon) * (1 + 1e-9))
+    assert np.all(unknown.delta_up(epsilon) < single.delta_up(epsilon) * (1 + 1e-4))
 
 
 def test_finite_pairs_and_mixtures_have_two_orders():

@@ -39,7 +39,7 @@ from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, Neighborin
 
 TENTH = Fraction(1, 10)
 EPSILONS = np.array([0.0, 0.01, 0.05, 0.1, 0.3, 0.7, 1.5])
-NOISE = DiscreteLaplaceEvent(Fraction(2))
+NOISE = DiscreteLaplaceEvent(Fraction(2), 1)
 UNEVEN = FiniteEvent((Fraction(1, 2), Fraction(1, 2)), (Fraction(1, 5), Fraction(4, 5)))
 
 Sampler = Callable[[int], Iterator[tuple[float, tuple[int, ...]]]]
@@ -212,7 +212,7 @@ def test_an_exact_answer_costs_everything_and_in_a_sample_q():
 
 
 def test_a_partition_costs_its_worst_part():
-    event = PartitionEvent((LaplaceEvent(Fraction(20)), PureEvent(TENTH), GaussianEvent(Fraction(10))))
+    event = PartitionEvent((LaplaceEvent(Fraction(20)), PureEvent(TENTH), GaussianEvent(Fraction(10))), 1)
     pair = pair_of(event, ADD_OR_REMOVE_ONE, only_single)
     parts = [Laplace(Fraction(20)), WorstPair(TENTH), Gaussian(Fraction(10))]
     assert np.all(pair.forward.delta_up(EPSILONS) == np.max([part.delta_up(EPSILONS) for part in parts], axis=0))
@@ -246,7 +246,7 @@ def test_an_exchange_covers_a_removal_and_an_addition(event, group):
 
 
 def test_a_group_touches_as_many_times_as_many_parts():
-    event = PartitionEvent(tuple(LaplaceEvent(Fraction(scale)) for scale in range(20, 40)))
+    event = PartitionEvent(tuple(LaplaceEvent(Fraction(scale)) for scale in range(20, 40)), 1)
     counts = []
 
     def record(composed):
@@ -259,7 +259,7 @@ def test_a_group_touches_as_many_times_as_many_parts():
 
 
 def test_an_empty_partition_costs_nothing():
-    assert pair_of(PartitionEvent(()), REPLACE_ONE, only_single).forward == NOTHING
+    assert pair_of(PartitionEvent((), 1), REPLACE_ONE, only_single).forward == NOTHING
 
 
 def test_a_truncated_sample_weighs_both_cases():

@@ -54,7 +54,7 @@ def test_additive_noise_is_that_of_its_sensitivity():
     assert of(GaussianEvent(2)) == pytest.approx(ORDERS / 8)
     assert of(LaplaceEvent(2)) == pytest.approx(curves.laplace(ORDERS, epsilon=0.5))
     assert of(DiscreteLaplaceEvent(4, "2.9")) == pytest.approx(curves.discrete_laplace(ORDERS, decay=0.25, shift=2))
-    assert of(DiscreteGaussianEvent(3, "2.9")) == pytest.approx(ORDERS * 4 / 18)
+    assert of(DiscreteGaussianEvent(3, "2.9", 1)) == pytest.approx(ORDERS * 4 / 18)
     assert of(DiscreteGaussianEvent(3, "2.9", 2)) == pytest.approx(ORDERS * 8 / 18)
 
 
@@ -63,7 +63,7 @@ def test_additive_noise_is_that_of_its_sensitivity():
 def test_discrete_gaussian_noise_diverges_no_more_than_its_bound(stddev, shift):
     k = np.arange(-40, 41)
     at = [np.exp(-((k - center) ** 2) / (2 * stddev**2)) for center in (0, shift)]
-    found = of(DiscreteGaussianEvent(stddev, shift))[:4]
+    found = of(DiscreteGaussianEvent(stddev, shift, 1))[:4]
     for order, bound in zip(ORDERS[:4], found, strict=True):
         exponents = -order * k**2 / (2 * stddev**2) - (1 - order) * (k - shift) ** 2 / (2 * stddev**2)
         log_moment = np.logaddexp.reduce(exponents) - np.log(at[0].sum())
@@ -93,7 +93,7 @@ def test_promises_are_read_at_their_worst():
         (PoissonSampledEvent(TENTH, ApproxEvent(1, "0.01")), math.log1p(math.expm1(1) / 10), Fraction(1, 1000)),
         (PoissonSampledEvent(TENTH, NonPrivateEvent()), 0, TENTH),
         (SampledWithoutReplacementEvent(1, 10, PureEvent(1)), math.log1p(math.expm1(1) / 10), 0),
-        (RepeatAndSelectEvent(PureEvent(TENTH), 10), Fraction(3, 10), 0),
+        (RepeatAndSelectEvent(PureEvent(TENTH), 10, 1), Fraction(3, 10), 0),
         (
             PartitionEvent((PureEvent(TENTH), PureEvent(1), ApproxEvent("0.5", "0.01")), 2),
             Fraction(3, 2),
@@ -144,7 +144,7 @@ def test_a_partition_costs_its_costliest_parts():
 
 def test_a_replaced_unit_may_also_be_removed_from_a_part():
     sample = PoissonSampledEvent(TENTH, GaussianEvent(1))
-    assert of(PartitionEvent((sample,)), REPLACE_ONE) == pytest.approx(of(sample, REPLACE_ONE))
+    assert of(PartitionEvent((sample,), 1), REPLACE_ONE) == pytest.approx(of(sample, REPLACE_ONE))
     assert np.all(of(sample, REPLACE_ONE) > of(sample))
 
 
@@ -160,8 +160,8 @@ def test_a_group_that_fills_the_sample_is_not_sampled():
 
 
 def test_a_selection_among_a_group_selects_from_what_the_group_sees():
-    event = RepeatAndSelectEvent(GaussianEvent(20), 5)
-    assert of(GroupEvent(event, 2)) == pytest.approx(of(RepeatAndSelectEvent(GaussianEvent(10), 5)))
+    event = RepeatAndSelectEvent(GaussianEvent(20), 5, 1)
+    assert of(GroupEvent(event, 2)) == pytest.approx(of(RepeatAndSelectEvent(GaussianEvent(10), 5, 1)))
 
 
 @pytest.mark.parametrize("count", [2, 33])
@@ -181,8 +181,8 @@ def test_groups_in_a_sample_are_in_it_together_at_worst(count):
         GaussianEvent("1e-300"),
         GaussianEvent("1e300"),
         LaplaceEvent("1e-300"),
-        DiscreteLaplaceEvent("1e-300"),
-        DiscreteGaussianEvent("1e-200"),
+        DiscreteLaplaceEvent("1e-300", 1),
+        DiscreteGaussianEvent("1e-200", 1),
         PureEvent("1e300"),
         ExponentialEvent("1e300"),
         ExponentialEvent("1e-300"),
@@ -198,7 +198,7 @@ def test_noise_of_any_size_has_a_bound_in_and_out_of_samples(event, relation):
         PoissonSampledEvent(TENTH, event),
         SampledWithoutReplacementEvent(1, 10, event),
         TruncatedPoissonSampledEvent(TENTH, 100, 15, event),
-        RepeatAndSelectEvent(event, 3),
+        RepeatAndSelectEvent(event, 3, 1),
         RepeatAndSelectEvent(event, 3, None),
         GroupEvent(event, 1000),
     ):
@@ -235,7 +235,7 @@ def test_sampled_finite_pairs_are_within_their_bound(bits):
 )
 @pytest.mark.parametrize("probability", [Fraction(1, 2), Fraction(1, 10**350), 1 - Fraction(1, 10**350)])
 def test_numbers_beyond_floats_have_a_bound_in_samples(event, probability, relation):
-    for around in (event, PoissonSampledEvent(probability, event), RepeatAndSelectEvent(event, 3)):
+    for around in (event, PoissonSampledEvent(probability, event), RepeatAndSelectEvent(event, 3, 1)):
         bound, found = bound_of(around, relation), renyi_bound(around, ORDERS, relation)
         assert bound.failure or bound.epsilon > 0
         assert np.all(found >= 0 if bound.failure else found > 0)
@@ -262,7 +262,7 @@ def test_a_large_group_in_a_tiny_sample_is_never_missed():
 
 @every_relation
 def test_a_sample_of_everybody_is_priced_as_no_sample(relation):
-    everybody = PoissonSampledEvent(1, PartitionEvent((PureEvent(1),) * 5))
+    everybody = PoissonSampledEvent(1, PartitionEvent((PureEvent(1),) * 5, 1))
     assert bound_of(everybody, relation).epsilon >= (1 if relation is ADD_OR_REMOVE_ONE else 2)
-    drawn = SampledWithoutReplacementEvent(9, 9, PartitionEvent((PureEvent(1),) * 5))
+    drawn = SampledWithoutReplacementEvent(9, 9, PartitionEvent((PureEvent(1),) * 5, 1))
     assert bound_of(drawn, relation).epsilon == 2

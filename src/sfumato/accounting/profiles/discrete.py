@@ -10,7 +10,7 @@ from sfumato.accounting.profiles.additive import Gaussian
 from sfumato.accounting.profiles.lattice_tails import LatticeTails, lattice_tails
 from sfumato.accounting.profiles.outward import MARGIN, ULP, exp_down, exp_up, share
 from sfumato.accounting.profiles.profile import Array
-from sfumato.accounting.smoothing import LEAKS, bound_above
+from sfumato.accounting.smoothing import bound_above, leaks_over, longest_move
 from sfumato.numeric.rationals import sqrt_up
 from sfumato.numeric.rounding import float_up
 
@@ -133,7 +133,8 @@ class RoundedGaussian:
 
     def delta_up(self, epsilon: Array) -> Array:
         """At or above δ; below 0, δ_μ(x) ≤ δ_μ(0) − x."""
-        bound = bound_above(self.stddev, self.l2_sensitivity, self.l0_sensitivity, LEAKS[-1])
+        _, coordinates = longest_move(self.l2_sensitivity, self.l0_sensitivity)
+        bound = bound_above(self.stddev, self.l2_sensitivity, self.l0_sensitivity, leaks_over(coordinates)[-1])
         factor = float_up(bound.log_factor)
         if factor > 1:
             return np.ones_like(epsilon)

@@ -14,7 +14,7 @@ from sfumato.accounting.profiles.finite import EVERYTHING, FinitePair, WorstPair
 from sfumato.accounting.profiles.mixtures import mirrored, presence
 from sfumato.accounting.profiles.profile import DominatingPair, Profile
 from sfumato.accounting.profiles.shapes import largest_shapes
-from sfumato.accounting.smoothing import SMALLEST_STDDEV
+from sfumato.accounting.smoothing import SMALLEST_STDDEV, longest_move
 from sfumato.privacy.events import (
     ApproxEvent,
     DiscreteGaussianEvent,
@@ -74,21 +74,20 @@ SYMMETRIC: Final[dict[type, Callable[[Any], Profile]]] = {
 
 
 def discrete_gaussian(event: DiscreteGaussianEvent, compose: Compose) -> DominatingPair:
-    """By the longest move of one coordinate, the worst moves of several, or the continuous law."""
+    """By the longest move of one coordinate, the worst moves of several, the continuous law, or what zCDP says."""
     shift = floor(event.l2_sensitivity)
     if not LEAST <= event.stddev <= MOST or event.stddev < shift * LEAST:
         return symmetric(Bracketed(EVERYTHING))
     if _is_scalar(event):
         return symmetric(DiscreteGaussian(event.stddev, shift))
-    pairs = [_moved(event.stddev, shape, compose) for shape in _shapes(event)]
-    if not pairs:
+    if shapes := _shapes(event):
+        pairs = [_moved(event.stddev, shape, compose) for shape in shapes]
+        return DominatingPair(worst_of(pair.forward for pair in pairs), worst_of(pair.backward for pair in pairs))
+    if event.stddev >= SMALLEST_STDDEV:
         return symmetric(RoundedGaussian(event.stddev, event.l2_sensitivity, event.l0_sensitivity))
-    return DominatingPair(worst_of(pair.forward for pair in pairs), worst_of(pair.backward for pair in pairs))
-
-
-def is_known_gaussian(event: DiscreteGaussianEvent) -> bool:
-    """Whether `discrete_gaussian` has a rule for it."""
-    return _is_scalar(event) or event.stddev >= SMALLEST_STDDEV or bool(_shapes(event))
+    square, _ = longest_move(event.l2_sensitivity, event.l0_sensitivity)
+    single = DiscreteGaussian(event.stddev, shift)
+    return symmetric(_loss(square / (2 * event.stddev**2), lambda rho: Bracketed(Concentrated(rho), single)))
 
 
 def _is_scalar(event: DiscreteGaussianEvent) -> bool:

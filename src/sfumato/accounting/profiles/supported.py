@@ -1,11 +1,9 @@
 """Which events have profiles: a look at their structure, before anything is computed."""
 
-from collections.abc import Callable
-from dataclasses import replace
 from typing import Final
 
-from sfumato.accounting.profiles.leaves import SYMMETRIC, is_known_gaussian
-from sfumato.accounting.profiles.neighbors import Neighbors
+from sfumato.accounting.profiles.leaves import SYMMETRIC
+from sfumato.accounting.tally import flattened
 from sfumato.privacy.events import (
     DiscreteGaussianEvent,
     Event,
@@ -17,11 +15,17 @@ from sfumato.privacy.events import (
     SampledWithoutReplacementEvent,
     TruncatedPoissonSampledEvent,
 )
-from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation
+from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, NeighboringRelation
+
+_LEAVES: Final = (*SYMMETRIC, DiscreteGaussianEvent, FiniteEvent, MixtureOfGaussiansEvent)
 
 
 def supports_pair(event: Event, neighboring_relation: NeighboringRelation) -> bool:
     """Whether `pair_of` knows the event and everything in it.
+
+    Args:
+        event: An event of a tally: not composed.
+        neighboring_relation: Under which it is looked at; a sample has its own for what is in it.
 
     Example:
         >>> from fractions import Fraction
@@ -29,53 +33,24 @@ def supports_pair(event: Event, neighboring_relation: NeighboringRelation) -> bo
         >>> noise = GaussianEvent(Fraction(1))
         >>> supports_pair(PoissonSampledEvent(Fraction(1, 100), noise), ADD_OR_REMOVE_ONE)
         True
-        >>> supports_pair(RepeatAndSelectEvent(noise, Fraction(3)), ADD_OR_REMOVE_ONE)
+        >>> supports_pair(RepeatAndSelectEvent(noise, Fraction(3), Fraction(1)), ADD_OR_REMOVE_ONE)
         False
     """
-    return _is_known(event, Neighbors(neighboring_relation))
-
-
-def _is_known(event: Event, neighbors: Neighbors) -> bool:
-    if isinstance(event, GroupEvent):
-        return _is_known(event.event, replace(neighbors, size=neighbors.size * event.size))
-    leaf = neighbors.leaf(event)
-    if isinstance(leaf, DiscreteGaussianEvent):
-        return is_known_gaussian(leaf)
-    if type(event) not in _VIEWS:
-        return type(leaf) in SYMMETRIC
-    return all(_is_known_inside(part, view) for part in _nested(event) for view in _VIEWS[type(event)](neighbors))
-
-
-def _nested(event: Event) -> tuple[Event, ...]:
     match event:
+        case GroupEvent():
+            return supports_pair(event.event, neighboring_relation)
         case PartitionEvent():
-            return event.events
-        case PoissonSampledEvent() | TruncatedPoissonSampledEvent() | SampledWithoutReplacementEvent():
-            return (event.event,)
+            return all(_supports_inside(part, neighboring_relation) for part in event.events)
+        case PoissonSampledEvent() | TruncatedPoissonSampledEvent():
+            return _supports_inside(event.event, ADD_OR_REMOVE_ONE)
+        case SampledWithoutReplacementEvent():
+            return _supports_inside(event.event, REPLACE_ONE)
         case _:
-            return ()
+            return isinstance(event, _LEAVES)
 
 
-def _is_known_inside(event: Event, neighbors: Neighbors) -> bool:
-    one = replace(neighbors, size=1)
-    return all(_is_known(single, one) for single, _ in neighbors.singles(event))
-
-
-def _no_views(_neighbors: Neighbors) -> tuple[Neighbors, ...]:
-    return ()
-
-
-def _views_of_sample(neighbors: Neighbors) -> tuple[Neighbors, ...]:
-    is_present_enough = neighbors.relation is ADD_OR_REMOVE_ONE
-    return (neighbors.present,) if is_present_enough else (neighbors.present, neighbors.swapped)
-
-
-_VIEWS: Final[dict[type, Callable[[Neighbors], tuple[Neighbors, ...]]]] = {
-    FiniteEvent: _no_views,
-    MixtureOfGaussiansEvent: _no_views,
-    PoissonSampledEvent: _views_of_sample,
-    TruncatedPoissonSampledEvent: lambda neighbors: (neighbors.present, neighbors.swapped),
-    SampledWithoutReplacementEvent: lambda neighbors: (neighbors.replaced,),
-    PartitionEvent: lambda neighbors: (neighbors,),
-}
-"""As which neighbors the events inside are looked at."""
+def _supports_inside(event: Event, neighboring_relation: NeighboringRelation) -> bool:
+    """Whether it knows all that an event is composed of."""
+    return all(
+        supports_pair(single, neighboring_relation) for single, _ in flattened(event, neighboring_relation).counts
+    )
