@@ -1,6 +1,10 @@
+import re
+from contextlib import suppress
+
 import adbc_driver_postgresql.dbapi as adbc
 import pytest
 from tests.engines.postgres_server import READER, server
+from tests.meta.repository import ROOT
 
 from sfumato.engines.postgres_connection import FAILURES, Connection
 
@@ -43,11 +47,48 @@ def end(asked):
     [("transaction_read_only", "on"), ("transaction_isolation", "repeatable read"), ("TimeZone", "UTC"), ("jit", "off"),
      ("search_path", "pg_catalog, pg_temp"), ("DateStyle", "ISO, YMD"), ("client_encoding", "UTF8"),
      ("standard_conforming_strings", "on"), ("transform_null_equals", "off"), ("work_mem", "123kB"),
-     ("lock_timeout", "1min"), ("idle_in_transaction_session_timeout", "1min")],
+     ("row_security", "off"), ("application_name", "sfumato"), ("lock_timeout", "1min"),
+     ("idle_in_transaction_session_timeout", "1min")],
 )  # fmt: skip
 def test_a_transaction_has_its_own_settings_whatever_the_role_has(connection, name, value):
     with connection.transaction() as asked:
         assert setting(asked, name) == value
+
+
+def test_an_application_may_have_a_name_of_its_own():
+    made = Connection(server().url() + "?application_name=reports", {})
+    with made.transaction() as asked:
+        assert setting(asked, "application_name") == "reports"
+    made.close()
+
+
+def quiet_role():
+    """The settings of a role that the documentation names, so that the server keeps nothing of what it is asked."""
+    text = (ROOT / "docs" / "how-to" / "engines.md").read_text("utf-8")
+    found = re.findall(r"^ALTER ROLE curator SET \w+ = [^;]+;$", text, re.MULTILINE)
+    assert len(found) > 5
+    return found
+
+
+def test_with_the_settings_of_the_documentation_the_log_keeps_nothing_of_a_question():
+    asked = ["SELECT 'canary 1 ' || count(*) FROM pg_class", "SELECT ('canary ' || count(*))::integer FROM pg_class"]
+
+    def ask():
+        before = server().log.stat().st_size
+        made = Connection(server().url(), {})
+        for query in asked:
+            with suppress(adbc.Error), made.transaction() as open_one:
+                open_one.rows(query)
+        made.close()
+        return server().log.read_text("utf-8")[before:]
+
+    server().execute(f"ALTER ROLE {READER} SET log_statement = 'all'")
+    try:
+        assert ask().count("canary") >= 3  # what was asked, and what the error quotes
+        server().execute(*quiet_role())
+        assert ask() == ""
+    finally:
+        server().execute(f"ALTER ROLE {READER} RESET ALL")
 
 
 @pytest.mark.usefixtures("contrary_role")

@@ -22,11 +22,15 @@ _SETTINGS: Final = {
     "standard_conforming_strings": "on",
     "transform_null_equals": "off",
     "array_nulls": "on",
+    "row_security": "off",  # what it would hide without a word is an error
     "jit": "off",  # no question is long enough to be worth what compiling its many terms takes
     "lock_timeout": "60s",
     "idle_in_transaction_session_timeout": "60s",
 }
 """What a transaction is told, whatever the role, the database or the server say."""
+
+_NAME: Final = "sfumato"
+"""What the server's list of sessions and its log call it, unless the address or PGAPPNAME has another name."""
 
 _SEARCHED: Final = "SELECT pg_catalog.array_to_json(pg_catalog.current_schemas(false))::pg_catalog.text"
 
@@ -94,7 +98,8 @@ class Connection:
     def _begin(self) -> Any:
         if self._open is None:
             sign = "&" if "?" in self._address else "?"
-            self._open = adbc.connect(f"{self._address}{sign}client_encoding=UTF8", autocommit=True)
+            told = f"client_encoding=UTF8&fallback_application_name={_NAME}"
+            self._open = adbc.connect(f"{self._address}{sign}{told}", autocommit=True)
             self._closing = finalize(self, _close, self._open)
         cursor = self._open.cursor()
         try:
@@ -148,6 +153,14 @@ class Transaction:
         self._cursor.execute(query, list(parameters) or None)
         found: list[tuple[Any, ...]] = self._cursor.fetchall()
         return found
+
+    def prepare(self, query: str) -> None:
+        """Have a query checked: names, types and rights; no row is read.
+
+        Raises:
+            adbc.Error: It cannot be run.
+        """
+        self._cursor.adbc_prepare(query)
 
     def set(self, name: str, value: str) -> None:
         """Set something for what is asked next in this transaction."""
