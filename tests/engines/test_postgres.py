@@ -28,13 +28,13 @@ from sfumato.engines.postgres import PostgresEngine, PostgresTables, one_databas
 from sfumato.engines.postgres_address import address_of
 from sfumato.engines.postgres_connection import Connection
 from sfumato.engines.sources import ArrowData, PostgresData, open_in_place, open_source
-from sfumato.errors import EngineError, ParameterError
+from sfumato.errors import EngineError, FailedOnRowsError, ParameterError
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.expressions import ColumnRef, Compare, Comparison, Literal
 from sfumato.query.measures import RowCount, UnitCount
 from sfumato.query.policy import Risk
 from sfumato.query.relations import Filter, Part, SemiJoin, Source, tables_of
-from sfumato.query.schema import PUBLIC, Limits, Table, UnitPath, integer, text, timestamp
+from sfumato.query.schema import PUBLIC, Limits, Table, UnitPath, integer, real, text, timestamp
 from sfumato.query.statement import KeyColumn, Statement
 
 NO_NUL = "no text of PostgreSQL has NUL in it"
@@ -98,11 +98,14 @@ def _arrow(rows, storage, table):
 
 
 @contextmanager
-def own_engine(*tables, **options):
+def own_engine(*tables, accepted_risks=(), **options):
     """An engine with a connection of its own, over addresses of tables."""
     with pytest.MonkeyPatch.context() as changes:
         changes.setattr("sfumato.engines.postgres.Connection", Connection)
-        engine = PostgresEngine({table.name: open_in_place(source, table) for table, source in tables}, **options)
+        sources = {
+            table.name: open_in_place(source, table, accepted_risks=accepted_risks) for table, source in tables
+        }  # fmt: skip
+        engine = PostgresEngine(sources, **options)
     try:
         yield engine
     finally:
@@ -143,6 +146,30 @@ def failure_of(engine, table, sql=COUNTED):
         "the postgres engine failed while it computed the exact half of a question; its message is withheld,"
         " as it may quote data"
     )
+
+
+@pytest.fixture
+def rates():
+    """A view that divides by 0 for one person."""
+    table = Table(name="rates", columns={"name": text(), "rate": real(0, 100)})
+    pay = "SELECT 'p' || g AS name, 10.0 AS total, 77 - g AS hours FROM generate_series(1, 100) AS r(g)"
+    server().execute(
+        f"CREATE TABLE pay AS {pay}", "CREATE VIEW rates AS SELECT name, total / hours AS rate FROM pay",
+        f"GRANT SELECT ON rates TO {READER}",
+    )  # fmt: skip
+    yield table, server().url(table="rates")
+    server().execute("DROP TABLE pay CASCADE")
+
+
+def test_a_row_that_fails_is_told_from_what_is_about_no_row(rates):
+    table, address = rates
+    with own_engine((table, address), accepted_risks=[Risk.FAILING_ROWS]) as engine:
+        assert counted(engine, table, "SELECT COUNT(rate) FROM rates WHERE name = 'p76'") == {(): [1]}
+        asked = statement("SELECT COUNT(rate) FROM rates WHERE name = 'p77'", table)
+        for ask in (engine.run, lambda *asked, **how: list(engine.batches(*asked, **how, size=1))):
+            with pytest.raises(FailedOnRowsError) as caught:
+                ask(asked, salt=SALT)
+            assert caught.value.cause == "SQLSTATE class 22"
 
 
 @pytest.mark.parametrize("how", ["pg_terminate_backend", "pg_cancel_backend"])

@@ -15,7 +15,7 @@ from sfumato.engines.lists import list_query
 from sfumato.engines.lowering import Lowered, lower, presented, shown_sql
 from sfumato.engines.postgres_address import Address
 from sfumato.engines.postgres_catalogue import Stored, check_server, stored
-from sfumato.engines.postgres_connection import FAILURES, Connection, Transaction
+from sfumato.engines.postgres_connection import FAILURES, Connection, Transaction, cause_of
 from sfumato.engines.results import found
 from sfumato.engines.sampling import sampling_of
 from sfumato.engines.sources import Opened, PostgresData
@@ -113,7 +113,7 @@ class PostgresEngine:
     @contextmanager
     def _answer(self, statement: Statement, salt: str) -> Iterator[tuple[Lowered, Iterator[Any]]]:
         """The statement in SQL, and its answer in Arrow batches."""
-        with self._lock, failing(self.name, "computed the exact half of a question", FAILURES):
+        with self._lock, failing(self.name, "computed the exact half of a question", FAILURES, cause=cause_of):
             catalogue = Catalogue(named=self._tables.named)
             lowered = lower(statement, catalogue, salt=salt, sampling=self._sampling, dialect=self._dialect)
             query = presented(lowered, lowered.totals)
