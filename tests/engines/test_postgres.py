@@ -164,7 +164,7 @@ def rates():
 def test_a_row_that_fails_is_told_from_what_is_about_no_row(rates):
     table, address = rates
     with own_engine((table, address), accepted_risks=[Risk.FAILING_ROWS]) as engine:
-        assert counted(engine, table, "SELECT COUNT(rate) FROM rates WHERE name = 'p76'") == {(): [1]}
+        assert counted(engine, table, "SELECT COUNT(*) FROM rates WHERE name = 'p76'") == {(): [1]}
         asked = statement("SELECT COUNT(rate) FROM rates WHERE name = 'p77'", table)
         for ask in (engine.run, lambda *asked, **how: list(engine.batches(*asked, **how, size=1))):
             with pytest.raises(FailedOnRowsError) as caught:

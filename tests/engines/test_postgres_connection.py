@@ -6,7 +6,7 @@ import pytest
 from tests.engines.postgres_server import READER, server
 from tests.meta.repository import ROOT
 
-from sfumato.engines.postgres_connection import FAILURES, Connection
+from sfumato.engines.postgres_connection import FAILURES, Connection, UnreachableError, cause_of
 
 MANY = "SELECT g FROM generate_series(1, 3000000) AS r(g)"
 """More than fits between two processes."""
@@ -174,5 +174,21 @@ def test_an_answer_that_nobody_reads_to_its_end_is_let_go_of(connection):
 
 def test_a_database_that_cannot_be_reached_is_no_reason_to_try_again():
     gone = Connection(f"postgresql://{READER}@127.0.0.1:1/postgres", {})
-    with pytest.raises(adbc.OperationalError), gone.transaction():
+    with pytest.raises(UnreachableError) as caught, gone.transaction():
         pass
+    assert (cause_of(caught.value), str(caught.value)) == (None, "")
+
+
+@pytest.mark.parametrize(
+    ("query", "cause"),
+    [
+        ("SELECT nothing", None), ("SELECT pg_terminate_backend(pg_backend_pid())", None),
+        ("SELECT 1 / (g - 5) FROM generate_series(1, 9) AS r(g)", "SQLSTATE class 22"),
+        ("SELECT pg_cancel_backend(pg_backend_pid())", "SQLSTATE class 57"),
+        ("SELECT (SELECT g FROM generate_series(1, 2) AS r(g))", "SQLSTATE class 21"),
+    ],
+)  # fmt: skip
+def test_only_what_cannot_be_about_rows_has_no_cause(connection, query, cause):
+    with pytest.raises(adbc.Error) as caught, connection.transaction() as asked:
+        list(asked.batches(query))
+    assert cause_of(caught.value) == cause
