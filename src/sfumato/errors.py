@@ -9,6 +9,8 @@
       UnsupportedEventError           an accountant cannot price an event: event, accountant
       PolicyError                     a policy file says something impossible: path, requirement
       EngineError                     the engine failed: engine, phase; never its text, which may quote rows
+        FailedOnRowsError             it failed while it read rows: cause; a session suspends the data instead
+        UnavailableError              the data cannot be asked for now; the reason is withheld
       BudgetError
         BudgetExceededError           the account cannot pay: requested, remaining
         ReservationError              a reservation used twice or never made: reservation, state
@@ -97,6 +99,22 @@ class EngineError(SfumatoError):
     @__context__.setter
     def __context__(self, error: BaseException | None) -> None:
         """Forget it."""
+
+
+class FailedOnRowsError(EngineError):
+    """The engine failed while it read rows, perhaps because of one person's; no analyst may hear that."""
+
+    def __init__(self, engine: str, phase: str, cause: str) -> None:
+        self.cause = cause
+        super().__init__(engine, phase)
+
+
+class UnavailableError(EngineError):
+    """The data cannot be asked for now: for any reason but those that cannot be about rows, always in these words."""
+
+    def __init__(self) -> None:
+        super().__init__("data", "answered")
+        self.args = ("the data is unavailable; stored answers are still given. Try again later, or ask its owner",)
 
 
 class BudgetError(SfumatoError):

@@ -25,9 +25,10 @@ _NUMBERS = count()
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """Where it listens."""
+    """Where it listens, and what it logs to."""
 
     port: int
+    log: Path
 
     def url(self, *, password: str = READER_PASSWORD, user: str = READER, table: str | None = None) -> str:
         """An address, of a table if one is named."""
@@ -83,7 +84,7 @@ def server() -> Server:
     """The server of this process."""
     started, port = _initialized()
     _start(started)
-    found = Server(port)
+    found = Server(port, Path(started.log))
     found.execute(
         f"ALTER ROLE {OWNER} PASSWORD '{OWNER_PASSWORD.replace(chr(39), 2 * chr(39))}'",
         f"CREATE ROLE {READER} LOGIN PASSWORD '{READER_PASSWORD.replace(chr(39), 2 * chr(39))}'",
@@ -99,7 +100,7 @@ def standby() -> Server:
     started, port = _initialized()
     (started.pgdata / "standby.signal").touch()
     _start(started)
-    return Server(port)
+    return Server(port, Path(started.log))
 
 
 def _initialized():

@@ -2,7 +2,7 @@
 
 import re
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import datetime
 
@@ -28,12 +28,13 @@ from sfumato.engines.postgres import PostgresEngine, PostgresTables, one_databas
 from sfumato.engines.postgres_address import address_of
 from sfumato.engines.postgres_connection import Connection
 from sfumato.engines.sources import ArrowData, PostgresData, open_in_place, open_source
-from sfumato.errors import EngineError, ParameterError
+from sfumato.errors import EngineError, FailedOnRowsError, ParameterError
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.expressions import ColumnRef, Compare, Comparison, Literal
 from sfumato.query.measures import RowCount, UnitCount
-from sfumato.query.relations import Filter, Part, Source, tables_of
-from sfumato.query.schema import PUBLIC, Limits, Table, UnitPath, integer, text, timestamp
+from sfumato.query.policy import Risk
+from sfumato.query.relations import Filter, Part, SemiJoin, Source, tables_of
+from sfumato.query.schema import PUBLIC, Limits, Table, UnitPath, integer, real, text, timestamp
 from sfumato.query.statement import KeyColumn, Statement
 
 NO_NUL = "no text of PostgreSQL has NUL in it"
@@ -97,11 +98,14 @@ def _arrow(rows, storage, table):
 
 
 @contextmanager
-def own_engine(*tables, **options):
+def own_engine(*tables, accepted_risks=(), **options):
     """An engine with a connection of its own, over addresses of tables."""
     with pytest.MonkeyPatch.context() as changes:
         changes.setattr("sfumato.engines.postgres.Connection", Connection)
-        engine = PostgresEngine({table.name: open_in_place(source, table) for table, source in tables}, **options)
+        sources = {
+            table.name: open_in_place(source, table, accepted_risks=accepted_risks) for table, source in tables
+        }  # fmt: skip
+        engine = PostgresEngine(sources, **options)
     try:
         yield engine
     finally:
@@ -142,6 +146,30 @@ def failure_of(engine, table, sql=COUNTED):
         "the postgres engine failed while it computed the exact half of a question; its message is withheld,"
         " as it may quote data"
     )
+
+
+@pytest.fixture
+def rates():
+    """A view that divides by 0 for one person."""
+    table = Table(name="rates", columns={"name": text(), "rate": real(0, 100)})
+    pay = "SELECT 'p' || g AS name, 10.0 AS total, 77 - g AS hours FROM generate_series(1, 100) AS r(g)"
+    server().execute(
+        f"CREATE TABLE pay AS {pay}", "CREATE VIEW rates AS SELECT name, total / hours AS rate FROM pay",
+        f"GRANT SELECT ON rates TO {READER}",
+    )  # fmt: skip
+    yield table, server().url(table="rates")
+    server().execute("DROP TABLE pay CASCADE")
+
+
+def test_a_row_that_fails_is_told_from_what_is_about_no_row(rates):
+    table, address = rates
+    with own_engine((table, address), accepted_risks=[Risk.FAILING_ROWS]) as engine:
+        assert counted(engine, table, "SELECT COUNT(*) FROM rates WHERE name = 'p76'") == {(): [1]}
+        asked = statement("SELECT COUNT(rate) FROM rates WHERE name = 'p77'", table)
+        for ask in (engine.run, lambda *asked, **how: list(engine.batches(*asked, **how, size=1))):
+            with pytest.raises(FailedOnRowsError) as caught:
+                ask(asked, salt=SALT)
+            assert caught.value.cause == "SQLSTATE class 22"
 
 
 @pytest.mark.parametrize("how", ["pg_terminate_backend", "pg_cancel_backend"])
@@ -279,6 +307,74 @@ LIKE_CITEXT = (
     "CREATE OPERATOR = (LEFTARG = citext, RIGHTARG = citext, PROCEDURE = folded)",
 )
 """What the extension of that name makes, of which the server of the tests has none."""
+
+
+@pytest.fixture
+def secured():
+    """A table that shows the role two of three rows, and one that shows all."""
+    server().execute(
+        "CREATE TABLE secured (k text)", "INSERT INTO secured VALUES ('a'), ('b'), ('c')",
+        "ALTER TABLE secured ENABLE ROW LEVEL SECURITY", "CREATE POLICY seen ON secured USING (k <> 'c')",
+        "CREATE TABLE codes (code text)", "INSERT INTO codes VALUES ('a'), ('c')",
+        f"GRANT SELECT ON secured, codes TO {READER}",
+    )  # fmt: skip
+    yield Table(name="secured", columns={"k": text()})
+    server().execute("DROP TABLE secured, codes")
+
+
+JOINED = Statement(
+    rows=SemiJoin(child=Source(Table(name="secured", columns={"k": text()})), other=Source(CODES), on=(("k", "code"),)),
+    keys=(), measures=(RowCount(),),
+)  # fmt: skip
+
+
+def test_rows_that_the_server_hides_are_missing_only_where_the_owner_accepts_it(secured):
+    source = server().url(table="secured")
+    with pytest.raises(ParameterError, match="row-level security"):
+        PostgresEngine({"secured": open_in_place(source, secured)})
+    codes = open_in_place(server().url(table="codes"), CODES)
+    accepted = open_in_place(source, secured, accepted_risks=[Risk.ROW_SECURITY])
+    with pytest.MonkeyPatch.context() as changes, closing(_unshared(changes, secured=accepted, codes=codes)) as engine:
+        assert counted(engine, secured, "SELECT COUNT(*) FROM secured") == {(): [2]}
+        assert by_place(engine.run(JOINED, salt=SALT).open_for_noise()) == {(): [1]}
+        server().execute("ALTER TABLE codes ENABLE ROW LEVEL SECURITY")
+        with pytest.raises(EngineError):
+            engine.run(JOINED, salt=SALT)
+
+
+def _unshared(changes, **sources):
+    changes.setattr("sfumato.engines.postgres.Connection", Connection)
+    return PostgresEngine(sources)
+
+
+def test_a_server_without_md5_draws_other_samples_within_the_same_limits():
+    """As one whose cryptography follows FIPS 140; here the role may not call it."""
+    rows = [(unit, key, 1) for unit in "abcdefgh" for key in "xyz"]
+    table = visits(max_rows_per_unit=2)
+    address = postgres_tables.address(table, open_source(visited(*rows)))
+    asked = Statement(
+        rows=Source(table), keys=(KeyColumn(name="k", values=("x", "y", "z")),), measures=(UnitCount(),),
+        limits=Limits(max_groups_per_unit=2),
+    )  # fmt: skip
+    server().execute("REVOKE EXECUTE ON FUNCTION md5(text) FROM PUBLIC")
+    try:
+        with own_engine((table, address)) as engine:
+            assert "SHA256" in engine.sql(asked)
+            counts = by_place(engine.run(asked, salt=SALT).open_for_noise())
+            assert sum(map(sum, counts.values())) == 16
+    finally:
+        server().execute("GRANT EXECUTE ON FUNCTION md5(text) TO PUBLIC")
+
+
+def test_ids_that_are_numerics_of_any_length_are_told_apart():
+    ids = pa.table({"who": [str(2**60), str(2**60 + 1), "-7", None]})
+    name = server().load(ids, types={"who": "numeric(20, 0)"})
+    for kind in (integer(), text()):
+        table = Table(name="t", columns={"who": kind}, unit=UnitColumn("who"), limits=Limits(max_rows_per_unit=1))
+        asked = Statement(rows=Source(table), keys=(), measures=(UnitCount(),), limits=table.limits)
+        with own_engine((table, server().url(table=name))) as engine:
+            assert by_place(engine.run(asked, salt=SALT).open_for_noise()) == {(): [3]}
+    server().execute(f"DROP TABLE {name}")
 
 
 def test_times_are_those_of_utc_whatever_zone_the_role_is_in():

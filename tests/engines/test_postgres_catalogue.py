@@ -13,7 +13,8 @@ from sfumato.engines.sql.terms import aliased, constant
 from sfumato.errors import ParameterError
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.kinds import Kind
-from sfumato.query.schema import Limits, Table, date, integer, text
+from sfumato.query.policy import Risk
+from sfumato.query.schema import Limits, Table, date, integer, real, text
 
 SCHEMAS = ("one", "two")
 VISITS = Table(name="visits", columns={"who": text(), "Day": date()})
@@ -55,7 +56,9 @@ def tables():
         "CREATE TABLE one.written (who text)",
         "CREATE TABLE one.unseen (who text, secret text)",
         "CREATE TABLE hidden.unseen (who text)",
-        f"GRANT SELECT ON one.visits, two.visits, one.names, one.written, hidden.unseen TO {READER}",
+        "CREATE DOMAIN number AS numeric(30, 0)",
+        "CREATE TABLE one.ids (v numeric(20, 0), w numeric(5, -2), x numeric(5, 2), y numeric, z number)",
+        f"GRANT SELECT ON one.visits, two.visits, one.names, one.written, hidden.unseen, one.ids TO {READER}",
         f'GRANT SELECT ON one."a""b; --" TO {READER}',
         f"GRANT SELECT (who) ON one.unseen TO {READER}",
         f"GRANT UPDATE (who) ON one.written TO {READER}",
@@ -65,14 +68,15 @@ def tables():
     made.execute(
         *(f"DROP SCHEMA {schema} CASCADE" for schema in (*SCHEMAS, "hidden")),
         "DROP TYPE mood",
+        "DROP DOMAIN number CASCADE",
         "DROP DOMAIN word CASCADE",
     )
 
 
-def looked_up(name, table=VISITS, *, path='["one", "public"]', may_write=False):
+def looked_up(name, table=VISITS, *, path='["one", "public"]', may_write=False, accepted_risks=()):
     address = address_of(f"postgresql://db/hospital?table={name}")
     with connection().transaction() as asked:
-        return stored(asked, address, table, path=path, may_write=may_write)
+        return stored(asked, address, table, path=path, may_write=may_write, accepted_risks=accepted_risks)
 
 
 @pytest.mark.parametrize(("name", "schema"), [("visits", "one"), ("one.visits", "one"), ("two.visits", "two")])
@@ -126,6 +130,26 @@ def test_units_that_are_doubles_are_refused():
         looked_up("names", table)
 
 
+def with_ids(name, declared):
+    return Table(name="t", columns={name: declared}, unit=UnitColumn(name), limits=Limits(max_rows_per_unit=1))
+
+
+@pytest.mark.parametrize("name", ["v", "w", "z"])
+@pytest.mark.parametrize("declared", [integer(), text()])
+def test_units_that_are_numerics_without_a_fraction_are_whole_numbers(name, declared):
+    assert looked_up("one.ids", with_ids(name, declared)).storage == {name: "HUGEINT"}
+
+
+@pytest.mark.parametrize("name", ["x", "y"])
+def test_units_that_are_numerics_with_a_fraction_are_refused(name):
+    with pytest.raises(ParameterError, match="cast the ids"):
+        looked_up("one.ids", with_ids(name, text()))
+
+
+def test_numbers_that_may_be_beyond_doubles_are_read_as_decimals():
+    assert looked_up("one.ids", Table(name="t", columns={"v": real(0, 1)})).storage == {"v": "DECIMAL"}
+
+
 def test_a_right_to_read_one_column_is_enough_for_it():
     assert looked_up("unseen", Table(name="t", columns={"who": text()})).storage == {"who": "VARCHAR"}
 
@@ -165,6 +189,37 @@ def test_a_role_that_can_become_one_that_writes_the_table_a_part_of_it_or_what_a
             looked_up(seen, table)
     finally:
         server().execute("DROP TABLE one.safe CASCADE", "DROP ROLE writer")
+
+
+@pytest.fixture
+def secured():
+    """A table that shows the role only some rows; and views of it, one with the rights of its owner, who sees all."""
+    server().execute(
+        "CREATE TABLE one.secured (who text)", "INSERT INTO one.secured VALUES ('a'), ('b')",
+        "ALTER TABLE one.secured ENABLE ROW LEVEL SECURITY",
+        "CREATE POLICY seen ON one.secured USING (who = 'a')",
+        "CREATE VIEW two.all_of_it AS SELECT who FROM one.secured",
+        "CREATE VIEW two.some_of_it WITH (security_invoker) AS SELECT who FROM one.secured",
+        f"GRANT SELECT ON one.secured, two.all_of_it, two.some_of_it TO {READER}",
+    )  # fmt: skip
+    yield Table(name="t", columns={"who": text()})
+    server().execute("DROP TABLE one.secured CASCADE")
+
+
+@pytest.mark.parametrize("name", ["one.secured", "two.some_of_it"])
+def test_rows_that_the_server_hides_from_the_role_are_refused_unless_the_owner_accepts_it(secured, name):
+    with pytest.raises(ParameterError, match=r'reads secured, of which row-level security.*"row_security"'):
+        looked_up(name, secured)
+    assert looked_up(name, secured, accepted_risks=[Risk.ROW_SECURITY]).storage == {"who": "VARCHAR"}
+
+
+def test_a_table_whose_security_does_not_concern_the_role_is_read(secured):
+    assert looked_up("two.all_of_it", secured).storage == {"who": "VARCHAR"}
+    server().execute(f"ALTER ROLE {READER} BYPASSRLS")
+    try:
+        assert looked_up("one.secured", secured).storage == {"who": "VARCHAR"}
+    finally:
+        server().execute(f"ALTER ROLE {READER} NOBYPASSRLS")
 
 
 class Answering:

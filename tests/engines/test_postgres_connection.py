@@ -1,8 +1,12 @@
+import re
+from contextlib import suppress
+
 import adbc_driver_postgresql.dbapi as adbc
 import pytest
 from tests.engines.postgres_server import READER, server
+from tests.meta.repository import ROOT
 
-from sfumato.engines.postgres_connection import FAILURES, Connection
+from sfumato.engines.postgres_connection import FAILURES, Connection, UnreachableError, cause_of
 
 MANY = "SELECT g FROM generate_series(1, 3000000) AS r(g)"
 """More than fits between two processes."""
@@ -43,11 +47,48 @@ def end(asked):
     [("transaction_read_only", "on"), ("transaction_isolation", "repeatable read"), ("TimeZone", "UTC"), ("jit", "off"),
      ("search_path", "pg_catalog, pg_temp"), ("DateStyle", "ISO, YMD"), ("client_encoding", "UTF8"),
      ("standard_conforming_strings", "on"), ("transform_null_equals", "off"), ("work_mem", "123kB"),
-     ("lock_timeout", "1min"), ("idle_in_transaction_session_timeout", "1min")],
+     ("row_security", "off"), ("application_name", "sfumato"), ("lock_timeout", "1min"),
+     ("idle_in_transaction_session_timeout", "1min")],
 )  # fmt: skip
 def test_a_transaction_has_its_own_settings_whatever_the_role_has(connection, name, value):
     with connection.transaction() as asked:
         assert setting(asked, name) == value
+
+
+def test_an_application_may_have_a_name_of_its_own():
+    made = Connection(server().url() + "?application_name=reports", {})
+    with made.transaction() as asked:
+        assert setting(asked, "application_name") == "reports"
+    made.close()
+
+
+def quiet_role():
+    """The settings of a role that the documentation names, so that the server keeps nothing of what it is asked."""
+    text = (ROOT / "docs" / "how-to" / "engines.md").read_text("utf-8")
+    found = re.findall(r"^ALTER ROLE curator SET \w+ = [^;]+;$", text, re.MULTILINE)
+    assert len(found) > 5
+    return found
+
+
+def test_with_the_settings_of_the_documentation_the_log_keeps_nothing_of_a_question():
+    asked = ["SELECT 'canary 1 ' || count(*) FROM pg_class", "SELECT ('canary ' || count(*))::integer FROM pg_class"]
+
+    def ask():
+        before = server().log.stat().st_size
+        made = Connection(server().url(), {})
+        for query in asked:
+            with suppress(adbc.Error), made.transaction() as open_one:
+                open_one.rows(query)
+        made.close()
+        return server().log.read_text("utf-8")[before:]
+
+    server().execute(f"ALTER ROLE {READER} SET log_statement = 'all'")
+    try:
+        assert ask().count("canary") >= 3  # what was asked, and what the error quotes
+        server().execute(*quiet_role())
+        assert ask() == ""
+    finally:
+        server().execute(f"ALTER ROLE {READER} RESET ALL")
 
 
 @pytest.mark.usefixtures("contrary_role")
@@ -133,5 +174,21 @@ def test_an_answer_that_nobody_reads_to_its_end_is_let_go_of(connection):
 
 def test_a_database_that_cannot_be_reached_is_no_reason_to_try_again():
     gone = Connection(f"postgresql://{READER}@127.0.0.1:1/postgres", {})
-    with pytest.raises(adbc.OperationalError), gone.transaction():
+    with pytest.raises(UnreachableError) as caught, gone.transaction():
         pass
+    assert (cause_of(caught.value), str(caught.value)) == (None, "")
+
+
+@pytest.mark.parametrize(
+    ("query", "cause"),
+    [
+        ("SELECT nothing", None), ("SELECT pg_terminate_backend(pg_backend_pid())", None),
+        ("SELECT 1 / (g - 5) FROM generate_series(1, 9) AS r(g)", "SQLSTATE class 22"),
+        ("SELECT pg_cancel_backend(pg_backend_pid())", "SQLSTATE class 57"),
+        ("SELECT (SELECT g FROM generate_series(1, 2) AS r(g))", "SQLSTATE class 21"),
+    ],
+)  # fmt: skip
+def test_only_what_cannot_be_about_rows_has_no_cause(connection, query, cause):
+    with pytest.raises(adbc.Error) as caught, connection.transaction() as asked:
+        list(asked.batches(query))
+    assert cause_of(caught.value) == cause

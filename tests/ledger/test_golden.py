@@ -10,7 +10,7 @@ from tests.ledger.stories import KEY, NOON, HandClock
 
 from sfumato.ledger.clock import DAY
 from sfumato.ledger.codec import decode_entry, encode_entry
-from sfumato.ledger.entry import Entry
+from sfumato.ledger.entry import Entry, Resumed, Suspended
 from sfumato.ledger.journal import Record
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.memory import MemoryStore
@@ -38,8 +38,9 @@ def ledger(version, *, after=0):
 
 def test_version_2_has_every_kind_of_entry_and_every_field_says_something():
     entries = [decode_entry(record.text) for record in records(2)]
-    assert {type(entry) for entry in entries} == set(Entry.__args__)
-    for kind in Entry.__args__:
+    kinds = set(Entry.__args__) - {Suspended, Resumed}  # which are of version 3
+    assert {type(entry) for entry in entries} == kinds
+    for kind in kinds:
         for field in kind.__dataclass_fields__:
             assert any(getattr(entry, field) for entry in entries if type(entry) is kind), (kind, field)
 

@@ -21,7 +21,7 @@ from tests.ledger.stories import (
 from sfumato.accounting.adaptive.amounts import Amounts
 from sfumato.errors import LedgerCorruptError
 from sfumato.ledger.clock import DAY
-from sfumato.ledger.entry import Abandoned, Closed, Rebudgeted, Recognized, Shared
+from sfumato.ledger.entry import Abandoned, Closed, Rebudgeted, Recognized, Resumed, Shared, Suspended
 from sfumato.ledger.replay import Replay
 from sfumato.ledger.snapshots import decode_snapshot, encode_snapshot
 from sfumato.ledger.windows import CalendarWindow, RollingWindow
@@ -51,6 +51,8 @@ ENTRIES = st.one_of(
     st.builds(committed, REQUESTS, PAYERS),
     st.builds(lambda request, payer: Abandoned(account=payer, request=request, reason="r"), REQUESTS, PAYERS),
     st.builds(lambda payer: Closed(account=payer, reason="r"), PAYERS),
+    st.builds(lambda payer: Suspended(account=payer, request="r"), PAYERS),
+    st.builds(lambda payer: Resumed(account=payer, reason="r"), PAYERS),
     st.builds(lambda payer: Recognized(account=payer, fingerprints=("f", payer)), PAYERS),
     st.builds(
         lambda payer, source, request, charge: Shared(
@@ -149,7 +151,7 @@ def test_a_seal_of_the_same_text_for_something_else_is_none():
 
 
 def test_a_snapshot_of_another_version_is_none():
-    text = '{"version":2,"anything":1}'
+    text = '{"version":1,"anything":1}'
     assert decode_snapshot(f"{KEY.seal('snapshot', text)} {text}", KEY) is None
 
 

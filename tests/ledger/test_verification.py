@@ -22,7 +22,7 @@ from tests.ledger.stories import (
 
 from sfumato.errors import LedgerCorruptError, ParameterError
 from sfumato.ledger.clock import DAY
-from sfumato.ledger.entry import Abandoned, Closed, Rebudgeted, Shared
+from sfumato.ledger.entry import Abandoned, Closed, Rebudgeted, Shared, Suspended
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.memory import MemoryStore
 from sfumato.ledger.pointers import answer_name, asked_name, request_name
@@ -111,6 +111,8 @@ def test_it_does_so_while_others_append():
     assert ledger.verify().length == length + 1
 
 
+FAILED = (Abandoned(account="people", request="r", reason="r"), Suspended(account="people", request="r"))
+FAILED_BELOW = (Abandoned(account="ann", request="r", reason="r"), Suspended(account="dataset", request="r"))
 FORGED = {
     "past the budget": (*THREE, reserved("r", "ann", "0.7"), reserved("s", "ann", "0.4")),
     "past that of an account above": (*THREE, reserved("r", "ann", "0.7"), reserved("s", "bob", "0.4")),
@@ -125,6 +127,9 @@ FORGED = {
     "past a budget in ρ": (account(budget=ZCDP("0.004")), reserved(**NOISE, prices=rho("people", "0.005"))),
     "of a closed account": (account(), Closed(account="people", reason="r"), reserved()),
     "below a closed account": (*THREE, Closed(account="dataset", reason="r"), reserved("r", "ann")),
+    "of a suspended account": (account(), reserved(), *FAILED, reserved("s")),
+    "below a suspended account": (*THREE, reserved("r", "ann"), *FAILED_BELOW, reserved("s", "bob")),
+    "an answer of a suspended account": (account(), reserved(), reserved("s"), *FAILED, committed("s")),
     "after the budget was lowered": (
         account(), reserved(), Rebudgeted(account="people", budget=PureDP("0.1"), reason="r"), reserved("s"),
     ),

@@ -50,13 +50,48 @@ MUTANTS = (
         edits=(
             (
                 "engines/sql/dialects/postgres.py",
-                'return native("HASHINT8EXTENDED", native("HASH_RECORD_EXTENDED", native("ROW", *values), seed), seed)',
-                'return native("HASH_RECORD_EXTENDED", native("ROW", *values), seed)',
+                "    for value in values:\n        named = value.name if",
+                "    for value in values[:1]:\n        named = value.name if",
             ),
         ),
         tests=(
             "tests/engines/sql/dialects/test_postgres.py::TestPostgresDialect::test_its_own_hash_is_in_no_order_of_its_parts",
         ),
+    ),
+    Mutant(
+        name="in PostgreSQL the engine's own hash folds both halves of a number",
+        edits=(
+            (
+                "engines/sql/dialects/postgres.py",
+                'return native("HASHINT8EXTENDED", lower, native("HASHINT8EXTENDED", upper, seed))',
+                'return native("HASHINT8EXTENDED", number, seed)',
+            ),
+        ),
+        tests=(
+            "tests/engines/sql/dialects/test_postgres.py::TestPostgresDialect::test_its_own_hash_ties_no_whole_numbers",
+        ),
+    ),
+    Mutant(
+        name="in PostgreSQL rows may be hidden without a word",
+        edits=(("engines/postgres_connection.py", '"row_security": "off",', '"row_security": "on",'),),
+        tests=("tests/engines/test_postgres_catalogue.py",),
+    ),
+    Mutant(
+        name="in PostgreSQL rows of all tables may be hidden if those of one may be",
+        edits=(("engines/postgres.py", "for name in names - self._filtered:", "for name in ():"),),
+        tests=(
+            "tests/engines/test_postgres.py::test_rows_that_the_server_hides_are_missing_only_where_the_owner_accepts_it",
+        ),
+    ),
+    Mutant(
+        name="in PostgreSQL ids with a fraction are whole numbers",
+        edits=(("engines/postgres_catalogue.py", "(scale == 0 or scale >= _SCALES // 2)", "True"),),
+        tests=("tests/engines/test_postgres_catalogue.py",),
+    ),
+    Mutant(
+        name="in PostgreSQL long ids are rounded",
+        edits=(("engines/postgres_catalogue.py", 'replace(found, storage="HUGEINT")', "found"),),
+        tests=("tests/engines/test_postgres.py::test_ids_that_are_numerics_of_any_length_are_told_apart",),
     ),
     Mutant(
         name="in PostgreSQL factors are not rounded",

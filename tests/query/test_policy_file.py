@@ -8,7 +8,7 @@ import sfumato as sf
 from sfumato.errors import ParameterError, PolicyError
 from sfumato.privacy.neighbors import EACH_ROW, REPLACE_ONE, UnitColumn
 from sfumato.query.kinds import Kind
-from sfumato.query.policy import Place
+from sfumato.query.policy import Place, Risk
 from sfumato.query.policy_file import load_policy
 from sfumato.query.schema import PUBLIC, Limits
 
@@ -42,6 +42,14 @@ def loaded(text, folder):
     path = folder / "hospital.toml"
     path.write_text(text, "utf-8")
     return load_policy(path)
+
+
+def test_the_risks_that_an_owner_accepts_are_named_at_the_table(tmp_path):
+    accepting = HOSPITAL.replace('unit = "patient_id"', 'unit = "patient_id"\naccepted_risks = ["row_security"]')
+    assert loaded(accepting, tmp_path).sources["visits"].accepted == {Risk.ROW_SECURITY}
+    assert loaded(HOSPITAL, tmp_path).sources["visits"].accepted == frozenset()
+    with pytest.raises(PolicyError, match="must be a list of: row_security, failing_rows"):
+        loaded(accepting.replace("row_security", "all"), tmp_path)
 
 
 def test_a_policy_is_read_as_it_is_written(tmp_path):

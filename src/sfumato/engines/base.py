@@ -1,6 +1,6 @@
 """The role of an engine, and the shape of what it returns."""
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import product
@@ -9,7 +9,7 @@ from typing import Protocol, TypeAlias, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.errors import EngineError, ParameterError
+from sfumato.errors import EngineError, FailedOnRowsError, ParameterError
 from sfumato.privacy.secret import Secret
 from sfumato.query.measures import CellCount
 from sfumato.query.schema import Key
@@ -32,6 +32,10 @@ class Found:
     keys: tuple[Sequence[Key], ...] = field(repr=False)
     cells: Sequence[Key] | None = field(repr=False)
     amounts: tuple[npt.NDArray[np.int64] | Integers, ...] = field(repr=False)
+
+
+Cause: TypeAlias = Callable[[BaseException], str | None]
+"""Of a failure its class, for the owner alone; or None if it cannot be about rows, such as a lost connection."""
 
 
 class Engine(Protocol):
@@ -153,16 +157,19 @@ def _size(found: Found) -> int:
 
 
 @contextmanager
-def failing(engine: str, phase: str, failures: tuple[type[BaseException], ...]) -> Iterator[None]:
+def failing(
+    engine: str, phase: str, failures: tuple[type[BaseException], ...], *, cause: Cause | None = None
+) -> Iterator[None]:  # fmt: skip
     """Inside, failures of an engine become one error of constant text.
 
     Args:
         engine: Its name.
         phase: What it did, as `EngineError` says it.
         failures: What it and its libraries raise. What is wrong with a declaration is none of them, whatever it is.
+        cause: Where rows are read, what tells failures that may be about them from others.
 
     Raises:
-        EngineError: One of them was raised.
+        EngineError: One of them was raised; `FailedOnRowsError` if it may be about rows.
 
     Example:
         >>> try:
@@ -176,5 +183,13 @@ def failing(engine: str, phase: str, failures: tuple[type[BaseException], ...]) 
         yield
     except ParameterError:
         raise
-    except failures:
-        raise EngineError(engine, phase) from None
+    except failures as error:
+        found = None if cause is None else cause(error)
+    else:
+        return
+    raise (EngineError(engine, phase) if found is None else FailedOnRowsError(engine, phase, found)) from None
+
+
+def cause_of(error: BaseException) -> str | None:
+    """The type of a failure, unless a file is gone, or a question cannot be written down: these are about no row."""
+    return None if isinstance(error, FileNotFoundError | UnicodeEncodeError | RecursionError) else type(error).__name__

@@ -14,7 +14,7 @@ import duckdb
 import pyarrow as pa
 from sqlglot import exp
 
-from sfumato.engines.base import Found, failing
+from sfumato.engines.base import Found, cause_of, failing
 from sfumato.engines.duckdb_database import connected, lock_down
 from sfumato.engines.duckdb_prepared import PreparedTables
 from sfumato.engines.duckdb_tables import TypedTables
@@ -22,7 +22,7 @@ from sfumato.engines.lists import list_table
 from sfumato.engines.lowering import Lowered, added_up, lower, presented, shown_sql
 from sfumato.engines.results import found
 from sfumato.engines.sampling import sampling_of
-from sfumato.engines.sources import DataSource, ParquetFile
+from sfumato.engines.sources import CsvFile, DataSource, ParquetFile
 from sfumato.engines.sql.dialects.duckdb import DUCKDB, sql
 from sfumato.engines.sql.queries import select, table
 from sfumato.engines.sql.totals import counts_cells
@@ -34,6 +34,7 @@ from sfumato.query.statement import Statement
 
 _BUCKETS: Final = "buckets"
 _MOST_BUCKETS: Final = 1_000_000
+_COMPUTED: Final = "computed the exact half of a question"
 _FAILURES: Final = (duckdb.Error, pa.ArrowException, OSError, csv.Error, UnicodeError, MemoryError, RuntimeError)
 """Of the database and of sources; RuntimeError is what the database's bindings make of text that is not Unicode."""
 
@@ -67,22 +68,25 @@ class DuckDBEngine:
         self._tables = TypedTables(self._database, sources)
         self._prepared = PreparedTables(self._database, self._tables)
         lock_down(self._database, [one.path for one in sources.values() if isinstance(one, ParquetFile)])
+        self._files = [one.path for one in sources.values() if isinstance(one, CsvFile | ParquetFile)]
 
     def run(self, statement: Statement, *, salt: str) -> Secret[Found]:
         """See `Engine.run`."""
         with self._lock:
-            with failing(self.name, "opened a source", _FAILURES):
+            with failing(self.name, "opened a source", _FAILURES, cause=self._cause):
                 lowered = self._lowered(statement, salt, bucket=None)
-            with failing(self.name, "computed the exact half of a question", _FAILURES), self._lists(lowered):
+            with failing(self.name, _COMPUTED, _FAILURES, cause=self._cause), self._lists(lowered):
                 return Secret(found(lowered, self._columns(statement, lowered, salt)))
 
     def batches(self, statement: Statement, *, salt: str, size: int) -> Generator[Secret[Found], None, None]:
         """See `Streaming.batches`."""
-        with self._lock, failing(self.name, "computed the exact half of a question", _FAILURES):
+        with self._lock, failing(self.name, _COMPUTED, _FAILURES, cause=self._cause):
             lowered = self._lowered(statement, salt, bucket=None)
             with self._lists(lowered):
                 for query in self._parts(statement, lowered, salt):
-                    with self._database.sql(sql(query)).to_arrow_reader(size) as reader:  # let go before the lists are
+                    with self._database.sql(_written(query)).to_arrow_reader(
+                        size
+                    ) as reader:  # let go before the lists are
                         for batch in reader:
                             columns = {name: batch[name].to_numpy(zero_copy_only=False) for name in batch.schema.names}
                             yield Secret(found(lowered, columns))
@@ -114,9 +118,14 @@ class DuckDBEngine:
         catalogue = self._prepared.catalogue(statement.rows)
         return lower(statement, catalogue, salt=salt, sampling=self._sampling, bucket=place)
 
+    def _cause(self, error: BaseException) -> str | None:
+        """The class of a failure, unless a file is gone or somebody pressed a key."""
+        is_of_no_row = isinstance(error, duckdb.InterruptException) or not all(one.is_file() for one in self._files)
+        return None if is_of_no_row else cause_of(error)
+
     def _columns(self, statement: Statement, lowered: Lowered, salt: str) -> Mapping[str, Any]:
         query = presented(lowered, self._totals(statement, lowered, salt))
-        columns: Mapping[str, Any] = self._database.execute(sql(query)).fetchnumpy()
+        columns: Mapping[str, Any] = self._database.execute(_written(query)).fetchnumpy()
         return columns
 
     def _parts(self, statement: Statement, lowered: Lowered, salt: str) -> Iterator[exp.Select]:
@@ -149,6 +158,13 @@ class DuckDBEngine:
             for mark in lowered.lists:
                 self._database.unregister(mark.table)
             self._database.execute(f"DROP TABLE IF EXISTS {_BUCKETS}")
+
+
+def _written(query: exp.Expr) -> str:
+    """In SQL, of which each text is Unicode: else the database would say of it what it says of rows."""
+    written = sql(query)
+    written.encode()
+    return written
 
 
 def _adds_up(statement: Statement) -> bool:

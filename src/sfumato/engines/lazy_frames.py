@@ -13,7 +13,7 @@ import pyarrow as pa
 from polars.selectors import by_name
 
 from sfumato.engines.arrow_tables import repaired
-from sfumato.errors import EngineError, ParameterError
+from sfumato.errors import FailedOnRowsError, ParameterError
 
 _BATCH: Final = 122_880
 """Rows: as many as a row group of DuckDB, so that it writes none twice."""
@@ -46,7 +46,7 @@ def stream(frame: pl.LazyFrame, *, schema: Any, wanted: Iterable[str], take: Cal
         take: Gets the tables one after the other, in some thread; the first one is without rows.
 
     Raises:
-        EngineError: The query failed or gave other types, or `take` failed; without its text.
+        FailedOnRowsError: The query failed or gave other types, or `take` failed; without its text.
     """
     stored = pa.schema([schema.field(name) for name in wanted])
 
@@ -56,10 +56,13 @@ def stream(frame: pl.LazyFrame, *, schema: Any, wanted: Iterable[str], take: Cal
             raise TypeError
         take(repaired(data))
 
+    failed = False
     try:
         take(repaired(stored.empty_table()))
         frame.select(by_name(*stored.names)).sink_batches(hand_on, chunk_size=_BATCH, engine="streaming")
     except KeyboardInterrupt:
         raise
     except BaseException:  # noqa: BLE001 # a function in the query may raise anything
-        raise EngineError("polars", "gave the rows of a LazyFrame") from None
+        failed = True
+    if failed:  # said here, because an error keeps what is handled while it is raised
+        raise FailedOnRowsError("polars", "gave the rows of a LazyFrame", "LazyFrame")

@@ -2,10 +2,11 @@
 
 import re
 import threading
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from typing import Any, Final
 
+import adbc_driver_postgresql.dbapi as adbc
 import numpy as np
 from sqlglot import exp
 
@@ -14,16 +15,19 @@ from sfumato.engines.lists import list_query
 from sfumato.engines.lowering import Lowered, lower, presented, shown_sql
 from sfumato.engines.postgres_address import Address
 from sfumato.engines.postgres_catalogue import Stored, check_server, stored
-from sfumato.engines.postgres_connection import FAILURES, Connection
+from sfumato.engines.postgres_connection import FAILURES, Connection, Transaction, cause_of
 from sfumato.engines.results import found
 from sfumato.engines.sampling import sampling_of
 from sfumato.engines.sources import Opened, PostgresData
-from sfumato.engines.sql.dialects.postgres import POSTGRES, sql
+from sfumato.engines.sql.dialects.dialect import Dialect
+from sfumato.engines.sql.dialects.postgres import POSTGRES, POSTGRES_WITHOUT_MD5, sql
 from sfumato.engines.sql.relations import Catalogue
 from sfumato.engines.sql.sources import owned_rows, typed_columns
 from sfumato.errors import ParameterError
 from sfumato.numeric.rationals import positive_integer
 from sfumato.privacy.secret import Secret
+from sfumato.query.policy import Risk
+from sfumato.query.relations import tables_of
 from sfumato.query.schema import Table
 from sfumato.query.shape import Metric, shape_of
 from sfumato.query.statement import Statement
@@ -31,6 +35,7 @@ from sfumato.query.statement import Statement
 _UNREACHABLE: Final = (
     "cannot be opened; check host, port, database, user and password (in the address, in PGPASSWORD or in a passfile)"
 )
+_MD5: Final = "SELECT md5('')"
 _ONE_PROCESS: Final = ("max_parallel_workers_per_gather", "0")
 """Units by groups are nearly as many as rows, which the planner does not know: it would group them in each process and
 then once more, which takes twice the time."""
@@ -48,7 +53,8 @@ class PostgresEngine:
     Args:
         sources: Where the rows of each table are; the catalog is asked for them now, and no row before the first run.
         sampling: By which hash units above a limit are sampled: `"md5"` as on every engine, or `"native"`, which is
-            faster, keeps the same limits, and may choose others in the next version of PostgreSQL.
+            faster, keeps the same limits, and may choose others in the next version of PostgreSQL. Where the server
+            has no MD5, SHA-256 serves instead.
         statement_timeout: After how many seconds a question is given up; what was charged for it stays charged.
         work_mem: The memory of each step of a query before it spills to disk, as `"256MB"`; None leaves the server's.
         allow_writing_role: Whether a role is accepted that could change the tables. Questions run in transactions that
@@ -72,6 +78,7 @@ class PostgresEngine:
         self._connection = Connection(address.database, {"statement_timeout": f"{seconds}s", **_memory(work_mem)})
         try:
             self._tables = PostgresTables(self._connection, own, may_write=allow_writing_role)
+            self._dialect = dialect_of(self._connection)
         except FAILURES:
             self.close()
             raise ParameterError("source", address.shown, _UNREACHABLE) from None
@@ -97,7 +104,7 @@ class PostgresEngine:
 
     def sql(self, statement: Statement, /) -> str:
         """See `Engine.sql`; tables are called as the policy calls them."""
-        return shown_sql(statement, sampling=self._sampling, dialect=POSTGRES)
+        return shown_sql(statement, sampling=self._sampling, dialect=self._dialect)
 
     def close(self) -> None:
         """Close the connection."""
@@ -106,9 +113,9 @@ class PostgresEngine:
     @contextmanager
     def _answer(self, statement: Statement, salt: str) -> Iterator[tuple[Lowered, Iterator[Any]]]:
         """The statement in SQL, and its answer in Arrow batches."""
-        with self._lock, failing(self.name, "computed the exact half of a question", FAILURES):
+        with self._lock, failing(self.name, "computed the exact half of a question", FAILURES, cause=cause_of):
             catalogue = Catalogue(named=self._tables.named)
-            lowered = lower(statement, catalogue, salt=salt, sampling=self._sampling, dialect=POSTGRES)
+            lowered = lower(statement, catalogue, salt=salt, sampling=self._sampling, dialect=self._dialect)
             query = presented(lowered, lowered.totals)
             for mark in lowered.lists:
                 name = exp.to_identifier(mark.table, quoted=True)
@@ -116,7 +123,8 @@ class PostgresEngine:
             with self._connection.transaction() as asked:
                 if shape_of(statement.rows).metric is Metric.UNITS:
                     asked.set(*_ONE_PROCESS)
-                with closing(asked.batches(sql(query))) as batches:
+                self._tables.allow_hidden_rows(asked, tables_of(statement.rows))
+                with closing(asked.batches(self._dialect.sql(query))) as batches:
                     yield lowered, batches
 
 
@@ -148,18 +156,46 @@ class PostgresTables:
 
     def __init__(self, connection: Connection, sources: Mapping[str, PostgresData], *, may_write: bool) -> None:
         self._stored: dict[str, Stored] = {}
+        self._filtered = {name for name, one in sources.items() if Risk.ROW_SECURITY in one.accepted_risks}
         if not sources:
             return
         path = connection.schemas()
         with connection.transaction() as asked:
             for name, source in sources.items():
                 check_server(asked, source.address.shown)
-                self._stored[name] = stored(asked, source.address, source.table, path=path, may_write=may_write)
+                self._stored[name] = stored(
+                    asked, source.address, source.table, path=path, may_write=may_write,
+                    accepted_risks=source.accepted_risks,
+                )  # fmt: skip
 
     def named(self, table: Table) -> exp.Query:
         """A table of `Rows`."""
         own = self._stored[table.name]
         return owned_rows(table, typed_columns(table, own.storage, own.query), self.named)
+
+    def allow_hidden_rows(self, asked: Transaction, tables: Iterable[Table]) -> None:
+        """Let row-level security hide rows of tables for which the owner accepts that, if there are such.
+
+        Raises:
+            adbc.Error: It hides rows of another one of the tables.
+        """
+        names = {table.name for table in tables}
+        if names & self._filtered:
+            for name in names - self._filtered:
+                asked.prepare(sql(self._stored[name].query))
+            asked.set("row_security", "on")
+
+
+def dialect_of(connection: Connection) -> Dialect:
+    """The SQL of a server: with MD5, unless it has none."""
+    try:
+        with connection.transaction() as asked:
+            asked.rows(_MD5)
+    except adbc.Error as error:
+        if error.sqlstate is None or error.sqlstate.startswith(("08", "57")):
+            raise
+        return POSTGRES_WITHOUT_MD5
+    return POSTGRES
 
 
 def one_database(sources: Mapping[str, Opened]) -> tuple[Address, Mapping[str, PostgresData]]:

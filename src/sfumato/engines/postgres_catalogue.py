@@ -7,15 +7,17 @@ own comparisons. A citext is compared exactly, as all text. Times with a zone ar
 of the years 1 to 9999, infinity too, are NULL, as NaN is.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
+import adbc_driver_postgresql.dbapi as adbc
 from sqlglot import exp
 
 from sfumato.engines.postgres_address import Address
 from sfumato.engines.postgres_connection import Transaction
 from sfumato.engines.sql.dialects.dialect import native
+from sfumato.engines.sql.dialects.postgres import sql
 from sfumato.engines.sql.dialects.postgres_times import within_the_years
 from sfumato.engines.sql.queries import select
 from sfumato.engines.sql.queries import table as name_of
@@ -23,11 +25,14 @@ from sfumato.engines.sql.terms import Sql, aliased, cast, column, text
 from sfumato.errors import ParameterError
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.kinds import TIMES, Kind
+from sfumato.query.policy import Risk
 from sfumato.query.schema import Table
 
 _LEAST_VERSION: Final = 160_000
 _INEXACT: Final = frozenset({"DOUBLE", "DECIMAL"})
 _TIMES: Final = frozenset({"DATE", "TIMESTAMP"})
+_LEAST_MODIFIER, _SCALES = 4, 2**11
+"""What the catalog has with a numeric: less without a modifier, else above it the scale in 11 bits."""
 
 _SERVER: Final = """
     SELECT current_setting('server_version_num')::bigint, current_setting('server_version'),
@@ -64,14 +69,27 @@ partitions and children, and what a view reads. A trigger runs with the rights o
 
 _COLUMNS: Final = """
     WITH RECURSIVE below AS (
-      SELECT attname, attnum, atttypid AS type, format_type(atttypid, atttypmod) AS shown
+      SELECT attname, attnum, atttypid AS type, atttypmod AS modifier, format_type(atttypid, atttypmod) AS shown
         FROM pg_attribute WHERE attrelid = $1::bigint::oid AND attnum > 0 AND NOT attisdropped
        UNION ALL
-      SELECT attname, attnum, typbasetype, shown FROM below JOIN pg_type ON oid = type WHERE typtype = 'd')
+      SELECT attname, attnum, typbasetype, typtypmod, shown FROM below JOIN pg_type ON oid = type WHERE typtype = 'd')
     SELECT attname::text, shown, typname::text, nspname::text, typtype::text,
-           has_column_privilege($1::bigint::oid, attnum, 'SELECT')
+           has_column_privilege($1::bigint::oid, attnum, 'SELECT'), modifier::bigint
       FROM below JOIN pg_type AS t ON t.oid = type JOIN pg_namespace AS n ON n.oid = typnamespace
      WHERE typtype <> 'd'"""
+
+_PROTECTED: Final = """
+    WITH RECURSIVE below (oid) AS (
+      SELECT $1::bigint::oid
+       UNION
+      SELECT d.refobjid FROM below JOIN pg_rewrite AS r ON r.ev_class = below.oid
+        JOIN pg_depend AS d ON d.objid = r.oid AND d.classid = 'pg_rewrite'::regclass
+       WHERE d.refclassid = 'pg_class'::regclass)
+    SELECT c.relname::text FROM below JOIN pg_class AS c ON c.oid = below.oid WHERE c.relrowsecurity ORDER BY 1"""
+"""Of a table and what it reads, if it is a view, those that have row-level security."""
+
+_NO_PRIVILEGE: Final = "42501"
+"""The SQLSTATE of a query whose rows would be filtered while `row_security` is off."""
 
 _TEXTS: Final = frozenset({"text", "varchar", "bpchar", "name", "uuid"})
 _ENUM: Final = "e"
@@ -135,7 +153,10 @@ def check_server(asked: Transaction, shown: str) -> None:
         )
 
 
-def stored(asked: Transaction, address: Address, table: Table, *, path: str, may_write: bool) -> Stored:
+def stored(
+    asked: Transaction, address: Address, table: Table, *, path: str, may_write: bool,
+    accepted_risks: Collection[Risk] = (),
+) -> Stored:  # fmt: skip
     """What the catalog has of a table.
 
     Args:
@@ -144,10 +165,11 @@ def stored(asked: Transaction, address: Address, table: Table, *, path: str, may
         table: What is declared of it.
         path: The schemas in which a name without one is looked for, as JSON.
         may_write: Whether a role is accepted that could change the table.
+        accepted_risks: What the owner accepts of the table.
 
     Raises:
-        ParameterError: There is no such table, or several; the role may not read it, or may write it; or a declared
-            column does not exist, or is of a type that cannot be read as declared.
+        ParameterError: There is no such table, or several; the role may not read it or sees only some of its rows, or
+            may write it; or a declared column does not exist, or is of a type that cannot be read as declared.
     """
     oid, schema, name, writes = _found(asked, address, table, path)
     if writes and not may_write:
@@ -157,7 +179,33 @@ def stored(asked: Transaction, address: Address, table: Table, *, path: str, may
             f" only reads (CREATE ROLE curator LOGIN; GRANT SELECT ON {name} TO curator), or allow_writing_role=True",
         )  # fmt: skip
     columns = {row[0]: row[1:] for row in asked.rows(_COLUMNS, (oid,))}
-    return Stored(name=name_of(name, schema), columns={one: _read(one, columns, table) for one in table.columns})
+    found = Stored(name=name_of(name, schema), columns={one: _read(one, columns, table) for one in table.columns})
+    if Risk.ROW_SECURITY not in accepted_risks:
+        require_all_rows(asked, found, oid, shown=address.shown)
+    return found
+
+
+def require_all_rows(asked: Transaction, table: Stored, oid: int, *, shown: str) -> None:
+    """Refuse a table of which row-level security hides rows from the role, without a word.
+
+    Raises:
+        ParameterError: It does.
+    """
+    protected = asked.rows(_PROTECTED, (oid,))
+    if not protected:
+        return
+    try:
+        asked.prepare(sql(table.query))
+    except adbc.Error as error:
+        if error.sqlstate != _NO_PRIVILEGE:
+            raise
+        names = ", ".join(name for (name,) in protected)
+        raise ParameterError(
+            "source",
+            shown,
+            f"reads {names}, of which row-level security may hide rows from the role without saying so; ALTER ROLE"
+            ' curator BYPASSRLS, or accept it: accepted_risks = ["row_security"] at the table',
+        ) from None
 
 
 def _found(asked: Transaction, address: Address, table: Table, path: str) -> tuple[int, str, str, bool]:
@@ -181,7 +229,7 @@ def _read(name: str, columns: Mapping[str, tuple[Any, ...]], table: Table) -> Re
     """How a declared column is read."""
     if name not in columns:
         raise ParameterError("columns", name, f"is no column of {table.name}; check its spelling, case included")
-    shown, base, schema, form, may_read = columns[name]
+    shown, base, schema, form, may_read, modifier = columns[name]
     if not may_read:
         raise ParameterError("columns", name, f"needs the right to read it: GRANT SELECT ON {table.name}")
     found = reading(base, schema=schema, form=form)
@@ -190,9 +238,17 @@ def _read(name: str, columns: Mapping[str, tuple[Any, ...]], table: Table) -> Re
     if found.storage in _TIMES and table.columns[name].kind not in TIMES:
         requirement = f"is stored as {shown}; declare it as a date or a timestamp, or cast it to text in a view"
         raise ParameterError("columns", name, requirement)
+    if found.storage == "DECIMAL" and _is_whole(modifier) and table.columns[name].kind is not Kind.FLOAT:
+        return replace(found, storage="HUGEINT")  # which no double rounds
     if found.storage in _INEXACT and isinstance(table.unit, UnitColumn) and table.unit.column == name:
         raise ParameterError("unit", name, f"is stored as {shown}; cast the ids to text or whole numbers in a view")
     return found
+
+
+def _is_whole(modifier: int) -> bool:
+    """Whether a numeric has a declared number of digits and none behind the point; of which the number has a sign."""
+    scale = (modifier - _LEAST_MODIFIER) % _SCALES
+    return modifier >= _LEAST_MODIFIER and (scale == 0 or scale >= _SCALES // 2)
 
 
 def reading(name: str, *, schema: str, form: str) -> Reading | None:

@@ -1,5 +1,6 @@
 """One connection to PostgreSQL, through ADBC: each question in a transaction that can only read, as of one moment."""
 
+import re
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from typing import Any, Final
@@ -7,9 +8,16 @@ from weakref import finalize
 
 import adbc_driver_postgresql.dbapi as adbc
 import pyarrow as pa
+from adbc_driver_manager._reader import AdbcRecordBatchReader
 
 FAILURES: Final = (adbc.Error, pa.ArrowException, OSError, UnicodeError, MemoryError, RecursionError)
 """What the driver raises, and what is made of SQL; what is read while it streams fails as Arrow or the system does."""
+
+_OUTAGES: Final = ("08", "57P01", "57P02", "57P03")
+"""SQLSTATE codes, or how they begin, of a connection that is lost and a server that stops or starts."""
+
+_UNPREPARED: Final = re.compile(r"[A-Z_]+: Failed to prepare query: ")
+"""How the driver begins to tell that the server refused a query before it read a row."""
 
 _SETTINGS: Final = {
     "search_path": "pg_catalog, pg_temp",  # so that no function or operator of somebody else's is called
@@ -22,15 +30,38 @@ _SETTINGS: Final = {
     "standard_conforming_strings": "on",
     "transform_null_equals": "off",
     "array_nulls": "on",
+    "row_security": "off",  # what it would hide without a word is an error
     "jit": "off",  # no question is long enough to be worth what compiling its many terms takes
     "lock_timeout": "60s",
     "idle_in_transaction_session_timeout": "60s",
 }
 """What a transaction is told, whatever the role, the database or the server say."""
 
+_NAME: Final = "sfumato"
+"""What the server's list of sessions and its log call it, unless the address or PGAPPNAME has another name."""
+
 _SEARCHED: Final = "SELECT pg_catalog.array_to_json(pg_catalog.current_schemas(false))::pg_catalog.text"
 
 _BEGIN: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+
+
+class UnreachableError(OSError):
+    """The database cannot be reached, or opens no transaction; without its text."""
+
+
+def cause_of(error: BaseException) -> str | None:
+    """The class of a failure while rows were read; None if it cannot be about them.
+
+    That is a lost connection, a server that stops, what the server refuses when it prepares a query, and a question
+    that cannot be written down.
+    """
+    if not isinstance(error, adbc.Error):
+        is_of_no_row = isinstance(error, UnreachableError | UnicodeEncodeError | RecursionError)
+        return None if is_of_no_row else type(error).__name__
+    state = error.sqlstate
+    if _UNPREPARED.match(str(error)) or (state is not None and state.startswith(_OUTAGES)):
+        return None
+    return "SQLSTATE unknown" if state is None else f"SQLSTATE class {state[:2]}"
 
 
 class Connection:
@@ -52,9 +83,13 @@ class Connection:
         """A transaction that reads, of one state of the database; it is always rolled back.
 
         Raises:
-            adbc.Error: The database cannot be reached, or fails.
+            UnreachableError: The database cannot be reached.
+            adbc.Error: It fails.
         """
-        cursor = self._begun()
+        try:
+            cursor = self._begun()
+        except FAILURES:
+            raise UnreachableError from None
         asked = Transaction(cursor)
         try:
             yield asked
@@ -65,7 +100,8 @@ class Connection:
         """The schemas in which the role looks for a name without one, as JSON.
 
         Raises:
-            adbc.Error: The database cannot be reached, or fails.
+            UnreachableError: The database cannot be reached.
+            adbc.Error: It fails.
         """
         with self.transaction():
             pass  # so that there is a connection
@@ -94,7 +130,8 @@ class Connection:
     def _begin(self) -> Any:
         if self._open is None:
             sign = "&" if "?" in self._address else "?"
-            self._open = adbc.connect(f"{self._address}{sign}client_encoding=UTF8", autocommit=True)
+            told = f"client_encoding=UTF8&fallback_application_name={_NAME}"
+            self._open = adbc.connect(f"{self._address}{sign}{told}", autocommit=True)
             self._closing = finalize(self, _close, self._open)
         cursor = self._open.cursor()
         try:
@@ -149,6 +186,14 @@ class Transaction:
         found: list[tuple[Any, ...]] = self._cursor.fetchall()
         return found
 
+    def prepare(self, query: str) -> None:
+        """Have a query checked: names, types and rights; no row is read.
+
+        Raises:
+            adbc.Error: It cannot be run.
+        """
+        self._cursor.adbc_prepare(query)
+
     def set(self, name: str, value: str) -> None:
         """Set something for what is asked next in this transaction."""
         self.rows("SELECT set_config($1, $2, true)", (name, value))
@@ -163,7 +208,9 @@ class Transaction:
         """
         self.is_read = False
         self._cursor.execute(query)
-        with closing(self._cursor.fetch_record_batch()) as reader:
+        # Not its fetch_record_batch(), which keeps the SQLSTATE of what fails while rows come to itself.
+        stream = self._cursor.fetch_arrow()
+        with AdbcRecordBatchReader._import_from_c(stream.address) as reader:  # noqa: SLF001 # has no public name
             yield pa.RecordBatch.from_pylist([], schema=reader.schema)
             yield from reader
         self.rows("SELECT 1")  # which fails where the server stopped sending before the end

@@ -9,13 +9,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.engines.base import Found, Integers, in_batches
+from sfumato.engines.base import Found, Integers, cause_of, failing, in_batches
 from sfumato.engines.entries import Entry, added_up, allowances, entries, placed
 from sfumato.engines.mixing import unmixed_cell, unmixed_measure
 from sfumato.engines.reference_relations import relation_rows
 from sfumato.engines.sources import DataSource, stored_rows
 from sfumato.engines.values import MAX_INT64, MIN_INT64, Row, typed
-from sfumato.errors import EngineError
 from sfumato.privacy.secret import Secret
 from sfumato.query.measures import CellCount
 from sfumato.query.schema import Limits, Table
@@ -52,10 +51,8 @@ class ReferenceEngine:
 
     def _found(self, statement: Statement, salt: str) -> Found:
         statement, limits = _unmixed(statement), statement.limits
-        try:
+        with failing(self.name, "read a source", (OSError, csv.Error, pa.ArrowException), cause=cause_of):
             rows = relation_rows(statement.rows, self._read, salt=salt)
-        except (OSError, csv.Error, pa.ArrowException):
-            raise EngineError(self.name, "read a source") from None
         if shape_of(statement.rows).metric is not Metric.UNITS:  # each row is a unit, and counts alone
             rows, limits = [(index, row) for index, (_, row) in enumerate(rows)], Limits()
         found = entries(placed(rows, statement), statement.measures)

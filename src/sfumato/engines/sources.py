@@ -15,6 +15,7 @@ from sfumato.engines.arrow_tables import arrow_table, check_types, is_lazy, parq
 from sfumato.engines.csv_files import batches, header, rows
 from sfumato.engines.postgres_address import Address, address_of
 from sfumato.errors import ParameterError
+from sfumato.query.policy import Risk
 from sfumato.query.schema import Table
 
 
@@ -68,6 +69,7 @@ class SparkData:
 
     where: Any = field(repr=False)  # a str, or a pyspark.sql.DataFrame, which may show rows
     table: Table
+    accepted_risks: Collection[Risk] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,7 @@ class PostgresData:
 
     address: Address
     table: Table
+    accepted_risks: Collection[Risk] = ()
 
 
 DataSource: TypeAlias = CsvFile | ParquetFile | ArrowData | LazyData
@@ -124,7 +127,9 @@ def readable(source: DataSource, table: Table) -> DataSource:
     return source
 
 
-def open_in_place(source: object, table: Table, *, names: tuple[str, ...] | None = None) -> Opened:
+def open_in_place(
+    source: object, table: Table, *, names: tuple[str, ...] | None = None, accepted_risks: Collection[Risk] = ()
+) -> Opened:
     """The source behind an address or a DataFrame of Spark, where it is; or as `open_source` and `readable` have it.
 
     Whether a database has it, and as it is declared, its engine asks when it is opened.
@@ -134,16 +139,17 @@ def open_in_place(source: object, table: Table, *, names: tuple[str, ...] | None
             as `open_source` takes it.
         table: What is declared of it.
         names: The columns of a CSV file without a header.
+        accepted_risks: What the owner accepts of a source that stays where it is.
 
     Raises:
         ParameterError: An address names no table; there is no such file, or it cannot be read as declared.
     """
     if isinstance(source, str) and source.startswith(("postgresql:", "postgres:")):
-        return PostgresData(address_of(source), table)
+        return PostgresData(address_of(source), table, accepted_risks)
     if isinstance(source, str) and source.startswith(SPARK_SCHEME):
-        return SparkData(source.removeprefix(SPARK_SCHEME), table)
+        return SparkData(source.removeprefix(SPARK_SCHEME), table, accepted_risks)
     if type(source).__module__.startswith("pyspark."):
-        return SparkData(source, table)
+        return SparkData(source, table, accepted_risks)
     return readable(open_source(source, names=names), table)
 
 

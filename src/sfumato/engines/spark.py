@@ -8,12 +8,12 @@ from typing import Any
 import pyarrow as pa
 from sqlglot import exp
 
-from sfumato.engines.base import Found, failing
+from sfumato.engines.base import Cause, Found, failing
 from sfumato.engines.lowering import Lowered, lower, presented, shown_sql
 from sfumato.engines.results import found
 from sfumato.engines.sampling import sampling_of
 from sfumato.engines.sources import Opened
-from sfumato.engines.spark_session import FAILURES, OwnSession, quiet
+from sfumato.engines.spark_session import FAILURES, OwnSession, cause_of, quiet
 from sfumato.engines.spark_tables import SparkTables
 from sfumato.engines.sql.dialects.spark import SPARK, sql
 from sfumato.engines.sql.relations import Catalogue
@@ -88,10 +88,10 @@ class SparkEngine:
     @contextmanager
     def _answer(self, statement: Statement, salt: str) -> Iterator[tuple[Lowered, Any]]:
         """The statement in SQL, and the DataFrame of its answer, of which nothing is computed yet."""
-        with self._failing("opened a source"):
+        with self._failing("opened a source", cause=cause_of):
             for source in tables_of(statement.rows):
                 self._tables.named(source)
-        with self._failing("computed the exact half of a question"):
+        with self._failing("computed the exact half of a question", cause=cause_of):
             catalogue = Catalogue(named=self._tables.named)
             lowered = lower(statement, catalogue, salt=salt, sampling=self._sampling, dialect=SPARK)
             query = presented(lowered, lowered.totals)
@@ -101,6 +101,6 @@ class SparkEngine:
                 yield lowered, self._own.spark.sql(sql(query))
 
     @contextmanager
-    def _failing(self, phase: str) -> Iterator[None]:
-        with quiet(), failing(self.name, phase, FAILURES):
+    def _failing(self, phase: str, *, cause: Cause | None = None) -> Iterator[None]:
+        with quiet(), failing(self.name, phase, FAILURES, cause=cause):
             yield

@@ -17,12 +17,13 @@ from typing import Any, Final
 from uuid import uuid4
 
 import pyarrow as pa
-from py4j.protocol import Py4JError
+from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark import SparkContext
-from pyspark.errors import PySparkException
+from pyspark.errors import AnalysisException, ParseException, PySparkException
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
+from sfumato.engines import base
 from sfumato.engines.sources import Opened, SparkData
 from sfumato.engines.spark_java import found_java
 from sfumato.errors import ParameterError
@@ -77,8 +78,31 @@ FAILURES: Final = (
 )  # fmt: skip
 """What Spark, its clients and its sources raise; the last two are what a session that was stopped answers."""
 
+_WITHOUT_ROWS: Final = (
+    AnalysisException,
+    ParseException,
+    Py4JNetworkError,
+    ConnectionError,
+    AssertionError,
+    AttributeError,
+)
+
 _LOGGERS: Final = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 """To these Spark's client writes what a query failed with, which may quote a row."""
+
+
+def cause_of(error: BaseException) -> str | None:
+    """The class of a failure while rows were read; None if it cannot be about them.
+
+    That is a lost connection, a session that was stopped, and what Spark refuses when it analyzes a query.
+    """
+    if isinstance(error, _WITHOUT_ROWS) or (isinstance(error, _OF_CONNECT) and _is_unavailable(error)):
+        return None
+    return base.cause_of(error)
+
+
+def _is_unavailable(error: Any) -> bool:
+    return getattr(error.code(), "name", "") == "UNAVAILABLE"
 
 
 class OwnSession:

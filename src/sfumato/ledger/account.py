@@ -28,6 +28,8 @@ class AccountState:
         budget: What it may spend now.
         path: Its own name and those of all accounts above, each once.
         is_closed: Whether it grants nothing more.
+        is_suspended: Whether it grants nothing until its owner has acknowledged a failure.
+        acknowledged: How many failures the owner acknowledged.
         lifetime: All that it ever spent.
         recent: With a window, what was charged within it; and `within` that, added up.
     """
@@ -38,6 +40,8 @@ class AccountState:
     lifetime: Tally
     within: Tally
     is_closed: bool = False
+    is_suspended: bool = False
+    acknowledged: int = 0
     recent: deque[Charged] = field(default_factory=deque)
 
     @classmethod

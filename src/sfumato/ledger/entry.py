@@ -185,7 +185,33 @@ class Shared:
     at: int = 0
 
 
-Entry: TypeAlias = Opened | Rebudgeted | Closed | Recognized | Reserved | Committed | Abandoned | Shared
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suspended:
+    """A question failed while rows were read: nothing more is granted or shown until the owner has acknowledged that.
+
+    Attributes:
+        account: The root account of the data, which has none above.
+        request: The reservation of the question that failed.
+        at: When.
+    """
+
+    account: str
+    request: str
+    at: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resumed:
+    """The owner acknowledged a failure, so that its account goes on: one bit outside of the guarantee."""
+
+    account: str
+    reason: str
+    at: int = 0
+
+
+Entry: TypeAlias = (
+    Opened | Rebudgeted | Closed | Recognized | Reserved | Committed | Abandoned | Shared | Suspended | Resumed
+)
 
 
 def _named(value: object, name: str) -> None:

@@ -18,7 +18,9 @@ from sfumato.ledger.entry import (
     Rebudgeted,
     Recognized,
     Reserved,
+    Resumed,
     Shared,
+    Suspended,
 )
 from sfumato.ledger.measures import in_words
 from sfumato.ledger.replay import Paid
@@ -36,7 +38,8 @@ class HistoryRow:
 
     Attributes:
         at: When, in microseconds since 1970, UTC; 0 where an old ledger told no time.
-        kind: ``opened``, ``rebudgeted``, ``closed``, ``recognized``, ``reserved`` or ``shared``.
+        kind: ``opened``, ``rebudgeted``, ``closed``, ``suspended``, ``resumed``, ``recognized``, ``reserved`` or
+            ``shared``.
         account: Of which account.
         principal: Who asked, if that was told.
         question: The beginning of the hash of what was asked.
@@ -186,9 +189,9 @@ def _rows_of(entry: Entry) -> Iterator[tuple[str, HistoryRow]]:
         case Opened(budget=budget) | Rebudgeted(budget=budget):
             reason = entry.reason if isinstance(entry, Rebudgeted) else ""
             yield "", replace(row, note=": ".join(text for text in (str(budget), reason) if text))
-        case Closed():
+        case Closed() | Resumed():
             yield "", replace(row, note=entry.reason)
-        case Recognized():
+        case Recognized() | Suspended():
             yield "", row
         case Reserved():
             question = entry.question[:_DIGITS]

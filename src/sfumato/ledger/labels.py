@@ -98,6 +98,8 @@ class PrivacyLabel:
         neighboring_relation: What may change between neighbouring databases.
         bounds: Its own, then those of all accounts above, which pay whatever it pays.
         is_closed: Whether nothing more is granted.
+        is_suspended: Whether nothing is granted until the owner has acknowledged a failure.
+        acknowledged: How many failures the owner acknowledged: as many bits are outside of the guarantee.
     """
 
     account: str
@@ -105,6 +107,8 @@ class PrivacyLabel:
     neighboring_relation: NeighboringRelation
     bounds: tuple[Bound, ...]
     is_closed: bool
+    is_suspended: bool = False
+    acknowledged: int = 0
 
     @property
     def guarantee(self) -> tuple[Bound, ...]:
@@ -134,13 +138,15 @@ class PrivacyLabel:
             f"spent: {own.spent}{ever}",
             f"state: {self._state}",
         ]
+        if self.acknowledged:
+            lines.append(f"outside of the guarantee: one bit for each acknowledged failure, {self.acknowledged} in all")
         if above:
             lines += ["paid as well by:", *(f"  {_of_one_above(bound)}" for bound in above)]
         return "\n".join(lines)
 
     @property
     def _state(self) -> str:
-        return "closed" if self.is_closed else "open"
+        return "closed" if self.is_closed else "suspended" if self.is_suspended else "open"
 
     def to_dict(self) -> dict[str, Json]:
         """The label as JSON values, with the version of their form."""
@@ -151,6 +157,7 @@ class PrivacyLabel:
             "neighboring_relation": str(self.neighboring_relation),
             "window": self.window,
             "state": self._state,
+            "acknowledged_failures": self.acknowledged,
             "guarantee": [bound.to_dict() for bound in self.guarantee],
             "bounds": [bound.to_dict() for bound in self.bounds],
         }
@@ -199,6 +206,8 @@ def label_of(ledger: Ledger, account: str, *, delta: Number = "1e-6") -> Privacy
         neighboring_relation=opened.neighboring_relation,
         bounds=tuple(_bound(ledger, name, stated) for name in ledger.path(account)),
         is_closed=ledger.is_closed(account),
+        is_suspended=ledger.is_suspended(account),
+        acknowledged=ledger.acknowledged(account),
     )
 
 

@@ -11,7 +11,19 @@ from sfumato.ledger.attachments import Attachments
 from sfumato.ledger.checkpoints import Checkpoint, CheckpointFile, require_not_older
 from sfumato.ledger.clock import Clock, SystemClock
 from sfumato.ledger.draft import Draft
-from sfumato.ledger.entry import Abandoned, Charge, Closed, Committed, Opened, Part, Rebudgeted, Reserved, Shared
+from sfumato.ledger.entry import (
+    Abandoned,
+    Charge,
+    Closed,
+    Committed,
+    Opened,
+    Part,
+    Rebudgeted,
+    Reserved,
+    Resumed,
+    Shared,
+    Suspended,
+)
 from sfumato.ledger.group import Group, Job
 from sfumato.ledger.key import LedgerKey, fresh_key
 from sfumato.ledger.measures import in_words
@@ -146,6 +158,59 @@ class Ledger(Readings):
 
         self._do(decide)
 
+    def suspend_account(self, reservation: Reservation) -> None:
+        """Grant and show nothing more of the data that a question was about, which failed while it read rows.
+
+        All accounts of the data are suspended by their root. One that is suspended already stays so.
+
+        Args:
+            reservation: Of the question; it has no answer, and is abandoned.
+
+        Raises:
+            ReservationError: It was never made, or has an answer.
+        """
+        account, request = reservation.account, reservation.request
+
+        def decide(draft: Draft) -> None:
+            _require_open(draft.replay, reservation)
+            draft.keep(
+                Abandoned(account=account, request=request, reason="it failed after it was charged", at=draft.at)
+            )
+            for root in draft.replay.roots(account):
+                if not draft.replay.state(root).is_suspended:
+                    draft.keep(Suspended(account=root, request=request, at=draft.at))
+
+        self._do(decide)
+
+    def resume_account(self, account: str, *, reason: str) -> int:
+        """Acknowledge that a question about the data of an account failed, and go on; for its owner.
+
+        That it failed, and so that its account was suspended, may be a fact about one person. Each acknowledgement is
+        therefore counted as one bit outside of the guarantee, which `acknowledged` and the privacy label show.
+
+        Args:
+            account: The account, or one below it.
+            reason: Why the failure cannot happen again, for those who read the ledger later.
+
+        Returns:
+            How many bits are outside of the guarantee from now on.
+
+        Raises:
+            ParameterError: There is no reason, or the account is not suspended.
+            LedgerError: There is no such account.
+        """
+        _require_reason(reason)
+
+        def decide(draft: Draft) -> None:
+            suspended = [payer.opened.account for payer in draft.replay.payers(account) if payer.is_suspended]
+            if not suspended:
+                raise ParameterError("account", account, "is not suspended, nor is one above it")
+            for name in suspended:
+                draft.keep(Resumed(account=name, reason=reason, at=draft.at))
+
+        self._do(decide)
+        return self.acknowledged(account)
+
     def reserve(
         self,
         account: str,
@@ -170,6 +235,7 @@ class Ledger(Readings):
             BudgetExceededError: An account cannot pay; nothing was spent.
             ReservationError: The key was used for something else, or what was asked under it failed.
             LedgerError: There is no such account, it is closed, or the store failed; then it may have been charged.
+            UnavailableError: An account is suspended.
             ParameterError: The charge is below the event's price, or the partition was declared otherwise.
             UnsupportedEventError: The event has no price, or none in the measure of an account.
         """
@@ -191,12 +257,14 @@ class Ledger(Readings):
 
         Raises:
             ReservationError: It was never made, or has an answer, or was abandoned.
+            UnavailableError: Another question about the data failed meanwhile, so that none is answered.
             ParameterError: The answer is not JSON.
         """
         account, request = reservation.account, reservation.request
 
         def decide(draft: Draft) -> None:
             _require_open(draft.replay, reservation)
+            draft.replay.require_available(account)
             draft.keep(Committed(account=account, request=request, key=key, answer=answer, at=draft.at))
 
         self._do(decide)

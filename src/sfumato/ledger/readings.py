@@ -121,6 +121,19 @@ class Readings:
         with self._exclusive():
             return any(payer.is_closed for payer in self._caught_up().payers(account))
 
+    def is_suspended(self, account: str) -> bool:
+        """Whether an account grants nothing until its owner, or that of one above, has acknowledged a failure."""
+        with self._exclusive():
+            return any(payer.is_suspended for payer in self._caught_up().payers(account))
+
+    def acknowledged(self, account: str) -> int:
+        """How many failures were acknowledged for an account and all above it.
+
+        As many bits are outside of the guarantee.
+        """
+        with self._exclusive():
+            return sum(payer.acknowledged for payer in self._caught_up().payers(account))
+
     def accounts(self) -> tuple[str, ...]:
         """The names of all accounts, in the order in which they were opened."""
         with self._exclusive():

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
 from sfumato.accounting.adaptive.amounts import Amounts
-from sfumato.errors import BudgetExceededError, LedgerCorruptError, LedgerError, ParameterError
+from sfumato.errors import BudgetExceededError, LedgerCorruptError, LedgerError, ParameterError, UnavailableError
 from sfumato.ledger.account import AccountState
 from sfumato.ledger.codec import decode_entry
 from sfumato.ledger.entry import (
@@ -25,7 +25,9 @@ from sfumato.ledger.entry import (
     Rebudgeted,
     Recognized,
     Reserved,
+    Resumed,
     Shared,
+    Suspended,
 )
 from sfumato.ledger.journal import Chain, Record
 from sfumato.ledger.measures import in_words, is_own_measure, limits, price
@@ -86,18 +88,33 @@ class Replay:
         Raises:
             BudgetExceededError: There is too little left.
             LedgerError: An account is closed.
+            UnavailableError: An account is suspended.
         """
         for above in self.payers(entry.account):
             if above.is_closed:
                 raise LedgerError(
                     f"account {above.opened.account!r}", "was closed by its owner; it grants nothing more"
                 )
+        self.require_available(entry.account)
         for payer in self._payers_of(entry):
             cost, part = _cost(payer, entry), _part(entry)
             if not payer.fits(cost, part, entry.at):
                 asked = in_words(payer.increase(cost, part, entry.at), payer.budget)
                 name = payer.opened.account
                 raise BudgetExceededError(asked, payer.left(entry.at), None if name == entry.account else name)
+
+    def require_available(self, account: str) -> None:
+        """Refuse what is about data of which a question failed, until the owner has acknowledged that.
+
+        Raises:
+            UnavailableError: It is.
+        """
+        if any(payer.is_suspended for payer in self.payers(account)):
+            raise UnavailableError
+
+    def roots(self, account: str) -> tuple[str, ...]:
+        """Of an account and all above it those that have none above."""
+        return tuple(payer.opened.account for payer in self.payers(account) if not payer.opened.parents)
 
     def size(self) -> int:
         """About how much there is to write down: reservations without an answer, charges within windows, parts."""
@@ -138,6 +155,10 @@ class Replay:
                 self.accounts[entry.account].budget = entry.budget
             case Closed():
                 self.accounts[entry.account].is_closed = True
+            case Suspended():
+                self._suspend(entry)
+            case Resumed():
+                self._resume(entry)
             case Recognized():
                 for fingerprint in entry.fingerprints:
                     self.lineage.setdefault(fingerprint, entry.account)
@@ -192,6 +213,19 @@ class Replay:
         if known is None or known.account != entry.account:
             raise ParameterError("request", entry.request, "must be reserved, and neither committed nor abandoned")
         del self.open_requests[entry.request]
+
+    def _suspend(self, entry: Suspended) -> None:
+        state = self.accounts[entry.account]
+        if state.is_suspended or state.opened.parents:
+            raise ParameterError("account", entry.account, "must have none above it, and not be suspended yet")
+        state.is_suspended = True
+
+    def _resume(self, entry: Resumed) -> None:
+        state = self.accounts[entry.account]
+        if not state.is_suspended:
+            raise ParameterError("account", entry.account, "must be suspended")
+        state.is_suspended = False
+        state.acknowledged += 1
 
     def _charge(self, entry: Paid) -> None:
         part = _part(entry)

@@ -141,7 +141,9 @@ def questions_left(replay: Replay, account: str, event: Event, charge: Charge, a
     """How many more releases like one an account can pay, and all above it; None where nothing limits them."""
     prices = {price.account: price.amounts for price in replay.priced(account, event, charge)}
     in_epsilon = Amounts((("epsilon", charge.epsilon), ("delta", charge.delta)))
-    if any(payer.is_closed or not payer.fits(NOTHING, None, at) for payer in replay.payers(account)):
+    if any(
+        payer.is_closed or payer.is_suspended or not payer.fits(NOTHING, None, at) for payer in replay.payers(account)
+    ):
         return 0
     counts = (
         times_within(limits(payer.left(at)), prices.get(payer.opened.account, in_epsilon))

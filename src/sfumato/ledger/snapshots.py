@@ -18,7 +18,7 @@ from sfumato.ledger.tallies import PartitionTally, Tally
 from sfumato.privacy.codec import Json, decode_budget, encode_budget
 from sfumato.privacy.neighbors import NeighboringRelation
 
-VERSION: Final = 1
+VERSION: Final = 2
 _PURPOSE: Final = "snapshot"
 
 
@@ -64,6 +64,8 @@ def _account(state: AccountState) -> Json:
         "budget": encode_budget(state.budget),
         "path": list(state.path),
         "closed": state.is_closed,
+        "suspended": state.is_suspended,
+        "acknowledged": state.acknowledged,
         "lifetime": _tally(state.lifetime),
         "recent": [[one.at, encode_amounts(one.price), encode_part(one.part)] for one in state.recent],
     }
@@ -77,6 +79,7 @@ def _decode_account(document: Any) -> AccountState:
     state = AccountState(
         opened=opened, budget=decode_budget(document["budget"]), path=tuple(document["path"]),
         lifetime=_decode_tally(document["lifetime"], relation), within=Tally(relation), is_closed=document["closed"],
+        is_suspended=document["suspended"], acknowledged=document["acknowledged"],
     )  # fmt: skip
     for at, price, part in document["recent"]:
         charged = Charged(at, decode_amounts(price), decode_part(part))

@@ -5,7 +5,14 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Final, TypeAlias
 
-from sfumato.errors import BudgetError, LedgerCorruptError, LedgerError, ParameterError, UnsupportedEventError
+from sfumato.errors import (
+    BudgetError,
+    LedgerCorruptError,
+    LedgerError,
+    ParameterError,
+    UnavailableError,
+    UnsupportedEventError,
+)
 from sfumato.ledger.entry import Charge, Committed, Entry, Reserved, Shared
 from sfumato.ledger.event_prices import price_of
 from sfumato.ledger.follower import follow
@@ -42,6 +49,7 @@ class StrictReplay(Replay):
                 self._require_granted(entry)
             case Committed():
                 self._require_its_own(entry)
+                self._require_available(entry)
             case _:
                 pass
         super().apply(entry)
@@ -53,8 +61,14 @@ class StrictReplay(Replay):
         try:
             self.require_payable(entry)
             self._require_prices(entry)
-        except (BudgetError, LedgerError, UnsupportedEventError) as error:
+        except (BudgetError, LedgerError, UnavailableError, UnsupportedEventError) as error:
             raise ParameterError("charge", str(entry.charge), f"was never to be granted: {error}") from error
+
+    def _require_available(self, entry: Committed) -> None:
+        try:
+            self.require_available(entry.account)
+        except UnavailableError as error:
+            raise ParameterError("account", entry.account, "must not be suspended while it is answered") from error
 
     def _require_its_own(self, entry: Committed) -> None:
         """An answer that was shared is one that its source had, and cost the same."""

@@ -1,8 +1,9 @@
 """The owner's policy as a value: tables, where their rows come from, who a person is, and the version of all this."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -19,12 +20,42 @@ def is_address(source: str) -> bool:
     return _ADDRESS.match(source) is not None
 
 
+class Risk(StrEnum):
+    """What an owner accepts of a source by name, because nothing here can rule it out."""
+
+    ROW_SECURITY = "row_security"
+    """PostgreSQL leaves out rows that a policy hides from the role: answers are about the others alone."""
+
+    FAILING_ROWS = "failing_rows"
+    """Its definition may fail on some row. That a query failed is then one bit about a person, without noise."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceFacts:
-    """Where the rows of a table come from: a path, an address or a frame; the names of a CSV file without a header."""
+    """Where the rows of a table come from.
+
+    Attributes:
+        source: A path, an address or a frame.
+        names: The names of a CSV file without a header.
+        accepted_risks: What the owner accepts of the source: names of `Risk`.
+
+    Raises:
+        ParameterError: There is no such risk.
+    """
 
     source: Any = field(repr=False)  # a frame shows its rows
     names: tuple[str, ...] | None = None
+    accepted_risks: Collection[str] = ()
+
+    def __post_init__(self) -> None:
+        if isinstance(self.accepted_risks, str) or not set(self.accepted_risks) <= set(Risk):
+            raise ParameterError("accepted_risks", self.accepted_risks, f"must be a list of: {', '.join(Risk)}")
+        object.__setattr__(self, "accepted_risks", tuple(self.accepted_risks))
+
+    @property
+    def accepted(self) -> frozenset[Risk]:
+        """The accepted risks."""
+        return frozenset(map(Risk, self.accepted_risks))
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,7 @@ class TableEntry(_Entry):
     source: str
     unit: str
     names: list[str] | None = None
+    accepted_risks: list[str] = []
     max_rows_per_unit: int | None = None
     max_groups_per_unit: int | None = None
     max_rows_per_group_per_unit: int | None = None

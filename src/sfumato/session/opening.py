@@ -11,7 +11,7 @@ from typing import Any, Final
 from sfumato.engines.base import Engine
 from sfumato.engines.sources import Opened, keeps_rows, open_in_place, open_source, readable
 from sfumato.errors import ParameterError, PolicyError, SfumatoError
-from sfumato.query.policy import Policy, is_address
+from sfumato.query.policy import Policy, SourceFacts, is_address
 from sfumato.query.relations import Relation, Source
 from sfumato.query.schema import Table
 from sfumato.query.sql.questions import parse_view
@@ -55,10 +55,7 @@ def open_sources(policy: Policy, places: Places) -> Mapping[str, Opened]:
     Raises:
         ParameterError: There is no such source, or it cannot be read as declared.
     """
-    return {
-        name: _opened(places[name], facts.source, policy.tables[name], names=facts.names)
-        for name, facts in policy.sources.items()
-    }
+    return {name: _opened(places[name], facts, policy.tables[name]) for name, facts in policy.sources.items()}
 
 
 def open_engines(
@@ -157,10 +154,10 @@ def _place(source: object) -> str | None:
     return _SCHEMES[scheme]
 
 
-def _opened(engine: str, source: object, table: Table, *, names: tuple[str, ...] | None) -> Opened:
+def _opened(engine: str, facts: SourceFacts, table: Table) -> Opened:
     if engine in _IN_PLACE:
-        return open_in_place(source, table, names=names)
-    return readable(open_source(source, names=names), table)
+        return open_in_place(facts.source, table, names=facts.names, accepted_risks=facts.accepted)
+    return readable(open_source(facts.source, names=facts.names), table)
 
 
 def _class_of(engine: str) -> Callable[..., Engine]:

@@ -4,15 +4,24 @@
 """
 
 import json
+import logging
 from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
 from hashlib import sha256
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from sfumato.engines.base import Engine, Found
-from sfumato.errors import LedgerError, NotPrivateError, ParameterError, ReservationError, SfumatoError
+from sfumato.errors import (
+    FailedOnRowsError,
+    LedgerError,
+    NotPrivateError,
+    ParameterError,
+    ReservationError,
+    SfumatoError,
+    UnavailableError,
+)
 from sfumato.ledger.entry import Part
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.prices import admitted
@@ -34,6 +43,10 @@ from sfumato.session.releasing import Released, Run, release
 from sfumato.session.several_engines import SeveralEngines, batches_of
 from sfumato.session.stored import encode_released
 from sfumato.session.streaming import Stream
+
+_LOG: Final = logging.getLogger("sfumato.owner")
+"""What only the owner may read; without a handler of theirs nothing is written."""
+_LOG.addHandler(logging.NullHandler())
 
 Keep: TypeAlias = Callable[[PrivatePlan, Section, Run, Stream], Json]
 """Releases a section and keeps it; what it gives back stands for it in the stored answer."""
@@ -193,16 +206,45 @@ def execute(desk: Desk, ticket: Ticket, *, library: str, keep: Keep | None = Non
         are charged, and both get the answer that was stored first: nobody sees two draws of one noise.
 
     Raises:
-        EngineError: The engine failed; what was reserved stays charged, and the ledger notes that it has no answer.
+        EngineError: The engine failed before it read a row, or its connection did; what was reserved stays charged, and
+            the ledger notes that it has no answer.
+        UnavailableError: It failed otherwise, this question or another one meanwhile. The root account of the data is
+            suspended until its owner acknowledges that.
     """
     try:
         answer = _answered(desk, ticket, library, keep)
-    except BaseException:
+    except BaseException as error:
+        cause = _cause(error)
         with suppress(SfumatoError):  # it stays charged all the same
-            desk.ledger.abandon(ticket.reservation, reason="it failed after it was charged")
-        raise
+            if cause is None:
+                desk.ledger.abandon(ticket.reservation, reason="it failed after it was charged")
+            else:
+                desk.ledger.suspend_account(ticket.reservation)
+        if cause is None:
+            raise
+    else:
+        return _committed(desk, ticket, answer)
+    _LOG.error("account %s is suspended: a question failed while it read rows (%s)", desk.account, cause)
+    raise UnavailableError
+
+
+def _cause(error: BaseException) -> str | None:
+    """The class of a failure that may be about rows, for the owner alone; None if it cannot be."""
+    match error:
+        case FailedOnRowsError(cause=cause):
+            return cause
+        case SfumatoError() | KeyboardInterrupt() | SystemExit() | GeneratorExit():
+            return None
+        case _:
+            return type(error).__name__
+
+
+def _committed(desk: Desk, ticket: Ticket, answer: dict[str, Json]) -> dict[str, Any]:
     try:
         desk.ledger.commit(ticket.reservation, key=ticket.prepared.key, answer=answer)
+    except UnavailableError:
+        desk.ledger.abandon(ticket.reservation, reason="another question failed while it was answered")
+        raise
     except ReservationError:
         # Asked again under its key while it was being answered: whoever was first has answered for both.
         found = answer_of(desk, ticket)

@@ -150,7 +150,7 @@ def open_session(
     """A session on one table.
 
     Args:
-        source: A CSV or Parquet file, or an Arrow, pandas or Polars frame.
+        source: A CSV or Parquet file, or an Arrow, pandas or Polars frame; or a `SourceFacts`, which says more of it.
         budget: What may be spent in all.
         columns: What is declared of the columns that may be asked about: `sf.integer(17, 90)`, `sf.text(values=[…])`.
         unit: `EACH_ROW` if no person has two rows, else the column that names the person.
@@ -177,7 +177,10 @@ def open_session(
         >>> company.query("SELECT AVG(salary) AS mean FROM company").cost(epsilon="0.5")
         PureDP(epsilon=Fraction(1, 2))
     """
-    table_name = name or _stem(source)
+    facts = source if isinstance(source, SourceFacts) else SourceFacts(source=source)
+    if names is not None:
+        facts = replace(facts, names=tuple(names))
+    table_name = name or _stem(facts.source)
     columns = dict(columns)
     if isinstance(unit, str):
         unit = UnitColumn(unit)
@@ -188,7 +191,7 @@ def open_session(
     policy = Policy(
         dataset=table_name, version=version, data_version=version, unit_name=_unit_name(unit),
         tables={table_name: table},
-        sources={table_name: SourceFacts(source=source, names=None if names is None else tuple(names))},
+        sources={table_name: facts},
         neighboring_relation=neighboring_relation,
     )  # fmt: skip
     return Session(policy, budget=budget, ledger=ledger, engine=engine, engine_options=engine_options)

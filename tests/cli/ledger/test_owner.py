@@ -4,6 +4,7 @@ from tests.cli.ledger.telling import told
 
 from sfumato.ledger.locations import open_ledger
 from sfumato.ledger.windows import RollingWindow
+from sfumato.privacy.events import PureEvent
 from sfumato.privacy.guarantees import PureDP
 
 
@@ -48,6 +49,18 @@ def test_a_budget_is_changed_with_a_reason(ledger):
 
 def test_a_budget_stays_in_its_measure(ledger):
     assert "measure" in refusal("ledger", "budget", ledger, "hospital/ann", "--rho", "1", "--reason", "r")
+
+
+def test_a_failure_is_acknowledged_and_counted(ledger):
+    with open_ledger(ledger) as opened:
+        event, charge = PureEvent("0.01"), PureDP("0.01")
+        opened.suspend_account(opened.reserve("hospital/ann", event=event, charge=charge, question="q"))
+    assert "suspended" in told("show", ledger)
+    shown = told("resume", ledger, "hospital", "--reason", "a NULL was mended")
+    assert shown == "hospital: resumed; outside of the guarantee: one bit for each acknowledged failure, 1 in all\n"
+    assert "resumed" in told("history", ledger)
+    assert "one bit for each acknowledged failure, 1 in all" in told("label", ledger, "hospital/bob")
+    assert "is not suspended" in refusal("ledger", "resume", ledger, "hospital", "--reason", "again")
 
 
 def test_an_account_is_closed_with_a_reason(ledger):

@@ -192,3 +192,11 @@ def close(ledger: Location, account: Account, *, reason: Reason) -> None:
     from sfumato.cli.ledger.owner import close_account  # keeps --help quick
 
     close_account(ledger, account, reason=reason)
+
+
+@ledger_app.command("resume")
+def resume(ledger: Location, account: Account, *, reason: Reason) -> None:
+    """Acknowledge that a query failed on data, and go on; each time counts as one bit outside of the guarantee."""
+    from sfumato.cli.ledger.owner import resume_account  # keeps --help quick
+
+    resume_account(ledger, account, reason=reason)

@@ -1,4 +1,4 @@
-"""`sfumato ledger open | budget | close`: what an owner does with accounts."""
+"""`sfumato ledger open | budget | close | resume`: what an owner does with accounts."""
 
 import typer
 
@@ -40,3 +40,11 @@ def close_account(location: str, account: str, *, reason: str) -> None:
     with open_ledger(location, must_exist=True) as ledger:
         ledger.close_account(account, reason=reason)
     typer.echo(printable(f"{account}: closed; its answers stay, and are given again"))
+
+
+def resume_account(location: str, account: str, *, reason: str) -> None:
+    """Acknowledge a failure."""
+    with open_ledger(location, must_exist=True) as ledger:
+        bits = ledger.resume_account(account, reason=reason)
+    told = f"outside of the guarantee: one bit for each acknowledged failure, {bits} in all"
+    typer.echo(printable(f"{account}: resumed; {told}"))

@@ -51,5 +51,6 @@ def _row(ledger: Ledger, opened: Opened, depth: int, last: Paid | None) -> tuple
 
 
 def _state(ledger: Ledger, name: str) -> str:
-    state, pending = "closed" if ledger.is_closed(name) else "open", ledger.pending(name)
+    state = "closed" if ledger.is_closed(name) else "suspended" if ledger.is_suspended(name) else "open"
+    pending = ledger.pending(name)
     return f"{state}, {pending} pending" if pending else state

@@ -20,6 +20,7 @@ from sfumato.engines.sql.queries import joined, same, select, table, window
 from sfumato.engines.sql.rows import UNIT
 from sfumato.engines.sql.terms import Sql, aliased, any_of, case, cast, column, figure, function, operation, text
 from sfumato.query.bounding import least
+from sfumato.query.kinds import Kind
 from sfumato.query.measures import Measure
 from sfumato.query.schema import Limits
 from sfumato.query.statement import Statement
@@ -31,6 +32,8 @@ ENTRIES, ABOVE = "entries", "above"
 """The entries, and the units that are above a limit."""
 
 _PLACE, _SUM = "p", "s"
+
+_OF_64_BITS: Final = {Kind.INTEGER: "hashed_whole", Kind.TIMESTAMP: "hashed_time"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,11 +153,19 @@ def _ordered(bounding: Bounding) -> exp.Select:
 def _hash(bounding: Bounding, marks: Sequence[Mark]) -> Sql:
     """The hash of a unit and some marks; never of its number, which other units have a say in."""
     if bounding.sampling is Sampling.NATIVE:
-        values = (mark.column for mark in marks)
-        return function("native_hash", text(bounding.salt), bounding.marked.rows.owner, *values)
+        rows = bounding.marked.rows
+        unit = () if rows.shape.unit_kind is None else (_hashed(rows.owner, rows.shape.unit_kind),)
+        values = (mark.column if mark.values is not None else _hashed(mark.column, mark.kind) for mark in marks)
+        return function("native_hash", text(bounding.salt), *unit, *values)
     encodings = (mark.encoding for mark in marks)
     rank = rank_hash if bounding.has_halves else rank_text
     return rank(bounding.salt, [*bounding.marked.rows.unit_encoding, *encodings])
+
+
+def _hashed(value: Sql, kind: Kind) -> Sql:
+    """A value for the engine's own hash, which may have to be told that it has 64 bits."""
+    idiom = _OF_64_BITS.get(kind)
+    return value if idiom is None else function(idiom, value)
 
 
 def _of_groups(query: exp.Select, bounding: Bounding) -> exp.Select:

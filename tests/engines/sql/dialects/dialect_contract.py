@@ -4,6 +4,7 @@ A dialect opts in by a fixture `values_of`, which computes some terms over the r
 """
 
 import math
+from datetime import datetime, timedelta
 from decimal import Decimal
 from hashlib import md5
 
@@ -163,6 +164,20 @@ class DialectContract(DoublesContract):
         found, shown = values_of([cast(ranked, "BIGINT"), column("v")], pa.table({"v": words}))
         by_hash = sorted(words, key=lambda word: md5(word.encode(), usedforsecurity=False).hexdigest())
         assert [word for _, word in sorted(zip(found, shown, strict=True))] == by_hash
+
+    @pytest.mark.parametrize("step", [1, 2**32, 2**32 + 1, -(2**32)])
+    def test_its_own_hash_ties_no_whole_numbers(self, values_of, step):
+        numbers = [place * step for place in range(-500, 500)]
+        data = pa.table({"u": numbers, "k": [7] * len(numbers)})
+        wide = [function("hashed_whole", column(name)) for name in ("u", "k")]
+        one, other = values_of([function("native_hash", text("salt"), *wide[::turn]) for turn in (1, -1)], data)
+        assert len(set(one)) == len(set(other)) == len(numbers)
+
+    def test_its_own_hash_ties_no_times(self, values_of):
+        times = [datetime.fromisoformat("2026-01-01") + timedelta(microseconds=place * 2**32) for place in range(500)]
+        data = pa.table({"t": pa.array(times, pa.timestamp("us"))})
+        (found,) = values_of([function("native_hash", text("salt"), function("hashed_time", column("t")))], data)
+        assert len(set(found)) == len(times)
 
     def test_its_own_hash_is_in_no_order_of_its_parts(self, values_of):
         units, keys = range(400), range(5)

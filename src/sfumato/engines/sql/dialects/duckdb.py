@@ -161,6 +161,8 @@ IDIOMS: Final[Idioms] = {
     # hashes
     "md5_number": _call("MD5_NUMBER"),
     "md5_text": _call("MD5"),
+    "hashed_whole": lambda value: value,
+    "hashed_time": lambda value: value,
     "native_hash": _native_hash,
 }
 

@@ -14,7 +14,7 @@ from sfumato.engines.sql.dialects.postgres_doubles import DOUBLES
 from sfumato.engines.sql.dialects.postgres_names import Under, kept_apart, once, under_names, write_under
 from sfumato.engines.sql.dialects.postgres_texts import TEXTS
 from sfumato.engines.sql.dialects.postgres_times import TIMES
-from sfumato.engines.sql.terms import Sql, between, case, cast, figure, operation
+from sfumato.engines.sql.terms import Sql, between, case, cast, figure, operation, text
 from sfumato.engines.values import MAX_INT64, MIN_INT64
 
 _UUID: Final = exp.DataType.build("UUID", dialect="postgres")
@@ -54,9 +54,34 @@ def _rest(wide: Sql, power: Sql) -> Sql:
 
 
 def _native_hash(salt: Sql, *values: Sql) -> Sql:
-    """The hash of several values adds multiples of theirs up, which once more hashed is in no order of theirs."""
-    seed = native("HASHTEXTEXTENDED", salt, figure(0))
-    return native("HASHINT8EXTENDED", native("HASH_RECORD_EXTENDED", native("ROW", *values), seed), seed)
+    """A chain: each value is hashed with the 64 bits of the hash before it as seed, and so the last mixes them all."""
+    found: Sql = native("HASHTEXTEXTENDED", salt, figure(0))
+    for value in values:
+        named = value.name if isinstance(value, exp.Anonymous) else ""
+        found = _HASHES.get(named, _hash_of_any)(value, found)
+    return found
+
+
+def _hash_of_any(value: Sql, seed: Sql) -> Sql:
+    """As the type of the value is hashed; of a record of one value it is the hash of that."""
+    return native("HASH_RECORD_EXTENDED", native("ROW", value), seed)
+
+
+def _hash_of_whole(value: Sql, seed: Sql) -> Sql:
+    """Of the upper half and then of the lower one: the engine folds both into 32 bits, so that numbers would tie."""
+    number = cast(value.expressions[0], "BIGINT")
+    upper = operation(exp.BitwiseRightShift, number, figure(_HALF))
+    lower = operation(exp.BitwiseAnd, number.copy(), figure(2**_HALF - 1))
+    return native("HASHINT8EXTENDED", lower, native("HASHINT8EXTENDED", upper, seed))
+
+
+def _hash_of_time(value: Sql, seed: Sql) -> Sql:
+    """Of its text: the engine hashes it as a whole number."""
+    return native("HASHTEXTEXTENDED", TIMES["time_in_full"](*value.expressions), seed)
+
+
+_HALF: Final = 32
+_HASHES: Final = {"hashed_whole": _hash_of_whole, "hashed_time": _hash_of_time}
 
 
 IDIOMS: Final[Idioms] = {
@@ -111,5 +136,22 @@ class _Writer(PostgresGenerator):
         return "'" + expression.name.replace("'", "''") + "'"
 
 
+def _sha256_text(message: Sql) -> Sql:
+    """The first half of SHA-256, as 16 bytes."""
+    hashed = native("SHA256", native("CONVERT_TO", message, text("UTF8")))
+    digits = native("ENCODE", native("SUBSTR", hashed, figure(1), figure(_BYTES)), text("hex"))
+    return exp.Cast(this=digits, to=_UUID)
+
+
+_BYTES: Final = 16
+
+
+class _WriterWithoutMD5(_Writer):
+    TRANSFORMS = {**_Writer.TRANSFORMS, **writing({**IDIOMS, "md5_text": _sha256_text})}  # noqa: RUF012 # as above
+
+
 POSTGRES: Final = Dialect(writer=_Writer, base="postgres")
+POSTGRES_WITHOUT_MD5: Final = Dialect(writer=_WriterWithoutMD5, base="postgres")
+"""For servers whose policy of cryptography (FIPS) forbids MD5: as good a hash, which draws other samples."""
+
 sql: Final = POSTGRES.sql

@@ -160,6 +160,8 @@ IDIOMS: Final[Idioms] = {
     "time_in_full": _time_in_full,
     # hashes
     "md5_text": _call("MD5"),
+    "hashed_whole": lambda value: value,
+    "hashed_time": lambda value: value,
     "native_hash": _call("XXHASH64"),
 }
 
