@@ -15,6 +15,7 @@ from sfumato.errors import (
     LedgerConflictError,
     LedgerCorruptError,
     LedgerError,
+    LedgerMissingError,
     NotPrivateError,
     ParameterError,
     PolicyError,
@@ -40,6 +41,7 @@ RAISED = [
     (ReservationError("r", "used"), {"reservation": "r", "state": "used"}, "made once and used once"),
     (LedgerError("l.db", "is closed"), {"ledger": "l.db"}, "ledger l.db: is closed"),
     (LedgerConflictError("a", "b"), {"ledger": "b"}, "read again and retry"),
+    (LedgerMissingError("a", "does not exist; name it"), {"ledger": "a"}, "name it"),
     (LedgerCorruptError(7), {"index": 7}, "restore a good copy"),
     (EntropyError("ssl"), {"source": "ssl"}, "nothing was released"),
 ]  # fmt: skip

@@ -16,6 +16,7 @@
         ReservationError              a reservation used twice or never made: reservation, state
       LedgerError                     the ledger cannot be used: ledger, requirement
         LedgerConflictError           another writer came first: expected_head, actual_head
+        LedgerMissingError            there is no ledger of this name, or only its key
         LedgerCorruptError            an entry does not verify: index
       EntropyError                    no secure randomness; nothing was released
 
@@ -152,6 +153,10 @@ class LedgerConflictError(LedgerError):
     def __init__(self, expected_head: str, actual_head: str) -> None:
         self.expected_head, self.actual_head = expected_head, actual_head
         super().__init__(actual_head, f"another writer appended after {expected_head}; read again and retry")
+
+
+class LedgerMissingError(LedgerError):
+    """There is no ledger of this name, or only its key."""
 
 
 class LedgerCorruptError(LedgerError):

@@ -9,8 +9,8 @@ from tests.ledger.accounts import TENTH, people
 
 from sfumato.errors import SfumatoError
 from sfumato.ledger.entry import Reserved
-from sfumato.ledger.journal import Chain
 from sfumato.ledger.reservations import Asked
+from sfumato.ledger.seals import Seal, encode_seal
 from sfumato.ledger.store import Batch
 from sfumato.privacy.events import PureEvent
 from sfumato.privacy.guarantees import PureDP
@@ -45,10 +45,12 @@ def charges(ledger):
 
 
 def appended(ledger, text):
-    """What somebody writes who has the store and follows the chain."""
+    """What somebody writes who has the store and its key, and follows the chain."""
     with ledger._store.turn() as turn:
-        last = turn.read(0)[-1]
-        turn.append(Batch(records=(Chain(length=last.index + 1, head=last.hash).link(text),)))
+        chain = turn.end().chain
+        record = chain.link(text)
+        seal = Seal(chain=chain.follow(record), index=ledger._follower.seal.index)
+        turn.append(Batch(records=(record,), seal=encode_seal(seal, ledger.key)))
 
 
 def told(action):

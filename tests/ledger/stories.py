@@ -112,9 +112,12 @@ TREE = (
 def decided(store: LedgerStore, rule: Callable[[Draft], T], *, at: int = NOON, with_snapshot: bool = False) -> T:
     """A turn in which one rule decides on a store; what it refuses leaves nothing."""
     with store.turn() as turn:
-        draft = Draft(Follower(KEY).caught_up(turn), turn, KEY, at)
+        follower = Follower(KEY)
+        draft = Draft(follower.caught_up(turn), turn, KEY, at)
         result = rule(draft)
-        turn.append(draft.batch(encode_snapshot(draft.replay, KEY) if with_snapshot else None))
+        is_first = turn.snapshot() is None
+        snapshot = encode_snapshot(draft.replay, KEY) if with_snapshot or is_first else None
+        turn.append(draft.batch(snapshot, before=follower.seal))
         return result
 
 

@@ -1,6 +1,7 @@
 import json
 
 import pytest
+from tests.ledger.store_contract import append
 from tests.ledger.stories import KEY, OTHER_KEY, account, committed, kept, replayed, reserved, state
 
 from sfumato.errors import LedgerCorruptError
@@ -10,7 +11,9 @@ from sfumato.ledger.follower import Follower, follow
 from sfumato.ledger.journal import Chain
 from sfumato.ledger.memory import MemoryStore
 from sfumato.ledger.replay import Replay
+from sfumato.ledger.seals import Index, Seal, encode_seal
 from sfumato.ledger.snapshots import encode_snapshot
+from sfumato.ledger.store import Batch
 
 FIRST = (account(), reserved("r"), committed("r"), reserved("s", epsilon="0.2"))
 LATER = (reserved("t", epsilon="0.3"), committed("s", key="other"))
@@ -80,9 +83,24 @@ def test_an_older_snapshot_is_as_good(store):
     assert state(Follower(KEY).caught_up(store)) == state(replayed(*FIRST, *LATER))
 
 
-def test_without_a_snapshot_everything_is_read(store):
+def test_without_a_snapshot_nothing_is_believed(store):
     store._kept.snapshot = None
-    assert state(Follower(KEY).caught_up(store)) == state(replayed(*FIRST, *LATER))
+    with pytest.raises(LedgerCorruptError, match="the snapshot of what was spent is gone"):
+        Follower(KEY).caught_up(store)
+
+
+def test_a_record_that_no_seal_covers_is_not_followed(store):
+    chain = Follower(KEY).caught_up(store).chain
+    append(store, Batch(records=(chain.link(encode_entry(reserved("u"))),)))
+    with pytest.raises(LedgerCorruptError, match="no seal covers it") as caught:
+        Follower(KEY).caught_up(store)
+    assert caught.value.index == chain.length
+
+
+def test_records_without_any_seal_are_not_followed(store):
+    store._kept.seal = None
+    with pytest.raises(LedgerCorruptError, match="no seal covers the entries"):
+        Follower(KEY).caught_up(store)
 
 
 @pytest.mark.parametrize(
@@ -106,7 +124,9 @@ def test_a_record_that_was_put_there_is_refused(store, index):
 
 def test_a_record_that_no_ledger_writes_is_refused(store):
     chain = Follower(KEY).caught_up(store).chain
-    store._kept.records.append(chain.link(encode_entry(committed("never"))))
+    record = chain.link(encode_entry(committed("never")))
+    seal = encode_seal(Seal(chain=chain.follow(record), index=Index()), KEY)
+    append(store, Batch(records=(record,), seal=seal))
     with pytest.raises(LedgerCorruptError, match="cannot follow"):
         Follower(KEY).caught_up(store)
 
@@ -117,7 +137,7 @@ def test_a_store_that_lost_its_end_is_refused_every_time(store, forgets):
     follower.caught_up(store)
     del store._kept.records[-1:]
     for _ in range(3):
-        with pytest.raises(LedgerCorruptError, match="it was there before and is gone"):
+        with pytest.raises(LedgerCorruptError, match=r"and is gone"):
             follower.caught_up(store)
         if forgets:
             follower.forget()
@@ -125,8 +145,12 @@ def test_a_store_that_lost_its_end_is_refused_every_time(store, forgets):
 
 def test_a_store_whose_end_was_replaced_is_refused(store):
     follower = Follower(KEY)
+    kept(store, reserved("t2"))
+    earlier = store.end().seal
+    kept(store, reserved("t3"))
     follower.caught_up(store)
     del store._kept.records[-1:]
+    store._kept.seal = earlier
     kept(store, reserved("u"), reserved("v"))
     with pytest.raises(LedgerCorruptError, match="is another"):
         follower.caught_up(store)
@@ -176,6 +200,6 @@ def test_a_ledger_that_somebody_began_with_another_key_meanwhile_is_refused_ever
     follower.caught_up(store)
     kept(store, *FIRST, with_snapshot=True)
     for _ in range(2):
-        with pytest.raises(LedgerCorruptError, match="another key"):
+        with pytest.raises(LedgerCorruptError, match="sealed with the key"):
             follower.caught_up(store)
     assert Follower(KEY).caught_up(store).chain.length == len(FIRST)

@@ -5,7 +5,6 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from tests.ledger.store_contract import append
 from tests.ledger.stories import KEY, NOON, HandClock
 
 from sfumato.ledger.clock import DAY
@@ -14,8 +13,10 @@ from sfumato.ledger.entry import Entry, Resumed, Suspended
 from sfumato.ledger.journal import Record
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.memory import MemoryStore
+from sfumato.ledger.replay import Replay
 from sfumato.ledger.reservations import Asked
 from sfumato.ledger.store import Batch
+from sfumato.ledger.verification import rewritten
 from sfumato.privacy.budgets import ZCDP
 from sfumato.privacy.events import PureEvent
 from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, PureDP
@@ -32,7 +33,9 @@ def records(version):
 def ledger(version, *, after=0):
     """A ledger over these records, some time after the last of the newest version."""
     store = MemoryStore()
-    append(store, Batch(records=records(version)))
+    with store.turn() as turn:
+        turn.append(Batch(records=records(version)))
+        rewritten(turn, Replay(), KEY)
     return Ledger(store, key=KEY, clock=HandClock(NOON + 23 * DAY + after))
 
 

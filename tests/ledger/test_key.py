@@ -2,13 +2,14 @@ import os
 import stat
 from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations
+from pathlib import Path
 
 import pytest
 
 from sfumato.errors import EntropyError, LedgerError, ParameterError
 from sfumato.ledger import key as module
 from sfumato.ledger import whole_files
-from sfumato.ledger.key import LedgerKey, fresh_key, key_in
+from sfumato.ledger.key import LedgerKey, announce, announced, fresh_key, key_in, settle
 
 KEY = LedgerKey(bytes(range(32)))
 WRITTEN = KEY.secret.hex() + "\n"
@@ -80,95 +81,96 @@ def test_fresh_keys_differ():
     assert len({fresh_key().secret for _ in range(10)}) == 10
 
 
-def test_a_key_that_is_made_is_found_again(path):
-    assert key_in(path, must_exist=False).secret == key_in(path, must_exist=True).secret
-    assert key_in(path, must_exist=False).secret == key_in(path, must_exist=False).secret
+def test_a_key_is_found_again_once_it_made_the_seal(path, tmp_path):
+    announce(path, KEY)
+    assert not path.exists()
+    assert announced(path, KEY.name) == KEY
+    settle(path)
+    assert announced(path, KEY.name) is None
+    assert key_in(path) == KEY
+    assert list(tmp_path.iterdir()) == [path]
 
 
-def test_only_its_owner_may_read_a_key_that_is_made(path, tmp_path):
+@pytest.mark.parametrize("sealed_by", [None, "", "0" * 16])
+def test_a_key_that_did_not_make_the_seal_is_not_announced(path, sealed_by):
+    written(path)
+    announce(path, fresh_key())
+    assert announced(path, sealed_by) is None
+    assert key_in(path) == KEY
+
+
+def test_only_its_owner_may_read_a_key_that_is_made(path):
     before = os.umask(0)
     try:
-        key_in(path, must_exist=False)
+        announce(path, KEY)
     finally:
         os.umask(before)
+    settle(path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert list(tmp_path.iterdir()) == [path]
 
 
-def test_the_file_is_64_hex_digits_and_a_newline(path):
+def test_the_file_is_64_hex_digits_and_a_newline_and_again_for_the_first_secret(path):
     written(path)
-    assert key_in(path, must_exist=True).secret == KEY.secret
-    path.unlink()
-    made = key_in(path, must_exist=False)
-    assert path.read_text() == made.secret.hex() + "\n"
+    assert key_in(path).secret == KEY.secret
+    later = KEY.successor()
+    announce(path, later)
+    settle(path)
+    assert path.read_text() == f"{later.secret.hex()}\n{KEY.secret.hex()}\n"
+    assert key_in(path) == later
 
 
-def test_many_who_make_it_at_once_get_one_key(path, tmp_path):
+def test_fingerprints_stay_under_a_successor_and_seals_do_not():
+    later = KEY.successor().successor()
+    assert later.fingerprint("data", 1) == KEY.fingerprint("data", 1) == KEY.seal("data", 1)
+    assert later.seal("data", 1) != KEY.seal("data", 1)
+    assert later.name != KEY.name
+
+
+def test_many_who_settle_at_once_have_one_key(path):
+    announce(path, KEY)
     with ThreadPoolExecutor(16) as threads:
-        keys = set(threads.map(lambda _: key_in(path, must_exist=False).secret, range(64)))
-    assert len(keys) == 1
-    assert list(tmp_path.iterdir()) == [path]
+        list(threads.map(lambda _: settle(path), range(64)))
+    assert key_in(path) == KEY
 
 
-def test_a_key_that_another_process_made_meanwhile_is_taken(path, monkeypatch):
-    def link(*_):
-        written(path)
-        raise FileExistsError
-
-    monkeypatch.setattr(module.os, "link", link)
-    assert key_in(path, must_exist=False).secret == KEY.secret
-
-
-def test_a_key_is_on_the_disk_before_it_has_its_name_and_its_name_before_it_is_returned(path, monkeypatch):
-    steps = []
-    real, link = whole_files.synced, os.link
-    for one in (whole_files, module):
-        monkeypatch.setattr(one, "synced", lambda what: steps.append(what.name) or real(what))
-    monkeypatch.setattr(module.os, "link", lambda *names: steps.append("link") or link(*names))
-    key_in(path, must_exist=False)
+def test_a_key_is_on_the_disk_before_it_has_its_name_and_its_name_before_anything_is_sealed(path, monkeypatch):
+    steps, real, replace = [], whole_files.synced, Path.replace
+    monkeypatch.setattr(whole_files, "synced", lambda what: steps.append(what.name) or real(what))
+    monkeypatch.setattr(Path, "replace", lambda *names: steps.append("replace") or replace(*names))
+    announce(path, KEY)
     draft, *others = steps
     assert draft.startswith(".ledger.db.key.")
-    assert others[:2] == ["link", path.parent.name]
+    assert others == ["replace", path.parent.name]
 
 
-def test_the_name_of_a_key_that_somebody_made_just_now_is_on_the_disk_before_it_is_returned(path, monkeypatch):
-    written(path)
-    steps = []
-    monkeypatch.setattr(module, "synced", steps.append)
-    key_in(path, must_exist=False)
-    assert steps == [path.parent]
-
-
-def test_a_missing_key_is_not_made_for_who_needs_the_old_one(path, tmp_path):
+def test_a_missing_key_is_told(path, tmp_path):
     with pytest.raises(LedgerError, match="is gone; restore it"):
-        key_in(path, must_exist=True)
+        key_in(path)
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o660, 0o610, 0o601, 0o644])
-@pytest.mark.parametrize("must_exist", [True, False])
-def test_a_key_that_others_may_read_is_refused_with_the_command_that_mends_it(path, mode, must_exist):
+def test_a_key_that_others_may_read_is_refused_with_the_command_that_mends_it(path, mode):
     written(path, mode=mode)
     with pytest.raises(LedgerError, match=f"chmod 600 {path}"):
-        key_in(path, must_exist=must_exist)
+        key_in(path)
 
 
 def test_a_key_that_its_owner_may_only_read_is_fine(path):
     written(path, mode=0o400)
-    assert key_in(path, must_exist=True).secret == KEY.secret
+    assert key_in(path).secret == KEY.secret
 
 
 @pytest.mark.parametrize(
     "content",
-    ["", "\n", WRITTEN[:-1], WRITTEN[1:], WRITTEN.upper(), WRITTEN + "\n", WRITTEN * 2, " " + WRITTEN,
+    ["", "\n", WRITTEN[:-1], WRITTEN[1:], WRITTEN.upper(), WRITTEN + "\n", WRITTEN * 3, " " + WRITTEN,
      "g" + WRITTEN[1:], WRITTEN[:-1] + "\r\n", b"\0" * 65, b"\xff" * 65],
 )  # fmt: skip
-@pytest.mark.parametrize("must_exist", [True, False])
-def test_a_damaged_key_is_refused_kept_and_not_shown(path, content, must_exist):
+def test_a_damaged_key_is_refused_kept_and_not_shown(path, content):
     written(path, content)
     before = path.read_bytes()
     with pytest.raises(LedgerError, match="holds no key") as caught:
-        key_in(path, must_exist=must_exist)
+        key_in(path)
     assert path.read_bytes() == before
     seen = (caught.value, caught.value.__cause__, caught.value.__context__)
     assert not any(WRITTEN[5:30] in repr(error).lower() for error in seen)
@@ -176,37 +178,37 @@ def test_a_damaged_key_is_refused_kept_and_not_shown(path, content, must_exist):
 
 def test_a_folder_that_does_not_exist_is_told(tmp_path):
     with pytest.raises(LedgerError, match="cannot be made"):
-        key_in(tmp_path / "none" / "key", must_exist=False)
+        announce(tmp_path / "none" / "key", KEY)
 
 
 def test_a_folder_in_the_place_of_a_key_is_told(path):
     path.mkdir()
     with pytest.raises(LedgerError, match="cannot be read"):
-        key_in(path, must_exist=False)
+        key_in(path)
 
 
 def test_a_link_to_nothing_is_no_key(path):
     path.symlink_to(path.parent / "none")
     with pytest.raises(LedgerError, match="is gone"):
-        key_in(path, must_exist=False)
+        key_in(path)
 
 
-@pytest.mark.parametrize("failing", ["link", "fsync", "open"])
-def test_a_key_that_cannot_be_written_leaves_nothing_behind(path, tmp_path, monkeypatch, failing):
+def test_a_key_that_cannot_be_written_leaves_nothing_behind(path, tmp_path, monkeypatch):
     def fail(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(module.os, failing, fail)
-    with pytest.raises(LedgerError, match="cannot be made"):
-        key_in(path, must_exist=False)
-    assert list(tmp_path.iterdir()) == []
+    for failing in ("fsync", "open"):
+        with monkeypatch.context() as broken:
+            broken.setattr(module.os, failing, fail)
+            with pytest.raises(LedgerError, match="cannot be made"):
+                announce(path, KEY)
+        assert list(tmp_path.iterdir()) == []
 
 
-def test_without_entropy_no_key_is_made(path, tmp_path, monkeypatch):
+def test_without_entropy_no_key_is_made(monkeypatch):
     def fail(_):
         raise EntropyError("test")
 
     monkeypatch.setattr(module, "random_bytes", fail)
     with pytest.raises(EntropyError):
-        key_in(path, must_exist=False)
-    assert list(tmp_path.iterdir()) == []
+        fresh_key()

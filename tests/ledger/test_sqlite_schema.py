@@ -47,9 +47,9 @@ def test_triggers_keep_the_tables_append_only(path, statement):
 @pytest.mark.parametrize(
     "statement",
     [
-        "INSERT INTO head VALUES (1, 0, '')",
+        "INSERT INTO head VALUES (1, 0, '', NULL)",
         "INSERT INTO snapshot VALUES (1, '')",
-        "INSERT INTO head VALUES (0, 0, '')",
+        "INSERT INTO head VALUES (0, 0, '', NULL)",
         "INSERT INTO snapshot VALUES (0, '')",
     ],
 )
@@ -82,10 +82,14 @@ def test_somebody_elses_database_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize("before", [[], ["a", "b"]])
-def test_a_ledger_of_the_first_version_is_upgraded_and_goes_on(tmp_path, before):
+def test_a_ledger_of_the_first_version_is_upgraded_for_who_migrates_it_and_for_nobody_else(tmp_path, before):
     path = tmp_path / "old.db"
     first_version(path, *before).close()
-    with closing(SQLiteStore(path)) as store:
+    content = path.read_bytes()
+    with pytest.raises(LedgerCorruptError, match=r"has no seals.*`sfumato ledger migrate --unsealed`"):
+        SQLiteStore(path)
+    assert path.read_bytes() == content
+    with closing(SQLiteStore(path, is_upgraded=True)) as store:
         assert (texts(store), store.find("a"), store.snapshot()) == (before, None, None)
         filled(store, "new", snapshot="sum")
         assert store.find("new").index == len(before)
@@ -98,7 +102,7 @@ def test_two_that_upgrade_one_ledger_at_once_both_have_it(tmp_path):
 
     def open_it():
         start.wait()
-        opened.append(SQLiteStore(path))
+        opened.append(SQLiteStore(path, is_upgraded=True))
 
     threads = [Thread(target=open_it) for _ in range(4)]
     for thread in threads:
@@ -116,16 +120,17 @@ def test_who_is_overtaken_by_another_that_upgrades_takes_what_it_made(tmp_path, 
 
     def overtaken(connection, where):
         monkeypatch.setattr(sqlite_file, "check_pages", check_pages)
-        SQLiteStore(path).close()
+        SQLiteStore(path, is_upgraded=True).close()
         check_pages(connection, where)
 
     monkeypatch.setattr(sqlite_file, "check_pages", overtaken)
+    SQLiteStore(path, is_upgraded=True).close()
     assert verified(path) == ["a"]
 
 
 def test_a_process_of_the_first_version_that_has_the_file_open_cannot_make_the_head_untrue(tmp_path):
     path = tmp_path / "old.db"
-    with closing(first_version(path, "a")) as old, closing(SQLiteStore(path)) as store:
+    with closing(first_version(path, "a")) as old, closing(SQLiteStore(path, is_upgraded=True)) as store:
         write(old, *linked(Chain(), "a", "b")[1:])
         filled(store, "c")
     assert verified(path) == ["a", "b", "c"]
@@ -138,7 +143,7 @@ def test_a_damaged_ledger_of_the_first_version_is_refused_before_it_is_upgraded(
     content[content.rindex(b"199199") // 4096 * 4096 + 4] -= 1  # one record less in the last page
     path.write_bytes(content)
     with pytest.raises(LedgerCorruptError, match="damaged"):
-        SQLiteStore(path)
+        SQLiteStore(path, is_upgraded=True)
     assert path.read_bytes() == content
 
 

@@ -16,5 +16,5 @@ def methods(role):
     [(MemoryStore, LedgerStore), (SQLiteStore, LedgerStore), (PostgresStore, LedgerStore), (OpenTurn, Turn)],
 )
 def test_whoever_plays_a_role_has_its_methods(implementation, role):
-    assert methods(role) > methods(Reading) == {"read", "find", "snapshot"}
+    assert methods(role) > methods(Reading) == {"read", "find", "pointers", "snapshot", "end"}
     assert methods(role) <= set(dir(implementation))

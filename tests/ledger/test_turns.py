@@ -7,8 +7,10 @@ from tests.ledger.store_contract import linked
 
 from sfumato.errors import LedgerConflictError, LedgerError
 from sfumato.ledger.journal import Chain
-from sfumato.ledger.store import Batch, Pointer
+from sfumato.ledger.store import Batch, End, Pointer
 from sfumato.ledger.turns import OneAtATime, OpenTurn
+
+NEW = End(chain=Chain(), seal=None)
 
 
 class Written:
@@ -34,12 +36,12 @@ class Written:
 def test_what_does_not_fit_is_not_written_at_all(batch):
     tables = Written()
     with pytest.raises(LedgerError):
-        OpenTurn(tables, Chain(), "here").append(batch)
+        OpenTurn(tables, NEW, "here").append(batch)
     assert tables.batches == []
 
 
 def test_after_a_batch_that_could_not_be_written_the_chain_is_where_it_was():
-    turn = OpenTurn(Written(LedgerError("here", "failed")), Chain(), "here")
+    turn = OpenTurn(Written(LedgerError("here", "failed")), NEW, "here")
     with pytest.raises(LedgerError, match="failed"):
         turn.append(Batch(records=linked(Chain(), "one")))
     with pytest.raises(LedgerConflictError):
@@ -47,7 +49,7 @@ def test_after_a_batch_that_could_not_be_written_the_chain_is_where_it_was():
 
 
 def test_a_turn_whose_block_raises_is_over_and_its_own_error_is_not_hidden():
-    turn = OpenTurn(Written(LedgerError("here", "failed")), Chain(), "here")
+    turn = OpenTurn(Written(LedgerError("here", "failed")), NEW, "here")
     with pytest.raises(LedgerError, match="failed"), turn.ending():
         turn.append(Batch())
     with pytest.raises(LedgerError, match="over"):

@@ -23,13 +23,14 @@ from tests.ledger.stories import (
 from sfumato.errors import LedgerCorruptError, ParameterError
 from sfumato.ledger.clock import DAY
 from sfumato.ledger.entry import Abandoned, Closed, Rebudgeted, Shared, Suspended
+from sfumato.ledger.follower import Follower
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.memory import MemoryStore
 from sfumato.ledger.pointers import answer_name, asked_name, request_name
 from sfumato.ledger.replay import Replay
 from sfumato.ledger.reservations import Asked
 from sfumato.ledger.snapshots import encode_snapshot
-from sfumato.ledger.verification import StrictReplay, indexed, verified
+from sfumato.ledger.verification import StrictReplay, audited, rewritten, verified
 from sfumato.ledger.windows import CalendarWindow, RollingWindow
 from sfumato.privacy.budgets import ZCDP, RenyiDP
 from sfumato.privacy.events import DiscreteLaplaceEvent, GaussianEvent, NonPrivateEvent, PoissonSampledEvent
@@ -44,12 +45,10 @@ def check(store):
     return Ledger(store, key=KEY, clock=HandClock()).verify()
 
 
-def bare(*entries):
-    """A store with records and nothing else, as an old version wrote them."""
-    store = of(*entries)
-    store._kept.pointers.clear()
-    store._kept.snapshot = None
-    return store
+def followed(store):
+    """The replay of a store and its seal, as whoever has it open knows them."""
+    follower = Follower(KEY)
+    return follower.caught_up(store), follower.seal
 
 
 def busy(clock, store):
@@ -159,11 +158,9 @@ FORGED = {
 
 
 @pytest.mark.parametrize("entries", FORGED.values(), ids=FORGED)
-@pytest.mark.parametrize("has_index", [False, True])
-def test_a_charge_that_was_never_to_be_granted_is_found_and_named(entries, has_index):
-    store = of(*entries, with_snapshot=True) if has_index else bare(*entries)
+def test_a_charge_that_was_never_to_be_granted_is_found_and_named(entries):
     with pytest.raises(LedgerCorruptError) as caught:
-        check(store)
+        check(of(*entries))
     assert caught.value.index == len(entries) - 1
 
 
@@ -222,8 +219,10 @@ def answered():
 @pytest.mark.parametrize("name", NAMES)
 def test_a_lost_pointer_is_found(answered, name):
     del answered._kept.pointers[name]
-    with pytest.raises(LedgerCorruptError, match="pointer by which it is found is gone"):
+    with pytest.raises(LedgerCorruptError, match="6 were sealed, 5 are there"):
         check(answered)
+    with pytest.raises(LedgerCorruptError, match="pointer by which it is found is gone"):
+        verified(answered, KEY, *followed(answered), NOON)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -241,7 +240,7 @@ def test_a_pointer_that_leads_elsewhere_is_found(answered, name):
 
 def test_pointers_of_another_key_are_found(answered):
     with pytest.raises(LedgerCorruptError, match="was not written with the ledger's key"):
-        verified(answered, OTHER_KEY, kept(answered), NOON)
+        verified(answered, OTHER_KEY, *followed(answered), NOON)
 
 
 def test_a_snapshot_that_forgot_a_charge_is_found(answered):
@@ -255,56 +254,48 @@ def test_a_snapshot_that_forgot_a_charge_is_found(answered):
 
 def test_whoever_waits_hears_how_far_it_is(answered):
     heard = []
-    verified(answered, KEY, kept(answered), NOON, heard.append)
+    verified(answered, KEY, *followed(answered), NOON, heard.append)
     assert heard == [0]
 
 
-# An index for a ledger that has none
+# What whoever has no key can verify
 
 
-def test_an_old_ledger_has_its_answers_and_its_state_afterwards(answered):
-    whole = kept(answered)
-    store, pointers = answered, dict(answered._kept.pointers)
-    store._kept.pointers.clear()
-    store._kept.snapshot = None
-    indexed(store, KEY)
-    assert store._kept.pointers == pointers
-    assert store.snapshot() == state(whole)
-    assert check(store).length == 5
+def test_without_the_key_entries_and_decisions_are_verified(answered):
+    heard = []
+    assert audited(answered, heard.append).length == 5
+    assert heard == [0]
 
 
-def test_of_two_who_index_a_ledger_at_once_the_second_finds_it_done(answered):
-    pointers, snapshot = dict(answered._kept.pointers), answered.snapshot()
-    indexed(answered, KEY)
-    assert (answered._kept.pointers, answered.snapshot()) == (pointers, snapshot)
+@pytest.mark.parametrize("entries", FORGED.values(), ids=FORGED)
+def test_without_the_key_a_charge_that_was_never_to_be_granted_is_found_too(entries):
+    with pytest.raises(LedgerCorruptError) as caught:
+        audited(of(*entries))
+    assert caught.value.index == len(entries) - 1
 
 
-def test_a_ledger_that_lost_its_snapshot_alone_gets_another(answered):
-    whole, pointers = kept(answered), dict(answered._kept.pointers)
-    answered._kept.snapshot = None
-    with Ledger(answered, key=KEY) as ledger:
+# Sealed anew
+
+
+def test_a_ledger_that_is_sealed_with_another_key_is_the_same_ledger(answered):
+    pointers = answered.pointers(limit=100)
+    with answered.turn() as turn:
+        rewritten(turn, Replay(), OTHER_KEY)
+    assert [one.name for one in answered.pointers(limit=100)] == [one.name for one in pointers]
+    with pytest.raises(LedgerCorruptError, match="sealed with the key"):
+        check(answered)
+    with Ledger(answered, key=OTHER_KEY) as ledger:
         assert ledger.answer("people", "k") is not None
-        assert (answered._kept.pointers, answered.snapshot()) == (pointers, state(whole))
-
-
-def test_pointers_of_another_key_get_no_snapshot_of_this_one(answered):
-    answered._kept.snapshot = None
-    with pytest.raises(LedgerCorruptError, match="not written with the ledger's key"):
-        Ledger(answered, key=OTHER_KEY)
-    assert answered.snapshot() is None
-
-
-def test_an_old_ledger_whose_prices_were_others_opens_and_is_not_verified():
-    store = bare(*FORGED["below the price"])
-    with pytest.raises(LedgerCorruptError, match="must cover the event"):
-        Ledger(store, key=KEY).verify()
-    assert store.snapshot() is not None
+        assert ledger.verify().length == 5
 
 
 def test_of_several_answers_under_one_key_the_first_is_found():
     answers = [entry for number in range(3)
                for entry in (reserved(f"{number}"), committed(f"{number}", answer=number))]  # fmt: skip
-    with Ledger(bare(account(), *answers), key=KEY) as ledger:
+    store = of(account(), *answers)
+    with store.turn() as turn:
+        rewritten(turn, Replay(), KEY)
+    with Ledger(store, key=KEY) as ledger:
         assert ledger.answer("people", "k") == 0
         assert ledger.verify().length == 7
 

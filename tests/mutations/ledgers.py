@@ -172,6 +172,33 @@ MUTANTS = (
         ),
     ),
     Mutant(
+        name="a seal is believed whoever made it",
+        edits=(("ledger/seals.py", "if not key.verifies(seal, _PURPOSE, text):", "if False:"),),
+        tests=("tests/attacks_on_ledgers/test_forgery.py::test_the_seal_of_another_ledger_does_not_fit",),
+    ),
+    Mutant(
+        name="entries after the last seal are followed",
+        edits=(("ledger/seals.py", "if chain != end.chain:", "if False:"),),
+        tests=("tests/ledger/test_follower.py::test_a_record_that_no_seal_covers_is_not_followed",),
+    ),
+    Mutant(
+        name="entries without a seal are an old version",
+        edits=(("ledger/seals.py", "if end.chain.length == 0:", "if True:"),),
+        tests=("tests/ledger/test_follower.py::test_records_without_any_seal_are_not_followed",),
+    ),
+    Mutant(
+        name="pointers are not compared when a ledger is opened",
+        edits=(("ledger/ledger.py", "POINTERS_READ = 10_000", "POINTERS_READ = -1"),),
+        tests=(
+            "tests/attacks_on_ledgers/test_forgery.py::test_what_lies_beside_the_chain_is_missed_when_the_ledger_is_opened",
+        ),
+    ),
+    Mutant(
+        name="a key without its ledger gets a fresh one",
+        edits=(("ledger/locations.py", "must_exist=must_exist or has_key", "must_exist=must_exist"),),
+        tests=("tests/cli/ledger/test_upkeep.py::test_a_checkpoint_elsewhere_guards_a_ledger_that_lost_its_own",),
+    ),
+    Mutant(
         name="snapshots are believed whoever wrote them",
         edits=(("ledger/snapshots.py", "if not key.verifies(seal, _PURPOSE, text):", "if False:"),),
         tests=("tests/ledger/test_follower.py::test_a_snapshot_of_another_key_is_refused",),
@@ -202,8 +229,8 @@ MUTANTS = (
         edits=(
             (
                 "ledger/follower.py",
-                "replay, self._replay = self._replay or self._from_snapshot(store), None",
-                "replay = self._replay = self._replay or self._from_snapshot(store)",
+                "replay, self._replay = self._replay or self._from_snapshot(store, end), None",
+                "replay = self._replay = self._replay or self._from_snapshot(store, end)",
             ),
         ),
         tests=("tests/ledger/test_follower.py::test_a_replay_that_was_interrupted_is_dropped",),

@@ -104,8 +104,20 @@ class CheckpointFile:
             there = None if although_shorter else self._stored()
             if there is not None and not self._is_after(checkpoint, there):
                 return
-            with draft_of(self._path, f"{encode_checkpoint(checkpoint)}\n".encode()) as draft:
-                draft.replace(self._path)
+            self._replace(checkpoint)
+
+    def reseal(self, old: LedgerKey, new: LedgerKey) -> None:
+        """Seal what is noted with the new key of the ledger, if it is sealed with the old one.
+
+        Raises:
+            LedgerError: It is damaged, or of another key; or the file cannot be written.
+        """
+        with self._writing():
+            there = self._stored()
+            if there is not None and there.key != new.name:
+                found = self.read(old)
+                sealed = Checkpoint.sealed(new, length=there.length, head=there.head, at=there.at, totals=there.totals)
+                self._replace(sealed if found is not None else there)
 
     def _is_after(self, new: Checkpoint, there: Checkpoint) -> bool:
         """Whether a checkpoint may take the place of the one that is there."""
@@ -114,6 +126,10 @@ class CheckpointFile:
         if new.length == there.length and new.head != there.head:
             raise _other_history(there)
         return (new.length, new.at) > (there.length, there.at)
+
+    def _replace(self, checkpoint: Checkpoint) -> None:
+        with draft_of(self._path, f"{encode_checkpoint(checkpoint)}\n".encode()) as draft:
+            draft.replace(self._path)
 
     def _stored(self) -> Checkpoint | None:
         try:

@@ -1,6 +1,6 @@
 """What is decided within one turn: entries that follow the ones before and each other, to be kept all at once."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sfumato.ledger.codec import encode_entry
 from sfumato.ledger.entry import Entry
@@ -8,6 +8,7 @@ from sfumato.ledger.journal import Record
 from sfumato.ledger.key import LedgerKey
 from sfumato.ledger.pointers import entry_at, names_of, pointer_to
 from sfumato.ledger.replay import Replay
+from sfumato.ledger.seals import Seal, encode_seal
 from sfumato.ledger.store import Batch, Pointer, Turn
 
 
@@ -52,7 +53,10 @@ class Draft:
         pointer = self.turn.find(name)
         return None if pointer is None else entry_at(self.turn, pointer, self.key)
 
-    def batch(self, snapshot: str | None) -> Batch:
-        """All that was decided."""
+    def batch(self, snapshot: str | None, *, before: Seal) -> Batch:
+        """All that was decided, and its seal after the one before."""
         pointers = tuple(pointer for pointer, _ in self.named.values())
-        return Batch(records=tuple(self.records), pointers=pointers, snapshot=snapshot)
+        seal = replace(before, chain=self.replay.chain, index=before.index.plus(pointers))
+        return Batch(
+            records=tuple(self.records), pointers=pointers, snapshot=snapshot, seal=encode_seal(seal, self.key)
+        )  # fmt: skip

@@ -20,7 +20,7 @@ from sfumato.ledger.whole_files import draft_of
 from sfumato.noise.entropy import random_bytes
 
 _SIZE: Final = 32
-_FILE: Final = re.compile(rb"[0-9a-f]{64}\n")
+_FILE: Final = re.compile(rb"([0-9a-f]{64})\n(?:([0-9a-f]{64})\n)?")
 _OF_OTHERS: Final = 0o077
 
 
@@ -37,9 +37,11 @@ class LedgerKey:
     """
 
     secret: bytes
+    first: bytes = b""
+    """The secret that the ledger had first, if that was replaced: fingerprints of data are made with it for ever."""
 
     def __post_init__(self) -> None:
-        if len(self.secret) != _SIZE:
+        if len(self.secret) != _SIZE or len(self.first) not in (0, _SIZE):
             raise ParameterError("secret", "…", f"must be {_SIZE} bytes; it is not shown")
 
     @property
@@ -50,6 +52,14 @@ class LedgerKey:
     def seal(self, *parts: str | int) -> str:
         """The HMAC of some parts, in hex; other parts, or as many characters cut elsewhere, have another one."""
         return hmac.digest(self.secret, b"s" + b"".join(map(_framed, parts)), sha256).hex()
+
+    def fingerprint(self, *parts: str | int) -> str:
+        """As `seal`, by the secret that the ledger had first."""
+        return (LedgerKey(self.first) if self.first else self).seal(*parts)
+
+    def successor(self) -> "LedgerKey":
+        """Another key, whose fingerprints are those of this one."""
+        return LedgerKey(random_bytes(_SIZE), self.first or self.secret)
 
     def verifies(self, seal: str, *parts: str | int) -> bool:
         """Whether `seal` made this of these parts; how long it takes does not tell how much of it is right."""
@@ -64,42 +74,19 @@ def fresh_key() -> LedgerKey:
     return LedgerKey(random_bytes(_SIZE))
 
 
-def key_in(path: Path, *, must_exist: bool) -> LedgerKey:
-    """The key in a file, which is made if there is none.
-
-    **Guarantee**: A key that is made is on the disk before it is returned, and all who ask for it at once get one.
+def key_in(path: Path) -> LedgerKey:
+    """The key in a file.
 
     Args:
-        path: A file of 64 hex digits and a newline, which only its owner may read.
-        must_exist: Whether a missing file is an error: with another key nothing that was sealed before verifies.
+        path: A file of 64 hex digits and a newline, once or twice, which only its owner may read.
 
     Raises:
-        LedgerError: There is none, it is damaged, others may read it, or it cannot be read or made.
+        LedgerError: There is none, it is damaged, others may read it, or it cannot be read.
     """
-    if not must_exist:
-        _make(path)
-    return _read(path)
-
-
-def _make(path: Path) -> None:
-    """Make a key if there is none, of two at once one; a key that is there is on the disk afterwards."""
-    try:
-        if not os.path.lexists(path):
-            with draft_of(path, f"{fresh_key().secret.hex()}\n".encode()) as draft, suppress(FileExistsError):
-                os.link(draft, path)
-        synced(path.parent)  # whoever made it may not have come to this yet
-    except OSError as error:
-        requirement = (
-            "the ledger's key cannot be made; name a file in an existing local folder that this user may write"
-        )
-        raise LedgerError(str(path), requirement) from error
-
-
-def _read(path: Path) -> LedgerKey:
     try:
         with path.open("rb") as file:
             mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
-            content = file.read(2 * _SIZE + 2)
+            content = file.read(4 * _SIZE + 3)
     except FileNotFoundError:
         requirement = "the ledger's key is gone; restore it, as what it sealed cannot be verified with another one"
         raise LedgerError(str(path), requirement) from None
@@ -108,9 +95,64 @@ def _read(path: Path) -> LedgerKey:
         raise LedgerError(str(path), requirement) from error
     if mode & _OF_OTHERS:
         raise LedgerError(str(path), f"others may read the ledger's key; take that right away: chmod 600 {path}")
-    if _FILE.fullmatch(content) is None:
+    found = _FILE.fullmatch(content)
+    if found is None:
         raise LedgerError(str(path), "holds no key (64 hex digits and a newline), or a damaged one; restore it")
-    return LedgerKey(bytes.fromhex(content.decode()))
+    return LedgerKey(*(bytes.fromhex((part or b"").decode()) for part in found.groups()))
+
+
+def announce(path: Path, key: LedgerKey) -> None:
+    """Write the key that a ledger is about to have beside its place; it is on the disk afterwards.
+
+    The ledger is sealed with it next, and then it is `settle`d. Wherever a process stops in between, either the old
+    key made the seal that is there, or the announced one did.
+
+    Raises:
+        LedgerError: It cannot be written.
+    """
+    content = "".join(f"{secret.hex()}\n" for secret in (key.secret, key.first) if secret)
+    try:
+        with draft_of(path, content.encode()) as draft:
+            draft.replace(_announced(path))
+    except OSError as error:
+        requirement = (
+            "the ledger's key cannot be made; name a file in an existing local folder that this user may write"
+        )
+        raise LedgerError(str(path), requirement) from error
+
+
+def announced(path: Path, sealed_by: str | None) -> LedgerKey | None:
+    """The announced key, if it made the seal of the ledger and has no place yet.
+
+    Args:
+        path: The file of the key.
+        sealed_by: The name of the key that made the seal.
+
+    Raises:
+        LedgerError: The announced key is damaged.
+    """
+    if not _announced(path).exists():
+        return None
+    key = key_in(_announced(path))
+    return key if key.name == sealed_by else None
+
+
+def settle(path: Path) -> None:
+    """Give an announced key its place.
+
+    Raises:
+        LedgerError: The files cannot be changed.
+    """
+    try:
+        with suppress(FileNotFoundError):  # somebody else was quicker
+            _announced(path).replace(path)
+        synced(path.parent)
+    except OSError as error:
+        raise LedgerError(str(path), "the ledger's key cannot be put there; let this user write its folder") from error
+
+
+def _announced(path: Path) -> Path:
+    return path.with_name(f"{path.name}.new")
 
 
 def _framed(part: str | int) -> bytes:

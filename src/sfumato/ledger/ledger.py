@@ -34,7 +34,7 @@ from sfumato.ledger.replay import Replay
 from sfumato.ledger.reservations import NOBODY, Asked, Reservation
 from sfumato.ledger.snapshots import encode_snapshot
 from sfumato.ledger.store import LedgerStore
-from sfumato.ledger.verification import indexed
+from sfumato.ledger.verification import require_index
 from sfumato.noise.entropy import random_bytes
 from sfumato.privacy.budgets import Budget
 from sfumato.privacy.codec import Json
@@ -44,6 +44,8 @@ T = TypeVar("T")
 
 SNAPSHOT_EVERY = 1_000
 """So many entries are followed at most when a ledger is opened; and a checkpoint is written as often."""
+POINTERS_READ = 10_000
+"""So many pointers are all looked at when a ledger is opened; of a ledger with more `verify` does."""
 
 
 class Ledger(Readings):
@@ -62,14 +64,16 @@ class Ledger(Readings):
 
     Args:
         store: Where the records live.
-        key: The ledger's secret; one that nobody has if left out, for ledgers that go with this process.
+        key: The ledger's secret, which seals every batch; one that nobody has if left out, for ledgers that go with
+            this process.
         attachments: Where the files of large answers live; a folder that goes with this process if left out.
         clock: What time it is; for windows, and for people.
         checkpoint: Where it is noted how far the ledger was; a ledger that is older is refused.
 
     Raises:
         LedgerError: The store cannot be read.
-        LedgerCorruptError: A record does not verify, or the ledger is older than its checkpoint.
+        LedgerCorruptError: A record does not verify or is not sealed, a pointer or the snapshot is gone, or the ledger
+            is older than its checkpoint.
 
     Example:
         >>> from sfumato.ledger.memory import MemoryStore
@@ -111,8 +115,8 @@ class Ledger(Readings):
             noted = None if checkpoint is None else checkpoint.read(self._key)
             replay = self._follower.caught_up(store)
             self._require_not_older(replay, noted)
-            if replay.chain.length and store.snapshot() is None:
-                indexed(store, self._key)  # written by a version that had no pointers
+            if self._follower.seal.index.count <= POINTERS_READ:
+                require_index(store, self._follower.seal)
 
     def open_account(self, opened: Opened, *, fingerprints: Iterable[str] = ()) -> None:
         """Open an account; if it is open with the same facts, nothing happens.
@@ -365,7 +369,7 @@ class Ledger(Readings):
                     for job in take():
                         _decide(job, draft)
                     if draft.records:
-                        turn.append(draft.batch(self._snapshot(replay)))
+                        turn.append(draft.batch(self._snapshot(replay), before=self._follower.seal))
                 if draft.records:
                     self._written(replay)
             except BaseException:

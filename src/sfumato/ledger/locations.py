@@ -7,20 +7,25 @@ from pkgutil import resolve_name
 from typing import Final
 from urllib.parse import quote, urlsplit
 
-from sfumato.errors import ParameterError
+from sfumato.errors import LedgerCorruptError, LedgerMissingError, ParameterError
 from sfumato.ledger.attachments import Attachments
 from sfumato.ledger.checkpoints import CheckpointFile
 from sfumato.ledger.clock import Clock
-from sfumato.ledger.key import key_in
+from sfumato.ledger.key import LedgerKey, announce, announced, fresh_key, key_in, settle
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.memory import MemoryStore
 from sfumato.ledger.postgres_address import address_of
+from sfumato.ledger.seals import UNWRITTEN, encode_seal, sealed_by
 from sfumato.ledger.sqlite import SQLiteStore
-from sfumato.ledger.store import LedgerStore
+from sfumato.ledger.store import Batch, End, LedgerStore
 
 _MEMORY: Final = "memory:"
 _SQLITE: Final = "sqlite:///"
 _POSTGRES: Final = ("postgresql://", "postgres://")
+_ORPHAN: Final = (
+    "the key {0} is there and its ledger is gone; restore the ledger, or name the right one."
+    " Only if nothing was ever spent, remove the key and begin anew"
+)
 FOLDER: Final = "SFUMATO_LEDGER_FOLDER"
 """Names the folder where the key, the checkpoint and the large answers of ledgers in PostgreSQL are."""
 CHECKPOINT: Final = "SFUMATO_LEDGER_CHECKPOINT"
@@ -56,12 +61,11 @@ class Place:
         beside = self.beside.with_name(f"{self.beside.name}.checkpoint")
         return CheckpointFile(Path(named or os.environ.get(CHECKPOINT) or beside))
 
-    def open_store(self, *, must_exist: bool) -> LedgerStore:
-        """The records themselves; made if there are none."""
-        if not self.is_on_server:
-            return SQLiteStore(self.location, must_exist=must_exist)
+    def open_store(self, *, must_exist: bool, is_upgraded: bool = False) -> LedgerStore:
+        """The records themselves; made if there are none; if they are upgraded, also those of an older version."""
         # PostgreSQL needs packages of its own.
-        store: LedgerStore = resolve_name("sfumato.ledger.postgres:PostgresStore")(self.location, must_exist=must_exist)
+        kind = resolve_name("sfumato.ledger.postgres:PostgresStore") if self.is_on_server else SQLiteStore
+        store: LedgerStore = kind(self.location, must_exist=must_exist, is_upgraded=is_upgraded)
         return store
 
 
@@ -120,14 +124,71 @@ def open_ledger(
     if location is None or location == _MEMORY:
         return Ledger(MemoryStore(), clock=clock)
     place = place_of(location)
-    store = place.open_store(must_exist=must_exist)
+    store = _opened_store(place, must_exist=must_exist)
     try:
-        key = key_in(place.key, must_exist=bool(store.read(0, limit=1)) and store.snapshot() is not None)
+        key = key_of(place, store)
         noted = None if ignoring_checkpoint else place.checkpoint(checkpoint)
         return Ledger(store, key=key, attachments=place.attachments, clock=clock, checkpoint=noted)
     except BaseException:
         store.close()
         raise
+
+
+def key_of(place: Place, store: LedgerStore) -> LedgerKey:
+    """The key of a ledger, which is begun with a new one if nothing was ever kept in it.
+
+    Raises:
+        LedgerError: The key cannot be made or read.
+        LedgerCorruptError: The key of a ledger that was begun is gone.
+    """
+    end = store.end()
+    if _is_untouched(end):
+        _begin(place, store)
+        end = store.end()
+    _settle(place, end)
+    if end.chain.length and not os.path.lexists(place.key):
+        requirement = (
+            f"its key {place.key} is gone; restore it. If it is lost, `sfumato ledger rotate-key --lost` goes on"
+            " with another one, and declares all accounts spent"
+        )
+        raise LedgerCorruptError(end.chain.length - 1, requirement)
+    return key_in(place.key)
+
+
+def _opened_store(place: Place, *, must_exist: bool) -> LedgerStore:
+    """The records; made if there are none, unless their key is there."""
+    has_key = os.path.lexists(place.key)
+    try:
+        return place.open_store(must_exist=must_exist or has_key)
+    except LedgerMissingError as error:
+        if not has_key:
+            raise
+        raise LedgerMissingError(error.ledger, _ORPHAN.format(place.key)) from None
+
+
+def _settle(place: Place, end: End) -> None:
+    """Finish a beginning, or a change of the key, which stopped before the key had its place."""
+    new = announced(place.key, sealed_by(end))
+    if new is not None:
+        if os.path.lexists(place.key):
+            place.checkpoint().reseal(key_in(place.key), new)
+        settle(place.key)
+
+
+def _begin(place: Place, store: LedgerStore) -> None:
+    """Make a key, and seal with it that there is nothing yet."""
+    with store.turn() as turn:
+        if not _is_untouched(turn.end()):
+            return  # another process was quicker
+        if os.path.lexists(place.key):
+            raise LedgerCorruptError(0, _ORPHAN.format(place.key))
+        key = fresh_key()
+        announce(place.key, key)
+        turn.append(Batch(seal=encode_seal(UNWRITTEN, key)))
+
+
+def _is_untouched(end: End) -> bool:
+    return end.seal is None and not end.chain.length
 
 
 def _folder(location: str) -> Path:

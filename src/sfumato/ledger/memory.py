@@ -7,7 +7,7 @@ from threading import Lock
 
 from sfumato.errors import LedgerError
 from sfumato.ledger.journal import Chain, Record
-from sfumato.ledger.store import Batch, Pointer
+from sfumato.ledger.store import Batch, End, Pointer
 from sfumato.ledger.turns import OneAtATime, OpenTurn
 
 _PLACE = "memory:"
@@ -32,19 +32,29 @@ class MemoryStore:
         with self._reading() as tables:
             return tables.find(name)
 
+    def pointers(self, *, after: str = "", limit: int) -> tuple[Pointer, ...]:
+        """The pointers after a name."""
+        with self._reading() as tables:
+            return tables.pointers(after=after, limit=limit)
+
     def snapshot(self) -> str | None:
         """The last snapshot."""
         with self._reading() as tables:
             return tables.snapshot()
+
+    def end(self) -> End:
+        """How far it is."""
+        with self._reading() as tables:
+            return tables.end()
 
     @contextmanager
     def turn(self) -> Iterator[OpenTurn]:
         """Wait for the right to append; what was appended is kept at the end of the block."""
         with self._turns.taken():
             self._require_open()
-            new, records = _Kept(), self._kept.records
-            chain = Chain(length=len(records), head=records[-1].hash) if records else Chain()
-            with OpenTurn(_Tables(self._kept, new), chain, _PLACE).ending() as turn:
+            new = _Kept()
+            tables = _Tables(self._kept, new)
+            with OpenTurn(tables, tables.end(), _PLACE).ending() as turn:
                 yield turn
             with self._lock:
                 self._kept.keep(new)
@@ -76,11 +86,16 @@ class _Kept:
     records: list[Record] = field(default_factory=list)
     pointers: dict[str, Pointer] = field(default_factory=dict)
     snapshot: str | None = None
+    seal: str | None = None
+    is_reindexed: bool = False
 
     def keep(self, new: "_Kept") -> None:
         self.records.extend(new.records)  # first: a charge without its pointer costs budget, and never privacy
+        if new.is_reindexed:
+            self.pointers, self.is_reindexed = {}, True
         self.pointers.update(new.pointers)
         self.snapshot = self.snapshot if new.snapshot is None else new.snapshot
+        self.seal = self.seal if new.seal is None else new.seal
 
 
 class _Tables:
@@ -95,13 +110,26 @@ class _Tables:
         return (*kept[start:end], *new[max(0, start - len(kept)) : max(0, end - len(kept))])
 
     def find(self, name: str) -> Pointer | None:
-        return self._new.pointers.get(name) or self._kept.pointers.get(name)
+        return self._new.pointers.get(name) or (None if self._new.is_reindexed else self._kept.pointers.get(name))
+
+    def pointers(self, *, after: str = "", limit: int) -> tuple[Pointer, ...]:
+        known = self._new.pointers if self._new.is_reindexed else self._kept.pointers | self._new.pointers
+        names = sorted(name for name in map(str.encode, known) if name > after.encode())
+        return tuple(known[name.decode()] for name in names[:limit])
 
     def snapshot(self) -> str | None:
         return self._kept.snapshot if self._new.snapshot is None else self._new.snapshot
 
+    def end(self) -> End:
+        kept, new = self._kept, self._new
+        last = new.records[-1:] or kept.records[-1:]
+        chain = Chain(length=last[0].index + 1, head=last[0].hash) if last else Chain()
+        return End(chain=chain, seal=kept.seal if new.seal is None else new.seal)
+
     def keep(self, batch: Batch) -> None:
+        if batch.is_reindexed:
+            self._new.keep(_Kept(is_reindexed=True))
         pointers = {pointer.name: pointer for pointer in batch.pointers}
         if len(pointers) < len(batch.pointers) or any(self.find(name) for name in pointers):
             raise LedgerError(_PLACE, "a pointer has a name that is taken")
-        self._new.keep(_Kept(list(batch.records), pointers, batch.snapshot))
+        self._new.keep(_Kept(list(batch.records), pointers, batch.snapshot, batch.seal))

@@ -1,22 +1,24 @@
 """From one store to another: the same records under the same key, verified at both ends."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final, TypeAlias
 
 from sfumato.errors import LedgerCorruptError, LedgerError
 from sfumato.ledger.attachments import Attachment, Attachments, attachments_in
+from sfumato.ledger.checkpoints import require_not_older
+from sfumato.ledger.codec import decode_entry
 from sfumato.ledger.entry import Committed, Entry
-from sfumato.ledger.journal import Chain
-from sfumato.ledger.key import LedgerKey, key_in
+from sfumato.ledger.journal import Chain, Record
+from sfumato.ledger.key import LedgerKey, announce, fresh_key, key_in, settle
 from sfumato.ledger.ledger import Ledger
-from sfumato.ledger.locations import Place, open_ledger, place_of
+from sfumato.ledger.locations import Place, key_of, open_ledger, place_of
+from sfumato.ledger.replay import Replay
+from sfumato.ledger.seals import seal_of
 from sfumato.ledger.store import Batch, LedgerStore, Reading
-from sfumato.ledger.verification import StrictReplay
-from sfumato.ledger.whole_files import draft_of
+from sfumato.ledger.verification import StrictReplay, rewritten
 
 Heard: TypeAlias = Callable[[int], object]
 """Is told how many records were copied so far."""
@@ -40,16 +42,25 @@ class Migrated:
 
 
 def migrate(
-    source: str | os.PathLike[str], destination: str | os.PathLike[str], *, heard: Heard = lambda _: None
+    source: str | os.PathLike[str],
+    destination: str | os.PathLike[str],
+    *,
+    is_unsealed: bool = False,
+    heard: Heard = lambda _: None,
 ) -> Migrated:
     """Copy a ledger to another place, where it goes on. The old one is left as it is, and must not be used any more.
 
-    The key goes with it, as it seals what is in the entries: fingerprints of data, and checkpoints. Pointers and the
-    snapshot are made anew. Records are kept at once or not at all, so whatever fails can be tried again.
+    The key goes with it, as it seals what is in the entries: fingerprints of data, and checkpoints. Pointers, the
+    snapshot and the seal are made anew. Records are kept at once or not at all, so whatever fails can be tried again.
+
+    **Guarantee**: what is at the destination is what the source's key sealed; if that is unsealed, what its entries
+    say, which anybody may have written who could write the source.
 
     Args:
         source: Where the ledger is.
         destination: Where it is to be; with nothing in it.
+        is_unsealed: Whether entries are taken that no seal covers, such as those of versions that sealed no batch; for
+            the owner, who has to know that nobody else could write them.
         heard: Is told how many records were copied so far.
 
     Raises:
@@ -58,20 +69,21 @@ def migrate(
         ParameterError: A location does not last, or is of no kind known here.
     """
     here, there = place_of(source), place_of(destination)
-    with open_ledger(source, must_exist=True) as ledger:
-        key, files = ledger.key, _Files(ledger.attachments, there.attachments)
+    with closing(here.open_store(must_exist=True, is_upgraded=is_unsealed)) as old:
+        old.check()
+        key = _key_of_source(here, old, is_unsealed=is_unsealed)
+        files = _Files(here.attachments, there.attachments)
         _require_fit(there, key)
         with closing(there.open_store(must_exist=False)) as new:
             _require_empty(there, new)
-            _give_key(there.key, key)
-            for entry in ledger.entries():  # large files first, and not while both stores wait
-                files.copy(entry)
-            with closing(here.open_store(must_exist=True)) as old:
-                old.check()
-                with old.turn() as turn:
-                    chain = _copied(turn, new, files, heard)
+            for record in _records(old):  # large files first, and not while both stores wait
+                files.copy(decode_entry(record.text))
+            with old.turn() as turn:
+                _require_whole(here, turn, key, is_unsealed=is_unsealed)
+                chain = _copied(turn, there, new, key, files, heard, Replay() if is_unsealed else StrictReplay())
+    settle(there.key)
     with open_ledger(destination, must_exist=True) as moved:
-        _require_same(moved, chain)
+        _require_same(moved, chain, is_strict=not is_unsealed)
         moved.checkpoint()
     return Migrated(length=chain.length, head=chain.head, attachments=len(files.done))
 
@@ -90,22 +102,51 @@ class _Files:
                 self.done.add(attachment)
 
 
-def _copied(old: Reading, new: LedgerStore, files: _Files, heard: Heard) -> Chain:
+def _copied(
+    old: Reading, there: Place, new: LedgerStore, key: LedgerKey, files: _Files, heard: Heard, replay: Replay
+) -> Chain:  # fmt: skip
     """All records, each decided anew, while nobody can append to the old store; in one turn of the new one."""
-    replay = StrictReplay()
     with new.turn() as turn:
-        while records := old.read(replay.chain.length, limit=_PAGE):
-            for record in records:
-                replay.follow(record, lambda _, entry: files.copy(entry))
-            turn.append(Batch(records=records))
-            heard(replay.chain.length)
-    return replay.chain
+        for record in _records(old):
+            files.copy(decode_entry(record.text))
+            turn.append(Batch(records=(record,)))
+        announce(there.key, key)
+        chain = rewritten(turn, replay, key).chain
+        heard(chain.length)
+    return chain
+
+
+def _records(store: Reading) -> Iterator[Record]:
+    """All records, each of which follows from the one before."""
+    chain = Chain()
+    while records := store.read(chain.length, limit=_PAGE):
+        for record in records:
+            chain = chain.follow(record)
+            yield record
+
+
+def _key_of_source(here: Place, old: LedgerStore, *, is_unsealed: bool) -> LedgerKey:
+    if is_unsealed and not os.path.lexists(here.key):
+        return fresh_key()
+    return key_of(here, old)
+
+
+def _require_whole(here: Place, old: Reading, key: LedgerKey, *, is_unsealed: bool) -> None:
+    """Refuse entries that no seal covers, unless the owner says so; and those that are older than their checkpoint."""
+    end = old.end()
+    if not is_unsealed:
+        seal_of(end, key)
+    elif end.seal is not None:
+        raise LedgerError(str(here.beside), "has seals; leave --unsealed out, so that they are verified")
+    noted = here.checkpoint().read(key)
+    if noted is not None:
+        require_not_older(noted, end.chain.length, lambda index: old.read(index, limit=1)[0].hash)
 
 
 def _require_fit(there: Place, key: LedgerKey) -> None:
     """Refuse a place beside which the key or the checkpoint of another ledger lies."""
     there.checkpoint().read(key)
-    if there.key.exists() and key_in(there.key, must_exist=True) != key:
+    if os.path.lexists(there.key) and key_in(there.key) != key:
         raise LedgerError(str(there.key), "is the key of another ledger; choose a place with nothing beside it")
 
 
@@ -114,16 +155,7 @@ def _require_empty(there: Place, store: LedgerStore) -> None:
         raise LedgerError(str(there.beside), "holds a ledger already; choose a place with nothing in it")
 
 
-def _give_key(path: Path, key: LedgerKey) -> None:
-    if path.exists():
-        return
-    try:
-        with draft_of(path, f"{key.secret.hex()}\n".encode()) as draft:
-            os.link(draft, path)
-    except OSError as error:
-        raise LedgerError(str(path), "the key cannot be copied there; name an existing folder") from error
-
-
-def _require_same(moved: Ledger, chain: Chain) -> None:
-    if moved.verify() != chain:
+def _require_same(moved: Ledger, chain: Chain, *, is_strict: bool) -> None:
+    # An old ledger is read for ever, also where its prices are not those of today.
+    if (moved.verify().length if is_strict else len(moved)) != chain.length:
         raise LedgerCorruptError(chain.length, "the copy has another end than what was copied; remove it, begin anew")

@@ -14,7 +14,7 @@ from sfumato.ledger.journal import Record
 from sfumato.ledger.postgres_address import address_of
 from sfumato.ledger.postgres_connection import LedgerConnection
 from sfumato.ledger.postgres_tables import PostgresTables
-from sfumato.ledger.store import Pointer
+from sfumato.ledger.store import End, Pointer
 from sfumato.ledger.turns import OneAtATime, OpenTurn
 
 T = TypeVar("T")
@@ -27,6 +27,7 @@ class PostgresStore:
         location: ``postgresql://user@host/database?ledger=name``, as libpq reads it but for the ledger's name; the
             schema is ``sfumato_name``, made if missing.
         must_exist: Whether a missing ledger is an error.
+        is_upgraded: Whether a ledger of a version that sealed nothing is opened, for who migrates it.
 
     Raises:
         ParameterError: The location is no such address.
@@ -34,16 +35,16 @@ class PostgresStore:
         LedgerCorruptError: Records are gone.
     """
 
-    def __init__(self, location: str, *, must_exist: bool = False) -> None:
+    def __init__(self, location: str, *, must_exist: bool = False, is_upgraded: bool = False) -> None:
         address = address_of(location)
         self._place = address.shown
         self._turns = OneAtATime(self._place)
         # One connection sees what a turn has not yet committed, the other one never does and never waits for it.
-        self._writer = LedgerConnection(address, must_exist=must_exist)
+        self._writer = LedgerConnection(address, must_exist=must_exist, is_upgraded=is_upgraded)
         self._reader = LedgerConnection(address, must_exist=True)
         self._reading = Lock()
         finalize(self, _close, self._writer, self._reader)
-        self._writer.asked(PostgresTables.chain)
+        self._writer.asked(PostgresTables.end)
 
     def read(self, start: int, *, limit: int | None = None) -> tuple[Record, ...]:
         """The records from an index on."""
@@ -53,17 +54,25 @@ class PostgresStore:
         """The pointer of a name."""
         return self._asked(lambda tables: tables.find(name))
 
+    def pointers(self, *, after: str = "", limit: int) -> tuple[Pointer, ...]:
+        """The pointers after a name."""
+        return self._asked(lambda tables: tables.pointers(after=after, limit=limit))
+
     def snapshot(self) -> str | None:
         """The last snapshot."""
         return self._asked(PostgresTables.snapshot)
+
+    def end(self) -> End:
+        """How far it is."""
+        return self._asked(PostgresTables.end)
 
     @contextmanager
     def turn(self) -> Iterator[OpenTurn]:
         """Wait for the right to append; at the end of the block it is on the server's disk."""
         with self._turns.taken():
             try:
-                tables, chain = self._writer.begin()
-                with OpenTurn(tables, chain, self._place).ending() as turn:
+                tables, end = self._writer.begin()
+                with OpenTurn(tables, end, self._place).ending() as turn:
                     yield turn
                 self._writer.commit()
             finally:

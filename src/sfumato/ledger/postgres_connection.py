@@ -10,12 +10,12 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import TransactionStatus
 from psycopg.sql import SQL, Composed, Identifier
 
-from sfumato.errors import LedgerError
-from sfumato.ledger.journal import Chain
+from sfumato.errors import LedgerError, LedgerMissingError
 from sfumato.ledger.postgres_address import Address
 from sfumato.ledger.postgres_failures import in_our_words
-from sfumato.ledger.postgres_schema import exists, is_ledger, make
+from sfumato.ledger.postgres_schema import exists, is_ledger, is_old, make, upgrade
 from sfumato.ledger.postgres_tables import PostgresTables
+from sfumato.ledger.store import End, unsealed
 
 T = TypeVar("T")
 
@@ -50,10 +50,11 @@ class LedgerConnection:
     Args:
         address: Where the ledger is.
         must_exist: Whether a ledger that is missing is an error; else it is made.
+        is_upgraded: Whether one of a version that sealed nothing gets the tables of today; else it is refused.
     """
 
-    def __init__(self, address: Address, *, must_exist: bool) -> None:
-        self._address, self._must_exist = address, must_exist
+    def __init__(self, address: Address, *, must_exist: bool, is_upgraded: bool = False) -> None:
+        self._address, self._must_exist, self._is_upgraded = address, must_exist, is_upgraded
         self._open: psycopg.Connection[tuple[Any, ...]] | None = None
         self._is_closed = False
         self._process = os.getpid()
@@ -72,7 +73,7 @@ class LedgerConnection:
                 raise
         return question(self._tables())
 
-    def begin(self) -> tuple[PostgresTables, Chain]:
+    def begin(self) -> tuple[PostgresTables, End]:
         """Wait for the turn; no other process has it until `commit` or `end`."""
         return self.asked(self._begun)
 
@@ -102,10 +103,10 @@ class LedgerConnection:
         self._is_closed = True
         self._let_go()
 
-    def _begun(self, tables: PostgresTables) -> tuple[PostgresTables, Chain]:
+    def _begun(self, tables: PostgresTables) -> tuple[PostgresTables, End]:
         begin = SQL(_BEGIN).format(settings=_settings(local=True), schema=Identifier(self._address.schema))
         in_our_words(lambda: self._connected().execute(begin), self._address.shown)
-        return tables, tables.chain()
+        return tables, tables.end()
 
     def _tables(self) -> PostgresTables:
         return PostgresTables(self._connected(), self._address)
@@ -149,8 +150,12 @@ class LedgerConnection:
             raise LedgerError(self._address.shown, requirement)
         if not exists(opened, self._address.schema):
             if self._must_exist:
-                raise LedgerError(self._address.shown, "does not exist; name an existing ledger")
+                raise LedgerMissingError(self._address.shown, "does not exist; name an existing ledger")
             make(opened, self._address.schema)
+        if is_old(opened, self._address.schema):
+            if not self._is_upgraded:
+                raise unsealed(self._address.shown)
+            upgrade(opened, self._address.schema)
         if not is_ledger(opened, self._address.schema):
             raise LedgerError(self._address.shown, "holds no ledger that this version knows; name the ledger's own")
 

@@ -51,7 +51,8 @@ CREATE TABLE {schema}.snapshot (
 CREATE TABLE {schema}.head (
   single boolean PRIMARY KEY CHECK (single),
   length bigint NOT NULL CHECK (length >= 0),
-  hash text NOT NULL
+  hash text NOT NULL,
+  seal text
 );
 """
 _FUNCTION: Final = """
@@ -59,7 +60,7 @@ CREATE FUNCTION {schema}.{name}() RETURNS trigger LANGUAGE plpgsql SET search_pa
 """
 # ALWAYS: also in a session that says it is a replica, where other triggers are silent.
 _TRIGGERS: Final = """
-INSERT INTO {schema}.head VALUES (true, 0, {genesis});
+INSERT INTO {schema}.head VALUES (true, 0, {genesis}, NULL);
 CREATE TRIGGER head_follows AFTER INSERT ON {schema}.record REFERENCING NEW TABLE AS new_records
   FOR EACH STATEMENT EXECUTE FUNCTION {schema}.follow();
 CREATE TRIGGER record_stays BEFORE UPDATE OR DELETE OR TRUNCATE ON {schema}.record
@@ -68,12 +69,19 @@ CREATE TRIGGER pointer_stays BEFORE UPDATE OR DELETE OR TRUNCATE ON {schema}.poi
   FOR EACH STATEMENT EXECUTE FUNCTION {schema}.refuse();
 CREATE TRIGGER head_stays BEFORE INSERT OR DELETE OR TRUNCATE ON {schema}.head
   FOR EACH STATEMENT EXECUTE FUNCTION {schema}.refuse();
-CREATE TRIGGER head_grows BEFORE UPDATE ON {schema}.head
+CREATE TRIGGER head_grows BEFORE UPDATE OF single, length, hash ON {schema}.head
   FOR EACH ROW EXECUTE FUNCTION {schema}.grow();
 ALTER TABLE {schema}.record ENABLE ALWAYS TRIGGER head_follows;
 ALTER TABLE {schema}.record ENABLE ALWAYS TRIGGER record_stays;
 ALTER TABLE {schema}.pointer ENABLE ALWAYS TRIGGER pointer_stays;
 ALTER TABLE {schema}.head ENABLE ALWAYS TRIGGER head_stays;
+ALTER TABLE {schema}.head ENABLE ALWAYS TRIGGER head_grows;
+"""
+_UPGRADE: Final = """
+ALTER TABLE {schema}.head ADD COLUMN seal text;
+DROP TRIGGER head_grows ON {schema}.head;
+CREATE TRIGGER head_grows BEFORE UPDATE OF single, length, hash ON {schema}.head
+  FOR EACH ROW EXECUTE FUNCTION {schema}.grow();
 ALTER TABLE {schema}.head ENABLE ALWAYS TRIGGER head_grows;
 """
 # Each table is plain and lasting: no view, not unlogged, without rules, row security or children.
@@ -89,12 +97,16 @@ UNION ALL
 SELECT 'constraint', conname::text, concat_ws(' ', contype, convalidated)
 FROM pg_constraint WHERE connamespace = %(schema)s::regnamespace AND contype <> 'n'
 UNION ALL
-SELECT 'trigger', concat(relname, '.', tgname), concat_ws(' ', tgenabled, tgtype, proname)
+SELECT 'trigger', concat(relname, '.', tgname), concat_ws(' ', tgenabled, tgtype, proname, nullif(tgattr::text, ''))
 FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid JOIN pg_proc ON pg_proc.oid = tgfoid
 WHERE relnamespace = %(schema)s::regnamespace AND NOT tgisinternal
 UNION ALL
 SELECT 'function', proname::text, prosrc FROM pg_proc WHERE pronamespace = %(schema)s::regnamespace
 """
+_SEALED: Final = (  # what ledgers of version 2 lack
+    ("column", "head.seal", "4 text f"),
+    ("trigger", "head.head_grows", "A 19 grow 1 2 3"),
+)
 _SHAPE: Final = (  # what that finds in a new ledger, but for the functions
     ("column", "head.hash", "3 text t"),
     ("column", "head.length", "2 bigint t"),
@@ -121,7 +133,6 @@ _SHAPE: Final = (  # what that finds in a new ledger, but for the functions
     ("table", "pointer", "r p f f f"),
     ("table", "record", "r p f f f"),
     ("table", "snapshot", "r p f f f"),
-    ("trigger", "head.head_grows", "A 19 grow"),
     ("trigger", "head.head_stays", "A 46 refuse"),
     ("trigger", "pointer.pointer_stays", "A 58 refuse"),
     ("trigger", "record.head_follows", "A 4 follow"),
@@ -153,8 +164,32 @@ def exists(connection: Connection[Any], schema: str) -> bool:
 
 def is_ledger(connection: Connection[Any], schema: str) -> bool:
     """Whether the schema has just the tables, constraints, triggers and functions that `make` makes."""
-    found = connection.execute(_FOUND, {"schema": Identifier(schema).as_string()})
-    return set(found.fetchall()) == {*_SHAPE, *(("function", name, body) for name, body in _functions(schema).items())}
+    return _found(connection, schema) == _wanted(schema, *_SEALED)
+
+
+def is_old(connection: Connection[Any], schema: str) -> bool:
+    """Whether the schema is that of a ledger of a version that sealed no batch."""
+    return _found(connection, schema) == _wanted(schema, ("trigger", "head.head_grows", "A 19 grow"))
+
+
+def upgrade(connection: Connection[Any], schema: str) -> None:
+    """Give an older ledger the tables of today, without what they would hold.
+
+    Raises:
+        psycopg.Error: The role may not, or the connection is lost.
+    """
+    with connection.transaction():
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", (_MAKERS,))
+        if is_old(connection, schema):  # or another process was quicker
+            connection.execute(SQL(_UPGRADE).format(schema=Identifier(schema)))
+
+
+def _found(connection: Connection[Any], schema: str) -> set[tuple[Any, ...]]:
+    return set(connection.execute(_FOUND, {"schema": Identifier(schema).as_string()}).fetchall())
+
+
+def _wanted(schema: str, *more: tuple[str, str, str]) -> set[tuple[str, str, str]]:
+    return {*_SHAPE, *more, *(("function", name, body) for name, body in _functions(schema).items())}
 
 
 def _functions(schema: str) -> dict[str, str]:

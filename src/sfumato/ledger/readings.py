@@ -189,7 +189,8 @@ class Readings:
         """
         with self._exclusive():
             self._store.check()
-            return verified(self._store, self._key, self._caught_up(), self._now(), told).chain
+            current = self._caught_up()
+            return verified(self._store, self._key, current, self._follower.seal, self._now(), told).chain
 
     def _read(self, account: str, view: Callable[[AccountState, int], T]) -> T:
         with self._exclusive():

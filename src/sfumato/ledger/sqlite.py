@@ -11,13 +11,13 @@ from pathlib import Path
 from threading import Lock
 from weakref import finalize
 
-from sfumato.errors import LedgerError
+from sfumato.errors import LedgerError, LedgerMissingError
 from sfumato.ledger.journal import Record
 from sfumato.ledger.sqlite_failures import patiently
 from sfumato.ledger.sqlite_file import check_pages, connect, make, prepare
 from sfumato.ledger.sqlite_tables import SQLiteTables
 from sfumato.ledger.sqlite_turns import Turnstile
-from sfumato.ledger.store import Pointer
+from sfumato.ledger.store import End, Pointer
 from sfumato.ledger.turns import OneAtATime, OpenTurn
 
 
@@ -27,26 +27,27 @@ class SQLiteStore:
     Args:
         path: The file; made if missing, with mode 0600.
         must_exist: Whether a missing file is an error.
+        is_upgraded: Whether a file of a version that sealed nothing is opened, for who migrates it; else it is refused.
 
     Raises:
         LedgerError: No directory, no rights, no ledger in that file.
         LedgerCorruptError: The file is damaged.
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, must_exist: bool = False) -> None:
+    def __init__(self, path: str | os.PathLike[str], *, must_exist: bool = False, is_upgraded: bool = False) -> None:
         self._path = Path(path).resolve()
         self._turns, self._turnstile = OneAtATime(str(self._path)), Turnstile(self._path)
         if not os.path.lexists(self._path):  # which is false, and no error, in a folder that this user may not enter
             if must_exist:
-                raise LedgerError(str(self._path), "does not exist; name the file of an existing ledger")
+                raise LedgerMissingError(str(self._path), "does not exist; name the file of an existing ledger")
             patiently(lambda: make(self._path), self._path)
         # One connection sees what a turn has not yet committed, the other one never does.
         self._writer, self._reader = self._connected(), self._connected()
         self._reading = Lock()
         try:
             self._file = self._identity()
-            patiently(lambda: prepare(self._writer, self._path), self._path)
-            SQLiteTables(self._reader, self._path).chain()
+            patiently(lambda: prepare(self._writer, self._path, is_upgraded=is_upgraded), self._path)
+            SQLiteTables(self._reader, self._path).end()
         except LedgerError:
             self.close()
             raise
@@ -61,10 +62,20 @@ class SQLiteStore:
         with self._committed() as tables:
             return tables.find(name)
 
+    def pointers(self, *, after: str = "", limit: int) -> tuple[Pointer, ...]:
+        """The pointers after a name."""
+        with self._committed() as tables:
+            return tables.pointers(after=after, limit=limit)
+
     def snapshot(self) -> str | None:
         """The last snapshot."""
         with self._committed() as tables:
             return tables.snapshot()
+
+    def end(self) -> End:
+        """How far it is."""
+        with self._committed() as tables:
+            return tables.end()
 
     @contextmanager
     def turn(self) -> Iterator[OpenTurn]:
@@ -73,7 +84,7 @@ class SQLiteStore:
             self._require_same_file()
             with self._turnstile.passed(), self._transaction():
                 tables = SQLiteTables(self._writer, self._path)
-                with OpenTurn(tables, tables.chain(), str(self._path)).ending() as turn:
+                with OpenTurn(tables, tables.end(), str(self._path)).ending() as turn:
                     yield turn
 
     def check(self) -> None:

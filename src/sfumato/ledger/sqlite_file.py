@@ -6,9 +6,10 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final
 
-from sfumato.errors import LedgerError
+from sfumato.errors import LedgerCorruptError, LedgerError
 from sfumato.ledger.sqlite_failures import damaged
-from sfumato.ledger.sqlite_schema import create, is_current, is_old, upgrade
+from sfumato.ledger.sqlite_schema import create, is_current, is_damaged, is_old, upgrade
+from sfumato.ledger.store import unsealed
 from sfumato.noise.entropy import random_bytes
 
 _SETTINGS: Final = (
@@ -58,18 +59,28 @@ def connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def prepare(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse a file that holds something else, cannot be shared, or is damaged; upgrade one of an older version.
+def prepare(connection: sqlite3.Connection, path: Path, *, is_upgraded: bool) -> None:
+    """Refuse a file that holds something else, cannot be shared, or is damaged.
+
+    Args:
+        connection: To the file.
+        path: Its name, for errors.
+        is_upgraded: Whether a file of a version that sealed nothing gets the tables of today; else it is refused.
 
     Raises:
         sqlite3.Error: It cannot be read.
         LedgerError: It is no ledger, or its disk cannot share it.
-        LedgerCorruptError: Its pages are damaged.
+        LedgerCorruptError: Its pages or its tables are damaged, or it is of a version that sealed nothing.
     """
-    if is_old(connection):
+    if is_old(connection) and is_upgraded:
         _upgrade(connection, path)
+    if is_old(connection):
+        raise unsealed(str(path))
     if not is_current(connection):
-        raise LedgerError(str(path), "holds no ledger that this version knows; name the ledger's own file")
+        requirement = "holds no ledger that this version knows; name the ledger's own file"
+        if is_damaged(connection):
+            raise LedgerCorruptError(0, f"the file {path} {requirement}: tables of a ledger are damaged or gone")
+        raise LedgerError(str(path), requirement)
     if connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
         raise LedgerError(str(path), "cannot be shared safely here; keep it on a local disk")
     ((size,),) = connection.execute("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size").fetchall()

@@ -8,18 +8,20 @@ from typing import Final
 from sfumato.errors import LedgerCorruptError
 from sfumato.ledger.journal import GENESIS, Chain, Record
 from sfumato.ledger.sqlite_failures import damaged, patiently
-from sfumato.ledger.store import Batch, Pointer
+from sfumato.ledger.sqlite_schema import forget_pointers
+from sfumato.ledger.store import Batch, End, Pointer
 
 _READ: Final = "SELECT position, previous, text, hash FROM record WHERE position >= ? ORDER BY position LIMIT ?"
 # Each is one statement, which sees one state of the file, also where there is no transaction around it.
 _HEAD: Final = f"""
-SELECT length, head.hash, coalesce(position + 1, 0), coalesce(record.hash, '{GENESIS}')
+SELECT length, head.hash, seal, coalesce(position + 1, 0), coalesce(record.hash, '{GENESIS}')
 FROM head LEFT JOIN record ON position = (SELECT max(position) FROM record)
 """
 _COUNTS: Final = """
 SELECT length, (SELECT count(*) FROM record), (SELECT count(*) FROM pointer WHERE position NOT BETWEEN 0 AND length - 1)
 FROM head
 """
+_POINTERS: Final = "SELECT name, position, seal FROM pointer WHERE name > ? ORDER BY name LIMIT ?"
 _NO_LIMIT: Final = -1
 
 
@@ -40,13 +42,12 @@ class SQLiteTables:
 
     def find(self, name: str) -> Pointer | None:
         """The pointer of a name."""
-        match self._rows("SELECT name, position, seal FROM pointer WHERE name = ?", name):
-            case []:
-                return None
-            case [(str(found), int(index), str(seal))]:
-                return Pointer(name=found, index=index, seal=seal)
-            case _:
-                raise damaged(self._path)
+        rows = self._rows("SELECT name, position, seal FROM pointer WHERE name = ?", name)
+        return self._pointer(rows[0]) if rows else None
+
+    def pointers(self, *, after: str = "", limit: int) -> tuple[Pointer, ...]:
+        """The pointers after a name."""
+        return tuple(map(self._pointer, self._rows(_POINTERS, after, limit)))
 
     def snapshot(self) -> str | None:
         """The last snapshot."""
@@ -58,26 +59,30 @@ class SQLiteTables:
             case _:
                 raise damaged(self._path)
 
-    def chain(self) -> Chain:
-        """How many records there are, and the hash of the last.
+    def end(self) -> End:
+        """How many records there are, the hash of the last, and the last seal.
 
         Raises:
             LedgerCorruptError: The head says otherwise: records are hidden by a damaged page, or gone.
         """
         match self._rows(_HEAD):
-            case [(int(length), str(digest), count, last)] if (length, digest) == (count, last):
-                return Chain(length=length, head=digest)
+            case [(int(length), str(digest), str() | None as seal, count, last)] if (length, digest) == (count, last):
+                return End(chain=Chain(length=length, head=digest), seal=seal)
             case _:
                 raise damaged(self._path)
 
     def keep(self, batch: Batch) -> None:
         """Insert a batch."""
         records = [(record.index, record.previous, record.text, record.hash) for record in batch.records]
+        if batch.is_reindexed:
+            patiently(lambda: forget_pointers(self._connection), self._path)
         pointers = [(pointer.name, pointer.index, pointer.seal) for pointer in batch.pointers]
         self._insert("INSERT INTO record VALUES (?, ?, ?, ?)", records)
         self._insert("INSERT INTO pointer VALUES (?, ?, ?)", pointers)
         if batch.snapshot is not None:
             self._insert("INSERT OR REPLACE INTO snapshot VALUES (0, ?)", [(batch.snapshot,)])
+        if batch.seal is not None:
+            self._insert("UPDATE head SET seal = ?", [(batch.seal,)])
 
     def check(self) -> None:
         """Count.
@@ -88,6 +93,13 @@ class SQLiteTables:
         match self._rows(_COUNTS):
             case [(length, count, 0)] if length == count:
                 return
+            case _:
+                raise damaged(self._path)
+
+    def _pointer(self, row: tuple[object, ...]) -> Pointer:
+        match row:
+            case (str(name), int(index), str(seal)):
+                return Pointer(name=name, index=index, seal=seal)
             case _:
                 raise damaged(self._path)
 

@@ -1,14 +1,15 @@
 """The role of a store: it keeps records in order, and lets one writer at a time append to them.
 
-Beside the records it keeps pointers, by which one record of a million is found, and one snapshot of what they add up
-to. It knows nothing of what any of these say; the ledger above verifies whatever it reads.
+Beside the records it keeps pointers, by which one record of a million is found, one snapshot of what they add up to,
+and the seal of the last batch. It knows nothing of what any of these say; the ledger above verifies whatever it reads.
 """
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
-from sfumato.ledger.journal import Record
+from sfumato.errors import LedgerCorruptError
+from sfumato.ledger.journal import Chain, Record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,11 +23,29 @@ class Pointer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
-    """What is kept at once, all of it or nothing: records, pointers by new names, a snapshot instead of the last."""
+    """What is kept at once, all of it or nothing.
+
+    Attributes:
+        records: Records after the last one.
+        pointers: Pointers by new names.
+        snapshot: A snapshot instead of the last; None to leave that.
+        seal: A seal instead of the last; None to leave that.
+        is_reindexed: Whether these pointers replace all that there are, as under a new key.
+    """
 
     records: tuple[Record, ...] = ()
     pointers: tuple[Pointer, ...] = ()
     snapshot: str | None = None
+    seal: str | None = None
+    is_reindexed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class End:
+    """How far a store is at one moment: its length, the hash of the last record, and the seal of the last batch."""
+
+    chain: Chain
+    seal: str | None
 
 
 class Reading(Protocol):
@@ -43,8 +62,18 @@ class Reading(Protocol):
     def find(self, name: str) -> Pointer | None:
         """The pointer of a name, if there is one."""
 
+    def pointers(self, *, after: str = "", limit: int) -> tuple[Pointer, ...]:
+        """The pointers whose names come after one, by the bytes of their names, at most so many."""
+
     def snapshot(self) -> str | None:
         """The last snapshot, if there is one."""
+
+    def end(self) -> End:
+        """How far it is, all of it at one moment.
+
+        Raises:
+            LedgerCorruptError: Records are gone.
+        """
 
 
 class Turn(Reading, Protocol):
@@ -80,3 +109,12 @@ class LedgerStore(Reading, Protocol):
 
     def close(self) -> None:
         """Let go of files and connections; every later call fails, a second `close` does nothing."""
+
+
+def unsealed(place: str) -> LedgerCorruptError:
+    """The refusal of a store whose tables are those of a version that sealed no batch."""
+    requirement = (
+        f"{place} has no seals; if an older version of this package wrote it, and nobody else could,"
+        " `sfumato ledger migrate --unsealed` takes its entries as they are"
+    )
+    return LedgerCorruptError(0, requirement)

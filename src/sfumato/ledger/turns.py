@@ -7,7 +7,7 @@ from typing import Protocol
 
 from sfumato.errors import LedgerConflictError, LedgerError
 from sfumato.ledger.journal import Chain, Record
-from sfumato.ledger.store import Batch, Pointer, Reading
+from sfumato.ledger.store import Batch, End, Pointer, Reading
 
 
 class Tables(Reading, Protocol):
@@ -26,12 +26,12 @@ class OpenTurn:
 
     Args:
         tables: What it reads and writes.
-        chain: How far the records are, and the hash of the last.
+        end: How far the store is.
         place: The store, as errors name it.
     """
 
-    def __init__(self, tables: Tables, chain: Chain, place: str) -> None:
-        self._tables, self._chain, self._place = tables, chain, place
+    def __init__(self, tables: Tables, end: End, place: str) -> None:
+        self._tables, self._end, self._place = tables, end, place
         self._is_over = False
         self._has_failed = False
 
@@ -43,21 +43,31 @@ class OpenTurn:
         """As the store's own, with what this turn appended."""
         return self._open_tables().find(name)
 
+    def pointers(self, *, after: str = "", limit: int) -> tuple[Pointer, ...]:
+        """As the store's own, with what this turn appended."""
+        return self._open_tables().pointers(after=after, limit=limit)
+
     def snapshot(self) -> str | None:
         """As the store's own, with what this turn appended."""
         return self._open_tables().snapshot()
+
+    def end(self) -> End:
+        """As the store's own, with what this turn appended."""
+        self._open_tables()
+        return self._end
 
     def append(self, batch: Batch) -> None:
         """Put a batch at the end; it lasts once the turn is over."""
         tables = self._open_tables()
         self._has_failed = True
-        chain = _followed(self._chain, batch.records)
+        chain = _followed(self._end.chain, batch.records)
         if any(not 0 <= pointer.index < chain.length for pointer in batch.pointers):
             raise LedgerError(self._place, "a pointer must lead to a record that is there")
         if not all(_is_storable(text) for text in _texts(batch)):
             raise LedgerError(self._place, "cannot keep text with a NUL or with half of a surrogate pair")
         tables.keep(batch)
-        self._chain, self._has_failed = chain, False
+        self._end = End(chain=chain, seal=self._end.seal if batch.seal is None else batch.seal)
+        self._has_failed = False
 
     @contextmanager
     def ending(self) -> Iterator["OpenTurn"]:
@@ -124,8 +134,7 @@ def _texts(batch: Batch) -> Iterator[str]:
     for pointer in batch.pointers:
         yield pointer.name
         yield pointer.seal
-    if batch.snapshot is not None:
-        yield batch.snapshot
+    yield from (text for text in (batch.snapshot, batch.seal) if text is not None)
 
 
 def _is_storable(text: str) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
+from operator import lt
 from typing import Final, TypeAlias
 
 from sfumato.errors import (
@@ -15,13 +16,14 @@ from sfumato.errors import (
 )
 from sfumato.ledger.entry import Charge, Committed, Entry, Reserved, Shared
 from sfumato.ledger.event_prices import price_of
-from sfumato.ledger.follower import follow
-from sfumato.ledger.journal import Record
+from sfumato.ledger.follower import PAGE, follow
+from sfumato.ledger.journal import Chain, Record
 from sfumato.ledger.key import LedgerKey
 from sfumato.ledger.pointers import entry_at, names_of, pointer_to
 from sfumato.ledger.replay import Paid, Replay
+from sfumato.ledger.seals import Index, Seal, encode_seal
 from sfumato.ledger.snapshots import encode_snapshot
-from sfumato.ledger.store import Batch, LedgerStore, Pointer
+from sfumato.ledger.store import Batch, LedgerStore, Pointer, Reading, Turn
 from sfumato.privacy.events import Event
 
 Cost: TypeAlias = tuple[Event, Charge]
@@ -98,7 +100,12 @@ _AS_GOOD_AS: Final = 1 + Fraction(1, 10**9)
 
 
 def verified(
-    store: LedgerStore, key: LedgerKey, current: Replay, at: int, told: Callable[[int], None] | None = None
+    store: LedgerStore,
+    key: LedgerKey,
+    current: Replay,
+    seal: Seal,
+    at: int,
+    told: Callable[[int], None] | None = None,
 ) -> Replay:
     """The replay of a whole store, which at a time agrees with the one that is in use, and with all pointers.
 
@@ -106,6 +113,7 @@ def verified(
         store: Where the records are.
         key: The ledger's key.
         current: The replay that is in use.
+        seal: The seal at its end.
         at: What time it is.
         told: Hears now and then how many records were followed.
 
@@ -115,8 +123,7 @@ def verified(
     replay = StrictReplay()
 
     def about(record: Record, entry: Entry) -> None:
-        if told is not None and record.index % _MANY == 0:
-            told(record.index)
+        _tell(told, record)
         for name in names_of(entry, replay):
             pointer = store.find(name)
             if pointer is None or pointer.index > record.index:
@@ -124,6 +131,7 @@ def verified(
             entry_at(store, pointer, key)
 
     follow(store, replay, about, until=current.chain.length)
+    require_index(store, seal)
     for state in (*replay.accounts.values(), *current.accounts.values()):
         state.spent(at)  # drops what has left its window, in both
     if encode_snapshot(replay, key) != encode_snapshot(current, key):
@@ -131,26 +139,71 @@ def verified(
     return replay
 
 
-def indexed(store: LedgerStore, key: LedgerKey) -> None:
-    """Make the pointers and the snapshot of a store that has none."""
-    # Not a strict one: an old ledger is read for ever, also where its prices are not those of today.
-    replay, pointers, taken = Replay(), list[Pointer](), set[str]()
+def audited(store: LedgerStore, told: Callable[[int], None] | None = None) -> Chain:
+    """All that whoever does not have the key can verify: that entries follow each other, and were rightly granted.
 
-    with store.turn() as turn:
-        if turn.snapshot() is not None:
-            return  # another process was quicker
+    Not that the ledger wrote them, nor that pointers, snapshot and answers are its own.
 
-        def about(record: Record, entry: Entry) -> None:
-            for name in names_of(entry, replay):
-                if name not in taken:
-                    taken.add(name)
-                    known = turn.find(name)
-                    if known is None:
-                        pointers.append(pointer_to(record, name, key))
-                    else:
-                        entry_at(turn, known, key)  # of a ledger that merely lost its snapshot
+    Raises:
+        LedgerCorruptError: At the first entry that does not follow, or was never to be granted.
+    """
+    replay = StrictReplay()
+    store.check()
+    follow(store, replay, lambda record, _: _tell(told, record), until=store.end().chain.length)
+    return replay.chain
 
-        follow(turn, replay, about)
-        for start in range(0, len(pointers), _MANY):
-            turn.append(Batch(pointers=tuple(pointers[start : start + _MANY])))
-        turn.append(Batch(snapshot=encode_snapshot(replay, key)))
+
+def require_index(store: Reading, seal: Seal) -> None:
+    """Refuse pointers that are others, more or fewer than those that were sealed; reads all of them.
+
+    Raises:
+        LedgerCorruptError: They are.
+    """
+    index, after, is_sorted = Index(), "", True
+    while is_sorted and (page := store.pointers(after=after, limit=PAGE)):
+        # Whoever writes meanwhile has given names to later records only.
+        index = index.plus(one for one in page if one.index < seal.chain.length)
+        names = [after.encode(), *(one.name.encode() for one in page)]
+        after, is_sorted = page[-1].name, all(map(lt, names, names[1:]))  # else a damaged table would be read for ever
+    if index != seal.index or not is_sorted:
+        requirement = (
+            f"pointers to entries were changed or are gone: {seal.index.count} were sealed, {index.count} are there;"
+            " `sfumato ledger migrate` makes them anew"
+        )
+        raise LedgerCorruptError(max(seal.chain.length - 1, 0), requirement)
+
+
+def rewritten(turn: Turn, replay: Replay, key: LedgerKey, *, checkpoint: str | None = None) -> Seal:
+    """Seal all that is in a store with a key: pointers, snapshot, and the end; in the turn that there is.
+
+    Args:
+        turn: Of the store.
+        replay: Has followed nothing yet; follows all records.
+        key: The key that the ledger has from now on.
+        checkpoint: Where it notes how far it is.
+
+    Raises:
+        LedgerCorruptError: A record does not follow.
+    """
+    pointers, index, taken = list[Pointer](), Index(), set[str]()
+
+    def about(record: Record, entry: Entry) -> None:
+        for name in names_of(entry, replay):
+            if name not in taken:
+                taken.add(name)
+                pointers.append(pointer_to(record, name, key))
+
+    follow(turn, replay, about)
+    turn.append(Batch(is_reindexed=True))
+    for start in range(0, len(pointers), _MANY):
+        page = tuple(pointers[start : start + _MANY])
+        turn.append(Batch(pointers=page))
+        index = index.plus(page)
+    seal = Seal(chain=replay.chain, index=index, checkpoint=checkpoint)
+    turn.append(Batch(snapshot=encode_snapshot(replay, key), seal=encode_seal(seal, key)))
+    return seal
+
+
+def _tell(told: Callable[[int], None] | None, record: Record) -> None:
+    if told is not None and record.index % _MANY == 0:
+        told(record.index)

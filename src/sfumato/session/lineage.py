@@ -97,4 +97,4 @@ def _loaded(name: str) -> Callable[..., frozenset[Identity]]:
 
 
 def _sealed(identities: Iterable[Identity], key: LedgerKey) -> frozenset[str]:
-    return frozenset(key.seal(_PURPOSE, *identity) for identity in identities)
+    return frozenset(key.fingerprint(_PURPOSE, *identity) for identity in identities)

@@ -6,7 +6,7 @@ import pytest
 from tests.cli.commands import refusal
 from tests.cli.ledger.telling import told
 
-from sfumato.errors import LedgerCorruptError
+from sfumato.errors import LedgerMissingError
 from sfumato.ledger.locations import CHECKPOINT, open_ledger
 
 
@@ -32,7 +32,7 @@ def test_a_checkpoint_elsewhere_guards_a_ledger_that_lost_its_own(ledger, tmp_pa
         if path.is_file() and path.suffix != ".key":
             path.unlink()
     monkeypatch.setenv(CHECKPOINT, str(tmp_path / "elsewhere"))
-    with pytest.raises(LedgerCorruptError, match="9 entries were noted, 0 are there"):
+    with pytest.raises(LedgerMissingError, match="is there and its ledger is gone"):
         open_ledger(ledger)
 
 

@@ -8,7 +8,10 @@ def test_a_ledger_that_verifies_tells_its_length_and_head(ledger):
     with open_ledger(ledger) as opened:
         chain = opened.verify()
     shown = told("verify", ledger)
-    assert f"{chain.length} entries, each of them follows from the one before" in shown
+    assert (
+        f"{chain.length} entries: hash chain intact, every charge was allowed; the ledger's key sealed all of them"
+        in shown
+    )
     assert f"head {chain.head}" in shown
     assert "1 file of large answers, as written" in shown
 
@@ -31,3 +34,11 @@ def test_a_file_that_no_answer_names_is_listed(ledger, answer_file):
     shown = told("verify", ledger)
     assert f"no entry names {left}" in shown
     assert f"no entry names {answer_file}" not in shown
+
+
+def test_without_the_key_it_says_what_it_cannot_check(ledger, tmp_path):
+    (tmp_path / "ledger.db.key").unlink()
+    shown = told("verify", ledger)
+    assert "9 entries: hash chain intact, every charge was allowed\n" in shown
+    assert "not checked, as the key" in shown
+    assert "that the ledger wrote these entries" in shown

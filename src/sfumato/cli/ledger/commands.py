@@ -27,7 +27,10 @@ def show(ledger: Location) -> None:
 
 @ledger_app.command("verify")
 def verify(ledger: Location) -> None:
-    """Compute every hash, every price and every decision anew, and look at every file of an answer."""
+    """Compute every hash, every price and every decision anew, and look at every file of an answer.
+
+    Without the ledger's key it checks what needs none, and says what it cannot check.
+    """
     from sfumato.cli.ledger.verify import verify as run  # keeps --help quick
 
     run(ledger)
@@ -125,11 +128,34 @@ def migrate(
     destination: Annotated[
         str, typer.Argument(metavar="DESTINATION", help="Where it goes on: a file, or a PostgreSQL server.")
     ],
+    *,
+    unsealed: Annotated[
+        bool,
+        typer.Option("--unsealed", help="Take entries that no seal covers: of a version before there were seals."),
+    ] = False,
 ) -> None:
     """Copy a ledger with its key and its large answers to another place, verified at both ends."""
     from sfumato.cli.ledger.upkeep import move  # keeps --help quick
 
-    move(ledger, destination)
+    move(ledger, destination, is_unsealed=unsealed)
+
+
+@ledger_app.command("rotate-key")
+def rotate_key(
+    ledger: Location,
+    *,
+    lost: Annotated[
+        bool, typer.Option("--lost", help="The key is gone for good: close all accounts, and go on with another.")
+    ] = False,
+    reason: Annotated[str, typer.Option(metavar="TEXT", help="With --lost: how; it stays in the ledger.")] = "",
+) -> None:
+    """Seal a ledger with a new key, because others may know the old one.
+
+    A lost key is replaced only by closing all accounts: nobody can tell any more who wrote their entries.
+    """
+    from sfumato.cli.ledger.upkeep import rotate  # keeps --help quick
+
+    rotate(ledger, is_lost=lost, reason=reason)
 
 
 @ledger_app.command("sweep")

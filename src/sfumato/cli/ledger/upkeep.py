@@ -1,4 +1,4 @@
-"""`sfumato ledger checkpoint | migrate | sweep`: keeping a ledger safe, moving it, and tidying up."""
+"""`sfumato ledger checkpoint | migrate | rotate-key | sweep`: keeping a ledger safe, moving it, and tidying up."""
 
 import time
 from pathlib import Path
@@ -7,13 +7,14 @@ from typing import Final
 import typer
 
 from sfumato.cli.ledger.bars import progress
-from sfumato.cli.ledger.texts import counted
+from sfumato.cli.ledger.texts import counted, printable
 from sfumato.ledger.attachments import attachments_in, removed
 from sfumato.ledger.checkpoints import CheckpointFile
 from sfumato.ledger.entry import Committed
 from sfumato.ledger.history import time_text
 from sfumato.ledger.locations import open_ledger, place_of
 from sfumato.ledger.migration import migrate
+from sfumato.ledger.rotation import declare_all_spent, rotate_key
 
 _DAY: Final = 24 * 60 * 60  # a question that takes longer loses its file
 
@@ -27,16 +28,33 @@ def checkpoint(location: str, *, to: str | None) -> None:
     typer.echo(f"{counted(found.length, 'entry', 'entries')} up to {time_text(found.at)}, head {found.head}")
 
 
-def move(source: str, destination: str) -> None:
+def move(source: str, destination: str, *, is_unsealed: bool) -> None:
     """Copy a ledger to another place, verified."""
     with progress() as bars:
         step = bars.add_task("entries", total=None)
-        found = migrate(source, destination, heard=lambda length: bars.update(step, completed=length))
+        found = migrate(
+            source, destination, is_unsealed=is_unsealed, heard=lambda length: bars.update(step, completed=length)
+        )  # fmt: skip
     copied = f"{counted(found.length, 'entry', 'entries')} and {counted(found.attachments, 'file')} of large answers"
     typer.echo(f"{copied}, copied and verified; head {found.head}")
     typer.echo(f"Its key is beside it: {place_of(destination).key}. Keep a copy of it, and let nobody else read it.")
+    if is_unsealed:
+        typer.echo("No seal covered the old entries. Whoever could write them could have lowered what was spent, and")
+        typer.echo("this cannot be known now: compare the output of `sfumato ledger show` with what you know.")
     typer.echo("Use the new place from now on. The old ledger is as it was: whoever still spends on it")
     typer.echo("spends the same budget twice, so take it away from them.")
+
+
+def rotate(location: str, *, is_lost: bool, reason: str) -> None:
+    """Seal a ledger with another key; if the old one is lost, its accounts grant nothing any more."""
+    if is_lost:
+        for account in declare_all_spent(location, reason=reason):
+            typer.echo(printable(f"{account}: closed, as nobody knows what is left of it"))
+    else:
+        rotate_key(location)
+    typer.echo(f"The ledger is sealed with the new key {place_of(location).key}. Back it up, apart from the ledger.")
+    typer.echo("Processes that had the ledger open have to open it again. Copies with the old key are not refused")
+    typer.echo("by the copies themselves, so remove them.")
 
 
 def sweep(location: str, *, is_sure: bool) -> None:

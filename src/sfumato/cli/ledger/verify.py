@@ -1,7 +1,11 @@
 """`sfumato ledger verify`: everything computed anew, and every file of an answer looked at."""
 
 import math
+import os
+from contextlib import closing
+from typing import Final
 
+from rich.console import Console
 from rich.progress import Progress
 
 from sfumato.cli.ledger.bars import progress
@@ -9,12 +13,18 @@ from sfumato.cli.ledger.texts import console, counted
 from sfumato.ledger.attachments import attachments_in
 from sfumato.ledger.entry import Committed
 from sfumato.ledger.ledger import Ledger
-from sfumato.ledger.locations import open_ledger
+from sfumato.ledger.locations import Place, open_ledger, place_of
+from sfumato.ledger.verification import audited
+
+_CHAIN: Final = "hash chain intact, every charge was allowed"
 
 
 def verify(location: str) -> None:
     """Check every entry and every file, and print the length and the end of the chain."""
-    out = console()
+    out, place = console(), place_of(location)
+    if not os.path.lexists(place.key):
+        _audit(place, out)
+        return
     with open_ledger(location, must_exist=True) as ledger:
         with progress() as bar:
             step = bar.add_task("entries", total=len(ledger))
@@ -23,12 +33,25 @@ def verify(location: str) -> None:
             named = _verified_files(ledger, bar, chain.length)
         nobodys = [path for path in ledger.attachments.older_than(math.inf) if path.name not in named]
     entries = counted(chain.length, "entry", "entries")
-    out.print(f"{entries}, each of them follows from the one before, and was rightly granted")
+    out.print(f"{entries}: {_CHAIN}; the ledger's key sealed all of them")
     out.print(f"head {chain.head}", soft_wrap=True)
     out.print(f"{counted(len(named), 'file')} of large answers, as written")
     for path in nobodys:
         out.print(f"no entry names {path}", soft_wrap=True)
     out.print("Note length and head elsewhere, or write a checkpoint: a ledger that later has fewer entries was cut.")
+
+
+def _audit(place: Place, out: Console) -> None:
+    """Check all that whoever does not have the key can check, and say what that is not."""
+    with closing(place.open_store(must_exist=True)) as store, progress() as bar:
+        step = bar.add_task("entries", total=None)
+        chain = audited(store, lambda length: bar.update(step, completed=length))
+    out.print(f"{counted(chain.length, 'entry', 'entries')}: {_CHAIN}")
+    out.print(f"head {chain.head}", soft_wrap=True)
+    out.print(f"not checked, as the key {place.key} is not there:", soft_wrap=True)
+    out.print("  that the ledger wrote these entries: whoever may write the store could have made all of them")
+    out.print("  that none are missing at the end: compare length and head with those noted elsewhere")
+    out.print("  that stored answers, pointers and the snapshot are the ledger's own")
 
 
 def _verified_files(ledger: Ledger, bar: Progress, length: int) -> set[str]:

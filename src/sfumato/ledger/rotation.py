@@ -1,0 +1,82 @@
+"""Another key for a ledger: because the old one may be known to others, or because it is lost."""
+
+import os
+from contextlib import closing
+
+from sfumato.errors import LedgerError, ParameterError
+from sfumato.ledger.clock import SystemClock
+from sfumato.ledger.codec import encode_entry
+from sfumato.ledger.entry import Closed
+from sfumato.ledger.follower import Follower, follow
+from sfumato.ledger.key import LedgerKey, announce, fresh_key, settle
+from sfumato.ledger.locations import open_ledger, place_of
+from sfumato.ledger.replay import Replay
+from sfumato.ledger.store import Batch, Turn
+from sfumato.ledger.verification import StrictReplay, rewritten
+
+
+def rotate_key(location: str | os.PathLike[str]) -> LedgerKey:
+    """Seal a ledger with another key from now on; whoever has the old one can forge nothing any more.
+
+    Entries and stored answers stay as they are. Fingerprints of data go on with the secret that the ledger had first.
+    Processes that have the ledger open refuse it at once, and have to open it again.
+
+    Raises:
+        LedgerError: There is no such ledger, or its key is gone.
+        LedgerCorruptError: It does not verify: a ledger is never sealed anew unless the key that it has made its seal.
+    """
+    place = place_of(location)
+    with open_ledger(location, must_exist=True) as ledger:
+        old, new = ledger.key, ledger.key.successor()
+        ledger.verify()
+    with closing(place.open_store(must_exist=True)) as store, store.turn() as turn:
+        follower = Follower(old)
+        follower.caught_up(turn)
+        announce(place.key, new)
+        rewritten(turn, Replay(), new, checkpoint=follower.seal.checkpoint)
+    open_ledger(location, must_exist=True).close()  # which gives the key its place, and seals the checkpoint
+    return new
+
+
+def declare_all_spent(location: str | os.PathLike[str], *, reason: str) -> tuple[str, ...]:
+    """Go on with a ledger whose key is lost: all accounts are closed, for ever, and a new key seals that.
+
+    Without the key nobody can tell who wrote the entries, so what is left of a budget is not known. Nothing is granted
+    to any of these accounts again. What data they were about is not recognized any more.
+
+    Returns:
+        The accounts that were closed.
+
+    Raises:
+        LedgerError: There is no such ledger, or its key is there.
+        LedgerCorruptError: Its entries do not follow each other, or were never to be granted.
+        ParameterError: There is no reason.
+    """
+    if not reason.strip():
+        raise ParameterError("reason", reason, "must say how the key was lost, for those who read the ledger later")
+    place = place_of(location)
+    if os.path.lexists(place.key):
+        raise LedgerError(str(place.key), "is there; only a lost key closes all accounts. Leave --lost out")
+    new = fresh_key()
+    with closing(place.open_store(must_exist=True)) as store:
+        store.check()
+        with store.turn() as turn:
+            closed = _closed(turn, reason)
+            announce(place.key, new)
+            rewritten(turn, Replay(), new)
+    settle(place.key)
+    with open_ledger(place.location, must_exist=True, ignoring_checkpoint=True) as ledger:
+        place.checkpoint().write(ledger.checkpoint(), although_shorter=True)
+    return closed
+
+
+def _closed(turn: Turn, reason: str) -> tuple[str, ...]:
+    replay = StrictReplay()
+    follow(turn, replay)
+    at = max(replay.at, SystemClock()())
+    accounts = tuple(name for name, state in replay.accounts.items() if not state.is_closed)
+    for name in accounts:
+        record = replay.chain.link(encode_entry(Closed(account=name, reason=reason, at=at)))
+        replay.follow(record)
+        turn.append(Batch(records=(record,)))
+    return accounts
