@@ -182,6 +182,15 @@ def test_what_is_known_of_matches_follows_the_columns(relation, columns, most):
     assert matches_of(relation, frozenset(columns)) == most
 
 
+def test_of_a_join_within_units_only_a_bound_says_how_many_partners_rows_have():
+    """The limits of a table say it too, but no engine enforces them below a statement."""
+    one_row = Grouped(child=T, keys=(), columns=(Folded("n", Fold.COUNT_ROWS),))
+    assert matches_of(join(one_row, S, ()), frozenset()) == 5
+    assert matches_of(join(one_row, S, ()), frozenset(), is_bound=True) is None
+    assert matches_of(join(one_row, Bound(S, 5), ()), frozenset(), is_bound=True) == 5
+    assert matches_of(Filter(join(one_row, one_row, ()), TRUE), frozenset(), is_bound=True) == 1
+
+
 @pytest.mark.parametrize("node", [UnionAll, Intersect, Except])
 def test_nothing_is_known_of_matches_where_rows_of_two_sides_meet(node):
     """Columns are matched by place, not by name, and where kinds mix values that differ become equal."""

@@ -104,26 +104,44 @@ def matches(join: Join, seen: Seen | None = None) -> int:
     return most
 
 
-def matches_of(relation: Relation, columns: frozenset[str], seen: Seen | None = None) -> int | None:
-    """How many rows (of one unit, where rows have owners) may share the values of some columns; None if unknown."""
+def matches_of(
+    relation: Relation, columns: frozenset[str], seen: Seen | None = None, *, is_bound: bool = False
+) -> int | None:
+    """How many rows (of one unit, where rows have owners) may share the values of some columns; None if unknown.
+
+    Args:
+        relation: Whose rows.
+        columns: Of it.
+        seen: Limits that are known already.
+        is_bound: Whether nothing counts but what engines enforce in just this relation, as noise must be made for: of
+            a join then only a `Bound` says how many rows a side has.
+    """
     match relation:
         case Source(table):
             declared = [most for names, most in table.matches.items() if columns.issuperset(names)]
             return min(declared, default=None)
         case Filter(child, _) | SemiJoin(child=child) | Part(child=child) | Bound(child, _):
-            return matches_of(child, columns, seen)
+            return matches_of(child, columns, seen, is_bound=is_bound)
         case Select(child, selected):
             renamed = {name: e.name for name, e in selected if isinstance(e, ColumnRef)}
-            return matches_of(child, frozenset(renamed[name] for name in columns if name in renamed), seen)
+            own_columns = frozenset(renamed[name] for name in columns if name in renamed)
+            return matches_of(child, own_columns, seen, is_bound=is_bound)
         case Grouped(_, keys, _):
             return 1 if columns.issuperset(keys) else None
         case Join(left=left):
-            own = matches_of(left, columns, seen)
-            return None if own is None else own * matches(relation, seen)
+            own = matches_of(left, columns, seen, is_bound=is_bound)
+            partners = _bound_matches(relation) if is_bound else matches(relation, seen)
+            return None if own is None or partners is None else own * partners
         case UnionAll() | Intersect() | Except():
             return None  # values of two kinds become of one, in which some that differ may be equal
         case Distinct(child):
-            return matches_of(child, columns, seen)
+            return matches_of(child, columns, seen, is_bound=is_bound)
+
+
+def _bound_matches(join: Join) -> int | None:
+    """How many partners a row of a join has where its right side is as it stands."""
+    declared = matches_of(join.right, frozenset(second for _, second in join.on), is_bound=True)
+    return least(declared, join.right.max_rows_per_unit if isinstance(join.right, Bound) else None)
 
 
 def bound_joins(relation: Relation) -> Relation:

@@ -96,7 +96,8 @@ def reach_of(statement: Statement) -> Reach:
             always_one=rows > 0 and _always_one(statement),  # public rows do not change at all
         )  # fmt: skip
     groups = least(statement.group_count, limits.max_groups_per_unit, limits.max_rows_per_unit)
-    alike = matches_of(statement.rows, frozenset(key.name for key in statement.keys))  # of one unit, in one group
+    keys = frozenset(key.name for key in statement.keys)
+    alike = matches_of(statement.rows, keys, is_bound=True)  # of one unit, in one group
     per_group = least(limits.max_rows_per_group_per_unit, limits.max_rows_per_unit, alike)
     total = least(limits.max_rows_per_unit, None if per_group is None or groups is None else per_group * groups)
     if groups is None or per_group is None or total is None:

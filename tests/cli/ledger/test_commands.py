@@ -12,7 +12,8 @@ NAMES = sorted(command.name for command in ledger_app.registered_commands)
 def test_all_commands_are_listed():
     shown = run("ledger", "--help").stdout
     assert NAMES == [
-        "budget", "checkpoint", "close", "export", "history", "label", "migrate", "open", "restored", "resume", "rotate-key",
+        "budget", "checkpoint", "close", "export", "history", "label", "migrate", "open", "restored", "resume",
+        "rotate-key",
         "show", "sweep", "verify",
     ]  # fmt: skip
     assert all(name in shown for name in NAMES)
