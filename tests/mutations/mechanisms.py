@@ -4,6 +4,22 @@ from tests.mutations.mutants import Mutant
 
 MUTANTS = (
     Mutant(
+        name="a share that did not arrive counts as one without noise",
+        edits=(
+            (
+                "mechanisms/shares.py",
+                'requirement = "must be integers, or one-dimensional',
+                'return np.zeros(1, dtype=np.int64)\n    requirement = "must be integers, or one-dimensional',
+            ),
+        ),
+        tests=("tests/mechanisms/test_shares.py::test_what_is_no_share_is_never_counted_as_one",),
+    ),
+    Mutant(
+        name="a respondent who gave no answer said no",
+        edits=(("mechanisms/survey.py", "else list(answers)", "else list(map(bool, answers))"),),
+        tests=("tests/mechanisms/test_survey.py::test_an_answer_that_nobody_gave_is_not_counted_as_no",),
+    ),
+    Mutant(
         name="noise of a stated width takes unknown coordinates for one",
         edits=(
             (
