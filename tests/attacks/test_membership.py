@@ -1,5 +1,7 @@
 """Published means of many attributes give their people away, whatever of three scores is used."""
 
+from math import nan
+
 import numpy as np
 import pytest
 
@@ -154,6 +156,12 @@ def test_what_a_guarantee_allows_stands_beside_it():
 
 def test_unequal_sides_are_guessed_by_the_larger_one():
     assert judged(np.zeros(1), np.zeros(3), threshold=1.0, attack="x").outcome.baseline == 0.75
+
+
+@pytest.mark.parametrize(("members", "outsiders"), [([nan, 2.0], [1.0]), ([2.0], [1.0, nan])])
+def test_a_score_that_is_missing_is_no_score_below_the_threshold(members, outsiders):
+    with pytest.raises(ParameterError, match="scores"):
+        judged(np.array(members), np.array(outsiders), threshold=1.0, attack="x")
 
 
 def test_there_is_a_mean_for_each_attribute():

@@ -1,13 +1,19 @@
 """From randomized answers back to fractions."""
 
-from math import inf, log, sqrt
+from math import inf, log, nan, sqrt
 
+import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import binomtest
 
 from sfumato.errors import ParameterError
-from sfumato.mechanisms.survey import Randomization
+from sfumato.mechanisms import KaryRandomizedResponse, RandomizedResponse
+from sfumato.mechanisms.survey import Randomization, answers_of
 
+MISSING = [
+    None, nan, pd.NA, np.ma.masked, np.float64(1), 1.0, "1", np.timedelta64("NaT"),
+]  # fmt: skip
 QUARTER = Randomization(when_false=0.25, gain=0.5)
 
 
@@ -45,3 +51,37 @@ def test_mere_noise_allows_no_estimate():
 def test_parameters_outside_are_refused_by_name(count, confidence, name):
     with pytest.raises(ParameterError, match=name):
         QUARTER.estimate(0, count, confidence)
+
+
+@pytest.mark.parametrize("missing", MISSING, ids=repr)
+def test_an_answer_that_nobody_gave_is_not_counted_as_no(missing):
+    for survey in (RandomizedResponse(), KaryRandomizedResponse(categories=2, epsilon=1)):
+        for answers in ([1, missing], [missing], np.array([1, missing], dtype=object)):
+            with pytest.raises(ParameterError, match="leave out missing ones"):
+                survey.estimate(answers)
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        np.array([1.0, nan]),
+        np.ma.masked_array([1, 0], mask=[False, True]),
+        pd.Series([True, None]),
+        pd.array([1, None], dtype="Int64"),
+        np.array(["NaT"], dtype="timedelta64[s]"),
+        np.array([[1, 0]]),
+    ],
+    ids=lambda answers: type(answers).__name__,
+)
+def test_containers_of_missing_answers_are_refused(answers):
+    with pytest.raises(ParameterError, match="leave out missing ones"):
+        answers_of(answers, categories=2)
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [[True, False, 1], np.array([1, 0, 1], dtype=np.uint8), pd.Series([True, False, True]), (1, 0, np.int8(1))],
+)
+def test_answers_are_counted_whatever_holds_them(answers):
+    assert answers_of(answers, categories=2).tolist() == [1, 0, 1]
+    assert RandomizedResponse().estimate(answers).fraction == pytest.approx(2 * (2 / 3) - 0.5)

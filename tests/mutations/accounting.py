@@ -4,6 +4,13 @@ from tests.mutations.mutants import Mutant
 
 MUTANTS = (
     Mutant(
+        name="a divergence that could not be computed costs nothing",
+        edits=(("accounting/renyi/bound.py", "np.where(np.isnan(total), np.inf, total)", "np.nan_to_num(total)"),),
+        tests=(
+            "tests/accounting/renyi/test_bound.py::test_a_divergence_that_could_not_be_computed_is_no_release_of_nothing",
+        ),
+    ),
+    Mutant(
         name="an unknown number of coordinates is one",
         edits=(("privacy/single_events.py", "return max(1, floor(l2_sensitivity**2))", "return 1"),),
         tests=("tests/accounting/test_unknown_coordinates.py::test_the_charge_for_an_unknown_shape_keeps_its_delta",),

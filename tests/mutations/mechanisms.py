@@ -8,13 +8,29 @@ MUTANTS = (
         edits=(
             (
                 "mechanisms/additive.py",
-                "np.clip(unbounded_integers(values), -LARGEST, LARGEST).astype(np.int64)",
-                "unbounded_integers(values)",
+                "np.clip(_whole(values), -LARGEST, LARGEST).astype(np.int64)",
+                "_whole(values)",
             ),
         ),
         tests=(
             "tests/mechanisms/test_additive.py::test_that_one_cell_is_missing_moves_no_other_by_more_than_pandas_rounds",
         ),
+    ),
+    Mutant(
+        name="a share that did not arrive counts as one without noise",
+        edits=(
+            (
+                "mechanisms/shares.py",
+                'requirement = "must be integers, or one-dimensional',
+                'return np.zeros(1, dtype=np.int64)\n    requirement = "must be integers, or one-dimensional',
+            ),
+        ),
+        tests=("tests/mechanisms/test_shares.py::test_what_is_no_share_is_never_counted_as_one",),
+    ),
+    Mutant(
+        name="a respondent who gave no answer said no",
+        edits=(("mechanisms/survey.py", "else list(answers)", "else list(map(bool, answers))"),),
+        tests=("tests/mechanisms/test_survey.py::test_an_answer_that_nobody_gave_is_not_counted_as_no",),
     ),
     Mutant(
         name="noise of a stated width takes unknown coordinates for one",

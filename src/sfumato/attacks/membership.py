@@ -259,8 +259,10 @@ def judged(
         delta: Of the same.
 
     Raises:
-        ParameterError: There is nobody on one of the sides.
+        ParameterError: There is nobody on one of the sides, or a score is NaN.
     """
+    if np.isnan(members).any() or np.isnan(outsiders).any():
+        raise ParameterError("scores", "NaN", "must be numbers; give somebody without a score −inf")
     hits, alarms = int(np.sum(members >= threshold)), int(np.sum(outsiders >= threshold))
     total = len(members) + len(outsiders)
     larger = max(len(members), len(outsiders)) / max(total, 1)

@@ -70,11 +70,10 @@ def integers(values: Iterable[Any]) -> Integers:
     Raises:
         ParameterError: It holds something else.
     """
-    return np.clip(unbounded_integers(values), -LARGEST, LARGEST).astype(np.int64)
+    return np.clip(_whole(values), -LARGEST, LARGEST).astype(np.int64)
 
 
-def unbounded_integers(values: Iterable[Any]) -> Integers:
-    """`integers` without the clamp, for what is no private data, such as shares modulo a large number."""
+def _whole(values: Iterable[Any]) -> Integers:
     plain = column(values)
     if isinstance(plain, list):
         return narrow(python_integers(_integer(value) for value in plain))
@@ -89,7 +88,7 @@ def _integer(value: Any) -> int:
     number = present(_scalar(value))
     match number:
         case float() | np.floating():
-            return int(unbounded_integers(np.array([number], dtype=np.float64))[0])
+            return int(_whole(np.array([number], dtype=np.float64))[0])
         case int() | np.bool_():
             return int(number)
         case np.integer() if number.dtype.kind in "iu":  # not a timedelta, which NumPy takes for one

@@ -38,6 +38,7 @@ class DistributedLaplace:
     epsilon = 0 otherwise               0, nothing of the data            ∞              PureEvent(0)
     one party, no dropouts              that of `Laplace`
     fewer shares than m                 ParameterError when combined
+    None, NaN or masked for a share     ParameterError when combined
     scale below 1/1000 or above 2^50    ParameterError when constructed
     ==================================  ================================  =============  ===========
 
@@ -102,10 +103,11 @@ class DistributedLaplace:
         )
 
     def combine(self, shares: Sequence[Answer]) -> Answer:
-        """The private sum of the shares that arrived.
+        """The private sum of the shares that arrived; leave out those that did not.
 
         Raises:
-            ParameterError: They are fewer than parties − max_dropouts or more than the parties.
+            ParameterError: One is no share, such as None or NaN, or they are fewer than parties − max_dropouts or more
+                than the parties.
         """
         return self._parties.combine(shares)
 

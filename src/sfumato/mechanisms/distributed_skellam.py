@@ -116,10 +116,11 @@ class DistributedSkellam:
         return self._parties.share(contribution, lambda values: self._perturb(values, self.mean / self._parties.needed))
 
     def combine(self, shares: Sequence[Answer]) -> Answer:
-        """The private sum of the shares that arrived.
+        """The private sum of the shares that arrived; leave out those that did not.
 
         Raises:
-            ParameterError: They are fewer than parties − max_dropouts or more than the parties.
+            ParameterError: One is no share, such as None or NaN, or they are fewer than parties − max_dropouts or more
+                than the parties.
         """
         return self._parties.combine(shares)
 

@@ -13,7 +13,7 @@ from sfumato.errors import ParameterError
 from sfumato.mechanisms.arrays import column, integer_column
 from sfumato.mechanisms.base import opened
 from sfumato.mechanisms.lattice import lattice_steps
-from sfumato.mechanisms.survey import Randomization, SurveyEstimate
+from sfumato.mechanisms.survey import Randomization, SurveyEstimate, answers_of
 from sfumato.noise.acceptance import Booleans
 from sfumato.noise.bernoulli import bernoulli, bernoulli_within
 from sfumato.noise.uniform import uniform_below
@@ -116,7 +116,7 @@ class KaryRandomizedResponse:
         the confidence on its own. Post-processing, so it costs nothing.
 
         Args:
-            answers: What `release` returned, at least one.
+            answers: What `release` returned, at least one. Leave out who gave none.
             confidence: Between 0 and 1, both excluded.
 
         Raises:
@@ -127,9 +127,7 @@ class KaryRandomizedResponse:
             >>> [round(estimate.fraction, 3) for estimate in survey.estimate([0] * 4 + [1] * 3 + [2] * 3)]
             [0.467, 0.267, 0.267]
         """
-        given = np.asarray(answers, dtype=np.int64)
-        if ((given < 0) | (given >= self.categories)).any():
-            raise ParameterError("answers", "some", f"must be released categories, from 0 to {self.categories - 1}")
+        given = answers_of(answers, categories=self.categories)
         said = np.bincount(given, minlength=self.categories).tolist()
         return tuple(self._randomization.estimate(count, len(given), confidence) for count in said)
 

@@ -12,7 +12,7 @@ from sfumato.errors import ParameterError
 from sfumato.mechanisms.arrays import Column, column
 from sfumato.mechanisms.base import opened
 from sfumato.mechanisms.lattice import as_rational
-from sfumato.mechanisms.survey import Randomization, SurveyEstimate
+from sfumato.mechanisms.survey import Randomization, SurveyEstimate, answers_of
 from sfumato.noise.acceptance import Booleans
 from sfumato.noise.bernoulli import bernoulli
 from sfumato.numeric.rationals import Number, probability
@@ -103,17 +103,18 @@ class RandomizedResponse:
         true; post-processing, so it costs nothing.
 
         Args:
-            answers: What `release` returned, at least one.
+            answers: What `release` returned, at least one. Leave out who gave none.
             confidence: Between 0 and 1, both excluded.
 
         Raises:
-            ParameterError: There is no answer, p is 0, or the confidence lies outside.
+            ParameterError: There is no answer, one is missing, p is 0, or the confidence lies outside.
 
         Example:
             >>> RandomizedResponse().estimate([True] * 5 + [False] * 5).fraction
             0.5
         """
-        return self._randomization.estimate(int(np.count_nonzero(answers)), len(answers), confidence)
+        given = answers_of(answers, categories=2)
+        return self._randomization.estimate(int(given.sum()), len(given), confidence)
 
     def accuracy(self, confidence: Number = "0.95", *, respondents: int) -> float:
         """How far the estimated fraction may lie from the true one of these respondents, by Hoeffding's bound.

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from typing import Any, cast
 
 import numpy as np
 
 from sfumato.errors import ParameterError
-from sfumato.mechanisms.additive import Answer, Exact, integers, release_on_lattice, unbounded_integers
-from sfumato.noise.integers import Integers, add, narrow
+from sfumato.mechanisms.additive import Answer, Exact, integers, release_on_lattice
+from sfumato.noise.integers import Integers, add, narrow, python_integers
 from sfumato.numeric.rationals import positive_integer
 from sfumato.privacy.secret import Secret
 
@@ -70,13 +72,22 @@ class Parties:
     def combine(self, shares: Sequence[Answer]) -> Answer:
         """The sum of the shares that arrived, as integers around 0.
 
+        Args:
+            shares: What `share` returned: integers, or int64 or object arrays of integers. What did not arrive is left
+                out; nothing stands for it.
+
         Raises:
-            ParameterError: They are fewer than `needed` or more than `parties`, or not all of one length.
+            ParameterError: One is no share, they are fewer than `needed` or more than `parties`, or not all of one
+                length.
         """
-        if not self.needed <= len(shares) <= self.parties:
+        vectors = [_integers_of(share) for share in shares]  # before they are counted: each must bring its noise
+        if not self.needed <= len(vectors) <= self.parties:
             requirement = f"must be {self.needed} to {self.parties} for the guarantee to hold"
-            raise ParameterError("shares", f"{len(shares)} shares", requirement)
-        return sum_of(shares, self._centered)
+            raise ParameterError("shares", f"{len(vectors)} shares", requirement)
+        if len({(np.ndim(share), len(vector)) for share, vector in zip(shares, vectors, strict=True)}) > 1:
+            raise ParameterError("shares", "vectors of different lengths", "must all have one length")
+        answer = self._centered(reduce(add, vectors))
+        return answer if np.ndim(shares[0]) else int(answer[0])
 
     def _reduced(self, values: Integers) -> Integers:
         return values if self.modulus_bits is None else narrow(values.astype(object) % (1 << self.modulus_bits))
@@ -88,14 +99,12 @@ class Parties:
         return narrow((values.astype(object) + half) % (2 * half) - half)
 
 
-def sum_of(shares: Sequence[Answer], finish: Callable[[Integers], Integers]) -> Answer:
-    """The exact sum of integers or of vectors of integers of one length."""
-    is_vector = np.ndim(shares[0]) > 0
-    vectors = [unbounded_integers(share if is_vector else [share]) for share in shares]
-    if len({len(vector) for vector in vectors}) > 1:
-        raise ParameterError("shares", "vectors of different lengths", "must all have one length")
-    total = vectors[0]
-    for vector in vectors[1:]:
-        total = add(total, vector)
-    answer = finish(total)
-    return answer if is_vector else int(answer[0])
+def _integers_of(share: Any) -> Integers:
+    """The numbers of one share, none of them missing: a share that counts as 0 would count as one with noise."""
+    if type(share) in {int, np.int64}:
+        return narrow(python_integers([int(share)]))
+    is_plain = type(share) is np.ndarray and share.ndim == 1
+    if is_plain and (share.dtype == np.int64 or (share.dtype == object and {*map(type, share)} <= {int})):
+        return cast("Integers", share)
+    requirement = "must be integers, or one-dimensional int64 or object arrays of integers; leave out missing ones"
+    raise ParameterError("shares", f"one of type {type(share).__name__}", requirement)

@@ -1,8 +1,12 @@
 """From randomized answers back to the fraction of whom a thing is true: pure post-processing, which costs nothing."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, log, sqrt
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from scipy.special import betaincinv
 
 from sfumato.errors import ParameterError
@@ -77,3 +81,20 @@ class Randomization:
 
     def _truth_behind(self, said: float) -> float:
         return (said - self.when_false) / self.gain
+
+
+def answers_of(answers: Sequence[Any] | NDArray[Any], *, categories: int) -> NDArray[np.int64]:
+    """Released answers as categories. A missing one is an error: it would count as an answer that nobody gave.
+
+    Raises:
+        ParameterError: One is missing, or is no bit or whole number from 0 to categories − 1.
+    """
+    is_plain = type(answers) is np.ndarray and answers.ndim == 1 and answers.dtype.kind in "biu"
+    listed = answers if is_plain else list(answers)
+    kinds: set[type] = set() if is_plain else set(map(type, listed))
+    if all(issubclass(kind, int | np.integer | np.bool_) for kind in kinds) and np.timedelta64 not in kinds:
+        given = np.array(listed)
+        if ((given >= 0) & (given < categories)).all():
+            return given.astype(np.int64)
+    requirement = f"must be released categories, whole numbers from 0 to {categories - 1}; leave out missing ones"
+    raise ParameterError("answers", "some", requirement)

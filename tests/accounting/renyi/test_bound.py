@@ -51,6 +51,17 @@ def test_curves_that_are_computed_together_add_up_as_if_alone():
     assert composed([*parts, (LINE, 3)]).divergence(ORDERS) == pytest.approx(alone + 3 * ORDERS, rel=1e-12)
 
 
+def test_a_divergence_that_could_not_be_computed_is_no_release_of_nothing():
+    unknown = RenyiBound(divergence=lambda orders: np.where(orders == 2, np.nan, orders))
+    assert composed([(unknown, 3), (NOTHING, 2)]).divergence(ORDERS).tolist() == [inf, 12.0]
+    batch = RenyiBound(divergence=partial(_nan_at_two, epsilon=1.0))
+    assert composed([(batch, 3), (batch, 1)]).divergence(ORDERS).tolist() == [inf, 4.0]
+
+
+def _nan_at_two(orders, *, epsilon):
+    return np.where(orders == 2, np.nan, epsilon)
+
+
 def test_numbers_beyond_floats_stay_numbers_or_are_infinite():
     assert as_float_up(Fraction(10**400)) == inf
     assert times(0.5, 10**400) == inf

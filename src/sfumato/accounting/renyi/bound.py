@@ -72,9 +72,10 @@ def _divergences(counts: Sequence[tuple[RenyiBound, int]], orders: Array) -> Ite
 
 
 def _repeated(divergences: Array, count: Array | float) -> Array:
-    """So many times; of 0 that is 0."""
+    """So many times; of 0 that is 0, and of what could not be computed infinite."""
     with np.errstate(over="ignore", invalid="ignore"):
-        return np.fmax(divergences * count, 0.0)
+        total: Array = np.where(divergences == 0, 0.0, np.maximum(divergences * count, 0.0))
+    return np.where(np.isnan(total), np.inf, total)
 
 
 def _times_up(count: Fraction | int) -> float:

@@ -35,7 +35,7 @@ def _show_attack(stage: Stage, curator: Session) -> None:
     )
     five = curator.sql(prefix_query(5), epsilon=FIVE_EPSILON)["ill"][0]
     four = curator.sql(prefix_query(4), epsilon=FOUR_EPSILON)["ill"][0]
-    difference = (five.value or 0) - (four.value or 0)
+    difference = five.value - four.value
     rows = [
         (f"Q5 at ε = {FIVE_EPSILON}", shown_estimate(five)),
         (f"Q4 at ε = {FOUR_EPSILON}", shown_estimate(four)),

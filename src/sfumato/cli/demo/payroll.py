@@ -44,15 +44,17 @@ def _raw(month: str) -> tuple[int, int]:
 def _attack(curator: Session, epsilon: str, jan_size: int, feb_size: int) -> tuple[str, ...]:
     """What an attacker gets who knows the numbers of employees."""
     jan, feb = (_average(curator, month, epsilon) for month in ("january", "february"))
-    guess = feb_size * (feb.value or 0) - jan_size * (jan.value or 0)
-    low = feb_size * (feb.low or 0) - jan_size * (jan.high or 0)
-    high = feb_size * (feb.high or 0) - jan_size * (jan.low or 0)
-    return epsilon, *map(_dollars, (jan.value or 0, feb.value or 0, guess, low, high))
+    found = [
+        None if january is None or february is None else feb_size * february - jan_size * january
+        for january, february in ((jan.value, feb.value), (jan.high, feb.low), (jan.low, feb.high))
+    ]
+    return epsilon, *map(_dollars, (jan.value, feb.value, *found))
 
 
 def _average(curator: Session, month: str, epsilon: str) -> Estimate:
     return curator.sql(f"SELECT AVG(salary) AS mean FROM {month}", epsilon=epsilon)["mean"][0]
 
 
-def _dollars(amount: float) -> str:
-    return f"{'-' if amount < 0 else ''}${abs(amount):,.0f}"
+def _dollars(amount: float | None) -> str:
+    """A mean over noisy counts of nobody has no value."""
+    return "unknown" if amount is None else f"{'-' if amount < 0 else ''}${abs(amount):,.0f}"
