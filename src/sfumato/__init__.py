@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from sfumato.session.saved import SavedRelease
     from sfumato.session.session import Session
     from sfumato.session.session import open_session as open  # noqa: A004 # the first word of every script
+    from sfumato.session.snapshots import prepare
 
 _HOMES = {
     "ADD_OR_REMOVE_ONE": "privacy.neighbors",
@@ -94,6 +95,7 @@ _HOMES = {
     "min": "query.statistics",
     "mode": "query.statistics",
     "open": "session.session",
+    "prepare": "session.snapshots",
     "quantile": "query.statistics",
     "real": "query.columns",
     "stddev": "query.statistics",
@@ -159,6 +161,7 @@ __all__ = [
     "mode",
     "open",
     "plots",
+    "prepare",
     "privacy",
     "quantile",
     "real",

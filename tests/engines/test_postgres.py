@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.cli.commands import run
 from tests.engines import postgres_tables
 from tests.engines.engine_contract import BUSY, EngineContract, visited, visits
 from tests.engines.in_postgres import answer, connection
@@ -28,11 +29,11 @@ from sfumato.engines.postgres import PostgresEngine, PostgresTables, one_databas
 from sfumato.engines.postgres_address import address_of
 from sfumato.engines.postgres_connection import Connection
 from sfumato.engines.sources import ArrowData, PostgresData, open_in_place, open_source
-from sfumato.errors import EngineError, FailedOnRowsError, ParameterError
+from sfumato.errors import EngineError, FailedOnRowsError, ParameterError, UnavailableError
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.expressions import ColumnRef, Compare, Comparison, Literal
 from sfumato.query.measures import RowCount, UnitCount
-from sfumato.query.policy import Risk
+from sfumato.query.policy import Policy, Risk
 from sfumato.query.relations import Filter, Part, SemiJoin, Source, tables_of
 from sfumato.query.schema import PUBLIC, Limits, Table, UnitPath, integer, real, text, timestamp
 from sfumato.query.statement import KeyColumn, Statement
@@ -159,6 +160,76 @@ def rates():
     )  # fmt: skip
     yield table, server().url(table="rates")
     server().execute("DROP TABLE pay CASCADE")
+
+
+def test_a_view_that_may_fail_on_a_row_is_refused_with_three_ways_out(rates):
+    table, address = rates
+    with pytest.raises(ParameterError, match=r"reads rates.*sfumato prepare.*COALESCE and CASE.*failing_rows"):
+        PostgresEngine({"rates": open_in_place(address, table)})
+
+
+def test_a_view_that_comes_to_fail_while_a_session_is_open_is_not_read(rates):
+    table, address = rates
+    server().execute("CREATE OR REPLACE VIEW rates AS SELECT name, total AS rate FROM pay")
+    with own_engine((table, address)) as engine:
+        assert counted(engine, table, "SELECT COUNT(rate) FROM rates") == {(): [100]}
+        server().execute("CREATE OR REPLACE VIEW rates AS SELECT name, total / hours AS rate FROM pay")
+        with pytest.raises(EngineError, match="as it was when the session was opened") as caught:
+            counted(engine, table, "SELECT COUNT(*) FROM rates")
+        assert not isinstance(caught.value, FailedOnRowsError)
+        server().execute(
+            "CREATE OR REPLACE VIEW rates AS SELECT name, hours::numeric AS rate FROM pay WHERE hours <> 0"
+        )
+        assert counted(engine, table, "SELECT COUNT(rate) FROM rates") == {(): [99]}
+
+
+def test_one_person_whose_row_fails_is_told_to_no_analyst(rates):
+    table, address = rates
+    policy = Policy(
+        dataset="pay", version="1", data_version="1", unit_name="row", tables={"rates": table},
+        sources={"rates": sf.SourceFacts(source=address, accepted_risks=["failing_rows"])},
+    )  # fmt: skip
+    with sf.Session(policy, budget=sf.PureDP(10)) as session:
+        session.sql("SELECT COUNT(*) FROM rates WHERE name = 'p76'", epsilon="0.1")
+        shown = set()
+        for name in ("p77", "p78", "p76"):
+            with pytest.raises(UnavailableError) as caught:
+                session.sql(f"SELECT SUM(rate) FROM rates WHERE name = '{name}'", epsilon="0.1")
+            shown.add(str(caught.value))
+        assert len(shown) == 1
+        assert str(session.spent) == "ε 0.2"
+
+
+def test_a_snapshot_is_read_instead_of_a_view_and_is_of_one_data_version(rates, tmp_path):
+    _, address = rates
+    server().execute("CREATE OR REPLACE VIEW rates AS SELECT name, total / NULLIF(hours, 0) AS rate FROM pay")
+    (tmp_path / "pay.toml").write_text(
+        'version = "1"\n[unit]\nname = "row"\n[tables.rates]\nunit = "row"\nsnapshot = "rates.parquet"\n'
+        f'source = "{address}"\n[tables.rates.columns]\nname = {{type = "text"}}\n'
+        'rate = {type = "float", bounds = [0, 100]}\n'
+    )
+    with pytest.raises(ParameterError, match="must be a file; take it with `sfumato prepare`"):
+        sf.Session(tmp_path / "pay.toml", budget=sf.NO_GUARANTEE)
+    assert run("prepare", str(tmp_path / "pay.toml")).stdout == f"snapshot: {tmp_path / 'rates.parquet'}\n"
+    server().execute("DROP VIEW rates")
+    with sf.Session(tmp_path / "pay.toml", budget=sf.NO_GUARANTEE) as session:
+        release = session.sql("SELECT COUNT(rate) AS n, SUM(rate) AS s FROM rates WHERE name = 'p76'", epsilon=10_000)
+    assert [round(release[name][0].value) for name in ("n", "s")] == [1, 10]
+    later = (tmp_path / "pay.toml").read_text().replace('version = "1"', 'version = "2"', 1)
+    (tmp_path / "pay.toml").write_text(later)
+    with pytest.raises(ParameterError, match="is of data version 1; expected 2"):
+        sf.Session(tmp_path / "pay.toml", budget=sf.NO_GUARANTEE)
+
+
+def test_a_snapshot_of_what_fails_is_not_taken(rates, tmp_path):
+    table, address = rates
+    policy = Policy(
+        dataset="pay", version="1", data_version="1", unit_name="row", tables={"rates": table},
+        sources={"rates": sf.SourceFacts(source=address, snapshot=tmp_path / "rates.parquet")},
+    )  # fmt: skip
+    with pytest.raises(EngineError):
+        sf.prepare(policy)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_row_that_fails_is_told_from_what_is_about_no_row(rates):

@@ -114,6 +114,19 @@ def query(
 
 
 @app.command()
+def prepare(
+    policy: Annotated[str, typer.Argument(metavar="POLICY", help="The owner's policy (TOML).")],
+) -> None:
+    """Take the snapshots that a policy declares, for sources that are computed when they are read; for the owner.
+
+    Example: sfumato prepare hospital.toml
+    """
+    from sfumato.cli.prepare import take  # keeps --help quick
+
+    take(policy)
+
+
+@app.command()
 def demo(
     *,
     output: Annotated[str, typer.Option(help="The folder for the picture.")] = "demo-output",

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import adbc_driver_postgresql.dbapi as adbc
 import numpy as np
+import pyarrow as pa
 from sqlglot import exp
 
 from sfumato.engines.base import Found, failing
@@ -102,6 +103,13 @@ class PostgresEngine:
                 for start in range(0, batch.num_rows, size):
                     yield Secret(found(lowered, _columns(batch.slice(start, size))))
 
+    def rows(self, table: Table) -> Generator[Any, None, None]:
+        """See `Whole.rows`."""
+        phase = "read all rows of a table"
+        with self._lock, failing(self.name, phase, FAILURES), self._connection.transaction() as asked:
+            for batch in asked.batches(self._dialect.sql(self._tables.whole(asked, table))):
+                yield pa.Table.from_batches([batch])
+
     def sql(self, statement: Statement, /) -> str:
         """See `Engine.sql`; tables are called as the policy calls them."""
         return shown_sql(statement, sampling=self._sampling, dialect=self._dialect)
@@ -123,7 +131,7 @@ class PostgresEngine:
             with self._connection.transaction() as asked:
                 if shape_of(statement.rows).metric is Metric.UNITS:
                     asked.set(*_ONE_PROCESS)
-                self._tables.allow_hidden_rows(asked, tables_of(statement.rows))
+                self._tables.check(asked, tables_of(statement.rows))
                 with closing(asked.batches(self._dialect.sql(query))) as batches:
                     yield lowered, batches
 
@@ -173,13 +181,21 @@ class PostgresTables:
         own = self._stored[table.name]
         return owned_rows(table, typed_columns(table, own.storage, own.query), self.named)
 
-    def allow_hidden_rows(self, asked: Transaction, tables: Iterable[Table]) -> None:
-        """Let row-level security hide rows of tables for which the owner accepts that, if there are such.
+    def whole(self, asked: Transaction, table: Table) -> exp.Query:
+        """The declared columns of all rows; numbers of any length as text."""
+        self.check(asked, [table])
+        return self._stored[table.name].whole
+
+    def check(self, asked: Transaction, tables: Iterable[Table]) -> None:
+        """Before rows of some tables are read: let row-level security hide those that the owner accepts are hidden.
 
         Raises:
-            adbc.Error: It hides rows of another one of the tables.
+            EngineError: A definition was changed, and may now fail on some row.
+            adbc.Error: Row-level security hides rows of another one of the tables.
         """
         names = {table.name for table in tables}
+        for name in names:
+            self._stored[name].require_as_it_was(asked)
         if names & self._filtered:
             for name in names - self._filtered:
                 asked.prepare(sql(self._stored[name].query))

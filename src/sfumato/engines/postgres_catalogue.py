@@ -16,13 +16,15 @@ from sqlglot import exp
 
 from sfumato.engines.postgres_address import Address
 from sfumato.engines.postgres_connection import Transaction
+from sfumato.engines.postgres_definitions import Relation, definitions, unproved
+from sfumato.engines.sources import may_fail_on_rows
 from sfumato.engines.sql.dialects.dialect import native
 from sfumato.engines.sql.dialects.postgres import sql
 from sfumato.engines.sql.dialects.postgres_times import within_the_years
 from sfumato.engines.sql.queries import select
 from sfumato.engines.sql.queries import table as name_of
 from sfumato.engines.sql.terms import Sql, aliased, cast, column, text
-from sfumato.errors import ParameterError
+from sfumato.errors import EngineError, ParameterError
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.kinds import TIMES, Kind
 from sfumato.query.policy import Risk
@@ -31,6 +33,7 @@ from sfumato.query.schema import Table
 _LEAST_VERSION: Final = 160_000
 _INEXACT: Final = frozenset({"DOUBLE", "DECIMAL"})
 _TIMES: Final = frozenset({"DATE", "TIMESTAMP"})
+_NUMERICS: Final = frozenset({"DECIMAL", "HUGEINT"})
 _LEAST_MODIFIER, _SCALES = 4, 2**11
 """What the catalog has with a numeric: less without a modifier, else above it the scale in 11 bits."""
 
@@ -118,17 +121,58 @@ class Stored:
     """A table as it is stored, and how each declared column is read.
 
     Attributes:
-        name: The name of the table.
+        schema: Its schema.
+        table: Its name there.
         columns: How columns are read, by name.
+        relations: It and all that it reads, as they were defined when it was opened.
+        accepted_risks: What the owner accepts of it.
     """
 
-    name: exp.Table
+    schema: str
+    table: str
     columns: Mapping[str, Reading]
+    relations: tuple[Relation, ...]
+    accepted_risks: frozenset[Risk]
+
+    @property
+    def name(self) -> exp.Table:
+        """The name of the table in SQL."""
+        return name_of(self.table, self.schema)
+
+    def require_as_it_was(self, asked: Transaction) -> None:
+        """Refuse a definition that was changed, and since then may fail on some row.
+
+        Raises:
+            EngineError: It was.
+        """
+        if Risk.FAILING_ROWS in self.accepted_risks:
+            return
+        relations = definitions(asked, self.schema, self.table)
+        if relations != self.relations and self.may_fail(asked, relations) is not None:
+            raise EngineError("postgres", "looked whether a definition is as it was when the session was opened")
+
+    def may_fail(self, asked: Transaction, relations: tuple[Relation, ...]) -> str | None:
+        """The name of a relation of which the definition may fail on some row, unless the owner accepts that."""
+        if Risk.FAILING_ROWS in self.accepted_risks:
+            return None
+        return unproved(
+            asked, relations, place=(self.schema, self.table), columns=self.columns,
+            has_policies=Risk.ROW_SECURITY in self.accepted_risks,
+        )  # fmt: skip
 
     @property
     def query(self) -> exp.Select:
         """The declared columns under their own names."""
         return select([aliased(one.of(name), name) for name, one in self.columns.items()], self.name)
+
+    @property
+    def whole(self) -> exp.Select:
+        """The same, with numerics as text, which has all of their digits."""
+        terms = {
+            name: cast(one.of(name), "VARCHAR") if one.storage in _NUMERICS else one.of(name)
+            for name, one in self.columns.items()
+        }
+        return select([aliased(term, name) for name, term in terms.items()], self.name)
 
     @property
     def storage(self) -> Mapping[str, str]:
@@ -169,7 +213,8 @@ def stored(
 
     Raises:
         ParameterError: There is no such table, or several; the role may not read it or sees only some of its rows, or
-            may write it; or a declared column does not exist, or is of a type that cannot be read as declared.
+            may write it; its definition may fail on some row; or a declared column does not exist, or is of a type that
+            cannot be read as declared.
     """
     oid, schema, name, writes = _found(asked, address, table, path)
     if writes and not may_write:
@@ -179,9 +224,15 @@ def stored(
             f" only reads (CREATE ROLE curator LOGIN; GRANT SELECT ON {name} TO curator), or allow_writing_role=True",
         )  # fmt: skip
     columns = {row[0]: row[1:] for row in asked.rows(_COLUMNS, (oid,))}
-    found = Stored(name=name_of(name, schema), columns={one: _read(one, columns, table) for one in table.columns})
-    if Risk.ROW_SECURITY not in accepted_risks:
+    found = Stored(
+        schema=schema, table=name, columns={one: _read(one, columns, table) for one in table.columns},
+        relations=definitions(asked, schema, name), accepted_risks=frozenset(accepted_risks),
+    )  # fmt: skip
+    if Risk.ROW_SECURITY not in found.accepted_risks:
         require_all_rows(asked, found, oid, shown=address.shown)
+    may_fail = found.may_fail(asked, found.relations)
+    if may_fail is not None:
+        raise ParameterError("source", address.shown, may_fail_on_rows(may_fail))
     return found
 
 

@@ -175,6 +175,15 @@ def stored_rows(source: DataSource, table: Table) -> Any:
             return pa.concat_tables(parts)
 
 
+def may_fail_on_rows(name: str) -> str:
+    """What is required of a relation that is computed when it is read, and may fail on some row."""
+    return (
+        f"reads {name}, which is computed when it is read and may fail on some row: that a query fails would tell of"
+        ' one person. Read a snapshot (snapshot = "rows.parquet" at the table, made by `sfumato prepare`); or define it'
+        ' by columns, constants, comparisons, COALESCE and CASE alone; or accept it: accepted_risks = ["failing_rows"]'
+    )
+
+
 def check_distinct(names: Sequence[str], shown: str) -> None:
     """Refuse names of columns that engines, which ignore case, would not tell apart.
 

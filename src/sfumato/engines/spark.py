@@ -20,6 +20,7 @@ from sfumato.engines.sql.relations import Catalogue
 from sfumato.errors import ParameterError
 from sfumato.privacy.secret import Secret
 from sfumato.query.relations import tables_of
+from sfumato.query.schema import Table
 from sfumato.query.statement import Statement
 
 
@@ -72,6 +73,11 @@ class SparkEngine:
                     found(lowered, {name: pa.array(cells).to_numpy(zero_copy_only=False) for name, cells in columns})
                 )
 
+    def rows(self, table: Table) -> Generator[Any, None, None]:
+        """See `Whole.rows`."""
+        with self._failing("read all rows of a table"):
+            yield self._own.spark.sql(sql(self._tables.whole(table))).toArrow()
+
     def sql(self, statement: Statement, /) -> str:
         """See `Engine.sql`; tables are called as the policy calls them."""
         return shown_sql(statement, sampling=self._sampling, dialect=SPARK)
@@ -91,6 +97,7 @@ class SparkEngine:
         with self._failing("opened a source", cause=cause_of):
             for source in tables_of(statement.rows):
                 self._tables.named(source)
+                self._tables.check(source)
         with self._failing("computed the exact half of a question", cause=cause_of):
             catalogue = Catalogue(named=self._tables.named)
             lowered = lower(statement, catalogue, salt=salt, sampling=self._sampling, dialect=SPARK)

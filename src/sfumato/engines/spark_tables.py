@@ -13,7 +13,16 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from sqlglot import exp
 
 from sfumato.engines.lists import list_table
-from sfumato.engines.sources import Opened, PostgresData, SparkData, check_declared, check_distinct, stored_rows
+from sfumato.engines.sources import (
+    Opened,
+    PostgresData,
+    SparkData,
+    check_declared,
+    check_distinct,
+    may_fail_on_rows,
+    stored_rows,
+)
+from sfumato.engines.spark_definitions import is_total
 from sfumato.engines.spark_session import sending
 from sfumato.engines.spark_types import check_types, read_columns, storage_of
 from sfumato.engines.sql.dialects.spark import sql
@@ -21,7 +30,8 @@ from sfumato.engines.sql.entries import Mark
 from sfumato.engines.sql.queries import select
 from sfumato.engines.sql.queries import table as name_of
 from sfumato.engines.sql.sources import owned_rows, typed_columns
-from sfumato.errors import ParameterError
+from sfumato.errors import EngineError, ParameterError
+from sfumato.query.policy import Risk
 from sfumato.query.schema import Table
 
 _PART: Final = re.compile(r"`((?:[^`]|``)*)`|([^.`]+)")
@@ -63,6 +73,22 @@ class SparkTables:
         self._made.append((table, query))
         return query
 
+    def whole(self, table: Table) -> exp.Select:
+        """A query of the declared columns of all rows."""
+        return self._raw(table, self._sources[table.name])[1]
+
+    def check(self, table: Table) -> None:
+        """Refuse a table whose definition was changed, and since then may fail on some row.
+
+        Raises:
+            EngineError: It was.
+        """
+        source = self._sources[table.name]
+        if isinstance(source, SparkData):
+            frame = self._spark.sql(f"SELECT * FROM {sql(_named(str(source.where)))}")
+            if not self._accepts(source, frame):
+                raise EngineError("spark", "looked whether a definition is as it was when the session was opened")
+
     @contextmanager
     def lists(self, marks: Sequence[Mark]) -> Iterator[Mapping[str, exp.Select]]:
         """The lists of public keys and cells, as queries by the names of their tables."""
@@ -81,20 +107,28 @@ class SparkTables:
             if isinstance(source, PostgresData):
                 raise ParameterError("source", table.name, "is of another engine than Spark, which cannot read it")
             stored = name_of(self._view(stored_rows(source, table)))
-        schema = self._schema(stored, source)
+        frame = self._frame(stored, source)
+        schema = frame.schema
+        check_distinct(schema.names, "a Spark table")
+        if isinstance(source, SparkData) and not self._accepts(source, frame):
+            raise ParameterError("source", table.name, may_fail_on_rows(str(table.name)))
         check_declared(schema.names, table)
         if isinstance(source, SparkData):
             check_types(schema, table)
         return storage_of(schema, table), exp.Select(expressions=read_columns(schema, table)).from_(stored, copy=False)
 
-    def _schema(self, stored: exp.Table, source: Opened) -> Any:
+    def _accepts(self, source: SparkData, frame: Any) -> bool:
+        """Whether it can fail on no row, or its owner accepts that it may."""
+        return Risk.FAILING_ROWS in source.accepted_risks or is_total(self._spark, str(source.where), frame)
+
+    def _frame(self, stored: exp.Table, source: Opened) -> Any:
         try:
-            schema = self._spark.sql(f"SELECT * FROM {sql(stored)}").schema
+            frame = self._spark.sql(f"SELECT * FROM {sql(stored)}")
+            frame.schema  # noqa: B018 # asked now, as it is then analyzed
         except AnalysisException:
             requirement = "is no table or view of this Spark; name it as spark:catalog.schema.table"
             raise ParameterError("source", getattr(source, "where", "a frame"), requirement) from None
-        check_distinct(schema.names, "a Spark table")
-        return schema
+        return frame
 
     def _view(self, data: Any) -> str:
         """A temporary view of an Arrow table."""

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from os import PathLike
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -38,6 +39,7 @@ class SourceFacts:
         source: A path, an address or a frame.
         names: The names of a CSV file without a header.
         accepted_risks: What the owner accepts of the source: names of `Risk`.
+        snapshot: The Parquet file that is read instead of the source; `sf.prepare` writes it.
 
     Raises:
         ParameterError: There is no such risk.
@@ -46,6 +48,7 @@ class SourceFacts:
     source: Any = field(repr=False)  # a frame shows its rows
     names: tuple[str, ...] | None = None
     accepted_risks: Collection[str] = ()
+    snapshot: str | PathLike[str] | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.accepted_risks, str) or not set(self.accepted_risks) <= set(Risk):

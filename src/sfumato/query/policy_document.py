@@ -40,6 +40,7 @@ class TableEntry(_Entry):
     unit: str
     names: list[str] | None = None
     accepted_risks: list[str] = []
+    snapshot: str | None = None
     max_rows_per_unit: int | None = None
     max_groups_per_unit: int | None = None
     max_rows_per_group_per_unit: int | None = None

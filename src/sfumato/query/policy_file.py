@@ -67,7 +67,8 @@ def _placed() -> Iterator[None]:
 def _source(folder: Path, entry: TableEntry) -> SourceFacts:
     source = entry.source if is_address(entry.source) else folder / entry.source
     names = None if entry.names is None else tuple(entry.names)
-    return SourceFacts(source=source, names=names, accepted_risks=entry.accepted_risks)
+    snapshot = None if entry.snapshot is None else folder / entry.snapshot
+    return SourceFacts(source=source, names=names, accepted_risks=entry.accepted_risks, snapshot=snapshot)
 
 
 def _values_from(entries: Mapping[str, TableEntry]) -> Iterator[tuple[Place, Place]]:

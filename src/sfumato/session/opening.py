@@ -16,6 +16,7 @@ from sfumato.query.relations import Relation, Source
 from sfumato.query.schema import Table
 from sfumato.query.sql.questions import parse_view
 from sfumato.session.several_engines import Places, SeveralEngines, check_owners
+from sfumato.session.snapshots import require_snapshot
 
 _ENGINES: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -44,7 +45,10 @@ def places_of(policy: Policy, *, engine: str) -> Places:
         PolicyError: The owners of a table's rows are in another engine.
     """
     _check_known(engine)
-    places = {name: _place(facts.source) or engine for name, facts in policy.sources.items()}
+    places = {
+        name: (_place(facts.source) if facts.snapshot is None else None) or engine
+        for name, facts in policy.sources.items()
+    }  # fmt: skip
     check_owners(policy, places)
     return places
 
@@ -55,7 +59,10 @@ def open_sources(policy: Policy, places: Places) -> Mapping[str, Opened]:
     Raises:
         ParameterError: There is no such source, or it cannot be read as declared.
     """
-    return {name: _opened(places[name], facts, policy.tables[name]) for name, facts in policy.sources.items()}
+    return {
+        name: _opened(places[name], _read_from(facts, policy), policy.tables[name])
+        for name, facts in policy.sources.items()
+    }
 
 
 def open_engines(
@@ -152,6 +159,13 @@ def _place(source: object) -> str | None:
     if scheme not in _SCHEMES:
         raise ParameterError("source", f"{scheme}:…", f"must be a file, or begin with one of: {', '.join(_SCHEMES)}")
     return _SCHEMES[scheme]
+
+
+def _read_from(facts: SourceFacts, policy: Policy) -> SourceFacts:
+    """The snapshot of a source, if it has one."""
+    if facts.snapshot is None:
+        return facts
+    return SourceFacts(source=require_snapshot(facts, data_version=policy.data_version))
 
 
 def _opened(engine: str, facts: SourceFacts, table: Table) -> Opened:
