@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from tests.ledger.stories import KEY, NOON, HandClock
 
+from sfumato.errors import LedgerError
 from sfumato.ledger.clock import DAY
 from sfumato.ledger.codec import decode_entry, encode_entry
 from sfumato.ledger.entry import Entry
@@ -39,8 +40,8 @@ def ledger(version, *, after=0):
     return Ledger(store, key=KEY, clock=HandClock(NOON + 23 * DAY + after))
 
 
-def test_version_2_has_every_kind_of_entry_and_every_field_says_something():
-    entries = [decode_entry(record.text) for record in records(2)]
+def test_versions_2_and_3_have_every_kind_of_entry_and_every_field_says_something():
+    entries = [decode_entry(record.text) for record in (*records(2), *records(3))]
     assert {type(entry) for entry in entries} == set(Entry.__args__)
     for kind in Entry.__args__:
         for field in kind.__dataclass_fields__:
@@ -48,7 +49,7 @@ def test_version_2_has_every_kind_of_entry_and_every_field_says_something():
 
 
 def test_version_2_would_be_written_the_same_today():
-    for record in records(2):
+    for record in (*records(2), *records(3)):
         assert encode_entry(decode_entry(record.text)) == record.text
 
 
@@ -89,3 +90,8 @@ def test_version_1_has_spent_what_it_had_and_goes_on():
     assert read.answer("adult", "how many?") == {"n": 42, "error": 29.5}
     read.reserve("adult", event=PureEvent("0.1"), charge=PureDP("0.1"), question="q")
     assert read.spent("adult") == PureDP("0.9")
+
+
+def test_version_3_was_moved_and_grants_nothing():
+    with pytest.raises(LedgerError, match="was moved to /srv/new.db"):
+        ledger(3).reserve("people", event=PureEvent("0.1"), charge=PureDP("0.1"), question="q")

@@ -57,7 +57,7 @@ def files_of(path):
 def test_a_moved_ledger_has_the_same_entries_key_and_spending(source, tmp_path):
     before = everything(source)
     moved = migrate(source, tmp_path / "new.db")
-    assert everything(tmp_path / "new.db") == before == everything(source)
+    assert everything(tmp_path / "new.db") == before
     assert (moved.length, moved.head, moved.attachments) == (before[0].length, before[0].head, 1)
 
 
@@ -102,6 +102,37 @@ def test_a_ledger_moves_to_a_server_and_back(source, tmp_path, folder):
     assert any(one.name.endswith(".key") for one in folder.iterdir())
     migrate(server, tmp_path / "back.db")
     assert everything(tmp_path / "back.db") == before
+
+
+def test_the_source_ends_with_the_place_it_was_moved_to_and_grants_nothing_any_more(source, tmp_path):
+    copy = source.read_bytes()
+    migrate(source, tmp_path / "new.db")
+    with open_ledger(source) as old:
+        *_, last = old.entries()
+        assert last.destination == str(tmp_path / "new.db")
+        assert old.answer("people", "k")["sections"]
+        old.verify()
+        for spend in (
+            lambda: old.reserve("people", question="q", **release("0.1")),
+            lambda: old.open_account(account("fresh", PureDP(9))),
+            lambda: old.change_budget("people", PureDP(9), reason="r"),
+        ):
+            with pytest.raises(LedgerError, match=r"was moved to .*new.db; use that one"):
+                spend()
+    source.write_bytes(copy)
+    with pytest.raises(LedgerCorruptError, match="older than its checkpoint"):
+        open_ledger(source)
+
+
+def test_who_was_killed_before_the_source_was_ended_moves_it_again(source, tmp_path, monkeypatch):
+    with monkeypatch.context() as killed:
+        killed.setattr("sfumato.ledger.migration._end", lambda *_, **__: None)
+        migrate(source, tmp_path / "new.db")
+    migrate(source, tmp_path / "new.db")
+    with open_ledger(source) as old, pytest.raises(LedgerError, match="was moved to"):
+        old.reserve("people", question="q", **release("0.1"))
+    with open_ledger(tmp_path / "new.db") as new:
+        new.reserve("people", question="q", **release("0.1"))
 
 
 def test_how_far_it_is_is_told(source, tmp_path):
@@ -165,8 +196,9 @@ def test_what_failed_half_way_is_tried_again(source, tmp_path, monkeypatch):
         broken.setattr("sfumato.ledger.migration._copied", fail)
         with pytest.raises(LedgerError, match="the power failed"):
             migrate(source, tmp_path / "new.db")
+    before = everything(source)
     migrate(source, tmp_path / "new.db")
-    assert everything(tmp_path / "new.db") == everything(source)
+    assert everything(tmp_path / "new.db") == before
 
 
 def test_pointers_that_were_lost_are_made_anew(source, tmp_path):

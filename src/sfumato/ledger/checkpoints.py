@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
 
-from sfumato.errors import LedgerCorruptError, LedgerError, ParameterError
+from sfumato.errors import LedgerCorruptError, LedgerError, LedgerTimeoutError, ParameterError
 from sfumato.ledger.attachments import synced
 from sfumato.ledger.key import LedgerKey
-from sfumato.ledger.locks import locked
+from sfumato.ledger.locks import holder_of, locked
 from sfumato.ledger.sinks import send
 from sfumato.ledger.whole_files import draft_of
 from sfumato.privacy.codec import Json
@@ -29,6 +29,7 @@ BESIDE: Final = "beside"
 
 _LOG: Final = logging.getLogger("sfumato.ledger")
 _MINUTE: Final = 60
+_PATIENCE: Final = 30.0
 _HASH: Final = re.compile("[0-9a-f]{64}")
 _KEY: Final = re.compile("[0-9a-f]{16}")
 _REMEDY: Final = "restore the newer copy or, if it is lost, declare what was spent since with `sfumato ledger restored`"
@@ -186,9 +187,12 @@ class CheckpointFile:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
+        lock = self._path.with_name(f"{self._path.name}.lock")
         try:
-            with locked(self._path.with_name(f"{self._path.name}.lock")):
+            with locked(lock, patience=_PATIENCE):
                 yield
+        except TimeoutError as error:
+            raise LedgerTimeoutError(str(self._path), _PATIENCE, holder_of(lock)) from error
         except OSError as error:
             requirement = "the checkpoint cannot be written; name a file in an existing folder that this user may write"
             raise LedgerError(str(self._path), requirement) from error

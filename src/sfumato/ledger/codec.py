@@ -1,7 +1,7 @@
 """Entries as canonical JSON text with a version: old texts load for ever, and newer ones are refused.
 
-Version 1 knew `Opened`, `Reserved` and `Committed` without windows, parents and times. A new field with a harmless
-default keeps the version; whatever an older reader must not overlook raises it.
+Version 1 knew `Opened`, `Reserved` and `Committed` without windows, parents and times; version 3 has `Moved`. A new
+field with a harmless default keeps the version; whatever an older reader must not overlook raises it.
 """
 
 import json
@@ -27,10 +27,11 @@ from sfumato.privacy.formats import parse_json
 from sfumato.privacy.guarantees import NoGuarantee
 from sfumato.privacy.neighbors import NeighboringRelation
 
-VERSION: Final = 2
+VERSION: Final = 3
 _ENTRIES: Final[dict[str, Callable[..., Entry]]] = {cls.__name__: cls for cls in get_args(Entry)}
 _YEAR_10000: Final = 253_402_300_800_000_000  # no calendar here goes on from there
-_OF_VERSION_1: Final = frozenset({"Opened", "Reserved", "Committed"})
+_SINCE: Final = dict.fromkeys(_ENTRIES, 2) | dict.fromkeys(("Opened", "Reserved", "Committed"), 1) | {"Moved": 3}
+"""From which version on there is an entry of a kind."""
 
 
 def encode_entry(entry: Entry) -> str:
@@ -45,7 +46,7 @@ def encode_entry(entry: Entry) -> str:
         {"entry":{"account":"people","answer":[3,0.5],"at":0,"key":"k","request":"r","type":"Committed"},"version":2}
     """
     try:
-        document = {"version": VERSION, "entry": _document(entry)}
+        document = {"version": max(2, _SINCE[type(entry).__name__]), "entry": _document(entry)}
         text = json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False)
         faithful = decode_entry(text) == entry  # else a ledger could be written that cannot be read
     except (TypeError, ValueError, RecursionError):
@@ -91,7 +92,7 @@ def _document(entry: Entry) -> dict[str, Json]:
 
 def _entry(document: Json, version: int) -> Entry:
     kind = document.get("type") if isinstance(document, dict) else None
-    if not isinstance(document, dict) or kind not in _ENTRIES or (version == 1 and kind not in _OF_VERSION_1):
+    if not isinstance(document, dict) or _SINCE.get(str(kind), VERSION + 1) > version:
         raise ParameterError("entry", "a document", "must be an entry written by this package")
     told = {name: value for name, value in document.items() if name != "type"}
     return _ENTRIES[str(kind)](**{name: _codec(name).decode(value) for name, value in told.items()})

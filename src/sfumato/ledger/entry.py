@@ -185,7 +185,25 @@ class Shared:
     at: int = 0
 
 
-Entry: TypeAlias = Opened | Rebudgeted | Closed | Recognized | Reserved | Committed | Abandoned | Shared
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moved:
+    """The last entry of a ledger that goes on elsewhere: this one grants nothing any more.
+
+    Attributes:
+        destination: Where it goes on, as people read it.
+        at: When.
+    """
+
+    destination: str
+    at: int = 0
+
+    @property
+    def account(self) -> str:
+        """None of them: it concerns all."""
+        return ""
+
+
+Entry: TypeAlias = Opened | Rebudgeted | Closed | Recognized | Reserved | Committed | Abandoned | Shared | Moved
 
 
 def _named(value: object, name: str) -> None:

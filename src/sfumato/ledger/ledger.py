@@ -119,7 +119,7 @@ class Ledger(Readings):
                 require_index(store, self._follower.seal)
 
     def open_account(self, opened: Opened, *, fingerprints: Iterable[str] = ()) -> None:
-        """Open an account; if it is open with the same facts, nothing happens.
+        """Open an account; if it is open with the same facts, nothing happens, and nobody's turn is waited for.
 
         Args:
             opened: Its facts; the time is the ledger's.
@@ -130,6 +130,9 @@ class Ledger(Readings):
             ParameterError: A parent is not open, or is about other units or neighbours.
         """
         found = tuple(fingerprints)
+        with self._exclusive():  # which waits for nobody's turn
+            if rules.is_open(self._caught_up(), opened, found):
+                return
         self._do(lambda draft: rules.open_account(draft, opened, found))
 
     def change_budget(self, account: str, budget: Budget, *, reason: str) -> None:

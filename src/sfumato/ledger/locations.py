@@ -1,5 +1,6 @@
 """From the name of a place to the ledger that lives there, with all that lies beside it."""
 
+import logging
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +21,7 @@ from sfumato.ledger.sinks import SINK
 from sfumato.ledger.sqlite import SQLiteStore
 from sfumato.ledger.store import Batch, End, LedgerStore
 
+_LOG: Final = logging.getLogger("sfumato.ledger")
 _MEMORY: Final = "memory:"
 _SQLITE: Final = "sqlite:///"
 _POSTGRES: Final = ("postgresql://", "postgres://")
@@ -56,6 +58,11 @@ class Place:
     def attachments(self) -> Attachments:
         """The files of its large answers."""
         return Attachments(self.beside.with_name(f"{self.beside.name}.answers"))
+
+    @property
+    def shown(self) -> str:
+        """The location for people to read, without a password."""
+        return address_of(self.location).shown if self.is_on_server else str(self.beside)
 
     def checkpoint(self, named: str | os.PathLike[str] | None = None) -> CheckpointFile:
         """Where it is noted how far it was: as named here, by SFUMATO_LEDGER_CHECKPOINT, or beside it."""
@@ -189,6 +196,7 @@ def _begin(place: Place, store: LedgerStore) -> None:
         key = fresh_key()
         announce(place.key, key)
         turn.append(Batch(seal=encode_seal(UNWRITTEN, key)))
+    _LOG.warning("new ledger at %s: nothing was spent in it yet", place.shown)
 
 
 def _is_untouched(end: End) -> bool:

@@ -46,8 +46,7 @@ def move(source: str, destination: str, *, is_unsealed: bool) -> None:
     if is_unsealed:
         typer.echo("No seal covered the old entries. Whoever could write them could have lowered what was spent, and")
         typer.echo("this cannot be known now: compare the output of `sfumato ledger show` with what you know.")
-    typer.echo("Use the new place from now on. The old ledger is as it was: whoever still spends on it")
-    typer.echo("spends the same budget twice, so take it away from them.")
+    typer.echo("Use the new place from now on. The old ledger has ended, and grants nothing any more.")
 
 
 def rotate(location: str, *, is_lost: bool, reason: str) -> None:
