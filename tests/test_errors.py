@@ -37,7 +37,7 @@ RAISED = [
     (ReservationError("r", "used"), {"reservation": "r", "state": "used"}, "made once and used once"),
     (LedgerError("l.db", "is closed"), {"ledger": "l.db"}, "ledger l.db: is closed"),
     (LedgerConflictError("a", "b"), {"ledger": "b"}, "read again and retry"),
-    (LedgerTimeoutError("a", 30, "7 on host"), {"ledger": "a", "seconds": 30, "holder": "7 on host"}, "resume or end that process"),
+    (LedgerTimeoutError("a", 30, "7 on h"), {"seconds": 30, "holder": "7 on h"}, "resume or end that process"),
     (LedgerMissingError("a", "does not exist; name it"), {"ledger": "a"}, "name it"),
     (LedgerCorruptError(7), {"index": 7}, "restore a good copy"),
     (EntropyError("ssl"), {"source": "ssl"}, "nothing was released"),

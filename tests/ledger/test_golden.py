@@ -93,5 +93,5 @@ def test_version_1_has_spent_what_it_had_and_goes_on():
 
 
 def test_version_3_was_moved_and_grants_nothing():
-    with pytest.raises(LedgerError, match="was moved to /srv/new.db"):
+    with pytest.raises(LedgerError, match=r"was moved to /srv/new\.db"):
         ledger(3).reserve("people", event=PureEvent("0.1"), charge=PureDP("0.1"), question="q")

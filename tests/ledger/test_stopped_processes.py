@@ -3,6 +3,7 @@
 import os
 import signal
 import socket
+from contextlib import suppress
 
 import pytest
 from tests.ledger.accounts import people, reserve
@@ -25,7 +26,8 @@ def stopped(request, tmp_path, monkeypatch):
     assert own.recv()
     os.kill(process.pid, signal.SIGSTOP)
     yield place, process.pid
-    os.kill(process.pid, signal.SIGKILL)
+    with suppress(ProcessLookupError):
+        os.kill(process.pid, signal.SIGKILL)
     ended(process)
 
 

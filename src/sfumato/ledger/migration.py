@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from sfumato.errors import LedgerCorruptError, LedgerError
@@ -17,7 +17,7 @@ from sfumato.ledger.key import LedgerKey, announce, fresh_key, key_in, settle
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.locations import Place, key_of, open_ledger, place_of
 from sfumato.ledger.replay import Replay
-from sfumato.ledger.seals import encode_seal, seal_of
+from sfumato.ledger.seals import seal_of
 from sfumato.ledger.store import Batch, LedgerStore, Reading, Turn
 from sfumato.ledger.verification import StrictReplay, rewritten
 
@@ -138,14 +138,11 @@ def _end(turn: Turn, here: Place, there: Place, key: LedgerKey, *, is_unsealed: 
     last = [decode_entry(record.text).at for record in turn.read(end.chain.length - 1)]
     moved = Moved(destination=there.shown, at=max(*last, SystemClock()(), 0))
     record = end.chain.link(encode_entry(moved))
-    if is_unsealed:
-        turn.append(Batch(records=(record,)))
-        rewritten(turn, Replay(), key)
-        if not os.path.lexists(here.key):
-            announce(here.key, key)
-        return
-    seal = replace(seal_of(end, key), chain=end.chain.follow(record))
-    turn.append(Batch(records=(record,), seal=encode_seal(seal, key)))
+    checkpoint = None if is_unsealed else seal_of(end, key).checkpoint
+    turn.append(Batch(records=(record,)))
+    rewritten(turn, Replay(), key, checkpoint=checkpoint)
+    if not os.path.lexists(here.key):
+        announce(here.key, key)
 
 
 def _records(store: Reading) -> Iterator[Record]:
