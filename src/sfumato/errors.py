@@ -16,6 +16,7 @@
         ReservationError              a reservation used twice or never made: reservation, state
       LedgerError                     the ledger cannot be used: ledger, requirement
         LedgerConflictError           another writer came first: expected_head, actual_head
+        LedgerTimeoutError            another process holds it for too long: seconds, holder
         LedgerMissingError            there is no ledger of this name, or only its key
         LedgerCorruptError            an entry does not verify: index
       EntropyError                    no secure randomness; nothing was released
@@ -153,6 +154,17 @@ class LedgerConflictError(LedgerError):
     def __init__(self, expected_head: str, actual_head: str) -> None:
         self.expected_head, self.actual_head = expected_head, actual_head
         super().__init__(actual_head, f"another writer appended after {expected_head}; read again and retry")
+
+
+class LedgerTimeoutError(LedgerError):
+    """Another process holds the ledger for too long; nothing was charged."""
+
+    def __init__(self, ledger: str, seconds: float, holder: str | None = None) -> None:
+        self.seconds, self.holder = seconds, holder
+        who = "another process" if holder is None else f"process {holder}"
+        super().__init__(
+            ledger, f"{who} holds it for more than {seconds:g} s; resume or end that process and ask again"
+        )
 
 
 class LedgerMissingError(LedgerError):

@@ -85,7 +85,7 @@ def test_a_checkpoint_of_the_first_version_is_read_and_verifies():
 )  # fmt: skip
 def test_a_changed_checkpoint_is_refused(file, path, change):
     path.write_text(encode_checkpoint(replace(noted(3), **change)))
-    with pytest.raises(LedgerError, match=r"damaged or was changed.*sfumato ledger checkpoint"):
+    with pytest.raises(LedgerError, match=r"damaged or was changed.*sfumato ledger restored"):
         file.read(KEY)
 
 

@@ -144,14 +144,81 @@ def test_an_older_copy_in_the_place_of_the_ledger_is_refused(place, path, tmp_pa
         assert charges(ledger) == 4
 
 
+def killed(home, connection):
+    """The work of a process: spend all that is left, and wait to be killed."""
+    with home.opened() as ledger:
+        for number in range(3, 10):
+            answer(ledger, f"question {number}")
+        connection.send("spent")
+        connection.recv()
+
+
+def test_an_older_copy_is_refused_also_if_who_spent_was_killed(place, path, tmp_path):
+    shutil.copy(path, tmp_path / "copy.db")
+    own, other = wire()
+    spender = started(killed, place, other)
+    own.recv()
+    os.kill(spender.pid, signal.SIGKILL)
+    ended(spender)
+    for left in path.parent.glob("ledger.db-*"):
+        left.unlink()
+    shutil.copy(tmp_path / "copy.db", path)
+    with pytest.raises(LedgerCorruptError, match="older than its checkpoint: 21 entries were noted, 7 are there"):
+        used(place)
+
+
+def test_an_older_copy_is_refused_also_if_who_spent_never_closed(place, path, tmp_path):
+    shutil.copy(path, tmp_path / "copy.db")
+    ledger = place.opened()
+    answer(ledger, "question 3")
+    ledger._store.close()
+    for left in path.parent.glob("ledger.db-*"):
+        left.unlink()
+    shutil.copy(tmp_path / "copy.db", path)
+    with pytest.raises(LedgerCorruptError, match="older than its checkpoint: 9 entries were noted"):
+        used(place)
+
+
+def test_a_checkpoint_that_is_gone_is_missed(place, path):
+    path.with_name("ledger.db.checkpoint").unlink()
+    with pytest.raises(LedgerCorruptError, match=r"the checkpoint .* is gone; .*`sfumato ledger restored`"):
+        used(place)
+
+
+def test_a_checkpoint_that_was_named_is_asked_also_by_who_names_another(place, path, tmp_path):
+    with place.opened(checkpoint=tmp_path / "elsewhere") as ledger:
+        answer(ledger, "question 3")
+    shutil.copy(path, tmp_path / "copy.db")
+    with place.opened(checkpoint=tmp_path / "elsewhere") as ledger:
+        answer(ledger, "question 4")
+    shutil.copy(tmp_path / "copy.db", path)
+    with pytest.raises(LedgerCorruptError, match="older than its checkpoint: 11 entries were noted, 9 are there"):
+        place.opened()
+    (tmp_path / "elsewhere").unlink()
+    with pytest.raises(LedgerCorruptError, match="elsewhere, which is gone"):
+        place.opened()
+
+
+def test_a_checkpoint_of_a_moment_ago_is_accepted_and_what_came_after_it_replayed(place, path):
+    file = path.with_name("ledger.db.checkpoint")
+    before = file.read_bytes()
+    with place.opened() as ledger:
+        answer(ledger, "question 3")
+    file.write_bytes(before)
+    with place.opened() as ledger:
+        assert charges(ledger) == 4
+
+
 def test_another_history_of_the_same_length_is_refused(place, path, tmp_path):
     """Catalogue 37."""
     shutil.copy(path, tmp_path / "copy.db")
+    shutil.copy(path.with_name("ledger.db.checkpoint"), tmp_path / "earlier")
     with place.opened() as ledger:
         answer(ledger, "question 3")
         ledger.checkpoint()
     shutil.copy(tmp_path / "copy.db", path)
-    path.with_name("ledger.db.checkpoint").rename(tmp_path / "noted")
+    path.with_name("ledger.db.checkpoint").replace(tmp_path / "noted")
+    shutil.copy(tmp_path / "earlier", path.with_name("ledger.db.checkpoint"))
     with place.opened() as ledger:
         answer(ledger, "another question 3")
     (tmp_path / "noted").replace(path.with_name("ledger.db.checkpoint"))
@@ -208,7 +275,7 @@ def test_accounts_in_a_circle_are_refused_although_their_hashes_follow(place, pa
 def moments(place, folder):
     """Copies of a ledger's files while a process writes to them, as they are on a disk that loses its power.
 
-    In the middle its owner notes how far it is.
+    What was noted in the middle is kept beside them.
     """
     own, other = wire()
     writer = started(endless, place, other, "writer")
@@ -220,10 +287,9 @@ def moments(place, folder):
         copy.mkdir()
         for name in ("ledger.db", "ledger.db-wal", "ledger.db.key"):
             shutil.copy(place.folder / name, copy)
-        os.kill(writer.pid, signal.SIGCONT)
         if number == 2:
-            with place.opened() as ledger:
-                ledger.checkpoint()
+            shutil.copy(place.folder / "ledger.db.checkpoint", folder / "noted")
+        os.kill(writer.pid, signal.SIGCONT)
         yield copy
     os.kill(writer.pid, signal.SIGKILL)
     assert ended(writer) == -signal.SIGKILL
@@ -241,7 +307,7 @@ def with_logs_cut_off(copy):
 
 def assert_is_a_beginning(home, records):
     """It verifies, and no answer is in it whose charge is not; gives how many records it has."""
-    with home.opened() as ledger:
+    with home.opened(ignoring_checkpoint=True) as ledger:
         found = [*ledger.records()]
         assert found == records[: len(found)]
         entries = [*ledger.entries()]
@@ -261,15 +327,16 @@ def test_wherever_the_power_fails_a_beginning_is_left_that_verifies_and_is_refus
     copies = [*moments(place, tmp_path)]
     with place.opened() as ledger:
         records = [*ledger.records()]
-    file = live / "ledger.db.checkpoint"
+    file = tmp_path / "noted"
     noted, lengths = decode_checkpoint(file.read_text()).length, set()
     for cut in (cut for copy in copies for cut in with_logs_cut_off(copy)):
         lengths.add(length := assert_is_a_beginning(cut, records))
+        shutil.copy(file, cut.folder / "ledger.db.checkpoint")
         if length < noted:
             with pytest.raises(LedgerCorruptError, match="older than its checkpoint"):
-                cut.opened(checkpoint=file)
+                cut.opened()
         else:
-            cut.opened(checkpoint=file).close()
+            cut.opened().close()
     assert min(lengths) < noted <= max(lengths)
 
 

@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 from tests.ledger.stories import KEY, NOON, HandClock
 
+from sfumato.errors import LedgerError
 from sfumato.ledger.clock import DAY
 from sfumato.ledger.codec import decode_entry, encode_entry
-from sfumato.ledger.entry import Entry, Resumed, Suspended
+from sfumato.ledger.entry import Entry
 from sfumato.ledger.journal import Record
+from sfumato.ledger.labels import label_of
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.memory import MemoryStore
 from sfumato.ledger.replay import Replay
@@ -39,17 +41,16 @@ def ledger(version, *, after=0):
     return Ledger(store, key=KEY, clock=HandClock(NOON + 23 * DAY + after))
 
 
-def test_version_2_has_every_kind_of_entry_and_every_field_says_something():
-    entries = [decode_entry(record.text) for record in records(2)]
-    kinds = set(Entry.__args__) - {Suspended, Resumed}  # which are of version 3
-    assert {type(entry) for entry in entries} == kinds
-    for kind in kinds:
+def test_versions_2_and_3_have_every_kind_of_entry_and_every_field_says_something():
+    entries = [decode_entry(record.text) for record in (*records(2), *records(3))]
+    assert {type(entry) for entry in entries} == set(Entry.__args__)
+    for kind in Entry.__args__:
         for field in kind.__dataclass_fields__:
             assert any(getattr(entry, field) for entry in entries if type(entry) is kind), (kind, field)
 
 
 def test_version_2_would_be_written_the_same_today():
-    for record in records(2):
+    for record in (*records(2), *records(3)):
         assert encode_entry(decode_entry(record.text)) == record.text
 
 
@@ -90,3 +91,10 @@ def test_version_1_has_spent_what_it_had_and_goes_on():
     assert read.answer("adult", "how many?") == {"n": 42, "error": 29.5}
     read.reserve("adult", event=PureEvent("0.1"), charge=PureDP("0.1"), question="q")
     assert read.spent("adult") == PureDP("0.9")
+
+
+def test_version_3_was_suspended_once_moved_and_grants_nothing():
+    assert not ledger(3).is_suspended("people")
+    assert label_of(ledger(3), "people").acknowledged == 1
+    with pytest.raises(LedgerError, match=r"was moved to /srv/new\.db"):
+        ledger(3).reserve("people", event=PureEvent("0.1"), charge=PureDP("0.1"), question="q")

@@ -14,7 +14,7 @@ from sfumato.errors import (
     ReservationError,
     UnsupportedEventError,
 )
-from sfumato.ledger.checkpoints import CheckpointFile
+from sfumato.ledger.checkpoints import CheckpointFile, Noting
 from sfumato.ledger.entry import Committed, Opened, Reserved
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.memory import MemoryStore
@@ -393,9 +393,9 @@ class Overtaken(CheckpointFile):
 
 def test_a_ledger_that_others_write_on_while_it_is_opened_is_not_taken_for_an_older_one(store, tmp_path):
     path = tmp_path / "noted"
-    first = Ledger(store, key=KEY, checkpoint=CheckpointFile(path))
+    first = Ledger(store, key=KEY, checkpoint=Noting(CheckpointFile(path)))
     first.open_account(people())
-    second = Ledger(store, key=KEY, checkpoint=Overtaken(path, first))
+    second = Ledger(store, key=KEY, checkpoint=Noting(Overtaken(path, first)))
     assert second.spent("people") == PureDP("0.1")
 
 

@@ -4,9 +4,11 @@ from pathlib import Path
 import pytest
 from tests.ledger import postgres_ledgers
 from tests.ledger.accounts import people
+from tests.ledger.processes import home
 
-from sfumato.errors import LedgerCorruptError, LedgerError, ParameterError
+from sfumato.errors import LedgerCorruptError, LedgerError, LedgerMissingError, ParameterError
 from sfumato.ledger.locations import FOLDER, open_ledger, place_of
+from sfumato.ledger.sqlite import SQLiteStore
 
 
 @pytest.mark.parametrize("location", [None, "memory:"])
@@ -110,3 +112,36 @@ def test_an_address_of_no_known_kind_is_not_shown_as_it_may_hold_a_password(sche
         open_ledger(f"{scheme}://keeper:secret@db.example.org/books")
     assert "secret" not in str(caught.value)
     assert f"{scheme}://…" in str(caught.value)
+
+
+def test_a_new_ledger_is_announced_with_its_whole_path_and_once(tmp_path, monkeypatch, caplog):
+    monkeypatch.chdir(tmp_path)
+    for _ in range(2):
+        open_ledger("ledger.db").close()
+    assert caplog.messages == [f"new ledger at {tmp_path / 'ledger.db'}: nothing was spent in it yet"]
+
+
+@pytest.mark.parametrize("store", ["sqlite", "postgres"])
+@pytest.mark.parametrize("must_exist", [True, False])
+def test_a_key_without_its_ledger_is_no_new_ledger(tmp_path, store, must_exist):
+    place = home(store, tmp_path)
+    place.opened().close()
+    (key,) = tmp_path.glob("*.key")
+    other = home(store, tmp_path / "other") if store == "postgres" else place
+    if store == "sqlite":
+        (tmp_path / "ledger.db").unlink()
+    else:
+        other.folder.mkdir()
+        key.rename(other.folder / f"sfumato_{other.location.partition('?ledger=')[2]}.key")
+    for _ in range(2):
+        with pytest.raises(LedgerMissingError, match="is there and its ledger is gone"):
+            other.opened(must_exist=must_exist)
+    assert not (tmp_path / "ledger.db").exists()
+
+
+def test_an_empty_ledger_that_its_key_did_not_seal_is_no_new_ledger(tmp_path):
+    open_ledger(tmp_path / "ledger.db").close()
+    (tmp_path / "ledger.db").unlink()
+    SQLiteStore(tmp_path / "ledger.db").close()
+    with pytest.raises(LedgerCorruptError, match="is there and its ledger is gone"):
+        open_ledger(tmp_path / "ledger.db")

@@ -22,3 +22,12 @@ def endless(home, connection, name):
             reservation = ledger.reserve("project", event=NOISE, charge=CHARGE, question=key)
             ledger.commit(reservation, key=key, answer=number)
             connection.send((key, number))
+
+
+def holding(home, connection):
+    """Take a turn, tell, and keep it until told to let go."""
+    with home.opened() as ledger:
+        ledger.open_account(people())
+        with ledger._store.turn():
+            connection.send(True)
+            connection.recv()

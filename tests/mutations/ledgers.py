@@ -199,6 +199,28 @@ MUTANTS = (
         tests=("tests/cli/ledger/test_upkeep.py::test_a_checkpoint_elsewhere_guards_a_ledger_that_lost_its_own",),
     ),
     Mutant(
+        name="a checkpoint that is gone is not missed",
+        edits=(("ledger/checkpoints.py", "if not os.path.lexists(self._path):", "if False:"),),
+        tests=("tests/ledger/test_damage.py::test_a_checkpoint_that_is_gone_is_missed",),
+    ),
+    Mutant(
+        name="a checkpoint is written when a ledger is closed and not before",
+        edits=(("ledger/ledger.py", "self._noted(replay, is_synced=self._noting.is_due())", "pass"),),
+        tests=("tests/ledger/test_damage.py::test_an_older_copy_is_refused_also_if_who_spent_was_killed",),
+    ),
+    Mutant(
+        name="a ledger that was moved grants on",
+        edits=(("ledger/draft.py", "if self.replay.moved_to is not None:", "if False:"),),
+        tests=(
+            "tests/ledger/test_migration.py::test_the_source_ends_with_the_place_it_was_moved_to_and_grants_nothing_any_more",
+        ),
+    ),
+    Mutant(
+        name="an account that exists waits for a turn",
+        edits=(("ledger/ledger.py", "if rules.is_open(self._caught_up(), opened, found):", "if False:"),),
+        tests=("tests/ledger/test_stopped_processes.py::test_an_account_that_exists_is_opened_meanwhile",),
+    ),
+    Mutant(
         name="snapshots are believed whoever wrote them",
         edits=(("ledger/snapshots.py", "if not key.verifies(seal, _PURPOSE, text):", "if False:"),),
         tests=("tests/ledger/test_follower.py::test_a_snapshot_of_another_key_is_refused",),

@@ -90,6 +90,7 @@ def query(
         str | None, typer.Option(metavar="FILE", help="The owner's policy (TOML) instead of declarations.")
     ] = None,
     ledger: Annotated[str | None, typer.Option(metavar="FILE", help="Remembers what was spent, and answers.")] = None,
+    existing: Annotated[bool, typer.Option("--existing", help="Refuse a --ledger that does not exist yet.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print rows and receipt as JSON.")] = False,
     explain: Annotated[
         bool, typer.Option("--explain", help="Print plan, price and error instead; nothing is read or spent.")
@@ -102,7 +103,7 @@ def query(
 
     Example: sfumato query adult.csv "SELECT AVG(age) FROM adult" --epsilon 0.1 --column age=int:17:90
     """
-    from sfumato.cli.query import Declared, Price, ask  # keeps --help quick
+    from sfumato.cli.query import Declared, Kept, Price, ask  # keeps --help quick
 
     declared = Declared(
         policy=policy, columns=tuple(column or ()), keys=tuple(keys or ()), unit=unit, names=names, name=name,
@@ -110,7 +111,8 @@ def query(
         max_rows_per_group_per_unit=max_rows_per_group_per_unit,
     )  # fmt: skip
     price = Price(epsilon=epsilon, delta=delta, budget=budget, budget_delta=budget_delta)
-    ask(tuple(question), declared=declared, price=price, ledger=ledger, as_json=as_json, explain=explain, to=to)
+    kept = Kept(ledger, must_exist=existing)
+    ask(tuple(question), declared=declared, price=price, kept=kept, as_json=as_json, explain=explain, to=to)
 
 
 @app.command()

@@ -77,12 +77,24 @@ class Price:
         return None
 
 
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Where what is spent is kept, and whether that must be there already."""
+
+    ledger: str | None
+    must_exist: bool = False
+
+    def __post_init__(self) -> None:
+        if self.must_exist and self.ledger is None:
+            raise ParameterError("--existing", True, "needs --ledger beside it")
+
+
 def ask(
     question: tuple[str, ...],
     *,
     declared: Declared,
     price: Price,
-    ledger: str | None,
+    kept: Kept,
     as_json: bool,
     explain: bool,
     to: str | None,
@@ -97,14 +109,16 @@ def ask(
             file_for(to, planned.relation, planned.desk.policy)
         if explain:
             typer.echo(planned.explain(epsilon=asked.epsilon, delta=asked.delta))
-        elif ledger is None:
+        elif kept.ledger is None:
             if stated is None:
                 note(f"no --budget was stated, so it is what this question asks: {asked}")
             note("no --ledger was named, so what is spent is forgotten on exit")
             _answer(planned, asked, as_json=as_json, to=to)
         else:
-            budget = stated or _known_budget(ledger, session.policy.dataset)
-            with Session(session.policy, budget=budget, ledger=ledger) as lasting:
+            budget = stated or _known_budget(kept.ledger, session.policy.dataset)
+            with Session(
+                session.policy, budget=budget, ledger=kept.ledger, must_exist=kept.must_exist
+            ) as lasting:  # fmt: skip
                 _answer(lasting.query(sql), asked, as_json=as_json, to=to)
 
 

@@ -4,22 +4,32 @@ A beginning of a hash chain is a hash chain: what is gone from its end only show
 """
 
 import json
+import logging
+import math
+import os
 import re
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
 
-from sfumato.errors import LedgerCorruptError, LedgerError, ParameterError
+from sfumato.errors import LedgerCorruptError, LedgerError, LedgerTimeoutError, ParameterError
+from sfumato.ledger.attachments import synced
 from sfumato.ledger.key import LedgerKey
-from sfumato.ledger.locks import locked
+from sfumato.ledger.locks import holder_of, locked
+from sfumato.ledger.sinks import send
 from sfumato.ledger.whole_files import draft_of
 from sfumato.privacy.codec import Json
 from sfumato.privacy.formats import parse_json
 
 VERSION: Final = 1
+BESIDE: Final = "beside"
 
+_LOG: Final = logging.getLogger("sfumato.ledger")
+_MINUTE: Final = 60
+_PATIENCE: Final = 30.0
 _HASH: Final = re.compile("[0-9a-f]{64}")
 _KEY: Final = re.compile("[0-9a-f]{16}")
 _REMEDY: Final = "restore the newer copy or, if it is lost, declare what was spent since with `sfumato ledger restored`"
@@ -69,10 +79,43 @@ class CheckpointFile:
 
     Args:
         path: The file; beside it there is an empty one, by which those who write wait for each other.
+        beside: The file beside the ledger, where a checkpoint is looked for if nothing else is said.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, beside: Path | None = None) -> None:
         self._path = path.absolute()
+        self._beside = beside
+
+    @property
+    def where(self) -> str:
+        """The path, as a ledger remembers it; of the file beside it no path, as both move together."""
+        return BESIDE if self._path == self._beside else str(self._path)
+
+    def at(self, where: str) -> "CheckpointFile":
+        """The file that a ledger remembers."""
+        return CheckpointFile((self._beside or self._path) if where == BESIDE else Path(where), beside=self._beside)
+
+    def require_there(self) -> None:
+        """Refuse a ledger whose checkpoint is gone.
+
+        Raises:
+            LedgerCorruptError: There is no such file.
+        """
+        if not os.path.lexists(self._path):
+            requirement = f"the ledger was noted in the checkpoint {self._path}, which is gone; {_REMEDY}"
+            raise LedgerCorruptError(0, requirement)
+
+    def sync(self) -> None:
+        """Wait until what was written is on the disk.
+
+        Raises:
+            LedgerError: It cannot be.
+        """
+        try:
+            synced(self._path)
+            synced(self._path.parent)
+        except OSError as error:
+            raise LedgerError(str(self._path), "the checkpoint cannot be synced; look at its disk") from error
 
     def read(self, key: LedgerKey) -> Checkpoint | None:
         """The checkpoint, which is as the key sealed it; None if there is no file.
@@ -89,12 +132,13 @@ class CheckpointFile:
             raise self._damaged()
         return found
 
-    def write(self, checkpoint: Checkpoint, *, although_shorter: bool = False) -> None:
-        """Put a checkpoint in the place of a shorter one; it is on the disk afterwards. A longer one stays.
+    def write(self, checkpoint: Checkpoint, *, although_shorter: bool = False, is_synced: bool = True) -> None:
+        """Put a checkpoint in the place of a shorter one; if synced it is on the disk afterwards. A longer one stays.
 
         Args:
             checkpoint: The new one.
             although_shorter: Whether it replaces any other: once the owner has declared an older copy to be the ledger.
+            is_synced: Whether it outlives a loss of power; a killed process it outlives in any case.
 
         Raises:
             LedgerError: The one that is there is damaged, or of another key; or the file cannot be written.
@@ -104,7 +148,7 @@ class CheckpointFile:
             there = None if although_shorter else self._stored()
             if there is not None and not self._is_after(checkpoint, there):
                 return
-            self._replace(checkpoint)
+            self._replace(checkpoint, is_synced=is_synced)
 
     def reseal(self, old: LedgerKey, new: LedgerKey) -> None:
         """Seal what is noted with the new key of the ledger, if it is sealed with the old one.
@@ -127,8 +171,8 @@ class CheckpointFile:
             raise _other_history(there)
         return (new.length, new.at) > (there.length, there.at)
 
-    def _replace(self, checkpoint: Checkpoint) -> None:
-        with draft_of(self._path, f"{encode_checkpoint(checkpoint)}\n".encode()) as draft:
+    def _replace(self, checkpoint: Checkpoint, *, is_synced: bool = True) -> None:
+        with draft_of(self._path, f"{encode_checkpoint(checkpoint)}\n".encode(), is_synced=is_synced) as draft:
             draft.replace(self._path)
 
     def _stored(self) -> Checkpoint | None:
@@ -143,9 +187,12 @@ class CheckpointFile:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
+        lock = self._path.with_name(f"{self._path.name}.lock")
         try:
-            with locked(self._path.with_name(f"{self._path.name}.lock")):
+            with locked(lock, patience=_PATIENCE):
                 yield
+        except TimeoutError as error:
+            raise LedgerTimeoutError(str(self._path), _PATIENCE, holder_of(lock)) from error
         except OSError as error:
             requirement = "the checkpoint cannot be written; name a file in an existing folder that this user may write"
             raise LedgerError(str(self._path), requirement) from error
@@ -153,7 +200,7 @@ class CheckpointFile:
     def _damaged(self) -> LedgerError:
         requirement = (
             "the checkpoint is damaged or was changed; restore a good copy of it, or, if the ledger is surely the"
-            " newest, remove this file and write another with `sfumato ledger checkpoint`"
+            " newest, write another with `sfumato ledger restored LEDGER --spent ACCOUNT=0 --reason TEXT`"
         )
         return LedgerError(str(self._path), requirement)
 
@@ -163,6 +210,53 @@ class CheckpointFile:
             " checkpoint of this ledger, or restore the key that belongs to it"
         )
         return LedgerError(str(self._path), requirement)
+
+
+class Noting:
+    """Notes how far a ledger is after every batch, on the disk at most a second later, and when the process ends.
+
+    Args:
+        file: Where.
+        sink: Where else, once a minute and at the end; see `sinks`. What fails there is logged, and stops nobody.
+    """
+
+    def __init__(self, file: CheckpointFile, *, sink: str = "") -> None:
+        self.file, self._sink = file, sink
+        self._process = os.getpid()
+        self._last: Checkpoint | None = None
+        self._synced_at = self._sent_at = -math.inf
+        self.is_synced = True
+
+    def is_due(self) -> bool:
+        """Whether the next note is to be on the disk at once."""
+        return time.monotonic() - self._synced_at >= 1
+
+    def write(self, checkpoint: Checkpoint, *, is_synced: bool) -> None:
+        """Note it; if it need not be on the disk at once, it is by the next one that does, or at the end."""
+        self.file.write(checkpoint, is_synced=is_synced)
+        self._last, self.is_synced = checkpoint, is_synced
+        if is_synced:
+            self._synced_at = time.monotonic()
+            if self._synced_at - self._sent_at >= _MINUTE:
+                self._send()
+
+    def finish(self) -> None:
+        """Sync and send the last one; not in a fork of the process that wrote it."""
+        if self._last is None or os.getpid() != self._process:
+            return
+        if not self.is_synced:
+            self.file.sync()
+            self.is_synced = True
+        self._send()
+        self._last = None
+
+    def _send(self) -> None:
+        self._sent_at = time.monotonic()
+        if self._sink and self._last is not None:
+            try:
+                send(self._sink, f"{encode_checkpoint(self._last)}\n")
+            except LedgerError as error:
+                _LOG.warning("%s", error)
 
 
 def require_not_older(checkpoint: Checkpoint, length: int, hash_at: Callable[[int], str | None]) -> None:

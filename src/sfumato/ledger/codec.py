@@ -1,8 +1,8 @@
 """Entries as canonical JSON text with a version: old texts load for ever, and newer ones are refused.
 
-Version 1 knew `Opened`, `Reserved` and `Committed` without windows, parents and times; version 3 is that of kinds which
-version 2 did not know. A new field with a harmless default keeps the version; whatever an older reader must not
-overlook raises it.
+Version 1 knew `Opened`, `Reserved` and `Committed` without windows, parents and times; version 3 has `Suspended`,
+`Resumed` and `Moved`. A new field with a harmless default keeps the version; whatever an older reader must not overlook
+raises it.
 """
 
 import json
@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, get_args
 
 from sfumato.accounting.adaptive.amounts import Amounts
 from sfumato.errors import LedgerError, ParameterError
-from sfumato.ledger.entry import Charge, Entry, Part, Price, Resumed, Suspended
+from sfumato.ledger.entry import Charge, Entry, Part, Price
 from sfumato.ledger.windows import CalendarWindow, RollingWindow, Window
 from sfumato.privacy.codec import (
     Json,
@@ -31,8 +31,12 @@ from sfumato.privacy.neighbors import NeighboringRelation
 VERSION: Final = 3
 _ENTRIES: Final[dict[str, Callable[..., Entry]]] = {cls.__name__: cls for cls in get_args(Entry)}
 _YEAR_10000: Final = 253_402_300_800_000_000  # no calendar here goes on from there
-_OF_VERSION_1: Final = frozenset({"Opened", "Reserved", "Committed"})
-_SINCE_VERSION_3: Final = (Suspended, Resumed)
+_SINCE: Final = (
+    dict.fromkeys(_ENTRIES, 2)
+    | dict.fromkeys(("Opened", "Reserved", "Committed"), 1)
+    | dict.fromkeys(("Suspended", "Resumed", "Moved"), 3)
+)
+"""From which version on there is an entry of a kind."""
 
 
 def encode_entry(entry: Entry) -> str:
@@ -47,7 +51,7 @@ def encode_entry(entry: Entry) -> str:
         {"entry":{"account":"people","answer":[3,0.5],"at":0,"key":"k","request":"r","type":"Committed"},"version":2}
     """
     try:
-        document = {"version": _version_of(entry), "entry": _document(entry)}
+        document = {"version": max(2, _SINCE[type(entry).__name__]), "entry": _document(entry)}
         text = json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False)
         faithful = decode_entry(text) == entry  # else a ledger could be written that cannot be read
     except (TypeError, ValueError, RecursionError):
@@ -81,11 +85,6 @@ def decode_entry(text: str) -> Entry:
 _REQUIREMENT: Final = f"must be an entry of a version up to {VERSION}, as this package writes it"
 
 
-def _version_of(entry: Entry) -> int:
-    """The version of the oldest reader that knows the kind of an entry."""
-    return VERSION if isinstance(entry, _SINCE_VERSION_3) else VERSION - 1
-
-
 class _Codec(NamedTuple):
     encode: Callable[[Any], Json]
     decode: Callable[[Any], object]
@@ -98,7 +97,7 @@ def _document(entry: Entry) -> dict[str, Json]:
 
 def _entry(document: Json, version: int) -> Entry:
     kind = document.get("type") if isinstance(document, dict) else None
-    if not isinstance(document, dict) or kind not in _ENTRIES or (version == 1 and kind not in _OF_VERSION_1):
+    if not isinstance(document, dict) or _SINCE.get(str(kind), VERSION + 1) > version:
         raise ParameterError("entry", "a document", "must be an entry written by this package")
     told = {name: value for name, value in document.items() if name != "type"}
     return _ENTRIES[str(kind)](**{name: _codec(name).decode(value) for name, value in told.items()})

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 
+from sfumato.errors import LedgerError
 from sfumato.ledger.codec import encode_entry
 from sfumato.ledger.entry import Entry
 from sfumato.ledger.journal import Record
@@ -34,8 +35,11 @@ class Draft:
         """Put an entry at the end.
 
         Raises:
+            LedgerError: The ledger goes on elsewhere.
             ParameterError: It cannot follow, or is not to be written as JSON.
         """
+        if self.replay.moved_to is not None:
+            raise LedgerError("of this place", f"was moved to {self.replay.moved_to}; use that one")
         text = encode_entry(entry)
         names = tuple(names_of(entry, self.replay))
         self.replay.apply(entry)

@@ -209,8 +209,26 @@ class Resumed:
     at: int = 0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moved:
+    """The last entry of a ledger that goes on elsewhere: this one grants nothing any more.
+
+    Attributes:
+        destination: Where it goes on, as people read it.
+        at: When.
+    """
+
+    destination: str
+    at: int = 0
+
+    @property
+    def account(self) -> str:
+        """None of them: it concerns all."""
+        return ""
+
+
 Entry: TypeAlias = (
-    Opened | Rebudgeted | Closed | Recognized | Reserved | Committed | Abandoned | Shared | Suspended | Resumed
+    Opened | Rebudgeted | Closed | Recognized | Reserved | Committed | Abandoned | Shared | Suspended | Resumed | Moved
 )
 
 

@@ -13,6 +13,7 @@ from sfumato.ledger.entry import (
     Closed,
     Committed,
     Entry,
+    Moved,
     Opened,
     Part,
     Rebudgeted,
@@ -144,7 +145,7 @@ def history(
                 abandoned.add(entry.request)
             case _:
                 pass
-        if tree.is_below(entry.account, account):
+        if isinstance(entry, Moved) or tree.is_below(entry.account, account):
             rows.extend(_rows_of(entry))
     return tuple(replace(row, state=_state(request, row, pending, abandoned)) for request, row in rows)
 
@@ -191,6 +192,8 @@ def _rows_of(entry: Entry) -> Iterator[tuple[str, HistoryRow]]:
             yield "", replace(row, note=": ".join(text for text in (str(budget), reason) if text))
         case Closed() | Resumed():
             yield "", replace(row, note=entry.reason)
+        case Moved():
+            yield "", replace(row, note=f"to {entry.destination}")
         case Recognized() | Suspended():
             yield "", row
         case Reserved():

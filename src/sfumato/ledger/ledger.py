@@ -1,14 +1,16 @@
 """`Ledger`: open an account, reserve before data is touched, commit the answer, and never refund."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from types import TracebackType
 from typing import Self, TypeVar, cast
+from weakref import finalize
 
 from sfumato.errors import ParameterError, ReservationError, SfumatoError
 from sfumato.ledger import rules
 from sfumato.ledger.account import AccountState
 from sfumato.ledger.attachments import Attachments
-from sfumato.ledger.checkpoints import Checkpoint, CheckpointFile, require_not_older
+from sfumato.ledger.checkpoints import Checkpoint, Noting, require_not_older
 from sfumato.ledger.clock import Clock, SystemClock
 from sfumato.ledger.draft import Draft
 from sfumato.ledger.entry import (
@@ -25,6 +27,7 @@ from sfumato.ledger.entry import (
     Suspended,
 )
 from sfumato.ledger.group import Group, Job
+from sfumato.ledger.journal import Chain
 from sfumato.ledger.key import LedgerKey, fresh_key
 from sfumato.ledger.measures import in_words
 from sfumato.ledger.pointers import answer_name, asked_name, first_name
@@ -32,6 +35,7 @@ from sfumato.ledger.prices import admitted
 from sfumato.ledger.readings import Readings
 from sfumato.ledger.replay import Replay
 from sfumato.ledger.reservations import NOBODY, Asked, Reservation
+from sfumato.ledger.seals import Seal
 from sfumato.ledger.snapshots import encode_snapshot
 from sfumato.ledger.store import LedgerStore
 from sfumato.ledger.verification import require_index
@@ -43,7 +47,7 @@ from sfumato.privacy.events import Event
 T = TypeVar("T")
 
 SNAPSHOT_EVERY = 1_000
-"""So many entries are followed at most when a ledger is opened; and a checkpoint is written as often."""
+"""So many entries are followed at most when a ledger is opened."""
 POINTERS_READ = 10_000
 """So many pointers are all looked at when a ledger is opened; of a ledger with more `verify` does."""
 
@@ -68,7 +72,9 @@ class Ledger(Readings):
             this process.
         attachments: Where the files of large answers live; a folder that goes with this process if left out.
         clock: What time it is; for windows, and for people.
-        checkpoint: Where it is noted how far the ledger was; a ledger that is older is refused.
+        checkpoint: Where it is noted how far the ledger was, after every batch; a ledger that is older is refused, and
+            one whose checkpoint is gone.
+        ignores_checkpoint: Whether it is neither read nor written; for the owner who writes another.
 
     Raises:
         LedgerError: The store cannot be read.
@@ -103,23 +109,29 @@ class Ledger(Readings):
         key: LedgerKey | None = None,
         attachments: Attachments | None = None,
         clock: Clock | None = None,
-        checkpoint: CheckpointFile | None = None,
+        checkpoint: Noting | None = None,
+        ignores_checkpoint: bool = False,
     ) -> None:
         super().__init__(store, key or fresh_key(), clock or SystemClock())
         self.attachments = attachments or Attachments()
-        self._checkpoint = checkpoint
+        self._where = None if checkpoint is None else checkpoint.file.where
+        self._noting = None if ignores_checkpoint else checkpoint
+        self._totals: tuple[tuple[str, str], ...] = ()
+        if self._noting is not None:
+            finalize(self, self._noting.finish)  # also of a ledger that is not closed, when the process ends
         self._group = Group(self._serve)
         self._has_written = False
         with self._exclusive():
             # Read first: others may write on and note it, and what was noted earlier is there later.
-            noted = None if checkpoint is None else checkpoint.read(self._key)
+            noted = None if self._noting is None else self._noting.file.read(self._key)
             replay = self._follower.caught_up(store)
             self._require_not_older(replay, noted)
+            self._require_remembered(replay)
             if self._follower.seal.index.count <= POINTERS_READ:
                 require_index(store, self._follower.seal)
 
     def open_account(self, opened: Opened, *, fingerprints: Iterable[str] = ()) -> None:
-        """Open an account; if it is open with the same facts, nothing happens.
+        """Open an account; if it is open with the same facts, nothing happens, and nobody's turn is waited for.
 
         Args:
             opened: Its facts; the time is the ledger's.
@@ -130,6 +142,9 @@ class Ledger(Readings):
             ParameterError: A parent is not open, or is about other units or neighbours.
         """
         found = tuple(fingerprints)
+        with self._exclusive():  # which waits for nobody's turn
+            if rules.is_open(self._caught_up(), opened, found):
+                return
         self._do(lambda draft: rules.open_account(draft, opened, found))
 
     def change_budget(self, account: str, budget: Budget, *, reason: str) -> None:
@@ -344,6 +359,8 @@ class Ledger(Readings):
                 self.checkpoint()
         finally:
             self._has_written = False
+            if self._noting is not None:
+                self._noting.finish()
             self._store.close()
             self.attachments.close()
 
@@ -369,7 +386,7 @@ class Ledger(Readings):
                     for job in take():
                         _decide(job, draft)
                     if draft.records:
-                        turn.append(draft.batch(self._snapshot(replay), before=self._follower.seal))
+                        turn.append(draft.batch(self._snapshot(replay), before=self._remembering()))
                 if draft.records:
                     self._written(replay)
             except BaseException:
@@ -387,19 +404,44 @@ class Ledger(Readings):
         return before == 0 or (new >= SNAPSHOT_EVERY and new >= replay.size())
 
     def _written(self, replay: Replay) -> None:
-        """A batch was kept: if with a snapshot, note how far the ledger is outside of it too."""
+        """A batch was kept: note how far the ledger is outside of it too."""
         self._has_written = True
         if self._is_due(replay):
             self._follower.snapshot_length = replay.chain.length
-            self._noted(replay)
+        if self._noting is not None:
+            self._noted(replay, is_synced=self._noting.is_due())
 
-    def _noted(self, replay: Replay) -> Checkpoint:
-        totals = tuple((name, str(_spent(state))) for name, state in replay.accounts.items())
-        chain = replay.chain
-        found = Checkpoint.sealed(self._key, length=chain.length, head=chain.head, at=self._now(), totals=totals)
-        if self._checkpoint is not None:
-            self._checkpoint.write(found)
+    def _noted(self, replay: Replay, *, is_synced: bool = True) -> Checkpoint:
+        if is_synced:  # else what was spent a second ago at most is told, which is no more than is spent now
+            self._totals = tuple((name, str(_spent(state))) for name, state in replay.accounts.items())
+        found = self._sealed(replay.chain)
+        if self._noting is not None:
+            self._noting.write(found, is_synced=is_synced)
         return found
+
+    def _sealed(self, chain: Chain) -> Checkpoint:
+        return Checkpoint.sealed(
+            self._key, length=chain.length, head=chain.head, at=self._now(), totals=self._totals
+        )  # fmt: skip
+
+    def _remembering(self) -> Seal:
+        """The seal before a batch, with the place of the checkpoint, which is there before a seal says so."""
+        seal = self._follower.seal
+        if self._where is None or seal.checkpoint == self._where:
+            return seal
+        if self._noting is not None:
+            self._noting.write(self._sealed(seal.chain), is_synced=True)
+        return replace(seal, checkpoint=self._where)
+
+    def _require_remembered(self, replay: Replay) -> None:
+        """Refuse a ledger whose checkpoint is gone from where it was, or says there that the ledger is older."""
+        where = self._follower.seal.checkpoint
+        if self._noting is None or where is None:
+            return
+        file = self._noting.file.at(where)
+        file.require_there()
+        if where != self._where:
+            self._require_not_older(replay, file.read(self._key))
 
     def _require_not_older(self, replay: Replay, noted: Checkpoint | None) -> None:
         if noted is not None:

@@ -1,5 +1,6 @@
 """From the name of a place to the ledger that lives there, with all that lies beside it."""
 
+import logging
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,16 +10,18 @@ from urllib.parse import quote, urlsplit
 
 from sfumato.errors import LedgerCorruptError, LedgerMissingError, ParameterError
 from sfumato.ledger.attachments import Attachments
-from sfumato.ledger.checkpoints import CheckpointFile
+from sfumato.ledger.checkpoints import CheckpointFile, Noting
 from sfumato.ledger.clock import Clock
 from sfumato.ledger.key import LedgerKey, announce, announced, fresh_key, key_in, settle
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.memory import MemoryStore
 from sfumato.ledger.postgres_address import address_of
 from sfumato.ledger.seals import UNWRITTEN, encode_seal, sealed_by
+from sfumato.ledger.sinks import SINK
 from sfumato.ledger.sqlite import SQLiteStore
 from sfumato.ledger.store import Batch, End, LedgerStore
 
+_LOG: Final = logging.getLogger("sfumato.ledger")
 _MEMORY: Final = "memory:"
 _SQLITE: Final = "sqlite:///"
 _POSTGRES: Final = ("postgresql://", "postgres://")
@@ -56,10 +59,15 @@ class Place:
         """The files of its large answers."""
         return Attachments(self.beside.with_name(f"{self.beside.name}.answers"))
 
+    @property
+    def shown(self) -> str:
+        """The location for people to read, without a password."""
+        return address_of(self.location).shown if self.is_on_server else str(self.beside)
+
     def checkpoint(self, named: str | os.PathLike[str] | None = None) -> CheckpointFile:
         """Where it is noted how far it was: as named here, by SFUMATO_LEDGER_CHECKPOINT, or beside it."""
         beside = self.beside.with_name(f"{self.beside.name}.checkpoint")
-        return CheckpointFile(Path(named or os.environ.get(CHECKPOINT) or beside))
+        return CheckpointFile(Path(named or os.environ.get(CHECKPOINT) or beside), beside=beside.absolute())
 
     def open_store(self, *, must_exist: bool, is_upgraded: bool = False) -> LedgerStore:
         """The records themselves; made if there are none; if they are upgraded, also those of an older version."""
@@ -127,8 +135,11 @@ def open_ledger(
     store = _opened_store(place, must_exist=must_exist)
     try:
         key = key_of(place, store)
-        noted = None if ignoring_checkpoint else place.checkpoint(checkpoint)
-        return Ledger(store, key=key, attachments=place.attachments, clock=clock, checkpoint=noted)
+        noting = Noting(place.checkpoint(checkpoint), sink=os.environ.get(SINK, ""))
+        return Ledger(
+            store, key=key, attachments=place.attachments, clock=clock, checkpoint=noting,
+            ignores_checkpoint=ignoring_checkpoint,
+        )  # fmt: skip
     except BaseException:
         store.close()
         raise
@@ -185,6 +196,7 @@ def _begin(place: Place, store: LedgerStore) -> None:
         key = fresh_key()
         announce(place.key, key)
         turn.append(Batch(seal=encode_seal(UNWRITTEN, key)))
+    _LOG.warning("new ledger at %s: nothing was spent in it yet", place.shown)
 
 
 def _is_untouched(end: End) -> bool:

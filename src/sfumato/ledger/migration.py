@@ -9,15 +9,16 @@ from typing import Final, TypeAlias
 from sfumato.errors import LedgerCorruptError, LedgerError
 from sfumato.ledger.attachments import Attachment, Attachments, attachments_in
 from sfumato.ledger.checkpoints import require_not_older
-from sfumato.ledger.codec import decode_entry
-from sfumato.ledger.entry import Committed, Entry
+from sfumato.ledger.clock import SystemClock
+from sfumato.ledger.codec import decode_entry, encode_entry
+from sfumato.ledger.entry import Committed, Entry, Moved
 from sfumato.ledger.journal import Chain, Record
 from sfumato.ledger.key import LedgerKey, announce, fresh_key, key_in, settle
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.locations import Place, key_of, open_ledger, place_of
 from sfumato.ledger.replay import Replay
 from sfumato.ledger.seals import seal_of
-from sfumato.ledger.store import Batch, LedgerStore, Reading
+from sfumato.ledger.store import Batch, LedgerStore, Reading, Turn
 from sfumato.ledger.verification import StrictReplay, rewritten
 
 Heard: TypeAlias = Callable[[int], object]
@@ -48,13 +49,14 @@ def migrate(
     is_unsealed: bool = False,
     heard: Heard = lambda _: None,
 ) -> Migrated:
-    """Copy a ledger to another place, where it goes on. The old one is left as it is, and must not be used any more.
+    """Copy a ledger to another place, where it goes on. The old one ends with that, and grants nothing any more.
 
     The key goes with it, as it seals what is in the entries: fingerprints of data, and checkpoints. Pointers, the
     snapshot and the seal are made anew. Records are kept at once or not at all, so whatever fails can be tried again.
 
     **Guarantee**: what is at the destination is what the source's key sealed; if that is unsealed, what its entries
-    say, which anybody may have written who could write the source.
+    say, which anybody may have written who could write the source. The source is ended once the destination is on the
+    disk; who is killed in between calls this again, which then ends the source alone.
 
     Args:
         source: Where the ledger is.
@@ -75,13 +77,22 @@ def migrate(
         files = _Files(here.attachments, there.attachments)
         _require_fit(there, key)
         with closing(there.open_store(must_exist=False)) as new:
-            _require_empty(there, new)
+            is_copied = here.beside != there.beside and _is_copied(old, new)
+            if not is_copied:
+                _require_empty(there, new)
             for record in _records(old):  # large files first, and not while both stores wait
                 files.copy(decode_entry(record.text))
             with old.turn() as turn:
                 _require_whole(here, turn, key, is_unsealed=is_unsealed)
-                chain = _copied(turn, there, new, key, files, heard, Replay() if is_unsealed else StrictReplay())
+                chain = (
+                    new.end().chain
+                    if is_copied
+                    else _copied(turn, there, new, key, files, heard, Replay() if is_unsealed else StrictReplay())
+                )
+                _end(turn, here, there, key, is_unsealed=is_unsealed)
     settle(there.key)
+    with open_ledger(source, must_exist=True) as ended:
+        ended.checkpoint()  # a copy of before is refused
     with open_ledger(destination, must_exist=True) as moved:
         _require_same(moved, chain, is_strict=not is_unsealed)
         moved.checkpoint()
@@ -114,6 +125,24 @@ def _copied(
         chain = rewritten(turn, replay, key).chain
         heard(chain.length)
     return chain
+
+
+def _is_copied(old: Reading, new: Reading) -> bool:
+    """Whether all is there already: somebody was killed between the end of the copy and that of the source."""
+    return new.end().chain.length > 0 and new.end().chain == old.end().chain
+
+
+def _end(turn: Turn, here: Place, there: Place, key: LedgerKey, *, is_unsealed: bool) -> None:
+    """Let a ledger say that it goes on elsewhere, under a seal."""
+    end = turn.end()
+    last = [decode_entry(record.text).at for record in turn.read(end.chain.length - 1)]
+    moved = Moved(destination=there.shown, at=max(*last, SystemClock()(), 0))
+    record = end.chain.link(encode_entry(moved))
+    checkpoint = None if is_unsealed else seal_of(end, key).checkpoint
+    turn.append(Batch(records=(record,)))
+    rewritten(turn, Replay(), key, checkpoint=checkpoint)
+    if not os.path.lexists(here.key):
+        announce(here.key, key)
 
 
 def _records(store: Reading) -> Iterator[Record]:

@@ -1,6 +1,7 @@
 """One connection to the PostgreSQL of a ledger, opened when it is needed, and anew if it was lost."""
 
 import os
+import socket
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final, TypeVar
@@ -10,9 +11,9 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import TransactionStatus
 from psycopg.sql import SQL, Composed, Identifier
 
-from sfumato.errors import LedgerError, LedgerMissingError
+from sfumato.errors import LedgerError, LedgerMissingError, LedgerTimeoutError
 from sfumato.ledger.postgres_address import Address
-from sfumato.ledger.postgres_failures import in_our_words
+from sfumato.ledger.postgres_failures import PATIENCE, in_our_words
 from sfumato.ledger.postgres_schema import exists, is_ledger, is_old, make, upgrade
 from sfumato.ledger.postgres_tables import PostgresTables
 from sfumato.ledger.store import End, unsealed
@@ -32,7 +33,7 @@ _SETTINGS: Final = {
     "search_path": "pg_catalog, pg_temp",  # so that no function or operator of somebody else's is called
     "default_transaction_isolation": "read committed",  # who makes a ledger sees what another maker committed
     "default_transaction_read_only": "off",
-    "lock_timeout": "60s",
+    "lock_timeout": f"{PATIENCE}s",
     "idle_in_transaction_session_timeout": "30s",  # a process that stops in its turn does not stop all others
 }
 """What a session and each turn are told, whatever the role, the database or the server say."""
@@ -41,6 +42,13 @@ _SETTINGS: Final = {
 # every statement after the lock sees all that was committed before it was granted, and nobody else appends meanwhile;
 # a stricter level would see the state before the lock, and fail instead of waiting.
 _BEGIN: Final = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; {settings} SELECT FROM {schema}.head FOR UPDATE"
+_HOLDER: Final = """
+SELECT concat(nullif(regexp_replace(application_name, '^sfumato ', ''), ''), ' (PostgreSQL session ', a.pid, ')')
+FROM pg_locks AS l JOIN pg_stat_activity AS a ON a.pid = l.pid
+WHERE l.relation = %(head)s::regclass AND l.mode = 'RowShareLock' AND a.wait_event_type IS DISTINCT FROM 'Lock'
+  AND a.pid <> pg_backend_pid()
+ORDER BY a.xact_start LIMIT 1
+"""
 _LOST_AT_COMMIT: Final = "the connection was lost while a turn was kept: it may have been kept or not; read it again"
 
 
@@ -74,8 +82,17 @@ class LedgerConnection:
         return question(self._tables())
 
     def begin(self) -> tuple[PostgresTables, End]:
-        """Wait for the turn; no other process has it until `commit` or `end`."""
-        return self.asked(self._begun)
+        """Wait for the turn; no other process has it until `commit` or `end`.
+
+        Raises:
+            LedgerTimeoutError: Somebody has it for too long, and is named.
+            LedgerError: It cannot be reached, or refused.
+        """
+        try:
+            return self.asked(self._begun)
+        except LedgerTimeoutError as error:
+            self.end()
+            raise LedgerTimeoutError(error.ledger, error.seconds, self._holder()) from None
 
     def commit(self) -> None:
         """Keep what was written; afterwards it is on the server's disk.
@@ -102,6 +119,12 @@ class LedgerConnection:
         """Let go of it for good."""
         self._is_closed = True
         self._let_go()
+
+    def _holder(self) -> str | None:
+        """Who has the turn: of those who have locked the row, whoever does not wait for it."""
+        asked = {"head": SQL("{}.head").format(Identifier(self._address.schema)).as_string()}
+        found = in_our_words(lambda: self._connected().execute(_HOLDER, asked).fetchone(), self._address.shown)
+        return None if found is None else str(found[0])
 
     def _begun(self, tables: PostgresTables) -> tuple[PostgresTables, End]:
         begin = SQL(_BEGIN).format(settings=_settings(local=True), schema=Identifier(self._address.schema))
@@ -162,6 +185,7 @@ class LedgerConnection:
 
 def _connect(database: str) -> psycopg.Connection[tuple[Any, ...]]:
     told: dict[str, Any] = _REACHING | conninfo_to_dict(database) | {"client_encoding": "UTF8"}
+    told["application_name"] = f"sfumato {os.getpid()} on {socket.gethostname()}"
     return psycopg.connect(autocommit=True, **told)
 
 

@@ -5,7 +5,7 @@ from typing import Final, TypeVar
 
 import psycopg
 
-from sfumato.errors import LedgerCorruptError, LedgerError
+from sfumato.errors import LedgerCorruptError, LedgerError, LedgerTimeoutError
 
 T = TypeVar("T")
 
@@ -19,8 +19,10 @@ _REMEDIES: Final = {
     "42P01": "is gone, or a part of it; restore a good copy",
     "53100": "the server's disk is full; make room and ask again. What was asked is refused",
     "53300": "the server has no connection left; close others, or raise its max_connections",
-    "55P03": "another process holds it; end that process and ask again",
 }
+PATIENCE: Final = 30
+"""Seconds that a process waits for its turn."""
+_LOCK_TIMEOUT: Final = "55P03"
 _DAMAGE: Final = ("XX001", "XX002")
 _LOST: Final = ("08", "57P")  # the first characters of a connection's ends, which a server that shuts down announces
 
@@ -42,6 +44,8 @@ def in_our_words(work: Callable[[], T], place: str, *, told: str | None = None) 
     except psycopg.Error as error:
         state = error.sqlstate or ""
     # Not in the block above, where Python would keep the driver's own error as the context of this one.
+    if state == _LOCK_TIMEOUT:
+        raise LedgerTimeoutError(place, PATIENCE)
     if state in _DAMAGE:
         raise damaged(place)
     raise LedgerError(place, told or _REMEDIES.get(state) or _refused(state))

@@ -19,6 +19,7 @@ from sfumato.ledger.entry import (
     Closed,
     Committed,
     Entry,
+    Moved,
     Opened,
     Part,
     Price,
@@ -54,6 +55,7 @@ class Replay:
         self.accounts: dict[str, AccountState] = {}
         self.open_requests: dict[str, OpenRequest] = {}
         self.lineage: dict[str, str] = {}
+        self.moved_to: str | None = None
 
     def state(self, account: str) -> AccountState:
         """What is known of an account.
@@ -145,7 +147,9 @@ class Replay:
         """
         if entry.at < self.at:
             raise ParameterError("at", entry.at, "must not be before the entry before it")
-        if not isinstance(entry, Opened) and entry.account not in self.accounts:
+        if self.moved_to is not None:
+            raise ParameterError("entry", type(entry).__name__, f"must not follow the move to {self.moved_to}")
+        if not isinstance(entry, Opened | Moved) and entry.account not in self.accounts:
             raise ParameterError("account", entry.account, "must be opened first")
         match entry:
             case Opened():
@@ -166,6 +170,8 @@ class Replay:
                 self._reserve(entry)
             case Committed() | Abandoned():
                 self._end(entry)
+            case Moved():
+                self.moved_to = entry.destination
             case _:
                 assert_never(entry)
         self.at = entry.at

@@ -65,7 +65,7 @@ def declare_all_spent(location: str | os.PathLike[str], *, reason: str) -> tuple
             announce(place.key, new)
             rewritten(turn, Replay(), new)
     settle(place.key)
-    with open_ledger(place.location, must_exist=True, ignoring_checkpoint=True) as ledger:
+    with open_ledger(location, must_exist=True, ignoring_checkpoint=True) as ledger:
         place.checkpoint().write(ledger.checkpoint(), although_shorter=True)
     return closed
 

@@ -46,6 +46,20 @@ def open_account(draft: Draft, opened: Opened, fingerprints: Iterable[str]) -> N
         draft.keep(Recognized(account=opened.account, fingerprints=new, at=draft.at))
 
 
+def is_open(replay: Replay, opened: Opened, fingerprints: tuple[str, ...]) -> bool:
+    """Whether an account is open with these facts and this data, so that nothing has to be written.
+
+    Raises:
+        LedgerError: It is open with other facts.
+    """
+    state = replay.accounts.get(opened.account)
+    if state is None or not replay.lineage.keys() >= set(fingerprints):
+        return False
+    _require_same(state, opened)
+    known = replay.known_accounts(fingerprints)
+    return all(name in state.path or opened.account in replay.state(name).path for name in known)
+
+
 def reserve(draft: Draft, entry: Reserved) -> Reservation:
     """Charge a cost; or find that it was charged before, under the same key.
 

@@ -8,12 +8,13 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any, Final, Self
+from typing import Final, Self
 
 from sfumato.errors import LedgerCorruptError
 from sfumato.ledger.journal import Chain
 from sfumato.ledger.key import LedgerKey
 from sfumato.ledger.store import End, Pointer
+from sfumato.privacy.formats import parse_json
 
 VERSION: Final = 1
 _PURPOSE: Final = "batch"
@@ -98,7 +99,7 @@ def seal_of(end: End, key: LedgerKey) -> Seal:
 def sealed_by(end: End) -> str | None:
     """The name of the key that a seal says it was made with, which is not verified; None where it says nothing."""
     try:
-        document: Any = json.loads((end.seal or "").partition(" ")[2])
+        document = parse_json((end.seal or "").partition(" ")[2])
     except ValueError:
         return None
     name = document.get("key") if isinstance(document, dict) else None

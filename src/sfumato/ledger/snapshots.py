@@ -28,7 +28,7 @@ def encode_snapshot(replay: Replay, key: LedgerKey) -> str:
         "version": VERSION, "length": replay.chain.length, "head": replay.chain.head, "at": replay.at,
         "accounts": [_account(state) for state in replay.accounts.values()],
         "open": {name: [request.account, request.has_key] for name, request in replay.open_requests.items()},
-        "lineage": replay.lineage,
+        "lineage": replay.lineage, "moved": replay.moved_to,
     }  # fmt: skip
     text = json.dumps(document, sort_keys=True, separators=(",", ":"))
     return f"{key.seal(_PURPOSE, text)} {text}"
@@ -54,7 +54,7 @@ def decode_snapshot(snapshot: str, key: LedgerKey) -> Replay | None:
     replay.open_requests = {
         name: OpenRequest(account, has_key) for name, (account, has_key) in document["open"].items()
     }
-    replay.lineage = document["lineage"]
+    replay.lineage, replay.moved_to = document["lineage"], document["moved"]
     return replay
 
 

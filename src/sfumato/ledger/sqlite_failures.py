@@ -6,12 +6,14 @@ from pathlib import Path
 from time import sleep
 from typing import Final, TypeVar
 
-from sfumato.errors import LedgerCorruptError, LedgerError
+from sfumato.errors import LedgerCorruptError, LedgerError, LedgerTimeoutError
+from sfumato.ledger.locks import holder_of
 from sfumato.noise.entropy import random_bytes
 
 T = TypeVar("T")
 
-_ATTEMPTS: Final = 10_000  # about 20 s
+_ATTEMPTS: Final = 10_000
+_SECONDS: Final = 20  # which so many attempts take, about
 _BUSY: Final = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _REMEDIES: Final = {
     sqlite3.SQLITE_NOTADB: "is not an SQLite file; name the ledger's own file, or restore a good copy",
@@ -37,7 +39,7 @@ def patiently(work: Callable[[], T], path: Path) -> T:
             if _code(error) not in _BUSY:
                 raise _failure(error, path) from error
         sleep(_pause())
-    raise LedgerError(str(path), "another process holds it; end that process and ask again")
+    raise LedgerTimeoutError(str(path), _SECONDS, holder_of(path.with_name(f"{path.name}.turn")))
 
 
 def damaged(path: Path) -> LedgerCorruptError:

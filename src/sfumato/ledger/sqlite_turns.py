@@ -9,8 +9,11 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from sfumato.errors import LedgerError
-from sfumato.ledger.locks import locked
+from sfumato.errors import LedgerError, LedgerTimeoutError
+from sfumato.ledger.locks import holder_of, locked
+
+PATIENCE = 30.0
+"""Seconds that a process waits for its turn."""
 
 
 class Turnstile:
@@ -29,12 +32,15 @@ class Turnstile:
         """A block that one process at a time is in; the system lets the next one in if this one is killed.
 
         Raises:
+            LedgerTimeoutError: Somebody holds it for longer than `PATIENCE`; it is named.
             LedgerError: The files cannot be made or locked.
         """
         with ExitStack() as turn:
             try:
-                with locked(self._queue):
-                    turn.enter_context(locked(self._turn))
+                with locked(self._queue, patience=PATIENCE):
+                    turn.enter_context(locked(self._turn, patience=PATIENCE))
+            except TimeoutError as error:
+                raise LedgerTimeoutError(str(self._path), PATIENCE, holder_of(self._turn)) from error
             except OSError as error:
                 requirement = f"cannot be shared; give this user the right to lock {self._queue} and {self._turn}"
                 raise LedgerError(str(self._path), requirement) from error

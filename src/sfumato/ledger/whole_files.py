@@ -10,10 +10,11 @@ from sfumato.noise.entropy import random_bytes
 
 
 @contextmanager
-def draft_of(path: Path, content: bytes) -> Iterator[Path]:
+def draft_of(path: Path, content: bytes, *, is_synced: bool = True) -> Iterator[Path]:
     """A file beside another one, with its content on the disk, which only its owner may read.
 
-    Inside, it is given a name in one step, by `os.link` or `Path.replace`; afterwards that is on the disk too.
+    Inside, it is given a name in one step, by `os.link` or `Path.replace`; afterwards that is on the disk too. What is
+    not synced is whole unless the power fails.
 
     Raises:
         OSError: It cannot be written.
@@ -22,8 +23,10 @@ def draft_of(path: Path, content: bytes) -> Iterator[Path]:
     try:
         with os.fdopen(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
             file.write(content)
-        synced(draft)
+        if is_synced:
+            synced(draft)
         yield draft
-        synced(path.parent)
+        if is_synced:
+            synced(path.parent)
     finally:
         draft.unlink(missing_ok=True)

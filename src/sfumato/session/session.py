@@ -69,6 +69,7 @@ class Session(AccountView):
         window: Window | None = None,
         lifetime: Budget | None = None,
         ledger: str | PathLike[str] | None = None,
+        must_exist: bool = False,
         engine: str = "duckdb",
         engine_options: Mapping[str, Any] | None = None,
     ) -> None:
@@ -82,7 +83,7 @@ class Session(AccountView):
             opened.callback(running.close)
             known = with_public_keys(with_kept_rows(declared, sources), running)
             relations = relations_of(known)
-            opened_ledger = open_ledger(ledger)
+            opened_ledger = open_ledger(ledger, must_exist=must_exist)
             opened.callback(opened_ledger.close)
             marks = fingerprints(known, sources, opened_ledger.key, engine=running) if self.is_lasting else {}
             *above, own = _accounts(known, budget, window, lifetime)

@@ -92,13 +92,16 @@ def checkpoint(
     ledger: Location,
     *,
     to: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Write it there as well, such as to another disk.")
+        str | None, typer.Option(metavar="FILE|URL", help="Write it there as well; a URL needs fsspec.")
+    ] = None,
+    command: Annotated[
+        str | None, typer.Option(metavar="COMMAND", help="Run this too, with the checkpoint on its standard input.")
     ] = None,
 ) -> None:
     """Note how far the ledger is, so that an older copy in its place is refused."""
     from sfumato.cli.ledger.upkeep import checkpoint as run  # keeps --help quick
 
-    run(ledger, to=to)
+    run(ledger, to=to, command=command)
 
 
 @ledger_app.command("restored")

@@ -7,6 +7,7 @@ import typer
 
 from sfumato.cli.ledger.texts import printable
 from sfumato.errors import LedgerError, ParameterError
+from sfumato.ledger.checkpoints import Checkpoint, CheckpointFile
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.locations import open_ledger, place_of
 from sfumato.privacy.events import ApproxEvent, PureEvent
@@ -37,7 +38,7 @@ def restored(location: str, *, spent: Sequence[str], reason: str) -> None:
     declared = [_declared(text) for text in spent]
     place = place_of(location)
     with open_ledger(location, must_exist=True, ignoring_checkpoint=True) as ledger:
-        noted = place.checkpoint().read(ledger.key)
+        noted = _noted(place.checkpoint(), ledger)
         for account, total in () if noted is None else noted.totals:
             typer.echo(printable(f"{account}: {total} was noted as spent, {_spent_here(ledger, account)} is here"))
         if not declared:
@@ -49,6 +50,18 @@ def restored(location: str, *, spent: Sequence[str], reason: str) -> None:
         place.checkpoint().write(ledger.checkpoint(), although_shorter=True)
         for name in dict.fromkeys(one.account for one in declared):
             typer.echo(printable(f"{name}: {ledger.spent_in_all(name)} is spent now, {ledger.remaining(name)} is left"))
+
+
+def _noted(file: CheckpointFile, ledger: Ledger) -> Checkpoint | None:
+    """What was noted; None if that is gone or damaged, which is told."""
+    try:
+        noted = file.read(ledger.key)
+    except LedgerError as error:
+        typer.echo(printable(f"{error.requirement.partition(';')[0]}: what was noted as spent is not known"))
+        return None
+    if noted is None:
+        typer.echo("no checkpoint is there: what was noted as spent is not known")
+    return noted
 
 
 def _declared(text: str) -> Declared:

@@ -9,22 +9,27 @@ import typer
 from sfumato.cli.ledger.bars import progress
 from sfumato.cli.ledger.texts import counted, printable
 from sfumato.ledger.attachments import attachments_in, removed
-from sfumato.ledger.checkpoints import CheckpointFile
+from sfumato.ledger.checkpoints import CheckpointFile, encode_checkpoint
 from sfumato.ledger.entry import Committed
 from sfumato.ledger.history import time_text
 from sfumato.ledger.locations import open_ledger, place_of
 from sfumato.ledger.migration import migrate
 from sfumato.ledger.rotation import declare_all_spent, rotate_key
+from sfumato.ledger.sinks import send
 
 _DAY: Final = 24 * 60 * 60  # a question that takes longer loses its file
 
 
-def checkpoint(location: str, *, to: str | None) -> None:
+def checkpoint(location: str, *, to: str | None, command: str | None) -> None:
     """Note how far the ledger is, where it is looked for or in a file."""
     with open_ledger(location, must_exist=True) as ledger:
         found = ledger.checkpoint()
-    if to is not None:
+    if to is not None and "://" in to:
+        send(to, f"{encode_checkpoint(found)}\n")
+    elif to is not None:
         CheckpointFile(Path(to)).write(found)
+    if command is not None:
+        send(command, f"{encode_checkpoint(found)}\n")
     typer.echo(f"{counted(found.length, 'entry', 'entries')} up to {time_text(found.at)}, head {found.head}")
 
 
@@ -41,8 +46,7 @@ def move(source: str, destination: str, *, is_unsealed: bool) -> None:
     if is_unsealed:
         typer.echo("No seal covered the old entries. Whoever could write them could have lowered what was spent, and")
         typer.echo("this cannot be known now: compare the output of `sfumato ledger show` with what you know.")
-    typer.echo("Use the new place from now on. The old ledger is as it was: whoever still spends on it")
-    typer.echo("spends the same budget twice, so take it away from them.")
+    typer.echo("Use the new place from now on. The old ledger has ended, and grants nothing any more.")
 
 
 def rotate(location: str, *, is_lost: bool, reason: str) -> None:
