@@ -18,7 +18,7 @@ from sfumato.audit.roles import NeighborPair
 from sfumato.audit.runs import run_on
 from sfumato.privacy.guarantees import ApproxDP
 
-RUNS = 300_000 if FULL_SIZE else 10_000
+RUNS = 100_000 if FULL_SIZE else 10_000
 """Runs on both databases of a case together, divided by its own `fewer`."""
 
 ALPHA = 1e-6

@@ -11,7 +11,7 @@ from sfumato.noise.weights import Law, gaussian_weights, laplace_weights
 
 BITS = 256
 
-DRAWS = 10_000_000 if FULL_SIZE else SAMPLES
+DRAWS = 4_000_000 if FULL_SIZE else SAMPLES
 """How many draws the law of each sampler is tested with."""
 
 

@@ -25,7 +25,7 @@ from tests.sizes import FULL_SIZE
 from sfumato.query.relations import Part, Source
 from sfumato.query.stability import moved_rows
 
-MORE = 12 if FULL_SIZE else 1
+MORE = 6 if FULL_SIZE else 1
 CHUNKS = 20
 """Trials come in so many chunks, which run on all cores."""
 
