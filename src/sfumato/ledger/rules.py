@@ -56,8 +56,8 @@ def is_open(replay: Replay, opened: Opened, fingerprints: tuple[str, ...]) -> bo
     if state is None or not replay.lineage.keys() >= set(fingerprints):
         return False
     _require_same(state, opened)
-    known = replay.known_accounts(fingerprints)
-    return all(name in state.path or opened.account in replay.state(name).path for name in known)
+    others = (replay.state(name) for name in replay.known_accounts(fingerprints))
+    return all(other.opened.account in state.path or opened.account in other.path for other in others)
 
 
 def reserve(draft: Draft, entry: Reserved) -> Reservation:
