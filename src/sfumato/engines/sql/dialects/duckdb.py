@@ -161,6 +161,7 @@ IDIOMS: Final[Idioms] = {
     # hashes
     "md5_number": _call("MD5_NUMBER"),
     "md5_text": _call("MD5"),
+    "sha256_text": _call("SHA256"),
     "native_hash": _native_hash,
 }
 

@@ -14,7 +14,7 @@ from sfumato.engines.sql.dialects.postgres_doubles import DOUBLES
 from sfumato.engines.sql.dialects.postgres_names import Under, kept_apart, once, under_names, write_under
 from sfumato.engines.sql.dialects.postgres_texts import TEXTS
 from sfumato.engines.sql.dialects.postgres_times import TIMES
-from sfumato.engines.sql.terms import Sql, between, case, cast, figure, operation
+from sfumato.engines.sql.terms import Sql, between, case, cast, figure, operation, text
 from sfumato.engines.values import MAX_INT64, MIN_INT64
 
 _UUID: Final = exp.DataType.build("UUID", dialect="postgres")
@@ -59,6 +59,12 @@ def _native_hash(salt: Sql, *values: Sql) -> Sql:
     return native("HASHINT8EXTENDED", native("HASH_RECORD_EXTENDED", native("ROW", *values), seed), seed)
 
 
+def _sha256_text(value: Sql) -> Sql:
+    """Of its bytes in UTF-8."""
+    hashed = native("SHA256", native("CONVERT_TO", value, text("UTF8")))
+    return cast(native("ENCODE", hashed, text("hex")), "VARCHAR")
+
+
 IDIOMS: Final[Idioms] = {
     **DOUBLES,
     **TEXTS,
@@ -76,6 +82,7 @@ IDIOMS: Final[Idioms] = {
     "low_bits": _low_bits,
     # hashes
     "md5_text": lambda message: exp.Cast(this=native("MD5", message), to=_UUID),  # 16 bytes, in the order of digits
+    "sha256_text": _sha256_text,
     "native_hash": _native_hash,
 }
 

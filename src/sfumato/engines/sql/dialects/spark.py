@@ -160,6 +160,7 @@ IDIOMS: Final[Idioms] = {
     "time_in_full": _time_in_full,
     # hashes
     "md5_text": _call("MD5"),
+    "sha256_text": lambda value: function("SHA2", value, figure(256)),
     "native_hash": _call("XXHASH64"),
 }
 
