@@ -10,6 +10,7 @@ from sfumato.numeric.rationals import positive_integer
 from sfumato.privacy.neighbors import EACH_ROW, EachRow, UnitColumn
 from sfumato.query.columns import (
     MAX_KEY,
+    MAX_LENGTH,
     MAX_STEPS,
     Column,
     Key,
@@ -25,6 +26,7 @@ from sfumato.query.kinds import Kind
 
 __all__ = [  # a table's vocabulary in one place, that of its columns included
     "MAX_KEY",
+    "MAX_LENGTH",
     "MAX_LIMIT",
     "MAX_STEPS",
     "PUBLIC",
