@@ -130,8 +130,10 @@ def _source(table: Table) -> _Form:
 
 def _part(part: Part, form: _Form) -> _Form:
     """The salt of a part names its partition."""
+    column = form.columns[part.by]
+    by: Json = part.by if column == ColumnRef(part.by) else document_of(column)
     rows: Json = {
-        "part": form.document(), "by": part.by, "values": _keys(part.values), "value": _keys((part.value,)),
+        "part": form.document(), "by": by, "values": _keys(part.values), "value": _keys((part.value,)),
         "parts": part.max_parts_per_unit, "partition": part.salt,
     }  # fmt: skip
     return _Form(rows, form.columns)

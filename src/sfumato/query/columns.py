@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from math import floor
 from typing import Final, TypeAlias
@@ -56,8 +56,8 @@ class Column:
     resolution: Fraction = Fraction(1)
     values: tuple[Key, ...] | None = None
     nullable: bool = True
-    max_length: int | None = None
-    is_id: bool = False
+    max_length: int | None = field(default=None, repr=False)  # stored answers are found by what is shown of a table,
+    is_id: bool = field(default=False, repr=False)  # and by the canonical form of a question, which has lengths
 
     def __post_init__(self) -> None:
         if self.kind is Kind.TEXT:

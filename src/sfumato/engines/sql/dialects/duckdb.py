@@ -144,6 +144,7 @@ IDIOMS: Final[Idioms] = {
     # text
     "is_match": _call("REGEXP_FULL_MATCH"),
     "is_like": _is_like,
+    "letters_replaced": _call("TRANSLATE"),
     "lower_ascii": _call("LOWER"),
     "upper_ascii": _call("UPPER"),
     "byte_count": _call("STRLEN"),

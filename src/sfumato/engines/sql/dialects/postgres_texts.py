@@ -109,7 +109,7 @@ def _joined_within(*texts: Sql) -> Sql:
     return joined([], list(texts))
 
 
-def _translated(value: Sql, letters: Sql, others: Sql) -> Sql:
+def _letters_replaced(value: Sql, letters: Sql, others: Sql) -> Sql:
     """Each letter by its code, in an array: TRANSLATE would compare it with one letter of its list after the other.
 
     Of 256 Greek letters that takes 0.8 ms, and this 0.1.
@@ -151,7 +151,7 @@ TEXTS: Final[Idioms] = {
     # text
     "is_match": _is_match,
     "is_like": _is_like,
-    "TRANSLATE": _translated,
+    "letters_replaced": _letters_replaced,
     "lower_ascii": lambda value: native("LOWER", value),
     "upper_ascii": lambda value: native("UPPER", value),
     "byte_count": lambda value: native("OCTET_LENGTH", value),

@@ -145,6 +145,7 @@ IDIOMS: Final[Idioms] = {
     # text
     "is_match": _is_match,
     "is_like": _is_like,
+    "letters_replaced": _call("TRANSLATE"),
     "lower_ascii": _call("LOWER"),
     "upper_ascii": _call("UPPER"),
     "byte_count": _call("OCTET_LENGTH"),
