@@ -13,9 +13,10 @@ from tests.engines.running import ask, by_place, count_where, found, started, st
 from tests.engines.stored_values import BOOLEANS_AS_READ, NUMBERS_AS_READ, TIMES_AS_READ
 
 from sfumato.engines.sources import open_source
+from sfumato.engines.values import shortened
 from sfumato.errors import EngineError
 from sfumato.privacy.neighbors import UnitColumn
-from sfumato.query.schema import Limits, Table, boolean, date, integer, real, text, timestamp
+from sfumato.query.schema import PUBLIC, Limits, Table, UnitPath, boolean, date, integer, real, text, timestamp
 
 PEOPLE = Table(
     name="people",
@@ -115,6 +116,55 @@ class ReadingContract:
     @pytest.mark.parametrize("stored", ["1", 1, Decimal(1)])
     def test_text_is_what_is_stored(self, engine, stored):
         assert count_where(engine, "v = '1'", typed_table(text()), values(stored)) == 1
+
+    @pytest.mark.parametrize("source", SOURCES)
+    def test_text_is_cut_to_its_declared_length_by_characters(self, engine, source, tmp_path):
+        cells = ["ab", "abc", "abcd", "abc" + "x" * 5_000, "é\U0001f600ß", "é\U0001f600ßx", None]
+        data = SOURCES[source](tmp_path, [{"v": cell, "n": 1} for cell in cells])
+        table = typed_table(text(max_length=3))
+        assert count_where(engine, "v = 'abc'", table, data) == 3
+        assert count_where(engine, "v = 'é\U0001f600ß'", table, data) == 2
+        assert count_where(engine, "LENGTH(v) > 3", table, data) == 0
+        assert count_where(engine, "v IS NULL", table, data) == 1
+        asked = statement("SELECT COUNT(*) FROM t GROUP BY v", table)
+        assert by_place(found(engine, asked, data)) == {("ab",): [1, 1], ("abc",): [3, 3], ("é\U0001f600ß",): [2, 2]}
+
+    def test_text_is_cut_to_256_characters_where_nothing_is_declared(self, engine):
+        data = values("a" * 255, "a" * 256, "a" * 257, "\U0001f600" * 60_000)
+        assert count_where(engine, "LENGTH(v) = 256", typed_table(text()), data) == 3
+
+    def test_a_text_that_is_too_long_is_none_of_the_public_keys(self, engine):
+        table = typed_table(text(values=["abc", "ab"], max_length=3))
+        data = values("abcd", "abc", "ab", "abc" * 30_000)
+        assert ask(engine, "SELECT v, COUNT(*) FROM t GROUP BY v", table, data) == [[1], [1]]
+        assert count_where(engine, "v LIKE 'abc_'", table, data) == 2
+
+    def test_long_ids_are_never_cut(self, engine):
+        limits = Limits(max_rows_per_unit=1)
+        table = Table(name="t", columns={"u": text(max_length=1)}, unit=UnitColumn("u"), limits=limits)
+        ids = ["é" * 256, "é" * 257, "é" * 257 + "a", "é" * 257 + "a", "é" * 256 + "b" * 9_000, "", "ab", "ac"]
+        assert ask(engine, "SELECT COUNT(*) FROM t", table, pa.table({"u": ids})) == [[7]]
+        assert count_where(engine, "LENGTH(u) > 256", table, pa.table({"u": ids})) == 3
+        meant = shortened(ids[1], table.columns["u"])
+        assert count_where(engine, f"u = '{meant}'", table, pa.table({"u": ids})) == 1
+
+    def test_paths_and_declared_matches_tell_long_ids_apart(self, engine):
+        ids = ["x" * 300 + end for end in "abc"]
+        owner = {"who": text(max_length=1), "id": text(max_length=1)}
+        limits = Limits(max_rows_per_unit=9)
+        orders = Table(name="orders", columns=owner, unit=UnitColumn("who"), limits=limits)
+        items = Table(name="items", columns={"at": text()}, unit=UnitPath("at", orders, "id"), limits=limits)
+        stored = {"orders": pa.table({"who": ["a", "b", "c"], "id": ids}), "items": pa.table({"at": [*ids, ids[0]]})}
+        asked = statement("SELECT COUNT(*) FROM items WHERE LENGTH(at) = 320", items)
+        assert by_place(found(engine, asked, stored)) == {(): [4]}
+        codes = Table(name="codes", columns={"code": text()}, unit=PUBLIC, matches={("code",): 1})
+        assert ask(engine, "SELECT COUNT(*) FROM codes", codes, pa.table({"code": [*ids, ids[0]]})) == [[3]]
+
+    @pytest.mark.parametrize("column", [integer(), real(), boolean(), date(), timestamp()])
+    def test_of_long_text_little_is_looked_at_where_no_text_is_declared(self, engine, column):
+        word = {date(): "2026-01-31", timestamp(): "2026-01-31"}.get(column, "1")
+        data = values(word, " " * 256 + word, word + " " * 9_000 + "x", " " * 90_000)
+        assert ask(engine, "SELECT COUNT(v) FROM t", typed_table(column), data) == [[2]]
 
     @pytest.mark.parametrize(
         ("stored", "steps"),

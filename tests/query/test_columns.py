@@ -38,6 +38,14 @@ WRONG_COLUMNS = [
     (lambda: Column(kind=Kind.TEXT, lower=Fraction(0), upper=Fraction(1)), "belong to a number"),
     (lambda: Column(kind=Kind.INTEGER, resolution=Fraction(1, 2)), "unless the column is a float"),
     (lambda: date(values=[NOON]), "no key"),
+    (lambda: text(max_length=0), "from 1"),
+    (lambda: text(max_length=2**20 + 1), "from 1"),
+    (lambda: text(max_length=True), "from 1"),
+    (lambda: text(values=["ab", "abc"], max_length=2), "declare a larger max_length"),
+    (lambda: text(values=["a" * 257]), "declare a larger max_length"),
+    (lambda: Column(kind=Kind.TEXT, values=("a" * 257,), max_length=300, is_id=True), "at most 256 characters"),
+    (lambda: Column(kind=Kind.INTEGER, max_length=9), "belongs to text"),
+    (lambda: Column(kind=Kind.DATE, is_id=True), "belongs to text"),
     (lambda: date(values=["2026-01-31"]), "no key"),
     (lambda: timestamp(values=[DAY]), "no key"),
     (lambda: timestamp(values=[NOON.replace(tzinfo=UTC)]), "without a time zone"),
@@ -84,3 +92,12 @@ def test_text_that_cannot_be_stored_is_refused_without_being_shown_raw():
 def test_keys_that_no_column_can_hold_are_refused_because_engines_would_round_them(key):
     with pytest.raises(ParameterError, match="64 bits"):
         integer(values=[key])
+
+
+@pytest.mark.parametrize(
+    ("column", "longest"),
+    [(text(), 256), (text(max_length=7), 7), (text(values=["a"], max_length=7), 8), (integer(), None),
+     (Column(kind=Kind.TEXT, is_id=True, max_length=7), 320)],
+)  # fmt: skip
+def test_the_longest_text_that_is_read_is_public(column, longest):
+    assert column.longest == longest

@@ -53,7 +53,7 @@ def test_a_column_has_the_facts_that_are_declared():
     ("value", "facts"),
     [
         (True, Facts(kind=Kind.BOOLEAN, values=(True,), nullable=False)),
-        ("x", Facts(kind=Kind.TEXT, values=("x",), nullable=False)),
+        ("x", Facts(kind=Kind.TEXT, values=("x",), nullable=False, longest=1)),
         (Fraction(3), Facts(kind=Kind.INTEGER, interval=between(3, 3), values=(3,), nullable=False)),
         (Fraction(5, 2), replace(PRICE, interval=between("5/2", "5/2"), resolution=Fraction(1, 10), nullable=False)),
         (Fraction(2**63), Facts(kind=Kind.FLOAT, interval=point(Fraction(2**63)), nullable=False)),

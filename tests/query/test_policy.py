@@ -111,3 +111,16 @@ def test_keys_come_from_nowhere_else(place, origin, message):
     with pytest.raises(ParameterError, match=message) as caught:
         keys_from(place, origin)
     assert caught.value.name == f"tables.{place[0]}.columns.{place[1]}.values_from"
+
+
+def test_every_path_makes_an_id_of_the_column_that_it_leads_to():
+    """Two paths lead to two columns of one table, which every table then has as ids."""
+    orders = Table(
+        name="orders", columns={"a": text(), "b": text(), "c": text()}, unit=UnitColumn("c"), limits=LIMITS
+    )  # fmt: skip
+    first, second = (
+        Table(name=key * 3, columns={"at": text()}, unit=UnitPath("at", orders, key), limits=LIMITS) for key in "ab"
+    )
+    made = policy(orders, first, second)
+    assert all(column.is_id for column in made.tables["orders"].columns.values())
+    assert made.tables["aaa"].unit.table == made.tables["bbb"].unit.table == made.tables["orders"]

@@ -8,6 +8,7 @@ from sfumato.query.kinds import Kind
 from sfumato.query.policy import Place
 from sfumato.query.policy_columns import column_of, origin_of
 from sfumato.query.policy_document import ColumnEntry, TableEntry
+from sfumato.query.schema import text
 
 WARDS = TableEntry.model_validate(
     {"source": "wards.csv", "unit": "public", "columns": {"code": {"type": "text"}, "beds": {}}}
@@ -61,6 +62,9 @@ def test_keys_from_a_public_table_have_its_kind():
         ({"type": "date", "values": ["2026-01-31"]}, "no key"),
         ({"type": "date", "bounds": [0, 1]}, "number"),
         ({"type": "float", "bounds": [1, 0]}, "below the upper"),
+        ({"type": "integer", "max_length": 9}, "belongs to text"),
+        ({"type": "text", "max_length": 0}, "from 1"),
+        ({"values": ["abc"], "max_length": 2}, "declare a larger max_length"),
     ],
 )
 def test_a_column_that_makes_no_sense_is_refused_with_its_place(entry, message):
@@ -71,3 +75,8 @@ def test_a_column_that_makes_no_sense_is_refused_with_its_place(entry, message):
 def test_an_origin_is_a_table_and_a_column():
     assert origin_of("wards.code") == Place("wards", "code")
     assert origin_of("wards") == Place("wards", "")
+
+
+def test_the_length_of_text_is_declared():
+    assert column(type="text", max_length=80) == text(max_length=80)
+    assert column(type="text") == text(max_length=256)

@@ -1,13 +1,7 @@
 """The functions of text, counted in code points."""
 
-from typing import Final, TypeAlias
-
 from sfumato.query.functions import MAX_TEXT
-
-Piece: TypeAlias = tuple[str | None, ...]
-"""Characters of a pattern without %; None is any one."""
-
-_ESCAPE: Final = "\\"
+from sfumato.query.patterns import Piece, pieces_of
 
 
 def substring(text: str, start: int, length: int) -> str:
@@ -29,7 +23,7 @@ def is_like(text: str, pattern: str) -> bool:
         >>> is_like("50% off", r"5_\% %"), is_like("x", "%_%x")
         (True, False)
     """
-    first, *others = _pieces(pattern)
+    first, *others = pieces_of(pattern)
     if not others:
         return len(text) == len(first) and _fits(text, 0, first)
     start, end = len(first), len(text) - len(others[-1])
@@ -42,20 +36,6 @@ def is_like(text: str, pattern: str) -> bool:
             return False
         start = place + len(piece)
     return True
-
-
-def _pieces(pattern: str) -> list[Piece]:
-    """What stands between the % of a pattern."""
-    pieces: list[list[str | None]] = [[]]
-    characters = iter(pattern)
-    for character in characters:
-        if character == "%":
-            pieces.append([])
-        elif character == _ESCAPE:
-            pieces[-1].append(next(characters, _ESCAPE))
-        else:
-            pieces[-1].append(None if character == "_" else character)
-    return [tuple(piece) for piece in pieces]
 
 
 def _fits(text: str, at: int, piece: Piece) -> bool:

@@ -13,12 +13,13 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
+from hashlib import sha256
 from typing import Final, TypeAlias
 
 from sfumato.engines.dates import as_date, as_timestamp
 from sfumato.engines.doubles import limited
+from sfumato.query.columns import MAX_ID, Column
 from sfumato.query.kinds import Kind
-from sfumato.query.schema import Column
 
 Cell: TypeAlias = int | float | str | bool | date | None
 """A value of a kind, or NULL: a TIMESTAMP is a `datetime`, which is a date too. A double is `limited`, never −0.0."""
@@ -29,6 +30,9 @@ Row: TypeAlias = Mapping[str, Cell]
 WHOLE_PATTERN: Final = r"[+-]?[0-9]{1,30}"
 LONGEST_NUMBER: Final = 250
 """How many characters a number in text may have: one that no double holds is tiny if and only if its exponent is."""
+
+LONGEST_STORED: Final = 256
+"""How many characters, spaces included, are looked at where text is read as a number, a truth, a day or a time."""
 
 NUMBER_PATTERN: Final = r"[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?"
 TRUE_WORDS: Final = ("true", "t", "yes", "y", "1")
@@ -43,9 +47,31 @@ _TRUTHS: Final = {"true": 1.0, "false": 0.0}
 
 
 def typed(value: object, column: Column) -> Cell:
-    """A stored value as its declared type; or None, for which a column that is not nullable has its `null_cell`."""
+    """A stored value as its declared type; or None, for which a column that is not nullable has its `null_cell`.
+
+    Text is `shortened`. Of text that is read as another kind, `LONGEST_STORED` characters are looked at.
+    """
+    if isinstance(value, str) and column.kind is not Kind.TEXT:
+        value = value[:LONGEST_STORED]
     cell = None if value is None else _READERS[column.kind](value)
+    if isinstance(cell, str):
+        cell = shortened(cell, column)
     return null_cell(column) if cell is None else cell
+
+
+def shortened(text: str, column: Column) -> str:
+    """What is read of a text: its first `max_length` characters, one more if it has to differ from public keys.
+
+    A long id is its first `MAX_ID` characters and the SHA-256 of the whole id: ids that differ stay different.
+
+    Example:
+        >>> from sfumato.query.schema import text
+        >>> shortened("Lisbon", text(max_length=3)), shortened("Lisbon", text(max_length=3, values=["Lis"]))
+        ('Lis', 'Lisb')
+    """
+    if not column.is_id:
+        return text[: column.longest]
+    return text if len(text) <= MAX_ID else text[:MAX_ID] + sha256(text.encode()).hexdigest()
 
 
 def converted(value: Cell, kind: Kind) -> Cell:

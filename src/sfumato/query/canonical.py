@@ -36,7 +36,7 @@ from sfumato.query.relations import (
     UnionAll,
     values_of,
 )
-from sfumato.query.schema import Key, Limits
+from sfumato.query.schema import Key, Limits, Table
 from sfumato.query.shape import shape_of
 from sfumato.query.simplify import Json, Origin, document_of, simplify, text, text_of
 
@@ -89,9 +89,7 @@ class _Form:
 def _form(relation: Relation) -> _Form:
     match relation:
         case Source(table):
-            return _Form(
-                {"table": table.name, "unit": str(table.unit)}, {name: ColumnRef(name) for name in table.columns}
-            )
+            return _source(table)
         case Part():
             return _part(relation, _form(relation.child))
         case Filter(child, condition):
@@ -118,10 +116,24 @@ def _form(relation: Relation) -> _Form:
             return _grouped(relation, _form(relation.child))
 
 
+def _source(table: Table) -> _Form:
+    """A table, and how much of a text is read; where rows are left out by all of their values, of all texts."""
+    rows: dict[str, Json] = {"table": table.name, "unit": str(table.unit)}
+    if table.matches:
+        rows |= {"lengths": [column.longest for column in table.columns.values()]}
+    columns = {
+        name: ColumnRef(name) if column.longest is None else _origin("column", name, column.longest)
+        for name, column in table.columns.items()
+    }
+    return _Form(rows, columns)
+
+
 def _part(part: Part, form: _Form) -> _Form:
     """The salt of a part names its partition."""
+    column = form.columns[part.by]
+    by: Json = part.by if column == ColumnRef(part.by) else document_of(column)
     rows: Json = {
-        "part": form.document(), "by": part.by, "values": _keys(part.values), "value": _keys((part.value,)),
+        "part": form.document(), "by": by, "values": _keys(part.values), "value": _keys((part.value,)),
         "parts": part.max_parts_per_unit, "partition": part.salt,
     }  # fmt: skip
     return _Form(rows, form.columns)

@@ -2,19 +2,32 @@
 
 import datetime as dt
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from math import floor
 from typing import Final, TypeAlias
 
 from sfumato.errors import ParameterError
-from sfumato.numeric.rationals import Number, exact, positive
+from sfumato.numeric.rationals import Number, exact, positive, positive_integer
 from sfumato.query.kinds import NUMBERS, Kind
 
 MAX_STEPS: Final = 2**53
 """Bounds lie within this many lattice steps of 0, where binary doubles still count one by one."""
 
 MAX_KEY: Final = 2**63 - 1
+
+DEFAULT_LENGTH: Final = 256
+"""How many characters of a text are read where the owner declares nothing else."""
+
+MAX_LENGTH: Final = 2**20
+"""The largest `max_length` that can be declared."""
+
+MAX_ID: Final = 256
+"""Ids of up to so many characters are read as they are; longer ones as these and the SHA-256 of the whole id."""
+
+DIGEST: Final = 64
+"""How many hexadecimal digits a SHA-256 has."""
+
 _FINEST: Final = Fraction(1, 10**100)  # a resolution, and the values on its lattice, are doubles far from 0 and ∞
 
 Key: TypeAlias = int | str | bool | dt.date
@@ -32,6 +45,9 @@ class Column:
         resolution: The lattice on which values are summed; 1 for integers.
         values: Public keys, in the order in which answers list them, or None.
         nullable: If False, NULL counts as the bound nearest to 0, so that every row has a value.
+        max_length: Of text, how many characters of a value are read, 256 if nothing is said; None for other kinds.
+        is_id: Of text, whether it tells people or rows apart, as its table declares (`schema.Table`): ids are never
+            cut, so that different ids stay different.
     """
 
     kind: Kind
@@ -40,10 +56,18 @@ class Column:
     resolution: Fraction = Fraction(1)
     values: tuple[Key, ...] | None = None
     nullable: bool = True
+    max_length: int | None = field(default=None, repr=False)  # stored answers are found by what is shown of a table,
+    is_id: bool = field(default=False, repr=False)  # and by the canonical form of a question, which has lengths
 
     def __post_init__(self) -> None:
+        if self.kind is Kind.TEXT:
+            most = DEFAULT_LENGTH if self.max_length is None else self.max_length
+            object.__setattr__(self, "max_length", positive_integer(most, "max_length", most=MAX_LENGTH))
+        elif self.max_length is not None or self.is_id:
+            raise ParameterError("max_length", self.max_length, f"belongs to text; this column is {self.kind}")
         if self.values is not None:
             object.__setattr__(self, "values", _checked_keys(self.kind, self.values))
+            self._check_lengths(self.values)
         if self.resolution <= 0 or (self.kind is not Kind.FLOAT and self.resolution != 1):
             raise ParameterError(
                 "resolution", str(self.resolution), "must be above 0, and 1 unless the column is a float"
@@ -67,6 +91,27 @@ class Column:
             raise ParameterError(
                 "bounds", bounds, f"must lie within 2^53 steps of {self.resolution}; use a coarser one"
             )
+
+    def _check_lengths(self, values: tuple[Key, ...]) -> None:
+        """What is listed is read whole, so that nothing longer is taken for it."""
+        if self.max_length is None:
+            return
+        longest = max(len(value) for value in values if isinstance(value, str))
+        if longest > self.max_length:
+            requirement = f"must have at most max_length = {self.max_length} characters; declare a larger max_length"
+            raise ParameterError("values", f"a key of {longest} characters", requirement)
+        if self.is_id and longest > MAX_ID:
+            requirement = f"must have at most {MAX_ID} characters, because the column holds ids"
+            raise ParameterError("values", f"a key of {longest} characters", requirement)
+
+    @property
+    def longest(self) -> int | None:
+        """The most characters of a value as it is read; None of other kinds than text."""
+        if self.is_id:
+            return MAX_ID + DIGEST
+        if self.max_length is None or self.values is None:
+            return self.max_length
+        return self.max_length + 1
 
     @property
     def bounded_steps(self) -> tuple[int, int] | None:
@@ -132,9 +177,25 @@ def real(
     )  # fmt: skip
 
 
-def text(*, values: Iterable[str] | None = None) -> Column:
-    """Text, with public keys if answers are to be grouped by it."""
-    return Column(kind=Kind.TEXT, values=_keys(values))
+def text(*, values: Iterable[str] | None = None, max_length: int = DEFAULT_LENGTH) -> Column:
+    """Text, with public keys if answers are to be grouped by it.
+
+    Of a longer value the first `max_length` characters (code points) are read, on every engine, so that no person's
+    text makes a query slow. Ids are never cut: columns that hold units, foreign keys to them, or that `matches` names.
+    A value longer than `max_length` equals none of the public keys.
+
+    Args:
+        values: The public keys, each of at most `max_length` characters.
+        max_length: The most characters read of a value, from 1 to 2^20.
+
+    Raises:
+        ParameterError: `max_length` is out of range, or a key is longer.
+
+    Example:
+        >>> text(max_length=80).max_length
+        80
+    """
+    return Column(kind=Kind.TEXT, values=_keys(values), max_length=max_length)
 
 
 def boolean() -> Column:

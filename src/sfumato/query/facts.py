@@ -35,6 +35,7 @@ class Facts:
         nullable: Whether they may be NULL.
         certain: Where the interval only says what limits of a unit would leave, as that of a count of its rows does:
             the interval without them, by which such numbers are listed; they are summed as if they lay in `interval`.
+        longest: Of text, the most characters of a value; None where nothing bounds them.
     """
 
     kind: Kind
@@ -43,6 +44,7 @@ class Facts:
     values: tuple[Key, ...] | None = None
     nullable: bool = True
     certain: Interval | None = None
+    longest: int | None = None
 
     @property
     def certain_interval(self) -> Interval:
@@ -78,7 +80,7 @@ def of_column(column: Column) -> Facts:
     truths = (False, True) if column.kind is Kind.BOOLEAN else None
     return Facts(
         kind=column.kind, interval=interval, resolution=column.resolution, values=column.values or truths,
-        nullable=column.nullable,
+        nullable=column.nullable, longest=column.longest,
     )  # fmt: skip
 
 
@@ -110,7 +112,14 @@ def merged(alternatives: Sequence[Facts]) -> Facts:
         values=values or None,
         nullable=any(facts.nullable for facts in alternatives),
         certain=certain if any(facts.certain is not None for facts in alternatives) else None,
+        longest=longest_of(alternatives),
     )
+
+
+def longest_of(alternatives: Sequence[Facts]) -> int | None:
+    """The most characters of a text that is one of several; None if nothing bounds one of them."""
+    lengths = [facts.longest for facts in alternatives]
+    return None if None in lengths else max(length for length in lengths if length is not None)
 
 
 def literal_facts(value: Value) -> Facts:
@@ -125,7 +134,7 @@ def literal_facts(value: Value) -> Facts:
         case bool():
             return Facts(kind=Kind.BOOLEAN, values=(value,), nullable=False)
         case str():
-            return Facts(kind=Kind.TEXT, values=(value,), nullable=False)
+            return Facts(kind=Kind.TEXT, values=(value,), nullable=False, longest=len(value))
         case Fraction() if value.denominator == 1 and -MAX_KEY - 1 <= value <= MAX_KEY:
             return Facts(kind=Kind.INTEGER, interval=point(value), values=(int(value),), nullable=False)
         case Fraction() if abs(value) >= _BEYOND:

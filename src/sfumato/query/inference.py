@@ -41,7 +41,7 @@ def facts_of(expression: Expression, columns: Mapping[str, Facts]) -> Facts:
         case Literal(value):
             return literal_facts(value)
         case Null(kind):
-            return Facts(kind=kind, values=())
+            return Facts(kind=kind, values=(), longest=0 if kind is Kind.TEXT else None)
         case Case(branches, default):
             for condition, _ in branches:
                 _require_condition(facts_of(condition, columns))

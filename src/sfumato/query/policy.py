@@ -118,6 +118,7 @@ class Policy:
         object.__setattr__(self, "neighboring_relation", as_relation(self.neighboring_relation))
         for name in ("tables", "sources", "views", "values_from"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+        object.__setattr__(self, "tables", MappingProxyType(_with_ids_of_paths(self.tables)))
         for name, table in self.tables.items():
             self._check_table(name, table)
         self._check_units()
@@ -164,3 +165,18 @@ class Policy:
         own, other = (self.tables[at.table].column(at.column).kind for at in (place, origin))
         if own is not other or own is Kind.FLOAT:
             raise ParameterError(name, f"{own} from {other}", "must be of one kind, and no float, to be keys")
+
+
+def _with_ids_of_paths(tables: Mapping[str, Table]) -> dict[str, Table]:
+    """The tables, in which the columns that paths lead to are ids."""
+    keys: dict[str, set[str]] = {}
+    for table in tables.values():
+        if isinstance(table.unit, UnitPath):
+            keys.setdefault(table.unit.table.name, set()).add(table.unit.key)
+
+    def marked(table: Table) -> Table:
+        new = table.with_ids(*keys.get(table.name, ()))
+        path = new.unit
+        return replace(new, unit=replace(path, table=marked(path.table))) if isinstance(path, UnitPath) else new
+
+    return {name: marked(table) for name, table in tables.items()}

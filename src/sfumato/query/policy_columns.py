@@ -41,7 +41,7 @@ def column_of(place: str, entry: ColumnEntry, tables: Mapping[str, TableEntry]) 
         resolution = _RESOLUTION.get(kind, "1") if entry.resolution is None else entry.resolution
         return Column(
             kind=kind, lower=lower, upper=upper, resolution=exact(resolution, "resolution"), values=values,
-            nullable=entry.nullable,
+            nullable=entry.nullable, max_length=entry.max_length,
         )  # fmt: skip
     except ParameterError as error:
         raise PolicyError(place, str(error)) from None

@@ -21,6 +21,7 @@ class ColumnEntry(_Entry):
     values: list[bool | int | str | datetime | date] | None = None
     values_from: str | None = None
     nullable: bool = True
+    max_length: int | None = None
 
 
 class MatchEntry(_Entry):

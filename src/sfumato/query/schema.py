@@ -1,7 +1,7 @@
 """Tables as the owner declares them: columns (see `columns`), who owns a row, contribution limits, matches."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
@@ -10,6 +10,7 @@ from sfumato.numeric.rationals import positive_integer
 from sfumato.privacy.neighbors import EACH_ROW, EachRow, UnitColumn
 from sfumato.query.columns import (
     MAX_KEY,
+    MAX_LENGTH,
     MAX_STEPS,
     Column,
     Key,
@@ -25,6 +26,7 @@ from sfumato.query.kinds import Kind
 
 __all__ = [  # a table's vocabulary in one place, that of its columns included
     "MAX_KEY",
+    "MAX_LENGTH",
     "MAX_LIMIT",
     "MAX_STEPS",
     "PUBLIC",
@@ -93,6 +95,9 @@ class UnitPath:
     table: "Table"
     key: str
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "table", self.table.with_ids(self.key))
+
     def __str__(self) -> str:
         return f"{self.column} -> {self.table.name}({self.key}).{self.table.unit}"
 
@@ -140,6 +145,18 @@ class Table:
             self._check_no_limits()
         else:
             self._check_unit(self.unit)
+        object.__setattr__(self, "columns", MappingProxyType(_with_ids(self.columns, self._id_columns)))
+
+    @property
+    def _id_columns(self) -> frozenset[str]:
+        """The columns that tell people or rows apart, by what is declared of this table."""
+        unit = {self.unit.column} if isinstance(self.unit, UnitColumn | UnitPath) else set()
+        return frozenset(unit.union(*self.matches))
+
+    def with_ids(self, *names: str) -> "Table":
+        """The table with other columns of ids too: those to which the paths of other tables lead."""
+        columns = _with_ids(self.columns, frozenset(names))
+        return self if columns == self.columns else replace(self, columns=columns)
 
     @property
     def has_owners(self) -> bool:
@@ -208,6 +225,14 @@ class Table:
             raise ParameterError(
                 "column", name, f"must be a column of {self.name}: {', '.join(self.columns)}"
             ) from None
+
+
+def _with_ids(columns: Mapping[str, Column], names: frozenset[str]) -> dict[str, Column]:
+    """The columns, of which texts of these names are ids."""
+    return {
+        name: replace(column, is_id=True) if name in names and column.kind is Kind.TEXT else column
+        for name, column in columns.items()
+    }
 
 
 def _check_ids(name: str, column: Column) -> None:

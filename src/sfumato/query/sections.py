@@ -20,6 +20,7 @@ from sfumato.query.schema import Limits
 from sfumato.query.shape import Metric, shape_of
 from sfumato.query.stability import moved_rows, reach_of
 from sfumato.query.statement import KeyColumn, Statement, Values
+from sfumato.query.work import check_work
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +106,7 @@ def draft(question: Aggregate, keys: tuple[str, ...], *, neighboring_relation: N
     """A question grouped by some of its keys.
 
     Raises:
-        NotPrivateError: Private keys where one row may become several.
+        NotPrivateError: Private keys where one row may become several, or time that could reveal a person.
         UnboundedSensitivityError: A sum without bounds.
         ParameterError: Values of a wrong kind, or more groups than an answer can hold.
     """
@@ -121,6 +122,8 @@ def draft(question: Aggregate, keys: tuple[str, ...], *, neighboring_relation: N
     )  # fmt: skip
     own = [c.statement for one in recipes for c in one.components if not isinstance(c, Counted)]
     statements = [main, *own] if measures else own
+    for statement in statements:
+        check_work(statement)
     return Draft(
         keys=ground.keys, recipes=recipes, neighboring_relation=neighboring_relation,
         statements=tuple(one for index, one in enumerate(statements) if one not in statements[:index]),

@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 from sfumato.errors import ParameterError
 from sfumato.query.expressions import Call
 from sfumato.query.facts import Facts, merged
-from sfumato.query.functions import Function
+from sfumato.query.functions import MAX_TEXT, Function
 from sfumato.query.intervals import ANYTHING, Interval, point
 from sfumato.query.kinds import NUMBERS, TIMES, Kind
 from sfumato.query.parameters import literal_integer
@@ -125,13 +125,19 @@ def _converted(call: Call, arguments: Sequence[Facts]) -> Facts:
     if x.kind is kind:
         return x
     if kind not in NUMBERS:
-        return Facts(kind=kind, values=(False, True) if kind is Kind.BOOLEAN else None, nullable=nullable)
+        values = (False, True) if kind is Kind.BOOLEAN else None
+        return Facts(
+            kind=kind, values=values, nullable=nullable, longest=_LENGTHS[x.kind] if kind is Kind.TEXT else None
+        )
     if x.kind is Kind.BOOLEAN:
         return Facts(kind=kind, interval=Interval(Fraction(0), Fraction(1)), nullable=nullable)
     interval = x.interval.rounded() if kind is Kind.INTEGER else x.interval
     resolution = Fraction(1) if kind is Kind.INTEGER or x.kind is Kind.INTEGER else None
     return Facts(kind=kind, interval=interval, resolution=resolution, nullable=nullable)
 
+
+_LENGTHS: Final = {Kind.INTEGER: len(str(-(2**63))), Kind.BOOLEAN: len("false"), Kind.DATE: len("2026-01-31")}
+"""How many characters values of other kinds have as text, at most."""
 
 _ANY_BUT_TIMES: Final = frozenset({Kind.INTEGER, Kind.FLOAT, Kind.TEXT, Kind.BOOLEAN})
 _CONVERSIONS: Final[Mapping[Function, tuple[Kind, frozenset[Kind]]]] = {
@@ -150,7 +156,21 @@ def _textual(call: Call, arguments: Sequence[Facts]) -> Facts:
         return Facts(kind=Kind.INTEGER, interval=Interval(Fraction(0), None), nullable=_nullable(arguments))
     if call.function is Function.LIKE:
         return Facts(kind=Kind.BOOLEAN, values=(False, True), nullable=_nullable(arguments))
-    return Facts(kind=Kind.TEXT, nullable=_nullable(arguments) or call.function is Function.CONCAT)
+    nullable = _nullable(arguments) or call.function is Function.CONCAT
+    return Facts(kind=Kind.TEXT, nullable=nullable, longest=_length_of_result(call, arguments))
+
+
+def _length_of_result(call: Call, arguments: Sequence[Facts]) -> int | None:
+    first = arguments[0].longest
+    match call.function:
+        case Function.CONCAT:
+            lengths = [MAX_TEXT if facts.longest is None else facts.longest for facts in arguments]
+            return min(sum(lengths), MAX_TEXT)
+        case Function.SUBSTRING:
+            length = literal_integer(call.arguments[2], "length")
+            return length if first is None else min(first, length)
+        case _:
+            return first
 
 
 _PARAMETERS: Final = {Function.SUBSTRING: (frozenset({Kind.INTEGER}),)}

@@ -17,6 +17,7 @@ from sfumato.engines.sql.terms import (
     double,
     figure,
     function,
+    is_null,
     named,
     negated,
     null,
@@ -30,14 +31,15 @@ from sfumato.engines.sql.terms import (
 from sfumato.engines.values import (
     FALSE_WORDS,
     LONGEST_NUMBER,
+    LONGEST_STORED,
     MAX_WHOLE_DOUBLE,
     NUMBER_PATTERN,
     TRUE_WORDS,
     WHOLE_PATTERN,
     null_cell,
 )
+from sfumato.query.columns import MAX_ID, Column
 from sfumato.query.kinds import TIMES, Kind
-from sfumato.query.schema import Column
 
 _TIME_PATTERN: Final = f"({DATE_PATTERN})|({TIMESTAMP_PATTERN})"
 _DOUBLES: Final = {"FLOAT", "DOUBLE"}
@@ -54,7 +56,14 @@ def lower_typed(name: str, declared: Column, storage: str) -> Sql:
         declared: What it is declared as.
         storage: The engine's name for the type it is stored in.
     """
-    value = as_kind(column(name), storage, declared.kind)
+    stored = column(name)
+    if declared.kind is Kind.TEXT:
+        value = _shortened(as_kind(stored, storage, declared.kind), declared)
+    elif not is_number(storage) and storage not in {"BOOLEAN", "DATE", "TIMESTAMP"}:
+        written = stored if storage == "VARCHAR" else try_cast(stored, "VARCHAR")
+        value = as_kind(beginning(written, LONGEST_STORED), "VARCHAR", declared.kind)
+    else:
+        value = as_kind(stored, storage, declared.kind)
     nearest = null_cell(declared)
     return value if nearest is None else function("COALESCE", value, constant(nearest))
 
@@ -80,6 +89,30 @@ def _read(value: Sql, storage: str, kind: Kind) -> Sql:
             return _as_number(value, storage)
         case Kind.DATE | Kind.TIMESTAMP:
             return _as_time(value, storage, kind)
+
+
+def beginning(value: Sql, length: int) -> Sql:
+    """The first characters of a text; one that has no more bytes than these is not looked at."""
+
+    def first(x: Sql) -> Sql:
+        is_short = operation(exp.LTE, function("byte_count", x), figure(length))
+        return case([(is_short, x)], function("SUBSTRING", x, figure(1), figure(length)))
+
+    return named(value, first)
+
+
+def _shortened(value: Sql, declared: Column) -> Sql:
+    """`values.shortened` in SQL."""
+    if not declared.is_id:
+        return value if declared.longest is None else beginning(value, declared.longest)
+
+    def told_apart(x: Sql) -> Sql:
+        first, most = function("SUBSTRING", x, figure(1), figure(MAX_ID)), figure(MAX_ID)
+        is_short = [operation(exp.LTE, function(measure, x), most) for measure in ("byte_count", "LENGTH")]
+        whole_id = [(condition, x) for condition in (is_null(x), *is_short)]
+        return case(whole_id, function("joined", first, function("sha256_text", x)))
+
+    return named(value, told_apart)
 
 
 def is_whole(storage: str) -> bool:

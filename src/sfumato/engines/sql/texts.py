@@ -28,10 +28,13 @@ def substring(value: Term, start: float, length: float) -> Term:
 
 
 def is_like(value: Term, pattern: str) -> Term:
-    r"""LIKE: a \ at the end is one itself, and one before what means nothing is left out, which some engines refuse."""
-    escaped = _ESCAPED.sub(lambda found: found[0] if found[1] in _SPECIAL else found[1] or _ESCAPE * 2, pattern)
-    like = operation(exp.Like, value.sql, text(escaped))
-    return Term(sql=exp.Escape(this=like, expression=text(_ESCAPE)), kind=Kind.BOOLEAN)
+    """LIKE, as each engine does it in time that `query.work` bounds; the pattern in one form for all."""
+    return Term(sql=function("is_like", value.sql, text(_in_one_form(pattern))), kind=Kind.BOOLEAN)
+
+
+def _in_one_form(pattern: str) -> str:
+    r"""A \ at the end is one itself, and one before what means nothing is left out, which some engines refuse."""
+    return _ESCAPED.sub(lambda found: found[0] if found[1] in _SPECIAL else found[1] or _ESCAPE * 2, pattern)
 
 
 def _text(sql: Sql) -> Term:
@@ -47,7 +50,7 @@ def _translated(native: str, letters: str, others: str) -> Lowering:
 
     def translated(x: Sql) -> Sql:
         is_ascii = operation(exp.EQ, function("byte_count", x), function("LENGTH", x))
-        return case([(is_ascii, function(native, x))], function("TRANSLATE", x, text(letters), text(others)))
+        return case([(is_ascii, function(native, x))], function("letters_replaced", x, text(letters), text(others)))
 
     return lambda terms: _text(named(terms[0].sql, translated))
 

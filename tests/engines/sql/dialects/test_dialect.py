@@ -6,7 +6,7 @@ from sfumato.engines.sql.terms import column, function
 UNIVERSAL = frozenset(
     {
         "ABS", "CEIL", "COALESCE", "COUNT", "DENSE_RANK", "EXP", "FLOOR", "GREATEST", "LEAST", "LENGTH", "LN", "LOG10",
-        "MAX", "MIN", "POWER", "ROW_NUMBER", "SIGN", "SQRT", "SUBSTRING", "SUM", "TRANSLATE",
+        "MAX", "MIN", "POWER", "ROW_NUMBER", "SIGN", "SQRT", "SUBSTRING", "SUM",
     }
 )  # fmt: skip
 """The functions that are no idioms."""

@@ -7,6 +7,7 @@ from sqlglot import exp
 from sqlglot.generators.duckdb import DuckDBGenerator
 
 from sfumato.engines.sql.dialects.dialect import Dialect, Idioms, writing
+from sfumato.engines.sql.dialects.patterns import in_re2, liked
 from sfumato.engines.sql.kinds import BELOW, BEYOND, scaled_by
 from sfumato.engines.sql.terms import (
     Sql,
@@ -22,8 +23,10 @@ from sfumato.engines.sql.terms import (
     try_cast,
 )
 from sfumato.query.functions import MAX_TEXT
+from sfumato.query.patterns import Place
 
 _MICROSECONDS: Final = 1_000_000
+_FINDERS: Final = {Place.BEGINNING: "STARTS_WITH", Place.END: "ENDS_WITH", Place.ANYWHERE: "CONTAINS"}
 
 
 def _call(name: str) -> Callable[..., Sql]:
@@ -61,6 +64,13 @@ def _joined_within(*texts: Sql) -> Sql:
 
     beginnings = [function("SUBSTRING", one, figure(1), enough) for one in texts]
     return named(exp.Array(expressions=beginnings), joined)
+
+
+def _is_like(value: Sql, pattern: Sql) -> Sql:
+    return liked(
+        value, pattern.name, finders=_FINDERS,
+        otherwise=lambda x, pieces: function("REGEXP_FULL_MATCH", x, text(in_re2(pieces))),
+    )  # fmt: skip
 
 
 def _nearest_double(total: Sql) -> Sql:
@@ -133,6 +143,8 @@ IDIOMS: Final[Idioms] = {
     "text_of_date": _cast_to("VARCHAR"),
     # text
     "is_match": _call("REGEXP_FULL_MATCH"),
+    "is_like": _is_like,
+    "letters_replaced": _call("TRANSLATE"),
     "lower_ascii": _call("LOWER"),
     "upper_ascii": _call("UPPER"),
     "byte_count": _call("STRLEN"),
@@ -161,6 +173,7 @@ IDIOMS: Final[Idioms] = {
     # hashes
     "md5_number": _call("MD5_NUMBER"),
     "md5_text": _call("MD5"),
+    "sha256_text": _call("SHA256"),
     "hashed_whole": lambda value: value,
     "hashed_time": lambda value: value,
     "native_hash": _native_hash,

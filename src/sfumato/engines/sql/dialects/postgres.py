@@ -84,6 +84,12 @@ _HALF: Final = 32
 _HASHES: Final = {"hashed_whole": _hash_of_whole, "hashed_time": _hash_of_time}
 
 
+def _sha256_text(value: Sql) -> Sql:
+    """Of its bytes in UTF-8."""
+    hashed = native("SHA256", native("CONVERT_TO", value, text("UTF8")))
+    return cast(native("ENCODE", hashed, text("hex")), "VARCHAR")
+
+
 IDIOMS: Final[Idioms] = {
     **DOUBLES,
     **TEXTS,
@@ -101,6 +107,7 @@ IDIOMS: Final[Idioms] = {
     "low_bits": _low_bits,
     # hashes
     "md5_text": lambda message: exp.Cast(this=native("MD5", message), to=_UUID),  # 16 bytes, in the order of digits
+    "sha256_text": _sha256_text,
     "native_hash": _native_hash,
 }
 

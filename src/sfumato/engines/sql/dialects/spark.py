@@ -11,15 +11,19 @@ from sqlglot import exp
 from sqlglot.generators.spark import SparkGenerator
 
 from sfumato.engines.sql.dialects.dialect import Dialect, Idioms, native, writing
+from sfumato.engines.sql.dialects.patterns import in_java, liked
 from sfumato.engines.sql.dialects.spark_doubles import DOUBLES
 from sfumato.engines.sql.terms import Sql, cast, figure, function, guarded, named, operation, text, try_cast
 from sfumato.query.functions import MAX_TEXT
+from sfumato.query.patterns import Place
 
 _UNSAFE: Final = re.compile(r"[^ !#%&()*+,./0-9:;<=>?@A-Z\[\]^_a-z{|}~\ud800-\udfff-]")
 """What the engine might read as anything but itself between quotes: quotes, backslashes, dollars, all but ASCII.
 
 Half a surrogate pair is left, which cannot be sent: escaped, it would become a question mark.
 """
+
+_FINDERS: Final = {Place.BEGINNING: "STARTSWITH", Place.END: "ENDSWITH", Place.ANYWHERE: "CONTAINS"}
 
 
 def _call(name: str) -> Callable[..., Sql]:
@@ -87,6 +91,13 @@ def _is_match(value: Sql, pattern: Sql) -> Sql:
     return exp.RegexpLike(this=value, expression=text(rf"^(?:{pattern.name})\z"))
 
 
+def _is_like(value: Sql, pattern: Sql) -> Sql:
+    return liked(
+        value, pattern.name, finders=_FINDERS,
+        otherwise=lambda x, pieces: exp.RegexpLike(this=x, expression=text(in_java(pieces))),
+    )  # fmt: skip
+
+
 def _later_by(unit: str) -> Callable[[Sql, Sql], Sql]:
     return lambda moment, count: function("TIMESTAMPADD", exp.Var(this=unit), count, moment)
 
@@ -133,6 +144,8 @@ IDIOMS: Final[Idioms] = {
     "text_of_date": _cast_to("VARCHAR"),
     # text
     "is_match": _is_match,
+    "is_like": _is_like,
+    "letters_replaced": _call("TRANSLATE"),
     "lower_ascii": _call("LOWER"),
     "upper_ascii": _call("UPPER"),
     "byte_count": _call("OCTET_LENGTH"),
@@ -160,6 +173,7 @@ IDIOMS: Final[Idioms] = {
     "time_in_full": _time_in_full,
     # hashes
     "md5_text": _call("MD5"),
+    "sha256_text": lambda value: function("SHA2", value, figure(256)),
     "hashed_whole": lambda value: value,
     "hashed_time": lambda value: value,
     "native_hash": _call("XXHASH64"),

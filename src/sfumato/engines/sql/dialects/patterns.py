@@ -1,0 +1,62 @@
+r"""LIKE in engines whose own one takes longer than the length of a text times that of a pattern.
+
+DuckDB tries every place for each run of %, and Spark has Java's regular expressions, which go back: on a text of 256
+letters `%a%a%a%a%b` may take hours. So a pattern of one word in one place becomes a search for it, and any other a
+regular expression: of RE2, which never goes back; or of Java, in which what was found once stays where it is (`(?>…)`),
+as far to the left as possible, which leaves most of the text for what follows.
+"""
+
+import string
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from sqlglot import exp
+
+from sfumato.engines.sql.terms import Sql, function, operation, text
+from sfumato.query.patterns import Piece, Place, pieces_of, word_of
+
+_PLAIN: Final = frozenset(string.ascii_letters + string.digits + "_")
+_ASCII: Final = 128
+
+
+def liked(
+    value: Sql, pattern: str, *, finders: Mapping[Place, str], otherwise: Callable[[Sql, list[Piece]], Sql]
+) -> Sql:
+    """Whether a text is like a pattern.
+
+    Args:
+        value: The text.
+        pattern: The pattern.
+        finders: The engine's functions that look for a word in each place but the whole text.
+        otherwise: Looks for the pieces of a pattern that is no such word.
+    """
+    found = word_of(pattern)
+    if found is None:
+        return otherwise(value, pieces_of(pattern))
+    if found.place is Place.WHOLE:
+        return exp.Paren(this=operation(exp.EQ, value, text(found.word)))
+    return function(finders[found.place], value, text(found.word))
+
+
+def in_re2(pieces: list[Piece]) -> str:
+    """A regular expression of RE2, of a whole text."""
+    return "(?s)" + ".*".join(map(_expression, pieces))
+
+
+def in_java(pieces: list[Piece]) -> str:
+    """One of Java."""
+    first, *others = map(_expression, pieces)
+    if not others:
+        return rf"(?s)\A{first}\z"
+    between = "".join(f"(?>.*?{piece})" for piece in others[:-1])
+    return rf"(?s)\A{first}{between}.*{others[-1]}\z"
+
+
+def _expression(piece: Piece) -> str:
+    return "".join("." if character is None else _itself(character) for character in piece)
+
+
+def _itself(character: str) -> str:
+    if character in _PLAIN or ord(character) >= _ASCII:
+        return character
+    return rf"\x{{{ord(character):x}}}"

@@ -1,0 +1,128 @@
+"""Catalogue 53, of text: the time of a query does not tell whether the rows of one person are the slowest there can be.
+
+One table has 100,000 rows. Two people have three rows each: those of one are ordinary, those of the other as slow as
+the declared lengths allow. The same query about either of them takes turns, at the exact half, which reads the rows;
+what follows draws the same noise. At full size, 200 runs of each are compared by the test of Kolmogorov and Smirnov at
+1e-3, which has to notice 5 ms that are added. Nothing else may run meanwhile.
+"""
+
+import time
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from scipy.stats import ks_2samp
+from tests.engines import postgres_tables, running, spark_application
+from tests.engines.running import started, statement
+from tests.sizes import FULL_SIZE
+
+from sfumato.privacy.neighbors import UnitColumn
+from sfumato.query.schema import Limits, Table, integer, text
+from sfumato.query.work import MAX_WORK, statement_work
+
+ROWS, RUNS, ALPHA = (100_000, 200, 1e-3) if FULL_SIZE else (1_000, 5, 1e-3)
+ENGINES = ["duckdb", "postgres", "spark"] if FULL_SIZE else ["duckdb"]
+NOTICED = 0.05
+"""Seconds: what a unit could take longer before texts were cut was 1.5."""
+
+INJECTED = 0.005
+OWN = 3
+"""How many rows one person may have."""
+
+TABLE = Table(
+    name="notes", columns={"who": integer(), "note": text()}, unit=UnitColumn("who"),
+    limits=Limits(max_rows_per_unit=OWN),
+)  # fmt: skip
+ORDINARY = "Seen on Monday, no findings; see again in {} weeks."
+FILLED = 200_000
+"""How many characters are stored of a note that is as long as its owner likes."""
+
+WORST = {
+    # the note that takes longest, and what is asked of it
+    "many runs": ("a" * FILLED, "note LIKE '%a%a%a%a%a%a%a%a%a%a%a%a%a%a%a%a%a%a%a%a%a%a%a%a%b%'"),
+    "any characters": ("a" * FILLED, f"note LIKE '%{'_a' * 31}b'"),
+    "a long word": ("a" * FILLED, f"note LIKE '%{'a' * 127}b%'"),
+    "letters": ("\u0416\u00c0" * FILLED, " OR ".join(f"note ILIKE '{end}%'" for end in "xy")),
+    "spaces": (" " * FILLED, "TRIM(note) = 'x' OR RTRIM(note) || LTRIM(note) = 'x'"),
+    "a number": ("1" * FILLED, "CAST(note AS integer) = 1 OR CAST(note AS float) = 1 OR CAST(note AS date) IS NULL"),
+}
+
+
+def notes(worst):
+    """The rows of person 0 and of person 1 by turns, then those of all others."""
+    ordinary = [ORDINARY.format(number % 52) for number in range(ROWS)]
+    ordinary[1 : 2 * OWN : 2] = [worst] * OWN
+    who = [place % 2 if place < 2 * OWN else place for place in range(ROWS)]
+    return pa.table({"who": who, "note": ordinary})
+
+
+def asked(condition, person):
+    return statement(f"SELECT COUNT(*) FROM notes WHERE who = {person} AND ({condition})", TABLE)
+
+
+def told_apart(first, second):
+    """With a chance of `ALPHA` where both follow one law."""
+    return ks_2samp(first, second).pvalue < ALPHA
+
+
+def times_of(engine, condition):
+    """Of the ordinary person, of the other one, and of the ordinary one with an injected delay."""
+    questions = [asked(condition, person) for person in (0, 1, 0)]
+    delays = (0, 0, INJECTED)
+    found = np.empty((RUNS, 3))
+    order = np.random.default_rng(53)
+    for run in range(-1, RUNS):  # the first one is overwritten by the last
+        for place in order.permutation(3):
+            start = time.perf_counter()
+            engine.run(questions[place], salt="00" * 16)
+            time.sleep(delays[place])
+            found[run, place] = time.perf_counter() - start
+    return found.T
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request, monkeypatch):
+    """The name of an engine where data may lie; the one in plain Python is an oracle."""
+    if request.param == "spark":
+        monkeypatch.setitem(running.ENGINES, "spark", spark_application.engine)
+        yield "spark"
+    elif request.param == "postgres":
+        with postgres_tables.started():
+            yield "postgres"
+    else:
+        yield "duckdb"
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("case", WORST)
+def test_the_slowest_rows_of_one_person_are_not_told_apart_by_time(engine, case):
+    """Type-I error 1e-3 for each case and engine, at full size; otherwise only what takes long is noticed."""
+    worst, condition = WORST[case]
+    running_engine = started(engine, asked(condition, 0), notes(worst))
+    try:
+        ordinary, slowest, delayed = times_of(running_engine, condition)
+    finally:
+        running_engine.close()
+    if not FULL_SIZE:
+        assert slowest.min() - ordinary.min() < NOTICED
+        return
+    medians = [f"{1e3 * np.median(times):.2f} ms" for times in (ordinary, slowest, delayed)]
+    assert told_apart(ordinary, delayed), f"an injected delay is not noticed: {medians}"
+    assert not told_apart(ordinary, slowest), f"{medians}; type-I error {ALPHA}"
+
+
+@pytest.mark.parametrize("case", WORST)
+def test_the_slowest_queries_are_admitted(case):
+    assert 250 < statement_work(asked(WORST[case][1], 0)) <= MAX_WORK
+
+
+@pytest.mark.statistical
+def test_the_comparison_notices_what_is_injected_and_nothing_else():
+    """Times as those of an engine: 20 ms, now and then longer. Type-I error: 8 of 300 at 1e-3 are rarer than 1e-8."""
+    random = np.random.default_rng(2026)
+
+    def times():
+        return 0.02 + random.gamma(2, 0.002, 200)
+
+    assert sum(told_apart(times(), times()) for _ in range(300)) <= 7
+    assert all(told_apart(times(), times() + INJECTED) for _ in range(30))
