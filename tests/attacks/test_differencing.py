@@ -139,8 +139,25 @@ def test_a_refused_value_is_guessed_evenly_between_the_bounds():
     assert "refused in 5,000 of 5,000" in outcome.notes[0]
 
 
+@pytest.mark.parametrize(("epsilon", "allowed"), [(1, 1 - math.exp(-1) / 2), ("0.1", 1 - math.exp(-0.1) / 2), (0, 0.5)])
+def test_what_is_allowed_bounds_wrong_guesses_too(epsilon, allowed):
+    """Half of all blind guesses err; at ε = 1 then at least 18.4% do, so that 81.6% are right and not all."""
+    outcome = value_inference(companies(1), salary_of, low=0, high=100, within=25, epsilon=epsilon)
+    assert outcome.baseline == 0.5
+    assert outcome.allowed == pytest.approx(allowed)
+
+
+def test_randomized_response_infers_a_value_as_well_as_is_allowed():
+    """A bit beside a fair coin for whoever is not there: right with e^ε/(1 + e^ε), and never more than the bound."""
+    for epsilon in (0.1, 1.0, 3.0):
+        right = math.exp(epsilon) / (1 + math.exp(epsilon))
+        allowed = value_inference(companies(1), salary_of, low=0, high=100, within=25, epsilon=epsilon).allowed
+        assert 0.5 < right <= allowed < 1
+
+
 def test_what_is_allowed_is_never_above_certainty():
     assert value_inference(companies(1), salary_of, **RANGE, epsilon=1_000).allowed == 1
+    assert value_inference(companies(1), salary_of, low=0, high=1, within=1, epsilon=0).allowed == 1
     assert value_inference(companies(1), salary_of, **RANGE).allowed is None
     assert value_inference(companies(1), salary_of, low=0, high=1, within=5).baseline == 1
 

@@ -5,6 +5,7 @@ import inspect
 import re
 import runpy
 import sys
+import tomllib
 
 import pytest
 from tests.meta.repository import ROOT, SOURCE, documents, modules, name, nodes, offenders, text, texts
@@ -23,6 +24,8 @@ LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)|!\[[^\]]*\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 CODE = re.compile(r"^```.*?^```|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 GUARANTEE = re.compile(r"^\s*(\*\*Guarantee\*\*|Guarantee:)", re.MULTILINE)
+HINT = re.compile(r"pip install (.*)")
+PACKAGE = re.compile(r"[A-Za-z][\w-]*(\[[\w,]+\])?")
 BIBLIOGRAPHY = ROOT / "docs" / "bibliography.md"
 ERRORS = ROOT / "docs" / "reference" / "errors.md"
 MECHANISMS = ROOT / "docs" / "reference" / "mechanisms.md"
@@ -85,6 +88,38 @@ def is_broken(link, path):
     target, _, anchor = link.partition("#")
     file = (path.parent / target).resolve() if target else path
     return not file.exists() or (anchor != "" and file.suffix == ".md" and anchor not in anchors(documents()[file]))
+
+
+def packages_named(content):
+    """What hints say to install, up to the first word that is no name of a package."""
+    found = []
+    for hint in HINT.findall(content):
+        for word in hint.split():
+            if not PACKAGE.fullmatch(bare := word.strip("`\"'(),;|")):
+                break
+            found.append(bare.partition("[")[0])
+            if word != bare:
+                break
+    return found
+
+
+def packages_declared():
+    """The names of all packages that the project depends on, always or with an extra or in its tests."""
+    project = tomllib.loads(text(ROOT / "pyproject.toml"))
+    extras, groups = project["project"]["optional-dependencies"], project["dependency-groups"]
+    lists = (project["project"]["dependencies"], *extras.values(), *groups.values())
+    return {re.split(r"[^\w.-]", requirement)[0] for listed in lists for requirement in listed}
+
+
+def test_hints_name_packages_that_are_on_the_index_and_not_this_one():
+    """Whoever registered this name there would run code on the machines of curators."""
+    named = {(package, name(path)) for path, content in texts().items() for package in packages_named(content)}
+    assert len(named) > 5
+    offending = {(package, path) for package, path in named if package not in packages_declared()}
+    assert not offending
+    said = "pip install"
+    assert packages_named(f'run: {said} "sfumato[plots]" first') == ["sfumato"]
+    assert packages_named(f"`{said} .` here\n{said} -r x\n{said} jinja2 matplotlib") == ["jinja2", "matplotlib"]
 
 
 def test_every_citation_has_its_entry():

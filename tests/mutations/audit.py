@@ -4,6 +4,11 @@ from tests.mutations.mutants import Mutant
 
 MUTANTS = (
     Mutant(
+        name="what is allowed bounds right guesses alone",
+        edits=(("attacks/differencing.py", "1 - (1 - baseline) / power)", "1.0)"),),
+        tests=("tests/attacks/test_differencing.py::test_what_is_allowed_bounds_wrong_guesses_too",),
+    ),
+    Mutant(
         name="an audit tests on the half it searched",
         edits=(
             (

@@ -17,6 +17,16 @@ MUTANTS = (
         ),
     ),
     Mutant(
+        name="a continuous calibration shows what the noise drawn misses",
+        edits=(("mechanisms/gaussian.py", "l0_sensitivity=moved) <= self.delta:", "l0_sensitivity=moved) < 1:"),),
+        tests=("tests/mechanisms/test_gaussian.py::test_no_calibration_shows_what_its_noise_misses",),
+    ),
+    Mutant(
+        name="a hint names a package that anybody may register",
+        edits=(("plots/panels.py", "pip install matplotlib", "pip install sfumato[plots]"),),
+        tests=("tests/plots/test_panels.py::test_without_matplotlib_the_error_says_what_to_install",),
+    ),
+    Mutant(
         name="a share that did not arrive counts as one without noise",
         edits=(
             (

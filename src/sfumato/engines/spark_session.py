@@ -183,7 +183,9 @@ def _connected(remote: str) -> Any:
         spark.client.set_retry_policies([retries.DefaultPolicy(max_retries=_RETRIES)])
         spark.conf.get("spark.sql.session.timeZone")
     except ImportError:
-        raise ParameterError("remote", "sc://…", "needs the client of Spark; pip install 'pyspark[connect]'") from None
+        raise ParameterError(
+            "remote", "sc://…", "needs the client of Spark; run: pip install 'pyspark[connect]'"
+        ) from None
     except FAILURES:
         shown = remote.split(";", maxsplit=1)[0]  # behind it there may be a token
         raise ParameterError(

@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, TypeAlias
+from types import MappingProxyType
+from typing import Final, Literal, TypeAlias
 
-from sfumato.accounting.gaussian import analytic_stddev, classic_stddev, discrete_stddev
+from sfumato.accounting.gaussian import analytic_stddev, classic_stddev, discrete_gaussian_delta_up, discrete_stddev
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.additive import Answer, Exact, half_width, release_on_lattice, stated_for_vectors
 from sfumato.mechanisms.lattice import as_resolution, lattice_l2_sensitivity
@@ -17,6 +18,7 @@ from sfumato.privacy.events import DiscreteGaussianEvent, PureEvent
 from sfumato.privacy.secret import Secret
 
 Calibration: TypeAlias = Literal["discrete", "analytic", "classic"]
+_CONTINUOUS: Final = MappingProxyType({"analytic": analytic_stddev, "classic": classic_stddev})
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -30,10 +32,10 @@ class Gaussian:
     * "analytic" [BW18]: the smallest for which the continuous law has; any ε.
     * "classic" [DR14]: the textbook's Δ·√(2·ln(1.25/δ))/ε, larger than needed; for ε below 1, where it is proven.
 
-    **Guarantee**: with "discrete", (ε, δ)-differential privacy for the neighbouring relation of the sensitivities, for
-    the noise that is really drawn. With the others (ε, δ) is that of the continuous law, and the discrete one may miss
-    δ by a little where stddev is near 1; `event` always describes the noise drawn, and accountants price that.
-    Proof: proofs/mechanisms/gaussian.md.
+    Where the stddev of the last two would not keep (ε, δ) for the discrete law, that of "discrete" is taken instead.
+
+    **Guarantee**: (ε, δ)-differential privacy for the neighbouring relation of the sensitivities, for the noise that is
+    really drawn, whatever the calibration. Proof: proofs/mechanisms/gaussian.md.
 
     ===================================  =================================  =============  ===========
     Edge case                            Answer                             Accuracy       Event
@@ -133,21 +135,16 @@ class Gaussian:
         )
 
     def _calibrated(self) -> Fraction:
-        distance = self._distance_moved
-        match self.calibration:
-            case "discrete":
-                return discrete_stddev(
-                    l2_sensitivity=distance,
-                    epsilon=self.epsilon,
-                    delta=self.delta,
-                    l0_sensitivity=self._numbers_moved,
-                )
-            case "analytic":
-                return analytic_stddev(l2_sensitivity=distance, epsilon=self.epsilon, delta=self.delta)
-            case "classic":
-                return classic_stddev(l2_sensitivity=distance, epsilon=self.epsilon, delta=self.delta)
-            case _:
-                raise ParameterError("calibration", self.calibration, 'must be "discrete", "analytic" or "classic"')
+        distance, moved = self._distance_moved, self._numbers_moved
+        if self.calibration not in {"discrete", *_CONTINUOUS}:
+            raise ParameterError("calibration", self.calibration, 'must be "discrete", "analytic" or "classic"')
+        if self.calibration != "discrete":
+            calibrate = _CONTINUOUS[self.calibration]
+            stddev = calibrate(l2_sensitivity=distance, epsilon=self.epsilon, delta=self.delta)
+            noise = {"stddev": stddev, "l2_sensitivity": distance, "epsilon": self.epsilon}
+            if discrete_gaussian_delta_up(**noise, l0_sensitivity=moved) <= self.delta:
+                return stddev
+        return discrete_stddev(l2_sensitivity=distance, epsilon=self.epsilon, delta=self.delta, l0_sensitivity=moved)
 
     def _perturb(self, steps: Integers) -> Integers:
         stated_for_vectors(self.l0_sensitivity, len(steps))

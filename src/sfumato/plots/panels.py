@@ -28,7 +28,7 @@ def new_figure(
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise ParameterError("matplotlib", None, "is needed for pictures: pip install sfumato[plots]") from None
+        raise ParameterError("matplotlib", None, "is needed for pictures; run: pip install matplotlib") from None
     figure = Figure(figsize=(8, 4.2 if panels == 1 else 6), layout="constrained")
     rows = figure.subplots(panels, 1, sharex=True, squeeze=False)
     for axes in rows[:, 0]:

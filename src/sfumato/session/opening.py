@@ -27,6 +27,8 @@ _ENGINES: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 """Where the class of each engine is; it is loaded when it is opened, with what it needs."""
+_NEEDS: Final[Mapping[str, str]] = MappingProxyType({"postgres": "adbc-driver-postgresql", "spark": "pyspark"})
+"""What those engines need that are not installed with the others: packages by the names that the index has."""
 
 _IN_PLACE: Final = frozenset({"postgres", "spark"})
 """Engines that read some sources where they are."""
@@ -178,6 +180,7 @@ def _class_of(engine: str) -> Callable[..., Engine]:
     try:
         made: Callable[..., Engine] = resolve_name(_ENGINES[engine])
     except ModuleNotFoundError:
-        requirement = f"needs the packages of sfumato[{engine}]; pip install 'sfumato[{engine}]'"
-        raise ParameterError("engine", engine, requirement) from None
+        if engine not in _NEEDS:
+            raise
+        raise ParameterError("engine", engine, f"needs a package; run: pip install {_NEEDS[engine]}") from None
     return made

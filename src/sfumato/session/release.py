@@ -198,4 +198,4 @@ def _extra(module: str) -> Any:
     try:
         return import_module(module)
     except ImportError:
-        raise ParameterError("frame", module, 'is not installed; run: pip install "sfumato[frames]"') from None
+        raise ParameterError("frame", module, f"is not installed; run: pip install {module}") from None

@@ -64,7 +64,7 @@ def test_without_matplotlib_a_picture_is_refused_with_what_to_install(ledger, tm
     for name in [name for name in sys.modules if name.startswith("matplotlib")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setattr(builtins, "__import__", missing)
-    assert "pip install sfumato[plots]" in refusal("ledger", "history", ledger, "--plot", tmp_path / "x.png")
+    assert "run: pip install matplotlib" in refusal("ledger", "history", ledger, "--plot", tmp_path / "x.png")
 
 
 @pytest.mark.parametrize("option", [["--limit", "0"], ["--days", "0"]])

@@ -143,7 +143,7 @@ class _Writer(PostgresGenerator):
         return "'" + expression.name.replace("'", "''") + "'"
 
 
-def _sha256_text(message: Sql) -> Sql:
+def _half_of_sha256(message: Sql) -> Sql:
     """The first half of SHA-256, as 16 bytes."""
     hashed = native("SHA256", native("CONVERT_TO", message, text("UTF8")))
     digits = native("ENCODE", native("SUBSTR", hashed, figure(1), figure(_BYTES)), text("hex"))
@@ -154,7 +154,7 @@ _BYTES: Final = 16
 
 
 class _WriterWithoutMD5(_Writer):
-    TRANSFORMS = {**_Writer.TRANSFORMS, **writing({**IDIOMS, "md5_text": _sha256_text})}  # noqa: RUF012 # as above
+    TRANSFORMS = {**_Writer.TRANSFORMS, **writing({**IDIOMS, "md5_text": _half_of_sha256})}  # noqa: RUF012 # as above
 
 
 POSTGRES: Final = Dialect(writer=_Writer, base="postgres")
