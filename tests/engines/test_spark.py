@@ -20,15 +20,17 @@ from tests.strategies import stored
 from sfumato.engines.base import aligned, groups
 from sfumato.engines.sources import ArrowData, open_in_place
 from sfumato.engines.spark import SparkEngine
-from sfumato.errors import EngineError, ParameterError
+from sfumato.errors import EngineError, FailedOnRowsError, ParameterError
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.expressions import ColumnRef, Compare, Comparison, Literal
 from sfumato.query.measures import RowCount, UnitCount
+from sfumato.query.policy import Risk
 from sfumato.query.relations import Filter, Part, Select, Source
 from sfumato.query.schema import Limits, Table, date, integer, text, timestamp
 from sfumato.query.statement import KeyColumn, Statement
 
 pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
+FAILING = [Risk.FAILING_ROWS]
 TABLE = visits(max_rows_per_unit=9, max_groups_per_unit=2)
 
 
@@ -50,9 +52,9 @@ class TestReadingBySpark(ReadingContract):
     test_days_and_times_are_read_as_declared_or_are_null = None
 
 
-def answered(source, table, asked, **options):
+def answered(source, table, asked, *, accepted_risks=(), **options):
     """What an engine finds in a source that Spark has."""
-    running = SparkEngine({table.name: open_in_place(source, table)}, **options)
+    running = SparkEngine({table.name: open_in_place(source, table, accepted_risks=accepted_risks)}, **options)
     try:
         return by_place(running.run(asked, salt=SALT).open_for_noise())
     finally:
@@ -107,7 +109,7 @@ def test_what_the_user_sets_is_neither_heeded_nor_changed():
         condition = Compare(Comparison.EQUAL, ColumnRef("k"), Literal("${spark.master}"))
         asked = Statement(rows=Filter(Source(UNBOUND), condition), keys=(), measures=(RowCount(),))
         frame = spark.sql("SELECT * FROM busy UNION ALL SELECT 'a', '$' || '{spark.master}', 1, 1")
-        assert answered(frame, UNBOUND, asked) == {(): [1]}
+        assert answered(frame, UNBOUND, asked, accepted_risks=FAILING) == {(): [1]}
         assert {setting: spark.conf.get(setting) for setting in ours} == ours
     finally:
         for setting, value in before.items():
@@ -129,8 +131,10 @@ def test_a_session_of_spark_connect_shares_its_views_and_frames():
     remote = SparkSession.builder.remote(address()).create()
     remote.createDataFrame(BUSY).createOrReplaceTempView("busy")
     asked, expected = statement(BY_KEY, TABLE), by_place(found("reference", statement(BY_KEY, TABLE), BUSY))
-    assert answered("spark:busy", TABLE, asked, session=remote) == expected
-    assert answered(remote.sql("SELECT * FROM busy"), TABLE, asked) == expected
+    assert answered("spark:busy", TABLE, asked, session=remote, accepted_risks=FAILING) == expected
+    assert answered(remote.sql("SELECT * FROM busy"), TABLE, asked, accepted_risks=FAILING) == expected
+    with pytest.raises(ParameterError, match="may fail on some row"):
+        answered("spark:busy", TABLE, asked, session=remote)
     with pytest.raises(ParameterError, match="no table or view"):
         answered("spark:nothing", TABLE, asked, session=remote)
     remote.stop()
@@ -152,7 +156,7 @@ def test_a_task_that_fails_and_is_tried_again_changes_nothing(tmp_path):
     frame = application().table("busy").repartition(3, "rank", "v")
     frame = frame.withColumn("k", failing_once("k"))
     expected = by_place(found("reference", statement(BY_KEY, TABLE), BUSY))
-    assert answered(frame, TABLE, statement(BY_KEY, TABLE)) == expected
+    assert answered(frame, TABLE, statement(BY_KEY, TABLE), accepted_risks=FAILING) == expected
     assert marker.exists()
 
 
@@ -164,8 +168,11 @@ def test_a_view_that_fails_on_a_row_is_an_error_without_its_text(caplog, capfd):
     spark = application().newSession()
     spark.conf.set("spark.sql.ansi.enabled", "true")
     spark.createDataFrame(BUSY).createOrReplaceTempView("busy")
-    with caplog.at_level(logging.INFO), pytest.raises(EngineError) as caught:
-        answered(spark.sql(CANARY), UNBOUND, statement("SELECT SUM(v) FROM visits", UNBOUND))
+    asked = statement("SELECT SUM(v) FROM visits", UNBOUND)
+    with pytest.raises(ParameterError, match="may fail on some row"):
+        answered(spark.sql(CANARY), UNBOUND, asked)
+    with caplog.at_level(logging.INFO), pytest.raises(FailedOnRowsError) as caught:
+        answered(spark.sql(CANARY), UNBOUND, asked, accepted_risks=FAILING)
     out, err = capfd.readouterr()
     assert "canary" not in str(caught.value) + out + err + "".join(map(str, caplog.messages))
     assert caught.value.__cause__ is None

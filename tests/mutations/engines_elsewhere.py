@@ -94,6 +94,44 @@ MUTANTS = (
         tests=("tests/engines/test_postgres.py::test_ids_that_are_numerics_of_any_length_are_told_apart",),
     ),
     Mutant(
+        name="in PostgreSQL a view may fail on a row",
+        edits=(("engines/postgres_catalogue.py", "    if may_fail is not None:\n", "    if False:\n"),),
+        tests=("tests/engines/test_postgres.py::test_a_view_that_may_fail_on_a_row_is_refused_with_three_ways_out",),
+    ),
+    Mutant(
+        name="in PostgreSQL a definition is proved once and may then be another one",
+        edits=(("engines/postgres_catalogue.py", "if relations != self.relations and", "if False and"),),
+        tests=("tests/engines/test_postgres.py::test_a_view_that_comes_to_fail_while_a_session_is_open_is_not_read",),
+    ),
+    Mutant(
+        name="in PostgreSQL a cast that fails is proved",
+        edits=(
+            (
+                "engines/postgres_totality.py",
+                "target not in _TEXTS and target != stored and target not in",
+                "False and target not in",
+            ),
+        ),
+        tests=("tests/engines/test_postgres_totality.py",),
+    ),
+    Mutant(
+        name="in PostgreSQL an operator of a user is proved",
+        edits=(("engines/postgres_definitions.py", "    if computed.has_foreign_parts:\n", "    if False:\n"),),
+        tests=("tests/engines/test_postgres_totality.py",),
+    ),
+    Mutant(
+        name="in Spark a cast that fails is proved",
+        edits=(
+            ("engines/spark_definitions.py", '_class(one) == "Cast" and _loses_nothing(one)', '_class(one) == "Cast"'),
+        ),
+        tests=("tests/engines/test_spark_definitions.py",),
+    ),
+    Mutant(
+        name="in PostgreSQL what fails on a row is an outage",
+        edits=(("engines/postgres_connection.py", '_OUTAGES: Final = ("08",', '_OUTAGES: Final = ("22", "08",'),),
+        tests=("tests/engines/test_postgres_connection.py",),
+    ),
+    Mutant(
         name="in PostgreSQL factors are not rounded",
         edits=(
             (

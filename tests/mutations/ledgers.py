@@ -345,4 +345,19 @@ MUTANTS = (
         ),
         tests=("tests/ledger/test_memory.py",),
     ),
+    Mutant(
+        name="a suspended account grants",
+        edits=(("ledger/replay.py", "        self.require_available(entry.account)\n", ""),),
+        tests=("tests/ledger/test_suspensions.py",),
+    ),
+    Mutant(
+        name="a question is answered although another one failed meanwhile",
+        edits=(("ledger/ledger.py", "            draft.replay.require_available(account)\n", ""),),
+        tests=("tests/ledger/test_suspensions.py",),
+    ),
+    Mutant(
+        name="an acknowledged failure is not counted",
+        edits=(("ledger/replay.py", "        state.acknowledged += 1\n", ""),),
+        tests=("tests/ledger/test_suspensions.py",),
+    ),
 )

@@ -240,4 +240,14 @@ MUTANTS = (
         edits=(("session/pipeline.py", "        _check_part(question, part)", "        pass"),),
         tests=("tests/session/test_partition.py::test_a_question_to_a_part_reads_nobody_outside_of_it",),
     ),
+    Mutant(
+        name="a failure on rows is told to who asked",
+        edits=(("session/pipeline.py", "        if cause is None:\n            raise\n", "        raise\n"),),
+        tests=("tests/session/test_suspension.py",),
+    ),
+    Mutant(
+        name="a snapshot of another data version is read",
+        edits=(("session/snapshots.py", "    if found != data_version:\n", "    if False:\n"),),
+        tests=("tests/engines/test_postgres.py::test_a_snapshot_is_read_instead_of_a_view_and_is_of_one_data_version",),
+    ),
 )
