@@ -11,7 +11,6 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.cli.commands import run
 from tests.engines import postgres_tables
 from tests.engines.engine_contract import BUSY, EngineContract, visited, visits
 from tests.engines.in_postgres import answer, connection
@@ -198,38 +197,6 @@ def test_one_person_whose_row_fails_is_told_to_no_analyst(rates):
             shown.add(str(caught.value))
         assert len(shown) == 1
         assert str(session.spent) == "ε 0.2"
-
-
-def test_a_snapshot_is_read_instead_of_a_view_and_is_of_one_data_version(rates, tmp_path):
-    _, address = rates
-    server().execute("CREATE OR REPLACE VIEW rates AS SELECT name, total / NULLIF(hours, 0) AS rate FROM pay")
-    (tmp_path / "pay.toml").write_text(
-        'version = "1"\n[unit]\nname = "row"\n[tables.rates]\nunit = "row"\nsnapshot = "rates.parquet"\n'
-        f'source = "{address}"\n[tables.rates.columns]\nname = {{type = "text"}}\n'
-        'rate = {type = "float", bounds = [0, 100]}\n'
-    )
-    with pytest.raises(ParameterError, match="must be a file; take it with `sfumato prepare`"):
-        sf.Session(tmp_path / "pay.toml", budget=sf.NO_GUARANTEE)
-    assert run("prepare", str(tmp_path / "pay.toml")).stdout == f"snapshot: {tmp_path / 'rates.parquet'}\n"
-    server().execute("DROP VIEW rates")
-    with sf.Session(tmp_path / "pay.toml", budget=sf.NO_GUARANTEE) as session:
-        release = session.sql("SELECT COUNT(rate) AS n, SUM(rate) AS s FROM rates WHERE name = 'p76'", epsilon=10_000)
-    assert [round(release[name][0].value) for name in ("n", "s")] == [1, 10]
-    later = (tmp_path / "pay.toml").read_text().replace('version = "1"', 'version = "2"', 1)
-    (tmp_path / "pay.toml").write_text(later)
-    with pytest.raises(ParameterError, match="is of data version 1; expected 2"):
-        sf.Session(tmp_path / "pay.toml", budget=sf.NO_GUARANTEE)
-
-
-def test_a_snapshot_of_what_fails_is_not_taken(rates, tmp_path):
-    table, address = rates
-    policy = Policy(
-        dataset="pay", version="1", data_version="1", unit_name="row", tables={"rates": table},
-        sources={"rates": sf.SourceFacts(source=address, snapshot=tmp_path / "rates.parquet")},
-    )  # fmt: skip
-    with pytest.raises(EngineError):
-        sf.prepare(policy)
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_row_that_fails_is_told_from_what_is_about_no_row(rates):

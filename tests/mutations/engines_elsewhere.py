@@ -63,8 +63,8 @@ MUTANTS = (
         edits=(
             (
                 "engines/sql/dialects/postgres.py",
-                'return native("HASHINT8EXTENDED", lower, native("HASHINT8EXTENDED", upper, seed))',
-                'return native("HASHINT8EXTENDED", number, seed)',
+                'return native("HASHINT8EXTENDED", lower, native("HASHINT8EXTENDED", upper, before))',
+                'return native("HASHINT8EXTENDED", number, before)',
             ),
         ),
         tests=(

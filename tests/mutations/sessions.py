@@ -248,6 +248,8 @@ MUTANTS = (
     Mutant(
         name="a snapshot of another data version is read",
         edits=(("session/snapshots.py", "    if found != data_version:\n", "    if False:\n"),),
-        tests=("tests/engines/test_postgres.py::test_a_snapshot_is_read_instead_of_a_view_and_is_of_one_data_version",),
+        tests=(
+            "tests/session/test_snapshots.py::test_a_snapshot_is_read_instead_of_a_view_and_is_of_one_data_version",
+        ),
     ),
 )

@@ -5,7 +5,7 @@ casts that lose nothing, WHERE, joins ON a condition, and UNION ALL. Arithmetic 
 is any function.
 
 **Guarantee**: what is on the list raises for no row and for no value of its columns, in whatever order it is evaluated,
-if no operator and no type in it was made by a user. Memory and time apart. Proof: proofs/engines/totality.md.
+if no operator and no type in it was made by a user. Memory and time apart. Proof: proofs/engines/postgres_totality.md.
 """
 
 from collections.abc import Callable, Iterable, Mapping

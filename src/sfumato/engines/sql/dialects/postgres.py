@@ -62,22 +62,22 @@ def _native_hash(salt: Sql, *values: Sql) -> Sql:
     return found
 
 
-def _hash_of_any(value: Sql, seed: Sql) -> Sql:
+def _hash_of_any(value: Sql, before: Sql) -> Sql:
     """As the type of the value is hashed; of a record of one value it is the hash of that."""
-    return native("HASH_RECORD_EXTENDED", native("ROW", value), seed)
+    return native("HASH_RECORD_EXTENDED", native("ROW", value), before)
 
 
-def _hash_of_whole(value: Sql, seed: Sql) -> Sql:
+def _hash_of_whole(value: Sql, before: Sql) -> Sql:
     """Of the upper half and then of the lower one: the engine folds both into 32 bits, so that numbers would tie."""
     number = cast(value.expressions[0], "BIGINT")
     upper = operation(exp.BitwiseRightShift, number, figure(_HALF))
     lower = operation(exp.BitwiseAnd, number.copy(), figure(2**_HALF - 1))
-    return native("HASHINT8EXTENDED", lower, native("HASHINT8EXTENDED", upper, seed))
+    return native("HASHINT8EXTENDED", lower, native("HASHINT8EXTENDED", upper, before))
 
 
-def _hash_of_time(value: Sql, seed: Sql) -> Sql:
+def _hash_of_time(value: Sql, before: Sql) -> Sql:
     """Of its text: the engine hashes it as a whole number."""
-    return native("HASHTEXTEXTENDED", TIMES["time_in_full"](*value.expressions), seed)
+    return native("HASHTEXTEXTENDED", TIMES["time_in_full"](*value.expressions), before)
 
 
 _HALF: Final = 32
