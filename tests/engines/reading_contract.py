@@ -163,8 +163,8 @@ class ReadingContract:
     @pytest.mark.parametrize("column", [integer(), real(), boolean(), date(), timestamp()])
     def test_of_long_text_little_is_looked_at_where_no_text_is_declared(self, engine, column):
         word = {date(): "2026-01-31", timestamp(): "2026-01-31"}.get(column, "1")
-        data = values(word, " " * 256 + word, word + " " * 9_000 + "x", " " * 90_000)
-        assert ask(engine, "SELECT COUNT(v) FROM t", typed_table(column), data) == [[2]]
+        for cells, count in ((word, 1), (" " * 256 + word, 0), (word + " " * 9_000 + "x", 1), (" " * 90_000, 0)):
+            assert ask(engine, "SELECT COUNT(v) FROM t", typed_table(column), values(cells)) == [[count]]
 
     @pytest.mark.parametrize(
         ("stored", "steps"),

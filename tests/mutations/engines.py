@@ -2,6 +2,8 @@
 
 from tests.mutations.mutants import Mutant
 
+READING = "tests/engines/test_reference.py::TestReadingByReference::"
+
 MUTANTS = (
     Mutant(
         name="values not clamped",
@@ -243,5 +245,15 @@ MUTANTS = (
         name="what was found of one group is put on another",
         edits=(("engines/base.py", "(g, c) for g in at for c in listed", "(g, c) for c in listed for g in at"),),
         tests=("tests/engines/test_base.py",),
+    ),
+    Mutant(
+        name="a text is read whole",
+        edits=(("engines/values.py", "return text[: column.longest]", "return text"),),
+        tests=(f"{READING}test_text_is_cut_to_256_characters_where_nothing_is_declared",),
+    ),
+    Mutant(
+        name="a long id is cut",
+        edits=(("engines/values.py", "text[:MAX_ID] + sha256(text.encode()).hexdigest()", "text[:MAX_ID]"),),
+        tests=(f"{READING}test_long_ids_are_never_cut",),
     ),
 )

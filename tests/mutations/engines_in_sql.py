@@ -3,6 +3,7 @@
 from tests.mutations.mutants import Mutant
 
 DUCKDB = "tests/engines/test_duckdb.py::TestDuckDBEngine::"
+READING = "tests/engines/test_duckdb.py::TestReadingByDuckDB::"
 
 MUTANTS = (
     Mutant(
@@ -227,5 +228,31 @@ MUTANTS = (
             ),
         ),
         tests=("tests/engines/sql/test_kinds.py::test_factors_and_divisors_are_multiples",),
+    ),
+    Mutant(
+        name="in SQL a text is read whole",
+        edits=(
+            (
+                "engines/sql/casts.py",
+                "return value if declared.longest is None else beginning(value, declared.longest)",
+                "return value",
+            ),
+        ),
+        tests=(f"{READING}test_text_is_cut_to_256_characters_where_nothing_is_declared",),
+    ),
+    Mutant(
+        name="in SQL a long id is known by its beginning",
+        edits=(("engines/sql/casts.py", 'function("sha256_text", x)', 'function("sha256_text", first)'),),
+        tests=(f"{READING}test_long_ids_are_never_cut",),
+    ),
+    Mutant(
+        name="in SQL a number is looked for in a text of any length",
+        edits=(("engines/sql/casts.py", "as_kind(beginning(written, LONGEST_STORED), ", "as_kind(written, "),),
+        tests=(f"{READING}test_of_long_text_little_is_looked_at_where_no_text_is_declared",),
+    ),
+    Mutant(
+        name="the regular expression of a pattern goes back",
+        edits=(("engines/sql/dialects/patterns.py", 'f"(?>.*?{piece})"', 'f"(?:.*?{piece})"'),),
+        tests=("tests/engines/sql/dialects/test_patterns.py::test_java_never_goes_back_but_over_the_last_run",),
     ),
 )

@@ -2,6 +2,7 @@
 
 from tests.mutations.mutants import Mutant
 
+READING = "tests/engines/test_reference.py::TestReadingByReference::"
 TINY = "tests/query/test_tiny_databases.py::"
 
 TOO_MANY_ROWS = "test_the_rows_of_one_patient_do_not_multiply_beyond_what_an_engine_holds"
@@ -256,5 +257,59 @@ MUTANTS = (
         tests=(
             "tests/query/test_textbook_sensitivities.py::test_a_group_has_no_more_rows_of_a_unit_than_share_its_keys",
         ),
+    ),
+    Mutant(
+        name="a unit is known by the beginning of its id",
+        edits=(
+            ("query/schema.py", "replace(column, is_id=True) if name in names", "replace(column) if name in names"),
+        ),
+        tests=(f"{READING}test_long_ids_are_never_cut",),
+    ),
+    Mutant(
+        name="a text that is too long may be a public key",
+        edits=(("query/columns.py", "return self.max_length + 1", "return self.max_length"),),
+        tests=(f"{READING}test_a_text_that_is_too_long_is_none_of_the_public_keys",),
+    ),
+    Mutant(
+        name="how much of a text is read is no part of a question",
+        edits=(
+            (
+                "query/canonical.py",
+                'ColumnRef(name) if column.longest is None else _origin("column", name, column.longest)',
+                "ColumnRef(name)",
+            ),
+        ),
+        tests=("tests/query/test_canonical.py::test_whatever_changes_an_exact_answer_makes_another_question",),
+    ),
+    Mutant(
+        name="any pattern takes as long as the text",
+        edits=(("query/work.py", "return 1 + len(pattern) * length", "return 1 + length"),),
+        tests=("tests/query/test_work.py::test_any_other_pattern_is_admitted_only_while_it_is_short",),
+    ),
+    Mutant(
+        name="a pattern may be as long as one likes",
+        edits=(("query/work.py", "if len(pattern) * length > MAX_PATTERN_WORK:", "if False:"),),
+        tests=("tests/query/test_work.py::test_any_other_pattern_is_admitted_only_while_it_is_short",),
+    ),
+    Mutant(
+        name="only the first statement of a question is bounded in its work",
+        edits=(("query/sections.py", "for statement in statements:", "for statement in statements[:1]:"),),
+        tests=("tests/query/test_work.py",),
+    ),
+    Mutant(
+        name="a computed column takes one step wherever it is read",
+        edits=(
+            (
+                "query/work.py",
+                "return made, total + sum(made.values())",
+                "return dict.fromkeys(made, 1), total + sum(made.values())",
+            ),
+        ),
+        tests=("tests/query/test_work.py::test_a_column_that_is_computed_counts_wherever_it_is_read",),
+    ),
+    Mutant(
+        name="texts that are joined are as long as the first",
+        edits=(("query/signatures.py", "return min(sum(lengths), MAX_TEXT)", "return first"),),
+        tests=("tests/query/test_work.py::test_the_length_of_a_text_that_is_made_is_public",),
     ),
 )
