@@ -70,7 +70,7 @@ def test_a_snapshot_of_another_key_is_refused(store):
 
 
 def test_a_snapshot_of_another_version_is_ignored(store):
-    text = store.snapshot().partition(" ")[2].replace('"version":1}', '"version":99}')
+    text = store.snapshot().partition(" ")[2].replace('"version":2}', '"version":99}')
     assert json.loads(text)["version"] == 99
     store._kept.snapshot = f"{KEY.seal('snapshot', text)} {text}"
     follower = Follower(KEY)

@@ -11,7 +11,7 @@ import pytest
 from tests.ledger.sqlite_edits import verified
 from tests.ledger.store_contract import LedgerStoreContract, append, filled, following, texts
 
-from sfumato.errors import LedgerError
+from sfumato.errors import LedgerError, LedgerTimeoutError
 from sfumato.ledger import sqlite_failures
 from sfumato.ledger.sqlite import SQLiteStore
 
@@ -87,7 +87,7 @@ def test_a_file_that_another_program_keeps_busy_is_an_error_in_the_end(path, mon
     with closing(SQLiteStore(path)) as store:
         with closing(sqlite3.connect(path, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
-            with pytest.raises(LedgerError, match="another process"):
+            with pytest.raises(LedgerTimeoutError, match="holds it for more than"):
                 filled(store, "one")
             other.execute("ROLLBACK")
         filled(store, "one")

@@ -4,7 +4,7 @@ import fcntl
 import os
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Event, Lock, Thread
 
@@ -33,7 +33,8 @@ def locked(path: Path, *, patience: float | None = None) -> Iterator[None]:
         fcntl.flock(descriptor, fcntl.LOCK_EX)  # which this descriptor may have already
         if patience is not None:
             name = f"{os.getpid()} on {socket.gethostname()}".encode()[:_LONGEST]
-            os.pwrite(descriptor, name.ljust(_LONGEST), 0)
+            with suppress(OSError):  # who waits is told the name; on a full disk nobody is named
+                os.pwrite(descriptor, name.ljust(_LONGEST), 0)
         yield
     finally:
         fcntl.flock(descriptor, fcntl.LOCK_UN)  # closing would not let go of it where a fork has a copy
