@@ -4,6 +4,61 @@ from tests.mutations.mutants import Mutant
 
 MUTANTS = (
     Mutant(
+        name="a tie of many at once stays below",
+        edits=(
+            (
+                "noise/word_table.py",
+                'np.searchsorted(self.words, prefixes, side="right")',
+                'np.searchsorted(self.words, prefixes, side="left")',
+            ),
+        ),
+        tests=("tests/noise/test_word_table.py::test_many_at_once_are_settled_as_one_by_one",),
+    ),
+    Mutant(
+        name="a Laplace scale is cut to six digits below",
+        edits=(
+            (
+                "noise/discrete_laplace.py",
+                "return _supply(*scale.as_integer_ratio()).draw(size)",
+                "return _supply(*scale.limit_denominator(10**6).as_integer_ratio()).draw(size)",
+            ),
+        ),
+        tests=("tests/noise/test_discrete_laplace.py::test_a_scale_of_long_terms_arrives_exactly_whatever_draws",),
+    ),
+    Mutant(
+        name="a Gaussian variance is whole from 100 on",
+        edits=(
+            (
+                "noise/discrete_gaussian.py",
+                "return _supply(*variance.as_integer_ratio()).draw(size)",
+                "return _supply(*(variance if variance < 100 else variance // 1).as_integer_ratio()).draw(size)",
+            ),
+        ),
+        tests=("tests/noise/test_discrete_gaussian.py::test_a_variance_of_long_terms_arrives_exactly_whatever_draws",),
+    ),
+    Mutant(
+        name="a mechanism cuts its Laplace scale to six digits below",
+        edits=(
+            (
+                "mechanisms/laplace.py",
+                "discrete_laplace(self.scale, ",
+                "discrete_laplace(self.scale.limit_denominator(10**6), ",
+            ),
+        ),
+        tests=("tests/mechanisms/test_exact_noise.py::test_the_parameters_of_noise_are_not_rounded_on_their_way",),
+    ),
+    Mutant(
+        name="a mechanism draws with a whole variance from 100 on",
+        edits=(
+            (
+                "mechanisms/gaussian_noise.py",
+                "discrete_gaussian_one(self.stddev**2)",
+                "discrete_gaussian_one(Fraction(int(self.stddev**2)) if self.stddev >= 10 else self.stddev**2)",
+            ),
+        ),
+        tests=("tests/mechanisms/test_exact_noise.py::test_the_parameters_of_noise_are_not_rounded_on_their_way",),
+    ),
+    Mutant(
         name="proposals below the weights",
         edits=(("noise/selection.py", "edges[1:] += 2", "edges[1:] += 0"),),
         tests=("tests/noise/test_selection.py",),

@@ -14,6 +14,9 @@ BITS = 256
 DRAWS = 4_000_000 if FULL_SIZE else SAMPLES
 """How many draws the law of each sampler is tested with."""
 
+LONG = Fraction(31415926535897932384, 27182818284590452353)
+"""A parameter of which the shortest fraction has twenty digits above and below: nothing shorter is it."""
+
 
 def ball(value):
     return arb(fmpq(value.numerator, value.denominator))

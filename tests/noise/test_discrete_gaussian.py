@@ -6,9 +6,10 @@ from functools import partial
 import numpy as np
 import pytest
 from tests.laws import assert_law, assert_not_law
-from tests.noise.tables import DRAWS
+from tests.noise.tables import DRAWS, LONG
 
 from sfumato.errors import ParameterError
+from sfumato.noise import discrete_gaussian as module
 from sfumato.noise.block_table import BlockTable
 from sfumato.noise.direct_table import DirectTable
 from sfumato.noise.discrete_gaussian import discrete_gaussian, discrete_gaussian_one, gaussian_table
@@ -81,3 +82,27 @@ def test_a_variance_outside_is_refused(variance):
 @pytest.mark.parametrize("variance", [Fraction(1, 10**6), Fraction(10), Fraction(2**100)])
 def test_no_noise_is_drawn_if_none_is_asked(variance):
     assert discrete_gaussian(variance, 0).tolist() == []
+
+
+@pytest.mark.parametrize(
+    ("factor", "made"), [(1, "gaussian_weights"), (200, "gaussian_weights"), (10**9, "GaussianShape")]
+)
+def test_a_variance_of_long_terms_arrives_exactly_whatever_draws(factor, made, monkeypatch):
+    """No test of samples would see a variance that is off by 1e-13; numerator and denominator say so."""
+    variance, arrived = LONG * factor, {}
+    for name in ("universal_gaussian", "universal_gaussian_one", made):
+        real = getattr(module, name)
+
+        def record(value, *others, name=name, real=real):
+            arrived.setdefault(name, set()).add(value.as_integer_ratio())
+            return real(value, *others)
+
+        monkeypatch.setattr(module, name, record)
+    module._supply.cache_clear()
+    module.discrete_gaussian_one(variance)
+    for size in (3, 100, 400_000):
+        module.discrete_gaussian(variance, size)
+    module._supply.cache_clear()
+    terms = variance.as_integer_ratio()
+    assert min(map(len, map(str, terms))) >= 20
+    assert arrived == {name: {terms} for name in ("universal_gaussian", "universal_gaussian_one", made)}

@@ -6,9 +6,10 @@ from functools import partial
 import numpy as np
 import pytest
 from tests.laws import assert_law, assert_not_law
-from tests.noise.tables import DRAWS
+from tests.noise.tables import DRAWS, LONG
 
 from sfumato.errors import ParameterError
+from sfumato.noise import discrete_laplace as module
 from sfumato.noise.block_table import BlockTable
 from sfumato.noise.direct_table import DirectTable
 from sfumato.noise.discrete_laplace import discrete_laplace, discrete_laplace_one, laplace_table
@@ -81,3 +82,25 @@ def test_no_noise_is_drawn_if_none_is_asked(scale):
 def test_a_big_denominator_does_not_wrap():
     for size in (1000, 400_000):
         assert int(np.abs(discrete_laplace(Fraction(2**80 + 1, 2**80), size)).max()) < 100
+
+
+@pytest.mark.parametrize(("factor", "made"), [(1, "laplace_weights"), (200, "LaplaceShape"), (10**9, "LaplaceShape")])
+def test_a_scale_of_long_terms_arrives_exactly_whatever_draws(factor, made, monkeypatch):
+    """No test of samples would see a scale that is off by 1e-13; numerator and denominator say so."""
+    scale, arrived = LONG * factor, {}
+    for name in ("universal_laplace", "universal_laplace_one", made):
+        real = getattr(module, name)
+
+        def record(value, *others, name=name, real=real):
+            arrived.setdefault(name, set()).add(value.as_integer_ratio())
+            return real(value, *others)
+
+        monkeypatch.setattr(module, name, record)
+    module._supply.cache_clear()
+    module.discrete_laplace_one(scale)
+    for size in (3, 100, 400_000):
+        module.discrete_laplace(scale, size)
+    module._supply.cache_clear()
+    terms = scale.as_integer_ratio()
+    assert min(map(len, map(str, terms))) >= 20
+    assert arrived == {name: {terms} for name in ("universal_laplace", "universal_laplace_one", made)}

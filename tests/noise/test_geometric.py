@@ -2,11 +2,12 @@
 
 from fractions import Fraction
 from math import exp, expm1
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from tests.laws import assert_law, assert_not_law
-from tests.noise.tables import DRAWS
+from tests.noise.tables import DRAWS, LONG
 
 from sfumato.errors import ParameterError
 from sfumato.noise import acceptance, entropy
@@ -79,3 +80,16 @@ def test_a_scale_outside_is_refused(scale):
 
 def test_none_are_drawn_if_none_are_asked():
     assert geometric(Fraction(3), 0).tolist() == []
+
+
+def test_a_scale_of_long_terms_is_not_rounded(monkeypatch):
+    """Of a block so far out, the value has more digits than any shorter fraction near the scale would give."""
+    block, (numerator, denominator) = 10**40, LONG.as_integer_ratio()
+    monkeypatch.setattr(module, "_blocks", lambda leading: np.array([block] * len(leading), dtype=object))
+    monkeypatch.setattr(module, "uniform_below", lambda n, size: np.array([n - 1] * size, dtype=object))
+    monkeypatch.setattr(module, "uniform_one_below", lambda n: n - 1)
+    monkeypatch.setattr(module, "_table", lambda: SimpleNamespace(atom=lambda _: block))
+    value = (numerator * (block + 1) - 1) // (32 * denominator)
+    assert value != int(LONG.limit_denominator(10**18) * (block + 1) / 32)
+    assert module.geometric_attempts(LONG, np.zeros(2, dtype=np.uint64)).tolist() == [value, value]
+    assert geometric_one(LONG, 0) == value

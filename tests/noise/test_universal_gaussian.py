@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.laws import assert_law, assert_not_law
-from tests.noise.tables import DRAWS
+from tests.noise.tables import DRAWS, LONG
 
 from sfumato.errors import ParameterError
 from sfumato.noise import acceptance
@@ -68,3 +68,23 @@ def test_the_smallest_variance_gives_zero_but_for_a_chance_of_e_to_the_minus_500
 def test_a_variance_outside_is_refused(variance):
     with pytest.raises(ParameterError, match="variance"):
         universal_gaussian(variance, 1)
+
+
+@pytest.mark.parametrize("variance", [LONG, LONG * 200, LONG * 10**9], ids=lambda variance: f"{float(variance):.4g}")
+def test_a_variance_of_long_terms_decides_the_coins_exactly(variance, monkeypatch):
+    """No test of samples would see a variance that is off by 1e-13; numerator and denominator say so."""
+    decided, real = [], module._exponent
+
+    def exponent(proposal, variance, scale):
+        decided.append(variance.as_integer_ratio())
+        return real(proposal, variance, scale)
+
+    monkeypatch.setattr(acceptance, "MARGIN", 2.0)  # integers decide every coin
+    monkeypatch.setattr(module, "_exponent", exponent)
+    universal_gaussian(variance, 20)
+    drawn = len(decided)
+    universal_gaussian_one(variance)
+    assert 20 <= drawn < len(decided)
+    assert set(decided) == {variance.as_integer_ratio()}
+    scale = module._proposal_scale(variance)
+    assert real(7, variance, scale) * 2 * variance == (7 - variance / scale) ** 2

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 from tests.laws import assert_law, assert_not_law
-from tests.noise.tables import DRAWS
+from tests.noise.tables import DRAWS, LONG
 
 from sfumato.errors import ParameterError
 from sfumato.noise import acceptance, discrete_laplace
@@ -70,3 +70,14 @@ def test_a_secret_scale_leaves_no_trace_in_the_tables():
 def test_a_scale_outside_is_refused(scale):
     with pytest.raises(ParameterError, match="scale"):
         universal_laplace(scale, 1)
+
+
+def test_a_scale_of_long_terms_arrives_exactly(monkeypatch):
+    arrived = []
+    for name in ("geometric_attempts", "geometric_one"):
+        real = getattr(module, name)
+        monkeypatch.setattr(module, name, lambda scale, bits, real=real: arrived.append(scale) or real(scale, bits))
+    universal_laplace(LONG, 20)
+    universal_laplace_one(LONG)
+    assert len(arrived) > 1
+    assert {scale.as_integer_ratio() for scale in arrived} == {LONG.as_integer_ratio()}

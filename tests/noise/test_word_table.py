@@ -21,6 +21,8 @@ LAWS = {
     "Laplace 1/2": tables.laplace(Fraction(1, 2)),
     "Laplace 10": tables.laplace(Fraction(10)),
     "Laplace 355/113": tables.laplace(Fraction(355, 113)),
+    "Laplace of long terms": tables.laplace(tables.LONG),
+    "Gaussian of long terms": tables.gaussian(tables.LONG),
     "Gaussian 1/2": tables.gaussian(Fraction(1, 4)),
     "Gaussian 10": tables.gaussian(Fraction(100)),
     "geometric 5": tables.one_sided(Fraction(5)),
@@ -30,6 +32,8 @@ LAWS = {
 LARGE = {
     "Laplace 128": tables.laplace(Fraction(128)),
     "Laplace 1e6": tables.laplace_blocks(Fraction(10**6), 14),
+    "large Laplace of long terms": tables.laplace_blocks(tables.LONG * 10**6, 14),
+    "large Gaussian of long terms": tables.gaussian_blocks(tables.LONG * 10**12, 13),
     "Laplace 2^50": tables.laplace_blocks(Fraction(2**50), 45),
     "Gaussian 1e6": tables.gaussian_blocks(Fraction(10**12), 13),
     "Gaussian 2^50": tables.gaussian_blocks(Fraction(2**100), 44),
@@ -80,12 +84,14 @@ def test_short_words_and_their_ties_give_every_atom_exactly_its_share(name, monk
     assert ties == len(words)
 
 
+@pytest.mark.parametrize("rest", [12345 << 40, 0xFFF << 52], ids=["low", "high"])
 @pytest.mark.parametrize("name", SHORT)
-def test_many_at_once_are_settled_as_one_by_one(name, monkeypatch):
+def test_many_at_once_are_settled_as_one_by_one(name, rest, monkeypatch):
+    """Ties end up below their C_i with a low rest of U, and above it with a high one."""
     table = WordTable(CHECKED[name][0], word_bits=8, guide_bits=4)
-    monkeypatch.setattr(entropy, "random_bytes", lambda _: (12345 << 40).to_bytes(8))
-    rest = np.tile(np.arange(16, dtype=np.uint64), 16)
-    monkeypatch.setattr(entropy, "random_words", lambda _: rest << np.uint64(60))
+    monkeypatch.setattr(entropy, "random_bytes", lambda _: rest.to_bytes(8))
+    ends = np.tile(np.arange(16, dtype=np.uint64), 16)
+    monkeypatch.setattr(entropy, "random_words", lambda _: ends << np.uint64(60))
     together = table.atoms(np.repeat(np.arange(16), 16))
     assert together.tolist() == [table.atom(word << 56) for word in range(256)]
 
