@@ -47,6 +47,8 @@ def schema():
         " bp char(5), b bool, d date, ts timestamp, tz timestamptz, u uuid, m mood, w word)",
         "CREATE FUNCTION same(text, text) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT 1 / length($1) > 0'",
         "CREATE OPERATOR === (LEFTARG = text, RIGHTARG = text, PROCEDURE = same)",
+        "CREATE FUNCTION alike(varchar, bpchar) RETURNS boolean LANGUAGE sql AS 'SELECT 1 / length($1) > 0'",
+        "CREATE OPERATOR = (LEFTARG = varchar, RIGHTARG = bpchar, PROCEDURE = alike)",
         "CREATE VIEW seen AS SELECT t AS a FROM many", "CREATE VIEW bad AS SELECT t AS b, 1 / i4 AS r FROM many",
     )  # fmt: skip
     yield
