@@ -33,7 +33,8 @@ PARTIAL = [
     "p.* FROM many p WHERE EXISTS (SELECT FROM many q WHERE 1 / q.i4 > 0)", "current_user AS r FROM many",
     "t FROM many p JOIN many q USING (t)", "a.t FROM many a CROSS JOIN many b", "t FROM many GROUP BY t",
     "CASE WHEN i4 = 0 THEN 0 ELSE 1 / i4 END AS r FROM many", "row_number() OVER () AS r FROM many",
-    "(t = 'x')::int AS r FROM many", "seen.a FROM seen JOIN bad ON a = b", "* FROM bad",
+    "(t = 'x')::int AS r FROM many",
+    "NULLIF(vc, bp) AS r FROM many", "seen.a FROM seen JOIN bad ON a = b", "* FROM bad",
 ]  # fmt: skip
 
 
