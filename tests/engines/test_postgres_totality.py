@@ -33,7 +33,8 @@ PARTIAL = [
     "p.* FROM many p WHERE EXISTS (SELECT FROM many q WHERE 1 / q.i4 > 0)", "current_user AS r FROM many",
     "t FROM many p JOIN many q USING (t)", "a.t FROM many a CROSS JOIN many b", "t FROM many GROUP BY t",
     "CASE WHEN i4 = 0 THEN 0 ELSE 1 / i4 END AS r FROM many", "row_number() OVER () AS r FROM many",
-    "(t = 'x')::int AS r FROM many", "seen.a FROM seen JOIN bad ON a = b", "* FROM bad",
+    "(t = 'x')::int AS r FROM many",
+    "NULLIF(vc, bp) AS r FROM many", "seen.a FROM seen JOIN bad ON a = b", "* FROM bad",
 ]  # fmt: skip
 
 
@@ -47,6 +48,8 @@ def schema():
         " bp char(5), b bool, d date, ts timestamp, tz timestamptz, u uuid, m mood, w word)",
         "CREATE FUNCTION same(text, text) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT 1 / length($1) > 0'",
         "CREATE OPERATOR === (LEFTARG = text, RIGHTARG = text, PROCEDURE = same)",
+        "CREATE FUNCTION alike(varchar, bpchar) RETURNS boolean LANGUAGE sql AS 'SELECT 1 / length($1) > 0'",
+        "CREATE OPERATOR = (LEFTARG = varchar, RIGHTARG = bpchar, PROCEDURE = alike)",
         "CREATE VIEW seen AS SELECT t AS a FROM many", "CREATE VIEW bad AS SELECT t AS b, 1 / i4 AS r FROM many",
     )  # fmt: skip
     yield
