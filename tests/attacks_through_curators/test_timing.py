@@ -12,10 +12,13 @@ from tests.meta.repository import ROOT
 
 import sfumato as sf
 from sfumato.attacks.timing import timing
+from sfumato.errors import NotPrivateError
 
 PEOPLE = 10
-WORK = " AND ".join(f"LENGTH(UPPER(LOWER(word))) <> {number}" for number in range(2, 42))
-HEAVY = f"CASE WHEN person = 0 THEN {WORK} ELSE FALSE END"
+HEAVY = "CASE WHEN person = 0 THEN {} ELSE FALSE END".format(
+    " AND ".join(f"LENGTH(TRIM(word)) <> {number}" for number in range(2, 42))
+)
+TOO_HEAVY = HEAVY.replace("TRIM", "LOWER")
 
 
 class Calls:
@@ -64,6 +67,11 @@ def test_a_branch_that_works_hard_for_one_person_tells_by_its_work_what_the_answ
     found = attack(HEAVY)
     assert found.tells(), "24 of 25 right, which chance is once in 10^6"
     assert found.medians[0] > found.medians[1]
+
+
+def test_a_branch_that_works_harder_than_one_row_may_is_refused_before_the_data_is_read():
+    with pytest.raises(NotPrivateError, match="its time could reveal a person"):
+        Calls().asks(TOO_HEAVY, person=0)()
 
 
 @pytest.mark.statistical
