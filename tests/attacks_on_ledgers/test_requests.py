@@ -7,8 +7,8 @@ from tests.attacks_on_ledgers.census import COUNT, asked, census, ledger_of
 from tests.session.opening import recorded
 
 import sfumato as sf
-from sfumato.errors import BudgetExceededError, EngineError, ReservationError
-from sfumato.ledger.entry import Abandoned, Reserved
+from sfumato.errors import BudgetExceededError, EngineError, ReservationError, UnavailableError
+from sfumato.ledger.entry import Abandoned, Reserved, Suspended
 from sfumato.ledger.locations import open_ledger
 
 # 41: the same request.
@@ -72,12 +72,14 @@ def stopped(session, error):
 def test_42_whatever_stops_a_question_after_the_data_was_read_it_stays_charged_and_has_no_answer(error):
     session, engine, run = stopped(census(), error)
     with session:
-        with pytest.raises(type(error)):
+        with pytest.raises(UnavailableError if isinstance(error, MemoryError) else type(error)):
             asked(session, 30, idempotency_key="one")
         engine.run = run
         assert session.spent == sf.PureDP("0.1")
         last = list(ledger_of(session).entries())[-1]
-        assert isinstance(last, Abandoned)
+        assert isinstance(last, Suspended if isinstance(error, MemoryError) else Abandoned)
+        if isinstance(last, Suspended):  # a row may have been too large
+            ledger_of(session).resume_account(last.account, reason="more memory")
         with pytest.raises(ReservationError, match="failed, and stays charged"):
             asked(session, 30, idempotency_key="one")
         asked(session, 30, idempotency_key="two")

@@ -298,8 +298,8 @@ def test_50_an_answer_that_is_bent_to_another_question_is_refused(tmp_path):
         path,
         f"UPDATE {table} SET position = (SELECT position FROM {table} WHERE name = '{second}') WHERE name = '{first}'",
     )
-    with census(ledger=path) as session, pytest.raises(LedgerCorruptError):
-        asked(session, 30)
+    with pytest.raises(LedgerCorruptError, match="pointers to entries were changed"):
+        census(ledger=path)
 
 
 def test_50_the_ledger_knows_which_of_its_data_it_speaks_of(tmp_path):
