@@ -69,8 +69,9 @@ def assert_no_attempt_succeeds(attempt, engine_name):
         try:
             plan = plan_of(asked_of(here, condition, values))
         except NotPrivateError as refused:  # before any data is touched
-            assert "time could reveal a person" in str(refused)
-            reject()
+            if "time could reveal a person" in str(refused):
+                reject()
+            raise
         assert_told_the_truth(plan, found_of(here, plan), found_of(fewer, plan))
         assert_told_the_truth(plan, found_of(fewer, plan), found_of(nobody, plan))
 
@@ -246,9 +247,9 @@ def said_twice(rows, steps):
 
 @pytest.mark.parametrize("engine_name", ["reference", "duckdb"])
 def test_steps_that_double_what_they_mean_are_not_written_out(engine_name):
-    """Catalogue 62. Written as one expression these are 2^14 terms; 2^30 are refused as soon."""
+    """Catalogue 62. Written as one expression these are 2^13 terms; 2^30 are refused as soon."""
     with clinic(ordinary(), engine=engine_name) as session:
         rows = session.table("visits").select(x="beds")
-        said_twice(rows, 14).release(epsilon=1)
+        said_twice(rows, 13).release(epsilon=1)
         with pytest.raises(NotPrivateError, match="its time could reveal a person"):
             said_twice(rows, 30).cost(epsilon=1)

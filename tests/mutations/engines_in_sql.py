@@ -192,7 +192,7 @@ MUTANTS = (
     ),
     Mutant(
         name="in SQL the engine's own hash reads the number of a unit, in which others have a say",
-        edits=(("engines/sql/bounding.py", "bounding.marked.rows.owner,", "column(UNIT),"),),
+        edits=(("engines/sql/bounding.py", "_hashed(rows.owner, rows.shape.unit_kind),", "column(UNIT),"),),
         tests=(
             "tests/engines/test_duckdb_prepared.py::test_a_new_unit_changes_nothing_of_the_others_whatever_their_numbers",
         ),
