@@ -115,8 +115,8 @@ def test_the_accuracy_covers_every_exact_value_of_the_range(exact):
 
 
 def test_answers_keep_the_shape_and_are_clamped_whatever_their_size():
-    mechanism = Geometric(lower=0, upper=2**60, epsilon=1, l1_sensitivity=1)
-    assert mechanism.release(Secret([10**30, -(10**30)])).tolist() == [2**60, 0]
+    mechanism = Geometric(lower=0, upper=2**70, epsilon=1, l1_sensitivity=1)
+    assert mechanism.release(Secret([10**30, -(10**30)])).tolist() == [2**70, 0]
     assert type(mechanism.release(5)) is int
     assert Geometric(lower=3, upper=3, epsilon=1, l1_sensitivity=1).release([1, 2]).tolist() == [3, 3]
 

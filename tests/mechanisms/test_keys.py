@@ -226,7 +226,7 @@ def test_kinds_are_ordered():
 
 def test_keys_that_fall_together_have_the_largest_of_their_counts():
     moments = [pd.Timestamp(2026, 1, 31, nanosecond=n) for n in range(4)]
-    assert canonical_counts(dict(zip(moments, (3, 10**30, -1, 0), strict=True))) == {MIDNIGHT: 2**62}
+    assert canonical_counts(dict(zip(moments, (3, 10**30, -1, 0), strict=True))) == {MIDNIGHT: 10**30}
     assert canonical_counts({nan: 3, True: np.int64(2), "a": -1}) == {1: 2, "a": -1}
     assert canonical_counts({}) == {}
 

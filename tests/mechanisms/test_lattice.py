@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.laplace import Laplace
 from sfumato.mechanisms.lattice import (
-    LARGEST,
+    LARGEST_STEP,
     as_rational,
     as_resolution,
     lattice_floats,
@@ -46,11 +46,11 @@ def test_halves_go_upward(value, steps):
         (nan, 0),
         (np.float64(nan), 0),
         (Decimal("sNaN"), 0),
-        (inf, LARGEST),
-        (-inf, -LARGEST),
-        (Decimal("-Infinity"), -LARGEST),
-        (Decimal("1e999999999"), LARGEST),
-        (Decimal("-1e999999999"), -LARGEST),
+        (inf, LARGEST_STEP),
+        (-inf, -LARGEST_STEP),
+        (Decimal("-Infinity"), -LARGEST_STEP),
+        (Decimal("1e999999999"), LARGEST_STEP),
+        (Decimal("-1e999999999"), -LARGEST_STEP),
         (Decimal("1e-999999999"), 0),
         (Decimal("0E+500"), 0),
         (Decimal("-0E+500"), 0),
@@ -58,9 +58,9 @@ def test_halves_go_upward(value, steps):
         (pd.NaT, 0),
         (np.ma.masked, 0),
         (5e-324, 0),
-        (1.7e308, LARGEST),
-        (10**500, LARGEST),
-        (-(10**500), -LARGEST),
+        (1.7e308, LARGEST_STEP),
+        (10**500, LARGEST_STEP),
+        (-(10**500), -LARGEST_STEP),
         (-0.0, 0),
     ],
     ids=str,
@@ -150,7 +150,7 @@ def test_integers_keep_their_sensitivity():
 
 
 def test_vectors_go_value_by_value():
-    assert lattice_steps([0.5, None, inf], Fraction(1)).tolist() == [1, 0, LARGEST]
+    assert lattice_steps([0.5, None, inf], Fraction(1)).tolist() == [1, 0, LARGEST_STEP]
 
 
 ANY_FLOAT = st.floats(allow_nan=True, allow_infinity=True)
@@ -214,7 +214,7 @@ def test_neighbouring_floats_beyond_2_to_the_53_stay_neighbours_on_the_lattice(p
 
 def test_long_doubles_keep_their_last_bits():
     values = np.array([np.longdouble(2) ** 53 + 1, np.longdouble(2) ** 53 + 2, np.nan, np.inf])
-    assert lattice_steps(values, Fraction(1)).tolist() == [2**53 + 1, 2**53 + 2, 0, LARGEST]
+    assert lattice_steps(values, Fraction(1)).tolist() == [2**53 + 1, 2**53 + 2, 0, LARGEST_STEP]
 
 
 @pytest.mark.parametrize(
@@ -242,4 +242,4 @@ def test_no_value_of_an_array_makes_a_warning_or_an_error_whatever_the_caller_ma
 @pytest.mark.parametrize("dtype", [np.int8, np.uint64, np.int64, np.bool_])
 def test_integers_are_their_own_steps_where_a_step_is_one(dtype):
     assert lattice_steps(np.array([0, 1], dtype=dtype), Fraction(1)).tolist() == [0, 1]
-    assert lattice_steps([2**70, -(2**70)], Fraction(1)).tolist() == [LARGEST, -LARGEST]
+    assert lattice_steps([2**70, -(2**70)], Fraction(1)).tolist() == [LARGEST_STEP, -LARGEST_STEP]

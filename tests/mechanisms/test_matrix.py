@@ -180,8 +180,8 @@ def test_no_count_is_too_large(counts):
 
 
 def test_sums_of_large_counts_do_not_wrap():
-    answers = MatrixMechanism([[1, 1]], epsilon=1, strategy="workload").release([2**61, 2**61])
-    assert answers == pytest.approx([2.0**62])
+    answers = MatrixMechanism([[1, 1]], epsilon=1, strategy="workload").release([2**62, 2**62])
+    assert answers == pytest.approx([2.0**63])
 
 
 def test_equal_parameters_make_equal_mechanisms():

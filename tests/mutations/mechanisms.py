@@ -4,17 +4,28 @@ from tests.mutations.mutants import Mutant
 
 MUTANTS = (
     Mutant(
-        name="only floats are clamped, so that a missing cell moves all others",
+        name="whole floats are clamped where whole numbers are not, so that a missing cell moves all others",
         edits=(
             (
-                "mechanisms/additive.py",
-                "np.clip(_whole(values), -LARGEST, LARGEST).astype(np.int64)",
-                "_whole(values)",
+                "mechanisms/arrays.py",
+                "return narrow(python_integers(within(int(value)) for value in floats.tolist()))",
+                "return np.clip(floats, -_EXACT, _EXACT).astype(np.int64)",
             ),
         ),
         tests=(
             "tests/mechanisms/test_additive.py::test_that_one_cell_is_missing_moves_no_other_by_more_than_pandas_rounds",
         ),
+    ),
+    Mutant(
+        name="only floats are clamped",
+        edits=(
+            (
+                "mechanisms/additive.py",
+                "np.clip(exact, -LARGEST, LARGEST) if exact.dtype == object else exact",
+                "exact",
+            ),
+        ),
+        tests=("tests/mechanisms/test_additive.py::test_there_is_one_clamp_for_all",),
     ),
     Mutant(
         name="a continuous calibration shows what the noise drawn misses",

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from sfumato.errors import ParameterError
-from sfumato.mechanisms.arrays import LARGEST, column, integer_column, is_vector, present, whole_floats
+from sfumato.mechanisms.arrays import LARGEST, column, integer_column, is_vector, present, whole_floats, within
 from sfumato.mechanisms.base import opened
 from sfumato.mechanisms.lattice import lattice_floats, lattice_steps, to_lattice
 from sfumato.noise.integers import Integers, narrow, python_integers
@@ -30,16 +30,12 @@ def release_on_lattice(
     """The answer `resolution · perturb(steps of exact)`; without a resolution the values are integers themselves."""
     value = opened(exact)
     if type(value) is int and resolution is None:
-        return perturb_one(_within(value))
+        return perturb_one(within(value))
     if is_vector(value):
         return _vector(value, perturb, resolution)
     if resolution is None:
-        return perturb_one(_within(_integer(value)))
+        return perturb_one(within(_integer(value)))
     return perturb_one(to_lattice(_scalar(value), resolution)) * resolution
-
-
-def _within(value: int) -> int:
-    return max(-LARGEST, min(LARGEST, value))
 
 
 def _scalar(value: Any) -> Any:
@@ -62,7 +58,7 @@ def half_width(steps: int, resolution: Fraction | None) -> int | Fraction:
 
 
 def integers(values: Iterable[Any]) -> Integers:
-    """A `Vector` of integers within ±2^62 as int64; missing ones are 0, and what lies beyond counts as ±2^62.
+    """A `Vector` of integers, exactly, whatever holds them; missing ones are 0, and those beyond ±10^308 are that.
 
     Floats may hold them, as pandas writes integers of which one is missing, if all of them are whole. One clamp for
     all holders: neighbours may differ in whether one is missing, and must not differ by more than that.
@@ -70,7 +66,8 @@ def integers(values: Iterable[Any]) -> Integers:
     Raises:
         ParameterError: It holds something else.
     """
-    return np.clip(_whole(values), -LARGEST, LARGEST).astype(np.int64)
+    exact = _whole(values)
+    return np.clip(exact, -LARGEST, LARGEST) if exact.dtype == object else exact
 
 
 def _whole(values: Iterable[Any]) -> Integers:

@@ -17,11 +17,13 @@ from sfumato.noise.integers import Integers, narrow, python_integers
 Column: TypeAlias = NDArray[Any] | list[Any]
 """A plain array of one dimension that holds integers (Python's, if they need it), bits or floats; or else a list."""
 
-LARGEST: Final = 1 << 62
-"""Whole numbers of private data lie within ±2^62, whatever holds them: what lies beyond counts as that."""
+LARGEST: Final = 10**308
+"""Numbers lie within ±10^308, as floats of any size do: what lies beyond counts as that, whatever holds it."""
 
 _MISSING: Final = frozenset({"NoneType", "NAType", "NaTType", "MaskedConstant"})  # of Python, pandas and NumPy
 _NUMBERS: Final = "iubf"
+_EXACT: Final = 1 << 62  # up to here whole floats become int64 at once
+_INFINITE: Final = np.finfo(np.float64).max
 
 
 def is_vector(values: object) -> bool:
@@ -85,14 +87,27 @@ def present(value: Any) -> Any:
 
 
 def whole_floats(values: NDArray[Any]) -> Integers | None:
-    """Floats that hold nothing but whole numbers, as int64: pandas makes them of integers where one is missing.
+    """Floats that hold nothing but whole numbers, as integers: pandas makes them of integers where one is missing.
 
-    NaN is 0, and what lies beyond ±2^62 is there.
+    NaN is 0, and the infinities are ±10^308.
     """
     with np.errstate(all="ignore"):
-        floats = np.nan_to_num(values.astype(np.float64), nan=0.0, posinf=LARGEST, neginf=-LARGEST)
-    clamped = np.clip(floats, -LARGEST, LARGEST)
-    return clamped.astype(np.int64) if (clamped == np.floor(clamped)).all() else None
+        floats = np.nan_to_num(values.astype(np.float64), nan=0.0, posinf=_INFINITE, neginf=-_INFINITE)
+        if (floats != np.floor(floats)).any():
+            return None
+        if (np.abs(floats) <= _EXACT).all():
+            return floats.astype(np.int64)
+    return narrow(python_integers(within(int(value)) for value in floats.tolist()))
+
+
+def within(number: int) -> int:
+    """The number, or the nearest one that is not too large.
+
+    Example:
+        >>> within(-7), within(10**400) == 10**308
+        (-7, True)
+    """
+    return max(-LARGEST, min(LARGEST, number))
 
 
 def integer_column(values: Column) -> Integers | None:

@@ -36,6 +36,7 @@ class Laplace:
     scale below 1/1000 or above 2^50    ParameterError when constructed
     NaN, None, with a resolution        as 0
     ±∞, beyond 2^62 steps               as ±2^62 steps
+    ±∞, beyond ±10^308, no resolution   as ±10^308
     not whole, without a resolution     ParameterError: the one that a value can cause
     ==================================  ================================  =============  ===========
 

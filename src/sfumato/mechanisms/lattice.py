@@ -13,15 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import ParameterError
-from sfumato.mechanisms.arrays import LARGEST, column, integer_column, present
+from sfumato.mechanisms.arrays import LARGEST, column, integer_column, present, within
 from sfumato.noise.integers import Integers, narrow, python_integers
 from sfumato.numeric.rationals import Number, exact, positive, sqrt_up
 
 _SMALLEST_EXPONENT: Final = -400  # smaller decimals count as 0
-LARGEST_NUMBER: Final = 10**308
-"""Numbers lie within ±10^308, as floats of any size do: what lies beyond counts as that, whatever holds it."""
+LARGEST_STEP: Final = 1 << 62
 
-_BOUND: Final = Fraction(LARGEST_NUMBER)
+_BOUND: Final = Fraction(LARGEST)
 _HALF: Final = Fraction(1, 2)
 _QUOTIENT_ERROR: Final = 2.0**-50
 _SPARSE: Final = 1 << 53  # floats from here on are whole, and their shortest decimals need not be
@@ -48,7 +47,7 @@ def to_lattice(value: object, resolution: Fraction) -> int:
         True
     """
     steps = floor(as_rational(value) / resolution + _HALF)
-    return max(-LARGEST, min(LARGEST, steps))
+    return max(-LARGEST_STEP, min(LARGEST_STEP, steps))
 
 
 def as_rational(value: object) -> Fraction:
@@ -60,7 +59,7 @@ def as_rational(value: object) -> Fraction:
     held: Any = present(value)
     match held:
         case int() | np.bool_() as number:
-            return Fraction(max(-LARGEST_NUMBER, min(LARGEST_NUMBER, int(number))))
+            return Fraction(within(int(number)))
         case np.integer() as number if number.dtype.kind in "iu":  # not a timedelta, which NumPy takes for one
             return Fraction(int(number))
         case Fraction() as number:
@@ -84,7 +83,7 @@ def _from_float(value: float | np.floating[Any]) -> Fraction:
 def _from_decimal(value: Decimal) -> Fraction:
     if value.is_nan() or not value:  # a zero may have any exponent
         return Fraction(0)
-    if value.is_infinite() or value >= LARGEST_NUMBER or value <= -LARGEST_NUMBER:
+    if value.is_infinite() or value >= LARGEST or value <= -LARGEST:
         return _BOUND if value > 0 else -_BOUND
     return Fraction(value) if value.adjusted() >= _SMALLEST_EXPONENT else Fraction(0)
 
@@ -102,7 +101,7 @@ def lattice_steps(values: Iterable[Any], resolution: Fraction) -> Integers:
         return _float_steps(floats, resolution)
     exact_integers = integer_column(plain)
     if exact_integers is not None and resolution == 1:
-        return np.clip(exact_integers, -LARGEST, LARGEST).astype(np.int64)
+        return np.clip(exact_integers, -LARGEST_STEP, LARGEST_STEP).astype(np.int64)
     return narrow(python_integers(to_lattice(value, resolution) for value in plain))
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import ParameterError
-from sfumato.mechanisms.arrays import column, integer_column
-from sfumato.mechanisms.lattice import LARGEST_NUMBER, as_rational, lattice_steps
+from sfumato.mechanisms.arrays import LARGEST, column, integer_column
+from sfumato.mechanisms.lattice import as_rational, lattice_steps
 from sfumato.noise.integers import SAFE, Integers, narrow, python_integers
 
 Scores: TypeAlias = Sequence[Any] | NDArray[Any]
@@ -37,7 +37,7 @@ def whole_scores(scores: Iterable[Any], resolution: Fraction | None) -> tuple[In
     integers = integer_column(values)
     if integers is None:
         return _on_one_denominator([as_rational(value) for value in values])
-    return (np.clip(integers, -LARGEST_NUMBER, LARGEST_NUMBER) if integers.dtype == object else integers), 1
+    return (np.clip(integers, -LARGEST, LARGEST) if integers.dtype == object else integers), 1
 
 
 def gaps_below_best(scores: Integers, factor: int) -> Integers:
