@@ -24,6 +24,5 @@ def test_a_url_without_its_package_is_told(monkeypatch):
 
 
 def test_a_url_is_written(tmp_path):
-    pytest.importorskip("fsspec")
     send(f"file://{tmp_path}/received", "a checkpoint")
     assert (tmp_path / "received").read_text("ascii") == "a checkpoint"
