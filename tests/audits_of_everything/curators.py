@@ -12,7 +12,7 @@ import sfumato as sf
 from sfumato.audit import Worlds
 from sfumato.privacy.guarantees import ApproxDP
 from sfumato.privacy.neighbors import UnitColumn
-from sfumato.query.policy import Policy, SourceFacts
+from sfumato.query.policy import Policy, Risk, SourceFacts
 from sfumato.query.schema import PUBLIC, Limits, Table
 
 AT_ONCE = min(RUNS // 4, 25_000)
@@ -73,13 +73,16 @@ class Opening:
     budget: Any = PURE
     facts: dict[str, Any] = field(default_factory=dict)
     put: Callable[[Table, pa.Table], Any] = lambda _, rows: rows
+    accepted_risks: tuple[Risk, ...] = ()
 
     def __call__(self, rows: list[dict[str, Any]], *, worlds: int, ledger: Any = None, **changes: Any) -> sf.Session:
         """A session on these rows and a public table."""
         declared = tables(worlds, limits=self.limits)
         held = {name: [row for row in rows if row["table"] == name] for name in ("visits", "people")}
         sources = {
-            name: SourceFacts(source=self.put(table, stored(table, held.get(name, PUBLIC_WARDS))))
+            name: SourceFacts(
+                source=self.put(table, stored(table, held.get(name, PUBLIC_WARDS))), accepted_risks=self.accepted_risks
+            )
             for name, table in declared.items()
         }
         said = {"dataset": "clinic", "version": "1", "data_version": "1", "unit_name": "person"}

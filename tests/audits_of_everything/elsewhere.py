@@ -33,7 +33,7 @@ def on_spark(_, rows):
     return f"spark:{name}"
 
 
-def elsewhere(put, *, options=None):
+def elsewhere(put, *, options=None, accepted_risks=()):
     """A case of tables that are put somewhere else; the public one too."""
-    opening = Opening(put=put, options=options)
+    opening = Opening(put=put, options=options, accepted_risks=accepted_risks)
     return Case(mechanism=sql(QUESTION, opening, at_once=RUNS // 4 // FEWER), pair=LOW, fewer=FEWER)

@@ -110,11 +110,11 @@ class SparkTables:
         frame = self._frame(stored, source)
         schema = frame.schema
         check_distinct(schema.names, "a Spark table")
-        if isinstance(source, SparkData) and not self._accepts(source, frame):
-            raise ParameterError("source", table.name, may_fail_on_rows(str(table.name)))
         check_declared(schema.names, table)
         if isinstance(source, SparkData):
             check_types(schema, table)
+            if not self._accepts(source, frame):
+                raise ParameterError("source", table.name, may_fail_on_rows(str(table.name)))
         return storage_of(schema, table), exp.Select(expressions=read_columns(schema, table)).from_(stored, copy=False)
 
     def _accepts(self, source: SparkData, frame: Any) -> bool:
