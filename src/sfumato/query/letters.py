@@ -24,6 +24,15 @@ LOWER_LETTERS: Final = "".join(lower for lower, _ in _PAIRS)
 UPPER_LETTERS: Final = "".join(upper for _, upper in _PAIRS)
 """Their counterparts, in the same order."""
 
+
+def _is_plain(letter: str) -> bool:
+    """Whether Unicode changes a letter as the table does, both ways."""
+    return letter in UPPER_LETTERS + LOWER_LETTERS or letter == letter.lower() == letter.upper()
+
+
+PLAIN: Final = "".join(letter for block in _BLOCKS for letter in map(chr, block) if _is_plain(letter))
+"""The characters of these alphabets that LOWER and UPPER of any edition of Unicode change as the table does."""
+
 _TO_LOWER: Final = str.maketrans(UPPER_LETTERS, LOWER_LETTERS)
 _TO_UPPER: Final = str.maketrans(LOWER_LETTERS, UPPER_LETTERS)
 

@@ -7,7 +7,7 @@ from sqlglot import exp
 from sqlglot.generators.duckdb import DuckDBGenerator
 
 from sfumato.engines.sql.dialects.dialect import Dialect, Idioms, writing
-from sfumato.engines.sql.dialects.patterns import in_re2, liked
+from sfumato.engines.sql.dialects.patterns import in_re2, itself, liked
 from sfumato.engines.sql.kinds import BELOW, BEYOND, scaled_by
 from sfumato.engines.sql.terms import (
     Sql,
@@ -23,9 +23,11 @@ from sfumato.engines.sql.terms import (
     try_cast,
 )
 from sfumato.query.functions import MAX_TEXT
+from sfumato.query.letters import PLAIN, UPPER_LETTERS
 from sfumato.query.patterns import Place
 
 _MICROSECONDS: Final = 1_000_000
+_PLAIN: Final = f"[{''.join(map(itself, PLAIN))}]*"
 _FINDERS: Final = {Place.BEGINNING: "STARTS_WITH", Place.END: "ENDS_WITH", Place.ANYWHERE: "CONTAINS"}
 
 
@@ -71,6 +73,17 @@ def _is_like(value: Sql, pattern: Sql) -> Sql:
         value, pattern.name, finders=_FINDERS,
         otherwise=lambda x, pieces: function("REGEXP_FULL_MATCH", x, text(in_re2(pieces))),
     )  # fmt: skip
+
+
+def _letters_replaced(value: Sql, letters: Sql, others: Sql) -> Sql:
+    """By the engine's own function where it does the same; TRANSLATE makes a table for each text, which takes 60 µs."""
+    native = "LOWER" if letters.name == UPPER_LETTERS else "UPPER"
+
+    def changed(x: Sql) -> Sql:
+        is_plain = function("REGEXP_FULL_MATCH", x, text(_PLAIN))
+        return case([(is_plain, function(native, x))], function("TRANSLATE", x, letters, others))
+
+    return named(value, changed)
 
 
 def _nearest_double(total: Sql) -> Sql:
@@ -144,7 +157,7 @@ IDIOMS: Final[Idioms] = {
     # text
     "is_match": _call("REGEXP_FULL_MATCH"),
     "is_like": _is_like,
-    "letters_replaced": _call("TRANSLATE"),
+    "letters_replaced": _letters_replaced,
     "lower_ascii": _call("LOWER"),
     "upper_ascii": _call("UPPER"),
     "byte_count": _call("STRLEN"),
