@@ -124,7 +124,7 @@ def test_a_frame_package_that_is_missing_is_named(monkeypatch, release):
     import sys
 
     monkeypatch.setitem(sys.modules, "polars", None)
-    with pytest.raises(ParameterError, match="pip install polars"):
+    with pytest.raises(ParameterError, match=r"run: pip install polars$"):
         release.to_polars()
 
 
