@@ -73,7 +73,7 @@ def test_a_question_under_a_policy_keeps_its_price(tmp_path, relation):
     options = ("--policy", tmp_path / "hospital.toml", "--worlds", "ward", "--most-pairs")
     code, report = audited(sql, "--epsilon", "1", *options, "2", samples=1000)
     assert (code, len(tried(report))) == (0, 2)
-    code, report = audited(sql, "--epsilon", "2", "--claim", "0.2", *options, "1", samples=1000)
+    code, report = audited(sql, "--epsilon", "2", "--claim", "0.2", *options, "1", samples=4000)
     assert (code, bound(report) > 0.2) == (1, True)
 
 
