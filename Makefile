@@ -21,7 +21,7 @@ help:
 	@echo "make docs    examples, links, names, pictures and the notebook of the docs"
 	@echo "make times   measure what each test costs, print the share of each package, write tests/times.json"
 	@echo "make audit   slow and statistical tests whole, all seeded bugs, every Python that is present"
-	@echo "make soak    kills and races, many rounds; random examples that no run has seen"
+	@echo "make soak    kills and races, many rounds; random examples that no run has seen; whether time tells"
 	@echo "make bench   speed, as ratios in one run (make peers first, to compare with other libraries)"
 	@echo "make matrix  the quick tests on every other Python >= 3.11 that is present"
 	@echo "make lock    write the hash-pinned requirement files anew"
@@ -90,12 +90,15 @@ format: $(VENV)/.test
 
 audit: $(VENV)/.test
 	SFUMATO_FULL_SIZE=1 $(BIN)/python -m pytest -n 2 --dist worksteal --durations 15 --ignore tests/ledger --ignore tests/attacks_on_ledgers \
+	  --ignore tests/attacks_on_questions/test_time_of_texts.py \
 	  -m "statistical or mutation or sized or slow" $(TESTS)
 	@$(MAKE) --no-print-directory matrix
 
+# The last one measures time, alone.
 soak: $(VENV)/.test
 	SFUMATO_FULL_SIZE=1 $(BIN)/python -m pytest -n 2 --dist worksteal --durations 15 tests/ledger tests/attacks_on_ledgers
 	$(BIN)/python -m pytest -n 2 --dist worksteal --durations 15 -m random --hypothesis-profile=new $(TESTS)
+	SFUMATO_FULL_SIZE=1 $(BIN)/python -m pytest tests/attacks_on_questions/test_time_of_texts.py
 
 # Peers exclude each other, so each has an environment of its own; they are measured, never imported.
 # Not all of them run on Python 3.13, whatever this one is.
