@@ -18,6 +18,7 @@ from sfumato.version import __version__
 
 if TYPE_CHECKING:
     from sfumato import accounting, attacks, audit, datasets, errors, mechanisms, plots, privacy
+    from sfumato.ledger.locations import ExistingLedger
     from sfumato.ledger.windows import CalendarWindow, RollingWindow
     from sfumato.privacy.budgets import ZCDP, RenyiDP
     from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, PureDP
@@ -57,6 +58,7 @@ _HOMES = {
     "ApproxDP": "privacy.guarantees",
     "CalendarWindow": "ledger.windows",
     "EACH_ROW": "privacy.neighbors",
+    "ExistingLedger": "ledger.locations",
     "Limits": "query.schema",
     "NO_GUARANTEE": "privacy.guarantees",
     "NeighboringRelation": "privacy.neighbors",
@@ -119,6 +121,7 @@ __all__ = [
     "ZCDP",
     "ApproxDP",
     "CalendarWindow",
+    "ExistingLedger",
     "Limits",
     "NeighboringRelation",
     "Place",

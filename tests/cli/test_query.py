@@ -81,6 +81,15 @@ def test_an_account_keeps_its_budget_and_its_answers(people_csv, tmp_path):
     assert spent(ledger) == "ε 0.1"
 
 
+def test_a_ledger_that_has_to_be_there_is_not_made(people_csv, tmp_path):
+    ledger, question = tmp_path / "l.db", (*QUERY, people_csv, COUNT, "--epsilon", "0.1", "--budget", "1", "--existing")
+    assert "does not exist" in refusal(*question, "--ledger", ledger)
+    assert not ledger.exists()
+    assert "--ledger" in refusal(*question)
+    run(*question[:-1], "--ledger", ledger)
+    assert run(*question, "--ledger", ledger).exit_code == 0
+
+
 def test_another_account_in_the_same_ledger_needs_a_budget_of_its_own(people_csv, tmp_path):
     run(*QUERY, people_csv, COUNT, "--epsilon", "0.1", "--budget", "1", "--ledger", tmp_path / "l.db")
     question = (*QUERY, people_csv, "SELECT COUNT(*) AS n FROM folk", "--name", "folk", "--epsilon", "0.1")

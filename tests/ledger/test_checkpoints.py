@@ -16,6 +16,7 @@ from sfumato.ledger.checkpoints import (
 )
 from sfumato.ledger.journal import GENESIS, Chain
 from sfumato.ledger.key import LedgerKey
+from sfumato.ledger.slots import slots_in, write_beside
 
 KEY, OTHER = LedgerKey(bytes(32)), LedgerKey(bytes(range(32)))
 TOTALS = (("hospital", "ε 1/2"), ("hospital/ward \ud800", "ε 1/4, δ 0"))
@@ -186,9 +187,9 @@ def test_of_many_who_write_at_once_the_longest_stays(path):
 def test_who_writes_looks_again_once_nobody_else_writes(file, path, monkeypatch):
     real = checkpoints.locked
 
-    def late(lock):
+    def late(lock, **options):
         path.write_text(encode_checkpoint(noted(9)))  # somebody else's, while this one waited
-        return real(lock)
+        return real(lock, **options)
 
     monkeypatch.setattr(checkpoints, "locked", late)
     file.write(noted(5))
@@ -202,17 +203,150 @@ def test_only_its_owner_may_read_it_and_no_draft_stays(file, tmp_path):
     assert modes == {"ledger.checkpoint": 0o600, "ledger.checkpoint.lock": 0o600}
 
 
-def test_a_write_that_fails_leaves_the_last_one(file, tmp_path, monkeypatch):
+MANY = tuple((f"account {number}", "ε 1/2") for number in range(400))
+"""More than there is room for in the slots of a file that was begun with a few."""
+
+
+@pytest.mark.parametrize(("step", "totals"), [("draft_of", MANY), ("write_beside", TOTALS)])
+def test_a_write_that_fails_leaves_the_last_one(file, tmp_path, monkeypatch, step, totals):
+    file.write(noted(1))
+
+    def fail(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(checkpoints, step, fail)
+    with pytest.raises(LedgerError, match="cannot be written"):
+        file.write(noted(2, totals=totals))
+    assert file.read(KEY) == noted(1)
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_draft_that_cannot_be_synced_leaves_the_last_one(file, tmp_path, monkeypatch):
     file.write(noted(1))
 
     def fail(_):
-        raise OSError(28, "No space left on device")
+        raise OSError(5, "Input/output error")
 
     monkeypatch.setattr(whole_files, "synced", fail)
     with pytest.raises(LedgerError, match="cannot be written"):
-        file.write(noted(2))
+        file.write(noted(2, totals=MANY))
     assert file.read(KEY) == noted(1)
     assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_file_is_made_once_and_written_in_place_from_then_on(file, path):
+    file.write(noted(1))
+    made = path.stat()
+    for length in range(2, 9):
+        file.write(noted(length), is_synced=length % 2 == 0)
+        assert (path.stat().st_ino, path.stat().st_size) == (made.st_ino, made.st_size)
+        assert [decode_checkpoint(slot.text).length for slot in slots_in(path.read_bytes())] == (
+            [length - 1, length] if length % 2 == 0 else [length, length - 1]
+        )
+
+
+def test_what_has_no_room_any_more_gets_another_file(file, path):
+    file.write(noted(1))
+    size = path.stat().st_size
+    file.write(noted(2, totals=MANY))
+    assert file.read(KEY) == noted(2, totals=MANY)
+    assert path.stat().st_size > size
+    made = path.stat().st_ino
+    file.write(noted(3, totals=MANY))
+    assert path.stat().st_ino == made
+
+
+def _slots(path):
+    """Where the slots of a file are, the newest first."""
+    found = slots_in(path.read_bytes())
+    return sorted(found, key=lambda slot: -decode_checkpoint(slot.text).length)
+
+
+def _torn(path, slot, at, *, bits=0):
+    """A slot of which what comes after a place was never written, or a bit was turned there."""
+    content = bytearray(path.read_bytes())
+    end = slot.offset + len(content) // 2
+    if bits:
+        content[slot.offset + at] ^= bits
+    else:
+        content[slot.offset + at : end] = b"\0" * (end - slot.offset - at)
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize("bits", [0, 1, 128])
+@pytest.mark.parametrize("at", range(0, 64 + 1 + len(encode_checkpoint(noted(3))), 23))
+def test_of_two_slots_the_other_one_counts_if_one_was_torn(file, path, at, bits):
+    file.write(noted(3))
+    file.write(noted(4))
+    newest, before = _slots(path)
+    _torn(path, before, at, bits=bits)
+    assert file.read(KEY) == noted(4)
+    file.write(noted(5))
+    newest, before = _slots(path)
+    _torn(path, newest, at, bits=bits)
+    assert file.read(KEY) == noted(4)
+    file.write(noted(5))
+    assert file.read(KEY) == noted(5)
+    assert len(_slots(path)) == 2
+
+
+def test_of_two_torn_slots_none_counts_and_the_remedy_is_told(file, path):
+    file.write(noted(3))
+    file.write(noted(4))
+    for slot in _slots(path):
+        _torn(path, slot, 80)
+    with pytest.raises(LedgerError, match=r"damaged.*sfumato ledger restored"):
+        file.read(KEY)
+    with pytest.raises(LedgerError, match="damaged"):
+        file.write(noted(5))
+    file.write(noted(5), although_shorter=True)
+    assert file.read(KEY) == noted(5)
+
+
+def test_a_slot_that_is_whole_and_not_sealed_by_the_key_is_refused(file, path):
+    file.write(noted(3))
+    (slot,) = slots_in(path.read_bytes())
+    forged = encode_checkpoint(replace(noted(4), seal="0" * 64))
+    assert write_beside(path, path.read_bytes(), slot, forged)
+    with pytest.raises(LedgerError, match="damaged or was changed"):
+        file.read(KEY)
+
+
+@pytest.mark.parametrize("length", [1, 60, 4096, 4097, 8191])
+def test_a_file_that_was_cut_keeps_what_is_whole_of_it(file, path, length):
+    file.write(noted(3))
+    file.write(noted(4))
+    path.write_bytes(path.read_bytes()[:length])
+    if length < 4096:
+        with pytest.raises(LedgerError, match="damaged"):
+            file.read(KEY)
+        return
+    assert file.read(KEY).length in (3, 4)
+    file.write(noted(5))
+    assert file.read(KEY) == noted(5)
+
+
+def test_a_file_of_one_text_as_the_first_version_wrote_it_is_read_and_replaced(file, path):
+    path.write_text(encode_checkpoint(noted(3)) + "\n")
+    assert file.read(KEY) == noted(3)
+    file.write(noted(2))
+    assert file.read(KEY) == noted(3)
+    file.write(noted(4))
+    assert file.read(KEY) == noted(4)
+    assert len(slots_in(path.read_bytes())) == 1
+
+
+def test_who_reads_while_somebody_writes_looks_again(file, path, monkeypatch):
+    file.write(noted(3))
+    whole, real = path.read_bytes(), slots_in
+    path.write_bytes(b"")
+
+    def half(content):
+        path.write_bytes(whole)
+        return real(content)
+
+    monkeypatch.setattr(checkpoints, "slots_in", half)
+    assert file.read(KEY) == noted(3)
 
 
 def test_a_folder_that_does_not_exist_is_told(tmp_path):

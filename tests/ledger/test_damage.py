@@ -15,7 +15,7 @@ from tests.ledger.sqlite_edits import edit, first_version, without_triggers
 from tests.ledger.writing import endless
 
 from sfumato.errors import LedgerCorruptError, LedgerError
-from sfumato.ledger.checkpoints import decode_checkpoint
+from sfumato.ledger.checkpoints import checkpoint_in
 from sfumato.ledger.entry import Committed, Reserved
 
 
@@ -122,7 +122,7 @@ def noted(place, path):
     return path.with_name("ledger.db.checkpoint")
 
 
-@pytest.mark.parametrize("change", [lambda text: text[:-9], lambda text: text.replace('"length":7', '"length":6')])
+@pytest.mark.parametrize("change", [lambda text: text[:99], lambda text: text.replace('"length":', '"length":1')])
 def test_a_checkpoint_that_is_cut_or_changed_is_refused(place, noted, change):
     noted.write_text(change(noted.read_text()))
     with pytest.raises(LedgerError, match="the checkpoint is damaged or was changed; restore a good copy"):
@@ -328,7 +328,7 @@ def test_wherever_the_power_fails_a_beginning_is_left_that_verifies_and_is_refus
     with place.opened() as ledger:
         records = [*ledger.records()]
     file = tmp_path / "noted"
-    noted, lengths = decode_checkpoint(file.read_text()).length, set()
+    noted, lengths = checkpoint_in(file.read_bytes()).length, set()
     for cut in (cut for copy in copies for cut in with_logs_cut_off(copy)):
         lengths.add(length := assert_is_a_beginning(cut, records))
         shutil.copy(file, cut.folder / "ledger.db.checkpoint")

@@ -10,6 +10,7 @@ from tests.ledger.sqlite_edits import first_version, without_triggers, write
 from tests.ledger.stories import account, release
 
 from sfumato.errors import LedgerCorruptError, LedgerError, ParameterError
+from sfumato.ledger.checkpoints import checkpoint_in
 from sfumato.ledger.journal import Record
 from sfumato.ledger.locations import FOLDER, open_ledger
 from sfumato.ledger.migration import migrate
@@ -91,8 +92,8 @@ def test_data_that_was_known_is_known_there(source, tmp_path):
 
 def test_there_is_a_checkpoint_beside_the_new_one(source, tmp_path):
     moved = migrate(source, tmp_path / "new.db")
-    checkpoint = json.loads((tmp_path / "new.db.checkpoint").read_text("ascii"))["checkpoint"]
-    assert (checkpoint["length"], checkpoint["head"]) == (moved.length, moved.head)
+    checkpoint = checkpoint_in((tmp_path / "new.db.checkpoint").read_bytes())
+    assert (checkpoint.length, checkpoint.head) == (moved.length, moved.head)
 
 
 def test_a_ledger_moves_to_a_server_and_back(source, tmp_path, folder):

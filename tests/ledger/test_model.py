@@ -18,7 +18,7 @@ from tests.sizes import FULL_SIZE
 
 from sfumato.errors import LedgerError, ReservationError, SfumatoError
 from sfumato.ledger import ledger as module
-from sfumato.ledger.checkpoints import CheckpointFile
+from sfumato.ledger.checkpoints import CheckpointFile, Noting
 from sfumato.ledger.clock import DAY
 from sfumato.ledger.entry import Part
 from sfumato.ledger.ledger import Ledger
@@ -65,12 +65,14 @@ def attempted(act):
 class Programs(RuleBasedStateMachine):
     def __init__(self):
         super().__init__()
-        self.folder = TemporaryDirectory()
+        self.folder, self.notings = TemporaryDirectory(), []
         self.often = mock.patch.object(module, "SNAPSHOT_EVERY", 4)
         self.often.start()
 
     def teardown(self):
         self.often.stop()
+        for noting in self.notings:
+            noting.finish()
         self.folder.cleanup()
 
     @initialize(
@@ -89,9 +91,9 @@ class Programs(RuleBasedStateMachine):
 
     def restart(self):
         """A new process over the same store; what the one before had in its memory is gone."""
-        self.ledger = Ledger(
-            self.store, key=KEY, clock=self.clock, checkpoint=CheckpointFile(Path(self.folder.name) / "note")
-        )
+        noting = Noting(CheckpointFile(Path(self.folder.name) / "note"))
+        self.notings.append(noting)
+        self.ledger = Ledger(self.store, key=KEY, clock=self.clock, checkpoint=noting)
         self.now = max(self.clock.at, self.last)
         self.pending.clear()
 

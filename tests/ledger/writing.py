@@ -6,6 +6,8 @@ from itertools import count
 from tests.ledger.accounts import people
 from tests.ledger.killing import CHARGE, NOISE
 
+from sfumato.ledger.slots import slots_in, write_beside
+
 
 def maker(home, connection, account):
     """Make a ledger, or find it made, and open an account in it; tell the name of its key."""
@@ -31,3 +33,13 @@ def holding(home, connection):
         with ledger._store.turn():
             connection.send(True)
             connection.recv()
+
+
+def in_slots(path, connection):
+    """Write a file of slots by turns, until killed."""
+    for number in count(1):
+        content = path.read_bytes()
+        last = max(slots_in(content), key=lambda slot: int(slot.text.split()[0]))
+        assert write_beside(path, content, last, f"{number} " + "x" * 9_000)
+        if number == 1:
+            connection.send(True)

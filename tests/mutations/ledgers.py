@@ -204,6 +204,28 @@ MUTANTS = (
         tests=("tests/ledger/test_damage.py::test_a_checkpoint_that_is_gone_is_missed",),
     ),
     Mutant(
+        name="a torn slot of a checkpoint is believed",
+        edits=(("ledger/slots.py", "sha256(text).hexdigest().encode() != digest or ", ""),),
+        tests=("tests/ledger/test_checkpoints.py::test_of_two_slots_the_other_one_counts_if_one_was_torn",),
+    ),
+    Mutant(
+        name="a checkpoint is written over the last one",
+        edits=(("ledger/slots.py", "0 if last.offset else size", "last.offset"),),
+        tests=("tests/ledger/test_slots.py::test_texts_are_written_by_turns_as_long_as_there_is_room",),
+    ),
+    Mutant(
+        name="the older slot of a checkpoint counts",
+        edits=(("ledger/checkpoints.py", "return max(noted, key", "return min(noted, key"),),
+        tests=("tests/ledger/test_damage.py::test_an_older_copy_is_refused_also_if_who_spent_was_killed",),
+    ),
+    Mutant(
+        name="a ledger that has to be there is made",
+        edits=(
+            ("ledger/locations.py", "location, must_exist = location.location, True", "location = location.location"),
+        ),
+        tests=("tests/session/test_session.py::test_a_ledger_that_has_to_be_there_is_not_made",),
+    ),
+    Mutant(
         name="a checkpoint is written when a ledger is closed and not before",
         edits=(("ledger/ledger.py", "self._noted(replay, is_synced=self._noting.is_due())", "pass"),),
         tests=("tests/ledger/test_damage.py::test_an_older_copy_is_refused_also_if_who_spent_was_killed",),

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pandas as pd
 import pyarrow as pa
 import pytest
-from tests.session.opening import CANARY, COLUMNS, COUNT, DATA, SURE, opened, recorded, shop
+from tests.session.opening import CANARY, COLUMNS, COUNT, DATA, SURE, opened, recorded, shop, shop_policy
 
 import sfumato as sf
 from sfumato.engines.sources import open_source
@@ -14,6 +14,7 @@ from sfumato.errors import (
     BudgetExceededError,
     EngineError,
     LedgerError,
+    LedgerMissingError,
     NotPrivateError,
     ParameterError,
     PolicyError,
@@ -368,3 +369,21 @@ def test_one_table_is_prepared_by_its_name():
         assert list(session.prepare("nations").violations) == ["nations"]
         with pytest.raises(ParameterError, match="lines, orders, customers, nations"):
             session.prepare("nosuch")
+
+
+def test_a_ledger_that_has_to_be_there_is_not_made(tmp_path):
+    path = tmp_path / "ledger.db"
+    with pytest.raises(LedgerMissingError, match="does not exist"):
+        opened(ledger=sf.ExistingLedger(path))
+    with pytest.raises(LedgerMissingError, match="does not exist"):
+        sf.Session(shop_policy(), budget=sf.PureDP(1), ledger=path, must_exist=True)
+    assert not path.exists()
+    opened(ledger=path).close()
+    opened(ledger=sf.ExistingLedger(path)).close()
+    sf.Session(shop_policy(), budget=sf.PureDP(1), ledger=path, must_exist=True).close()
+
+
+@pytest.mark.parametrize("ledger", [None, "memory:"])
+def test_what_goes_with_the_process_cannot_be_there_already(ledger):
+    with pytest.raises(ParameterError, match="goes with its process"):
+        opened(ledger=sf.ExistingLedger(ledger))

@@ -9,10 +9,11 @@ import math
 import os
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final, Self
 
 from sfumato.errors import LedgerCorruptError, LedgerError, LedgerTimeoutError, ParameterError
@@ -20,6 +21,7 @@ from sfumato.ledger.attachments import synced
 from sfumato.ledger.key import LedgerKey
 from sfumato.ledger.locks import holder_of, locked
 from sfumato.ledger.sinks import send
+from sfumato.ledger.slots import Slot, file_of, slots_in, write_beside
 from sfumato.ledger.whole_files import draft_of
 from sfumato.privacy.codec import Json
 from sfumato.privacy.formats import parse_json
@@ -30,6 +32,8 @@ BESIDE: Final = "beside"
 _LOG: Final = logging.getLogger("sfumato.ledger")
 _MINUTE: Final = 60
 _PATIENCE: Final = 30.0
+_TRIES: Final = 3
+NOTHING_KNOWN: Final[Mapping[str, "Checkpoint"]] = MappingProxyType({})
 _HASH: Final = re.compile("[0-9a-f]{64}")
 _KEY: Final = re.compile("[0-9a-f]{16}")
 _REMEDY: Final = "restore the newer copy or, if it is lost, declare what was spent since with `sfumato ledger restored`"
@@ -77,6 +81,9 @@ class Checkpoint:
 class CheckpointFile:
     """The last checkpoint of a ledger in a file, which belongs on another disk than the ledger.
 
+    The file is renamed into place once. Then its two slots are written in place by turns, and the newest that is whole
+    counts: a write that was torn leaves the checkpoint before. Files of one text, of the first version, are read too.
+
     Args:
         path: The file; beside it there is an empty one, by which those who write wait for each other.
         beside: The file beside the ledger, where a checkpoint is looked for if nothing else is said.
@@ -85,6 +92,7 @@ class CheckpointFile:
     def __init__(self, path: Path, *, beside: Path | None = None) -> None:
         self._path = path.absolute()
         self._beside = beside
+        self._known: dict[str, Checkpoint] = {}
 
     @property
     def where(self) -> str:
@@ -112,8 +120,7 @@ class CheckpointFile:
             LedgerError: It cannot be.
         """
         try:
-            synced(self._path)
-            synced(self._path.parent)
+            self._sync()
         except OSError as error:
             raise LedgerError(str(self._path), "the checkpoint cannot be synced; look at its disk") from error
 
@@ -123,7 +130,7 @@ class CheckpointFile:
         Raises:
             LedgerError: It is damaged, was changed, is of another key, or cannot be read.
         """
-        found = self._stored()
+        found = self._stored(self._content())
         if found is None:
             return None
         if found.key != key.name:
@@ -145,10 +152,12 @@ class CheckpointFile:
             LedgerCorruptError: The one that is there has as many entries, and they are others.
         """
         with self._writing():
-            there = None if although_shorter else self._stored()
+            content = None if although_shorter else self._content()
+            there = self._stored(content)
             if there is not None and not self._is_after(checkpoint, there):
                 return
-            self._replace(checkpoint, is_synced=is_synced)
+            if content is None or not self._is_written_beside(content, checkpoint, is_synced=is_synced):
+                self._replace(checkpoint, is_synced=is_synced)
 
     def reseal(self, old: LedgerKey, new: LedgerKey) -> None:
         """Seal what is noted with the new key of the ledger, if it is sealed with the old one.
@@ -157,7 +166,7 @@ class CheckpointFile:
             LedgerError: It is damaged, or of another key; or the file cannot be written.
         """
         with self._writing():
-            there = self._stored()
+            there = self._stored(self._content())
             if there is not None and there.key != new.name:
                 found = self.read(old)
                 sealed = Checkpoint.sealed(new, length=there.length, head=there.head, at=there.at, totals=there.totals)
@@ -171,17 +180,39 @@ class CheckpointFile:
             raise _other_history(there)
         return (new.length, new.at) > (there.length, there.at)
 
+    def _is_written_beside(self, content: bytes, checkpoint: Checkpoint, *, is_synced: bool) -> bool:
+        """Whether there was room for it in the slot beside the last one."""
+        last, text = _last(content, self._known), encode_checkpoint(checkpoint)
+        if last is None or not write_beside(self._path, content, last[0], text):
+            return False
+        self._known = {last[0].text: last[1], text: checkpoint}
+        if is_synced:
+            self._sync()
+        return True
+
     def _replace(self, checkpoint: Checkpoint, *, is_synced: bool = True) -> None:
-        with draft_of(self._path, f"{encode_checkpoint(checkpoint)}\n".encode(), is_synced=is_synced) as draft:
+        with draft_of(self._path, file_of(encode_checkpoint(checkpoint)), is_synced=is_synced) as draft:
             draft.replace(self._path)
 
-    def _stored(self) -> Checkpoint | None:
+    def _sync(self) -> None:
+        synced(self._path)
+        synced(self._path.parent)
+
+    def _content(self) -> bytes | None:
         try:
-            return decode_checkpoint(self._path.read_bytes().decode("ascii", "replace"))
+            for _ in range(_TRIES):  # who reads takes no lock, and may see a slot half-written
+                content = self._path.read_bytes()
+                if slots_in(content):
+                    break
         except FileNotFoundError:
             return None
         except OSError as error:
             raise LedgerError(str(self._path), "the checkpoint cannot be read; let this user read it") from error
+        return content
+
+    def _stored(self, content: bytes | None) -> Checkpoint | None:
+        try:
+            return None if content is None else checkpoint_in(content, self._known)
         except ParameterError:
             raise self._damaged() from None
 
@@ -281,6 +312,28 @@ def require_not_older(checkpoint: Checkpoint, length: int, hash_at: Callable[[in
         raise LedgerCorruptError(length, requirement)
     if checkpoint.length and hash_at(checkpoint.length - 1) != checkpoint.head:
         raise _other_history(checkpoint)
+
+
+def checkpoint_in(content: bytes, known: Mapping[str, Checkpoint] = NOTHING_KNOWN) -> Checkpoint:
+    """The checkpoint of a file: the newest slot that is whole; or all of it, as the first version wrote it.
+
+    Whether its seal is right is not asked.
+
+    Args:
+        content: The file.
+        known: Texts that were read before, or written here.
+
+    Raises:
+        ParameterError: There is none.
+    """
+    last = _last(content, known)
+    return decode_checkpoint(content.decode("ascii", "replace")) if last is None else last[1]
+
+
+def _last(content: bytes, known: Mapping[str, Checkpoint] = NOTHING_KNOWN) -> tuple[Slot, Checkpoint] | None:
+    """The newest slot of a file that is whole; None if there is none. Texts that are known are not read again."""
+    noted = [(slot, known.get(slot.text) or decode_checkpoint(slot.text)) for slot in slots_in(content)]
+    return max(noted, key=lambda one: (one[1].length, one[1].at), default=None)
 
 
 def encode_checkpoint(checkpoint: Checkpoint) -> str:

@@ -59,8 +59,14 @@ class Draft:
 
     def batch(self, snapshot: str | None, *, before: Seal) -> Batch:
         """All that was decided, and its seal after the one before."""
-        pointers = tuple(pointer for pointer, _ in self.named.values())
-        seal = replace(before, chain=self.replay.chain, index=before.index.plus(pointers))
         return Batch(
-            records=tuple(self.records), pointers=pointers, snapshot=snapshot, seal=encode_seal(seal, self.key)
+            records=tuple(self.records), pointers=self._pointers(), snapshot=snapshot,
+            seal=encode_seal(self.seal_after(before), self.key),
         )  # fmt: skip
+
+    def seal_after(self, before: Seal) -> Seal:
+        """What the seal of the batch covers, after the one before."""
+        return replace(before, chain=self.replay.chain, index=before.index.plus(self._pointers()))
+
+    def _pointers(self) -> tuple[Pointer, ...]:
+        return tuple(pointer for pointer, _ in self.named.values())

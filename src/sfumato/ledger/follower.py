@@ -60,6 +60,10 @@ class Follower:
         """The seal at the end of what was followed."""
         return self._seal
 
+    def wrote(self, end: End, seal: Seal) -> None:
+        """The store ends with what this process has just sealed and kept, so the seal need not be verified again."""
+        self._end, self._seal = end, seal
+
     def forget(self) -> None:
         """The replay is not what the store holds: begin anew with the next question."""
         self._replay = None

@@ -10,7 +10,7 @@ import re
 import stat
 from contextlib import suppress
 from dataclasses import dataclass
-from hashlib import sha256
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -47,11 +47,11 @@ class LedgerKey:
     @property
     def name(self) -> str:
         """What tells keys apart: 64 bits that say nothing of the secret."""
-        return hmac.digest(self.secret, b"n", sha256).hex()[:16]
+        return _name_of(self.secret)
 
     def seal(self, *parts: str | int) -> str:
         """The HMAC of some parts, in hex; other parts, or as many characters cut elsewhere, have another one."""
-        return hmac.digest(self.secret, b"s" + b"".join(map(_framed, parts)), sha256).hex()
+        return hmac.digest(self.secret, b"s" + b"".join(map(_framed, parts)), "sha256").hex()
 
     def fingerprint(self, *parts: str | int) -> str:
         """As `seal`, by the secret that the ledger had first."""
@@ -67,6 +67,11 @@ class LedgerKey:
 
     def __repr__(self) -> str:
         return f"<LedgerKey {self.name}>"
+
+
+@lru_cache(maxsize=4)
+def _name_of(secret: bytes) -> str:
+    return hmac.digest(secret, b"n", "sha256").hex()[:16]
 
 
 def fresh_key() -> LedgerKey:

@@ -37,7 +37,7 @@ from sfumato.ledger.replay import Replay
 from sfumato.ledger.reservations import NOBODY, Asked, Reservation
 from sfumato.ledger.seals import Seal
 from sfumato.ledger.snapshots import encode_snapshot
-from sfumato.ledger.store import LedgerStore
+from sfumato.ledger.store import End, LedgerStore
 from sfumato.ledger.verification import require_index
 from sfumato.noise.entropy import random_bytes
 from sfumato.privacy.budgets import Budget
@@ -382,12 +382,15 @@ class Ledger(Readings):
             try:
                 with self._store.turn() as turn:
                     replay = self._follower.caught_up(turn)
-                    draft = Draft(replay, turn, self._key, self._now())
+                    draft, kept = Draft(replay, turn, self._key, self._now()), None
                     for job in take():
                         _decide(job, draft)
                     if draft.records:
-                        turn.append(draft.batch(self._snapshot(replay), before=self._remembering()))
-                if draft.records:
+                        before = self._remembering()
+                        kept, seal = draft.batch(self._snapshot(replay), before=before), draft.seal_after(before)
+                        turn.append(kept)
+                if kept is not None:
+                    self._follower.wrote(End(chain=replay.chain, seal=kept.seal), seal)
                     self._written(replay)
             except BaseException:
                 self._follower.forget()  # what was decided was perhaps not kept

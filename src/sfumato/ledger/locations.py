@@ -35,6 +35,25 @@ CHECKPOINT: Final = "SFUMATO_LEDGER_CHECKPOINT"
 """Names the file where it is noted how far the ledger was, if it is not to lie beside the ledger."""
 
 
+@dataclass(frozen=True, slots=True)
+class ExistingLedger:
+    """A ledger that has to be there already: where there is none, none is made, with a fresh budget.
+
+    Attributes:
+        location: A path or ``sqlite:///path``, or ``postgresql://…``.
+
+    Example:
+        >>> from sfumato.errors import LedgerMissingError
+        >>> try:
+        ...     open_ledger(ExistingLedger("mistyped.db"))
+        ... except LedgerMissingError as error:
+        ...     print(error.requirement)
+        does not exist; name the file of an existing ledger
+    """
+
+    location: str | os.PathLike[str] = field(repr=False)  # which may hold a password
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
     """Where a ledger that lasts is, with its key, its checkpoint and its large answers.
@@ -93,7 +112,7 @@ def place_of(location: str | os.PathLike[str]) -> Place:
 
 
 def open_ledger(
-    location: str | os.PathLike[str] | None,
+    location: str | os.PathLike[str] | ExistingLedger | None,
     *,
     must_exist: bool = False,
     checkpoint: str | os.PathLike[str] | None = None,
@@ -111,7 +130,7 @@ def open_ledger(
 
     Args:
         location: None or ``"memory:"`` for this process only; ``"sqlite:///path"`` or a path for a file that lasts;
-            ``"postgresql://…"`` for a server that several hosts share.
+            ``"postgresql://…"`` for a server that several hosts share; `ExistingLedger` of one that must be there.
         must_exist: Whether a missing file is an error; for tools that look and do not spend.
         checkpoint: The file where it is noted how far the ledger was, on another disk at best; that which
             SFUMATO_LEDGER_CHECKPOINT names, or one beside the ledger, if left out.
@@ -129,6 +148,10 @@ def open_ledger(
         ...     ledger.accounts()
         ()
     """
+    if isinstance(location, ExistingLedger):
+        location, must_exist = location.location, True
+    if must_exist and (location is None or location == _MEMORY):
+        raise ParameterError("ledger", location, "goes with its process, so none exists; name a file or a server")
     if location is None or location == _MEMORY:
         return Ledger(MemoryStore(), clock=clock)
     place = place_of(location)

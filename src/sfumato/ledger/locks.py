@@ -5,6 +5,7 @@ import os
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
 from threading import Event, Lock, Thread
 
@@ -30,15 +31,27 @@ def locked(path: Path, *, patience: float | None = None) -> Iterator[None]:
     if patience is not None:
         _take(descriptor, patience)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)  # which this descriptor may have already
-        if patience is not None:
-            name = f"{os.getpid()} on {socket.gethostname()}".encode()[:_LONGEST]
-            with suppress(OSError):  # who waits is told the name; on a full disk nobody is named
-                os.pwrite(descriptor, name.ljust(_LONGEST), 0)
+        if patience is None:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        else:
+            _name(descriptor)
         yield
     finally:
         fcntl.flock(descriptor, fcntl.LOCK_UN)  # closing would not let go of it where a fork has a copy
         os.close(descriptor)
+
+
+def _name(descriptor: int) -> None:
+    """Say who holds it; who has held it last need not write it again, which every sync of the disk would wait for."""
+    name = _holder(os.getpid())
+    if os.pread(descriptor, _LONGEST, 0) != name:
+        with suppress(OSError):  # on a full disk nobody is named
+            os.pwrite(descriptor, name, 0)
+
+
+@lru_cache(maxsize=1)
+def _holder(process: int) -> bytes:
+    return f"{process} on {socket.gethostname()}".encode()[:_LONGEST].ljust(_LONGEST)
 
 
 def holder_of(path: Path) -> str | None:

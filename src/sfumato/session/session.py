@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from sfumato.errors import ParameterError
 from sfumato.ledger.entry import Opened
-from sfumato.ledger.locations import open_ledger
+from sfumato.ledger.locations import ExistingLedger, open_ledger
 from sfumato.ledger.windows import Window
 from sfumato.privacy.budgets import Budget
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, EACH_ROW, NeighboringRelation, PrivacyUnit, UnitColumn
@@ -43,6 +43,7 @@ class Session(AccountView):
             say so.
         ledger: Where spending is kept: a path or ``sqlite:///path``, or ``postgresql://…`` for several hosts; None
             forgets it with the process.
+        must_exist: Whether the ledger has to be there: else a mistyped path is a new one, with a fresh budget.
         engine: Of tables in files and frames: ``"duckdb"``, or ``"reference"``, the slow one in plain Python.
             A table whose source is an address, such as ``postgresql://…``, stays where it is.
         engine_options: What the engine takes by name, such as ``{"memory_limit": "4GB"}``; and what others take, by
@@ -68,7 +69,7 @@ class Session(AccountView):
         budget: Budget,
         window: Window | None = None,
         lifetime: Budget | None = None,
-        ledger: str | PathLike[str] | None = None,
+        ledger: str | PathLike[str] | ExistingLedger | None = None,
         must_exist: bool = False,
         engine: str = "duckdb",
         engine_options: Mapping[str, Any] | None = None,
@@ -144,7 +145,7 @@ def open_session(
     matches: Mapping[str | tuple[str, ...], int] | None = None,
     neighboring_relation: NeighboringRelation = ADD_OR_REMOVE_ONE,
     version: str = "1",
-    ledger: str | PathLike[str] | None = None,
+    ledger: str | PathLike[str] | ExistingLedger | None = None,
     engine: str = "duckdb",
     engine_options: Mapping[str, Any] | None = None,
 ) -> Session:
@@ -161,7 +162,7 @@ def open_session(
         matches: With a unit column, how many rows of one unit may share the values of some columns: ``{"day": 1}``.
         neighboring_relation: What may change between neighbouring databases.
         version: The owner's number of these declarations and this data.
-        ledger: Where spending is kept; None forgets it with the process.
+        ledger: Where spending is kept; `sf.ExistingLedger(path)` if it has to be there; None to forget it on exit.
         engine: ``"duckdb"`` or ``"reference"``.
         engine_options: What the engine takes by name.
 

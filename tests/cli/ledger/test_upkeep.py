@@ -1,4 +1,3 @@
-import json
 import os
 import time
 
@@ -7,6 +6,7 @@ from tests.cli.commands import refusal
 from tests.cli.ledger.telling import told
 
 from sfumato.errors import LedgerMissingError
+from sfumato.ledger.checkpoints import checkpoint_in
 from sfumato.ledger.locations import CHECKPOINT, open_ledger
 
 
@@ -20,9 +20,9 @@ def left_behind(answer_file, *, days):
 
 def test_a_checkpoint_is_written_where_it_is_looked_for_and_where_it_is_asked_for(ledger, tmp_path):
     shown = told("checkpoint", ledger, "--to", tmp_path / "elsewhere")
-    noted = json.loads((tmp_path / "elsewhere").read_text("ascii"))["checkpoint"]
-    assert f"{noted['length']} entries up to 2" in shown
-    assert noted["head"] in shown
+    noted = checkpoint_in((tmp_path / "elsewhere").read_bytes())
+    assert f"{noted.length} entries up to 2" in shown
+    assert noted.head in shown
     assert (tmp_path / "ledger.db.checkpoint").exists()
 
 
