@@ -164,6 +164,7 @@ MANY = " AND ".join(f"LOWER(sex) <> '{number}'" for number in range(9))
         f"SELECT COUNT(*) FROM (SELECT {MANY} AS x FROM people) AS p WHERE x",
         f"SELECT COUNT(*) FROM (SELECT age, MAX(CASE WHEN {MANY} THEN 1 END) AS x FROM people GROUP BY age) AS p",
         f"SELECT MEDIAN(CASE WHEN {MANY} THEN age END) AS m FROM people",
+        f"SELECT COUNT(*) AS n, MEDIAN(CASE WHEN {MANY} THEN age END) AS m FROM people",
     ],
 )
 def test_a_query_beyond_the_ceiling_is_refused_with_the_reason_wherever_the_work_is(sql):
