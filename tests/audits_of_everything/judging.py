@@ -18,8 +18,10 @@ from sfumato.audit.roles import NeighborPair
 from sfumato.audit.runs import run_on
 from sfumato.privacy.guarantees import ApproxDP
 
-RUNS = 100_000 if FULL_SIZE else 10_000
-"""Runs on both databases of a case together, divided by its own `fewer`."""
+RUNS = 300_000 if FULL_SIZE else 10_000
+"""Runs on both databases of a case together, divided by its own `fewer`, and no more than `MOST`."""
+
+MOST = 100_000
 
 ALPHA = 1e-6
 HALF = Fraction(1, 2)
@@ -69,7 +71,7 @@ class Judged:
 
 def judged(case: Case, *, runs: int = RUNS) -> Judged:
     """An audit of a case. The claim and its share are tested on the same outputs."""
-    mechanism, samples = case.mechanism(), runs // 2 // case.fewer
+    mechanism, samples = case.mechanism(), min(runs // case.fewer, MOST) // 2
     pair = NeighborPair(*case.pair, "neighbours that are among the worst")
     each = ALPHA / (len(TESTERS) + 1)
     repeats = check_repeats(pair, mechanism, samples=samples, significance=each)

@@ -116,8 +116,9 @@ def test_a_coin_known_by_bounds_asks_for_more_precision_where_it_must():
         asked.append(bits)
         return exp_bounds(Fraction(1, 2**70), bits)  # 1 but for 2^−70
 
-    assert bernoulli_within(bounds, 1000).all()
+    assert len(bernoulli_within(bounds, 0)) == 0  # coins that tie, one in 2^16, ask once more
     assert asked == [32, 48, 64, 80]
+    assert bernoulli_within(bounds, 1000).all()
 
 
 @pytest.mark.parametrize(
