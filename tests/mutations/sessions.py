@@ -246,6 +246,13 @@ MUTANTS = (
         tests=("tests/session/test_suspension.py",),
     ),
     Mutant(
+        name="snapshots are for all to read",
+        edits=(("session/snapshots.py", "0o600", "0o644"),),
+        tests=(
+            "tests/session/test_snapshots.py::test_a_snapshot_is_read_instead_of_a_view_and_is_of_one_data_version",
+        ),
+    ),
+    Mutant(
         name="a snapshot of another data version is read",
         edits=(("session/snapshots.py", "    if found != data_version:\n", "    if False:\n"),),
         tests=(

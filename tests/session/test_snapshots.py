@@ -33,7 +33,9 @@ def test_a_snapshot_is_read_instead_of_a_view_and_is_of_one_data_version(rates, 
     )
     with pytest.raises(ParameterError, match="must be a file; take it with `sfumato prepare`"):
         sf.Session(tmp_path / "pay.toml", budget=sf.NO_GUARANTEE)
+    (tmp_path / "rates.parquet.new").write_text("left by somebody who was killed, for all to read")
     assert run("prepare", str(tmp_path / "pay.toml")).stdout == f"snapshot: {tmp_path / 'rates.parquet'}\n"
+    assert (tmp_path / "rates.parquet").stat().st_mode & 0o777 == 0o600
     server().execute("DROP VIEW rates")
     with sf.Session(tmp_path / "pay.toml", budget=sf.NO_GUARANTEE) as session:
         release = session.sql("SELECT COUNT(rate) AS n, SUM(rate) AS s FROM rates WHERE name = 'p76'", epsilon=10_000)

@@ -4,6 +4,7 @@ A query of a stored file can fail on no row, so that its failing tells of nobody
 of another version is refused until it is taken anew.
 """
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -22,7 +23,7 @@ def prepare(policy: Policy, **options: Any) -> tuple[Path, ...]:
     """Take the snapshots that a policy declares; for its owner alone.
 
     Each is written to a file of its own and then put in place, so that sessions never read half of one. It holds the
-    declared columns of all rows, without noise: keep it where the data is kept.
+    declared columns of all rows, without noise, and only this user may read it: keep it where the data is kept.
 
     Args:
         policy: What the owner declares.
@@ -59,7 +60,8 @@ def _taken(policy: Policy, options: Any) -> Iterator[Path]:
         try:
             first = next(parts)
             schema = first.schema.with_metadata({_VERSION: policy.data_version.encode()})
-            with pq.ParquetWriter(fresh, schema) as writer:
+            fresh.unlink(missing_ok=True)  # what somebody left who was killed may be for all to read
+            with open(fresh, "xb", opener=_for_its_owner) as file, pq.ParquetWriter(file, schema) as writer:
                 writer.write_table(first.cast(schema))
                 for part in parts:
                     writer.write_table(part.cast(schema))
@@ -68,6 +70,10 @@ def _taken(policy: Policy, options: Any) -> Iterator[Path]:
             parts.close()
             fresh.unlink(missing_ok=True)
         yield target
+
+
+def _for_its_owner(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def require_snapshot(facts: SourceFacts, *, data_version: str) -> Path:
