@@ -21,6 +21,7 @@ from sfumato.ledger.entry import (
     Opened,
     Part,
     Rebudgeted,
+    Renewed,
     Reserved,
     Resumed,
     Shared,
@@ -34,7 +35,7 @@ from sfumato.ledger.pointers import answer_name, asked_name, first_name
 from sfumato.ledger.prices import admitted
 from sfumato.ledger.readings import Readings
 from sfumato.ledger.replay import Replay
-from sfumato.ledger.reservations import NOBODY, Asked, Reservation
+from sfumato.ledger.reservations import NOBODY, Asked, Flight, Reservation
 from sfumato.ledger.seals import Seal
 from sfumato.ledger.snapshots import encode_snapshot
 from sfumato.ledger.store import End, LedgerStore
@@ -266,6 +267,62 @@ class Ledger(Readings):
         )  # fmt: skip
         return self._do(lambda draft: rules.reserve(draft, entry))
 
+    def fly(
+        self,
+        account: str,
+        key: str,
+        *,
+        event: Event,
+        charge: Charge,
+        question: str,
+        part: Part | None = None,
+        asked: Asked = NOBODY,
+        over: Flight | None = None,
+    ) -> Reservation | Flight | None:
+        """Reserve, unless the account has the answer under a key, or somebody is at work on it.
+
+        **Guarantee**: an account has one reservation without an answer under a key, whoever asks at once, in any number
+        of threads, processes and hosts. Who took over may commit, and who was taken over may not.
+
+        Args:
+            account: As of `reserve`, like what follows.
+            key: What identifies the question and all that its answer depends on.
+            event: What will be released.
+            charge: What it costs in (ε, δ).
+            question: A hash of what is asked.
+            part: The part of a partition that it reads.
+            asked: Who asks.
+            over: The flight that was found before, if it stayed as it was for too long; then it is taken over.
+
+        Returns:
+            The reservation, which is charged; or who is at work, and nothing is charged; or None: the answer is there.
+
+        Raises:
+            The same as `reserve`.
+        """
+        admitted(charge)
+        rules.require_price(event, charge, self.opened(account).neighboring_relation)
+        entry = Reserved(
+            account=account, request=random_bytes(16).hex(), question=question, event=event, charge=charge, part=part,
+            principal=asked.principal, idempotency_key=asked.idempotency_key, body=asked.body, key=key,
+        )  # fmt: skip
+        return self._do(lambda draft: rules.fly(draft, entry, over))
+
+    def renew(self, reservation: Reservation) -> None:
+        """Say that somebody is still at work on the answer to a reservation, so that nobody takes it over.
+
+        Raises:
+            ReservationError: It has an answer, or was taken over.
+        """
+
+        def decide(draft: Draft) -> None:
+            _require_open(draft.replay, reservation)
+            draft.keep(
+                Renewed(account=reservation.account, request=reservation.request, lease=reservation.lease, at=draft.at)
+            )
+
+        self._do(decide)
+
     def commit(self, reservation: Reservation, *, key: str, answer: Json) -> None:
         """Keep the noisy answer that a reservation paid for; the first answer under a key stays.
 
@@ -467,6 +524,8 @@ def _require_open(replay: Replay, reservation: Reservation) -> None:
     known = replay.open_requests.get(reservation.request)
     if known is None or known.account != reservation.account:
         raise ReservationError(reservation.request, "unknown here, or already committed or abandoned")
+    if known.lease != reservation.lease:
+        raise ReservationError(reservation.request, "was taken over, as nothing was heard of it for long")
 
 
 def _require_reason(reason: object) -> None:
