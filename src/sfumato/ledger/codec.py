@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, get_args
 
 from sfumato.accounting.adaptive.amounts import Amounts
 from sfumato.errors import LedgerError, ParameterError
-from sfumato.ledger.entry import Charge, Entry, Part, Price
+from sfumato.ledger.entry import Charge, Entry, Part, Price, Reserved
 from sfumato.ledger.windows import CalendarWindow, RollingWindow, Window
 from sfumato.privacy.codec import (
     Json,
@@ -92,7 +92,10 @@ class _Codec(NamedTuple):
 
 
 def _document(entry: Entry) -> dict[str, Json]:
-    told = {one.name: _codec(one.name).encode(getattr(entry, one.name)) for one in fields(entry)}
+    named = [
+        one.name for one in fields(entry) if not (isinstance(entry, Reserved) and one.name == "key" and not entry.key)
+    ]
+    told = {name: _codec(name).encode(getattr(entry, name)) for name in named}
     return {"type": type(entry).__name__} | told
 
 
