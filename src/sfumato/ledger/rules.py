@@ -8,7 +8,18 @@ from sfumato.accounting.adaptive.amounts import NOTHING, Amounts
 from sfumato.errors import LedgerError, ParameterError, ReservationError
 from sfumato.ledger.account import AccountState
 from sfumato.ledger.draft import Draft
-from sfumato.ledger.entry import Abandoned, Charge, Committed, Opened, Recognized, Renewed, Reserved, Shared
+from sfumato.ledger.entry import (
+    Abandoned,
+    Charge,
+    Committed,
+    Opened,
+    Recognized,
+    Renewed,
+    Reserved,
+    Resumed,
+    Shared,
+    Suspended,
+)
 from sfumato.ledger.event_prices import price_of
 from sfumato.ledger.measures import in_words, limits, times_within
 from sfumato.ledger.pointers import answer_name, asked_name, request_name
@@ -214,3 +225,46 @@ def questions_left(replay: Replay, account: str, event: Event, charge: Charge, a
         for payer in replay.payers(account)
     )
     return min((count for count in counts if count is not None), default=None)
+
+
+def suspend(draft: Draft, reservation: Reservation) -> None:
+    """Abandon a reservation of which the question failed, and suspend all accounts of its data by their roots.
+
+    Raises:
+        ReservationError: It was never made, or has an answer.
+    """
+    account, request = reservation.account, reservation.request
+    require_open(draft.replay, reservation)
+    draft.keep(Abandoned(account=account, request=request, reason="it failed after it was charged", at=draft.at))
+    for root in draft.replay.roots(account):
+        if not draft.replay.state(root).is_suspended:
+            draft.keep(Suspended(account=root, request=request, at=draft.at))
+
+
+def resume(draft: Draft, account: str, reason: str) -> None:
+    """Acknowledge a failure for an account and all above it that are suspended.
+
+    Raises:
+        ParameterError: None of them is.
+    """
+    suspended = [payer.opened.account for payer in draft.replay.payers(account) if payer.is_suspended]
+    if not suspended:
+        raise ParameterError("account", account, "is not suspended, nor is one above it")
+    for name in suspended:
+        draft.keep(Resumed(account=name, reason=reason, at=draft.at))
+
+
+def require_open(replay: Replay, reservation: Reservation) -> None:
+    """Refuse a reservation that was never made, has ended, or was taken over."""
+    replay.state(reservation.account)
+    known = replay.open_requests.get(reservation.request)
+    if known is None or known.account != reservation.account:
+        raise ReservationError(reservation.request, "unknown here, or already committed or abandoned")
+    if known.lease != reservation.lease:
+        raise ReservationError(reservation.request, "was taken over, as nothing was heard of it for long")
+
+
+def require_reason(reason: object) -> None:
+    """Refuse an act of the owner that does not say why."""
+    if not isinstance(reason, str) or not reason.strip():
+        raise ParameterError("reason", reason, "must say why, for those who read the ledger later")
