@@ -22,6 +22,16 @@ settings.register_profile("mutants", settings.get_profile("whole"), phases=(Phas
 settings.load_profile("whole" if FULL_SIZE else "same")
 
 
+@pytest.fixture
+def unheard(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever is at work on an answer is soon taken for gone, as if it had been stopped."""
+    from sfumato.ledger.ledger import Ledger
+    from sfumato.session import flights
+
+    monkeypatch.setattr(flights, "LEASE", 0.05)
+    monkeypatch.setattr(Ledger, "renew", lambda *_: None)
+
+
 def pytest_sessionstart() -> None:
     """The profile is chosen by now."""
     if settings().derandomize:

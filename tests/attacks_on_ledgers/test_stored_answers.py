@@ -71,6 +71,7 @@ def test_45_whoever_cannot_pay_is_not_given_what_others_have():
         assert bob.spent == sf.PureDP("0.2")
 
 
+@pytest.mark.usefixtures("unheard")
 def test_45_the_first_answer_stays_whoever_asks_it_at_once():
     session, engine = recorded(census())
     run, others = engine.run, []

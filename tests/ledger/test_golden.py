@@ -41,8 +41,8 @@ def ledger(version, *, after=0):
     return Ledger(store, key=KEY, clock=HandClock(NOON + 23 * DAY + after))
 
 
-def test_versions_2_and_3_have_every_kind_of_entry_and_every_field_says_something():
-    entries = [decode_entry(record.text) for record in (*records(2), *records(3))]
+def test_versions_2_to_4_have_every_kind_of_entry_and_every_field_says_something():
+    entries = [decode_entry(record.text) for record in (*records(2), *records(3), *records(4))]
     assert {type(entry) for entry in entries} == set(Entry.__args__)
     for kind in Entry.__args__:
         for field in kind.__dataclass_fields__:
@@ -50,7 +50,7 @@ def test_versions_2_and_3_have_every_kind_of_entry_and_every_field_says_somethin
 
 
 def test_version_2_would_be_written_the_same_today():
-    for record in (*records(2), *records(3)):
+    for record in (*records(2), *records(3), *records(4)):
         assert encode_entry(decode_entry(record.text)) == record.text
 
 

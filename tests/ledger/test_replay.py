@@ -106,7 +106,7 @@ def test_a_record_that_verifies_but_cannot_follow_is_corrupt_and_named():
 
 
 def test_a_record_of_a_later_version_is_refused():
-    text = encode_entry(people()).replace('"version":2}', '"version":4}')
+    text = encode_entry(people()).replace('"version":2}', '"version":5}')
     with pytest.raises(LedgerError, match="newer"):
         Replay().follow(Chain().link(text))
 

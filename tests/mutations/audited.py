@@ -204,9 +204,9 @@ SESSIONS = (
                 "    answer = None if asked.idempotency_key else stored(desk, prepared)\n    if answer is None and",
             ),
             (
-                "session/answering.py",
-                "answer = answer_of(desk, ticket) or execute(",
-                "answer = execute(",
+                "session/flights.py",
+                "answer = answer_of(desk, ticket) if ticket.reservation.is_answered else None",
+                "answer = None",
             ),
             ("session/pipeline.py", "        found = answer_of(desk, ticket)\n", "        found = answer\n"),
             (
@@ -222,12 +222,13 @@ SESSIONS = (
         edits=(
             (
                 "session/pipeline.py",
-                '        return {**answer, "receipt": receipt.to_dict()}\n',
+                "plan, own = prepared.plan, partial(own_answer, prepared)",
                 (
+                    "plan = prepared.plan\n\n"
+                    "    def own(answer, reservation):\n"
                     "        run = lambda one: desk.engine.run(one, salt='0' * 32)\n"
-                    "        again = [release(section, run) for section in plan.sections]\n"
-                    "        own_draw = [encode_released(one) for one in again]\n"
-                    '        return {**answer, "receipt": receipt.to_dict(), "sections": own_draw}\n'
+                    "        again = [encode_released(release(section, run)) for section in plan.sections]\n"
+                    '        return {**own_answer(prepared, answer, reservation), "sections": again}'
                 ),
             ),
         ),

@@ -226,6 +226,25 @@ MUTANTS = (
         tests=("tests/session/test_session.py::test_a_ledger_that_has_to_be_there_is_not_made",),
     ),
     Mutant(
+        name="a flight is not waited for",
+        edits=(("ledger/rules.py", "if flight is not None and flight != over:", "if False:"),),
+        tests=(
+            "tests/session/test_flights.py::test_threads_that_ask_one_question_at_once_are_charged_once_and_get_one_answer",
+        ),
+    ),
+    Mutant(
+        name="a lease fences nobody",
+        edits=(("ledger/rules.py", "if known.lease != reservation.lease:", "if False:"),),
+        tests=("tests/ledger/test_flights.py::test_who_was_taken_over_can_neither_renew_nor_commit",),
+    ),
+    Mutant(
+        name="another account waits before it is charged and draws anew",
+        edits=(("session/flights.py", "if desk.policy.shares_answers and ticket.prepared.part is None:", "if False:"),),
+        tests=(
+            "tests/session/test_flights.py::test_another_account_is_charged_before_it_waits_and_gets_the_same_answer",
+        ),
+    ),
+    Mutant(
         name="a checkpoint is written when a ledger is closed and not before",
         edits=(("ledger/ledger.py", "self._noted(replay, is_synced=self._noting.is_due())", "pass"),),
         tests=("tests/ledger/test_damage.py::test_an_older_copy_is_refused_also_if_who_spent_was_killed",),

@@ -9,11 +9,11 @@ MUTANTS = (
         name="charged after the data was read",
         edits=(
             (
-                "session/answering.py",
-                "ticket = charge(desk, prepared, asked=asked)",
+                "session/flights.py",
+                "        found = _begun(desk, prepared, asked, over)",
                 (
-                    "desk.engine.run(prepared.plan.sections[0].statements[0], salt='0' * 32); "
-                    "ticket = charge(desk, prepared, asked=asked)"
+                    "        desk.engine.run(prepared.plan.sections[0].statements[0], salt='0' * 32)\n"
+                    "        found = _begun(desk, prepared, asked, over)"
                 ),
             ),
         ),

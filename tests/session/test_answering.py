@@ -219,6 +219,7 @@ def test_another_process_hears_the_same_bytes(tmp_path):
     assert told.stdout == first + "\n"
 
 
+@pytest.mark.usefixtures("unheard")
 def test_what_was_charged_and_never_answered_is_answered_for_that_charge(tmp_path):
     path = tmp_path / "ledger.db"
     with census(ledger=path) as session:
@@ -280,6 +281,7 @@ def test_a_question_that_failed_is_not_asked_again_under_its_key():
         assert (session.spent, len(engine.statements)) == (TENTH, 1)
 
 
+@pytest.mark.usefixtures("unheard")
 def test_of_two_that_ask_at_once_under_one_key_both_hear_the_first_answer_and_one_is_charged():
     session, engine = recorded(census())
     run, others = engine.run, []

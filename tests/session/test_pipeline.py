@@ -86,6 +86,7 @@ def test_an_engine_that_fails_after_the_charge_is_not_refunded_and_nothing_is_st
     assert spent(curator) == sf.PureDP("0.2")
 
 
+@pytest.mark.usefixtures("unheard")
 def test_a_question_that_is_asked_twice_at_once_is_drawn_twice_and_shown_once():
     curator, engine = recorded()
     run, others = engine.run, []

@@ -1,8 +1,8 @@
 """Entries as canonical JSON text with a version: old texts load for ever, and newer ones are refused.
 
 Version 1 knew `Opened`, `Reserved` and `Committed` without windows, parents and times; version 3 has `Suspended`,
-`Resumed` and `Moved`. A new field with a harmless default keeps the version; whatever an older reader must not overlook
-raises it.
+`Resumed` and `Moved`, version 4 has `Renewed`. A new field with a harmless default keeps the version; whatever an older
+reader must not overlook raises it.
 """
 
 import json
@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, get_args
 
 from sfumato.accounting.adaptive.amounts import Amounts
 from sfumato.errors import LedgerError, ParameterError
-from sfumato.ledger.entry import Charge, Entry, Part, Price
+from sfumato.ledger.entry import Charge, Entry, Part, Price, Reserved
 from sfumato.ledger.windows import CalendarWindow, RollingWindow, Window
 from sfumato.privacy.codec import (
     Json,
@@ -28,13 +28,14 @@ from sfumato.privacy.formats import parse_json
 from sfumato.privacy.guarantees import NoGuarantee
 from sfumato.privacy.neighbors import NeighboringRelation
 
-VERSION: Final = 3
+VERSION: Final = 4
 _ENTRIES: Final[dict[str, Callable[..., Entry]]] = {cls.__name__: cls for cls in get_args(Entry)}
 _YEAR_10000: Final = 253_402_300_800_000_000  # no calendar here goes on from there
 _SINCE: Final = (
     dict.fromkeys(_ENTRIES, 2)
     | dict.fromkeys(("Opened", "Reserved", "Committed"), 1)
     | dict.fromkeys(("Suspended", "Resumed", "Moved"), 3)
+    | dict.fromkeys(("Renewed",), 4)
 )
 """From which version on there is an entry of a kind."""
 
@@ -91,7 +92,10 @@ class _Codec(NamedTuple):
 
 
 def _document(entry: Entry) -> dict[str, Json]:
-    told = {one.name: _codec(one.name).encode(getattr(entry, one.name)) for one in fields(entry)}
+    named = [
+        one.name for one in fields(entry) if not (isinstance(entry, Reserved) and one.name == "key" and not entry.key)
+    ]
+    told = {name: _codec(name).encode(getattr(entry, name)) for name in named}
     return {"type": type(entry).__name__} | told
 
 

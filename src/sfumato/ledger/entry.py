@@ -119,6 +119,7 @@ class Reserved:
         principal: Who asks.
         idempotency_key: By which the one who asks can ask again without being charged again; empty for none.
         body: A hash of all that was sent under this key.
+        key: Of the answer that it flies for, as that of `Committed`; an account has one such flight under a key.
         at: When.
     """
 
@@ -132,6 +133,24 @@ class Reserved:
     principal: str = ""
     idempotency_key: str = ""
     body: str = ""
+    key: str = ""
+    at: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Renewed:
+    """Somebody is still at work on the answer to a reservation; or somebody else took it over, and is now.
+
+    Attributes:
+        account: Who pays.
+        request: The reservation.
+        lease: Names the one who is at work; empty for the one who reserved.
+        at: When.
+    """
+
+    account: str
+    request: str
+    lease: str = ""
     at: int = 0
 
 
@@ -228,7 +247,18 @@ class Moved:
 
 
 Entry: TypeAlias = (
-    Opened | Rebudgeted | Closed | Recognized | Reserved | Committed | Abandoned | Shared | Suspended | Resumed | Moved
+    Opened
+    | Rebudgeted
+    | Closed
+    | Recognized
+    | Reserved
+    | Renewed
+    | Committed
+    | Abandoned
+    | Shared
+    | Suspended
+    | Resumed
+    | Moved
 )
 
 

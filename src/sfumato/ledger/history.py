@@ -18,6 +18,7 @@ from sfumato.ledger.entry import (
     Part,
     Rebudgeted,
     Recognized,
+    Renewed,
     Reserved,
     Resumed,
     Shared,
@@ -202,7 +203,7 @@ def _rows_of(entry: Entry) -> Iterator[tuple[str, HistoryRow]]:
         case Shared():
             note = f"the answer of {entry.source}"
             yield "", replace(row, principal=entry.principal, charge=entry.charge, state="shared", note=note)
-        case Committed() | Abandoned():
+        case Renewed() | Committed() | Abandoned():
             return
         case _:
             assert_never(entry)

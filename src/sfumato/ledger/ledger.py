@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import Self, TypeVar, cast
 from weakref import finalize
 
-from sfumato.errors import ParameterError, ReservationError, SfumatoError
+from sfumato.errors import SfumatoError
 from sfumato.ledger import rules
 from sfumato.ledger.account import AccountState
 from sfumato.ledger.attachments import Attachments
@@ -21,10 +21,9 @@ from sfumato.ledger.entry import (
     Opened,
     Part,
     Rebudgeted,
+    Renewed,
     Reserved,
-    Resumed,
     Shared,
-    Suspended,
 )
 from sfumato.ledger.group import Group, Job
 from sfumato.ledger.journal import Chain
@@ -34,7 +33,7 @@ from sfumato.ledger.pointers import answer_name, asked_name, first_name
 from sfumato.ledger.prices import admitted
 from sfumato.ledger.readings import Readings
 from sfumato.ledger.replay import Replay
-from sfumato.ledger.reservations import NOBODY, Asked, Reservation
+from sfumato.ledger.reservations import NOBODY, Asked, Flight, Reservation
 from sfumato.ledger.seals import Seal
 from sfumato.ledger.snapshots import encode_snapshot
 from sfumato.ledger.store import End, LedgerStore
@@ -154,7 +153,7 @@ class Ledger(Readings):
             ParameterError: The measure is another, or there is no reason.
             LedgerError: There is no such account.
         """
-        _require_reason(reason)
+        rules.require_reason(reason)
 
         def decide(draft: Draft) -> None:
             draft.replay.state(account)
@@ -169,7 +168,7 @@ class Ledger(Readings):
             ParameterError: There is no reason.
             LedgerError: There is no such account.
         """
-        _require_reason(reason)
+        rules.require_reason(reason)
 
         def decide(draft: Draft) -> None:
             draft.replay.state(account)
@@ -188,18 +187,7 @@ class Ledger(Readings):
         Raises:
             ReservationError: It was never made, or has an answer.
         """
-        account, request = reservation.account, reservation.request
-
-        def decide(draft: Draft) -> None:
-            _require_open(draft.replay, reservation)
-            draft.keep(
-                Abandoned(account=account, request=request, reason="it failed after it was charged", at=draft.at)
-            )
-            for root in draft.replay.roots(account):
-                if not draft.replay.state(root).is_suspended:
-                    draft.keep(Suspended(account=root, request=request, at=draft.at))
-
-        self._do(decide)
+        self._do(lambda draft: rules.suspend(draft, reservation))
 
     def resume_account(self, account: str, *, reason: str) -> int:
         """Acknowledge that a question about the data of an account failed, and go on; for its owner.
@@ -218,16 +206,8 @@ class Ledger(Readings):
             ParameterError: There is no reason, or the account is not suspended.
             LedgerError: There is no such account.
         """
-        _require_reason(reason)
-
-        def decide(draft: Draft) -> None:
-            suspended = [payer.opened.account for payer in draft.replay.payers(account) if payer.is_suspended]
-            if not suspended:
-                raise ParameterError("account", account, "is not suspended, nor is one above it")
-            for name in suspended:
-                draft.keep(Resumed(account=name, reason=reason, at=draft.at))
-
-        self._do(decide)
+        rules.require_reason(reason)
+        self._do(lambda draft: rules.resume(draft, account, reason))
         return self.acknowledged(account)
 
     def reserve(
@@ -266,6 +246,62 @@ class Ledger(Readings):
         )  # fmt: skip
         return self._do(lambda draft: rules.reserve(draft, entry))
 
+    def fly(
+        self,
+        account: str,
+        key: str,
+        *,
+        event: Event,
+        charge: Charge,
+        question: str,
+        part: Part | None = None,
+        asked: Asked = NOBODY,
+        over: Flight | None = None,
+    ) -> Reservation | Flight | None:
+        """Reserve, unless the account has the answer under a key, or somebody is at work on it.
+
+        **Guarantee**: an account has one reservation without an answer under a key, whoever asks at once, in any number
+        of threads, processes and hosts. Who took over may commit, and who was taken over may not.
+
+        Args:
+            account: As of `reserve`, like event, charge, question, part and asked.
+            key: What identifies the question and all that its answer depends on.
+            event: As of `reserve`.
+            charge: As of `reserve`.
+            question: As of `reserve`.
+            part: As of `reserve`.
+            asked: As of `reserve`.
+            over: The flight that was found before, if it stayed as it was for too long; then it is taken over.
+
+        Returns:
+            The reservation, which is charged; or who is at work, and nothing is charged; or None: the answer is there.
+
+        Raises:
+            The same as `reserve`.
+        """
+        admitted(charge)
+        rules.require_price(event, charge, self.opened(account).neighboring_relation)
+        entry = Reserved(
+            account=account, request=random_bytes(16).hex(), question=question, event=event, charge=charge, part=part,
+            principal=asked.principal, idempotency_key=asked.idempotency_key, body=asked.body, key=key,
+        )  # fmt: skip
+        return self._do(lambda draft: rules.fly(draft, entry, over))
+
+    def renew(self, reservation: Reservation) -> None:
+        """Say that somebody is still at work on the answer to a reservation, so that nobody takes it over.
+
+        Raises:
+            ReservationError: It has an answer, or was taken over.
+        """
+
+        def decide(draft: Draft) -> None:
+            rules.require_open(draft.replay, reservation)
+            draft.keep(
+                Renewed(account=reservation.account, request=reservation.request, lease=reservation.lease, at=draft.at)
+            )
+
+        self._do(decide)
+
     def commit(self, reservation: Reservation, *, key: str, answer: Json) -> None:
         """Keep the noisy answer that a reservation paid for; the first answer under a key stays.
 
@@ -282,7 +318,7 @@ class Ledger(Readings):
         account, request = reservation.account, reservation.request
 
         def decide(draft: Draft) -> None:
-            _require_open(draft.replay, reservation)
+            rules.require_open(draft.replay, reservation)
             draft.replay.require_available(account)
             draft.keep(Committed(account=account, request=request, key=key, answer=answer, at=draft.at))
 
@@ -297,7 +333,7 @@ class Ledger(Readings):
         account, request = reservation.account, reservation.request
 
         def decide(draft: Draft) -> None:
-            _require_open(draft.replay, reservation)
+            rules.require_open(draft.replay, reservation)
             draft.keep(Abandoned(account=account, request=request, reason=reason, at=draft.at))
 
         self._do(decide)
@@ -460,15 +496,3 @@ def _decide(job: Job, draft: Draft) -> None:
 
 def _spent(state: AccountState) -> Budget:
     return in_words(state.lifetime.total(), state.budget)
-
-
-def _require_open(replay: Replay, reservation: Reservation) -> None:
-    replay.state(reservation.account)
-    known = replay.open_requests.get(reservation.request)
-    if known is None or known.account != reservation.account:
-        raise ReservationError(reservation.request, "unknown here, or already committed or abandoned")
-
-
-def _require_reason(reason: object) -> None:
-    if not isinstance(reason, str) or not reason.strip():
-        raise ParameterError("reason", reason, "must say why, for those who read the ledger later")

@@ -13,7 +13,7 @@ from sfumato.ledger.codec import decode_entry
 from sfumato.ledger.entry import Committed, Entry, Reserved, Shared
 from sfumato.ledger.journal import Chain, Record
 from sfumato.ledger.key import LedgerKey
-from sfumato.ledger.replay import Replay
+from sfumato.ledger.replay import Replay, data_of
 from sfumato.ledger.store import Pointer, Reading
 
 _PURPOSE = "pointer"
@@ -31,7 +31,7 @@ def first_name(account: str, key: str) -> str:
     That is whoever has an account of which the name begins alike, up to the first slash, as ``census/ann`` and
     ``census/bob``. An account above may be about other data.
     """
-    return _name("first", account.partition("/")[0], key)
+    return _name("first", data_of(account), key)
 
 
 def request_name(request: str) -> str:

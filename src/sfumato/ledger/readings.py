@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import TypeVar
 
-from sfumato.errors import LedgerError
+from sfumato.errors import LedgerError, ReservationError
 from sfumato.ledger import rules
 from sfumato.ledger.account import AccountState
 from sfumato.ledger.clock import Clock
@@ -16,9 +16,9 @@ from sfumato.ledger.follower import PAGE, Follower
 from sfumato.ledger.journal import Chain, Record
 from sfumato.ledger.key import LedgerKey
 from sfumato.ledger.measures import in_words
-from sfumato.ledger.pointers import answer_name, asked_name, entry_at, request_name
+from sfumato.ledger.pointers import answer_name, asked_name, entry_at, first_name, request_name
 from sfumato.ledger.replay import Replay
-from sfumato.ledger.reservations import Asked, Reservation
+from sfumato.ledger.reservations import Asked, Flight, Reservation
 from sfumato.ledger.store import LedgerStore
 from sfumato.ledger.verification import verified
 from sfumato.privacy.budgets import Budget
@@ -86,6 +86,33 @@ class Readings:
             LedgerCorruptError: It is not as it was written.
         """
         found = self._named(request_name(reservation.request))
+        return found.answer if isinstance(found, Committed) else None
+
+    def flight(self, account: str, key: str) -> Flight | None:
+        """Who is at work on the answer of an account under a key."""
+        with self._exclusive():
+            return self._caught_up().flight(account, key)
+
+    def flight_of(self, request: str) -> Flight | None:
+        """Who is at work on the answer to a reservation; None if it has one, or never will."""
+        with self._exclusive():
+            return self._caught_up().flight_of(request)
+
+    def flights_before(self, request: str) -> tuple[Flight, ...]:
+        """Who is at work on the same answer as a reservation, for other accounts about the same data, and was earlier.
+
+        Raises:
+            ReservationError: The reservation has an answer, or never will have one.
+        """
+        with self._exclusive():
+            replay = self._caught_up()
+            if request not in replay.open_requests:
+                raise ReservationError(request, "unknown here, or already committed or abandoned")
+            return replay.flights_before(request)
+
+    def first_answer(self, account: str, key: str) -> Json:
+        """The first answer under a key of all accounts about the same data; None if there is none."""
+        found = self._named(first_name(account, key))
         return found.answer if isinstance(found, Committed) else None
 
     def opened(self, account: str) -> Opened:

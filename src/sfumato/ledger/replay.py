@@ -6,7 +6,7 @@ they belong to one `Replay` and never leave it.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 
 from sfumato.accounting.adaptive.amounts import Amounts
@@ -25,6 +25,7 @@ from sfumato.ledger.entry import (
     Price,
     Rebudgeted,
     Recognized,
+    Renewed,
     Reserved,
     Resumed,
     Shared,
@@ -32,6 +33,7 @@ from sfumato.ledger.entry import (
 )
 from sfumato.ledger.journal import Chain, Record
 from sfumato.ledger.measures import in_words, is_own_measure, limits, price
+from sfumato.ledger.reservations import Flight
 from sfumato.privacy.budgets import Budget
 from sfumato.privacy.events import Event
 
@@ -40,10 +42,21 @@ Paid: TypeAlias = Reserved | Shared
 
 @dataclass(frozen=True, slots=True)
 class OpenRequest:
-    """A reservation without an answer."""
+    """A reservation without an answer.
+
+    Attributes:
+        account: Who pays.
+        has_key: Whether the one who asks can ask again under a key of their own.
+        key: Of the answer, if it is one that others wait for.
+        lease: Names who is at work on it, if they took it over.
+        renewals: How often they have said that they are.
+    """
 
     account: str
     has_key: bool
+    key: str = ""
+    lease: str = ""
+    renewals: int = 0
 
 
 class Replay:
@@ -54,6 +67,7 @@ class Replay:
         self.at = 0
         self.accounts: dict[str, AccountState] = {}
         self.open_requests: dict[str, OpenRequest] = {}
+        self.flights: dict[str, dict[str, str]] = {}
         self.lineage: dict[str, str] = {}
         self.moved_to: str | None = None
 
@@ -118,6 +132,35 @@ class Replay:
         """Of an account and all above it those that have none above."""
         return tuple(payer.opened.account for payer in self.payers(account) if not payer.opened.parents)
 
+    def begin(self, request: str, known: OpenRequest) -> None:
+        """Take note of a reservation without an answer."""
+        self.open_requests[request] = known
+        if known.key:
+            self.flights.setdefault(known.key, {})[known.account] = request
+
+    def flight(self, account: str, key: str) -> Flight | None:
+        """Who is at work on the answer of an account under a key."""
+        request = self.flights.get(key, {}).get(account)
+        return None if request is None else self.flight_of(request)
+
+    def flight_of(self, request: str) -> Flight | None:
+        """Who is at work on the answer to a reservation; None if it has one, or never will."""
+        known = self.open_requests.get(request)
+        if known is None:
+            return None
+        return Flight(account=known.account, request=request, lease=known.lease, renewals=known.renewals)
+
+    def flights_before(self, request: str) -> tuple[Flight, ...]:
+        """Who is at work on the same answer, for other accounts about the same data, and asked earlier; in order."""
+        known = self.open_requests[request]
+        found = []
+        for account, other in self.flights.get(known.key, {}).items():
+            if other == request:
+                break
+            if data_of(account) == data_of(known.account):
+                found.append(self.flight_of(other))
+        return tuple(flight for flight in found if flight is not None)
+
     def size(self) -> int:
         """About how much there is to write down: reservations without an answer, charges within windows, parts."""
         return len(self.open_requests) + sum(state.size() for state in self.accounts.values())
@@ -159,15 +202,15 @@ class Replay:
                 self.accounts[entry.account].budget = entry.budget
             case Closed():
                 self.accounts[entry.account].is_closed = True
-            case Suspended():
-                self._suspend(entry)
-            case Resumed():
-                self._resume(entry)
+            case Suspended() | Resumed():
+                self._interrupt(entry)
             case Recognized():
                 for fingerprint in entry.fingerprints:
                     self.lineage.setdefault(fingerprint, entry.account)
             case Reserved() | Shared():
                 self._reserve(entry)
+            case Renewed():
+                self._renew(entry)
             case Committed() | Abandoned():
                 self._end(entry)
             case Moved():
@@ -211,14 +254,34 @@ class Replay:
     def _reserve(self, entry: Paid) -> None:
         if entry.request in self.open_requests:
             raise ParameterError("request", entry.request, "must be new")
+        key = entry.key if isinstance(entry, Reserved) else ""
+        if self.flight(entry.account, key) is not None:
+            raise ParameterError("key", key, "must have no reservation without an answer in this account")
         self._charge(entry)
-        self.open_requests[entry.request] = OpenRequest(entry.account, bool(entry.idempotency_key))
+        self.begin(entry.request, OpenRequest(entry.account, bool(entry.idempotency_key), key))
 
     def _end(self, entry: Committed | Abandoned) -> None:
         known = self.open_requests.get(entry.request)
         if known is None or known.account != entry.account:
             raise ParameterError("request", entry.request, "must be reserved, and neither committed nor abandoned")
         del self.open_requests[entry.request]
+        if known.key:
+            flights = self.flights[known.key]
+            del flights[known.account]
+            if not flights:
+                del self.flights[known.key]
+
+    def _renew(self, entry: Renewed) -> None:
+        known = self.open_requests.get(entry.request)
+        if known is None or known.account != entry.account:
+            raise ParameterError("request", entry.request, "must be reserved, and neither committed nor abandoned")
+        self.open_requests[entry.request] = replace(known, lease=entry.lease, renewals=known.renewals + 1)
+
+    def _interrupt(self, entry: Suspended | Resumed) -> None:
+        if isinstance(entry, Suspended):
+            self._suspend(entry)
+        else:
+            self._resume(entry)
 
     def _suspend(self, entry: Suspended) -> None:
         state = self.accounts[entry.account]
@@ -246,6 +309,11 @@ class Replay:
         if source is not None and source not in self.accounts:
             raise ParameterError("source", source, "must be open")
         return self.payers(entry.account, source)
+
+
+def data_of(account: str) -> str:
+    """What the accounts about the same data have in common: how their names begin, up to the first slash."""
+    return account.partition("/")[0]
 
 
 def _part(entry: Paid) -> Part | None:

@@ -34,6 +34,7 @@ class Reservation:
         left: What the account had left after it.
         is_repeated: Whether it was made before, under the same key: it was charged then.
         is_answered: Whether it has an answer, which is then to be given again.
+        lease: Names who is at work on it, if another one took it over; else empty.
     """
 
     account: str
@@ -42,3 +43,21 @@ class Reservation:
     left: Budget
     is_repeated: bool = False
     is_answered: bool = False
+    lease: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flight:
+    """Somebody is at work on an answer; if nothing of this changes for long, they are not any more.
+
+    Attributes:
+        account: Who pays.
+        request: Their reservation.
+        lease: Names them, if they took it over.
+        renewals: How often they have said that they are at work.
+    """
+
+    account: str
+    request: str
+    lease: str = ""
+    renewals: int = 0

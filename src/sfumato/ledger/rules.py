@@ -8,16 +8,29 @@ from sfumato.accounting.adaptive.amounts import NOTHING, Amounts
 from sfumato.errors import LedgerError, ParameterError, ReservationError
 from sfumato.ledger.account import AccountState
 from sfumato.ledger.draft import Draft
-from sfumato.ledger.entry import Charge, Committed, Opened, Recognized, Reserved, Shared
+from sfumato.ledger.entry import (
+    Abandoned,
+    Charge,
+    Committed,
+    Opened,
+    Recognized,
+    Renewed,
+    Reserved,
+    Resumed,
+    Shared,
+    Suspended,
+)
 from sfumato.ledger.event_prices import price_of
 from sfumato.ledger.measures import in_words, limits, times_within
-from sfumato.ledger.pointers import asked_name, request_name
+from sfumato.ledger.pointers import answer_name, asked_name, request_name
 from sfumato.ledger.replay import Paid, Replay
-from sfumato.ledger.reservations import Reservation
+from sfumato.ledger.reservations import Flight, Reservation
+from sfumato.noise.entropy import random_bytes
 from sfumato.privacy.codec import Json
 from sfumato.privacy.events import Event
 from sfumato.privacy.neighbors import NeighboringRelation
 
+TAKEN_OVER = "nothing was heard of it for long, and another one took its place"
 _FACTS = ("budget", "neighboring_relation", "privacy_unit", "window")
 
 
@@ -77,6 +90,54 @@ def reserve(draft: Draft, entry: Reserved) -> Reservation:
     draft.replay.require_payable(priced)
     draft.keep(priced)
     return _reservation(draft, priced)
+
+
+def fly(draft: Draft, entry: Reserved, over: Flight | None) -> Reservation | Flight | None:
+    """Charge a cost, unless somebody is at work on the very answer, or it is there.
+
+    Args:
+        draft: The ledger as it stands.
+        entry: The reservation, with the key of its answer.
+        over: A flight of which nothing was heard for long: if nothing was meanwhile, it is taken over.
+
+    Returns:
+        The reservation of who is to work; or who is at work; or None, as the answer is there.
+
+    Raises:
+        As `reserve`.
+    """
+    before = draft.find(asked_name(entry.principal, entry.idempotency_key)) if entry.idempotency_key else None
+    if isinstance(before, Reserved | Shared):
+        own = draft.replay.flight_of(before.request)
+        if own is not None or draft.find(request_name(before.request)) is not None:
+            return _taken_over(draft, own, _repeated(draft, before, entry), over)
+    if draft.find(answer_name(entry.account, entry.key)) is not None:
+        return None
+    flight = draft.replay.flight(entry.account, entry.key)
+    if flight is not None and flight != over:
+        return flight
+    if isinstance(before, Reserved | Shared):
+        return _repeated(draft, before, entry)  # which refuses it, as it failed
+    prices = draft.replay.priced(entry.account, entry.event, entry.charge)
+    priced = replace(entry, prices=prices, at=draft.at)
+    draft.replay.require_payable(priced)
+    if flight is not None:
+        draft.keep(Abandoned(account=flight.account, request=flight.request, reason=TAKEN_OVER, at=draft.at))
+    draft.keep(priced)
+    return _reservation(draft, priced)
+
+
+def _taken_over(
+    draft: Draft, flight: Flight | None, reservation: Reservation, over: Flight | None
+) -> Reservation | Flight:
+    """A reservation that was charged before: its answer, or who is at work on it, or the right to be that."""
+    if flight is None:
+        return reservation
+    if flight != over:
+        return flight
+    lease = random_bytes(16).hex()
+    draft.keep(Renewed(account=flight.account, request=flight.request, lease=lease, at=draft.at))
+    return replace(reservation, lease=lease)
 
 
 def share(draft: Draft, entry: Shared, first: Committed, own: Callable[[Json, Reservation], Json]) -> Reservation:
@@ -164,3 +225,46 @@ def questions_left(replay: Replay, account: str, event: Event, charge: Charge, a
         for payer in replay.payers(account)
     )
     return min((count for count in counts if count is not None), default=None)
+
+
+def suspend(draft: Draft, reservation: Reservation) -> None:
+    """Abandon a reservation of which the question failed, and suspend all accounts of its data by their roots.
+
+    Raises:
+        ReservationError: It was never made, or has an answer.
+    """
+    account, request = reservation.account, reservation.request
+    require_open(draft.replay, reservation)
+    draft.keep(Abandoned(account=account, request=request, reason="it failed after it was charged", at=draft.at))
+    for root in draft.replay.roots(account):
+        if not draft.replay.state(root).is_suspended:
+            draft.keep(Suspended(account=root, request=request, at=draft.at))
+
+
+def resume(draft: Draft, account: str, reason: str) -> None:
+    """Acknowledge a failure for an account and all above it that are suspended.
+
+    Raises:
+        ParameterError: None of them is.
+    """
+    suspended = [payer.opened.account for payer in draft.replay.payers(account) if payer.is_suspended]
+    if not suspended:
+        raise ParameterError("account", account, "is not suspended, nor is one above it")
+    for name in suspended:
+        draft.keep(Resumed(account=name, reason=reason, at=draft.at))
+
+
+def require_open(replay: Replay, reservation: Reservation) -> None:
+    """Refuse a reservation that was never made, has ended, or was taken over."""
+    replay.state(reservation.account)
+    known = replay.open_requests.get(reservation.request)
+    if known is None or known.account != reservation.account:
+        raise ReservationError(reservation.request, "unknown here, or already committed or abandoned")
+    if known.lease != reservation.lease:
+        raise ReservationError(reservation.request, "was taken over, as nothing was heard of it for long")
+
+
+def require_reason(reason: object) -> None:
+    """Refuse an act of the owner that does not say why."""
+    if not isinstance(reason, str) or not reason.strip():
+        raise ParameterError("reason", reason, "must say why, for those who read the ledger later")

@@ -5,6 +5,7 @@ it is as hard to forge as a state in memory; whoever does not trust the key comp
 """
 
 import json
+from dataclasses import astuple
 from typing import Any, Final
 
 from sfumato.errors import LedgerCorruptError, ParameterError
@@ -18,7 +19,7 @@ from sfumato.ledger.tallies import PartitionTally, Tally
 from sfumato.privacy.codec import Json, decode_budget, encode_budget
 from sfumato.privacy.neighbors import NeighboringRelation
 
-VERSION: Final = 2
+VERSION: Final = 3
 _PURPOSE: Final = "snapshot"
 
 
@@ -27,7 +28,7 @@ def encode_snapshot(replay: Replay, key: LedgerKey) -> str:
     document = {
         "version": VERSION, "length": replay.chain.length, "head": replay.chain.head, "at": replay.at,
         "accounts": [_account(state) for state in replay.accounts.values()],
-        "open": {name: [request.account, request.has_key] for name, request in replay.open_requests.items()},
+        "open": [[name, *astuple(request)] for name, request in replay.open_requests.items()],
         "lineage": replay.lineage, "moved": replay.moved_to,
     }  # fmt: skip
     text = json.dumps(document, sort_keys=True, separators=(",", ":"))
@@ -51,9 +52,8 @@ def decode_snapshot(snapshot: str, key: LedgerKey) -> Replay | None:
     replay.chain = Chain(length=document["length"], head=document["head"])
     replay.at = document["at"]
     replay.accounts = {state.opened.account: state for state in map(_decode_account, document["accounts"])}
-    replay.open_requests = {
-        name: OpenRequest(account, has_key) for name, (account, has_key) in document["open"].items()
-    }
+    for name, *facts in document["open"]:  # in order: who asked first is asked first
+        replay.begin(name, OpenRequest(*facts))
     replay.lineage, replay.moved_to = document["lineage"], document["moved"]
     return replay
 

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from sfumato.ledger.reservations import Asked
-from sfumato.session.pipeline import Desk, Keep, Prepared, answer_of, charge, execute, share, stored
-from sfumato.version import __version__
+from sfumato.session.flights import flown
+from sfumato.session.pipeline import Desk, Keep, Prepared, share, stored
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,9 +37,8 @@ def answered(desk: Desk, prepared: Prepared, *, asked: Asked, keep: Keep | None)
         paid |= set() if reading is None else {reading.request}
         answer = stored(desk, prepared)
     if answer is None:
-        ticket = charge(desk, prepared, asked=asked)
-        paid |= {ticket.reservation.request}
-        answer = answer_of(desk, ticket) or execute(desk, ticket, library=__version__, keep=keep)
+        answer, request = flown(desk, prepared, asked=asked, keep=keep)
+        paid |= set() if request is None else {request}
     # An answer that this very request paid for is not reused, however often it is asked for under its key.
     before = desk.ledger.asked_before(asked)
     paid |= set() if before is None else {before.request}

@@ -9,6 +9,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
+from functools import partial
 from hashlib import sha256
 from typing import Any, Final, TypeAlias
 
@@ -179,17 +180,19 @@ def share(desk: Desk, prepared: Prepared, *, asked: Asked = NOBODY) -> Reservati
     if prepared.part is not None:
         return None
 
-    def own(answer: Any, reservation: Reservation) -> Json:
-        receipt = replace(
-            receipt_from_dict(answer["receipt"]), question=prepared.text, spent=reservation.spent,
-            left=reservation.left, request=reservation.request,
-        )  # fmt: skip
-        return {**answer, "receipt": receipt.to_dict()}
-
-    plan = prepared.plan
+    plan, own = prepared.plan, partial(own_answer, prepared)
     return desk.ledger.share(
         desk.account, prepared.key, event=plan.event, charge=plan.charge, own=own, asked=asked
     )  # fmt: skip
+
+
+def own_answer(prepared: Prepared, answer: Any, reservation: Reservation) -> dict[str, Json]:
+    """The answer of another account with the receipt of a reservation: as if the question had been asked anew."""
+    receipt = replace(
+        receipt_from_dict(answer["receipt"]), question=prepared.text, spent=reservation.spent, left=reservation.left,
+        request=reservation.request,
+    )  # fmt: skip
+    return {**answer, "receipt": receipt.to_dict()}
 
 
 def execute(desk: Desk, ticket: Ticket, *, library: str, keep: Keep | None = None) -> dict[str, Any]:
@@ -223,7 +226,7 @@ def execute(desk: Desk, ticket: Ticket, *, library: str, keep: Keep | None = Non
         if cause is None:
             raise
     else:
-        return _committed(desk, ticket, answer)
+        return committed(desk, ticket, answer)
     _LOG.error("account %s is suspended: a question failed while it read rows (%s)", desk.account, cause)
     raise UnavailableError
 
@@ -239,7 +242,13 @@ def _cause(error: BaseException) -> str | None:
             return type(error).__name__
 
 
-def _committed(desk: Desk, ticket: Ticket, answer: dict[str, Json]) -> dict[str, Any]:
+def committed(desk: Desk, ticket: Ticket, answer: dict[str, Json]) -> dict[str, Any]:
+    """Keep an answer; or find the one that was kept first.
+
+    Raises:
+        UnavailableError: Another question failed meanwhile.
+        ReservationError: It failed, or was taken over.
+    """
     try:
         desk.ledger.commit(ticket.reservation, key=ticket.prepared.key, answer=answer)
     except UnavailableError:
