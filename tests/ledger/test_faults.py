@@ -169,9 +169,9 @@ def test_a_library_that_is_older_than_an_entry_refuses_and_spends_nothing(store,
     place = home(store, tmp_path)
     filled(place)
     with place.opened() as ledger:
-        appended(ledger, '{"entry":{"account":"people","type":"Forgiven"},"version":4}')
+        appended(ledger, '{"entry":{"account":"people","type":"Forgiven"},"version":5}')
         for use in (lambda: ask(ledger, "more"), lambda: ledger.spent("people"), ledger.verify):
-            with pytest.raises(LedgerError, match="entry of version 4: was written by a newer sfumato; use that one"):
+            with pytest.raises(LedgerError, match="entry of version 5: was written by a newer sfumato; use that one"):
                 use()
         assert len([*ledger.records()]) == 8
     with pytest.raises(LedgerError, match="newer sfumato"):
