@@ -246,3 +246,14 @@ def test_a_golden_ledger_of_an_older_version_opens_after_it_was_migrated_and_not
 def test_seals_are_not_left_out_where_there_are_some(source, tmp_path):
     with pytest.raises(LedgerError, match="leave --unsealed out"):
         migrate(source, tmp_path / "new.db", is_unsealed=True)
+
+
+def test_a_ledger_whose_seals_were_removed_is_not_taken_for_an_old_one(tmp_path):
+    old, location = first_version(tmp_path / "old.db"), tmp_path / "sealed.db"
+    with open_ledger(location) as ledger:
+        ledger.open_account(account("all", PureDP(2)))
+        write(old, *ledger.records())
+    old.close()
+    (tmp_path / "old.db").replace(location)
+    with pytest.raises(LedgerCorruptError, match="had seals, as its checkpoint tells"):
+        migrate(location, tmp_path / "new.db", is_unsealed=True)

@@ -4,6 +4,11 @@ from tests.mutations.mutants import Mutant
 
 MUTANTS = (
     Mutant(
+        name="a ledger whose seals were removed is taken for an old one",
+        edits=(("ledger/migration.py", "elif here.checkpoint().is_of_sealed():", "elif False:"),),
+        tests=("tests/ledger/test_migration.py::test_a_ledger_whose_seals_were_removed_is_not_taken_for_an_old_one",),
+    ),
+    Mutant(
         name="only the account that asks is charged",
         edits=(
             ("ledger/replay.py", "for payer in self._payers_of(entry)]", "for payer in self._payers_of(entry)[:1]]"),

@@ -113,6 +113,11 @@ class CheckpointFile:
             requirement = f"the ledger was noted in the checkpoint {self._path}, which is gone; {_REMEDY}"
             raise LedgerCorruptError(0, requirement)
 
+    def is_of_sealed(self) -> bool:
+        """Whether a version that seals every batch wrote it: only such a one writes slots."""
+        content = self._content()
+        return content is not None and bool(slots_in(content))
+
     def sync(self) -> None:
         """Wait until what was written is on the disk.
 

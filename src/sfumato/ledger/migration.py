@@ -167,6 +167,9 @@ def _require_whole(here: Place, old: Reading, key: LedgerKey, *, is_unsealed: bo
         seal_of(end, key)
     elif end.seal is not None:
         raise LedgerError(str(here.beside), "has seals; leave --unsealed out, so that they are verified")
+    elif here.checkpoint().is_of_sealed():
+        requirement = "it had seals, as its checkpoint tells, and somebody removed them; restore a good copy"
+        raise LedgerCorruptError(max(end.chain.length - 1, 0), requirement)
     noted = here.checkpoint().read(key)
     if noted is not None:
         require_not_older(noted, end.chain.length, lambda index: old.read(index, limit=1)[0].hash)
