@@ -9,7 +9,7 @@ import os
 import resource
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
@@ -89,17 +89,21 @@ class Stopwatch:
         self._functions[function_of(report.nodeid)] += seconds
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Write the list, and print the share of each package."""
-        written = {
-            "files": _rounded(self._files),
-            "tests": _rounded({name: seconds for name, seconds in self._functions.items() if seconds >= _WRITTEN}),
-        }
+        """Write the list, of which files that did not run stay as they are, and print the share of each package."""
+        known = json.loads(self._path.read_text("utf-8")) if self._path.exists() else {"files": {}, "tests": {}}
+        tests = {name: seconds for name, seconds in self._functions.items() if seconds >= _WRITTEN}
+        written = {"files": self._with(known["files"], self._files), "tests": self._with(known["tests"], tests)}
         self._path.write_text(json.dumps(written, indent=0, ensure_ascii=False) + "\n", "utf-8")
         _print_shares(terminalreporter, self._files)
 
-
-def _rounded(seconds: dict[str, float]) -> dict[str, float]:
-    return {name: round(value, 1) for name, value in sorted(seconds.items())}
+    def _with(self, known: dict[str, float], measured: Mapping[str, float]) -> dict[str, float]:
+        """What was known of files that are still there and did not run, with what was measured."""
+        kept = {
+            name: seconds
+            for name, seconds in known.items()
+            if (file := name.partition("::")[0]) not in self._files and Path(file).exists()
+        }
+        return {name: round(seconds, 1) for name, seconds in sorted((kept | dict(measured)).items())}
 
 
 def _print_shares(reporter: pytest.TerminalReporter, files: Counter[str]) -> None:

@@ -5,7 +5,7 @@ import json
 import pytest
 from tests import timing
 from tests.meta.repository import ROOT
-from tests.timing import TIMES, function_of, part_of_slow
+from tests.timing import TIMES, Stopwatch, function_of, part_of_slow
 
 QUICK = [f"tests/x/test_x.py::test_quick[{number}]" for number in range(100)]
 SLOW = [f"tests/x/test_x.py::test_slow[{number}]" for number in range(100)]
@@ -50,3 +50,30 @@ def test_the_list_is_of_files_that_exist():
     listed = json.loads(TIMES.read_text("utf-8"))
     files = {*listed["files"], *(test.partition("::")[0] for test in listed["tests"])}
     assert sorted(file for file in files if not (ROOT / file).is_file()) == []
+
+
+def test_what_was_measured_of_other_files_stays_unless_they_are_gone(tmp_path, monkeypatch):
+    class Reporter:
+        def section(self, _):
+            pass
+
+        def line(self, _):
+            pass
+
+    class Report:
+        nodeid, user_properties = "tests/meta/test_timing.py::test_new[1]", [("cpu", 2.0)]
+
+    monkeypatch.chdir(ROOT)
+    known = [
+        "tests/meta/test_timing.py::test_old",
+        "tests/meta/test_docs.py::test_slow",
+        "tests/x/test_x.py::test_gone",
+    ]
+    path = tmp_path / "measured.json"
+    path.write_text(json.dumps({"files": {}, "tests": dict.fromkeys(known, 1.0)}), "utf-8")
+    stopwatch = Stopwatch(path)
+    stopwatch.pytest_runtest_logreport(Report())
+    stopwatch.pytest_terminal_summary(Reporter())
+    written = json.loads(path.read_text("utf-8"))
+    assert written["tests"] == {"tests/meta/test_docs.py::test_slow": 1.0, function_of(Report.nodeid): 2.0}
+    assert written["files"] == {"tests/meta/test_timing.py": 2.0}
