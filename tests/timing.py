@@ -19,7 +19,7 @@ import pytest
 TIMES: Final = Path(__file__).with_name("times.json")
 """CPU seconds of each file of tests, and of each test function that took a tenth of a second or more."""
 
-SLOW: Final = 0.5
+SLOW: Final = 0.3
 """Seconds of all parameters of a test function together, above which it is slow; a part takes no longer."""
 
 ESSENTIAL: Final = 6.0

@@ -110,7 +110,7 @@ from sfumato.session.question import Question
 
 place, when, path = sys.argv[1:]
 owner, name = {
-    "reserve": (Ledger, "reserve"), "execute": (ReferenceEngine, "run"),
+    "reserve": (Ledger, "fly"), "execute": (ReferenceEngine, "run"),
     "store": (Ledger, "commit"), "send": (Question, "_release"),
 }[place]
 through = getattr(owner, name)

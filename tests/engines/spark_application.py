@@ -15,7 +15,7 @@ from tests.ending import AT_END
 
 from sfumato.engines.spark import SparkEngine
 from sfumato.engines.spark_java import found_java
-from sfumato.engines.spark_session import OwnSession
+from sfumato.engines.spark_session import STARTED, OwnSession
 from sfumato.engines.sql.dialects.spark import sql
 
 MASTER = "local[2,3]"
@@ -24,20 +24,18 @@ MASTER = "local[2,3]"
 JAVA = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
 
 SETTINGS = {
+    **STARTED,
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
     "spark.connect.grpc.binding.address": "127.0.0.1",
     "spark.connect.grpc.binding.port": "0",
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-    "spark.log.level": "OFF",
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.leafNodeDefaultParallelism": "1",
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.codegen.wholeStage": "false",  # code is not made for a few rows
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    "spark.driver.memory": "1g",
+    "spark.driver.memory": "2g",
     "spark.driver.extraJavaOptions": f"{JAVA} -Duser.timezone=Asia/Kathmandu",  # which is not UTC
 }
 

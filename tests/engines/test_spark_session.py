@@ -94,6 +94,15 @@ def test_no_view_is_left_of_a_frame_that_cannot_be_read():
     assert not spark.catalog.listTables()
 
 
+def test_of_what_was_answered_an_application_keeps_one_plan():
+    """A thousand of them, which is what Spark keeps, may fill its memory."""
+    spark = application()
+    for number in range(5):
+        spark.sql(f"SELECT {number}").collect()
+    spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
+    assert spark._jsparkSession.sharedState().statusStore().executionsCount() <= 1
+
+
 def connected():
     return import_module("pyspark.sql.connect.session").SparkSession(connection=address())
 

@@ -54,13 +54,16 @@ SETTINGS: Final = {
 }
 """What the meaning of a query depends on."""
 
-_STARTED: Final = {
+STARTED: Final = {
     "spark.app.name": "sfumato",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "OFF",  # what a task fails with may quote a row
+    "spark.sql.ui.retainedExecutions": "1",  # of each it keeps plans and counts, which may fill the memory
+    "spark.ui.retainedJobs": "1",
+    "spark.ui.retainedStages": "1",
 }
-"""What an application is started with, so that it shows nothing."""
+"""What an application is started with, so that it shows nothing, and keeps nothing of what it has answered."""
 
 _RETRIES: Final = 4
 """How often a server is asked that does not answer, the last time after some seconds."""
@@ -199,7 +202,7 @@ def _started(master: str) -> tuple[Any, Any]:
     """An application on a cluster, and its session; or None and that of the one which this process has already."""
     is_there = SparkContext._active_spark_context is not None  # noqa: SLF001 # has no public name
     builder = SparkSession.builder
-    for setting, value in () if is_there else (("spark.master", master), *_STARTED.items()):  # else they would be set
+    for setting, value in () if is_there else (("spark.master", master), *STARTED.items()):  # else they would be set
         builder = builder.config(setting, value)
     try:
         with found_java():
