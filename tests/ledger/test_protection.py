@@ -110,11 +110,16 @@ def test_a_renamed_column_is_below_the_account_that_had_it_where_the_owner_says_
     for parents in (("hospital",), ()):
         opens(store, account("later", parents=parents), later)
     assert Follower(KEY).caught_up(store).state("later").path == ("later", "hospital")
-    with pytest.raises(UnitChangedError):
-        opens(store, account("rows", parents=("hospital",)), replace(later, account="rows", unit=ROWS))
     with pytest.raises(UnitChangedError):  # another table of it was never said to be the same
         opens(store, account("later"), later, replace(later, table="again", unit=VISIT))
     assert opens(store, account("hospital"), hospital(sources=("s", "t"))) == 1
+
+
+@pytest.mark.parametrize(("was", "is_now"), [(PID, ROWS), (ROWS, PID), (PID, NOBODYS)])
+def test_rows_are_no_renamed_column_of_ids_nor_is_what_is_public(was, is_now):
+    store = opened(unit=was)
+    with pytest.raises(UnitChangedError):
+        opens(store, account("rows", parents=("hospital",)), held("rows", unit=is_now, sources=("s",)))
 
 
 def test_an_account_beside_another_one_pays_for_itself():

@@ -32,11 +32,13 @@ def show(location: str) -> None:
 
 
 def _protected(ledger: Ledger, names: Iterable[str]) -> Iterator[str]:
-    """Whose the rows of each table are; and the accounts beside, whose budgets add up with these."""
+    """Who one unit is in each table; and the accounts beside, whose budgets add up with these."""
     for name in names:
-        yield from (f"  {name}: rows of {table} belong to: {unit}" for table, unit in ledger.units(name).items())
+        one = f"one {ledger.opened(name).privacy_unit} is"
+        for called, unit in ledger.units(name).items():
+            yield f"  in table {called} of {name}, {'all is' if unit == 'public' else one} {unit}"
         if beside := ledger.beside(name) if ledger.units(name) else ():
-            yield f"  {name}: {', '.join(beside)} protects other units of the same data; the budgets add up"
+            yield f"  beside {name}, with other units of the same data: {', '.join(beside)}; their budgets add up"
 
 
 def _tree(known: Mapping[str, Opened], name: str, depth: int = 0) -> Iterator[tuple[str, int]]:
