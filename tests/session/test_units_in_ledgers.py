@@ -307,3 +307,46 @@ def test_a_renamed_column_of_ids_goes_on_below_the_account_that_had_it(where):
         with pytest.raises(UnitChangedError):
             hospital(table(unit=EACH_ROW), dataset="hospital-3", derived_from=("hospital",), **where)
     hospital(**where).close()
+
+
+POLICY = """
+version = "{version}"
+dataset = "{dataset}"
+beside = {beside}
+
+[unit]
+name = "patient"
+
+[tables.visits]
+source = "visits.parquet"
+unit = "{unit}"
+{limit}
+
+[tables.visits.columns.hours]
+type = "integer"
+"""
+
+
+def test_a_policy_file_is_held_to_its_unit_too(tmp_path, where):
+    pq.write_table(VISITS, tmp_path / "visits.parquet")
+
+    def session(unit, *, dataset="hospital", version="1", beside=()):
+        limit = "" if unit == "row" else "max_rows_per_unit = 2"
+        text = POLICY.format(version=version, dataset=dataset, beside=list(beside), unit=unit, limit=limit)
+        (tmp_path / "hospital.toml").write_text(text)
+        return sf.Session(tmp_path / "hospital.toml", budget=sf.PureDP(1), engine="reference", **where)
+
+    session("pid").close()
+    with pytest.raises(UnitChangedError):
+        session("row", version="2")
+    with session("row", dataset="visits", beside=["hospital"]) as visits:
+        assert visits._desk.ledger.beside("visits") == ("hospital",)
+    session("pid", version="3").close()
+
+
+def test_a_table_that_was_away_has_the_unit_that_it_had(where):
+    staff = {"staff": pa.table({"pid": ["x", "y"], "visit": ["8", "9"], "hours": [1, 1]})}
+    hospital(table(), table("staff"), sources=staff, **where).close()
+    hospital(table("staff"), sources=staff, **where).close()
+    with pytest.raises(UnitChangedError):
+        hospital(table(unit=EACH_ROW), data=MORE, data_version="2", **where)

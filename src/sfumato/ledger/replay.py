@@ -164,8 +164,8 @@ class Replay:
         return tuple(flight for flight in found if flight is not None)
 
     def size(self) -> int:
-        """About how much there is to write down: reservations without an answer, charges within windows, parts."""
-        return len(self.open_requests) + sum(state.size() for state in self.accounts.values())
+        """About how much there is to write down: open reservations, seals of data, charges within windows, parts."""
+        return len(self.open_requests) + len(self.units) + sum(state.size() for state in self.accounts.values())
 
     def follow(self, record: Record, about: Callable[[Record, Entry], None] | None = None) -> None:
         """Verify one more record and take its entry into account, which is told just before.
