@@ -178,17 +178,18 @@ class UnitChangedError(LedgerError):
     def __init__(self, account: str, table: str, *, was: str, is_now: str, holder: str | None = None) -> None:
         self.account, self.table, self.was, self.is_now = account, table, was, is_now
         self.holder = holder or account
+        owner = f"[{self.holder!r}]"
         remedy = (
-            "give the public table a source of its own, without rows of people"
+            "Give the public table a source of its own, without rows of people"
             if is_now == "public"
-            else f"another dataset may protect the new unit, with beside = [{self.holder!r}] in its policy:"
-            " then neither pays for the other, and their budgets add up for the same people. If only a column of ids"
-            f" was renamed, name another dataset with derived_from = [{self.holder!r}]: then both pay"
+            else f"To protect another unit, name another dataset with beside = {owner}: neither pays for the other,"
+            " so both budgets add up for the same people."
+            f" For a renamed column of ids, name another dataset with derived_from = {owner}: both pay"
         )
         super().__init__(
             f"account {self.holder!r}",
             f"table {table!r} is bound to the unit {was!r}; the policy of {account!r} says {is_now!r}."
-            f" Put the old unit back, or {remedy}",
+            f" Put the old unit back. {remedy}",
         )
 
 
