@@ -24,6 +24,7 @@ from sfumato.errors import (
     SfumatoError,
     UnavailableError,
     UnboundedSensitivityError,
+    UnitChangedError,
     UnsupportedEventError,
 )
 
@@ -44,6 +45,11 @@ RAISED = [
     (LedgerConflictError("a", "b"), {"ledger": "b"}, "read again and retry"),
     (LedgerTimeoutError("a", 30, "7 on h"), {"seconds": 30, "holder": "7 on h"}, "resume or end that process"),
     (LedgerMissingError("a", "does not exist; name it"), {"ledger": "a"}, "name it"),
+    (
+        UnitChangedError("a", "t", was="id (text)", is_now="each row"),
+        {"account": "a", "table": "t", "was": "id (text)", "is_now": "each row", "holder": "a"},
+        "Put the old unit back",
+    ),
     (LedgerCorruptError(7), {"index": 7}, "restore a good copy"),
     (EntropyError("ssl"), {"source": "ssl"}, "nothing was released"),
 ]  # fmt: skip

@@ -18,6 +18,7 @@
         LedgerConflictError           another writer came first: expected_head, actual_head
         LedgerTimeoutError            another process holds it for too long: seconds, holder
         LedgerMissingError            there is no ledger of this name, or only its key
+        UnitChangedError              a table has another unit in the ledger: account, table, was, is_now
         LedgerCorruptError            an entry does not verify: index
       EntropyError                    no secure randomness; nothing was released
 
@@ -169,6 +170,27 @@ class LedgerTimeoutError(LedgerError):
 
 class LedgerMissingError(LedgerError):
     """There is no ledger of this name, or only its key."""
+
+
+class UnitChangedError(LedgerError):
+    """A policy protects another unit in a table than the ledger has for it; nothing was opened."""
+
+    def __init__(self, account: str, table: str, *, was: str, is_now: str, holder: str | None = None) -> None:
+        self.account, self.table, self.was, self.is_now = account, table, was, is_now
+        self.holder = holder or account
+        owner = f"[{self.holder!r}]"
+        remedy = (
+            "Give the public table a source of its own, without rows of people"
+            if is_now == "public"
+            else f"To protect another unit, name another dataset with beside = {owner}: neither pays for the other,"
+            " so both budgets add up for the same people."
+            f" For a renamed column of ids, name another dataset with derived_from = {owner}: both pay"
+        )
+        super().__init__(
+            f"account {self.holder!r}",
+            f"table {table!r} is bound to the unit {was!r}; the policy of {account!r} says {is_now!r}."
+            f" Put the old unit back. {remedy}",
+        )
 
 
 class LedgerCorruptError(LedgerError):

@@ -37,6 +37,11 @@ def tables():
 
 
 def of(name, *, database="postgres"):
+    """What a relation reads."""
+    return both(name, database=database)[1]
+
+
+def both(name, *, database="postgres"):
     return table_identities(address_of(server().url(table=name).replace("/postgres?", f"/{database}?")))
 
 
@@ -50,6 +55,14 @@ def test_a_table_is_known_by_its_number_and_by_its_name():
 @pytest.mark.parametrize("name", ["kept.seen", "apart.seen_again"])
 def test_a_view_and_a_view_of_a_view_is_what_it_reads(name):
     assert of(name) == of("kept.people")
+
+
+@pytest.mark.parametrize("name", ["kept.people", "kept.seen", "kept.both", "kept.copied", "kept.nobody", "kept.days"])
+def test_a_relation_is_itself_whatever_it_reads(name):
+    own, _ = both(name)
+    assert {identity[-1] for identity in own if len(identity) == 6} == {name.partition(".")[2]}
+    assert len(own) == 2
+    assert (own <= of(name)) == (name not in {"kept.seen", "kept.both"})
 
 
 @pytest.mark.parametrize("name", ["kept.both", "kept.inside"])

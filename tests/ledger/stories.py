@@ -9,7 +9,7 @@ from sfumato.accounting.adaptive.amounts import Amounts
 from sfumato.ledger import rules
 from sfumato.ledger.codec import encode_entry
 from sfumato.ledger.draft import Draft
-from sfumato.ledger.entry import Committed, Entry, Opened, Part, Price, Reserved
+from sfumato.ledger.entry import Committed, Entry, Opened, Part, Price, Protected, Reserved
 from sfumato.ledger.follower import Follower
 from sfumato.ledger.journal import Record
 from sfumato.ledger.key import LedgerKey
@@ -50,6 +50,11 @@ def account(name: str = "people", budget: object = None, **facts: object) -> Ope
     """An account, of ε 1 if nothing else is said."""
     standard = {"neighboring_relation": ADD_OR_REMOVE_ONE, "privacy_unit": "each row"}
     return Opened(account=name, budget=PureDP(1) if budget is None else budget, **standard | facts)
+
+
+def held(name: str, *fingerprints: str, unit: str = "each row", **facts: object) -> Protected:
+    """The table of an account, with these fingerprints."""
+    return Protected(**{"account": name, "table": "people", "unit": unit, "fingerprints": fingerprints} | facts)
 
 
 def release(epsilon: object = "0.1", delta: object = 0) -> dict[str, object]:

@@ -98,3 +98,14 @@ def test_version_3_was_suspended_once_moved_and_grants_nothing():
     assert label_of(ledger(3), "people").acknowledged == 1
     with pytest.raises(LedgerError, match=r"was moved to /srv/new\.db"):
         ledger(3).reserve("people", event=PureEvent("0.1"), charge=PureDP("0.1"), question="q")
+
+
+def test_version_4_protects_people_in_one_account_and_visits_in_the_other_one_beside_it():
+    read = ledger(4)
+    assert {name: dict(read.units(name)) for name in read.accounts()} == {
+        "people": {"visits": "pid (text)"},
+        "visits": {"visits": "visit (text)"},
+    }
+    assert (read.beside("people"), read.beside("visits")) == (("visits",), ("people",))
+    assert read.path("visits") == ("visits",)
+    assert read.verify().length == 7

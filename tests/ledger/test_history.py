@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from tests.ledger.stories import account, amounts, committed, release, reserved, rho, time, ward
+from tests.ledger.stories import account, amounts, committed, held, release, reserved, rho, time, ward
 
 from sfumato.ledger.entry import Abandoned, Closed, Rebudgeted, Recognized, Shared
 from sfumato.ledger.history import activity, history, last_paid, time_text
@@ -44,9 +44,10 @@ def test_what_the_owner_did_is_told_with_the_reason():
     found = rows(
         Rebudgeted(account="people", budget=PureDP(2), reason="more"), Closed(account="people", reason="over"),
         Recognized(account="people", fingerprints=("secret",)),
-    )[-3:]  # fmt: skip
+        held("people", "secret", unit="pid (text)", table="visits"),
+    )[-4:]  # fmt: skip
     assert [(row.kind, row.note) for row in found] == [
-        ("rebudgeted", "ε 2: more"), ("closed", "over"), ("recognized", ""),
+        ("rebudgeted", "ε 2: more"), ("closed", "over"), ("recognized", ""), ("protected", "visits: pid (text)"),
     ]  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.ledger import postgres_ledgers
 from tests.ledger.sqlite_edits import first_version, without_triggers, write
-from tests.ledger.stories import account, release
+from tests.ledger.stories import account, held, release
 
 from sfumato.errors import LedgerCorruptError, LedgerError, ParameterError
 from sfumato.ledger.checkpoints import checkpoint_in
@@ -34,7 +34,7 @@ def source(tmp_path):
     """A ledger with two accounts, a large answer, and a reservation without one."""
     path = tmp_path / "old.db"
     with open_ledger(path) as ledger:
-        ledger.open_account(account("all", PureDP(2)), fingerprints=["mark"])
+        ledger.open_account(account("all", PureDP(2)), tables=[held("all", "mark")])
         ledger.open_account(account(parents=("all",)))
         first = ledger.reserve("people", question="q", asked=ASKED, **release("0.3"))
         with ledger.attachments.writing() as file:
@@ -86,7 +86,7 @@ def test_the_key_is_for_its_owner_alone_and_the_same(source, tmp_path):
 def test_data_that_was_known_is_known_there(source, tmp_path):
     migrate(source, tmp_path / "new.db")
     with open_ledger(tmp_path / "new.db") as ledger:
-        ledger.open_account(account("others"), fingerprints=["mark"])
+        ledger.open_account(account("others"), tables=[held("others", "mark")])
         assert ledger.path("others") == ("others", "all")
 
 

@@ -13,7 +13,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from tests.ledger.model import BUDGETS, PARTS_PER_UNIT, RELEASES, Model
-from tests.ledger.stories import KEY, HandClock, account
+from tests.ledger.stories import KEY, HandClock, account, held
 from tests.sizes import FULL_SIZE
 
 from sfumato.errors import LedgerError, ReservationError, SfumatoError
@@ -98,7 +98,7 @@ class Programs(RuleBasedStateMachine):
         self.pending.clear()
 
     def open_account(self, name, kind, parents, window):
-        self.ledger.open_account(self.facts(name, BUDGETS[kind][0], parents, window), fingerprints=("the data",))
+        self.ledger.open_account(self.facts(name, BUDGETS[kind][0], parents, window), tables=[held(name, "the data")])
         self.model.open(name, kind, BUDGETS[kind][0], parents or ({"dataset"} - {name}), window)
         self.last = self.now
 
@@ -141,7 +141,7 @@ class Programs(RuleBasedStateMachine):
         known = self.model.accounts[name]
         before = len(self.store.read(0))
         self.ledger.open_account(
-            self.facts(name, known.budget, (), known.window), fingerprints=("the data", f"{self.version}")
+            self.facts(name, known.budget, (), known.window), tables=[held(name, "the data", f"{self.version}")]
         )
         self.last = self.now if len(self.store.read(0)) > before else self.last
 

@@ -2,7 +2,7 @@
 
 import pytest
 from tests.ledger import postgres_ledgers
-from tests.ledger.stories import account, release
+from tests.ledger.stories import account, held, release
 from tests.ledger.test_migration import everything, folder, source
 
 from sfumato.errors import LedgerCorruptError, LedgerError, ParameterError
@@ -35,7 +35,7 @@ def test_a_ledger_with_another_key_is_the_same_and_the_old_key_seals_nothing(any
     assert after[2] == new != old
     assert (after[:2], after[3:]) == (before[:2], before[3:])
     with open_ledger(anywhere) as ledger:
-        ledger.open_account(account("others"), fingerprints=["mark"])
+        ledger.open_account(account("others"), tables=[held("others", "mark")])
         assert ledger.path("others") == ("others", "all")
         assert ledger.answer("people", "k")["sections"]
     place_of(anywhere).key.write_text(f"{old.secret.hex()}\n", encoding="ascii")

@@ -8,6 +8,7 @@ from tests.ledger.stories import (
     account,
     committed,
     decided,
+    held,
     kept,
     of,
     release,
@@ -36,7 +37,8 @@ ASKED = reserved("r", principal="ann", idempotency_key="one", body="b")
 
 
 def open_account(store, opened, *fingerprints):
-    decided(store, lambda draft: rules.open_account(draft, opened, fingerprints))
+    tables = (held(opened.account, *fingerprints),) if fingerprints else ()
+    decided(store, lambda draft: rules.open_account(draft, opened, tables, ()))
     return Follower(KEY).caught_up(store).state(opened.account)
 
 

@@ -21,7 +21,7 @@ from tests.ledger.stories import (
 from sfumato.accounting.adaptive.amounts import Amounts
 from sfumato.errors import LedgerCorruptError
 from sfumato.ledger.clock import DAY
-from sfumato.ledger.entry import Abandoned, Closed, Rebudgeted, Recognized, Resumed, Shared, Suspended
+from sfumato.ledger.entry import Abandoned, Closed, Protected, Rebudgeted, Recognized, Resumed, Shared, Suspended
 from sfumato.ledger.replay import Replay
 from sfumato.ledger.snapshots import decode_snapshot, encode_snapshot
 from sfumato.ledger.windows import CalendarWindow, RollingWindow
@@ -55,6 +55,12 @@ ENTRIES = st.one_of(
     st.builds(lambda payer: Resumed(account=payer, reason="r"), PAYERS),
     st.builds(lambda payer: Recognized(account=payer, fingerprints=("f", payer)), PAYERS),
     st.builds(
+        lambda payer, unit, seal, beside: Protected(
+            account=payer, table="people", unit=unit, sources=(seal,), fingerprints=("f",), beside=beside
+        ),
+        PAYERS, st.sampled_from(["pid (text)", "each row"]), st.sampled_from("xy"), st.sampled_from([(), ("bob",)]),
+    ),
+    st.builds(
         lambda payer, source, request, charge: Shared(
             account=payer, source=source, request=request, **charge
         ),
@@ -83,11 +89,11 @@ def test_a_replay_comes_back_as_it_was(program):
     replay, at = played(program)
     again = decode_snapshot(encode_snapshot(replay, KEY), KEY)
     assert state(again) == state(replay)
-    assert again.chain == replay.chain
+    assert (again.chain, again.units, again.lineage) == (replay.chain, replay.units, replay.lineage)
     for name in NAMES:
         one, other = replay.state(name), again.state(name)
-        assert (one.opened, one.budget, one.path, one.is_closed) == (
-            other.opened, other.budget, other.path, other.is_closed,
+        assert (one.opened, one.budget, one.path, one.is_closed, one.tables, one.beside) == (
+            other.opened, other.budget, other.path, other.is_closed, other.tables, other.beside,
         )  # fmt: skip
         assert left(one.lifetime.total()) == left(other.lifetime.total())
         for later in (at, at + DAY, at + 40 * DAY):

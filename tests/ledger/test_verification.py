@@ -9,6 +9,7 @@ from tests.ledger.stories import (
     account,
     committed,
     gaussian,
+    held,
     kept,
     of,
     release,
@@ -54,7 +55,7 @@ def followed(store):
 def busy(clock, store):
     """A ledger in which everything was done."""
     ledger = Ledger(store, key=KEY, clock=clock)
-    ledger.open_account(account("dataset", ZCDP(1, "1e-5")), fingerprints=("f",))
+    ledger.open_account(account("dataset", ZCDP(1, "1e-5")), tables=[held("dataset", "f")])
     ledger.open_account(account("team", ApproxDP(3, "1e-5"), parents=("dataset",), window=CalendarWindow("month")))
     for name in ("dataset/ann", "dataset/bob"):
         ledger.open_account(account(name, PureDP(1), parents=("team",), window=RollingWindow(2)))

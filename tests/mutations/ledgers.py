@@ -171,10 +171,90 @@ MUTANTS = (
     ),
     Mutant(
         name="data under a new name has a budget of its own",
-        edits=(("ledger/rules.py", "known = replay.known_accounts(fingerprints)", "known = ()"),),
+        edits=(
+            (
+                "ledger/rules.py",
+                "known = replay.known_accounts(seal for table in tables for seal in table.fingerprints)",
+                "known: tuple[str, ...] = ()",
+            ),
+        ),
         tests=(
             "tests/ledger/test_rules.py::test_the_same_data_under_a_new_name_is_below_the_account_that_had_it_first",
         ),
+    ),
+    Mutant(
+        name="a table has another unit tomorrow",
+        edits=(("ledger/protection.py", "if known not in {None, entry.unit}:", "if False:"),),
+        tests=("tests/ledger/test_protection.py::test_an_account_has_one_unit_for_a_table_and_for_its_data",),
+    ),
+    Mutant(
+        name="a table by another name has any column of its data as its unit",
+        edits=(("ledger/protection.py", "is_other = was != entry.unit if is_exact", "is_other = False if is_exact"),),
+        tests=("tests/ledger/test_protection.py::test_a_policy_that_says_two_units_of_the_same_data_opens_nothing",),
+    ),
+    Mutant(
+        name="a view of people has rows as its unit",
+        edits=(("ledger/protection.py", "else _is_other_kind(was, entry.unit)", "else False"),),
+        tests=(
+            (
+                "tests/ledger/test_protection.py::"
+                "test_what_a_view_reads_may_have_other_names_there_and_no_other_kind_of_unit"
+            ),
+        ),
+    ),
+    Mutant(
+        name="rows are taken for a renamed column of ids",
+        edits=(("ledger/protection.py", "if was in _OWNERLESS or entry.unit in _OWNERLESS:", "if False:"),),
+        tests=("tests/ledger/test_protection.py::test_rows_are_no_renamed_column_of_ids_nor_is_what_is_public",),
+    ),
+    Mutant(
+        name="people's data are public beside them",
+        edits=(("ledger/protection.py", "    if entry.unit == _NOBODY:\n", "    if False:\n"),),
+        tests=("tests/session/test_units_in_ledgers.py::test_nothing_of_people_is_public_beside_them",),
+    ),
+    Mutant(
+        name="an account beside another one protects the same unit on a fresh budget",
+        edits=(
+            (
+                "ledger/protection.py",
+                "if _are_beside(replay, opened, holder, beside):\n                req",
+                "if False:\n                req",
+            ),
+        ),
+        tests=("tests/ledger/test_protection.py::test_an_account_beside_another_one_protects_others_for_certain",),
+    ),
+    Mutant(
+        name="units are compared before the turn alone",
+        edits=(("ledger/rules.py", "    require_units(replay, opened, tables, beside)\n    known", "    known"),),
+        tests=("tests/ledger/test_protection.py::test_an_account_has_one_unit_for_a_table_and_for_its_data",),
+    ),
+    Mutant(
+        name="who follows a ledger takes two units of one table",
+        edits=(("ledger/replay.py", "if state.tables.get(table, entry.unit) != entry.unit:", "if False:"),),
+        tests=("tests/ledger/test_protection.py::test_nobody_follows_two_bindings_of_one_table",),
+    ),
+    Mutant(
+        name="verify takes any unit of data that another account has",
+        edits=(
+            (
+                "ledger/verification.py",
+                "others(self, self.state(entry.account).opened, entry, entry.beside, {})",
+                "...",
+            ),
+        ),
+        tests=(
+            "tests/ledger/test_protection.py::test_verify_finds_another_account_that_was_never_to_have_another_unit",
+        ),
+    ),
+    Mutant(
+        name="a snapshot forgets the units of tables",
+        edits=(("ledger/snapshots.py", '"tables": dict(state.tables),', '"tables": {},'),),
+        tests=("tests/ledger/test_snapshots.py::test_a_replay_comes_back_as_it_was",),
+    ),
+    Mutant(
+        name="a label is silent about the accounts beside",
+        edits=(("ledger/readings.py", "if one in path or account in accounts[one].path", "if one == other"),),
+        tests=("tests/ledger/test_protection.py::test_those_beside_are_told_of_the_accounts_above_and_below_too",),
     ),
     Mutant(
         name="a seal is believed whoever made it",

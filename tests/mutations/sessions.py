@@ -6,6 +6,38 @@ SIDES = "tests/attacks_on_questions/test_side_channels.py::"
 
 MUTANTS = (
     Mutant(
+        name="a session does not say whom it protects",
+        edits=(("session/session.py", "open_account(own, tables=tables, ", "open_account(own, "),),
+        tests=(
+            (
+                "tests/session/test_units_in_ledgers.py::"
+                "test_a_policy_that_protects_rows_where_people_were_is_refused_before_anything_is_spent"
+            ),
+        ),
+    ),
+    Mutant(
+        name="ids of two kinds are one unit",
+        edits=(
+            ("query/schema.py", 'f"{_written(column)} ({self.column(column).kind})"', 'f"{_written(column)} (text)"'),
+        ),
+        tests=("tests/session/test_units_in_ledgers.py::test_ids_of_another_kind_are_another_unit",),
+    ),
+    Mutant(
+        name="a path is bound to its first step alone",
+        edits=(("query/schema.py", "({_written(key)}), {table.owner_text}", "({_written(key)})"),),
+        tests=("tests/session/test_units_in_ledgers.py::test_a_path_to_the_unit_is_bound_with_all_of_its_steps",),
+    ),
+    Mutant(
+        name="a file at the same place is another one once its rows change",
+        edits=(("session/lineage.py", "if isinstance(place, str | PathLike))", "if False)"),),
+        tests=(
+            (
+                "tests/session/test_units_in_ledgers.py::"
+                "test_a_file_at_the_same_place_has_the_unit_that_it_had_though_its_rows_and_its_table_are_others"
+            ),
+        ),
+    ),
+    Mutant(
         name="charged after the data was read",
         edits=(
             (

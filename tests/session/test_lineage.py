@@ -15,7 +15,7 @@ from sfumato.ledger.key import LedgerKey
 from sfumato.privacy.neighbors import EACH_ROW
 from sfumato.query.policy import Policy, SourceFacts
 from sfumato.query.schema import PUBLIC, Table, integer
-from sfumato.session.lineage import fingerprints
+from sfumato.session.lineage import identities, protected
 from sfumato.session.opening import open_sources, places_of
 from sfumato.session.several_engines import SeveralEngines
 
@@ -35,9 +35,13 @@ def policy_of(sources, *, public=(), dataset="people"):
 
 def of(*, key=KEY, engine="duckdb", running=None, public=(), **sources):
     """The fingerprints of tables by name."""
-    policy = policy_of(sources, public=public)
+    return fingerprints(policy_of(sources, public=public), key=key, engine=engine, running=running)
+
+
+def fingerprints(policy, *, key=KEY, engine="duckdb", running=None):
     opened = open_sources(policy, places_of(policy, engine=engine))
-    return fingerprints(policy, opened, key, engine=running or ReferenceEngine({}))
+    found = identities(policy, opened, engine=running or ReferenceEngine({}))
+    return {entry.table: frozenset(entry.fingerprints) for entry in protected(policy, found, key)}
 
 
 @pytest.fixture
@@ -100,10 +104,7 @@ def test_the_key_matters():
 
 
 def test_every_table_of_a_policy_has_its_own():
-    policy = shop_policy()
-    found = fingerprints(
-        policy, open_sources(policy, places_of(policy, engine="duckdb")), KEY, engine=ReferenceEngine({})
-    )
+    found = fingerprints(shop_policy())
     assert {name: len(seals) for name, seals in found.items()} == {
         "lines": 1,
         "orders": 1,
@@ -126,7 +127,7 @@ def test_a_file_that_is_gone_meanwhile_is_told_without_a_row(files):
     opened = open_sources(policy, places_of(policy, engine="duckdb"))
     (files / "people.csv").unlink()
     with pytest.raises(ParameterError, match=r"people\.csv") as caught:
-        fingerprints(policy, opened, KEY, engine=ReferenceEngine({}))
+        identities(policy, opened, engine=ReferenceEngine({}))
     assert CANARY not in str(caught.value)
 
 

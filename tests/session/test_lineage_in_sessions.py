@@ -6,7 +6,7 @@ from tests.attacks_on_ledgers.census import CENSUS, COUNT, asked, census, ledger
 
 import sfumato as sf
 from sfumato.errors import BudgetExceededError, LedgerError, ParameterError
-from sfumato.ledger.entry import Recognized
+from sfumato.ledger.entry import Protected
 from sfumato.ledger.windows import CalendarWindow
 from sfumato.privacy.neighbors import REPLACE_ONE
 
@@ -94,9 +94,9 @@ def test_the_same_data_is_recognised_and_declared_at_once(where):
 def test_data_is_recognised_once_and_by_a_seal(where):
     for _ in range(2):
         with census(**where) as session:
-            found = [entry for entry in ledger_of(session).entries() if isinstance(entry, Recognized)]
-            assert [entry.account for entry in found] == ["census"]
-            assert all(len(seal) == 64 for entry in found for seal in entry.fingerprints)
+            found = [entry for entry in ledger_of(session).entries() if isinstance(entry, Protected)]
+            assert [(entry.account, entry.table, entry.unit) for entry in found] == [("census", "people", "each row")]
+            assert all(len(seal) == 64 for entry in found for seal in (*entry.fingerprints, *entry.sources))
 
 
 def test_data_is_recognised_whatever_is_declared_of_it(where):
@@ -138,7 +138,8 @@ def test_a_ledger_that_is_forgotten_recognises_nothing():
     with census() as first, census(dataset="again") as second:
         asked(second)
         assert first.spent == sf.PureDP(0)
-        assert not [entry for entry in ledger_of(second).entries() if isinstance(entry, Recognized)]
+        found = [entry for entry in ledger_of(second).entries() if isinstance(entry, Protected)]
+        assert not any(entry.fingerprints or entry.sources for entry in found)
 
 
 def test_other_people_or_neighbours_cannot_be_derived(where):

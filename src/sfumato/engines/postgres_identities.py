@@ -4,7 +4,8 @@ A view has those of all that it reads, through other views too, and a table thos
 relation has two: its number, which it keeps when it is renamed, and its name, which another has once it is rebuilt.
 """
 
-from typing import Final
+from collections.abc import Iterable
+from typing import Any, Final
 
 from sfumato.engines.base import failing
 from sfumato.engines.identities import Identity
@@ -21,15 +22,18 @@ _CLUSTER: Final = "SELECT system_identifier::text FROM pg_control_system()"
 """Made by initdb; standbys and copies of the files have it too, and they have the same rows."""
 
 _STORED: Final = f"""{BELOW}
-    SELECT c.oid::bigint, n.nspname::text, c.relname::text, c.relkind::text
+    SELECT c.oid::bigint, n.nspname::text, c.relname::text, c.relkind::text, bool_or(below.oid = below.top)
       FROM below JOIN pg_class AS c ON c.oid = below.oid JOIN pg_namespace AS n ON n.oid = c.relnamespace
-     WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f')"""
+     WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f')
+     GROUP BY 1, 2, 3, 4"""
 
 _VIEW: Final = "v"
 
 
-def table_identities(address: Address) -> frozenset[Identity]:
-    """The identities of the relation at an address, asked of the catalog through a connection of its own.
+def table_identities(address: Address) -> tuple[frozenset[Identity], frozenset[Identity]]:
+    """The identities of the relation at an address, and those of all that it reads or, where it is a table, of itself.
+
+    The catalog is asked, through a connection of its own.
 
     Raises:
         EngineError: The database cannot be reached, or fails.
@@ -44,9 +48,13 @@ def table_identities(address: Address) -> frozenset[Identity]:
     finally:
         connection.close()
     stored = [row for row in rows if row[3] != _VIEW] or rows  # a view that reads no table is known as itself
+    return _known([row for row in rows if row[4]], database), _known(stored, database)
+
+
+def _known(rows: Iterable[tuple[Any, ...]], database: tuple[str | int, ...]) -> frozenset[Identity]:
     return frozenset(
         identity
-        for oid, schema, name, _ in stored
+        for oid, schema, name, *_ in rows
         for identity in (("relation", *database, oid), ("relation", *database, schema, name))
     )
 

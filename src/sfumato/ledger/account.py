@@ -31,6 +31,8 @@ class AccountState:
         is_suspended: Whether it grants nothing until its owner has acknowledged a failure.
         acknowledged: How many failures the owner acknowledged.
         lifetime: All that it ever spent.
+        tables: Whose the rows of each table are, by its name in lower case.
+        beside: Accounts that protect other units in the same data.
         recent: With a window, what was charged within it; and `within` that, added up.
     """
 
@@ -42,6 +44,8 @@ class AccountState:
     is_closed: bool = False
     is_suspended: bool = False
     acknowledged: int = 0
+    tables: dict[str, str] = field(default_factory=dict)
+    beside: tuple[str, ...] = ()
     recent: deque[Charged] = field(default_factory=deque)
 
     @classmethod

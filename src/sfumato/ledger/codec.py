@@ -1,8 +1,8 @@
 """Entries as canonical JSON text with a version: old texts load for ever, and newer ones are refused.
 
 Version 1 knew `Opened`, `Reserved` and `Committed` without windows, parents and times; version 3 has `Suspended`,
-`Resumed` and `Moved`, version 4 has `Renewed`. A new field with a harmless default keeps the version; whatever an older
-reader must not overlook raises it.
+`Resumed` and `Moved`, version 4 has `Renewed` and `Protected`. A new field with a harmless default keeps the version;
+whatever an older reader must not overlook raises it.
 """
 
 import json
@@ -35,7 +35,7 @@ _SINCE: Final = (
     dict.fromkeys(_ENTRIES, 2)
     | dict.fromkeys(("Opened", "Reserved", "Committed"), 1)
     | dict.fromkeys(("Suspended", "Resumed", "Moved"), 3)
-    | dict.fromkeys(("Renewed",), 4)
+    | dict.fromkeys(("Renewed", "Protected"), 4)
 )
 """From which version on there is an entry of a kind."""
 
@@ -196,6 +196,7 @@ _TEXT: Final = _Codec(_text, _text)
 _CODECS: Final = {
     "answer": _Codec(lambda answer: answer, lambda answer: answer),
     "at": _Codec(_time, _time),
+    "beside": _Codec(list, _texts),
     "budget": _Codec(encode_budget, decode_budget),
     "charge": _Codec(encode_guarantee, _charge),
     "event": _Codec(encode_event, decode_event),
@@ -204,6 +205,7 @@ _CODECS: Final = {
     "parents": _Codec(list, _texts),
     "part": _Codec(encode_part, decode_part),
     "prices": _Codec(_encode_prices, _prices),
+    "sources": _Codec(list, _texts),
     "window": _Codec(_encode_window, _window),
 }
 """How fields are written that are no text; a name means the same in every entry."""

@@ -89,10 +89,33 @@ class Closed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recognized:
-    """Data that an account is about, by fingerprints that only the ledger's key can make."""
+    """Data that an account is about, by fingerprints that only the ledger's key can make; `Protected` replaced it."""
 
     account: str
     fingerprints: tuple[str, ...]
+    at: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Protected:
+    """Who is protected in a table of an account: as long as the ledger lasts.
+
+    Attributes:
+        account: The account of the data.
+        table: The table, as the policy calls it.
+        unit: Whose its rows are, as `Table.owner_text` writes it.
+        sources: Seals of where its rows are and, of a file or a frame, of its rows: none of them has another unit.
+        fingerprints: Seals of the data that it reads, as of `Recognized`; a public table has none.
+        beside: Accounts that protect other units in the same data. Neither pays for the other.
+        at: When.
+    """
+
+    account: str
+    table: str
+    unit: str
+    sources: tuple[str, ...] = ()
+    fingerprints: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
     at: int = 0
 
 
@@ -251,6 +274,7 @@ Entry: TypeAlias = (
     | Rebudgeted
     | Closed
     | Recognized
+    | Protected
     | Reserved
     | Renewed
     | Committed

@@ -16,6 +16,7 @@ from sfumato.ledger.entry import (
     Moved,
     Opened,
     Part,
+    Protected,
     Rebudgeted,
     Recognized,
     Renewed,
@@ -40,8 +41,8 @@ class HistoryRow:
 
     Attributes:
         at: When, in microseconds since 1970, UTC; 0 where an old ledger told no time.
-        kind: ``opened``, ``rebudgeted``, ``closed``, ``suspended``, ``resumed``, ``recognized``, ``reserved`` or
-            ``shared``.
+        kind: ``opened``, ``rebudgeted``, ``closed``, ``suspended``, ``resumed``, ``recognized``, ``protected``,
+            ``reserved`` or ``shared``.
         account: Of which account.
         principal: Who asked, if that was told.
         question: The beginning of the hash of what was asked.
@@ -195,6 +196,9 @@ def _rows_of(entry: Entry) -> Iterator[tuple[str, HistoryRow]]:
             yield "", replace(row, note=entry.reason)
         case Moved():
             yield "", replace(row, note=f"to {entry.destination}")
+        case Protected():
+            beside = f", beside {', '.join(entry.beside)}" if entry.beside else ""
+            yield "", replace(row, note=f"{entry.table}: {entry.unit}{beside}")
         case Recognized() | Suspended():
             yield "", row
         case Reserved():

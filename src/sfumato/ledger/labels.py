@@ -100,6 +100,7 @@ class PrivacyLabel:
         is_closed: Whether nothing more is granted.
         is_suspended: Whether nothing is granted until the owner has acknowledged a failure.
         acknowledged: How many failures the owner acknowledged: as many bits are outside of the guarantee.
+        beside: Accounts that protect other units in the same data: what they spend is outside of the guarantee.
     """
 
     account: str
@@ -109,6 +110,7 @@ class PrivacyLabel:
     is_closed: bool
     is_suspended: bool = False
     acknowledged: int = 0
+    beside: tuple[str, ...] = ()
 
     @property
     def guarantee(self) -> tuple[Bound, ...]:
@@ -140,6 +142,9 @@ class PrivacyLabel:
         ]
         if self.acknowledged:
             lines.append(f"outside of the guarantee: one bit for each acknowledged failure, {self.acknowledged} in all")
+        if self.beside:
+            accounts = ", ".join(self.beside)
+            lines.append(f"outside of the guarantee: the same data with other units, under account {accounts}")
         if above:
             lines += ["paid as well by:", *(f"  {_of_one_above(bound)}" for bound in above)]
         return "\n".join(lines)
@@ -158,6 +163,7 @@ class PrivacyLabel:
             "window": self.window,
             "state": self._state,
             "acknowledged_failures": self.acknowledged,
+            "beside": list(self.beside),
             "guarantee": [bound.to_dict() for bound in self.guarantee],
             "bounds": [bound.to_dict() for bound in self.bounds],
         }
@@ -208,6 +214,7 @@ def label_of(ledger: Ledger, account: str, *, delta: Number = "1e-6") -> Privacy
         is_closed=ledger.is_closed(account),
         is_suspended=ledger.is_suspended(account),
         acknowledged=ledger.acknowledged(account),
+        beside=ledger.beside(account),
     )
 
 

@@ -20,6 +20,7 @@ from sfumato.ledger.entry import (
     Committed,
     Opened,
     Part,
+    Protected,
     Rebudgeted,
     Renewed,
     Reserved,
@@ -129,22 +130,23 @@ class Ledger(Readings):
             if self._follower.seal.index.count <= POINTERS_READ:
                 require_index(store, self._follower.seal)
 
-    def open_account(self, opened: Opened, *, fingerprints: Iterable[str] = ()) -> None:
+    def open_account(self, opened: Opened, *, tables: Iterable[Protected] = (), beside: tuple[str, ...] = ()) -> None:
         """Open an account; if it is open with the same facts, nothing happens, and nobody's turn is waited for.
 
         Args:
             opened: Its facts; the time is the ledger's.
-            fingerprints: Of the data that it is about. What another account was about first has that account above.
+            tables: Who is protected in which data. What another account was about first has that account above.
+            beside: Accounts that protect other units in the same data: neither pays for the other.
 
         Raises:
-            LedgerError: It is open with other facts, or is about data of an account that is not above it.
+            LedgerError: It is open with other facts or units, or is about data of an account that is not above it.
             ParameterError: A parent is not open, or is about other units or neighbours.
         """
-        found = tuple(fingerprints)
+        found = tuple(tables)
         with self._exclusive():  # which waits for nobody's turn
-            if rules.is_open(self._caught_up(), opened, found):
+            if rules.is_open(self._caught_up(), opened, found, beside):
                 return
-        self._do(lambda draft: rules.open_account(draft, opened, found))
+        self._do(lambda draft: rules.open_account(draft, opened, found, beside))
 
     def change_budget(self, account: str, budget: Budget, *, reason: str) -> None:
         """Give an account another budget, in the same measure; for its owner. What was spent stays spent.

@@ -1,7 +1,7 @@
 """What can be read of a ledger: accounts, answers, entries, and whether all of it is true."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from threading import Lock
 from typing import TypeVar
@@ -142,6 +142,19 @@ class Readings:
     def path(self, account: str) -> tuple[str, ...]:
         """An account and all above it, which pay with it."""
         return self._read(account, lambda state, _: state.path)
+
+    def units(self, account: str) -> Mapping[str, str]:
+        """Whose the rows of an account's tables are, by the tables' names in lower case."""
+        return self._read(account, lambda state, _: dict(state.tables))
+
+    def beside(self, account: str) -> tuple[str, ...]:
+        """Accounts that protect other units in the same data: what they spend is not in this one's budget."""
+        with self._exclusive():
+            accounts = self._caught_up().accounts
+            pairs = [(name, other) for name, state in accounts.items() for other in state.beside]
+            both = [pair for first, second in pairs for pair in ((first, second), (second, first))]
+            path = self._caught_up().state(account).path
+            return tuple(dict.fromkeys(other for one, other in both if one in path or account in accounts[one].path))
 
     def is_closed(self, account: str) -> bool:
         """Whether an account grants nothing more, for itself or because of one above."""

@@ -23,6 +23,7 @@ from sfumato.ledger.entry import (
     Opened,
     Part,
     Price,
+    Protected,
     Rebudgeted,
     Recognized,
     Renewed,
@@ -69,6 +70,7 @@ class Replay:
         self.open_requests: dict[str, OpenRequest] = {}
         self.flights: dict[str, dict[str, str]] = {}
         self.lineage: dict[str, str] = {}
+        self.units: dict[str, dict[str, str]] = {}
         self.moved_to: str | None = None
 
     def state(self, account: str) -> AccountState:
@@ -162,8 +164,8 @@ class Replay:
         return tuple(flight for flight in found if flight is not None)
 
     def size(self) -> int:
-        """About how much there is to write down: reservations without an answer, charges within windows, parts."""
-        return len(self.open_requests) + sum(state.size() for state in self.accounts.values())
+        """About how much there is to write down: open reservations, seals of data, charges within windows, parts."""
+        return len(self.open_requests) + len(self.units) + sum(state.size() for state in self.accounts.values())
 
     def follow(self, record: Record, about: Callable[[Record, Entry], None] | None = None) -> None:
         """Verify one more record and take its entry into account, which is told just before.
@@ -204,9 +206,8 @@ class Replay:
                 self.accounts[entry.account].is_closed = True
             case Suspended() | Resumed():
                 self._interrupt(entry)
-            case Recognized():
-                for fingerprint in entry.fingerprints:
-                    self.lineage.setdefault(fingerprint, entry.account)
+            case Recognized() | Protected():
+                self._recognize(entry)
             case Reserved() | Shared():
                 self._reserve(entry)
             case Renewed():
@@ -222,6 +223,11 @@ class Replay:
     def known_accounts(self, fingerprints: Iterable[str]) -> tuple[str, ...]:
         """The accounts that were first about data with these fingerprints."""
         return tuple(dict.fromkeys(self.lineage[one] for one in sorted(fingerprints) if one in self.lineage))
+
+    def are_beside(self, first: str, second: str) -> bool:
+        """Whether one of two accounts was opened beside the other, for other units of the same data."""
+        states = (self.accounts.get(first), self.accounts.get(second))
+        return any(state is not None and {first, second} & set(state.beside) for state in states)
 
     def path_of(self, opened: Opened) -> tuple[str, ...]:
         """The names of an account and of all above it.
@@ -250,6 +256,27 @@ class Replay:
         if entry.account in self.accounts:
             raise ParameterError("account", entry.account, "must be opened once")
         self.accounts[entry.account] = AccountState.of(entry, self.path_of(entry))
+
+    def _recognize(self, entry: Recognized | Protected) -> None:
+        if isinstance(entry, Protected):
+            self._protect(entry)
+        for fingerprint in entry.fingerprints:
+            self.lineage.setdefault(fingerprint, entry.account)
+
+    def _protect(self, entry: Protected) -> None:
+        state, table = self.accounts[entry.account], entry.table.lower()
+        if state.tables.get(table, entry.unit) != entry.unit:
+            raise ParameterError("unit", entry.unit, f"must stay {state.tables[table]!r} in table {entry.table!r}")
+        for other in entry.beside:
+            if other not in self.accounts or other in state.path or entry.account in self.accounts[other].path:
+                raise ParameterError("beside", other, f"must be open, and neither above {entry.account!r} nor below it")
+        for seal in entry.sources:
+            if self.units.get(seal, {}).get(entry.account, entry.unit) != entry.unit:
+                raise ParameterError("unit", entry.unit, f"must stay as it was in the data of table {entry.table!r}")
+        state.tables[table] = entry.unit
+        state.beside = tuple(dict.fromkeys((*state.beside, *entry.beside)))
+        for seal in (*entry.sources, *entry.fingerprints):
+            self.units.setdefault(seal, {}).setdefault(entry.account, entry.unit)
 
     def _reserve(self, entry: Paid) -> None:
         if entry.request in self.open_requests:

@@ -1,6 +1,6 @@
 """The decisions of a ledger, each on the ledger as it stands: what may be opened, reserved, shared."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 
@@ -13,7 +13,7 @@ from sfumato.ledger.entry import (
     Charge,
     Committed,
     Opened,
-    Recognized,
+    Protected,
     Renewed,
     Reserved,
     Resumed,
@@ -23,6 +23,7 @@ from sfumato.ledger.entry import (
 from sfumato.ledger.event_prices import price_of
 from sfumato.ledger.measures import in_words, limits, times_within
 from sfumato.ledger.pointers import answer_name, asked_name, request_name
+from sfumato.ledger.protection import require_beside, require_units, unwritten
 from sfumato.ledger.replay import Paid, Replay
 from sfumato.ledger.reservations import Flight, Reservation
 from sfumato.noise.entropy import random_bytes
@@ -34,43 +35,59 @@ TAKEN_OVER = "nothing was heard of it for long, and another one took its place"
 _FACTS = ("budget", "neighboring_relation", "privacy_unit", "window")
 
 
-def open_account(draft: Draft, opened: Opened, fingerprints: Iterable[str]) -> None:
+def open_account(draft: Draft, opened: Opened, tables: tuple[Protected, ...], beside: tuple[str, ...]) -> None:
     """Open an account, or find it open with the same facts; data that is known has its account above.
 
+    All is decided before anything is kept.
+
     Raises:
+        UnitChangedError: A table has another unit.
         LedgerError: It is open with other facts, or is about data of an account that is not above it.
         ParameterError: A parent is not open, or is about other people.
     """
-    replay = draft.replay
-    known = replay.known_accounts(fingerprints)
-    state = replay.accounts.get(opened.account)
+    replay, state = draft.replay, draft.replay.accounts.get(opened.account)
+    if state is not None:
+        _require_same(state, opened)
+    require_units(replay, opened, tables, beside)
+    known = _paying(replay, opened, tables, beside)
     if state is None:
         parents = tuple(dict.fromkeys((*opened.parents, *(name for name in known if name != opened.account))))
-        draft.keep(replace(opened, parents=_topmost(replay, parents), at=draft.at))
+        opened = replace(opened, parents=_topmost(replay, parents), at=draft.at)
+        require_beside(replay, opened, beside)
+        draft.keep(opened)
     else:
-        _require_same(state, opened)
+        require_beside(replay, state.opened, beside)
     path = replay.state(opened.account).path
     for name in known:
         if name not in path and opened.account not in replay.state(name).path:
             requirement = f"has the data of account {name!r}, which is not above it; open it under a new name"
             raise LedgerError(f"account {opened.account!r}", requirement)
-    new = tuple(sorted(set(fingerprints) - replay.lineage.keys()))
-    if new:
-        draft.keep(Recognized(account=opened.account, fingerprints=new, at=draft.at))
+    for entry in unwritten(replay, tables, beside):
+        draft.keep(replace(entry, at=draft.at))
 
 
-def is_open(replay: Replay, opened: Opened, fingerprints: tuple[str, ...]) -> bool:
-    """Whether an account is open with these facts and this data, so that nothing has to be written.
+def is_open(replay: Replay, opened: Opened, tables: tuple[Protected, ...], beside: tuple[str, ...]) -> bool:
+    """Whether an account is open with these facts, tables and data, so that nothing has to be written.
 
     Raises:
+        UnitChangedError: A table has another unit.
         LedgerError: It is open with other facts.
     """
     state = replay.accounts.get(opened.account)
-    if state is None or not replay.lineage.keys() >= set(fingerprints):
+    if state is None or any(unwritten(replay, tables, beside)):
         return False
     _require_same(state, opened)
-    others = (replay.state(name) for name in replay.known_accounts(fingerprints))
+    require_units(replay, opened, tables, beside)
+    others = (replay.state(name) for name in _paying(replay, opened, tables, beside))
     return all(other.opened.account in state.path or opened.account in other.path for other in others)
+
+
+def _paying(
+    replay: Replay, opened: Opened, tables: tuple[Protected, ...], beside: tuple[str, ...]
+) -> tuple[str, ...]:  # fmt: skip
+    """The accounts that had the data of tables first, but for those beside."""
+    known = replay.known_accounts(seal for table in tables for seal in table.fingerprints)
+    return tuple(name for name in known if name not in beside and not replay.are_beside(name, opened.account))
 
 
 def reserve(draft: Draft, entry: Reserved) -> Reservation:

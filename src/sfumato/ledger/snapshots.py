@@ -19,7 +19,7 @@ from sfumato.ledger.tallies import PartitionTally, Tally
 from sfumato.privacy.codec import Json, decode_budget, encode_budget
 from sfumato.privacy.neighbors import NeighboringRelation
 
-VERSION: Final = 3
+VERSION: Final = 4
 _PURPOSE: Final = "snapshot"
 
 
@@ -29,7 +29,7 @@ def encode_snapshot(replay: Replay, key: LedgerKey) -> str:
         "version": VERSION, "length": replay.chain.length, "head": replay.chain.head, "at": replay.at,
         "accounts": [_account(state) for state in replay.accounts.values()],
         "open": [[name, *astuple(request)] for name, request in replay.open_requests.items()],
-        "lineage": replay.lineage, "moved": replay.moved_to,
+        "lineage": replay.lineage, "units": replay.units, "moved": replay.moved_to,
     }  # fmt: skip
     text = json.dumps(document, sort_keys=True, separators=(",", ":"))
     return f"{key.seal(_PURPOSE, text)} {text}"
@@ -54,7 +54,7 @@ def decode_snapshot(snapshot: str, key: LedgerKey) -> Replay | None:
     replay.accounts = {state.opened.account: state for state in map(_decode_account, document["accounts"])}
     for name, *facts in document["open"]:  # in order: who asked first is asked first
         replay.begin(name, OpenRequest(*facts))
-    replay.lineage, replay.moved_to = document["lineage"], document["moved"]
+    replay.lineage, replay.units, replay.moved_to = document["lineage"], document["units"], document["moved"]
     return replay
 
 
@@ -66,6 +66,8 @@ def _account(state: AccountState) -> Json:
         "closed": state.is_closed,
         "suspended": state.is_suspended,
         "acknowledged": state.acknowledged,
+        "tables": dict(state.tables),
+        "beside": list(state.beside),
         "lifetime": _tally(state.lifetime),
         "recent": [[one.at, encode_amounts(one.price), encode_part(one.part)] for one in state.recent],
     }
@@ -80,6 +82,7 @@ def _decode_account(document: Any) -> AccountState:
         opened=opened, budget=decode_budget(document["budget"]), path=tuple(document["path"]),
         lifetime=_decode_tally(document["lifetime"], relation), within=Tally(relation), is_closed=document["closed"],
         is_suspended=document["suspended"], acknowledged=document["acknowledged"],
+        tables=document["tables"], beside=tuple(document["beside"]),
     )  # fmt: skip
     for at, price, part in document["recent"]:
         charged = Charged(at, decode_amounts(price), decode_part(part))

@@ -12,14 +12,16 @@ from sfumato.errors import (
     LedgerError,
     ParameterError,
     UnavailableError,
+    UnitChangedError,
     UnsupportedEventError,
 )
-from sfumato.ledger.entry import Charge, Committed, Entry, Reserved, Shared
+from sfumato.ledger.entry import Charge, Committed, Entry, Protected, Reserved, Shared
 from sfumato.ledger.event_prices import price_of
 from sfumato.ledger.follower import PAGE, follow
 from sfumato.ledger.journal import Chain, Record
 from sfumato.ledger.key import LedgerKey
 from sfumato.ledger.pointers import entry_at, names_of, pointer_to
+from sfumato.ledger.protection import others
 from sfumato.ledger.replay import Paid, Replay
 from sfumato.ledger.seals import Index, Seal, encode_seal
 from sfumato.ledger.snapshots import encode_snapshot
@@ -52,6 +54,8 @@ class StrictReplay(Replay):
             case Committed():
                 self._require_its_own(entry)
                 self._require_available(entry)
+            case Protected() if entry.account in self.accounts:
+                self._require_unit(entry)
             case _:
                 pass
         super().apply(entry)
@@ -65,6 +69,12 @@ class StrictReplay(Replay):
             self._require_prices(entry)
         except (BudgetError, LedgerError, UnavailableError, UnsupportedEventError) as error:
             raise ParameterError("charge", str(entry.charge), f"was never to be granted: {error}") from error
+
+    def _require_unit(self, entry: Protected) -> None:
+        try:
+            others(self, self.state(entry.account).opened, entry, entry.beside, {})
+        except UnitChangedError as error:
+            raise ParameterError("unit", entry.unit, f"was never to be bound: {error}") from error
 
     def _require_available(self, entry: Committed) -> None:
         try:

@@ -87,6 +87,8 @@ class Policy:
         views: SELECT statements by name, to be asked like tables; one may read tables and the views before it.
         values_from: Columns whose public keys are all values of a column of a public table, read when a session opens.
         derived_from: Other datasets with the same people in them: their accounts pay for questions to this one too.
+        beside: Other datasets with the same data, in which they protect another unit: neither account pays for the
+            other, and both budgets add up for the same people.
         shares_answers: Whether a stored answer to one account is given to others of this dataset, who pay for it.
 
     Raises:
@@ -103,6 +105,7 @@ class Policy:
     views: Mapping[str, str] = field(default_factory=dict)
     values_from: Mapping[Place, Place] = field(default_factory=dict)
     derived_from: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
     shares_answers: bool = False
 
     def __post_init__(self) -> None:

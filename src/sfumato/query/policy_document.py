@@ -70,6 +70,7 @@ class PolicyDocument(_Entry):
     data_version: str | None = None
     dataset: str | None = None
     derived_from: list[str] = []
+    beside: list[str] = []
     shares_answers: bool = False
     unit: UnitEntry
     tables: Annotated[dict[str, TableEntry], Field(min_length=1)]

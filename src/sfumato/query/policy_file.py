@@ -37,6 +37,7 @@ def load_policy(path: str | Path) -> Policy:
             views={name: entry.sql for name, entry in document.views.items()},
             values_from=dict(_values_from(document.tables)),
             derived_from=tuple(document.derived_from),
+            beside=tuple(document.beside),
             shares_answers=document.shares_answers,
         )
 

@@ -1,5 +1,7 @@
 """Tables as the owner declares them: columns (see `columns`), who owns a row, contribution limits, matches."""
 
+import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -48,6 +50,8 @@ __all__ = [  # a table's vocabulary in one place, that of its columns included
 
 MAX_LIMIT: Final = 10**9
 """Limits of a unit are at most this, so that sums of what it has can be scaled within 127 bits."""
+
+_WORD: Final = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,6 +173,26 @@ class Table:
         return isinstance(self.unit, Public)
 
     @property
+    def owner_text(self) -> str:
+        """Whose its rows are: the same text for the same unit, and for no other.
+
+        Example:
+            >>> one = Limits(max_rows_per_unit=1)
+            >>> Table(name="t", columns={"id": text()}, unit=UnitColumn("id"), limits=one).owner_text
+            'id (text)'
+        """
+        match self.unit:
+            case UnitColumn(column):
+                return self._with_kind(column)
+            case UnitPath(column, table, key):
+                return f"{self._with_kind(column)} -> {_written(table.name)}({_written(key)}), {table.owner_text}"
+            case _:
+                return str(self.unit)
+
+    def _with_kind(self, column: str) -> str:
+        return f"{_written(column)} ({self.column(column).kind})"
+
+    @property
     def unit_kind(self) -> Kind:
         """The kind of the values that tell units apart.
 
@@ -233,6 +257,11 @@ def _with_ids(columns: Mapping[str, Column], names: frozenset[str]) -> dict[str,
         name: replace(column, is_id=True) if name in names and column.kind is Kind.TEXT else column
         for name, column in columns.items()
     }
+
+
+def _written(name: str) -> str:
+    """A name as it is, or in quotation marks where it is no word."""
+    return name if _WORD.fullmatch(name) else json.dumps(name)
 
 
 def _check_ids(name: str, column: Column) -> None:

@@ -19,7 +19,7 @@ from sfumato.query.kinds import Kind
 from sfumato.query.policy import Policy, SourceFacts
 from sfumato.query.schema import Column, Limits, Table
 from sfumato.session.account_view import AccountView
-from sfumato.session.lineage import fingerprints
+from sfumato.session.lineage import identities, protected
 from sfumato.session.opening import open_engines, open_sources, places_of, relations_of, with_kept_rows
 from sfumato.session.pipeline import Desk
 from sfumato.session.preparation import Preparation, Preparing
@@ -52,6 +52,7 @@ class Session(AccountView):
     Raises:
         PolicyError: The policy says something impossible.
         ParameterError: A source, an engine or an option that cannot be used.
+        UnitChangedError: The ledger holds a table, or its data, with another unit.
         LedgerError: The ledger is broken, or holds the account with another budget.
 
     Example:
@@ -86,11 +87,12 @@ class Session(AccountView):
             relations = relations_of(known)
             opened_ledger = open_ledger(ledger, must_exist=must_exist)
             opened.callback(opened_ledger.close)
-            marks = fingerprints(known, sources, opened_ledger.key, engine=running) if self.is_lasting else {}
+            found = identities(known, sources, engine=running) if self.is_lasting else {}
             *above, own = _accounts(known, budget, window, lifetime)
             for account in above:
                 opened_ledger.open_account(account)
-            opened_ledger.open_account(own, fingerprints=frozenset[str]().union(*marks.values()))
+            tables = protected(known, found, opened_ledger.key)
+            opened_ledger.open_account(own, tables=tables, beside=known.beside)
             opened.pop_all()  # nothing failed: both stay open until the session is closed
         self._start, self._sources = start, sources
         desk = Desk(policy=known, engine=running, ledger=opened_ledger, account=known.dataset)

@@ -1,5 +1,5 @@
 import pytest
-from tests.ledger.stories import account, release
+from tests.ledger.stories import account, held, release
 
 from sfumato.ledger.entry import Part
 from sfumato.ledger.locations import open_ledger
@@ -14,7 +14,9 @@ def ledger(tmp_path):
     """A hospital with two analysts: one answer in an entry, one in a file, and one question without an answer."""
     path = tmp_path / "ledger.db"
     with open_ledger(path) as opened:
-        opened.open_account(account("hospital", ApproxDP(3, "1e-5"), privacy_unit="patient"), fingerprints=["mark"])
+        hospital = account("hospital", ApproxDP(3, "1e-5"), privacy_unit="patient")
+        visits = held("hospital", "mark", unit="pid (text)", table="visits", sources=("mark of the file",))
+        opened.open_account(hospital, tables=[visits])
         below = {"parents": ("hospital",), "privacy_unit": "patient"}
         opened.open_account(account("hospital/ann", PureDP(1), **below))
         opened.open_account(account("hospital/bob", ZCDP("0.5"), window=CalendarWindow("month"), **below))

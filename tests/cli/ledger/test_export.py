@@ -15,7 +15,7 @@ def lines(ledger):
 
 def test_what_happened_is_csv_with_exact_costs(ledger):
     rows = list(csv.DictReader(told("export", ledger).splitlines()))
-    assert [row["kind"] for row in rows] == ["opened", "recognized", "opened", "opened", *["reserved"] * 3]
+    assert [row["kind"] for row in rows] == ["opened", "protected", "opened", "opened", *["reserved"] * 3]
     assert [(row["epsilon"], row["delta"], row["state"]) for row in rows[4:]] == [
         ("1/10", "0", "committed"), ("3/5", "1/1000000", "committed"), ("1/5", "0", "reserved"),
     ]  # fmt: skip
@@ -37,7 +37,7 @@ def test_every_entry_is_a_line_that_links_to_the_one_before(ledger):
 
 
 def test_fingerprints_of_data_stay_in_the_ledger(ledger):
-    (recognized,) = [one["entry"] for one in lines(ledger) if one["entry"]["type"] == "Recognized"]
-    assert recognized["fingerprints"] == 1
+    (protected,) = [one["entry"] for one in lines(ledger) if one["entry"]["type"] == "Protected"]
+    assert (protected["fingerprints"], protected["sources"]) == (1, 1)
     for form in ([], ["--json"]):
         assert "mark" not in told("export", ledger, *form)

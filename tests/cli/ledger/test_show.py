@@ -2,7 +2,7 @@ import pytest
 from tests.cli.commands import refusal
 from tests.cli.ledger.telling import row, told
 from tests.ledger.sqlite_edits import without_triggers
-from tests.ledger.stories import account
+from tests.ledger.stories import account, held
 
 from sfumato.ledger.locations import open_ledger
 from sfumato.privacy.guarantees import NO_GUARANTEE
@@ -26,6 +26,24 @@ def test_each_tree_says_whom_it_protects(ledger):
     shown = told("show", ledger)
     assert "school protects one pupil, under add_or_remove_one" in shown
     assert row(shown, "school").endswith("? open")
+
+
+def test_each_table_says_who_one_unit_is_and_accounts_beside_are_named(ledger):
+    with open_ledger(ledger) as opened:
+        nations = held("school", unit="public", table="nations")
+        visits = held("school", "mark", unit="visit (text)", table="visits", sources=("mark of the file",))
+        school = account("school", NO_GUARANTEE, privacy_unit="visit")
+        opened.open_account(school, tables=[nations, visits], beside=("hospital",))
+    shown = told("show", ledger).splitlines()
+    for line in (
+        "  in table visits of hospital, one patient is pid (text)",
+        "  beside hospital, with other units of the same data: school; their budgets add up",
+        "  in table visits of school, one visit is visit (text)",
+        "  in table nations of school, all is public",
+        "  beside school, with other units of the same data: hospital; their budgets add up",
+    ):
+        assert line in shown
+    assert "nations: public, beside hospital" in told("export", ledger)
 
 
 def test_an_account_below_several_is_shown_once(ledger):

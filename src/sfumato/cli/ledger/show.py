@@ -1,6 +1,6 @@
 """`sfumato ledger show`: the tree of accounts, and what each has spent."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from sfumato.cli.ledger.outlook import last_questions, more
 from sfumato.cli.ledger.texts import console, counted, printable
@@ -22,11 +22,23 @@ def show(location: str) -> None:
             if not opened.parents:
                 protected = f"{root} protects one {opened.privacy_unit}, under {opened.neighboring_relation}"
                 out.print(printable(protected), soft_wrap=True)
+                for line in _protected(ledger, [name for name, _ in _tree(known, root)]):
+                    out.print(printable(line), soft_wrap=True)
                 rows = [_row(ledger, known[name], depth, last.get(name)) for name, depth in _tree(known, root)]
                 out.print(table(_HEADER, rows, left=2))
         entries, pending = counted(len(ledger), "entry", "entries"), sum(map(ledger.pending, known))
     out.print(f"{entries}; {counted(pending, 'reservation')} without an answer, charged all the same")
     out.print("more: about so many more questions like the last one")
+
+
+def _protected(ledger: Ledger, names: Iterable[str]) -> Iterator[str]:
+    """Who one unit is in each table; and the accounts beside, whose budgets add up with these."""
+    for name in names:
+        one = f"one {ledger.opened(name).privacy_unit} is"
+        for called, unit in ledger.units(name).items():
+            yield f"  in table {called} of {name}, {'all is' if unit == 'public' else one} {unit}"
+        if beside := ledger.beside(name) if ledger.units(name) else ():
+            yield f"  beside {name}, with other units of the same data: {', '.join(beside)}; their budgets add up"
 
 
 def _tree(known: Mapping[str, Opened], name: str, depth: int = 0) -> Iterator[tuple[str, int]]:
