@@ -131,6 +131,7 @@ TRIED = range(len(PLACES)) if FULL_SIZE else range(1, len(PLACES), 3)
 """The ledger alone is killed at all of these in tests/ledger/test_kills.py; whole sessions only in `make soak`."""
 
 
+@pytest.mark.usefixtures("unheard")
 @pytest.mark.parametrize("point", TRIED, ids=lambda point: " ".join(reversed(PLACES[point])))
 def test_35_wherever_a_curator_is_killed_what_it_released_was_charged_and_asking_again_pays_once(tmp_path, point):
     path = tmp_path / "ledger.db"
@@ -149,6 +150,7 @@ def test_35_wherever_a_curator_is_killed_what_it_released_was_charged_and_asking
         assert asked(session, 30).records() == release.records()
 
 
+@pytest.mark.usefixtures("unheard")
 def test_35_without_a_key_what_was_charged_and_never_answered_is_charged_again(tmp_path):
     path = tmp_path / "ledger.db"
     start(KILLED, "store", "before", path).communicate()
