@@ -1,4 +1,5 @@
 import json
+import os
 import stat
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -10,6 +11,7 @@ from sfumato.ledger import checkpoints, whole_files
 from sfumato.ledger.checkpoints import (
     Checkpoint,
     CheckpointFile,
+    Noting,
     decode_checkpoint,
     encode_checkpoint,
     require_not_older,
@@ -403,3 +405,28 @@ def test_another_history_is_refused_however_long_it_is(others):
 def test_a_ledger_that_does_not_have_the_entry_is_refused():
     with pytest.raises(LedgerCorruptError, match="another history"):
         require_not_older(noted(3), 4, lambda _: None)
+
+
+def test_a_note_is_sent_once_a_minute_and_at_the_end_and_by_no_fork(file, monkeypatch):
+    sent = []
+    monkeypatch.setattr(checkpoints, "send", lambda sink, text: sent.append((sink, text)))
+    noting = Noting(file, sink="elsewhere")
+    noting.write(noted(3), is_synced=True)
+    noting.write(noted(4), is_synced=True)
+    with monkeypatch.context() as forked:
+        forked.setattr(os, "getpid", lambda: -1)
+        noting.finish()
+    assert sent == [("elsewhere", f"{encode_checkpoint(noted(3))}\n")]
+    noting.finish()
+    noting.finish()
+    assert sent[1:] == [("elsewhere", f"{encode_checkpoint(noted(4))}\n")]
+
+
+def test_what_a_sink_does_not_accept_is_logged_and_stops_nobody(file, monkeypatch, caplog):
+    def refuse(sink, _):
+        raise LedgerError(sink, "was not accepted there")
+
+    monkeypatch.setattr(checkpoints, "send", refuse)
+    Noting(file, sink="elsewhere").write(noted(3), is_synced=True)
+    assert file.read(KEY) == noted(3)
+    assert "elsewhere: was not accepted there" in caplog.text
