@@ -118,6 +118,17 @@ def test_a_checkpoint_of_another_key_is_told_by_the_names_of_both(file):
         file.write(noted(4))
 
 
+def test_a_checkpoint_is_sealed_anew_under_another_key_and_only_by_who_has_the_old_one(file):
+    file.reseal(KEY, OTHER)
+    assert file.read(KEY) is None
+    file.write(noted(3, at=5))
+    with pytest.raises(LedgerError, match=f"{KEY.name}, and the key of this ledger is"):
+        file.reseal(LedgerKey(bytes([7] * 32)), OTHER)
+    for _ in range(2):  # the second time there is nothing left to do
+        file.reseal(KEY, OTHER)
+        assert file.read(OTHER) == noted(3, at=5, key=OTHER)
+
+
 def test_whoever_writes_the_name_of_a_key_does_not_have_it(file, path):
     path.write_text(encode_checkpoint(replace(noted(3, key=OTHER), key=KEY.name)))
     with pytest.raises(LedgerError, match="damaged or was changed"):
