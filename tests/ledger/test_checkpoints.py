@@ -118,6 +118,14 @@ def test_a_checkpoint_of_another_key_is_told_by_the_names_of_both(file):
         file.write(noted(4))
 
 
+def test_a_checkpoint_that_was_sealed_anew_is_on_the_disk(file, path, monkeypatch):
+    file.write(noted(3))
+    synced = []
+    monkeypatch.setattr(whole_files, "synced", synced.append)
+    file.reseal(KEY, OTHER)
+    assert synced[-1] == path.parent
+
+
 def test_a_checkpoint_is_sealed_anew_under_another_key_and_only_by_who_has_the_old_one(file):
     file.reseal(KEY, OTHER)
     assert file.read(KEY) is None

@@ -126,6 +126,13 @@ MUTANTS = (
         tests=("tests/noise/test_acceptance.py::test_uniforms_next_to_the_edge_are_decided_as_the_integers_decide",),
     ),
     Mutant(
+        name="a float decides every single coin",
+        edits=(
+            ("noise/acceptance.py", "difference > 0 if abs(difference) > MARGIN else", "difference > 0 if True else"),
+        ),
+        tests=("tests/noise/test_acceptance.py::test_uniforms_next_to_the_edge_are_decided_as_the_integers_decide",),
+    ),
+    Mutant(
         name="uniform integers without rejection",
         edits=(
             ("noise/uniform.py", "words.dtype.type(bits), low >= (1 << bits) % n", "words.dtype.type(bits), low >= 0"),
