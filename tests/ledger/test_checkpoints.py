@@ -65,6 +65,16 @@ def test_what_was_written_is_read(file):
     assert file.read(KEY) == noted(3, at=5)
 
 
+def test_of_the_file_beside_it_a_ledger_remembers_no_path_as_both_move_together(tmp_path):
+    beside, elsewhere, moved = tmp_path / "beside", tmp_path / "elsewhere", tmp_path / "moved"
+    at_home, away = CheckpointFile(beside, beside=beside), CheckpointFile(elsewhere, beside=beside)
+    assert (at_home.where, away.where) == (checkpoints.BESIDE, str(elsewhere))
+    moved_home = CheckpointFile(moved, beside=moved)
+    moved_home.write(noted(3))
+    assert moved_home.at(at_home.where).read(KEY) == noted(3)
+    assert moved_home.at(away.where).read(KEY) is None
+
+
 def test_where_no_file_is_there_is_no_checkpoint(file):
     assert file.read(KEY) is None
 
