@@ -11,7 +11,7 @@ from tests.accounting.lattice_sums import composed_delta, moved_delta, moves
 
 from sfumato.accounting.discrete_gaussian import discrete_gaussian_delta_up
 from sfumato.accounting.gaussian_bound import GaussianBound, least_delta_up
-from sfumato.accounting.smoothing import LEAKS, bound_above, bound_below, longest_move
+from sfumato.accounting.smoothing import LEAKS, _attained_move, bound_above, bound_below, longest_move
 from sfumato.errors import ParameterError
 from sfumato.numeric.rationals import sqrt_up
 
@@ -101,6 +101,15 @@ def test_the_longest_moves():
     assert longest_move(Fraction("1.9"), 5) == (3, 3)
     assert longest_move(Fraction(10), 3) == (100, 3)
     assert bound_above(Fraction(4), Fraction(1, 2), 2, LEAKS[0]) == GaussianBound(Fraction(0))
+
+
+@pytest.mark.parametrize("square", [10**6 + 3, 10**6 + 1999, 123_456_789])
+def test_a_long_move_of_two_coordinates_exists_and_is_nearly_the_longest(square):
+    attained, coordinates = _attained_move(sqrt_up(Fraction(square)), 2)
+    side = math.isqrt(attained)
+    assert attained == side**2 + math.isqrt(attained - side**2) ** 2
+    assert attained <= square < side**2 + (math.isqrt(attained - side**2) + 1) ** 2
+    assert coordinates == 2
 
 
 def test_a_large_leak_is_a_small_one():

@@ -8,7 +8,7 @@ import pytest
 
 from sfumato.errors import LedgerConflictError, LedgerError
 from sfumato.ledger.journal import Chain, Record
-from sfumato.ledger.store import Batch, LedgerStore, Pointer, Reading
+from sfumato.ledger.store import Batch, End, LedgerStore, Pointer, Reading
 
 
 class StopError(Exception):
@@ -86,6 +86,30 @@ class LedgerStoreContract:
         assert store.snapshot() == "first"
         filled(store, "three", snapshot="")
         assert store.snapshot() == ""
+
+    def test_the_last_seal_is_in_the_place_of_the_one_before(self, store):
+        assert store.end() == End(chain=Chain(), seal=None)
+        append(store, Batch(records=linked(Chain(), "one"), seal="first"))
+        assert store.end() == End(chain=after(store.read(0)), seal="first")
+        with store.turn() as turn:
+            turn.append(Batch(records=linked(turn.end().chain, "two")))
+            assert turn.end() == End(chain=after(turn.read(0)), seal="first")
+        assert store.end() == End(chain=after(store.read(0)), seal="first")
+        with store.turn() as turn:
+            turn.append(Batch(records=linked(turn.end().chain, "three"), seal="second"))
+            assert turn.end() == End(chain=after(turn.read(0)), seal="second")
+        assert store.end() == End(chain=after(store.read(0)), seal="second")
+
+    def test_pointers_come_in_pages_by_their_names_and_new_ones_may_replace_them_all(self, store):
+        filled(store, "b", "a", "c")
+        assert [pointer.name for pointer in store.pointers(limit=2)] == ["a", "b"]
+        assert [pointer.name for pointer in store.pointers(after="b", limit=2)] == ["c"]
+        with store.turn() as turn:
+            turn.append(Batch(pointers=(Pointer(name="d", index=0, seal="of d"),), is_reindexed=True))
+            assert turn.find("a") is None
+            assert [pointer.name for pointer in turn.pointers(limit=9)] == ["d"]
+        assert store.find("a") is None
+        assert store.pointers(limit=9) == (Pointer(name="d", index=0, seal="of d"),)
 
     def test_a_turn_reads_what_was_kept_before_and_what_it_appended(self, store):
         filled(store, "one", snapshot="first")

@@ -1,4 +1,5 @@
 import json
+import os
 import stat
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -10,6 +11,7 @@ from sfumato.ledger import checkpoints, whole_files
 from sfumato.ledger.checkpoints import (
     Checkpoint,
     CheckpointFile,
+    Noting,
     decode_checkpoint,
     encode_checkpoint,
     require_not_older,
@@ -63,6 +65,16 @@ def test_what_was_written_is_read(file):
     assert file.read(KEY) == noted(3, at=5)
 
 
+def test_of_the_file_beside_it_a_ledger_remembers_no_path_as_both_move_together(tmp_path):
+    beside, elsewhere, moved = tmp_path / "beside", tmp_path / "elsewhere", tmp_path / "moved"
+    at_home, away = CheckpointFile(beside, beside=beside), CheckpointFile(elsewhere, beside=beside)
+    assert (at_home.where, away.where) == (checkpoints.BESIDE, str(elsewhere))
+    moved_home = CheckpointFile(moved, beside=moved)
+    moved_home.write(noted(3))
+    assert moved_home.at(at_home.where).read(KEY) == noted(3)
+    assert moved_home.at(away.where).read(KEY) is None
+
+
 def test_where_no_file_is_there_is_no_checkpoint(file):
     assert file.read(KEY) is None
 
@@ -114,6 +126,25 @@ def test_a_checkpoint_of_another_key_is_told_by_the_names_of_both(file):
         file.read(KEY)
     with pytest.raises(LedgerError, match=f"{OTHER.name}, and the key of this ledger is {KEY.name}"):
         file.write(noted(4))
+
+
+def test_a_checkpoint_that_was_sealed_anew_is_on_the_disk(file, path, monkeypatch):
+    file.write(noted(3))
+    synced = []
+    monkeypatch.setattr(whole_files, "synced", synced.append)
+    file.reseal(KEY, OTHER)
+    assert synced[-1] == path.parent
+
+
+def test_a_checkpoint_is_sealed_anew_under_another_key_and_only_by_who_has_the_old_one(file):
+    file.reseal(KEY, OTHER)
+    assert file.read(KEY) is None
+    file.write(noted(3, at=5))
+    with pytest.raises(LedgerError, match=f"{KEY.name}, and the key of this ledger is"):
+        file.reseal(LedgerKey(bytes([7] * 32)), OTHER)
+    for _ in range(2):  # the second time there is nothing left to do
+        file.reseal(KEY, OTHER)
+        assert file.read(OTHER) == noted(3, at=5, key=OTHER)
 
 
 def test_whoever_writes_the_name_of_a_key_does_not_have_it(file, path):
@@ -403,3 +434,28 @@ def test_another_history_is_refused_however_long_it_is(others):
 def test_a_ledger_that_does_not_have_the_entry_is_refused():
     with pytest.raises(LedgerCorruptError, match="another history"):
         require_not_older(noted(3), 4, lambda _: None)
+
+
+def test_a_note_is_sent_once_a_minute_and_at_the_end_and_by_no_fork(file, monkeypatch):
+    sent = []
+    monkeypatch.setattr(checkpoints, "send", lambda sink, text: sent.append((sink, text)))
+    noting = Noting(file, sink="elsewhere")
+    noting.write(noted(3), is_synced=True)
+    noting.write(noted(4), is_synced=True)
+    with monkeypatch.context() as forked:
+        forked.setattr(os, "getpid", lambda: -1)
+        noting.finish()
+    assert sent == [("elsewhere", f"{encode_checkpoint(noted(3))}\n")]
+    noting.finish()
+    noting.finish()
+    assert sent[1:] == [("elsewhere", f"{encode_checkpoint(noted(4))}\n")]
+
+
+def test_what_a_sink_does_not_accept_is_logged_and_stops_nobody(file, monkeypatch, caplog):
+    def refuse(sink, _):
+        raise LedgerError(sink, "was not accepted there")
+
+    monkeypatch.setattr(checkpoints, "send", refuse)
+    Noting(file, sink="elsewhere").write(noted(3), is_synced=True)
+    assert file.read(KEY) == noted(3)
+    assert "elsewhere: was not accepted there" in caplog.text

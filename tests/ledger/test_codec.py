@@ -99,3 +99,8 @@ def test_a_time_of_which_no_calendar_knows_is_refused(at):
     text = encode_entry(Committed(account="people", request="r", key="k", answer=1)).replace('"at":0', f'"at":{at}')
     with pytest.raises(ParameterError):
         decode_entry(text)
+
+
+def test_the_last_microsecond_before_the_year_10000_is_read():
+    entry = Committed(account="people", request="r", key="k", answer=1, at=253_402_300_799_999_999)
+    assert decode_entry(encode_entry(entry)) == entry

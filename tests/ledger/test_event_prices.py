@@ -27,8 +27,9 @@ def test_answers_calibrated_together_cost_what_they_were_calibrated_for(relation
     assert BasicAccountant().compose(event).epsilon(DELTA) > Fraction("1.7") * price  # one by one
 
 
-def test_a_single_answer_is_priced_as_before():
-    (one,) = gaussians(1, 1, DELTA)
+@pytest.mark.parametrize("one", [*gaussians(1, 1, DELTA), DiscreteGaussianEvent(Fraction(7, 3), 2, 4)])
+def test_a_single_answer_is_priced_as_before(one):
+    """Of the second one the price by which several are composed is more."""
     price = price_of(ComposedEvent((one, PureEvent(1))), delta=DELTA, neighboring_relation=ADD_OR_REMOVE_ONE)
     assert price == BasicAccountant().compose(ComposedEvent((one, PureEvent(1)))).epsilon(DELTA)
 

@@ -399,6 +399,20 @@ def test_a_ledger_that_others_write_on_while_it_is_opened_is_not_taken_for_an_ol
     assert second.spent("people") == PureDP("0.1")
 
 
+def test_a_ledger_whose_process_ends_before_it_notes_its_first_batch_opens_again(store, tmp_path, monkeypatch):
+    with monkeypatch.context() as killed:
+        killed.setattr(Ledger, "_written", lambda *_: None)
+        Ledger(store, key=KEY, checkpoint=Noting(CheckpointFile(tmp_path / "noted"))).open_account(people())
+    again = Ledger(store, key=KEY, checkpoint=Noting(CheckpointFile(tmp_path / "noted")))
+    assert again.spent("people") == PureDP(0)
+
+
+def test_a_ledger_that_ignores_its_checkpoint_writes_none(store, tmp_path):
+    checkpoint = Noting(CheckpointFile(tmp_path / "noted"))
+    Ledger(store, key=KEY, checkpoint=checkpoint, ignores_checkpoint=True).open_account(people())
+    assert not (tmp_path / "noted").exists()
+
+
 def test_who_asks_again_under_a_key_is_not_charged_for_the_answer_that_somebody_else_got_meanwhile(store):
     ledger = Ledger(store, key=KEY)
     for name, parents in (("people", ()), ("people/ann", ("people",)), ("people/bob", ("people",))):

@@ -22,11 +22,19 @@ def test_where_nothing_was_kept_nothing_is_sealed():
     assert seal_of(End(chain=Chain(), seal=None), KEY) == UNWRITTEN
 
 
-@pytest.mark.parametrize("chain", [Chain(), Chain(length=2, head="b" * 64), Chain(length=3, head="b" * 64),
-                                   Chain(length=4, head="a" * 64)])  # fmt: skip
-def test_another_end_is_not_covered(chain):
-    with pytest.raises(LedgerCorruptError, match=r"is gone|is another|no seal covers it"):
+@pytest.mark.parametrize(
+    ("chain", "index", "said"),
+    [
+        (Chain(), 0, "is gone"),
+        (Chain(length=2, head="b" * 64), 2, "is gone"),
+        (Chain(length=3, head="b" * 64), 2, "is another"),
+        (Chain(length=4, head="a" * 64), 3, "no seal covers it"),
+    ],
+)
+def test_another_end_is_not_covered_and_the_first_entry_that_is_wrong_is_named(chain, index, said):
+    with pytest.raises(LedgerCorruptError, match=said) as caught:
         seal_of(replace(END, chain=chain), KEY)
+    assert caught.value.index == index
 
 
 @pytest.mark.parametrize("at", range(0, len(END.seal), 7))

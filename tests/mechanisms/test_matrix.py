@@ -214,3 +214,9 @@ def test_parameters_outside_are_refused_by_name(wrong, named):
 def test_what_is_no_histogram_of_the_cells_is_refused(histogram):
     with pytest.raises(ParameterError, match=r"cells|integer"):
         MatrixMechanism([[1, 0], [1, 1]], epsilon=1).release(histogram)
+
+
+def test_who_gives_too_few_numbers_hears_how_many_cells_there_are():
+    queries = [[1, 0], [1, 1], [0, 1]]
+    with pytest.raises(ParameterError, match="must have one for each of 2 cells"):
+        MatrixMechanism(queries, strategy=queries, epsilon=1).release([1])

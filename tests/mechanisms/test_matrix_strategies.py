@@ -12,6 +12,7 @@ from tests.mechanisms.exhaustive import neighbours
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.matrix_strategies import (
     LARGEST_ENTRY,
+    LARGEST_ROWS,
     hierarchical,
     identity,
     movement,
@@ -48,6 +49,7 @@ def test_the_relation_may_be_its_name_and_nothing_else():
 
 
 def test_the_largest_entries_and_rows_do_not_wrap():
+    assert LARGEST_ROWS * (2 * LARGEST_ENTRY) ** 2 < 2**63
     strategy = np.full((1000, 2), LARGEST_ENTRY)
     strategy[:, 1] = -LARGEST_ENTRY
     assert movement(strategy, REPLACE_ONE).l2_squared == 1000 * (2 * LARGEST_ENTRY) ** 2

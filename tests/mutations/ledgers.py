@@ -289,6 +289,24 @@ MUTANTS = (
         tests=("tests/ledger/test_damage.py::test_a_checkpoint_that_is_gone_is_missed",),
     ),
     Mutant(
+        name="a seal says where a checkpoint is before it is there",
+        edits=(
+            (
+                "ledger/ledger.py",
+                "            self._noting.write(self._sealed(seal.chain), is_synced=True)",
+                "            pass",
+            ),
+        ),
+        tests=(
+            "tests/ledger/test_ledger.py::test_a_ledger_whose_process_ends_before_it_notes_its_first_batch_opens_again",
+        ),
+    ),
+    Mutant(
+        name="a batch without a seal takes the last one away",
+        edits=(("ledger/turns.py", "self._end.seal if batch.seal is None else batch.seal", "batch.seal"),),
+        tests=("tests/ledger/test_memory.py",),
+    ),
+    Mutant(
         name="a torn slot of a checkpoint is believed",
         edits=(("ledger/slots.py", "sha256(text).hexdigest().encode() != digest or ", ""),),
         tests=("tests/ledger/test_checkpoints.py::test_of_two_slots_the_other_one_counts_if_one_was_torn",),

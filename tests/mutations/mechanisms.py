@@ -301,4 +301,11 @@ MUTANTS = (
         ),
         tests=("tests/mechanisms/test_lattice.py::test_the_l2_sensitivity_is_reached_but_for_as_little_as_one_likes",),
     ),
+    Mutant(
+        name="sums of squared differences of a strategy wrap",
+        edits=(
+            ("mechanisms/matrix_strategies.py", "LARGEST_ENTRY: Final = 1 << 20", "LARGEST_ENTRY: Final = 1 << 22"),
+        ),
+        tests=("tests/mechanisms/test_matrix_strategies.py::test_the_largest_entries_and_rows_do_not_wrap",),
+    ),
 )

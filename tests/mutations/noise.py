@@ -64,6 +64,11 @@ MUTANTS = (
         tests=("tests/noise/test_selection.py",),
     ),
     Mutant(
+        name="a place in a block is kept by the chance of a whole scale",
+        edits=(("noise/geometric.py", "numerator * _PARTS, leading=halves", "numerator, leading=halves"),),
+        tests=("tests/noise/test_geometric.py::test_a_place_in_a_block_is_kept_by_its_own_chance",),
+    ),
+    Mutant(
         name="first bits of a coin trusted too far",
         edits=(("noise/permute_and_flip.py", "_ERROR: Final = 0.125", "_ERROR: Final = -0.25"),),
         tests=("tests/noise/test_permute_and_flip.py",),
@@ -118,6 +123,13 @@ MUTANTS = (
     Mutant(
         name="floats decide coins they cannot see",
         edits=(("noise/acceptance.py", "MARGIN: Final = 2.0**-40", "MARGIN: Final = 2.0**-70"),),
+        tests=("tests/noise/test_acceptance.py::test_uniforms_next_to_the_edge_are_decided_as_the_integers_decide",),
+    ),
+    Mutant(
+        name="a float decides every single coin",
+        edits=(
+            ("noise/acceptance.py", "difference > 0 if abs(difference) > MARGIN else", "difference > 0 if True else"),
+        ),
         tests=("tests/noise/test_acceptance.py::test_uniforms_next_to_the_edge_are_decided_as_the_integers_decide",),
     ),
     Mutant(

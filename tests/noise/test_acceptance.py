@@ -41,11 +41,13 @@ def test_both_ways_to_decide_have_the_same_law(exponent, margin, monkeypatch):
 
 @pytest.mark.parametrize("exponent", EXPONENTS)
 @pytest.mark.parametrize("offset", [-(2**30), -(2**20), -1, 0, 1, 2**20, 2**30])
-def test_uniforms_next_to_the_edge_are_decided_as_the_integers_decide(exponent, offset):
+def test_uniforms_next_to_the_edge_are_decided_as_the_integers_decide(exponent, offset, monkeypatch):
     edge = first_bits(exponent, 64)
     word = np.array([edge + offset], dtype=np.uint64)
     decided = exp_coins(np.array([float(exponent)]), lambda _: exponent, uniforms=word)[0]
     assert decided == (offset < 0) or offset == 0
+    monkeypatch.setattr(entropy, "random_bytes", lambda _: int(word[0]).to_bytes(8))
+    assert exp_coin(float(exponent), lambda: exponent) == (offset < 0) or offset == 0
 
 
 @given(st.fractions(0, 40))

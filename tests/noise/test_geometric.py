@@ -68,6 +68,17 @@ def test_places_out_of_half_words_are_uniform_by_lemires_rule(numerator):
         assert kept.tolist() == [(int(half) * numerator) % 2**32 >= rejected for half in halves]
 
 
+@pytest.mark.parametrize("place", [1 << 18, 1 << 19, (1 << 20) - 1])
+def test_a_place_in_a_block_is_kept_by_its_own_chance(place, monkeypatch):
+    """Of 2^20 places in a block: by first bits of the coin on either side of the chance, which leave nothing open."""
+    monkeypatch.setattr(module, "uniform_one_below", lambda _: place)
+    limit = int(exp(-place / (32 << 20)) * 2**16)
+    for leading, is_kept in ((limit - 1, True), (limit + 1, False)):
+        word = np.array([place << 12 + 32 | leading << 16], dtype=np.uint64)
+        assert module.geometric_attempts(Fraction(1 << 20), word).tolist() == ([place // 32] if is_kept else [])
+        assert geometric_one(Fraction(1 << 20), leading << 64) == (place // 32 if is_kept else None)
+
+
 def test_a_sure_coin_is_below_the_worst_chance():
     assert module._SURE < exp(-1 / 32) * 2**16 < module._SURE + 2
 

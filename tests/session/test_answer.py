@@ -20,6 +20,7 @@ from sfumato.session.answer import NOTHING, Estimate, error_of, estimated, estim
 
 CONFIDENCE = Fraction(95, 100)
 AGE, PAY, KIDS, HOURS, BEDS = ref("age"), ref("pay"), ref("kids"), ref("hours"), ref("beds")
+OFF_ZERO = Table(name="t", columns={"a": integer(10, 100), "b": integer(-3, 5)})
 
 
 def section(*statistics, table=PEOPLE, **price):
@@ -90,9 +91,23 @@ def test_each_of_many_groups_has_its_own_mean():
 
 @given(st.integers(-5, 300), st.integers(-(10**6), 10**6), st.integers(-(10**6), 10**6), st.booleans(), st.booleans())
 def test_a_variance_lies_between_0_and_what_the_bounds_allow(count, total, squares, population, root):
-    found = estimate(Variance(AGE, population=population, root=root), count, total, squares)
-    most = 2500 * (1 if population else 2)
+    found = estimate(Variance(ref("a"), population=population, root=root), count, total, squares, table=OFF_ZERO)
+    most = 2025 * (1 if population else 2)
     assert 0 <= found.low <= found.value <= found.high <= (math.sqrt(most) if root else most)
+
+
+@given(st.lists(st.integers(-(10**6), 10**6), min_size=4, max_size=4), st.booleans())
+def test_a_covariance_lies_within_what_the_bounds_allow(measured, population):
+    found = estimate(Covariance(ref("a"), ref("b"), population=population), *measured, table=OFF_ZERO)
+    most = 180 * (1 if population else 2)
+    assert -most <= found.low <= found.value <= found.high <= most
+
+
+def test_a_variance_or_covariance_beyond_what_the_bounds_allow_is_the_most_that_they_do():
+    variance, covariance = Variance(ref("a"), population=True), Covariance(ref("a"), ref("b"), population=True)
+    assert estimate(variance, 10, 0, 10**9, table=OFF_ZERO).value == 2025
+    assert estimate(covariance, 10, 0, 0, 10**9, table=OFF_ZERO).value == 180
+    assert estimate(covariance, 10, 0, 0, -(10**9), table=OFF_ZERO).value == -180
 
 
 @given(st.lists(st.integers(-(10**6), 10**6), min_size=6, max_size=6))

@@ -27,7 +27,7 @@ def test_a_snapshot_is_read_instead_of_a_view_and_is_of_one_data_version(rates, 
     _, address = rates
     server().execute("CREATE OR REPLACE VIEW rates AS SELECT name, total / NULLIF(hours, 0) AS rate FROM pay")
     (tmp_path / "pay.toml").write_text(
-        'version = "1"\n[unit]\nname = "row"\n[tables.rates]\nunit = "row"\nsnapshot = "rates.parquet"\n'
+        'version = "2026-11"\n[unit]\nname = "row"\n[tables.rates]\nunit = "row"\nsnapshot = "rates.parquet"\n'
         f'source = "{address}"\n[tables.rates.columns]\nname = {{type = "text"}}\n'
         'rate = {type = "float", bounds = [0, 100]}\n'
     )
@@ -40,9 +40,9 @@ def test_a_snapshot_is_read_instead_of_a_view_and_is_of_one_data_version(rates, 
     with sf.Session(tmp_path / "pay.toml", budget=sf.NO_GUARANTEE) as session:
         release = session.sql("SELECT COUNT(rate) AS n, SUM(rate) AS s FROM rates WHERE name = 'p76'", epsilon=10_000)
     assert [round(release[name][0].value) for name in ("n", "s")] == [1, 10]
-    later = (tmp_path / "pay.toml").read_text().replace('version = "1"', 'version = "2"', 1)
+    later = (tmp_path / "pay.toml").read_text().replace("2026-11", "2026-12", 1)
     (tmp_path / "pay.toml").write_text(later)
-    with pytest.raises(ParameterError, match="is of data version 1; expected 2"):
+    with pytest.raises(ParameterError, match="is of data version 2026-11; expected 2026-12"):
         sf.Session(tmp_path / "pay.toml", budget=sf.NO_GUARANTEE)
 
 

@@ -172,10 +172,10 @@ class CheckpointFile:
         """
         with self._writing():
             there = self._stored(self._content())
-            if there is not None and there.key != new.name:
-                found = self.read(old)
-                sealed = Checkpoint.sealed(new, length=there.length, head=there.head, at=there.at, totals=there.totals)
-                self._replace(sealed if found is not None else there)
+            if there is not None and there.key != new.name and (found := self.read(old)) is not None:
+                self._replace(
+                    Checkpoint.sealed(new, length=found.length, head=found.head, at=found.at, totals=found.totals)
+                )
 
     def _is_after(self, new: Checkpoint, there: Checkpoint) -> bool:
         """Whether a checkpoint may take the place of the one that is there."""

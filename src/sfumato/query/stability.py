@@ -119,9 +119,8 @@ def sensitivity(statement: Statement, measure: Measure, *, neighboring_relation:
     Raises:
         UnboundedSensitivityError: Nothing bounds the rows of one unit.
     """
-    reach, has_cells = reach_of(statement), _has_cells(statement)
-    coordinates = _product(statement.group_count, _cells(statement) if has_cells else 1)
-    touched = _product(reach.groups, _cells(statement)) if has_cells else reach.groups
+    reach, cells = reach_of(statement), _cells(statement)
+    coordinates, touched = _product(statement.group_count, cells), _product(reach.groups, cells)
     entries = min(known for known in (reach.rows, touched, coordinates) if known is not None)
     low, high = measure.range()
     if isinstance(measure, UnitCount):
@@ -149,14 +148,11 @@ def _always_one(statement: Statement) -> bool:
     return isinstance(rows, Source) and rows.table.keeps_rows and not statement.keys and statement.cell is None
 
 
-def _has_cells(statement: Statement) -> bool:
-    """Whether its measures are numbers of each cell of a group; a statement that counts cells has one of each group."""
-    return statement.cell is not None and not any(isinstance(measure, CellCount) for measure in statement.measures)
-
-
 def _cells(statement: Statement) -> int | None:
-    """How many cells a group has, if that is public."""
-    return 1 if statement.cell is None else statement.cell.count
+    """How many cells of a group have a number each, if that is public; 1 where cells are counted, or there are none."""
+    if statement.cell is None or any(isinstance(measure, CellCount) for measure in statement.measures):
+        return 1
+    return statement.cell.count
 
 
 def _product(first: int | None, second: int | None) -> int | None:

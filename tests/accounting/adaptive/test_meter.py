@@ -22,6 +22,7 @@ def test_the_price_of_a_composition_is_the_sum_over_what_it_holds():
     inner = ComposedEvent((PureEvent(Fraction(1, 3)), SelfComposedEvent(PureEvent(Fraction(1, 7)), 2)))
     assert cost(SelfComposedEvent(inner, 5), count=3) == 15 * (Fraction(1, 3) + Fraction(2, 7))
     assert cost(GroupEvent(PureEvent(Fraction(1)), 4)) == 4
+    assert PureMeter().cost(PureEvent(Fraction(1, 10)))["epsilon"] == Fraction(1, 10)
     assert cost(PureEvent(Fraction(1, 10)), count=10**30) == 10**29
 
 

@@ -262,6 +262,12 @@ def test_an_empty_partition_costs_nothing():
     assert pair_of(PartitionEvent((), 1), REPLACE_ONE, only_single).forward == NOTHING
 
 
+@pytest.mark.parametrize("relation", [ADD_OR_REMOVE_ONE, REPLACE_ONE])
+def test_a_partition_of_which_one_part_costs_something_costs_that_part(relation):
+    pair = pair_of(PartitionEvent((ComposedEvent(()), LaplaceEvent(Fraction(20))), 2), relation, only_single)
+    assert (pair.forward, pair.backward) == (Laplace(Fraction(20)), Laplace(Fraction(20)))
+
+
 def test_a_truncated_sample_weighs_both_cases():
     event = TruncatedPoissonSampledEvent(TENTH, 30, 5, GaussianEvent(Fraction(2)))
     forward = pair_of(event, ADD_OR_REMOVE_ONE, only_single).forward
