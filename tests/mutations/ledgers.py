@@ -361,7 +361,7 @@ MUTANTS = (
     ),
     Mutant(
         name="an account that exists waits for a turn",
-        edits=(("ledger/ledger.py", "if rules.is_open(self._caught_up(), opened, found):", "if False:"),),
+        edits=(("ledger/ledger.py", "if rules.is_open(self._caught_up(), opened, found, beside):", "if False:"),),
         tests=("tests/ledger/test_stopped_processes.py::test_an_account_that_exists_is_opened_meanwhile",),
     ),
     Mutant(
