@@ -297,11 +297,8 @@ LEDGERS = (
         edits=(
             (
                 "ledger/rules.py",
-                (
-                    "    draft.replay.require_payable(priced)\n    draft.keep(priced)\n"
-                    "    return _reservation(draft, priced)\n"
-                ),
-                "    draft.keep(priced)\n    return _reservation(draft, priced)\n",
+                "    draft.replay.require_payable(priced)\n    if flight is not None:\n",
+                "    if flight is not None:\n",
             ),
         ),
         tests=_path("a budget until it is refused"),

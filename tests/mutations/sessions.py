@@ -74,7 +74,7 @@ MUTANTS = (
         name="a question that is asked twice at once is shown twice",
         edits=(("session/pipeline.py", "return stored(desk, ticket.prepared) or answer", "return answer"),),
         tests=(
-            "tests/session/test_pipeline.py::test_a_question_that_is_asked_twice_at_once_is_drawn_twice_and_shown_once",
+            "tests/session/test_pipeline.py::test_of_two_answers_that_were_paid_for_outside_of_a_flight_both_show_the_first",
         ),
     ),
     Mutant(
@@ -178,6 +178,7 @@ MUTANTS = (
                 "    answer = stored(desk, prepared)\n    if answer is None and",
                 "    answer = None\n    if answer is None and",
             ),
+            ("ledger/rules.py", "if draft.find(answer_name(entry.account, entry.key)) is not None:", "if False:"),
         ),
         tests=("tests/session/test_question.py",),
     ),
@@ -227,7 +228,7 @@ MUTANTS = (
     ),
     Mutant(
         name="the answer to a part is charged to no part",
-        edits=(("session/pipeline.py", "part=prepared.part, asked=asked,", "part=None, asked=asked,"),),
+        edits=(("session/flights.py", "part=prepared.part, asked=asked,", "part=None, asked=asked,"),),
         tests=("tests/session/test_partition.py",),
     ),
     Mutant(

@@ -8,11 +8,13 @@ from sfumato.engines.sources import open_source, readable
 from sfumato.ledger.entry import Opened
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.memory import MemoryStore
+from sfumato.ledger.reservations import NOBODY
 from sfumato.privacy.guarantees import NO_GUARANTEE
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
+from sfumato.query.canonical import question_hash
 from sfumato.query.policy import Policy, SourceFacts
 from sfumato.query.questions import presented
-from sfumato.session.pipeline import Desk
+from sfumato.session.pipeline import Desk, Ticket
 from sfumato.session.question import Question
 
 SURE = 10**6
@@ -49,6 +51,16 @@ def _schema(table):
 def asked(curator, child, *, part=None, **clauses):
     """A question to a desk."""
     return Question(relation=presented(relation_of(child), **clauses), text="a question", desk=curator, part=part)
+
+
+def charge(curator, prepared, *, asked=NOBODY):
+    """A question that is charged and waits for its answer, in no flight, as versions before flights charged it."""
+    plan = prepared.plan
+    reservation = curator.ledger.reserve(
+        curator.account, event=plan.event, charge=plan.charge, question=question_hash(plan.question),
+        part=prepared.part, asked=asked,
+    )  # fmt: skip
+    return Ticket(prepared=prepared, reservation=reservation)
 
 
 def answers(table, data, statistics, *, epsilon=SURE, delta=0, relation=ADD_OR_REMOVE_ONE, **clauses):

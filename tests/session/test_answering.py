@@ -7,6 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 from tests.attacks_on_ledgers.census import COUNT, asked, census, ledger_of
 from tests.meta.repository import ROOT
+from tests.session.desk import charge
 from tests.session.opening import recorded
 
 import sfumato as sf
@@ -22,7 +23,6 @@ from sfumato.ledger.entry import Committed, Reserved, Shared
 from sfumato.ledger.reservations import Asked
 from sfumato.privacy.budgets import ZCDP
 from sfumato.session.answering import answered
-from sfumato.session.pipeline import charge
 
 TENTH = sf.PureDP("0.1")
 

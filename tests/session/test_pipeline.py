@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 from tests.query.planning import PEOPLE, VISITS, N, ref, relation_of
-from tests.session.desk import SURE, asked, desk, rows
+from tests.session.desk import SURE, asked, charge, desk, rows
 from tests.session.opening import RecordingEngine
 
 import sfumato as sf
@@ -28,7 +28,7 @@ from sfumato.query.relations import (
     TopK,
 )
 from sfumato.query.schema import Limits, Table, integer, real, text
-from sfumato.session.pipeline import charge, execute, prepare, stored
+from sfumato.session.pipeline import execute, prepare, stored
 
 AGE, PAY = ref("age"), ref("pay")
 DATA = rows(PEOPLE, {"age": 30, "sex": "f", "pay": 1.5}, {"age": 50, "sex": "m"})
@@ -100,6 +100,14 @@ def test_a_question_that_is_asked_twice_at_once_is_drawn_twice_and_shown_once():
     release = asked(curator, PEOPLE, statistics=(N,)).release(epsilon="0.001")
     assert [one["n"][0].value for one in others] == [release["n"][0].value]
     assert spent(curator) == sf.PureDP("0.002")
+
+
+def test_of_two_answers_that_were_paid_for_outside_of_a_flight_both_show_the_first():
+    """As older versions on the same ledger may."""
+    curator, _ = recorded()
+    tickets = [charge(curator, prepared(curator, N, epsilon="0.001")) for _ in range(2)]
+    first, second = (execute(curator, ticket, library="test") for ticket in tickets)
+    assert first == second
 
 
 def test_all_statements_of_a_question_share_a_fresh_salt():

@@ -1,6 +1,6 @@
-"""One question from plan to answer: three functions over frozen values, so that each can run in its own process.
+"""One question from plan to answer: functions over frozen values, so that each can run in its own process.
 
-`prepare` looks at no data, `charge` makes the cost durable, `execute` is the only one that touches data.
+`prepare` looks at no data, `flights.flown` makes the cost durable, `execute` is the only one that touches data.
 """
 
 import json
@@ -149,24 +149,6 @@ def _people(relation: Relation) -> Iterator[Source | PeoplePart]:
         return
     for inner in inputs(relation):
         yield from _people(inner)
-
-
-def charge(desk: Desk, prepared: Prepared, *, asked: Asked = NOBODY) -> Ticket:
-    """Reserve the cost, durably, or refuse.
-
-    Args:
-        desk: Who answers.
-        prepared: What is asked.
-        asked: Who asks, and under which key they may ask again without being charged again.
-
-    Raises:
-        BudgetExceededError: An account cannot pay; nothing was spent.
-    """
-    reservation = desk.ledger.reserve(
-        desk.account, event=prepared.plan.event, charge=prepared.plan.charge,
-        question=question_hash(prepared.plan.question), part=prepared.part, asked=asked,
-    )  # fmt: skip
-    return Ticket(prepared=prepared, reservation=reservation)
 
 
 def share(desk: Desk, prepared: Prepared, *, asked: Asked = NOBODY) -> Reservation | None:
