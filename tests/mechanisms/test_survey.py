@@ -12,7 +12,7 @@ from sfumato.mechanisms import KaryRandomizedResponse, RandomizedResponse
 from sfumato.mechanisms.survey import Randomization, answers_of
 
 MISSING = [
-    None, nan, pd.NA, np.ma.masked, np.float64(1), 1.0, "1", np.timedelta64("NaT"),
+    None, nan, pd.NA, np.ma.masked, np.float64(1), 1.0, "1", np.timedelta64("NaT", "s"),
 ]  # fmt: skip
 QUARTER = Randomization(when_false=0.25, gain=0.5)
 
