@@ -51,8 +51,9 @@ SETTINGS: Final = {
     "spark.sql.crossJoin.enabled": "true",
     "spark.sql.shuffle.orderIndependentChecksum.enabled": "true",  # a retry that gives something else is told,
     "spark.sql.shuffle.orderIndependentChecksum.enableFullRetryOnMismatch": "true",  # and all is computed again
+    "spark.sql.parser.parserDfaCacheFlushRatio": "10",  # else what it remembers of parsing fills its memory
 }
-"""What the meaning of a query depends on."""
+"""What the meaning of a query depends on, and that a session may answer as many as it likes."""
 
 STARTED: Final = {
     "spark.app.name": "sfumato",
