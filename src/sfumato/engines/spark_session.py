@@ -51,7 +51,8 @@ SETTINGS: Final = {
     "spark.sql.crossJoin.enabled": "true",
     "spark.sql.shuffle.orderIndependentChecksum.enabled": "true",  # a retry that gives something else is told,
     "spark.sql.shuffle.orderIndependentChecksum.enableFullRetryOnMismatch": "true",  # and all is computed again
-    "spark.sql.parser.parserDfaCacheFlushRatio": "10",  # else what it remembers of parsing fills its memory
+    "spark.sql.parser.manageParserCaches": "true",  # else what it remembers of parsing fills its memory,
+    "spark.sql.parser.parserDfaCacheFlushRatio": "10",  # of which this is the share that it may have, in percent
 }
 """What the meaning of a query depends on, and that a session may answer as many as it likes."""
 
