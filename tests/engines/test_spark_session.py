@@ -11,6 +11,7 @@ from importlib import import_module
 import pyarrow as pa
 import pytest
 from pyspark import StorageLevel
+from pyspark.errors import IllegalArgumentException
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 from tests.engines.spark_application import MASTER, address, application
@@ -92,6 +93,13 @@ def test_no_view_is_left_of_a_frame_that_cannot_be_read():
     with pytest.raises(ParameterError, match="must be of the session"):
         own(frames, session=spark)
     assert not spark.catalog.listTables()
+
+
+@pytest.mark.parametrize("setting", ["manageParserCaches", "parserDfaCacheFlushRatio"])
+def test_spark_knows_what_bounds_the_memory_of_its_parser(setting):
+    """A name that it does not know it would take with any value, and do nothing."""
+    with pytest.raises(IllegalArgumentException, match=setting):
+        application().conf.set(f"spark.sql.parser.{setting}", "much")
 
 
 def test_of_what_was_answered_an_application_keeps_one_plan():
