@@ -92,9 +92,9 @@ class _Codec(NamedTuple):
 
 
 def _document(entry: Entry) -> dict[str, Json]:
-    named = [
-        one.name for one in fields(entry) if not (isinstance(entry, Reserved) and one.name == "key" and not entry.key)
-    ]
+    # A reservation without a flight is written as it was before there were flights, which older versions read.
+    left_out = "key" if isinstance(entry, Reserved) and not entry.key else None
+    named = [one.name for one in fields(entry) if one.name != left_out]
     told = {name: _codec(name).encode(getattr(entry, name)) for name in named}
     return {"type": type(entry).__name__} | told
 
