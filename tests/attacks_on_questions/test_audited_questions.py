@@ -11,7 +11,7 @@ from tests.attacks_on_questions.questions import FULL_SIZE
 import sfumato as sf
 from sfumato.query.schema import Limits
 
-SAMPLES = 20_000 if FULL_SIZE else 2_000
+SAMPLES = 10_000 if FULL_SIZE else 2_000
 pytestmark = pytest.mark.statistical
 
 

@@ -14,7 +14,7 @@ from tests.session.opening import recorded
 import sfumato as sf
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE
 
-SEEDS = range(40 if FULL_SIZE else 3)
+SEEDS = range(12 if FULL_SIZE else 3)
 MANY = 100_000 if FULL_SIZE else 10_000
 BY_ILL = "SELECT ill, COUNT(*) AS n FROM visits GROUP BY ill"
 

@@ -115,7 +115,7 @@ IN_PYTHON = {
 ALONE = {
     f"{name} alone": Case(
         mechanism=sql(f"SELECT {name} AS n FROM visits", opening=Opening(engine="reference"), at_once=0),
-        pair=case.pair, share=None, fewer=60, why="sessions of one database are slow: 5,000 runs",
+        pair=case.pair, share=None, fewer=150, why="sessions of one database are slow: 2,000 runs",
     )
     for name, case in IN_SQL.items() if name in {"COUNT(*)", "SUM(x)", "MEDIAN(x)", "MAX(x)", "COUNT(DISTINCT ill)"}
 }  # fmt: skip

@@ -179,7 +179,7 @@ CASES = {
     ),
     "Quantile": made(Quantile, Quantile(quantile="1/2", **GRID), singly, ENDS),
     "Quantiles": made(
-        Quantiles, Quantiles(quantiles=["1/4", "1/2", "3/4"], **GRID), singly, ENDS, fewer=3, share=None, why=MILD
+        Quantiles, Quantiles(quantiles=["1/4", "1/2", "3/4"], **GRID), singly, ENDS, fewer=10, share=None, why=MILD
     ),
     "Extreme": made(Extreme, Extreme(largest=True, **GRID), singly, TOP, share=QUARTER),
     "SparseVector": made(SparseVector, SparseVector(epsilon=2, cutoff=1, linf_sensitivity=1), compared, OVER),

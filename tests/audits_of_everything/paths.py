@@ -239,8 +239,8 @@ CASES = {
         mechanism=frame(
             lambda session: session.table("visits").agg(s=sf.sum("big", bounds="auto")),
             Opening(engine="reference"), at_once=0, epsilon=3,
-        ), pair=heavy(*(visit(big=10**6),) * 3), share=None, fewer=60,
-        why="bounds are chosen for all worlds together, so each run is a session of its own: 5,000 runs",
+        ), pair=heavy(*(visit(big=10**6),) * 3), share=None, fewer=150,
+        why="bounds are chosen for all worlds together, so each run is a session of its own: 2,000 runs",
     ),
 } | {
     f"the engine {engine}": rows(
