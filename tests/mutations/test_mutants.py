@@ -7,6 +7,9 @@ repeated, and no change fails by the date alone. Any bug is tried by its name, h
 `SFUMATO_FULL_SIZE=1 pytest tests/mutations -k rounding`.
 """
 
+import os
+import subprocess
+import sys
 from hashlib import sha256
 
 import pytest
@@ -96,6 +99,29 @@ def test_the_seed_follows_every_source(tmp_path):
     changed = digest_of(tmp_path)
     (tmp_path / "a.py").rename(tmp_path / "b.py")
     assert len({before, changed, digest_of(tmp_path)}) == 3
+
+
+BESIDE = """
+import sys
+from pathlib import Path
+from tests.mutations import accounting
+from tests.mutations.mutants import run_suite
+from tests.ledger import processes  # the last one says what the server of processes imports
+
+if __name__ == "__main__":
+    processes.started(int).join()
+    sys.exit(run_suite(Path(sys.argv[1]), accounting.MUTANTS[0], broken=True).exit_code)
+"""
+
+
+@pytest.mark.mutation
+def test_a_bug_is_noticed_where_other_tests_have_the_package_imported_beforehand(tmp_path):
+    script = tmp_path / "beside.py"
+    script.write_text(BESIDE, encoding="utf-8")
+    (tmp_path / "copy").mkdir()
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, script, tmp_path / "copy"], cwd=ROOT, env=environment, check=False)
+    assert done.returncode == 1
 
 
 @pytest.mark.mutation
