@@ -4,6 +4,8 @@ import pytest
 from tests.cli.commands import COUNT, QUERY, refusal, run, spent
 from tests.ledger import postgres_ledgers
 
+from sfumato.ledger.locations import FOLDER
+
 POLICY = """
 version = "1"
 dataset = "hospital"
@@ -73,7 +75,8 @@ def test_a_new_account_needs_a_budget(people_csv, tmp_path):
     assert not (tmp_path / "l.db").exists()
 
 
-def test_an_account_on_a_server_keeps_its_budget(people_csv):
+def test_an_account_on_a_server_keeps_its_budget(people_csv, tmp_path, monkeypatch):
+    monkeypatch.setenv(FOLDER, str(tmp_path / "kept"))
     ledger = postgres_ledgers.location()
     assert "add --budget" in refusal(*QUERY, people_csv, COUNT, "--epsilon", "0.1", "--ledger", ledger)
     run(*QUERY, people_csv, COUNT, "--epsilon", "0.1", "--budget", "1", "--ledger", ledger)
