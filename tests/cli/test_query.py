@@ -76,7 +76,7 @@ def test_a_new_account_needs_a_budget(people_csv, tmp_path):
 
 
 def test_an_account_on_a_server_keeps_its_budget(people_csv, tmp_path, monkeypatch):
-    monkeypatch.setenv(FOLDER, str(tmp_path / "kept"))
+    monkeypatch.setenv(FOLDER, str(tmp_path))
     ledger = postgres_ledgers.location()
     assert "add --budget" in refusal(*QUERY, people_csv, COUNT, "--epsilon", "0.1", "--ledger", ledger)
     run(*QUERY, people_csv, COUNT, "--epsilon", "0.1", "--budget", "1", "--ledger", ledger)

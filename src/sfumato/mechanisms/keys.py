@@ -133,9 +133,10 @@ def canonical_counts(counts: KeyCounts) -> dict[Key, int]:
         >>> canonical_counts({True: 3, "a": 2, float("nan"): 9})
         {1: 3, 'a': 2}
     """
-    if not isinstance(counts, Mapping):  # the private counts are not shown, only what holds them
+    held: object = counts
+    if not isinstance(held, Mapping):  # the private counts are not shown, only what holds them
         requirement = 'must be counts by key, such as {"a": 3}; of a pandas Series, series.to_dict()'
-        raise ParameterError("counts", type(counts).__name__, requirement)
+        raise ParameterError("counts", type(held).__name__, requirement)
     largest: dict[Key, int] = {}
     for key, count in zip(map(canonical_key, counts), integers(list(counts.values())).tolist(), strict=True):
         if key is not NO_KEY:
