@@ -34,24 +34,31 @@ if TYPE_CHECKING:
         count_units,
         covariance,
         histogram,
-        max,  # noqa: A004 # the field's words, used as sf.max, sf.min, sf.sum
         mean,
         median,
-        min,  # noqa: A004 # the same
         mode,
         quantile,
         stddev,
-        sum,  # noqa: A004 # the same
         top_k,
         variance,
         vector_sum,
     )
+    from sfumato.query.statistics import (
+        max as max,  # noqa: A004 # the field's words, used as sf.max, sf.min, sf.sum
+    )
+    from sfumato.query.statistics import (
+        min as min,  # noqa: A004 # the same
+    )
+    from sfumato.query.statistics import (
+        sum as sum,  # noqa: A004 # the same
+    )
     from sfumato.session.question import Question
     from sfumato.session.release import Release
     from sfumato.session.saved import SavedRelease
-    from sfumato.session.session import Session
-    from sfumato.session.session import open_session as open  # noqa: A004 # the first word of every script
+    from sfumato.session.session import Session, open_session
     from sfumato.session.snapshots import prepare
+
+    open = open_session  # noqa: A001 # the first word of every script
 
 _HOMES = {
     "ADD_OR_REMOVE_ONE": "privacy.neighbors",
@@ -112,6 +119,8 @@ _HOMES = {
 _PACKAGES = frozenset({"accounting", "attacks", "audit", "datasets", "errors", "mechanisms", "plots", "privacy"})
 _OTHER_NAMES = {"open": "open_session"}
 
+# Names of builtins (`sf.open`, `sf.max`, `sf.min`, `sf.sum`) are not listed: a star takes no builtin away.
+
 __all__ = [
     "ADD_OR_REMOVE_ONE",
     "EACH_ROW",
@@ -156,20 +165,16 @@ __all__ = [
     "histogram",
     "integer",
     "least",
-    "max",
     "mean",
     "mechanisms",
     "median",
-    "min",
     "mode",
-    "open",
     "plots",
     "prepare",
     "privacy",
     "quantile",
     "real",
     "stddev",
-    "sum",
     "text",
     "timestamp",
     "top_k",
@@ -191,4 +196,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return sorted({"__version__", *_HOMES, *_PACKAGES})

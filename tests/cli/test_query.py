@@ -2,6 +2,9 @@ import json
 
 import pytest
 from tests.cli.commands import COUNT, QUERY, refusal, run, spent
+from tests.ledger import postgres_ledgers
+
+from sfumato.ledger.locations import FOLDER
 
 POLICY = """
 version = "1"
@@ -70,6 +73,15 @@ def test_explaining_spends_nothing_and_opens_no_account(people_csv, tmp_path):
 def test_a_new_account_needs_a_budget(people_csv, tmp_path):
     assert "--budget" in refusal(*QUERY, people_csv, COUNT, "--epsilon", "0.1", "--ledger", tmp_path / "l.db")
     assert not (tmp_path / "l.db").exists()
+
+
+def test_an_account_on_a_server_keeps_its_budget(people_csv, tmp_path, monkeypatch):
+    monkeypatch.setenv(FOLDER, str(tmp_path))
+    ledger = postgres_ledgers.location()
+    assert "add --budget" in refusal(*QUERY, people_csv, COUNT, "--epsilon", "0.1", "--ledger", ledger)
+    run(*QUERY, people_csv, COUNT, "--epsilon", "0.1", "--budget", "1", "--ledger", ledger)
+    again = run(*QUERY, people_csv, COUNT, "--epsilon", "0.1", "--ledger", ledger).stdout
+    assert "stored answer, nothing spent, left ε 0.9" in again
 
 
 def test_an_account_keeps_its_budget_and_its_answers(people_csv, tmp_path):

@@ -252,3 +252,12 @@ def test_masked_keys_are_missing_and_far_dates_are_no_error():
     far = pd.Series(np.array(["-0100-01-01"], dtype="M8[s]")).dt.tz_localize("UTC").dt.tz_convert("Europe/Berlin")[0]
     assert isinstance(canonical_key(far), datetime)
     assert canonical_key(np.longdouble(2) ** 1100) == canonical_key(2**1100) == 2**1100
+
+
+@pytest.mark.parametrize(
+    "counts", [None, [("a", 3)], [3, 4], pd.Series({"a": 3})], ids=["none", "pairs", "list", "series"]
+)
+def test_counts_without_keys_are_refused_and_not_shown(counts):
+    with pytest.raises(ParameterError, match=r"counts by key.*to_dict") as refusal:
+        canonical_counts(counts)
+    assert "3" not in str(refusal.value).replace('{"a": 3}', "")

@@ -1,6 +1,7 @@
 """The public face: what `sfumato.__all__` lists is there, explained, and everything that is public."""
 
 import ast
+import builtins
 import inspect
 from types import SimpleNamespace
 
@@ -11,8 +12,14 @@ import sfumato
 
 
 def exported():
-    """The names that the package lists."""
-    return list(getattr(sfumato, "__all__", ()))
+    """The names that the package lists, and those of builtins, which a star leaves alone."""
+    listed = list(getattr(sfumato, "__all__", ()))
+    return listed + [name for name in dir(sfumato) if hasattr(builtins, name)]
+
+
+def test_a_star_takes_no_builtin_away():
+    assert [name for name in sfumato.__all__ if hasattr(builtins, name)] == []
+    assert set(exported()) - set(sfumato.__all__) == {"max", "min", "open", "sum"}
 
 
 def test_there_are_exports():

@@ -15,7 +15,7 @@ from sfumato.numeric.binomial import SUBNORMAL, any_success
 from sfumato.numeric.rationals import Number, nonnegative, positive_integer, sqrt_up
 from sfumato.numeric.rationals import probability as as_probability
 from sfumato.numeric.rounding import exp_up, float_up, inflated, log_up
-from sfumato.privacy.guarantees import Guarantee, NoGuarantee
+from sfumato.privacy.guarantees import Guarantee, NoGuarantee, as_guarantee
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, NeighboringRelation, as_relation
 
 _LARGEST_EXPONENT: Final = 700  # beyond it e^ε leaves the range of floats
@@ -132,6 +132,7 @@ def amplified(guarantee: Guarantee, probability: Fraction) -> Guarantee:
     References:
         [BBG18] Theorem 2.
     """
+    as_guarantee(guarantee)
     if probability == 1:
         return guarantee
     if probability == 0 or isinstance(guarantee, NoGuarantee):

@@ -11,6 +11,7 @@ from sfumato.accounting.accountant import Accountant
 from sfumato.accounting.crossing import Axis, costliest_allowed
 from sfumato.accounting.printed import text_exactly, text_up
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import called, of_kind
 from sfumato.numeric.rationals import Number, positive
 from sfumato.numeric.rounding import log_near
 from sfumato.privacy.events import Event, PoissonSampledEvent, SelfComposedEvent
@@ -91,6 +92,9 @@ def calibrate(
         noise 10 costs ε 0.1 at δ 0
     """
     wanted = _as_parameter(parameter)
+    of_kind(target, "target", (PureDP, ApproxDP), "a guarantee: PureDP(1) or ApproxDP(1, 1e-6)")
+    _check_accountant(accountant)
+    called(make_event, "make_event", "a function from a number to an event, such as GaussianEvent")
     axis = _axis(wanted, positive(tolerance, "tolerance"))
     start = _start(wanted, axis, guess)
 
@@ -134,7 +138,7 @@ def smallest_noise(
         >>> round(float(noise), 4)
         4.2247
     """
-    repeated = _repeated(make_event, count)
+    repeated = _repeated(called(make_event, "make_event", "a function from noise to an event"), count)
     return calibrate(repeated, target=target, accountant=accountant, tolerance=tolerance).value
 
 
@@ -192,6 +196,12 @@ def largest_sampling_probability(
 
 def _repeated(make_event: Callable[[Fraction], Event], count: int) -> Callable[[Fraction], Event]:
     return lambda value: SelfComposedEvent(make_event(value), count)
+
+
+def _check_accountant(accountant: object) -> None:
+    """Refuses what is no accountant before it is asked anything."""
+    if isinstance(accountant, type) or not all(hasattr(accountant, name) for name in ("compose", "epsilon", "delta")):
+        raise ParameterError("accountant", accountant, "must be an accountant, such as PLDAccountant()")
 
 
 def _as_parameter(parameter: object) -> Parameter:

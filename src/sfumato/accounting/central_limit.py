@@ -10,6 +10,7 @@ from sfumato.errors import UnsupportedEventError
 from sfumato.numeric.rationals import Number, positive_integer
 from sfumato.privacy.events import Event, GaussianEvent, PoissonSampledEvent
 
+_LARGEST_COUNT: Final = 10**18
 _LARGEST_EXPONENT: Final = 600  # beyond it everything is revealed
 
 
@@ -54,7 +55,7 @@ def clt_estimate(event: Event, count: int) -> Estimate:
     match event:
         case PoissonSampledEvent(probability, GaussianEvent(noise_multiplier)):
             exponent = float(min(noise_multiplier**-2, Fraction(_LARGEST_EXPONENT)))
-            releases = positive_integer(count, "count")
+            releases = positive_integer(count, "count", most=_LARGEST_COUNT)
             return Estimate(float(probability) * sqrt(releases) * sqrt(expm1(exponent)))
         case _:
             raise UnsupportedEventError(event, "clt_estimate")

@@ -17,6 +17,7 @@ from sfumato.accounting.printed import text_down, text_exactly, text_up
 from sfumato.accounting.rdp import RDPAccountant
 from sfumato.accounting.tallied import TalliedAccountant
 from sfumato.errors import ParameterError, UnsupportedEventError
+from sfumato.numeric.arguments import listed
 from sfumato.numeric.rationals import Number, exact
 from sfumato.privacy.events import ComposedEvent, Event, SelfComposedEvent
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation
@@ -225,8 +226,12 @@ def _counted(events: Batch) -> Iterator[tuple[Event, int]]:
     if isinstance(events, Event):
         yield events, 1
         return
-    for item in events:
-        yield item if isinstance(item, tuple) else (item, 1)
+    for item in listed(events, "events", of="events, each with its count if there are several"):
+        match item:
+            case (event, count):
+                yield event, count
+            case _:
+                yield item, 1
 
 
 def _figures(account: BestAccountant, ask: Callable[[TalliedAccountant], Cost]) -> tuple[Figure, ...]:

@@ -11,9 +11,10 @@ from heapq import nlargest
 from typing import Final
 
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import listed, of_kind
 from sfumato.numeric.rationals import Number, nonnegative, positive_integer
 from sfumato.numeric.rounding import exp_down, exp_up
-from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, Guarantee, NoGuarantee, PureDP, guarantee
+from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, Guarantee, NoGuarantee, PureDP, as_guarantee, guarantee
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, NeighboringRelation, as_relation
 
 NOTHING_RELEASED: Final[Guarantee] = PureDP(0)
@@ -26,7 +27,7 @@ _EXPONENT_OF_FLOATS: Final = 700
 
 def to_approx(pure: PureDP) -> ApproxDP:
     """The same promise, said as (ε, 0)."""
-    return ApproxDP(pure.epsilon, 0)
+    return ApproxDP(of_kind(pure, "pure", PureDP, "a PureDP").epsilon, 0)
 
 
 def to_pure(approx: ApproxDP) -> PureDP:
@@ -35,7 +36,7 @@ def to_pure(approx: ApproxDP) -> PureDP:
     Raises:
         ParameterError: δ is above 0, so that no finite ε alone says as much.
     """
-    if approx.delta:
+    if of_kind(approx, "approx", ApproxDP, "an ApproxDP").delta:
         raise ParameterError("delta", approx.delta, "must be 0: no pure guarantee follows from one with δ above 0")
     return PureDP(approx.epsilon)
 
@@ -52,7 +53,7 @@ def sequential(guarantees: Iterable[Guarantee]) -> Guarantee:
     References:
         [DKMMN06] Theorem 1; [McS09] Theorem 3.
     """
-    return reduce(added, guarantees, NOTHING_RELEASED)
+    return reduce(added, map(as_guarantee, listed(guarantees, "guarantees")), NOTHING_RELEASED)
 
 
 def added(first: Guarantee, second: Guarantee) -> Guarantee:
@@ -65,7 +66,7 @@ def added(first: Guarantee, second: Guarantee) -> Guarantee:
 def repeated(single: Guarantee, count: int) -> Guarantee:
     """`sequential` of `count` times the same guarantee."""
     times = positive_integer(count, "count")
-    if isinstance(single, NoGuarantee):
+    if isinstance(as_guarantee(single, "single"), NoGuarantee):
         return NO_GUARANTEE
     return promise(single.epsilon * times, single.delta * times)
 
@@ -102,10 +103,11 @@ def parallel(
         [McS09] Theorem 4.
     """
     touched = touched_parts(max_parts_per_unit, neighboring_relation)
-    if any(isinstance(each, NoGuarantee) for each in guarantees):
+    each = [as_guarantee(guarantee) for guarantee in listed(guarantees, "guarantees")]
+    if any(isinstance(guarantee, NoGuarantee) for guarantee in each):
         return NO_GUARANTEE
-    epsilons = nlargest(touched, (each.epsilon for each in guarantees))
-    deltas = nlargest(touched, (each.delta for each in guarantees))
+    epsilons = nlargest(touched, (guarantee.epsilon for guarantee in each))
+    deltas = nlargest(touched, (guarantee.delta for guarantee in each))
     return promise(sum(epsilons, start=Fraction(0)), sum(deltas, start=Fraction(0)))
 
 
@@ -133,6 +135,7 @@ def group(single: Guarantee, size: int) -> Guarantee:
         [DR14] Theorem 2.2; [Vad17] Lemma 2.2.
     """
     units = positive_integer(size, "size")
+    single = as_guarantee(single, "single")
     if isinstance(single, NoGuarantee):
         return NO_GUARANTEE
     if single.delta == 0:

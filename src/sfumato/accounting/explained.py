@@ -7,6 +7,7 @@ from typing import Final
 
 from sfumato.accounting.printed import percent_down, percent_up, text_up
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import listed
 from sfumato.numeric.rationals import Number, nonnegative, probability
 from sfumato.numeric.rounding import exp_up
 from sfumato.privacy.guarantees import ApproxDP, PureDP, guarantee
@@ -89,10 +90,11 @@ def risk_table(
         raise ParameterError("epsilon", epsilon, f"must be at most {_LARGEST_EPSILON}; beyond it nothing is promised")
     promise = guarantee(loss, delta)
     odds = Fraction(exp_up(loss))
+    beliefs, rates = listed(priors, "priors"), listed(false_alarms, "false_alarms")
     return RiskTable(
         guarantee=promise,
-        beliefs=tuple(_belief(probability(prior, "priors"), odds, promise.delta) for prior in priors),
-        detections=tuple(_detection(probability(rate, "false_alarms"), odds, promise.delta) for rate in false_alarms),
+        beliefs=tuple(_belief(probability(prior, "priors"), odds, promise.delta) for prior in beliefs),
+        detections=tuple(_detection(probability(rate, "false_alarms"), odds, promise.delta) for rate in rates),
         advantage=(odds - 1 + 2 * promise.delta) / (odds + 1),
     )
 

@@ -11,6 +11,7 @@ from sfumato.accounting.gdp import GDPAccountant
 from sfumato.accounting.parameters import in_range, open_delta
 from sfumato.accounting.pld.accountant import PLDAccountant
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import listed
 from sfumato.numeric.rationals import Number, positive, positive_integer, sqrt_up
 from sfumato.privacy.events import ComposedEvent, DiscreteGaussianEvent
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation
@@ -58,9 +59,13 @@ def joint_stddevs(
     References:
         [DRS22] Corollary 3.3; [BW18] Theorem 8.
     """
+    distances, sizes = listed(l2_sensitivities, "l2_sensitivities"), listed(l0_sensitivities, "l0_sensitivities")
+    owns = listed(weights, "weights")
+    if not len(distances) == len(sizes) == len(owns):
+        raise ParameterError("l0_sensitivities", sizes, "must be as many as l2_sensitivities and weights")
     parts = tuple(
         (positive(distance, "l2_sensitivities"), positive_integer(moved, "l0_sensitivities"), positive(own, "weights"))
-        for distance, moved, own in zip(l2_sensitivities, l0_sensitivities, weights, strict=True)
+        for distance, moved, own in zip(distances, sizes, owns, strict=True)
     )
     if not parts:
         raise ParameterError("l2_sensitivities", (), "must be of at least one answer")

@@ -7,6 +7,7 @@ from typing import Final
 
 from sfumato.accounting.tally import replacement_group
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import listed
 from sfumato.numeric.rationals import Number, exact, positive, positive_integer, sqrt_up
 from sfumato.privacy.events import ComposedEvent, Event, GaussianEvent
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, NeighboringRelation, as_relation
@@ -92,7 +93,9 @@ def matrix_event(
     References:
         [LMHMR15]; [DMRST22].
     """
-    rows = [[exact(entry, "encoder") for entry in row] for row in encoder]
+    rows = [
+        [exact(entry, "encoder") for entry in listed(row, "encoder")] for row in listed(encoder, "encoder", of="rows")
+    ]
     if not rows or not rows[0] or any(len(row) != len(rows[0]) for row in rows):
         raise ParameterError("encoder", "a matrix", "must have rows of one length, and at least one number")
     multiplier = positive(noise_multiplier, "noise_multiplier")

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri
 
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import floats
 from sfumato.numeric.divergences import Probabilities, distributions
 from sfumato.numeric.rationals import Number, nonnegative, probability
 from sfumato.numeric.rounding import RELATIVE_MARGIN, exp_up, float_up
@@ -154,14 +155,14 @@ def trade_off_corners(p: Probabilities, q: Probabilities) -> tuple[tuple[Fractio
 
 
 def _errors(type_one_errors: ArrayLike) -> Array:
-    errors = np.asarray(type_one_errors, dtype=np.float64)
+    errors = floats(type_one_errors, "type_one_errors")
     if not ((errors >= 0) & (errors <= 1)).all():
         raise ParameterError("type_one_errors", "an array", "must lie between 0 and 1")
     return errors
 
 
 def _points(epsilons: ArrayLike, deltas: ArrayLike) -> tuple[Array, Array]:
-    losses, misses = np.asarray(epsilons, dtype=np.float64), np.asarray(deltas, dtype=np.float64)
+    losses, misses = floats(epsilons, "epsilons"), floats(deltas, "deltas")
     if losses.ndim != 1 or losses.shape != misses.shape or not losses.size:
         raise ParameterError("deltas", "an array", "must hold one δ for each ε, and at least one")
     if not ((losses >= 0) & np.isfinite(losses)).all():

@@ -1,6 +1,7 @@
 """`sfumato query`: one question about one file, or about the tables of a policy."""
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -10,7 +11,7 @@ import typer
 
 from sfumato.cli.declarations import declared_columns, separated
 from sfumato.cli.show import note
-from sfumato.errors import ParameterError
+from sfumato.errors import LedgerMissingError, ParameterError
 from sfumato.ledger.locations import open_ledger
 from sfumato.privacy.budgets import Budget
 from sfumato.privacy.guarantees import ApproxDP, Guarantee, PureDP, guarantee
@@ -156,8 +157,9 @@ def _with_source(policy: Policy, file: str, *more: str) -> Policy:
 
 def _known_budget(ledger: str, account: str) -> Budget:
     """The budget with which an account was opened before."""
-    if Path(ledger.removeprefix("sqlite:///")).exists():
-        with open_ledger(ledger, must_exist=True) as opened:
+    path = ledger.removeprefix("sqlite:///")
+    if "://" in path or Path(path).exists():
+        with suppress(LedgerMissingError), open_ledger(ledger, must_exist=True) as opened:
             if account in opened.accounts():
                 return opened.budget(account)
     raise ParameterError(

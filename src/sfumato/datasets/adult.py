@@ -10,6 +10,7 @@ from pyarrow import csv
 from sfumato.datasets import files
 from sfumato.datasets.census import people
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import one_of
 
 _TYPES: Final = {
     "age": pa.int64(),
@@ -52,8 +53,7 @@ def load_adult(part: Part = "train", *, source: str | os.PathLike[str] | None = 
     References:
         [BK96]
     """
-    if part not in _FILES:
-        raise ParameterError("part", part, 'must be "train", "test" or "all"')
+    one_of(part, "part", _FILES)
     return pa.concat_tables([_table(_content(name, source)) for name in _FILES[part]])
 
 

@@ -68,6 +68,8 @@ _WEIGHT: Final = (0, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1), (12e3, 4e4, 118e3, 1
 _GAIN: Final = (0, 0.915, 0.916, 0.95, 0.98, 0.995, 0.9951, 1), (0, 0, 114, 3_500, 7_700, 15_000, 99_999, 99_999)
 _LOSS: Final = (0, 0.95, 0.951, 1), (0, 0, 1_400, 2_500)
 
+_MOST: Final = 10_000_000
+
 
 def people(n: int = 32_561, *, seed: int = 1994) -> pa.Table:
     """Made-up people with the fifteen columns of the Adult census, in its order and with its names of categories.
@@ -86,7 +88,7 @@ def people(n: int = 32_561, *, seed: int = 1994) -> pa.Table:
         >>> people(3).select(["age", "education", "marital_status"]).num_columns
         3
     """
-    positive_integer(n, "n")
+    positive_integer(n, "n", most=_MOST)
 
     def draw(column: str) -> Floats:
         return uniforms(seed, column, n)

@@ -5,7 +5,7 @@ from typing import Final, Literal
 import pyarrow as pa
 
 from sfumato.datasets.draws import uniforms
-from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import one_of
 from sfumato.numeric.rationals import positive_integer
 
 SYMPTOMS: Final = {
@@ -25,6 +25,8 @@ _ILL: Final = {
 }
 _EMPLOYEES, _TOP_SALARY, _JANUARY_TOTAL, _MALLORY_SALARY = 100, 290_000, 100 * 55_000, 156_000
 
+_MOST: Final = 10_000_000
+
 
 def medical_table(language: Literal["en", "ru"] = "en") -> pa.Table:
     """Five people and a diagnosis of 0 or 1: columns name and diabetes ("en") or name and gastritis ("ru").
@@ -41,8 +43,7 @@ def medical_table(language: Literal["en", "ru"] = "en") -> pa.Table:
         >>> medical_table()["diabetes"].to_pylist()
         [1, 1, 0, 0, 1]
     """
-    if language not in _ILL:
-        raise ParameterError("language", language, 'must be "en" or "ru"')
+    one_of(language, "language", _ILL)
     diagnosis, people = _ILL[language]
     return pa.table({"name": list(people), diagnosis: list(people.values())})
 
@@ -65,8 +66,7 @@ def company(month: Literal["january", "february"] = "january") -> pa.Table:
         >>> sum(company("february")["salary"].to_pylist()) - sum(company("january")["salary"].to_pylist())
         156000
     """
-    if month not in {"january", "february"}:
-        raise ParameterError("month", month, 'must be "january" or "february"')
+    one_of(month, "month", ("january", "february"))
     salaries = _january_salaries()
     names = [f"Employee {number}" for number in range(1, _EMPLOYEES + 1)]
     if month == "february":
@@ -123,7 +123,7 @@ def symptoms(n: int = 1_000, *, seed: int = 7) -> pa.Table:
         >>> symptoms(10).column_names[:3]
         ['patient', 'fever', 'cough']
     """
-    positive_integer(n, "n")
+    positive_integer(n, "n", most=_MOST)
     has = {symptom: uniforms(seed, symptom, n) < chance for symptom, chance in SYMPTOMS.items()}
     return pa.table({"patient": range(1, n + 1)} | has)
 

@@ -43,9 +43,9 @@ def arrow_table(frame: Any) -> Any:
     if isinstance(frame, pa.Table):
         return frame
     module = _library(frame)
-    if module == "polars" and not is_lazy(frame):
+    if module == "polars" and hasattr(frame, "columns") and not is_lazy(frame):
         return _polars_table(frame)
-    if module == "pandas":
+    if module == "pandas" and hasattr(frame, "columns"):
         return _pandas_table(frame)
     raise ParameterError("source", type(frame).__name__, "must be a path, or an Arrow, pandas or Polars frame")
 

@@ -4,7 +4,9 @@ Sums of arbitrary fractions have denominators that grow without limit: a few doz
 ε would make an account too long to read.
 """
 
+from decimal import Decimal
 from fractions import Fraction
+from math import floor
 from typing import Final
 
 from sfumato.errors import ParameterError
@@ -35,4 +37,8 @@ def admitted(charge: Charge) -> Charge:
 
 def _on_grid(value: Fraction, digits: int, name: str) -> None:
     if (value * 10**digits).denominator != 1:
-        raise ParameterError(name, "a fraction", f"must be a decimal with at most {digits} digits after the point")
+        below = Decimal(f"{floor(value * 10**digits)}e-{digits}")
+        requirement = (
+            f"must be a decimal with at most {digits} digits after the point; the next one below it is {below}"
+        )
+        raise ParameterError(name, value, requirement)

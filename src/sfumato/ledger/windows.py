@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from sfumato.errors import ParameterError
 from sfumato.ledger.clock import DAY
+from sfumato.numeric.arguments import one_of
 from sfumato.numeric.rationals import positive_integer
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -49,9 +50,7 @@ class CalendarWindow:
     period: Period
 
     def __init__(self, period: str) -> None:
-        if period not in [*Period]:
-            raise ParameterError("period", period, f"must be one of: {', '.join(Period)}")
-        object.__setattr__(self, "period", Period(period))
+        object.__setattr__(self, "period", Period(one_of(period, "period", [*map(str, Period)])))
 
     def __str__(self) -> str:
         return f"per calendar {self.period} (UTC)"

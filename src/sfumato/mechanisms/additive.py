@@ -1,6 +1,7 @@
 """The way of a value through additive noise: open it, make it whole, add noise, give it back in the caller's shape."""
 
 from collections.abc import Callable, Iterable, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -9,7 +10,7 @@ import numpy as np
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.arrays import LARGEST, column, integer_column, is_vector, present, whole_floats, within
 from sfumato.mechanisms.base import opened
-from sfumato.mechanisms.lattice import lattice_floats, lattice_steps, to_lattice
+from sfumato.mechanisms.lattice import as_rational, lattice_floats, lattice_steps, to_lattice
 from sfumato.noise.integers import Integers, narrow, python_integers
 from sfumato.privacy.secret import Secret
 
@@ -90,6 +91,10 @@ def _integer(value: Any) -> int:
             return int(number)
         case np.integer() if number.dtype.kind in "iu":  # not a timedelta, which NumPy takes for one
             return int(number)
+        case Fraction() if number.denominator == 1:
+            return within(int(number))
+        case Decimal() if not number.is_nan() and (held := as_rational(number)).denominator == 1:
+            return int(held)
         case _:
             requirement = "must be an integer, or have a resolution"
             raise ParameterError("exact", type(value).__name__, requirement)

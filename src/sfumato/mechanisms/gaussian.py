@@ -6,12 +6,12 @@ from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
 from sfumato.accounting.gaussian import analytic_stddev, classic_stddev, discrete_gaussian_delta_up, discrete_stddev
-from sfumato.errors import ParameterError
 from sfumato.mechanisms.additive import Answer, Exact, half_width, release_on_lattice, stated_for_vectors
 from sfumato.mechanisms.lattice import as_resolution, lattice_l2_sensitivity
 from sfumato.noise.discrete_gaussian import discrete_gaussian, discrete_gaussian_one
 from sfumato.noise.domain import drawable
 from sfumato.noise.integers import Integers, add
+from sfumato.numeric.arguments import one_of
 from sfumato.numeric.distributions import discrete_gaussian_half_width
 from sfumato.numeric.rationals import Number, nonnegative, positive_integer, probability
 from sfumato.privacy.events import DiscreteGaussianEvent, PureEvent
@@ -136,8 +136,7 @@ class Gaussian:
 
     def _calibrated(self) -> Fraction:
         distance, moved = self._distance_moved, self._numbers_moved
-        if self.calibration not in {"discrete", *_CONTINUOUS}:
-            raise ParameterError("calibration", self.calibration, 'must be "discrete", "analytic" or "classic"')
+        one_of(self.calibration, "calibration", ("discrete", *_CONTINUOUS))
         if self.calibration != "discrete":
             calibrate = _CONTINUOUS[self.calibration]
             stddev = calibrate(l2_sensitivity=distance, epsilon=self.epsilon, delta=self.delta)

@@ -127,12 +127,16 @@ def canonical_counts(counts: KeyCounts) -> dict[Key, int]:
     The largest, not the sum: it moves no further than the counts do, and in no more keys.
 
     Raises:
-        ParameterError: A count is no integer, or the type of a key is not one of those of `canonical_key`.
+        ParameterError: It is no mapping, a count is no integer, or a key's type is not one of those of `canonical_key`.
 
     Example:
         >>> canonical_counts({True: 3, "a": 2, float("nan"): 9})
         {1: 3, 'a': 2}
     """
+    held: object = counts
+    if not isinstance(held, Mapping):  # the private counts are not shown, only what holds them
+        requirement = 'must be counts by key, such as {"a": 3}; of a pandas Series, series.to_dict()'
+        raise ParameterError("counts", type(held).__name__, requirement)
     largest: dict[Key, int] = {}
     for key, count in zip(map(canonical_key, counts), integers(list(counts.values())).tolist(), strict=True):
         if key is not NO_KEY:

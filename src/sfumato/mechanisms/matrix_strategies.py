@@ -124,7 +124,9 @@ def rationals(workload: Matrix) -> Rationals:
     """
     rows = workload.tolist() if isinstance(workload, np.ndarray) else workload
     requirement = "must have at least one row, all of one length, and no entry beyond ±2^20"
-    if not all(isinstance(row, Sequence) and not isinstance(row, str) for row in rows):
+    if not isinstance(rows, Sequence) or not all(
+        isinstance(row, Sequence) and not isinstance(row, str) for row in rows
+    ):
         raise ParameterError("workload", "no matrix", requirement)
     numbers = tuple(tuple(exact(entry, "workload") for entry in row) for row in rows)
     lengths = {len(row) for row in numbers}

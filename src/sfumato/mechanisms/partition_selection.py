@@ -28,6 +28,9 @@ _SMALLEST_DELTA: Final = Fraction(1, 2**1000)
 _DIGITS: Final = 64  # significant bits of a δ per key
 
 
+_MOST_GROUPS: Final = 10**9
+
+
 @dataclass(frozen=True, slots=True, init=False)
 class PartitionSelection(ABC):
     """The role of every strategy: a guarantee, split over the keys of one unit, and the keys that it lets through.
@@ -62,7 +65,9 @@ class PartitionSelection(ABC):
     ) -> None:
         object.__setattr__(self, "epsilon", nonnegative(epsilon, "epsilon"))
         object.__setattr__(self, "delta", probability(delta, "delta"))
-        object.__setattr__(self, "max_groups_per_unit", positive_integer(max_groups_per_unit, "max_groups_per_unit"))
+        object.__setattr__(
+            self, "max_groups_per_unit", positive_integer(max_groups_per_unit, "max_groups_per_unit", most=_MOST_GROUPS)
+        )
         object.__setattr__(self, "neighboring_relation", as_relation(neighboring_relation))
         if not _SMALLEST_DELTA <= self.delta < 1:
             raise ParameterError(

@@ -42,6 +42,9 @@ class PosteriorModel(Protocol):
         ...
 
 
+_MOST_POINTS: Final = 100_000
+
+
 @dataclass(frozen=True, slots=True, init=False)
 class BetaBernoulli:
     """Coins of an unknown probability θ, with a Beta prior cut to [low, high]: ∝ θ^(alpha−1)·(1−θ)^(beta−1).
@@ -151,7 +154,7 @@ class GammaPoisson:
     def __init__(
         self, *, low: Number, high: Number, maximum: int, shape: Number = 1, rate: Number = 0, points: int = 101
     ) -> None:
-        if high == inf or nonnegative(low, "low") == 0:
+        if (isinstance(high, float) and high == inf) or nonnegative(low, "low") == 0:
             raise _unbounded("[low, high] with low = 0 or an infinite high", "choose 0 < low < high")
         object.__setattr__(self, "low", positive(low, "low"))
         object.__setattr__(self, "high", exact(high, "high"))
@@ -193,7 +196,7 @@ def _unbounded(interval: str, suggestion: str) -> NotPrivateError:
 def _equally_spaced(low: Fraction, high: Fraction, points: int) -> tuple[Fraction, ...]:
     if high <= low:
         raise ParameterError("high", high, "must be above low")
-    if positive_integer(points, "points") == 1:
+    if positive_integer(points, "points", most=_MOST_POINTS) == 1:
         raise ParameterError("points", points, "must be 2 or more")
     return tuple(low + (high - low) * step / (points - 1) for step in range(points))
 

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from numpy.typing import NDArray
 
+from sfumato.errors import ParameterError
 from sfumato.mechanisms.base import opened
 from sfumato.mechanisms.lattice import lattice_steps
 from sfumato.mechanisms.posterior_models import PosteriorModel
@@ -78,6 +79,8 @@ class PosteriorSampling:
         neighboring_relation: NeighboringRelation = ADD_OR_REMOVE_ONE,
     ) -> None:
         relation = as_relation(neighboring_relation)
+        if isinstance(model, type) or not callable(getattr(model, "epsilon", None)):
+            raise ParameterError("model", model, "must be a posterior model, such as BetaBernoulli(low=0.1, high=0.9)")
         price = model.epsilon(relation)
         affordable = price if epsilon is None else min(price, nonnegative(epsilon, "epsilon"))
         object.__setattr__(self, "model", model)

@@ -13,6 +13,7 @@ from sfumato.mechanisms.lattice import as_resolution
 from sfumato.mechanisms.quantile import choose_step, rank_range
 from sfumato.noise.integers import Integers
 from sfumato.noise.uniform import uniform_below
+from sfumato.numeric.arguments import listed
 from sfumato.numeric.distributions import failure_probability
 from sfumato.numeric.rationals import Number, exact, nonnegative, probability
 from sfumato.numeric.rounding import float_up, log_up
@@ -174,7 +175,7 @@ class Quantiles:
 
 
 def _ascending(quantiles: Sequence[Number]) -> tuple[Fraction, ...]:
-    checked = tuple(probability(quantile, "quantiles") for quantile in quantiles)
+    checked = tuple(probability(quantile, "quantiles") for quantile in listed(quantiles, "quantiles"))
     if not checked or any(first >= second for first, second in pairwise(checked)):
         raise ParameterError("quantiles", quantiles, "must be ascending, none twice, at least one")
     return checked

@@ -7,12 +7,12 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from sfumato.errors import ParameterError
 from sfumato.mechanisms.additive import Answer, Exact, half_width, release_on_lattice, stated_for_vectors
 from sfumato.mechanisms.lattice import as_resolution, lattice_l1_sensitivity
 from sfumato.noise.domain import drawable
 from sfumato.noise.integers import Integers, add
 from sfumato.noise.staircase import staircase
+from sfumato.numeric.arguments import one_of
 from sfumato.numeric.rationals import Number, nonnegative, positive_integer
 from sfumato.numeric.staircase import StaircaseLaw, best_width
 from sfumato.privacy.events import PureEvent
@@ -134,8 +134,7 @@ class Staircase:
         return StaircaseLaw(self._steps_moved, self.width, self._epsilon_each)
 
     def _best_width(self) -> int:
-        if self.minimize not in ("absolute", "squared"):
-            raise ParameterError("minimize", self.minimize, 'must be "absolute" or "squared"')
+        one_of(self.minimize, "minimize", ("absolute", "squared"))
         if not self._steps_moved or not self.epsilon:
             return 0
         drawable(1 / self._epsilon_each, "l0_sensitivity/epsilon")

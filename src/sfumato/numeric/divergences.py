@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Final, TypeAlias
 
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import listed
 from sfumato.numeric.rationals import Number, nonnegative, positive, probability
 from sfumato.numeric.rounding import exp_down, log_near, log_up
 
@@ -110,9 +111,10 @@ def distributions(p: Probabilities, q: Probabilities) -> tuple[tuple[Fraction, F
     Raises:
         ParameterError: The lengths differ, a probability lies outside [0, 1], or a sum is not 1.
     """
-    if len(p) != len(q):
-        raise ParameterError("q", q, f"must have one probability for each of the {len(p)} outcomes of p")
-    return tuple(zip(_distribution(p, "p"), _distribution(q, "q"), strict=True))
+    first, second = listed(p, "p", of="probabilities"), listed(q, "q", of="probabilities")
+    if len(first) != len(second):
+        raise ParameterError("q", q, f"must have one probability for each of the {len(first)} outcomes of p")
+    return tuple(zip(_distribution(first, "p"), _distribution(second, "q"), strict=True))
 
 
 def _distribution(values: Probabilities, name: str) -> tuple[Fraction, ...]:

@@ -3,6 +3,7 @@
 Budgets, scales and resolutions are rationals, never binary floats, so that ten times 0.1 is exactly 1.
 """
 
+import numbers
 import re
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -16,6 +17,7 @@ Number: TypeAlias = int | float | str | Decimal | Fraction
 _MAX_LITERAL_LENGTH = 200  # a decimal of 10^9 digits, or 1e999999999, is refused before it is expanded
 _MAX_EXPONENT = 400
 _MAX_BITS = 10_000
+_REQUIREMENT = 'must be a number, or text that is one, such as "0.1"'
 _TEXT = re.compile(r"[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?|[+-]?[0-9]+/[0-9]+", re.ASCII)
 
 
@@ -23,7 +25,7 @@ def exact(value: Number, name: str) -> Fraction:
     """The rational a caller means: text and decimals as written, a float as its shortest decimal.
 
     Args:
-        value: An integer, fraction, decimal, float, or text such as ``"0.1"``, ``"1/3"`` or ``"1e-6"``.
+        value: An integer, fraction, decimal, float, NumPy's numbers, or text such as ``"0.1"``, ``"1/3"``, ``"1e-6"``.
         name: The parameter's name, for the error.
 
     Raises:
@@ -34,7 +36,7 @@ def exact(value: Number, name: str) -> Fraction:
         Fraction(3, 10)
     """
     if isinstance(value, bool) or not isinstance(value, int | float | str | Decimal | Fraction):
-        raise ParameterError(name, value, 'must be a number, or text that is one, such as "0.1"')
+        value = _of_another_library(value, name)
     if isinstance(value, int | Fraction):
         if max(abs(value.numerator), value.denominator).bit_length() > _MAX_BITS:
             raise ParameterError(
@@ -43,6 +45,13 @@ def exact(value: Number, name: str) -> Fraction:
         return value if type(value) is Fraction else Fraction(value)
     text = float.__repr__(value) if isinstance(value, float) else str(value).strip()
     return _parse(text, value, name)
+
+
+def _of_another_library(value: object, name: str) -> Number:
+    """NumPy's numbers as Python's; those of single precision by their own shortest decimal."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise ParameterError(name, value, _REQUIREMENT)
+    return int(value) if isinstance(value, numbers.Integral) else str(value)
 
 
 def _parse(text: str, value: Number, name: str) -> Fraction:
@@ -90,6 +99,8 @@ def positive_integer(value: object, name: str, *, most: int | None = None) -> in
     """A whole number of at least 1, and at most `most`."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 1 or (most is not None and value > most):
         requirement = "of at least 1" if most is None else f"from 1 to {most:,}"
+        if hasattr(value, "__index__") and not isinstance(value, int):  # of 64 bits, and may overflow
+            requirement += "; a NumPy number becomes one by int(...)"
         raise ParameterError(name, value, f"must be a whole number {requirement}")
     return value
 

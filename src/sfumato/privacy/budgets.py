@@ -9,8 +9,9 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import listed
 from sfumato.numeric.rationals import Number, decimal_text, exact, nonnegative
-from sfumato.privacy.guarantees import Guarantee
+from sfumato.privacy.guarantees import ApproxDP, Guarantee, NoGuarantee, PureDP
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -72,13 +73,14 @@ class RenyiDP:
     delta: Fraction
 
     def __init__(self, orders: tuple[Number, ...], bounds: tuple[Number, ...], delta: Number = 0) -> None:
-        found = tuple(exact(order, "orders") for order in orders)
+        found = tuple(exact(order, "orders") for order in listed(orders, "orders"))
         if not found or len(set(found)) < len(found) or min(found) <= 1:
             raise ParameterError("orders", orders, "must be above 1, each once, at least one")
-        if len(bounds) != len(found):
+        limits = listed(bounds, "bounds")
+        if len(limits) != len(found):
             raise ParameterError("bounds", bounds, f"must be one for each of the {len(found)} orders")
         object.__setattr__(self, "orders", found)
-        object.__setattr__(self, "bounds", tuple(nonnegative(bound, "bounds") for bound in bounds))
+        object.__setattr__(self, "bounds", tuple(nonnegative(bound, "bounds") for bound in limits))
         object.__setattr__(self, "delta", _delta(delta))
 
     def __str__(self) -> str:
@@ -88,6 +90,17 @@ class RenyiDP:
 
 
 Budget: TypeAlias = Guarantee | ZCDP | RenyiDP
+
+
+def as_budget(value: object, name: str = "budget") -> Budget:
+    """A budget that was handed over.
+
+    Raises:
+        ParameterError: It is none, such as a bare number.
+    """
+    if isinstance(value, PureDP | ApproxDP | NoGuarantee | ZCDP | RenyiDP):
+        return value
+    raise ParameterError(name, value, "must be a budget, such as sf.PureDP(1), sf.ApproxDP(1, 1e-6) or sf.ZCDP(1)")
 
 
 def _delta(delta: Number) -> Fraction:

@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Final, TypeAlias
 
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import listed
 from sfumato.numeric.rationals import nonnegative, positive, positive_integer, probability
 from sfumato.privacy.single_events import (
     ApproxEvent,
@@ -26,7 +27,6 @@ from sfumato.privacy.single_events import (
     PureEvent,
     RandomizedResponseEvent,
     ZCDPEvent,
-    as_tuple,
     set_fields,
 )
 
@@ -168,7 +168,7 @@ class ComposedEvent:
     events: "tuple[Event, ...]"
 
     def __post_init__(self) -> None:
-        set_fields(self, events=as_tuple(self.events, "events"))
+        set_fields(self, events=listed(self.events, "events"))
         _check_events(*self.events)
 
 
@@ -181,7 +181,7 @@ class PartitionEvent:
 
     def __post_init__(self) -> None:
         positive_integer(self.max_parts_per_unit, "max_parts_per_unit")
-        set_fields(self, events=as_tuple(self.events, "events"))
+        set_fields(self, events=listed(self.events, "events"))
         _check_events(*self.events)
 
 

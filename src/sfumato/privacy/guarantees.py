@@ -149,6 +149,17 @@ def guarantee(epsilon: Number, delta: Number = 0) -> PureDP | ApproxDP:
     return PureDP(epsilon) if nonnegative(delta, "delta") == 0 else ApproxDP(epsilon, delta)
 
 
+def as_guarantee(value: object, name: str = "guarantee") -> Guarantee:
+    """A guarantee that was handed over.
+
+    Raises:
+        ParameterError: It is none, such as a bare number.
+    """
+    if isinstance(value, PureDP | ApproxDP | NoGuarantee):
+        return value
+    raise ParameterError(name, value, "must be a guarantee: PureDP(1) or ApproxDP(1, 1e-6)")
+
+
 def _finite(epsilon: Number) -> Fraction:
     if isinstance(epsilon, float | str) and str(epsilon).strip().lower() in {"inf", "infinity", "∞"}:
         raise ParameterError("epsilon", epsilon, "an infinite ε promises nothing; say NO_GUARANTEE if you mean that")

@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import Final, TypeAlias
 
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import of_kind
 
 
 class NeighboringRelation(StrEnum):
@@ -50,6 +51,9 @@ class UnitColumn:
     """All rows with the same value in a column belong to one privacy unit; rows without a value are dropped."""
 
     column: str
+
+    def __post_init__(self) -> None:
+        of_kind(self.column, "column", str, "the name of a column, as text")
 
     def __str__(self) -> str:
         return self.column

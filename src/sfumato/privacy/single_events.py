@@ -3,16 +3,13 @@
 They are named and documented in `sfumato.privacy.events`, which adds those that are made of events.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
-from typing import TypeVar
 
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import listed
 from sfumato.numeric.rationals import nonnegative, positive, positive_integer, probability
-
-_Item = TypeVar("_Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +164,7 @@ class MixtureOfGaussiansEvent:
     probabilities: tuple[Fraction, ...]
 
     def __post_init__(self) -> None:
-        shifts = tuple(nonnegative(value, "sensitivities") for value in as_tuple(self.sensitivities, "sensitivities"))
+        shifts = tuple(nonnegative(value, "sensitivities") for value in listed(self.sensitivities, "sensitivities"))
         set_fields(self, stddev=positive(self.stddev, "stddev"), sensitivities=shifts)
         set_fields(self, probabilities=_distribution(self.probabilities, "probabilities"))
         if len(shifts) != len(self.probabilities):
@@ -187,20 +184,8 @@ def moved_coordinates(l2_sensitivity: Fraction, l0_sensitivity: int | None) -> i
     return positive_integer(l0_sensitivity, "l0_sensitivity")
 
 
-def as_tuple(values: Iterable[_Item], name: str) -> tuple[_Item, ...]:
-    """Several of something.
-
-    Raises:
-        ParameterError: It is not several.
-    """
-    try:
-        return tuple(values)
-    except TypeError:
-        raise ParameterError(name, values, "must be a list or tuple") from None
-
-
 def _distribution(values: tuple[Fraction, ...], name: str) -> tuple[Fraction, ...]:
-    exact = tuple(probability(value, name) for value in as_tuple(values, name))
+    exact = tuple(probability(value, name) for value in listed(values, name))
     if sum(exact) != 1:
         raise ParameterError(name, values, "must sum to exactly 1; give fractions or decimals")
     return exact

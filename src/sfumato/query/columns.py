@@ -8,6 +8,7 @@ from math import floor
 from typing import Final, TypeAlias
 
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import listed
 from sfumato.numeric.rationals import Number, exact, positive, positive_integer
 from sfumato.query.kinds import NUMBERS, Kind
 
@@ -87,6 +88,8 @@ class Column:
             raise ParameterError("bounds", bounds, f"belong to a number; this column is {self.kind}")
         if lower >= upper:
             raise ParameterError("bounds", bounds, "must have the lower end below the upper one")
+        if self.kind is Kind.INTEGER and (lower.denominator, upper.denominator) != (1, 1):
+            raise ParameterError("bounds", bounds, "must be whole numbers, as the column has; sf.real has others")
         if max(abs(lower), abs(upper)) / self.resolution > MAX_STEPS:
             raise ParameterError(
                 "bounds", bounds, f"must lie within 2^53 steps of {self.resolution}; use a coarser one"
@@ -223,7 +226,7 @@ def _bound(value: Number | None, name: str) -> Fraction | None:
 
 
 def _keys(values: Iterable[Key] | None) -> tuple[Key, ...] | None:
-    return None if values is None else tuple(values)
+    return None if values is None else listed(values, "values", of="keys")
 
 
 def _checked_keys(kind: Kind, keys: tuple[Key, ...]) -> tuple[Key, ...]:

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from sfumato.errors import ParameterError, UnboundedSensitivityError
+from sfumato.numeric.arguments import of_kind
 from sfumato.numeric.rationals import positive_integer
 from sfumato.privacy.neighbors import EACH_ROW, EachRow, UnitColumn
 from sfumato.query.columns import (
@@ -100,7 +101,8 @@ class UnitPath:
     key: str
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "table", self.table.with_ids(self.key))
+        of_kind(self.key, "key", str, "the name of a column, as text")
+        object.__setattr__(self, "table", of_kind(self.table, "table", Table, "a Table").with_ids(self.key))
 
     def __str__(self) -> str:
         return f"{self.column} -> {self.table.name}({self.key}).{self.table.unit}"
@@ -137,6 +139,7 @@ class Table:
     keeps_rows: bool = False
 
     def __post_init__(self) -> None:
+        self._check_kinds()
         object.__setattr__(self, "columns", MappingProxyType(dict(self.columns)))
         object.__setattr__(self, "matches", MappingProxyType(dict(self.matches)))
         lowered = {name.lower() for name in self.columns}
@@ -150,6 +153,18 @@ class Table:
         else:
             self._check_unit(self.unit)
         object.__setattr__(self, "columns", MappingProxyType(_with_ids(self.columns, self._id_columns)))
+
+    def _check_kinds(self) -> None:
+        of_kind(self.name, "name", str, "the name of the table, as text")
+        declared = of_kind(
+            self.columns, "columns", Mapping, 'columns by their names, such as {"age": sf.integer(0, 99)}'
+        )
+        for name, column in declared.items():
+            of_kind(name, "columns", str, "named by text")
+            of_kind(column, f"columns[{name!r}]", Column, "declared, as by sf.integer(0, 99) or sf.text()")
+        of_kind(self.matches, "matches", Mapping, 'how many rows may match by columns, such as {"day": 1}')
+        of_kind(self.limits, "limits", Limits, "sf.Limits(max_rows_per_unit=10) or another of its limits")
+        of_kind(self.unit, "unit", (EachRow, UnitColumn, UnitPath, Public), 'sf.EACH_ROW, or sf.UnitColumn("person")')
 
     @property
     def _id_columns(self) -> frozenset[str]:

@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import listed
 from sfumato.numeric.rationals import Number, exact, flag
 from sfumato.query.handles import ColumnHandle, expression_of
 from sfumato.query.relations import (
@@ -119,7 +120,7 @@ def histogram(value: Value, *, edges: Iterable[Number]) -> Statistic:
         >>> histogram("age", edges=[0, 18, 65, 120]).edges[1]
         Fraction(18, 1)
     """
-    return Histogram(expression_of(value), tuple(exact(edge, "edges") for edge in edges))
+    return Histogram(expression_of(value), tuple(exact(edge, "edges") for edge in listed(edges, "edges")))
 
 
 def mode(value: Value) -> Statistic:

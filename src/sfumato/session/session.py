@@ -12,8 +12,10 @@ from typing import Any, Self
 from sfumato.errors import ParameterError
 from sfumato.ledger.entry import Opened
 from sfumato.ledger.locations import ExistingLedger, open_ledger
-from sfumato.ledger.windows import Window
-from sfumato.privacy.budgets import Budget
+from sfumato.ledger.windows import CalendarWindow, RollingWindow, Window
+from sfumato.numeric.arguments import listed, of_kind
+from sfumato.numeric.rationals import flag
+from sfumato.privacy.budgets import Budget, as_budget
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, EACH_ROW, NeighboringRelation, PrivacyUnit, UnitColumn
 from sfumato.query.kinds import Kind
 from sfumato.query.policy import Policy, SourceFacts
@@ -75,7 +77,11 @@ class Session(AccountView):
         engine: str = "duckdb",
         engine_options: Mapping[str, Any] | None = None,
     ) -> None:
-        declared = policy if isinstance(policy, Policy) else _loaded(policy)
+        _check_kinds(window=window, ledger=ledger, engine=engine, engine_options=engine_options)
+        as_budget(budget)
+        declared = (
+            policy if isinstance(policy, Policy) else _loaded(_path(policy, "policy", "a Policy, or the path of one"))
+        )
         self.is_lasting = ledger is not None and ledger != "memory:"
         places = places_of(declared, engine=engine)
         sources = open_sources(declared, places)
@@ -85,7 +91,7 @@ class Session(AccountView):
             opened.callback(running.close)
             known = with_public_keys(with_kept_rows(declared, sources), running)
             relations = relations_of(known)
-            opened_ledger = open_ledger(ledger, must_exist=must_exist)
+            opened_ledger = open_ledger(ledger, must_exist=flag(must_exist, "must_exist"))
             opened.callback(opened_ledger.close)
             found = identities(known, sources, engine=running) if self.is_lasting else {}
             *above, own = _accounts(known, budget, window, lifetime)
@@ -181,17 +187,21 @@ def open_session(
         >>> company.query("SELECT AVG(salary) AS mean FROM company").cost(epsilon="0.5")
         PureDP(epsilon=Fraction(1, 2))
     """
+    of_kind(columns, "columns", Mapping, 'columns by their names, such as {"age": sf.integer(0, 99)}')
     facts = source if isinstance(source, SourceFacts) else SourceFacts(source=source)
     if names is not None:
-        facts = replace(facts, names=tuple(names))
-    table_name = name or _stem(facts.source)
+        facts = replace(facts, names=listed(names, "names"))
+    table_name = _stem(facts.source) if name is None else of_kind(name, "name", str, "the name of the table, as text")
     columns = dict(columns)
     if isinstance(unit, str):
         unit = UnitColumn(unit)
     if isinstance(unit, UnitColumn):
         columns.setdefault(unit.column, Column(kind=Kind.TEXT))
+    of_kind({} if matches is None else matches, "matches", Mapping, 'how many rows may match, such as {"day": 1}')
     claims = {(names,) if isinstance(names, str) else names: most for names, most in (matches or {}).items()}
-    table = Table(name=table_name, columns=columns, unit=unit, limits=limits or Limits(), matches=claims)
+    table = Table(
+        name=table_name, columns=columns, unit=unit, limits=Limits() if limits is None else limits, matches=claims
+    )
     policy = Policy(
         dataset=table_name, version=version, data_version=version, unit_name=_unit_name(unit),
         tables={table_name: table},
@@ -199,6 +209,24 @@ def open_session(
         neighboring_relation=neighboring_relation,
     )  # fmt: skip
     return Session(policy, budget=budget, ledger=ledger, engine=engine, engine_options=engine_options)
+
+
+def _check_kinds(*, window: object, ledger: object, engine: object, engine_options: object) -> None:
+    """Before anything is opened."""
+    if window is not None:
+        of_kind(window, "window", (CalendarWindow, RollingWindow), 'a window, such as sf.CalendarWindow("month")')
+    if ledger is not None and not isinstance(ledger, ExistingLedger):
+        _path(ledger, "ledger", "the path or address of a ledger, or sf.ExistingLedger of one")
+    of_kind(engine, "engine", str, 'the name of an engine, such as "duckdb"')
+    if engine_options is not None:
+        of_kind(engine_options, "engine_options", Mapping, "options by their names")
+
+
+def _path(value: Any, name: str, wanted: str) -> str | PathLike[str]:
+    of_kind(value, name, (str, PathLike), wanted)
+    if "\0" in str(value):
+        raise ParameterError(name, value, "must have no NUL")
+    return value  # type: ignore[no-any-return] # a path, as was just seen
 
 
 def _loaded(path: str | PathLike[str]) -> Policy:

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 
 from sfumato.engines.whole_relations import whole_relation
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import of_kind
 from sfumato.query.policy import Policy, SourceFacts
 
 _VERSION: Final = b"sfumato.data_version"
@@ -47,7 +48,7 @@ def prepare(policy: Policy, **options: Any) -> tuple[Path, ...]:
         ... )
         ()
     """
-    return tuple(_taken(policy, options))
+    return tuple(_taken(of_kind(policy, "policy", Policy, "a Policy"), options))
 
 
 def _taken(policy: Policy, options: Any) -> Iterator[Path]:

@@ -16,6 +16,7 @@ from sfumato.accounting.pricing import point
 from sfumato.accounting.renyi.of_event import bound_of, renyi_bound
 from sfumato.accounting.tally import Tally
 from sfumato.errors import ParameterError, UnsupportedEventError
+from sfumato.numeric.arguments import listed
 from sfumato.numeric.rationals import Number, exact
 from sfumato.numeric.rounding import float_up
 from sfumato.privacy.events import Event, GaussianEvent, NonPrivateEvent
@@ -77,7 +78,7 @@ def order_name(order: Fraction) -> str:
 
 def renyi_orders(orders: Iterable[Number]) -> tuple[Fraction, ...]:
     """Orders above 1, each once, at least one."""
-    found = tuple(exact(order, "orders") for order in orders)
+    found = tuple(exact(order, "orders") for order in listed(orders, "orders"))
     if not found or len(set(found)) < len(found) or min(found) <= 1:
         raise ParameterError("orders", found, "must be above 1, each once, at least one")
     return found

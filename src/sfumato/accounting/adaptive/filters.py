@@ -6,7 +6,7 @@ request that spends the budget to the last bit is granted, and one that is any l
 """
 
 from sfumato.errors import ParameterError
-from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, Guarantee, NoGuarantee, PureDP
+from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, Guarantee, NoGuarantee, PureDP, as_guarantee
 
 
 def fits(*, spent: Guarantee, request: Guarantee, budget: Guarantee) -> bool:
@@ -24,7 +24,8 @@ def fits(*, spent: Guarantee, request: Guarantee, budget: Guarantee) -> bool:
     References:
         [RRUV16]
     """
-    return spent + request <= budget
+    spent, request = as_guarantee(spent, "spent"), as_guarantee(request, "request")
+    return spent + request <= as_guarantee(budget, "budget")
 
 
 def remaining(*, budget: Guarantee, spent: Guarantee) -> Guarantee:
@@ -42,9 +43,9 @@ def remaining(*, budget: Guarantee, spent: Guarantee) -> Guarantee:
     References:
         [RRUV16]
     """
-    if isinstance(budget, NoGuarantee):
+    if isinstance(as_guarantee(budget, "budget"), NoGuarantee):
         return NO_GUARANTEE
-    if isinstance(spent, NoGuarantee) or not spent <= budget:
+    if isinstance(as_guarantee(spent, "spent"), NoGuarantee) or not spent <= budget:
         raise ParameterError("spent", str(spent), f"must not exceed the budget of {budget}")
     if isinstance(budget, PureDP):
         return PureDP(budget.epsilon - spent.epsilon)

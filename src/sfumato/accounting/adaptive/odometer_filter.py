@@ -45,6 +45,8 @@ class OdometerFilter:
     odometer: Odometer
 
     def __post_init__(self) -> None:
+        if isinstance(self.odometer, type) or not hasattr(self.odometer, "neighboring_relation"):
+            raise ParameterError("odometer", self.odometer, "must be an odometer, such as PureOdometer()")
         object.__setattr__(self, "epsilon", nonnegative(self.epsilon, "epsilon"))
         object.__setattr__(self, "delta", nonnegative(self.delta, "delta"))
         if self.delta >= 1 or not self._allows(self.odometer):

@@ -9,6 +9,7 @@ from sfumato.accounting.adaptive.event_prices import order_name, renyi_orders, r
 from sfumato.accounting.adaptive.privacy_filter import AdditiveFilter
 from sfumato.accounting.parameters import open_delta
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import listed
 from sfumato.numeric.rationals import Number, nonnegative
 from sfumato.numeric.rounding import log_up
 from sfumato.privacy.events import ApproxEvent, Event, FullyAdaptiveEvent
@@ -51,7 +52,9 @@ class RDPFilter(AdditiveFilter):
     def __post_init__(self) -> None:
         AdditiveFilter.__post_init__(self)
         object.__setattr__(self, "orders", renyi_orders(self.orders))
-        object.__setattr__(self, "bounds", tuple(nonnegative(bound, "bounds") for bound in self.bounds))
+        object.__setattr__(
+            self, "bounds", tuple(nonnegative(bound, "bounds") for bound in listed(self.bounds, "bounds"))
+        )
         object.__setattr__(self, "delta", open_delta(self.delta))
         if len(self.bounds) != len(self.orders):
             raise ParameterError("bounds", self.bounds, f"must be one for each of the {len(self.orders)} orders")

@@ -19,6 +19,7 @@ from sfumato.accounting.adaptive.odometers import AdditiveOdometer
 from sfumato.accounting.parameters import open_delta
 from sfumato.accounting.renyi.of_event import bound_of
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import listed
 from sfumato.numeric.rationals import positive
 from sfumato.numeric.rounding import log_up
 from sfumato.privacy.events import Event
@@ -52,7 +53,7 @@ class OrderedOdometer(AdditiveOdometer):
         AdditiveOdometer.__post_init__(self)
         object.__setattr__(self, "delta_slack", open_delta(self.delta_slack, "delta_slack"))
         object.__setattr__(self, "orders", renyi_orders(self.orders))
-        given = tuple(positive(weight, "weights") for weight in self.weights)
+        given = tuple(positive(weight, "weights") for weight in listed(self.weights, "weights"))
         weights = given or (Fraction(1, len(self.orders)),) * len(self.orders)
         object.__setattr__(self, "weights", weights)
         if len(weights) != len(self.orders) or sum(weights) > 1:

@@ -11,6 +11,7 @@ import numpy as np
 
 from sfumato.accounting.renyi.losses import Array
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import of_kind
 from sfumato.numeric.rationals import Number, nonnegative, positive, probability
 from sfumato.numeric.rounding import exp_up, float_up, log_near
 
@@ -83,7 +84,7 @@ def rdp_delta_up(divergences: Mapping[Number, Number], *, epsilon: Number) -> fl
 
 def _points(divergences: Mapping[Number, Number]) -> tuple[Array, Array]:
     """Orders rounded down, as a divergence grows with its order, and divergences rounded up."""
-    if not divergences:
+    if not of_kind(divergences, "divergences", Mapping, "a bound for each order, such as {2: 0.1}"):
         raise ParameterError("divergences", divergences, "must have at least one order")
     orders = np.array([-float_up(-positive(order, "order")) for order in divergences])
     if not np.all((orders > 1) & (orders <= ORDERS[-1])):
