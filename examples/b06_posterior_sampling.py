@@ -40,7 +40,7 @@ def main() -> None:
         (f"tempered, power {float(TEMPERED.power):.3f}", TEMPERED),
     ):
         print(f"  {name:<24} drew {float(mechanism.release(ILL)):.3f}; spent {sf.PureDP(mechanism.epsilon)}")
-    capped = [min(visits, RATE.model.maximum) for visits in VISITS]
+    capped = [min(visits, int(RATE.model.extremes[1])) for visits in VISITS]
     print(f"visits in a month: {sum(capped) / len(capped):.3f} on average, once capped (owner only)")
     print(f"  {name_of(RATE):<24} drew {float(RATE.release(VISITS)):.3f}; spent {sf.PureDP(RATE.epsilon)}")
     print(f"\nwithout limits: {refusal('0')}")

@@ -14,7 +14,7 @@ from sfumato.privacy.neighbors import REPLACE_ONE
 
 APPROXIMATE = [
     "distributed-skellam", "gaussian", "gaussian-threshold", "laplace-threshold", "propose-test-release",
-    "stable-histogram", "stable-median", "truncated-geometric-selection",
+    "stable-histogram", "stable-median", "truncated-geometric-selection", "truncated-laplace",
 ]  # fmt: skip
 CLAIMS_OF_ITS_OWN = {"randomized-response": "1.0987", "gaussian-noise": 1}
 

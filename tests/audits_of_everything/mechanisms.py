@@ -40,6 +40,7 @@ from sfumato.mechanisms import (
     StableValue,
     Staircase,
     TruncatedGeometricSelection,
+    TruncatedLaplace,
 )
 from sfumato.privacy.guarantees import ApproxDP
 from sfumato.privacy.neighbors import REPLACE_ONE
@@ -149,6 +150,12 @@ CASES = {
     ),
     "Geometric": made(Geometric, Geometric(lower=0, upper=10, epsilon=2, l1_sensitivity=1), columns, (0, 1)),
     "Staircase": made(Staircase, Staircase(linf_sensitivity=10, epsilon=2, l0_sensitivity=1), columns, (0, 10)),
+    "TruncatedLaplace": made(
+        TruncatedLaplace,
+        TruncatedLaplace(linf_sensitivity=1, epsilon=2, delta="0.01", l0_sensitivity=1),
+        columns,
+        (5, 6),
+    ),
     "DistributedLaplace": made(
         DistributedLaplace, DistributedLaplace(parties=3, l1_sensitivity=2, epsilon=2, max_dropouts=1), shared, (0, 2)
     ),
@@ -305,6 +312,7 @@ CASES = {name: case for name, (_, case) in CASES.items()}
 WITHOUT = {
     "AdditiveMechanism": "a role", "Mechanism": "a role", "PosteriorModel": "a role",
     "BetaBernoulli": "what PosteriorSampling draws from", "GammaPoisson": "what PosteriorSampling draws from",
+    "LaplaceLocation": "what PosteriorSampling draws from",
     "SmoothedValue": "what SmoothSensitivity is given", "StableValue": "what ProposeTestRelease is given",
     "SparseVectorSession": "what SparseVector starts, in a case of its own", "SurveyEstimate": "made of answers alone",
     "TopK": "what NoisyTopK gives", "canonical_key": "no mechanism: the form of a key",

@@ -62,6 +62,14 @@ def test_what_was_found_is_put_on_the_groups_asked_for_and_the_rest_is_zero():
     assert aligned(statement(None), answer, [("unlisted",)]).tolist() == [[9, 9]]
 
 
+def test_amounts_beyond_64_bits_are_put_on_their_groups_as_they_are():
+    answer = Found(
+        keys=(["a", "b"],), cells=None, amounts=(np.array([2**70, 1], dtype=object), np.array([3, 4], dtype=np.int64))
+    )  # fmt: skip
+    table = aligned(statement(("b", "a", "c")), answer, [("b",), ("a",), ("c",)])
+    assert table.tolist() == [[1, 4], [2**70, 3], [0, 0]]
+
+
 def test_cells_are_the_faster_ones_within_a_group():
     answer = found({("a", "y"): [1], ("b", "x"): [2], ("b", "z"): [9]}, has_cells=True)
     asked = statement(("a", "b"), cell=WORDS, measures=(RowCount(),))

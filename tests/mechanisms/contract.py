@@ -28,6 +28,7 @@ from sfumato.mechanisms import (
     Geometric,
     KaryRandomizedResponse,
     Laplace,
+    LaplaceLocation,
     LaplaceThreshold,
     MatrixMechanism,
     Mechanism,
@@ -48,6 +49,7 @@ from sfumato.mechanisms import (
     StableValue,
     Staircase,
     TruncatedGeometricSelection,
+    TruncatedLaplace,
 )
 from sfumato.privacy.neighbors import REPLACE_ONE
 
@@ -99,12 +101,16 @@ CASES = [
     whole(GaussianNoise(l2_sensitivity=1, stddev=5, l0_sensitivity=2)),
     real(Gaussian(l2_sensitivity=1, epsilon=1, delta="1e-6", resolution="0.01", l0_sensitivity=3)),
     whole(Geometric(lower=0, upper=10, epsilon=1, l1_sensitivity=1)),
+    real(Geometric(lower=0, upper=10, epsilon=1, l1_sensitivity=1, resolution="0.1", dimension=3)),
     whole(Staircase(linf_sensitivity=10, epsilon=1), length=1),
+    whole(TruncatedLaplace(linf_sensitivity=2, epsilon=1, delta="1e-6", l0_sensitivity=1)),
+    real(TruncatedLaplace(linf_sensitivity=2, epsilon=1, delta="1e-6", l0_sensitivity=3, resolution="0.1")),
     real(Exponential(utility_sensitivity=1, epsilon=1)),
     real(Exponential(utility_sensitivity=1, epsilon=1, resolution="0.5")),
     real(PermuteAndFlip(utility_sensitivity=1, epsilon=1)),
     whole(NoisyMax(epsilon=1)),
     whole(NoisyMax(epsilon=1, neighboring_relation=REPLACE_ONE)),
+    real(NoisyMax(epsilon=1, utility_sensitivity=2, monotonic=False, resolution="0.5")),
     whole(NoisyTopK(k=2, epsilon=1, utility_sensitivity=1)),
     real(NoisyTopK(k=3, epsilon=1, resolution="0.5", utility_sensitivity=1)),
     real(Quantile(quantile="1/2", lower=0, upper=10, epsilon=1)),
@@ -139,6 +145,7 @@ CASES = [
     real(KaryRandomizedResponse(categories=3, probability="1/2")),
     real(PosteriorSampling(BetaBernoulli(low="0.1", high="0.9"))),
     real(PosteriorSampling(GammaPoisson(low="0.5", high=5, maximum=3), epsilon=1)),
+    real(PosteriorSampling(LaplaceLocation(low=-1, high=5, scale=2, resolution="0.1"), epsilon=1)),
     whole(MatrixMechanism([[1, 0, 0], [1, 1, 0], [1, 1, 1]], epsilon=1)),
     whole(MatrixMechanism([[1, 0, 0], [1, 1, 0], [1, 1, 1]], epsilon=1, delta="1e-6")),
     whole(DistributedLaplace(parties=3, l1_sensitivity=2, epsilon=1, max_dropouts=1), length=1),
@@ -150,6 +157,7 @@ ADDITIVE: list[AdditiveMechanism] = [
     Gaussian(l2_sensitivity=1, epsilon=1, delta="1e-6"),
     GaussianNoise(l2_sensitivity=1, stddev=5),
     Staircase(linf_sensitivity=10, epsilon=1),
+    TruncatedLaplace(linf_sensitivity=2, epsilon=1, delta="1e-6"),
     DistributedLaplace(parties=3, l1_sensitivity=2, epsilon=1, max_dropouts=1),
     DistributedSkellam(parties=3, linf_sensitivity=2, epsilon=1, delta="1e-6", max_dropouts=1),
 ]

@@ -116,18 +116,18 @@ def test_that_one_cell_is_missing_moves_no_other_by_more_than_pandas_rounds():
 def test_real_numbers_become_lattice_points():
     assert release(0.26, resolution=Fraction(1, 10)) == Fraction(4, 10)
     answer = release([0.26, -1], resolution=Fraction(1, 10))
-    assert answer.tolist() == [Fraction(4, 10), Fraction(-9, 10)]
+    assert answer.tolist() == [0.4, -0.9]
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16, object])
-def test_on_the_lattice_an_array_gives_floats_whatever_it_holds(dtype):
+def test_on_the_lattice_a_vector_gives_floats_whatever_it_holds(dtype):
     answer = release(np.array([0.25, -1, np.nan, np.inf], dtype=dtype), resolution=Fraction(1, 10))
     assert (answer.dtype, answer.tolist()) == (np.float64, [0.4, -0.9, 0.1, float(2**62 + 1) / 10])
 
 
 @pytest.mark.parametrize("values", [[1, 2], [1, None], [1.5, 2]], ids=str)
 def test_that_a_value_is_missing_does_not_show_in_the_type_of_an_answer(values):
-    assert {type(each) for each in release(values, resolution=Fraction(1, 2))} == {Fraction}
+    assert release(values, resolution=Fraction(1, 2)).dtype == np.float64
     assert release(pd.Series(values), resolution=Fraction(1, 2)).dtype == np.float64
 
 

@@ -15,6 +15,11 @@ from sfumato.mechanisms.arrays import column, integer_column, is_vector, present
 def test_lists_of_one_kind_become_arrays():
     assert column([1, 2]).dtype == np.int64
     assert column((0.5, 1.0)).dtype == np.float64
+    assert column([True, False]).dtype == np.bool_
+
+
+def test_what_is_missing_in_a_list_of_floats_is_zero():
+    assert column([0.5, float("nan"), float("inf")]).tolist() == [0.5, 0.0, float("inf")]
 
 
 def test_integers_beyond_64_bits_stay_exact():

@@ -6,12 +6,22 @@ from math import inf
 import numpy as np
 import pandas as pd
 import pytest
+from tests.laws import SAMPLES
 from tests.mechanisms.contract import ADDITIVE, CASES
 
 from sfumato import mechanisms
 from sfumato.accounting import BasicAccountant
 from sfumato.errors import ParameterError
-from sfumato.mechanisms import Laplace, MatrixMechanism, NoisyMax
+from sfumato.mechanisms import (
+    DistributedLaplace,
+    DistributedSkellam,
+    Gaussian,
+    GaussianNoise,
+    Laplace,
+    MatrixMechanism,
+    NoisyMax,
+    Staircase,
+)
 from sfumato.mechanisms.base import opened
 from sfumato.privacy.codec import decode_event, encode_event
 from sfumato.privacy.events import Event
@@ -115,6 +125,40 @@ def test_a_higher_confidence_has_a_wider_error(mechanism):
     widths = [mechanism.accuracy(confidence) for confidence in (0.5, 0.9, 0.95, 0.999)]
     assert widths == sorted(widths)
     assert widths[0] < widths[-1]
+
+
+@pytest.mark.parametrize("mechanism", ADDITIVE, ids=title)
+def test_the_standard_deviation_is_the_root_of_the_variance(mechanism):
+    assert float(mechanism.stddev) == pytest.approx(mechanism.variance**0.5)
+    assert 0 < mechanism.stddev < mechanism.accuracy("0.999")
+
+
+VECTORS = [
+    Laplace(l1_sensitivity=1, epsilon="0.4"),
+    Gaussian(l2_sensitivity=1, epsilon=2, delta="1e-3", l0_sensitivity=1),
+    GaussianNoise(l2_sensitivity=1, stddev="0.5"),
+    Staircase(linf_sensitivity=10, epsilon=1, l0_sensitivity=1),
+    DistributedLaplace(parties=3, l1_sensitivity=2, epsilon=1, max_dropouts=1),
+    DistributedSkellam(parties=3, linf_sensitivity=2, epsilon=1, delta="1e-6", l0_sensitivity=1, max_dropouts=1),
+]
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("mechanism", VECTORS, ids=title)
+def test_releases_vary_as_much_as_is_said(mechanism):
+    noise = mechanism.release(np.full(SAMPLES, 7)) - 7
+    assert noise.var() == pytest.approx(mechanism.variance, rel=0.06)  # 6 standard errors and more
+    assert noise.var() != pytest.approx(mechanism.variance * 1.2, rel=0.06)
+
+
+def test_where_nothing_is_told_the_variance_is_infinite_and_without_noise_it_is_zero():
+    for kind, sensitivity in ((Laplace, "l1_sensitivity"), (Staircase, "linf_sensitivity")):
+        assert kind(**{sensitivity: 1}, epsilon=0).variance == kind(**{sensitivity: 1}, epsilon=0).stddev == inf
+        assert kind(**{sensitivity: 0}, epsilon=1).variance == kind(**{sensitivity: 0}, epsilon=1).stddev == 0
+    assert DistributedLaplace(parties=2, l1_sensitivity=1, epsilon=0).variance == inf
+    assert DistributedLaplace(parties=2, l1_sensitivity=0, epsilon=1).variance == 0
+    assert Gaussian(l2_sensitivity=0, epsilon=1, delta="1e-6").variance == 0
+    assert DistributedSkellam(parties=2, linf_sensitivity=0, epsilon=1, delta="1e-6").variance == 0
 
 
 def test_opened_takes_values_with_and_without_a_wrapper():

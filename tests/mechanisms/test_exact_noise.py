@@ -31,6 +31,7 @@ from sfumato.mechanisms import (
 EPSILON = 1 / LONG
 WIDE = LONG * 200
 SAMPLERS = ("discrete_laplace", "discrete_laplace_one", "discrete_gaussian", "discrete_gaussian_one")
+DRAWN = Laplace(l1_sensitivity=7, epsilon=EPSILON)
 TOP = NoisyTopK(k=3, epsilon=EPSILON, utility_sensitivity=1)
 VECTOR = SparseVector(epsilon=EPSILON, cutoff=2, linf_sensitivity=1, answer_share="1/3")
 CALIBRATED = Gaussian(l2_sensitivity=LONG, epsilon=1, delta="1e-6", l0_sensitivity=2)
@@ -39,8 +40,8 @@ CALIBRATED = Gaussian(l2_sensitivity=LONG, epsilon=1, delta="1e-6", l0_sensitivi
 @pytest.mark.parametrize(
     ("module", "draw", "parameters"),
     [
-        (laplace, lambda: Laplace(l1_sensitivity=7, epsilon=EPSILON).release([1, 2]), {7 * LONG}),
-        (laplace, lambda: Laplace(l1_sensitivity=7, epsilon=EPSILON).release(1), {7 * LONG}),
+        (laplace, lambda: DRAWN.release([1, 2]), {DRAWN.event.scale}),
+        (laplace, lambda: DRAWN.release(1), {DRAWN.event.scale}),
         (gaussian_noise, lambda: GaussianNoise(l2_sensitivity=1, stddev=LONG).release([1, 2]), {LONG**2}),
         (gaussian_noise, lambda: GaussianNoise(l2_sensitivity=1, stddev=WIDE).release(1), {WIDE**2}),
         (gaussian, lambda: CALIBRATED.release([1, 2]), {CALIBRATED.event.stddev**2}),

@@ -151,3 +151,63 @@ def test_parameters_outside_are_refused_by_name(wrong):
 def test_what_is_no_integer_is_refused():
     with pytest.raises(ParameterError, match="integer"):
         Geometric(lower=0, upper=9, epsilon=1, l1_sensitivity=1).release(1.5)
+
+
+BEYOND = 2**63
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper"),
+    [(0, 9), (-3, 2**70), (-(2**70), 5), (2**70, 2**71), (-(2**71), -(2**70)), (BEYOND - 1, BEYOND), (7, 7)],
+)
+def test_a_vector_is_clamped_as_its_numbers_are(lower, upper, monkeypatch):
+    monkeypatch.setattr(laplace, "discrete_laplace", lambda _, size: np.zeros(size, dtype=np.int64))
+    mechanism = Geometric(lower=lower, upper=upper, epsilon=1, l1_sensitivity=1)
+    for exact in ([5, -5, 0], [BEYOND - 1, -BEYOND, 8], [2**80, -(2**80)]):
+        clamped = [min(max(value, lower), upper) for value in exact]
+        answer = mechanism.release(exact)
+        assert answer.tolist() == clamped
+        assert (answer.dtype == np.int64) == all(-BEYOND <= value < BEYOND for value in clamped)
+
+
+GRADES = {"lower": 1, "upper": 2, "l1_sensitivity": Fraction(1, 2), "resolution": Fraction(1, 4)}
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_real_numbers_stay_within_epsilon_on_the_lattice(epsilon):
+    mechanism, lattice = Geometric(epsilon=epsilon, **GRADES), [Fraction(step, 4) for step in range(4, 9)]
+    pairs = [(Fraction(a), Fraction(a) + Fraction(1, 2)) for a in (0, 1, "1.2", "1.5", "1.99", 7)]
+    laws = {exact: mechanism.probabilities(exact) for pair in pairs for exact in pair}
+    ratios = [np.abs(np.log(laws[a] / laws[b])).max() for a, b in pairs]
+    assert len(laws[Fraction(1)]) == len(lattice)
+    assert float(epsilon) / 2 < max(ratios) <= float(epsilon) * (1 + 1e-9)
+
+
+@pytest.mark.statistical
+def test_releases_of_real_numbers_follow_the_stated_probabilities():
+    mechanism = Geometric(epsilon=2, dimension=SAMPLES, l0_sensitivity=1, **GRADES)
+    answers = mechanism.release(np.full(SAMPLES, 1.3))
+    assert answers.dtype == np.float64
+    assert_law(((answers - 1) * 4).astype(np.int64), cdf_of(mechanism.probabilities(1.3)))
+
+
+def test_a_real_number_gives_a_lattice_point_of_the_range():
+    mechanism = Geometric(epsilon="0.1", **GRADES)
+    answers = {mechanism.release(exact) for exact in [0, 1.5, 99, np.nan, np.inf] * 20}
+    assert answers <= {Fraction(step, 4) for step in range(4, 9)}
+    assert {Fraction(1), Fraction(2)} <= answers
+    assert mechanism.accuracy() == 1
+    assert Geometric(epsilon=1000, **GRADES | {"upper": 99}).accuracy() == Fraction(1, 8)
+
+
+def test_an_end_that_is_no_lattice_point_is_refused():
+    with pytest.raises(ParameterError, match="multiple of the resolution"):
+        Geometric(epsilon=1, **GRADES | {"upper": "2.1"})
+
+
+@pytest.mark.parametrize("epsilon", [0, 1])
+def test_without_noise_the_only_answer_is_certain_on_the_lattice_too(epsilon):
+    mechanism = Geometric(epsilon=epsilon, **GRADES | ({} if epsilon == 0 else {"l1_sensitivity": 0}))
+    expected = 0 if epsilon == 0 else 2
+    assert mechanism.probabilities(1.5).tolist() == [float(place == expected) for place in range(5)]
+    assert mechanism.release(1.5) == 1 + Fraction(expected, 4)

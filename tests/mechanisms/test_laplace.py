@@ -106,6 +106,24 @@ def test_parameters_are_exact():
     assert mechanism.event == DiscreteLaplaceEvent(Fraction(90), Fraction(9))
 
 
+@pytest.mark.parametrize("epsilon", [0.03333333333333333, "0.1234567890123456789", Fraction(10**20, 10**20 + 1)])
+def test_a_long_scale_is_rounded_up_and_the_event_says_so(epsilon):
+    mechanism = Laplace(l1_sensitivity=1, epsilon=epsilon)
+    exact = 1 / mechanism.epsilon
+    assert exact < mechanism.scale < exact * (1 + Fraction(1, 2**22))
+    assert mechanism.event == DiscreteLaplaceEvent(mechanism.scale, Fraction(1))
+    worst = worst_ratio(mechanism, len, neighbours([0], ADD_OR_REMOVE_ONE))
+    assert mechanism.epsilon * (1 - Fraction(1, 2**22)) < worst < mechanism.epsilon
+    assert worst == mechanism.event.l1_sensitivity / mechanism.event.scale
+
+
+@pytest.mark.parametrize("values", [np.arange(10**4), [1, 2, 3], np.array([2**63 - 1, -(2**63)])])
+def test_a_release_leaves_the_exact_values_as_they_are(values):
+    before = list(values)
+    Laplace(l1_sensitivity=1, epsilon=1).release(values)
+    assert list(values) == before
+
+
 def test_epsilon_zero_releases_a_constant_and_no_accuracy():
     mechanism = Laplace(l1_sensitivity=1, epsilon=0)
     assert (mechanism.release(10**30), mechanism.release([4, 5]).tolist()) == (0, [0, 0])

@@ -174,6 +174,34 @@ def test_an_array_of_floats_lands_on_the_same_steps_as_its_numbers_one_by_one(va
     assert steps.tolist() == [to_lattice(value, resolution) for value in values]
 
 
+INT64 = st.integers(-(2**63), 2**63 - 1) | st.integers(-1000, 1000) | st.sampled_from([2**63 - 1, -(2**63)])
+TERMS = st.integers(1, 50) | st.sampled_from([10**6, 2**20, 2**31, 2**60, 2**61, 3**38])
+
+
+@given(st.lists(INT64, min_size=1), TERMS, TERMS, st.sampled_from([list, np.array, pd.Series]))
+@example([2**63 - 1, -(2**63), 0], 1, 2**60, np.array)
+@example([2**63 - 1, -(2**63), 2**62 + 2**61], 3, 5, np.array)
+def test_an_array_of_integers_lands_on_the_same_steps_as_its_numbers_one_by_one(values, above, below, hold):
+    steps = lattice_steps(hold(values), Fraction(above, below))
+    assert steps.dtype == np.int64
+    assert steps.tolist() == [to_lattice(value, Fraction(above, below)) for value in values]
+
+
+@pytest.mark.parametrize("resolution", [Fraction(1, 10), Fraction(2, 3), Fraction(7, 1000), Fraction(2**40)])
+def test_integers_that_lie_halfway_go_upward_in_arrays_too(resolution):
+    numerator = resolution.numerator
+    values = np.arange(-3 * numerator, 3 * numerator, max(1, numerator // 2))
+    expected = [to_lattice(value, resolution) for value in values.tolist()]
+    assert lattice_steps(values, resolution).tolist() == expected
+
+
+@pytest.mark.parametrize("dtype", [np.bool_, np.uint8, np.int32, np.uint64])
+def test_bits_and_short_integers_land_on_the_steps_of_their_numbers(dtype):
+    values = np.array([0, 1, 1], dtype=dtype)
+    assert lattice_steps(values, Fraction(2, 7)).tolist() == [0, 4, 4]
+    assert lattice_steps(values.tolist(), Fraction(2, 7)).tolist() == [0, 4, 4]
+
+
 def test_floats_that_lie_halfway_in_decimal_go_upward_in_arrays_too():
     values = np.array([0.05, 0.15, 0.25, 0.35, 1.005, -0.05, 2.675])
     assert lattice_steps(values[:4], Fraction(1, 10)).tolist() == [1, 2, 3, 4]

@@ -4,7 +4,7 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cache
 from itertools import product
-from math import inf
+from math import inf, nan
 
 import numpy as np
 import pytest
@@ -77,6 +77,65 @@ def test_no_pair_of_neighbours_is_told_apart_by_more_than_epsilon(relation, epsi
 def test_the_noise_for_adding_would_not_do_for_replacing():
     mechanism = NoisyMax(epsilon=1, neighboring_relation=ADD_OR_REMOVE_ONE)
     assert worst_ratio(mechanism, neighbours(PATIENTS, REPLACE_ONE, sizes=range(3))) > 1
+
+
+def worst_of_moves(mechanism, moves):
+    """The largest log-ratio over all small scores and all moves of them, at 30 digits."""
+    with localcontext(prec=30):
+        scores = list(product(range(3), repeat=3))
+        laws = {
+            score: law(mechanism.scale, score)
+            for score in {*scores} | {tuple(map(sum, zip(*pair, strict=True))) for pair in product(scores, moves)}
+        }
+        pairs = [(score, tuple(map(sum, zip(score, move, strict=True)))) for score in scores for move in moves]
+        ratios = ((p / q).ln().copy_abs() for a, b in pairs for p, q in zip(laws[a], laws[b], strict=True))
+        return max(ratios)
+
+
+@pytest.mark.parametrize(("monotonic", "steps"), [(True, [0, 2]), (False, [-2, 0, 2])])
+def test_scores_of_any_sensitivity_stay_within_epsilon(monotonic, steps):
+    mechanism = NoisyMax(epsilon=1, utility_sensitivity=2, monotonic=monotonic)
+    moves = list(product(steps, repeat=3))
+    assert Decimal("0.5") < worst_of_moves(mechanism, moves) <= 1
+    assert mechanism.scale == (2 if monotonic else 4)
+
+
+def test_scores_that_move_both_ways_need_twice_the_noise():
+    mechanism = NoisyMax(epsilon=1, utility_sensitivity=2)
+    assert worst_of_moves(mechanism, list(product([-2, 0, 2], repeat=3))) > 1
+
+
+@pytest.mark.parametrize(
+    ("options", "scale"),
+    [
+        ({"utility_sensitivity": 5}, 50),
+        ({"utility_sensitivity": "2.5"}, 25),
+        ({"utility_sensitivity": "2.5", "resolution": "1"}, 30),
+        ({"utility_sensitivity": "2.5", "resolution": "0.1", "monotonic": False}, 500),
+        ({"utility_sensitivity": 3, "monotonic": False, "neighboring_relation": REPLACE_ONE}, 120),
+    ],
+    ids=str,
+)
+def test_the_scale_follows_from_how_far_and_in_how_many_directions_scores_move(options, scale):
+    assert NoisyMax(epsilon="0.1", **options).scale == scale
+
+
+def test_real_scores_are_compared_on_the_lattice(monkeypatch):
+    monkeypatch.setattr(module, "discrete_laplace", lambda _, size: np.zeros(size, dtype=np.int64))
+    mechanism = NoisyMax(epsilon=1, utility_sensitivity="0.3", resolution="0.1")
+    assert mechanism.release([0.24, 0.25, 0.26]) == 1  # three steps each, from the second on
+    assert mechanism.release([None, nan, -inf, 1e-3]) == 0
+
+
+def test_the_accuracy_of_real_scores_covers_what_rounding_adds():
+    whole, real = NoisyMax(epsilon=1), NoisyMax(epsilon=1, utility_sensitivity="0.1", resolution="0.1")
+    assert real.accuracy(candidates=3) == (whole.accuracy(candidates=3) + 1) / Fraction(10)
+
+
+@pytest.mark.parametrize("wrong", [{"utility_sensitivity": 0}, {"monotonic": 1}, {"resolution": 0}], ids=str)
+def test_what_scores_cannot_be_is_refused_by_name(wrong):
+    with pytest.raises(ParameterError, match=next(iter(wrong))):
+        NoisyMax(epsilon=1, **wrong)
 
 
 def test_the_code_takes_the_first_largest_noisy_count_for_every_noise(monkeypatch):

@@ -8,7 +8,7 @@ from math import inf, log
 import pytest
 
 from sfumato.errors import NotPrivateError, ParameterError
-from sfumato.mechanisms.posterior_models import BetaBernoulli, GammaPoisson
+from sfumato.mechanisms.posterior_models import BetaBernoulli, GammaPoisson, LaplaceLocation
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE
 
 MODELS = {
@@ -116,3 +116,27 @@ def test_parameters_of_a_coin_outside_are_refused_by_name(wrong):
 def test_parameters_of_counts_outside_are_refused_by_name(wrong):
     with pytest.raises(ParameterError, match=next(iter(wrong))):
         GammaPoisson(**({"low": 1, "high": 4, "maximum": 3} | wrong))
+
+
+CENTER = LaplaceLocation(low=-1, high=2, scale=4, resolution="0.5", points=7)
+
+
+@pytest.mark.parametrize("relation", [ADD_OR_REMOVE_ONE, REPLACE_ONE])
+def test_the_price_of_a_center_is_the_widest_range_that_any_observation_moves(relation):
+    of = [[-abs(x - theta) / CENTER.scale for theta in CENTER.grid] for x in (-50, -1, 0, Fraction(1, 2), 2, 10**9)]
+    replaced = [[a - b for a, b in zip(*pair, strict=True)] for pair in product(of, repeat=2)]
+    ranges = [max(move) - min(move) for move in (of if relation is ADD_OR_REMOVE_ONE else replaced)]
+    assert CENTER.epsilon(relation) == max(ranges)
+
+
+def test_the_price_of_a_move_grows_with_its_length_up_to_that_of_any():
+    prices = [CENTER.epsilon_of_move(distance) for distance in (0, "0.1", "0.5", "0.51", 2, 1000)]
+    assert prices == [0, Fraction(1, 4), Fraction(1, 4), Fraction(1, 2), 1, CENTER.epsilon(REPLACE_ONE)]
+    with pytest.raises(ParameterError, match="distance"):
+        CENTER.epsilon_of_move(-1)
+
+
+@pytest.mark.parametrize("wrong", [{"high": -1}, {"scale": 0}, {"resolution": 0}, {"points": 1}, {"low": inf}], ids=str)
+def test_a_center_that_cannot_be_is_refused_by_name(wrong):
+    with pytest.raises(ParameterError, match=next(iter(wrong))):
+        LaplaceLocation(**({"low": -1, "high": 2, "scale": 4, "resolution": 1} | wrong))

@@ -3,7 +3,7 @@
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cache
-from math import exp, inf, nan
+from math import exp, floor, inf, nan
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from tests.mechanisms.exhaustive import neighbours
 
 from sfumato.errors import ParameterError
 from sfumato.mechanisms import posterior_sampling as module
-from sfumato.mechanisms.posterior_models import BetaBernoulli, GammaPoisson
+from sfumato.mechanisms.posterior_models import BetaBernoulli, GammaPoisson, LaplaceLocation
 from sfumato.mechanisms.posterior_sampling import PosteriorSampling
 from sfumato.noise.enclosed_choice import enclosed_choice
 from sfumato.privacy.events import ExponentialEvent
@@ -21,7 +21,8 @@ from sfumato.privacy.secret import Secret
 
 COIN = BetaBernoulli(low="0.2", high="0.7", alpha=2, beta="0.5", points=4)
 VISITS = GammaPoisson(low="0.5", high=3, maximum=3, shape=2, rate=1, points=4)
-ROWS = {COIN: [0, 1], VISITS: [-4, 0, 1, 2, 3, 10]}
+CENTER = LaplaceLocation(low=-1, high=2, scale=4, resolution="0.5", points=4)
+ROWS = {COIN: [0, 1], VISITS: [-4, 0, 1, 2, 3, 10], CENTER: [-50, -1, 0.5, 0.6, 2, 10**9]}
 RELATIONS = [ADD_OR_REMOVE_ONE, REPLACE_ONE]
 EPSILONS = [None, Fraction(1, 10), Fraction(1), Fraction(100)]
 
@@ -56,7 +57,7 @@ def within(mechanism):
 
 @pytest.mark.parametrize("epsilon", EPSILONS, ids=str)
 @pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize("model", [COIN, VISITS], ids=["coin", "visits"])
+@pytest.mark.parametrize("model", [COIN, VISITS, CENTER], ids=["coin", "visits", "center"])
 def test_no_pair_of_neighbours_is_told_apart_by_more_than_epsilon(model, relation, epsilon):
     mechanism = PosteriorSampling(model, epsilon=epsilon, neighboring_relation=relation)
     ratios = [log_ratios(mechanism, *pair) for pair in neighbours(ROWS[model], relation)]
@@ -77,6 +78,28 @@ def test_large_databases_come_as_near_to_the_price_as_one_likes(model, many, one
     worst = max(log_ratios(mechanism, *pair))
     price = max(log_ratios(mechanism, *pair)) - min(log_ratios(mechanism, *pair))
     assert price * Decimal("0.9999") < worst <= within(mechanism)
+
+
+@pytest.mark.parametrize(("first", "second"), [(0, 0.4), (0, 1), (-0.3, 0.9), (1.5, 1.5), (-5, 70)])
+def test_a_small_move_costs_no_more_than_its_length(first, second):
+    mechanism = PosteriorSampling(CENTER, neighboring_relation=REPLACE_ONE)
+    ratios = log_ratios(mechanism, (0.5, 0.5, first), (0.5, 0.5, second))
+    limit = Decimal(float(CENTER.epsilon_of_move(abs(second - first))))
+    assert max(ratios) - min(ratios) <= limit * (1 + Decimal("1e-15"))
+
+
+@pytest.mark.parametrize("rows", [(), (0.5,), (-50, 0, 0.26, 10**9), (1.75,) * 5])
+def test_the_law_of_a_center_is_that_of_its_distances(rows):
+    rounded = [floor(Fraction(x) / CENTER.resolution + Fraction(1, 2)) * CENTER.resolution for x in rows]
+    exponents = [float(sum(abs(x - theta) for x in rounded) / CENTER.scale) for theta in CENTER.grid]
+    weights = np.exp(-(np.array(exponents) - min(exponents)))
+    found = [float(p) for p in law(PosteriorSampling(CENTER), rows)]
+    assert found == pytest.approx(weights / weights.sum(), rel=1e-6)
+
+
+def test_the_center_of_many_numbers_is_near_their_median():
+    mechanism = PosteriorSampling(LaplaceLocation(low=0, high=100, scale=10, resolution=1))
+    assert abs(mechanism.release([*range(2001), *[10**300] * 5, *[-7] * 1990]) - 10) < 20
 
 
 def test_a_posterior_that_is_not_tempered_would_be_caught():

@@ -120,6 +120,68 @@ def test_a_false_claim_of_monotonic_answers_would_be_caught():
     assert worst_ratio(mechanism, [((20, 20, 20, -30), (21, 21, 21, -31))], reach=80) > 1
 
 
+def law_of_gaps(mechanism, answers, largest=5, reach=40):
+    """P(replies with gaps), for a threshold of 0 and gaps of at most so much: −1 stands for False."""
+    wide, narrow = decimal(mechanism.threshold_scale), decimal(mechanism.comparison_scale)
+    told = [
+        replies
+        for said in outcomes(len(answers), mechanism.cutoff)
+        for replies in product(*(range(largest + 1) if one else (-1,) for one in said))
+    ]
+    found = dict.fromkeys(told, Decimal(0))
+    for z in range(-int(reach * wide), int(reach * wide) + 1):
+        below = [1 - at_least(narrow, z - answer) for answer in answers]
+        for replies in found:
+            chance = mass(wide, z)
+            for gap, answer, is_below in zip(replies, answers, below, strict=False):
+                chance *= is_below if gap < 0 else mass(narrow, gap + z - answer)
+            found[replies] += chance
+    return found
+
+
+@pytest.mark.parametrize("cutoff", [1, 2])
+@pytest.mark.parametrize("monotonic", [False, True])
+def test_gaps_cost_nothing_more(monotonic, cutoff):
+    mechanism = SparseVector(epsilon=2, cutoff=cutoff, monotonic=monotonic, linf_sensitivity=1)
+    steps = list(product((0, 1) if monotonic else (-1, 0, 1), repeat=2))
+    with localcontext(prec=30):
+        exact = [(0, 0), (1, -1), (2, 1)]
+        pairs = [(first, tuple(map(sum, zip(first, step, strict=True)))) for first in exact for step in steps]
+        laws = {answers: law_of_gaps(mechanism, answers) for answers in {answers for pair in pairs for answers in pair}}
+        worst = max((laws[a][told] / laws[b][told]).ln().copy_abs() for a, b in pairs for told in laws[a])
+    assert Decimal("0.5") < worst <= 2
+
+
+def test_gaps_are_those_of_the_definition_for_every_noise(monkeypatch):
+    mechanism, answers = SparseVector(epsilon=1, cutoff=2, linf_sensitivity=1), (1, 0, 2)
+    for threshold_noise, *noises in product((-1, 0, 1), repeat=4):
+        supply(monkeypatch, mechanism, threshold_noise, noises)
+        gaps = [answer + noise - (1 + threshold_noise) for answer, noise in zip(answers, noises, strict=True)]
+        told = tuple(gap if gap >= 0 else None for gap in gaps)
+        assert mechanism.release_with_gaps(answers, 1) == (told[:2] if None not in told[:2] else told)
+
+
+def test_gaps_of_a_session_are_in_the_unit_of_the_answers():
+    session = SparseVector(epsilon=1000, linf_sensitivity=1, resolution="0.5", cutoff=2).start("0.75")
+    assert session.gap(-1000) is None
+    assert abs(session.gap(101) - 100) < 50
+    assert isinstance(session.gap(101), Fraction)
+    assert session.halted
+
+
+def test_without_epsilon_there_are_no_gaps():
+    mechanism = SparseVector(epsilon=0, linf_sensitivity=1)
+    assert mechanism.release_with_gaps([5, 10**9]) == (None, None)
+    assert mechanism.gap_stddev == inf
+
+
+@pytest.mark.statistical
+def test_a_gap_far_above_the_threshold_estimates_the_answer_as_well_as_is_said():
+    mechanism = SparseVector(epsilon=1, cutoff=20_000, linf_sensitivity="0.001", resolution="0.001")
+    errors = [float(gap) - 10**6 for gap in (mechanism.start().gap(10**6) for _ in range(3000))]
+    assert np.std(errors) == pytest.approx(mechanism.gap_stddev, rel=0.2)  # more than 5 standard errors
+
+
 def test_the_replies_are_the_comparisons_of_the_definition_for_every_noise(monkeypatch):
     mechanism, answers = SparseVector(epsilon=1, cutoff=2, answer_share="0.5", linf_sensitivity=1), (1, 0, 2)
     for threshold_noise, *noises in product((-1, 0, 1), repeat=4):

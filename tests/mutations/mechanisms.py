@@ -4,6 +4,80 @@ from tests.mutations.mutants import Mutant
 
 MUTANTS = (
     Mutant(
+        name="a center is priced for replacement as for adding",
+        edits=(
+            (
+                "mechanisms/posterior_models.py",
+                "return 2 * (self.high - self.low) / self.scale",
+                "return (self.high - self.low) / self.scale",
+            ),
+        ),
+        tests=("tests/mechanisms/test_posterior_sampling.py", "tests/mechanisms/test_posterior_models.py"),
+    ),
+    Mutant(
+        name="the bound of truncated noise is one too small",
+        edits=(
+            (
+                "mechanisms/truncated_laplace.py",
+                "first = exp_bounds((bound - steps + 1) / scale, bits)[1]",
+                "first = exp_bounds((bound - steps + 2) / scale, bits)[1]",
+            ),
+        ),
+        tests=("tests/mechanisms/test_truncated_laplace.py",),
+    ),
+    Mutant(
+        name="numbers that move together do not share the delta of truncated noise",
+        edits=(
+            (
+                "mechanisms/truncated_laplace.py",
+                "_bound(scale, steps, self.delta / each)",
+                "_bound(scale, steps, self.delta)",
+            ),
+        ),
+        tests=("tests/mechanisms/test_truncated_laplace.py::test_the_budget_is_shared_by_the_numbers_that_move",),
+    ),
+    Mutant(
+        name="gaps are told below the threshold too",
+        edits=(
+            (
+                "mechanisms/sparse_vector_session.py",
+                "(noisy - self._noisy_threshold) * unit if said else None",
+                "(noisy - self._noisy_threshold) * unit",
+            ),
+        ),
+        tests=("tests/mechanisms/test_sparse_vector.py::test_gaps_are_those_of_the_definition_for_every_noise",),
+    ),
+    Mutant(
+        name="scores that move both ways get the noise of counts",
+        edits=(("mechanisms/noisy_max.py", "directions = 1 if self.monotonic else 2", "directions = 1"),),
+        tests=("tests/mechanisms/test_noisy_max.py::test_scores_of_any_sensitivity_stay_within_epsilon",),
+    ),
+    Mutant(
+        name="whole numbers are rounded toward zero on their way to the lattice",
+        edits=(
+            (
+                "mechanisms/lattice.py",
+                "(2 * denominator * remainder + numerator) //",
+                "(2 * denominator * remainder) //",
+            ),
+        ),
+        tests=(
+            "tests/mechanisms/test_lattice.py::test_an_array_of_integers_lands_on_the_same_steps_as_its_numbers_one_by_one",
+        ),
+    ),
+    Mutant(
+        name="whole numbers wrap on their way to a fine lattice",
+        edits=(("mechanisms/lattice.py", "whole.clip(-beyond, beyond) * denominator", "whole * denominator"),),
+        tests=(
+            "tests/mechanisms/test_lattice.py::test_an_array_of_integers_lands_on_the_same_steps_as_its_numbers_one_by_one",
+        ),
+    ),
+    Mutant(
+        name="a vector is not clamped from above",
+        edits=(("mechanisms/geometric.py", "min(last, _LAST))", "_LAST)"),),
+        tests=("tests/mechanisms/test_geometric.py::test_a_vector_is_clamped_as_its_numbers_are",),
+    ),
+    Mutant(
         name="whole floats are clamped where whole numbers are not, so that a missing cell moves all others",
         edits=(
             (
@@ -268,7 +342,7 @@ MUTANTS = (
     ),
     Mutant(
         name="noisy max under replacement with the noise for adding",
-        edits=(("mechanisms/noisy_max.py", "steps = 2 if", "steps = 1 if"),),
+        edits=(("mechanisms/noisy_max.py", "units = 2 if", "units = 1 if"),),
         tests=("tests/mechanisms/test_noisy_max.py",),
     ),
     Mutant(

@@ -37,12 +37,12 @@ MUTANTS = (
         tests=("tests/noise/test_discrete_gaussian.py::test_a_variance_of_long_terms_arrives_exactly_whatever_draws",),
     ),
     Mutant(
-        name="a mechanism cuts its Laplace scale to six digits below",
+        name="a mechanism cuts its Laplace scale to three digits below",
         edits=(
             (
                 "mechanisms/laplace.py",
                 "discrete_laplace(self.scale, ",
-                "discrete_laplace(self.scale.limit_denominator(10**6), ",
+                "discrete_laplace(self.scale.limit_denominator(10**3), ",
             ),
         ),
         tests=("tests/mechanisms/test_exact_noise.py::test_the_parameters_of_noise_are_not_rounded_on_their_way",),
@@ -57,6 +57,44 @@ MUTANTS = (
             ),
         ),
         tests=("tests/mechanisms/test_exact_noise.py::test_the_parameters_of_noise_are_not_rounded_on_their_way",),
+    ),
+    Mutant(
+        name="a long scale is rounded down",
+        edits=(
+            ("noise/domain.py", "return dyadic_up(scale, bits=_DIGITS)", "return Fraction(int(scale * 2**20), 2**20)"),
+        ),
+        tests=(
+            "tests/noise/test_domain.py::test_a_short_scale_is_never_smaller_and_hardly_larger",
+            "tests/mechanisms/test_laplace.py::test_a_long_scale_is_rounded_up_and_the_event_says_so",
+        ),
+    ),
+    Mutant(
+        name="the event has the scale before it was rounded",
+        edits=(
+            (
+                "mechanisms/laplace.py",
+                "return DiscreteLaplaceEvent(self.scale, self._steps_moved) if",
+                "return DiscreteLaplaceEvent(self._steps_moved / self.epsilon, self._steps_moved) if",
+            ),
+        ),
+        tests=("tests/mechanisms/test_laplace.py::test_a_long_scale_is_rounded_up_and_the_event_says_so",),
+    ),
+    Mutant(
+        name="sums of noise wrap at the edge of int64",
+        edits=(("noise/integers.py", "largest(first) + largest(second) < 1 << 63", "largest(first) < 1 << 63"),),
+        tests=("tests/noise/test_integers.py::test_sums_at_the_edge_of_int64_do_not_wrap",),
+    ),
+    Mutant(
+        name="a ratio of Skellam weights is rounded inward",
+        edits=(
+            ("noise/weights.py", "return one // (whole + 1 + above[1]),", "return one // (whole + 1 + above[0]) + 1,"),
+        ),
+        tests=("tests/noise/test_weights.py::test_every_weight_of_a_skellam_law_lies_between_its_bounds",),
+    ),
+    Mutant(
+        name="parts of a Skellam draw each have the whole mean",
+        edits=(("noise/skellam.py", "skellam_weights(mean / parts)", "skellam_weights(mean)"),),
+        tests=("tests/noise/test_skellam.py::test_a_large_mean_is_drawn_in_parts_that_add_up_to_it",),
     ),
     Mutant(
         name="proposals below the weights",

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.noise.integers import add, floor_divide, largest, multiply_add, narrow, python_integers
+from sfumato.noise.integers import add, add_noise, floor_divide, largest, multiply_add, narrow, python_integers
 
 LOWEST, HIGHEST = -(2**63), 2**63 - 1
 INT64 = st.integers(LOWEST, HIGHEST) | st.sampled_from([LOWEST, -1, 0, 1, HIGHEST])
@@ -23,6 +23,21 @@ def test_narrow_changes_no_number_and_uses_int64_where_it_can(values):
 def test_sums_of_int64_never_wrap(pairs):
     first, second = (np.array(side, dtype=np.int64) for side in zip(*pairs, strict=True))
     assert add(first, second).tolist() == [a + b for a, b in pairs]
+
+
+@given(st.lists(st.tuples(ANY, ANY), min_size=1))
+def test_noise_is_added_as_any_other_number(pairs):
+    values, noise = (narrow(python_integers(side)) for side in zip(*pairs, strict=True))
+    total = add_noise(values, noise)
+    assert total.tolist() == [a + b for a, b in pairs]
+    assert (total.dtype == np.int64) == all(LOWEST <= a + b <= HIGHEST for a, b in pairs)
+    assert values.tolist() == [a for a, _ in pairs]
+
+
+@pytest.mark.parametrize(("first", "second"), [(2**62, 2**62), (2**62, 2**62 - 1), (-(2**62), -(2**62)), (-1, LOWEST)])
+def test_sums_at_the_edge_of_int64_do_not_wrap(first, second):
+    for sum_of in (add, add_noise):
+        assert sum_of(np.array([first, 0]), np.array([second, 0])).tolist() == [first + second, 0]
 
 
 @given(st.lists(st.tuples(ANY, ANY), min_size=1))

@@ -13,6 +13,7 @@ from sfumato.numeric.distributions import (
     discrete_gaussian_half_width,
     discrete_gaussian_log_pmf,
     discrete_gaussian_tail,
+    discrete_gaussian_variance,
     discrete_laplace_cdf,
     discrete_laplace_half_width,
     discrete_laplace_log_pmf,
@@ -128,6 +129,17 @@ def test_tails_beyond_every_float_are_zero(k):
 def test_the_variance_is_the_sum(scale):
     support, probabilities = masses(laplace_weight, scale)
     assert discrete_laplace_variance(scale) == pytest.approx(float((support**2 * probabilities).sum()), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    "stddev", [Fraction(1, 1000), Fraction(1, 3), Fraction(1), Fraction(399, 100), Fraction(4), Fraction(50)]
+)
+def test_the_variance_of_a_gaussian_is_the_sum(stddev):
+    support = np.arange(-1000, 1001)
+    weights = np.exp(-(support**2) / (2 * float(stddev) ** 2))
+    expected = float((support**2 * weights).sum() / weights.sum())
+    assert discrete_gaussian_variance(stddev) == pytest.approx(expected, rel=1e-12, abs=1e-300)
+    assert discrete_gaussian_variance(stddev) <= float(stddev) ** 2
 
 
 def test_the_variance_at_the_smallest_scale_is_that_of_no_noise():

@@ -1,5 +1,6 @@
 """What is read of JSON and TOML does not depend on the limits of the Python that reads it."""
 
+import gc
 import json
 import sys
 import time
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.privacy.formats import MAX_DIGITS, MAX_NESTING, parse_json, parse_toml
+from sfumato.privacy.formats import MAX_DIGITS, MAX_NESTING, parse_json, parse_toml, uncollected
 
 TEXTS = st.text("\"\\[]{}#'=a\n,:")
 LEAVES = st.none() | st.integers() | TEXTS
@@ -25,6 +26,39 @@ def unlimited_python():
     yield
     sys.set_int_max_str_digits(digits)
     sys.setrecursionlimit(calls)
+
+
+def test_garbage_is_collected_again_whatever_happened_meanwhile():
+    def fail():
+        with uncollected(), uncollected():
+            raise RuntimeError(gc.isenabled())
+
+    with pytest.raises(RuntimeError, match="False"):
+        fail()
+    assert gc.isenabled()
+    with pytest.raises(ValueError, match="Expecting value"):
+        parse_json("[1, ")
+    assert gc.isenabled()
+
+
+def test_a_collector_that_was_stopped_stays_so():
+    gc.disable()
+    try:
+        with uncollected():
+            pass
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
+
+
+def test_of_two_that_leave_in_any_order_one_puts_the_collector_back_to_work():
+    for first, second in ((0, 1), (1, 0)):
+        stages = [uncollected(), uncollected()]
+        for stage in stages:
+            stage.__enter__()
+        stages[first].__exit__(None, None, None)
+        stages[second].__exit__(None, None, None)
+        assert gc.isenabled()
 
 
 @given(DOCUMENTS)
@@ -49,6 +83,18 @@ def test_json_is_nested_as_deeply_as_is_stated_and_no_deeper(start):
     for text in (start * MAX_NESTING + "[]" + end * MAX_NESTING, start * 100_000):
         with pytest.raises(ValueError, match="nested more than 250 deep"):
             parse_json(text)
+
+
+@pytest.mark.parametrize("row", ["[]", "[1],[2]", '["]"],["[",2]', '["a"],{"b":[1]}', "[1],[[2]]", '[1],["\\"["]'])
+def test_rows_of_short_lists_are_as_deep_as_their_lists(row):
+    deep = 1 + ("{" in row or "[[" in row)
+    for depth in (MAX_NESTING - deep, MAX_NESTING - deep + 1):
+        text = "[" * depth + row + "]" * depth
+        if depth + deep <= MAX_NESTING:
+            assert json.dumps(parse_json(text), separators=(",", ":")) == text
+        else:
+            with pytest.raises(ValueError, match="nested more than 250 deep"):
+                parse_json(text)
 
 
 @pytest.mark.usefixtures("unlimited_python")

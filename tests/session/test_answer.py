@@ -16,7 +16,7 @@ from tests.session.desk import rows, values
 from sfumato.query.intervals import ANYTHING, Interval, point
 from sfumato.query.relations import CountValues, Covariance, Mean, Quantile, Sum, TopK, Variance, VectorSum
 from sfumato.query.schema import Table, integer, real
-from sfumato.session.answer import NOTHING, Estimate, error_of, estimated, estimators, figure, shared
+from sfumato.session.answer import NOTHING, Estimate, error_of, estimated, estimators, figure, figures_of, shared
 
 CONFIDENCE = Fraction(95, 100)
 AGE, PAY, KIDS, HOURS, BEDS = ref("age"), ref("pay"), ref("kids"), ref("hours"), ref("beds")
@@ -337,3 +337,15 @@ def test_the_error_of_noise_is_the_smallest_that_holds_often_enough(epsilon):
 def test_only_additive_noise_has_an_error_of_its_own():
     with pytest.raises(TypeError, match="additive"):
         error_of(section(TopK(ref("sex"))), 0, CONFIDENCE)
+
+
+@pytest.mark.parametrize("is_whole", [True, False])
+@pytest.mark.parametrize("denominator", [1, 3, 10**400])
+@pytest.mark.parametrize(
+    "numerators", [[], [7, -7, 0], [2**63 - 1, 1 - 2**63], [2**63, 1], [-(2**63), 5], [10**400, 1]]
+)
+def test_many_figures_are_made_as_one_is(numerators, denominator, is_whole):
+    found = list(figures_of(numerators, denominator, is_whole=is_whole))
+    expected = [figure(numerator, denominator, is_whole=is_whole) for numerator in numerators]
+    assert found == expected
+    assert list(map(type, found)) == list(map(type, expected))

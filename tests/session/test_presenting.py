@@ -22,6 +22,7 @@ from sfumato.query.functions import Function
 from sfumato.query.kinds import Kind
 from sfumato.query.questions import presented
 from sfumato.query.relations import Mean, OrderKey, Quantile, Sum, TopK
+from sfumato.session import presenting
 from sfumato.session.answer import NOTHING
 from sfumato.session.presenting import present
 from sfumato.session.releasing import Released
@@ -68,6 +69,27 @@ def test_all_keys_then_all_statistics_are_shown_unless_told_otherwise():
     release = answer(N, S, keys=("sex",), columns=columns)
     assert (release.keys, release.groups) == (("upper", "one"), (("F", 1), ("M", 1)))
     assert [e.value for e in release["s"]] == [90, 300]
+
+
+@pytest.mark.parametrize(
+    ("statistics", "options"),
+    [
+        ((N,), {}),
+        ((N, S), {"keys": ("sex", "smokes")}),
+        ((N, S), {"keys": ("sex", "smokes"), "offset": 1, "limit": 2}),
+        ((N, S), {"keys": ("sex",), "columns": (("s", ref("s")), ("who", ref("sex")))}),
+        ((N,), {"keys": ("sex",), "columns": (("n", ref("n")),)}),
+        ((N,), {"keys": ("sex",), "columns": (("sex", ref("sex")),)}),
+        ((N,), {"keys": ("sex",), "epsilon": 0}),
+    ],
+    ids=str,
+)
+def test_plain_answers_are_shown_column_by_column_as_they_are_line_by_line(statistics, options, monkeypatch):
+    whole = answer(*statistics, **options)
+    monkeypatch.setattr(presenting, "_is_plain", lambda *_: False)
+    lines = answer(*statistics, **options)
+    assert (whole.keys, whole.statistics, whole.kinds) == (lines.keys, lines.statistics, lines.kinds)
+    assert (whole.groups, whole.estimates) == (lines.groups, lines.estimates)
 
 
 def test_having_keeps_rows_by_what_was_released():

@@ -233,13 +233,13 @@ def _histogram(mechanism: Any) -> Changes:
 
 
 def _observations(mechanism: Any) -> Changes:
-    most = mechanism.model.maximum
+    least, most = mechanism.model.extremes
     if _relation(mechanism) is REPLACE_ONE:
-        yield [0], [most], "the only observation is the largest instead of 0"
+        yield [least], [most], "the only observation is the largest instead of the least"
         return
     yield [], [most], "the largest observation is added to none"
-    yield [], [0], "an observation of 0 is added to none"
-    yield [0, most], [0, most, most], "the largest observation is added"
+    yield [], [least], "the least observation is added to none"
+    yield [least, most], [least, most, most], "the largest observation is added"
 
 
 def _relation(mechanism: Any) -> NeighboringRelation:
@@ -291,6 +291,9 @@ _CASES: Final[Mapping[str, WorstCase]] = {
     ),
     "staircase": WorstCase(
         make=mechanisms.Staircase, pairs=_one_number("linf_sensitivity"), defaults={"linf_sensitivity": 1}
+    ),
+    "truncated-laplace": WorstCase(
+        make=mechanisms.TruncatedLaplace, pairs=_one_number("linf_sensitivity"), defaults={"linf_sensitivity": 1}
     ),
     "distributed-laplace": WorstCase(
         make=mechanisms.DistributedLaplace, pairs=_one_number("l1_sensitivity"),

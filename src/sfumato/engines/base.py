@@ -1,10 +1,10 @@
 """The role of an engine, and the shape of what it returns."""
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import product
-from typing import Protocol, TypeAlias, runtime_checkable
+from itertools import product, repeat
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -127,7 +127,7 @@ def cells(statement: Statement) -> list[Key]:
             raise TypeError("the statement has no public cells")
 
 
-def aligned(statement: Statement, found: Found, at: Sequence[tuple[Key, ...]]) -> Integers:
+def aligned(statement: Statement, found: Found, at: Sequence[tuple[Key, ...]]) -> npt.NDArray[np.int64] | Integers:
     """What an engine found, on given groups: zeros for those it did not find, whatever order it came in.
 
     Args:
@@ -136,19 +136,21 @@ def aligned(statement: Statement, found: Found, at: Sequence[tuple[Key, ...]]) -
         at: The groups.
 
     Returns:
-        One row a group (or for statements with cells, one a group and cell, the cell fastest), one column a measure.
+        One row a group (or for statements with cells, one a group and cell, the cell fastest), one column a measure;
+        int64, or Python integers where those are too narrow.
     """
     has_cells = statement.cell is not None and not any(isinstance(m, CellCount) for m in statement.measures)
-    listed = cells(statement) if has_cells else [None]
-    places = {
-        (*group, cell): index for index, (group, cell) in enumerate((g, c) for g in at for c in listed)
-    }  # fmt: skip
-    table = np.zeros((len(places), len(statement.measures)), dtype=object)
-    own_cells: Sequence[Key | None] = [None] * _size(found) if found.cells is None else found.cells
-    rows = [places.get(entry, -1) for entry in zip(*found.keys, own_cells, strict=True)]
-    kept = [index for index, place in enumerate(rows) if place >= 0]
+    entries: Iterable[Any] = product(at, cells(statement)) if has_cells else zip(at, repeat(None), strict=False)
+    places = {entry: index for index, entry in enumerate(entries)}
+    own_cells: Iterable[Key | None] = repeat(None, _size(found)) if found.cells is None else found.cells
+    own_groups: Iterable[tuple[Key, ...]] = zip(*found.keys, strict=True) if found.keys else repeat((), _size(found))
+    own_entries = zip(own_groups, own_cells, strict=True)
+    rows = np.array([places.get(entry, -1) for entry in own_entries], dtype=np.int64)
+    kept = np.flatnonzero(rows >= 0)
+    is_wide = any(amounts.dtype != np.int64 for amounts in found.amounts)
+    table = np.zeros((len(places), len(statement.measures)), dtype=object if is_wide else np.int64)
     for index, amounts in enumerate(found.amounts):
-        table[[rows[place] for place in kept], index] = [int(amounts[place]) for place in kept]
+        table[rows[kept], index] = amounts[kept]
     return table
 
 

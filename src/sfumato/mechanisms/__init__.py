@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sfumato.mechanisms.noisy_max import NoisyMax
     from sfumato.mechanisms.noisy_top_k import NoisyTopK, TopK
     from sfumato.mechanisms.permute_and_flip import PermuteAndFlip
-    from sfumato.mechanisms.posterior_models import BetaBernoulli, GammaPoisson, PosteriorModel
+    from sfumato.mechanisms.posterior_models import BetaBernoulli, GammaPoisson, LaplaceLocation, PosteriorModel
     from sfumato.mechanisms.posterior_sampling import PosteriorSampling
     from sfumato.mechanisms.propose_test_release import ProposeTestRelease, StableValue
     from sfumato.mechanisms.quantile import Quantile
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from sfumato.mechanisms.survey import SurveyEstimate
     from sfumato.mechanisms.thresholds import GaussianThreshold, LaplaceThreshold
     from sfumato.mechanisms.truncated_geometric import TruncatedGeometricSelection
+    from sfumato.mechanisms.truncated_laplace import TruncatedLaplace
 
 _HOMES = {
     "AdditiveMechanism": "base",
@@ -53,6 +54,7 @@ _HOMES = {
     "Geometric": "geometric",
     "KaryRandomizedResponse": "kary_randomized_response",
     "Laplace": "laplace",
+    "LaplaceLocation": "posterior_models",
     "LaplaceThreshold": "thresholds",
     "MatrixMechanism": "matrix",
     "Mechanism": "base",
@@ -77,6 +79,7 @@ _HOMES = {
     "SurveyEstimate": "survey",
     "TopK": "noisy_top_k",
     "TruncatedGeometricSelection": "truncated_geometric",
+    "TruncatedLaplace": "truncated_laplace",
     "canonical_key": "keys",
 }
 
@@ -94,6 +97,7 @@ __all__ = [
     "Geometric",
     "KaryRandomizedResponse",
     "Laplace",
+    "LaplaceLocation",
     "LaplaceThreshold",
     "MatrixMechanism",
     "Mechanism",
@@ -118,6 +122,7 @@ __all__ = [
     "SurveyEstimate",
     "TopK",
     "TruncatedGeometricSelection",
+    "TruncatedLaplace",
     "canonical_key",
 ]
 

@@ -18,7 +18,7 @@ Vector: TypeAlias = Sequence[Any] | np.ndarray[Any, Any]
 Exact: TypeAlias = Any
 """A number or a `Vector` of numbers, or a `Secret` of either."""
 Answer: TypeAlias = Any
-"""An int, or a Fraction on the lattice; of a list an array of these, and on the lattice of an array one of floats."""
+"""An int, or a Fraction on the lattice; of a vector an array of integers, or of floats on the lattice."""
 
 
 def release_on_lattice(
@@ -46,11 +46,10 @@ def _scalar(value: Any) -> Any:
 
 
 def _vector(values: Vector, perturb: Callable[[Integers], Integers], resolution: Fraction | None) -> Answer:
-    """Of an array or a series an array of floats, of a list Fractions: whatever the types of the values."""
+    """Integers, or floats on the lattice: whatever holds the values, and whatever their types."""
     if resolution is None:
         return perturb(integers(values))
-    noisy = perturb(lattice_steps(values, resolution))
-    return lattice_floats(noisy, resolution) if hasattr(values, "__array__") else noisy.astype(object) * resolution
+    return lattice_floats(perturb(lattice_steps(values, resolution)), resolution)
 
 
 def half_width(steps: int, resolution: Fraction | None) -> int | Fraction:

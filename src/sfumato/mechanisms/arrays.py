@@ -64,11 +64,27 @@ def column(values: Iterable[Any], name: str = "exact") -> Column:
     for exactly in ("to_list", "to_pylist", "tolist"):
         if hasattr(values, exactly):
             return column(getattr(values, exactly)(), name)
-    items = [present(value) for value in values]
-    kinds = set(map(type, items))
-    if kinds == {float}:
-        return np.array(items, dtype=np.float64)
-    return narrow(python_integers(items)) if kinds == {int} else items
+    items = list(values)
+    alike = _alike(items)
+    if alike is not None:
+        return alike
+    items = [present(value) for value in items]
+    alike = _alike(items)
+    return items if alike is None else alike
+
+
+def _alike(items: list[Any]) -> NDArray[Any] | None:
+    """An array of items that are nothing but floats, nothing but ints or nothing but bits."""
+    match set(map(type, items)):
+        case kinds if kinds == {float}:
+            floats = np.array(items, dtype=np.float64)
+            return np.where(np.isnan(floats), 0.0, floats)
+        case kinds if kinds == {int}:
+            return narrow(python_integers(items))
+        case kinds if kinds == {bool}:
+            return np.array(items, dtype=np.bool_)
+        case _:
+            return None
 
 
 def is_missing(value: Any) -> bool:
@@ -116,7 +132,8 @@ def integer_column(values: Column) -> Integers | None:
         return None
     if values.dtype == object:
         return values
-    return narrow(values.astype(object)) if values.dtype == np.uint64 else values.astype(np.int64, copy=False)
+    fits = values.dtype != np.uint64 or not (values >> np.uint64(63)).any()
+    return values.astype(np.int64, copy=False) if fits else values.astype(object)
 
 
 def _plain(values: NDArray[Any], name: str) -> Column:

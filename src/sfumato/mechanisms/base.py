@@ -29,6 +29,16 @@ class Mechanism(Protocol):
 class AdditiveMechanism(Mechanism, Protocol):
     """A mechanism that adds noise whose law is public, so that its error is known before anything is spent."""
 
+    @property
+    def variance(self) -> float:
+        """The variance of the noise on each number, in squared lattice steps."""
+        ...
+
+    @property
+    def stddev(self) -> Fraction | float:
+        """The standard deviation of the noise in lattice steps; of Gaussian noise its parameter, hardly larger."""
+        ...
+
     def accuracy(self, confidence: Number = ...) -> Fraction | float:
         """How far an answer may lie from the truth, with this confidence for each answer."""
         ...

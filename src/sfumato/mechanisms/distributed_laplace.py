@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import inf
+from math import inf, sqrt
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from sfumato.noise.discrete_laplace import discrete_laplace
 from sfumato.noise.domain import drawable
 from sfumato.noise.integers import Integers, add
 from sfumato.noise.polya import polya
+from sfumato.numeric.distributions import discrete_laplace_variance
 from sfumato.numeric.polya import polya_difference_half_width
 from sfumato.numeric.rationals import Number, nonnegative
 from sfumato.privacy.events import DiscreteLaplaceEvent, PureEvent
@@ -116,6 +117,18 @@ class DistributedLaplace:
         together = Parties(parties=1, modulus_bits=self.modulus_bits)
         shape = Fraction(self.parties, self._parties.needed)
         return together.combine([together.share(exact, lambda values: self._perturb(values, shape))])
+
+    @property
+    def variance(self) -> float:
+        """The variance of the noise of each sum if all parties send; infinite where nothing is told."""
+        if not self.scale:
+            return inf if self.l1_sensitivity else 0.0
+        return discrete_laplace_variance(self.scale) * self.parties / self._parties.needed
+
+    @property
+    def stddev(self) -> float:
+        """The standard deviation of the noise on each sum if all parties send."""
+        return sqrt(self.variance)
 
     def accuracy(self, confidence: Number = "0.95") -> int | float:
         """A half-width t with P(|answer − exact sum| ≤ t) ≥ confidence, for each sum, however many parties drop out.

@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import sqrt
 
 from sfumato.accounting.parameters import open_delta
 from sfumato.accounting.skellam import skellam_mean
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.additive import Answer, Exact, stated_for_vectors
 from sfumato.mechanisms.shares import Parties
-from sfumato.noise.integers import Integers, add
+from sfumato.noise.integers import Integers, add_noise
 from sfumato.noise.skellam import skellam
 from sfumato.numeric.rationals import Number, nonnegative, positive_integer
 from sfumato.numeric.skellam import LARGEST_MEAN, skellam_half_width
@@ -129,6 +130,16 @@ class DistributedSkellam:
         together = Parties(parties=1, modulus_bits=self.modulus_bits)
         return together.combine([together.share(exact, lambda values: self._perturb(values, self._mean_of_all))])
 
+    @property
+    def variance(self) -> float:
+        """The variance of the noise of each sum if all parties send."""
+        return float(2 * self._mean_of_all)
+
+    @property
+    def stddev(self) -> float:
+        """The standard deviation of the noise on each sum if all parties send."""
+        return sqrt(self.variance)
+
     def accuracy(self, confidence: Number = "0.95") -> int:
         """The smallest t with P(|answer − exact sum| ≤ t) ≥ confidence if all parties send, or a little more.
 
@@ -146,4 +157,4 @@ class DistributedSkellam:
 
     def _perturb(self, values: Integers, mean: Fraction) -> Integers:
         stated_for_vectors(self.l0_sensitivity, len(values))
-        return add(values, skellam(mean, len(values))) if mean else values
+        return add_noise(values, skellam(mean, len(values))) if mean else values

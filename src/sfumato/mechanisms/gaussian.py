@@ -10,9 +10,9 @@ from sfumato.mechanisms.additive import Answer, Exact, half_width, release_on_la
 from sfumato.mechanisms.lattice import as_resolution, lattice_l2_sensitivity
 from sfumato.noise.discrete_gaussian import discrete_gaussian, discrete_gaussian_one
 from sfumato.noise.domain import drawable
-from sfumato.noise.integers import Integers, add
+from sfumato.noise.integers import Integers, add_noise
 from sfumato.numeric.arguments import one_of
-from sfumato.numeric.distributions import discrete_gaussian_half_width
+from sfumato.numeric.distributions import discrete_gaussian_half_width, discrete_gaussian_variance
 from sfumato.numeric.rationals import Number, nonnegative, positive_integer, probability
 from sfumato.privacy.events import DiscreteGaussianEvent, PureEvent
 from sfumato.privacy.secret import Secret
@@ -113,12 +113,17 @@ class Gaussian:
 
         Returns:
             An int, or with a resolution a Fraction; of a vector, an array of as many: int64 where all answers fit,
-            Python integers otherwise; with a resolution Fractions, or floats if an array was given.
+            Python integers otherwise; with a resolution floats, each nearest to its lattice point.
 
         Raises:
             ParameterError: Without a resolution, something is no integer; with one, no number.
         """
         return release_on_lattice(exact, self._perturb, self._perturb_one, resolution=self.resolution)
+
+    @property
+    def variance(self) -> float:
+        """The variance of the noise on each number, in squared lattice steps: at most that of `stddev`."""
+        return discrete_gaussian_variance(self.stddev) if self.stddev else 0.0
 
     def accuracy(self, confidence: Number = "0.95") -> int | Fraction:
         """The smallest half-width t with P(|answer − exact| ≤ t) ≥ confidence, for each answer, or one step more."""
@@ -147,7 +152,7 @@ class Gaussian:
 
     def _perturb(self, steps: Integers) -> Integers:
         stated_for_vectors(self.l0_sensitivity, len(steps))
-        return add(steps, discrete_gaussian(self.stddev**2, len(steps))) if self.stddev else steps
+        return add_noise(steps, discrete_gaussian(self.stddev**2, len(steps))) if self.stddev else steps
 
     def _perturb_one(self, step: int) -> int:
         return step + discrete_gaussian_one(self.stddev**2) if self.stddev else step

@@ -6,8 +6,8 @@ from fractions import Fraction
 from sfumato.mechanisms.additive import Answer, Exact, half_width, release_on_lattice
 from sfumato.noise.discrete_gaussian import discrete_gaussian, discrete_gaussian_one
 from sfumato.noise.domain import drawable
-from sfumato.noise.integers import Integers, add
-from sfumato.numeric.distributions import discrete_gaussian_half_width
+from sfumato.noise.integers import Integers, add_noise
+from sfumato.numeric.distributions import discrete_gaussian_half_width, discrete_gaussian_variance
 from sfumato.numeric.rationals import Number, positive, positive_integer
 from sfumato.privacy.events import DiscreteGaussianEvent
 from sfumato.privacy.secret import Secret
@@ -74,12 +74,17 @@ class GaussianNoise:
         """
         return release_on_lattice(exact, self._perturb, self._perturb_one, resolution=None)
 
+    @property
+    def variance(self) -> float:
+        """The variance of the noise on each number, in squared lattice steps: at most that of `stddev`."""
+        return discrete_gaussian_variance(self.stddev)
+
     def accuracy(self, confidence: Number = "0.95") -> int | Fraction:
         """The smallest half-width t with P(|answer − exact| ≤ t) ≥ confidence, for each answer, or one step more."""
         return half_width(discrete_gaussian_half_width(self.stddev, confidence), None)
 
     def _perturb(self, steps: Integers) -> Integers:
-        return add(steps, discrete_gaussian(self.stddev**2, len(steps)))
+        return add_noise(steps, discrete_gaussian(self.stddev**2, len(steps)))
 
     def _perturb_one(self, step: int) -> int:
         return step + discrete_gaussian_one(self.stddev**2)

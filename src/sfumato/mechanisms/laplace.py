@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import inf
+from math import inf, sqrt
 
 import numpy as np
 
@@ -10,9 +10,9 @@ from sfumato.errors import ParameterError
 from sfumato.mechanisms.additive import Answer, Exact, half_width, release_on_lattice
 from sfumato.mechanisms.lattice import as_resolution, lattice_l1_sensitivity
 from sfumato.noise.discrete_laplace import discrete_laplace, discrete_laplace_one
-from sfumato.noise.domain import drawable
-from sfumato.noise.integers import Integers, add
-from sfumato.numeric.distributions import discrete_laplace_half_width
+from sfumato.noise.domain import drawable, short_scale
+from sfumato.noise.integers import Integers, add_noise
+from sfumato.numeric.distributions import discrete_laplace_half_width, discrete_laplace_variance
 from sfumato.numeric.rationals import Number, nonnegative, positive_integer
 from sfumato.privacy.events import DiscreteLaplaceEvent, PureEvent
 from sfumato.privacy.secret import Secret
@@ -23,7 +23,9 @@ class Laplace:
     """Adds k with probability ∝ exp(−|k|/scale) lattice steps, independently to each number.
 
     scale = Δ/ε, where Δ is how many steps one unit moves the vector of numbers in L1; the steps are 1 for integers,
-    and `resolution` for real numbers, which are first rounded to them (and Δ is enlarged to cover that).
+    and `resolution` for real numbers, which are first rounded to them (and Δ is enlarged to cover that). A scale of
+    long terms, as an ε out of a division makes it, is rounded up by less than 2^−22 of itself, because long terms are
+    slow to draw with; `event` has the scale that is drawn with.
 
     **Guarantee**: ε-differential privacy for the neighbouring relation of `l1_sensitivity`, for the noise that is
     really drawn; no rounding is left out. Proof: proofs/mechanisms/laplace.md.
@@ -84,7 +86,7 @@ class Laplace:
         moved = self.dimension if l0_sensitivity is None else positive_integer(l0_sensitivity, "l0_sensitivity")
         object.__setattr__(self, "l0_sensitivity", min(moved, self.dimension))
         scale = self._steps_moved / self.epsilon if self.epsilon else Fraction(0)
-        object.__setattr__(self, "scale", drawable(scale, "scale") if scale else scale)
+        object.__setattr__(self, "scale", short_scale(drawable(scale, "scale")) if scale else scale)
 
     @property
     def event(self) -> DiscreteLaplaceEvent | PureEvent:
@@ -96,12 +98,24 @@ class Laplace:
 
         Returns:
             An int, or with a resolution a Fraction; of a vector, an array of as many: int64 where all answers fit,
-            Python integers otherwise; with a resolution Fractions, or floats if an array was given.
+            Python integers otherwise; with a resolution floats, each nearest to its lattice point.
 
         Raises:
             ParameterError: Something is no integer; with a resolution, no number, or there are not `dimension`.
         """
         return release_on_lattice(exact, self._perturb, self._perturb_one, resolution=self.resolution)
+
+    @property
+    def variance(self) -> float:
+        """The variance of the noise on each number, in squared lattice steps; infinite where nothing is told."""
+        if self.l1_sensitivity == 0:
+            return 0.0
+        return discrete_laplace_variance(self.scale) if self.scale else inf
+
+    @property
+    def stddev(self) -> float:
+        """The standard deviation of the noise on each number, in lattice steps as `scale`."""
+        return sqrt(self.variance)
 
     def accuracy(self, confidence: Number = "0.95") -> int | Fraction | float:
         """The smallest half-width t with P(|answer − exact| ≤ t) ≥ confidence, for each answer."""
@@ -121,7 +135,7 @@ class Laplace:
             return steps
         if self.scale == 0:
             return np.zeros(len(steps), dtype=np.int64)
-        return add(steps, discrete_laplace(self.scale, len(steps)))
+        return add_noise(steps, discrete_laplace(self.scale, len(steps)))
 
     def _perturb_one(self, step: int) -> int:
         self._check(1)

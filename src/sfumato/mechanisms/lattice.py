@@ -100,9 +100,33 @@ def lattice_steps(values: Iterable[Any], resolution: Fraction) -> Integers:
             floats = plain.astype(np.float64, copy=False)
         return _float_steps(floats, resolution)
     exact_integers = integer_column(plain)
-    if exact_integers is not None and resolution == 1:
-        return np.clip(exact_integers, -LARGEST_STEP, LARGEST_STEP).astype(np.int64)
+    if exact_integers is not None:
+        if resolution == 1:
+            return np.clip(exact_integers, -LARGEST_STEP, LARGEST_STEP).astype(np.int64)
+        if exact_integers.dtype != object and _divides_in_int64(resolution):
+            return _integer_steps(exact_integers, resolution)
     return narrow(python_integers(to_lattice(value, resolution) for value in plain))
+
+
+def _divides_in_int64(resolution: Fraction) -> bool:
+    """Whether the numbers on the way of `_integer_steps` stay below 2^63, whatever the values."""
+    numerator, denominator = resolution.as_integer_ratio()
+    return numerator * (2 * denominator + 1) <= LARGEST_STEP and denominator <= LARGEST_STEP >> 2
+
+
+def _integer_steps(values: NDArray[np.int64], resolution: Fraction) -> NDArray[np.int64]:
+    """⌊value/resolution + ½⌋ in machine integers.
+
+    For a resolution p/q and value = a·p + b with 0 ≤ b < p it is a·q + ⌊(2bq + p)/(2p)⌋. An a so large that a·q lies
+    beyond the last step counts as one just beyond.
+    """
+    numerator, denominator = resolution.as_integer_ratio()
+    beyond = LARGEST_STEP // denominator + 3
+    whole, remainder = (values, None) if numerator == 1 else np.divmod(values, numerator)
+    steps: NDArray[np.int64] = whole.clip(-beyond, beyond) * denominator
+    if remainder is not None:
+        steps += (2 * denominator * remainder + numerator) // (2 * numerator)
+    return steps.clip(-LARGEST_STEP, LARGEST_STEP)
 
 
 def _float_steps(values: NDArray[np.float64], resolution: Fraction) -> NDArray[np.int64]:

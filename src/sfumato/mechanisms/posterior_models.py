@@ -1,11 +1,15 @@
 """Models whose posterior may be released: a prior and a likelihood on a public grid, bounded away from the poles."""
 
+from bisect import bisect_right
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import inf
-from typing import Final, Protocol, TypeAlias, assert_never
+from itertools import accumulate
+from math import ceil, floor, inf
+from typing import Any, Final, Protocol, TypeAlias, assert_never
 
 from sfumato.errors import NotPrivateError, ParameterError
+from sfumato.mechanisms.lattice import as_resolution, lattice_steps
 from sfumato.numeric.enclosures import log_bounds
 from sfumato.numeric.rationals import Number, exact, nonnegative, positive, positive_integer, probability
 from sfumato.numeric.rounding import log_up
@@ -14,11 +18,17 @@ from sfumato.privacy.neighbors import NeighboringRelation
 Interval: TypeAlias = tuple[Fraction, Fraction]
 """A real number lies between these two."""
 
+LogDensity: TypeAlias = Callable[[Fraction, int], Interval]
+"""Of a parameter and a number of bits: bounds, 2^−bits apart or less, of ln(prior · likelihood^power).
+
+Terms that are the same for all parameters are left out.
+"""
+
 _SLACK: Final = 16  # bits that swallow the few units by which bounds of a logarithm are apart
 
 
 class PosteriorModel(Protocol):
-    """Laws of one observation x ∈ {0, …, maximum}; a likelihood depends on how many there are and on their sum."""
+    """A prior on a grid of parameters, and the law of one observation for each of them."""
 
     @property
     def grid(self) -> tuple[Fraction, ...]:
@@ -26,15 +36,12 @@ class PosteriorModel(Protocol):
         ...
 
     @property
-    def maximum(self) -> int:
-        """The largest observation; larger ones count as it."""
+    def extremes(self) -> tuple[Fraction, Fraction]:
+        """Two observations that say the most, each for other parameters; what lies beyond counts as they do."""
         ...
 
-    def log_density(self, parameter: Fraction, *, count: Fraction, total: Fraction, bits: int) -> Interval:
-        """Bounds, 2^−bits apart or less, of ln(prior · likelihood) after `count` observations that add up to `total`.
-
-        Terms that are the same for all parameters are left out.
-        """
+    def posterior(self, observations: Iterable[Any], power: Fraction) -> LogDensity:
+        """What the observations make of the prior, their likelihood raised to a power."""
         ...
 
     def epsilon(self, neighboring_relation: NeighboringRelation) -> Fraction:
@@ -94,6 +101,15 @@ class BetaBernoulli:
     def maximum(self) -> int:
         """A coin shows 0 or 1."""
         return 1
+
+    @property
+    def extremes(self) -> tuple[Fraction, Fraction]:
+        """Either side of the coin."""
+        return Fraction(0), Fraction(1)
+
+    def posterior(self, observations: Iterable[Any], power: Fraction) -> LogDensity:
+        """`log_density` of as many observations and ones, times the power."""
+        return _of_sums(self, observations, power)
 
     def log_density(self, parameter: Fraction, *, count: Fraction, total: Fraction, bits: int) -> Interval:
         """Bounds of (alpha − 1 + total)·ln θ + (beta − 1 + count − total)·ln(1 − θ)."""
@@ -163,6 +179,15 @@ class GammaPoisson:
         object.__setattr__(self, "rate", nonnegative(rate, "rate"))
         object.__setattr__(self, "grid", _equally_spaced(self.low, self.high, points))
 
+    @property
+    def extremes(self) -> tuple[Fraction, Fraction]:
+        """The least and the largest count."""
+        return Fraction(0), Fraction(self.maximum)
+
+    def posterior(self, observations: Iterable[Any], power: Fraction) -> LogDensity:
+        """`log_density` of as many observations and their sum, times the power."""
+        return _of_sums(self, observations, power)
+
     def log_density(self, parameter: Fraction, *, count: Fraction, total: Fraction, bits: int) -> Interval:
         """Bounds of (shape − 1 + total)·ln θ − (rate + count)·θ."""
         lower, upper = _times_log(self.shape - 1 + total, parameter, bits)
@@ -186,6 +211,100 @@ class GammaPoisson:
                 return self.maximum * log_up(self.high / self.low)
             case _:
                 assert_never(neighboring_relation)
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class LaplaceLocation:
+    """Numbers around an unknown center θ: one observation has a density ∝ exp(−|x − θ|/scale), uniform prior.
+
+    θ lies on the grid of `points` equally spaced numbers from low to high. Observations may be any numbers; they are
+    rounded to multiples of `resolution`. The posterior is largest at their median.
+
+    The log-likelihood is Lipschitz, in θ and in x, with constant 1/scale [DNMR14]. So one observation, however far out,
+    changes the log-posterior, between any two θ, by at most ε = (high − low)/scale if it is added or removed, and by
+    twice that if it is replaced. If it is replaced by one at most d away, `epsilon_of_move` says by how much less: that
+    is a guarantee for small moves within the one for all of them.
+
+    Args:
+        low: The smallest θ.
+        high: The largest θ, above low.
+        scale: How far observations spread, above 0.
+        resolution: The width of a lattice step of observations, above 0.
+        points: How many θ, 2 or more.
+
+    Raises:
+        ParameterError: A parameter lies outside.
+
+    Example:
+        >>> center = LaplaceLocation(low=0, high=10, scale=5, resolution="0.1", points=11)
+        >>> str(center.epsilon(NeighboringRelation.ADD_OR_REMOVE_ONE)), str(center.epsilon_of_move(1))
+        ('2', '2/5')
+
+    References:
+        [DNMR14].
+    """
+
+    low: Fraction
+    high: Fraction
+    scale: Fraction
+    resolution: Fraction
+    grid: tuple[Fraction, ...] = field(repr=False)
+
+    def __init__(self, *, low: Number, high: Number, scale: Number, resolution: Number, points: int = 101) -> None:
+        object.__setattr__(self, "low", exact(low, "low"))
+        object.__setattr__(self, "high", exact(high, "high"))
+        object.__setattr__(self, "scale", positive(scale, "scale"))
+        object.__setattr__(self, "resolution", as_resolution(resolution))
+        object.__setattr__(self, "grid", _equally_spaced(self.low, self.high, points))
+
+    @property
+    def extremes(self) -> tuple[Fraction, Fraction]:
+        """Numbers beyond the ends say as much as the ends: |x − θ| differs by the same for every θ."""
+        return self.low, self.high
+
+    def posterior(self, observations: Iterable[Any], power: Fraction) -> LogDensity:
+        """−power · Σ|xᵢ − θ|/scale, exactly."""
+        steps = sorted(lattice_steps(observations, self.resolution).tolist())
+        sums = [0, *accumulate(steps)]
+
+        def log_density(parameter: Fraction, bits: int) -> Interval:
+            del bits
+            below = bisect_right(steps, floor(parameter / self.resolution))
+            beyond = (sums[-1] - 2 * sums[below]) * self.resolution
+            distance = beyond + (2 * below - len(steps)) * parameter
+            found = -power * distance / self.scale
+            return found, found
+
+        return log_density
+
+    def epsilon(self, neighboring_relation: NeighboringRelation) -> Fraction:
+        """(high − low)/scale, and twice that under replacement."""
+        match neighboring_relation:
+            case NeighboringRelation.ADD_OR_REMOVE_ONE:
+                return (self.high - self.low) / self.scale
+            case NeighboringRelation.REPLACE_ONE:
+                return 2 * (self.high - self.low) / self.scale
+            case _:
+                assert_never(neighboring_relation)
+
+    def epsilon_of_move(self, distance: Number) -> Fraction:
+        """What it costs that one observation moves by a distance: 2·distance/scale, in whole steps of the resolution.
+
+        That is at power 1; a tempered posterior costs `power` times as much.
+
+        Raises:
+            ParameterError: The distance is below 0.
+        """
+        steps = ceil(nonnegative(distance, "distance") / self.resolution)
+        return min(2 * steps * self.resolution / self.scale, self.epsilon(NeighboringRelation.REPLACE_ONE))
+
+
+def _of_sums(model: BetaBernoulli | GammaPoisson, observations: Iterable[Any], power: Fraction) -> LogDensity:
+    """A likelihood that depends on how many observations there are and on their sum."""
+    steps = lattice_steps(observations, Fraction(1)).tolist()
+    total = power * sum(min(max(step, 0), model.maximum) for step in steps)
+    count = power * len(steps)
+    return lambda parameter, bits: model.log_density(parameter, count=count, total=total, bits=bits)
 
 
 def _unbounded(interval: str, suggestion: str) -> NotPrivateError:

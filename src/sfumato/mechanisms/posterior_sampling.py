@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.base import opened
-from sfumato.mechanisms.lattice import lattice_steps
-from sfumato.mechanisms.posterior_models import PosteriorModel
+from sfumato.mechanisms.posterior_models import LogDensity, PosteriorModel
 from sfumato.noise.enclosed_choice import enclosed_choice
 from sfumato.numeric.enclosures import exp_bounds
 from sfumato.numeric.rationals import Number, nonnegative
@@ -41,8 +40,8 @@ class PosteriorSampling:
     epsilon = 0                           a draw of the prior, ExponentialEvent(0)
     epsilon above the model's price       power 1; the event and `epsilon` have the smaller price
     low = 0, high = 1 or infinite         NotPrivateError when the model is constructed
-    an observation that is no integer     rounded, halves upward; NaN and None as 0
-    an observation below 0 or too large   clamped to 0, …, maximum
+    an observation off the lattice        rounded, halves upward; NaN and None as 0
+    an observation beyond the extremes    counts as they do
     ====================================  ===========================================================
 
     It has no accuracy of its own: how far the draw lies from the truth depends on how many observations there are.
@@ -99,16 +98,12 @@ class PosteriorSampling:
         Raises:
             ParameterError: An observation is no number at all.
         """
-        steps = lattice_steps(opened(observations), Fraction(1)).tolist()
-        values = [min(max(step, 0), self.model.maximum) for step in steps]
-        count, total = self.power * len(values), self.power * sum(values)
-        return self.model.grid[int(enclosed_choice(partial(self._weights, count, total), 1)[0])]
+        posterior = self.model.posterior(opened(observations), self.power)
+        return self.model.grid[int(enclosed_choice(partial(self._weights, posterior), 1)[0])]
 
-    def _weights(self, count: Fraction, total: Fraction, bits: int) -> list[tuple[int, int]]:
+    def _weights(self, posterior: LogDensity, bits: int) -> list[tuple[int, int]]:
         """Bounds of 2^bits · density, relative to the largest one."""
-        densities = [
-            self.model.log_density(parameter, count=count, total=total, bits=bits) for parameter in self.model.grid
-        ]
+        densities = [posterior(parameter, bits) for parameter in self.model.grid]
         largest = max(upper for _, upper in densities)
         return [
             (exp_bounds(largest - lower, bits)[0], exp_bounds(largest - upper, bits)[1]) for lower, upper in densities

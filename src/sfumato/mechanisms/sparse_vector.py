@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, inf
+from math import ceil, inf, sqrt
 from typing import Final
 
 from sfumato.errors import ParameterError
@@ -10,7 +10,7 @@ from sfumato.mechanisms.additive import Answer, half_width
 from sfumato.mechanisms.lattice import as_resolution, lattice_l1_sensitivity
 from sfumato.mechanisms.sparse_vector_session import Answers, SparseVectorSession
 from sfumato.noise.domain import drawable
-from sfumato.numeric.distributions import discrete_laplace_half_width, failure_probability
+from sfumato.numeric.distributions import discrete_laplace_half_width, discrete_laplace_variance, failure_probability
 from sfumato.numeric.rationals import Number, exact, flag, nonnegative, positive, positive_integer, probability
 from sfumato.privacy.events import PureEvent
 
@@ -29,6 +29,9 @@ class SparseVector:
     may also be told, with fresh noise of scale cΔ/ε₃, where ε₃ = answer_share·ε and ε₁ + ε₂ = ε − ε₃. The ratio ε₂/ε₁
     is (2c)^(2/3), or c^(2/3) if monotonic, to three decimals: the one that makes the error of comparisons smallest.
     With a cutoff of 1 it is known as AboveThreshold.
+
+    How far a noisy answer lies above the noisy threshold, exactᵢ + νᵢ − (threshold + ρ), costs nothing more than that
+    it does: see `release_with_gaps`. Gap plus threshold estimates the answer; `gap_stddev` is its standard deviation.
 
     **Guarantee**: one release, or one session from `start` to its halt, is ε-differentially private for the relation of
     `linf_sensitivity`, also for answers chosen in the light of earlier replies. Proof:
@@ -63,7 +66,7 @@ class SparseVector:
         (False, False, True, False, True)
 
     References:
-        [LSL17] Algorithm 7 and Section 4.2; [DR14] Section 3.6.
+        [LSL17] Algorithm 7 and Section 4.2; [DR14] Section 3.6; [DWZK19] for the gaps.
     """
 
     epsilon: Fraction
@@ -155,6 +158,22 @@ class SparseVector:
         """
         return self.start(threshold).each_value(answers)
 
+    def release_with_gaps(self, answers: Answers, threshold: Number = 0) -> tuple[int | Fraction | None, ...]:
+        """As `release`, with the gap above the threshold for each True, 0 or more, and None for each False.
+
+        On a lattice a gap is that above the first lattice point at or above the threshold, in the unit of the answers.
+
+        Raises:
+            ParameterError: An answer or the threshold is no number.
+
+        Example:
+            >>> alarm = SparseVector(epsilon=1, linf_sensitivity=1, monotonic=True)
+            >>> below, gap = alarm.release_with_gaps([3, 5_000_000], threshold=1_000_000)
+            >>> below, round(gap, -5)
+            (None, 4000000)
+        """
+        return self.start(threshold).each_gap(answers)
+
     def start(self, threshold: Number = 0) -> SparseVectorSession:
         """A session that is asked one answer at a time; it costs the event once, however long it lasts.
 
@@ -185,6 +204,17 @@ class SparseVector:
         steps = discrete_laplace_half_width(self.threshold_scale, 1 - failure)
         steps += discrete_laplace_half_width(self.comparison_scale, 1 - of_each)
         return half_width(steps, self.resolution)
+
+    @property
+    def gap_stddev(self) -> float:
+        """The standard deviation of νᵢ − ρ, in the unit of the answers; infinite at ε = 0, where no gap is told.
+
+        That is before it is known that the gap is 0 or more: near the threshold gaps that are told are larger.
+        """
+        if not self.epsilon:
+            return inf
+        variance = discrete_laplace_variance(self.threshold_scale) + discrete_laplace_variance(self.comparison_scale)
+        return sqrt(variance) * float(self.resolution or 1)
 
     @property
     def _steps_moved(self) -> Fraction:

@@ -1,6 +1,7 @@
 """A running sparse vector: one noisy threshold, and replies until it halts."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from os import getpid
 from threading import Lock
@@ -82,7 +83,7 @@ class SparseVectorSession:
         Raises:
             ParameterError: The session has halted, whatever the answer; or it is no number.
         """
-        return bool(self._compared(lambda: [opened(exact)])[1][0])
+        return bool(self._compared(lambda: [opened(exact)]).above[0])
 
     def value(self, exact: Exact | Secret[Exact]) -> Answer | None:
         """As `above`, with a noisy value for True and None for False.
@@ -92,13 +93,21 @@ class SparseVectorSession:
         """
         return self._told(lambda: [opened(exact)])[0]
 
+    def gap(self, exact: Exact | Secret[Exact]) -> int | Fraction | None:
+        """As `above`, with how far the noisy answer lies above the noisy threshold for True, and None for False.
+
+        Raises:
+            ParameterError: As for `above`.
+        """
+        return self._gaps(lambda: [opened(exact)])[0]
+
     def each_above(self, answers: Answers) -> tuple[bool, ...]:
         """`above` of one answer after the other, up to and including the one at which the session halts.
 
         Raises:
             ParameterError: As for `above`.
         """
-        return tuple(self._compared(lambda: column(opened(answers)))[1].tolist())
+        return tuple(self._compared(lambda: column(opened(answers))).above.tolist())
 
     def each_value(self, answers: Answers) -> tuple[Answer | None, ...]:
         """`value` of one answer after the other, up to and including the one at which the session halts.
@@ -108,6 +117,14 @@ class SparseVectorSession:
         """
         return self._told(lambda: column(opened(answers)))
 
+    def each_gap(self, answers: Answers) -> tuple[int | Fraction | None, ...]:
+        """`gap` of one answer after the other, up to and including the one at which the session halts.
+
+        Raises:
+            ParameterError: As for `above`.
+        """
+        return self._gaps(lambda: column(opened(answers)))
+
     def _refuse(self, *_: object) -> NoReturn:
         raise TypeError("a running sparse vector is not copied or stored: each copy could say True as often again")
 
@@ -116,11 +133,17 @@ class SparseVectorSession:
     def _told(self, open_answers: Callable[[], Exact]) -> tuple[Answer | None, ...]:
         if self._answer_scale is None:
             raise ParameterError("answer_share", 0, "must be above 0 for values to be told")
-        steps, above = self._compared(open_answers)
-        values = iter(self._values(steps[above], self._answer_scale))
-        return tuple(next(values) if said else None for said in above.tolist())
+        found = self._compared(open_answers)
+        values = iter(self._values(found.steps[found.above], self._answer_scale))
+        return tuple(next(values) if said else None for said in found.above.tolist())
 
-    def _compared(self, open_answers: Callable[[], Exact]) -> tuple[Integers, NDArray[np.bool_]]:
+    def _gaps(self, open_answers: Callable[[], Exact]) -> tuple[int | Fraction | None, ...]:
+        found = self._compared(open_answers)
+        replies = zip(found.noisy.tolist(), found.above.tolist(), strict=True)
+        unit = 1 if self._resolution is None else self._resolution
+        return tuple((noisy - self._noisy_threshold) * unit if said else None for noisy, said in replies)
+
+    def _compared(self, open_answers: Callable[[], Exact]) -> "_Compared":
         """Answers in steps and the replies to them, up to the halt, behind which nothing is opened."""
         if getpid() != self._process:
             requirement = "stays with the process that started it, or each process could hear as often True"
@@ -130,19 +153,12 @@ class SparseVectorSession:
                 requirement = "is reached, so the session has halted; start another one, at its own cost"
                 raise ParameterError("cutoff", "the number of times a session says True", requirement)
             steps = self._steps(open_answers())
-            above = self._above(steps)
+            noisy = add(steps, discrete_laplace(self._comparison_scale, len(steps))) if self._comparison_scale else None
+            above = np.zeros(len(steps), dtype=np.bool_) if noisy is None else noisy >= self._noisy_threshold
             halt = np.flatnonzero(above)[self._remaining - 1 : self._remaining]
             asked = int(halt[0]) + 1 if len(halt) else len(steps)
             self._remaining -= int(np.count_nonzero(above[:asked]))
-            return steps[:asked], above[:asked]
-
-    def _above(self, steps: Integers) -> NDArray[np.bool_]:
-        if not self._comparison_scale:
-            return np.zeros(len(steps), dtype=np.bool_)
-        above: NDArray[np.bool_] = (
-            add(steps, discrete_laplace(self._comparison_scale, len(steps))) >= self._noisy_threshold
-        )
-        return above
+            return _Compared(steps[:asked], (steps if noisy is None else noisy)[:asked], above[:asked])
 
     def _steps(self, values: Exact) -> Integers:
         return integers(values) if self._resolution is None else lattice_steps(values, self._resolution)
@@ -150,3 +166,12 @@ class SparseVectorSession:
     def _values(self, steps: Integers, scale: Fraction) -> list[Answer]:
         noisy: list[int] = add(steps, discrete_laplace(scale, len(steps))).tolist() if len(steps) else []
         return noisy if self._resolution is None else [step * self._resolution for step in noisy]
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """Answers in steps, with the noise of their comparisons, and the replies: as far as the session went."""
+
+    steps: Integers
+    noisy: Integers
+    above: NDArray[np.bool_]

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import inf
+from math import inf, sqrt
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -102,12 +102,24 @@ class Staircase:
             return inf if self._steps_moved else 0.0
         return self._law.mean_absolute() * float(self.resolution or 1)
 
+    @property
+    def variance(self) -> float:
+        """The variance of the noise on each number, in squared lattice steps; infinite where nothing is told."""
+        if not self.width:
+            return inf if self._steps_moved else 0.0
+        return self._law.variance()
+
+    @property
+    def stddev(self) -> float:
+        """The standard deviation of the noise on each number, in lattice steps."""
+        return sqrt(self.variance)
+
     def release(self, exact: Exact | Secret[Exact]) -> Answer:
         """The exact value, a number or a vector of numbers, with noise.
 
         Returns:
             An int, or with a resolution a Fraction; of a vector, an array of as many: int64 where all answers fit,
-            Python integers otherwise; with a resolution Fractions, or floats if an array was given.
+            Python integers otherwise; with a resolution floats, each nearest to its lattice point.
 
         Raises:
             ParameterError: Without a resolution, something is no integer; with one, no number.

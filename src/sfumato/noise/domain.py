@@ -4,9 +4,13 @@ from fractions import Fraction
 from typing import Final
 
 from sfumato.errors import ParameterError
+from sfumato.numeric.rounding import dyadic_up
 
 SMALLEST_SCALE: Final = Fraction(1, 1000)
 LARGEST_SCALE: Final = Fraction(1 << 50)
+
+_LONGEST_TERM: Final = 1 << 50  # times the blocks of a geometric draw, and as a divisor, still machine integers
+_DIGITS: Final = 24
 
 
 def drawable(scale: Fraction, name: str) -> Fraction:
@@ -21,6 +25,21 @@ def drawable(scale: Fraction, name: str) -> Fraction:
         requirement = "must lie between 1/1000 and 2^50 lattice steps; change ε, the sensitivity or the resolution"
         raise ParameterError(name, scale, requirement)
     return scale
+
+
+def short_scale(scale: Fraction) -> Fraction:
+    """The scale itself if both of its terms are at most 2^50, otherwise the next larger one of 23 or 24 binary digits.
+
+    Samplers calculate with the terms of a scale, in machine integers while those are short. More noise than was asked
+    for only adds privacy, and this is less than 2^−22 of it.
+
+    Example:
+        >>> short_scale(Fraction(10, 3)), short_scale(1 / Fraction("0.03333333333333333"))
+        (Fraction(10, 3), Fraction(7864321, 262144))
+    """
+    if max(scale.as_integer_ratio()) <= _LONGEST_TERM:
+        return scale
+    return dyadic_up(scale, bits=_DIGITS)
 
 
 def drawable_variance(variance: Fraction) -> Fraction:

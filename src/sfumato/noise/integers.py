@@ -27,8 +27,10 @@ def narrow(values: Integers) -> Integers:
     """
     if values.dtype != object:
         return values
-    fits = all(-(1 << 63) <= value < 1 << 63 for value in values)
-    return values.astype(np.int64) if fits else values
+    try:
+        return values.astype(np.int64)
+    except OverflowError:
+        return values
 
 
 def add(first: Integers, second: Integers) -> Integers:
@@ -42,10 +44,33 @@ def add(first: Integers, second: Integers) -> Integers:
     """
     if object not in (first.dtype, second.dtype):
         total: Integers = first + second
+        if _cannot_wrap(first, second):
+            return total
         wrapped = ((first ^ total) & (second ^ total)) < 0  # both operands have the sign that the sum lost
         if not wrapped.any():
             return total
     return narrow(first.astype(object) + second.astype(object))
+
+
+def add_noise(values: Integers, noise: Integers) -> Integers:
+    """`add`, in the memory of the noise where the sums fit: fresh memory costs more than the sums.
+
+    Args:
+        values: Left as they are.
+        noise: Drawn for this sum alone; lost.
+
+    Example:
+        >>> add_noise(np.array([5, 7]), np.array([-1, 1]))
+        array([4, 8])
+    """
+    if object not in (values.dtype, noise.dtype) and _cannot_wrap(values, noise):
+        return np.add(values, noise, out=noise)
+    return add(values, noise)
+
+
+def _cannot_wrap(first: Integers, second: Integers) -> bool:
+    """Whether sums of int64 are sure to fit: four passes that write nothing."""
+    return largest(first) + largest(second) < 1 << 63
 
 
 def multiply_add(factor: int, values: Integers, offset: Integers) -> Integers:

@@ -22,7 +22,6 @@ KEPT: Final = 64
 
 _FEW: Final = 8  # draws that are quicker one by one
 _CALL: Final = 1000  # what a call costs beyond its draws, in draws
-_PAYS: Final = 300_000  # draws after which the time for a table is won back
 
 
 class Table(Protocol):
@@ -44,6 +43,8 @@ class Supply:
     build: Callable[[], Table]
     universal: Callable[[int], Integers]
     universal_one: Callable[[], int]
+    pays: int = 300_000
+    """Draws after which the time for a table is won back."""
     table: Table | None = None
     drawn: float = 0
 
@@ -61,7 +62,7 @@ class Supply:
             return narrow(python_integers(self.one() for _ in range(size)))
         if self.table is None:
             self.drawn += size + _CALL
-            if self.drawn >= _PAYS:
+            if self.drawn >= self.pays:
                 self._try_table()
         return self.universal(size) if self.table is None else self.table.draw(size)
 

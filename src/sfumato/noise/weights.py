@@ -1,8 +1,9 @@
-"""Weights of the discrete Laplace and Gaussian laws, enclosed by integers: what certified tables are made of."""
+"""Weights of discrete Laplace, Gaussian and Skellam laws, enclosed by integers: what certified tables are made of."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from math import isqrt
 from typing import TypeAlias
 
 from sfumato.numeric.enclosures import exp_bounds
@@ -47,6 +48,44 @@ def gaussian_weights(variance: Fraction) -> WeightStream:
             weight, ratio = _product(weight, ratio, precision), _product(ratio, factor, precision)
 
     return stream
+
+
+def skellam_weights(mean: Fraction) -> WeightStream:
+    """I_k(2·mean)/I_0(2·mean): products of ratios of neighbours, which fall as the law is log-concave."""
+
+    def stream(precision: int) -> Iterator[Bounds]:
+        weight = (1 << precision, 1 << precision)
+        yield weight
+        for ratio in _bessel_ratios(mean, precision):
+            weight = _product(weight, ratio, precision)
+            yield weight
+
+    return stream
+
+
+def _bessel_ratios(mean: Fraction, precision: int) -> Iterator[Bounds]:
+    """I_(k+1)/I_k at 2·mean, for k = 0, 1, …, from r_(k−1) = 1/(k/mean + r_k), downward from a ratio between 0 and 1.
+
+    Each step narrows what is not known by r². So where the start lies far enough out is a matter of width alone.
+    """
+    span = (isqrt(int(2 * mean)) + 4) * (isqrt(2 * precision) + 4)  # beyond it, weights are below 2^−precision
+    first = 0
+    while True:
+        ratios: list[Bounds] = []
+        bounds = (0, 1 << precision)
+        for k in range(first + 2 * span, first, -1):
+            bounds = _ratio_below(k / mean, bounds, precision)
+            if k <= first + span:
+                ratios.append(bounds)
+        yield from reversed(ratios)
+        first += span
+
+
+def _ratio_below(slope: Fraction, above: Bounds, precision: int) -> Bounds:
+    """1/(slope + r), of an r between bounds; it is below 1."""
+    numerator, denominator = slope.as_integer_ratio()
+    whole, one = (numerator << precision) // denominator, 1 << 2 * precision
+    return one // (whole + 1 + above[1]), min(one // (whole + above[0]) + 1, 1 << precision)
 
 
 def _product(first: Bounds, second: Bounds, precision: int) -> Bounds:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from sfumato.errors import ParameterError
 from sfumato.numeric.rationals import Number, exact
 
+_WIDE: Final = 4  # from here on the sum over integers is the integral but for a relative e^−300
 _CONTEXT: Final = Context(prec=60, Emin=MIN_EMIN, Emax=MAX_EMAX)
 _ROUNDED_UP: Final = 1 + Decimal("1e-35")  # far above the error of 60 digits, far below one lattice step
 _PI: Final = Decimal("3.14159265358979323846264338327950288419716939937510582097494459")
@@ -101,6 +102,20 @@ def discrete_laplace_variance(scale: Fraction) -> float:
         199.83
     """
     return 0.5 / math.sinh(0.5 / float(scale)) ** 2 if scale > Fraction(1, 700) else 0.0
+
+
+def discrete_gaussian_variance(stddev: Fraction) -> float:
+    """Var X = Σ k²·exp(−k²/(2·stddev²)) over Σ exp(−k²/(2·stddev²)): at most stddev², and that in doubles from 4 on.
+
+    Example:
+        >>> discrete_gaussian_variance(Fraction(10)), round(discrete_gaussian_variance(Fraction(1, 2)), 4)
+        (100.0, 0.2147)
+    """
+    squared = float(stddev) ** 2
+    if stddev >= _WIDE:
+        return squared
+    masses = [math.exp(-k * k / (2 * squared)) for k in range(1, 10 * _WIDE)]
+    return 2 * math.fsum(k * k * mass for k, mass in enumerate(masses, 1)) / (1 + 2 * math.fsum(masses))
 
 
 def discrete_laplace_half_width(scale: Fraction, confidence: Number) -> int:

@@ -4,10 +4,12 @@ Python has limits of its own, on the depth of calls and on the digits of integer
 can be changed by whoever starts it; what is accepted may not depend on them.
 """
 
+import gc
 import json
 import re
 import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 MAX_NESTING: Final = 250
@@ -16,7 +18,15 @@ MAX_NESTING: Final = 250
 MAX_DIGITS: Final = 4_300
 """How many digits a whole number may have, as Python allows where nobody changed that."""
 
-_IN_JSON: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[{]|[\]}]', re.DOTALL)
+_IN_JSON: Final = re.compile(
+    r"""
+    "(?:[^"\\]++|\\.)*+"?
+    | (?:\[(?:[^\[\]{}"]++|"(?:[^"\\]++|\\.)*+")*+\],?)++  # a row of lists without lists, read as one: answers are such
+    | [\[{]
+    | [\]}]
+    """,
+    re.DOTALL | re.VERBOSE,
+)
 _TEXT_IN_TOML: Final = re.compile(
     r"""
     "{3}(?:[^"\\]++|\\.|"(?!""))*+(?:"{3,5})?  # what does not end here ends with the text, so that it is read once
@@ -34,6 +44,29 @@ _TOO_DEEP: Final = f"is nested more than {MAX_NESTING} deep"
 _TOO_LONG: Final = f"holds a whole number of more than {MAX_DIGITS:,} digits"
 
 
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Inside, Python looks for no cycles of garbage: it would scan a million small lists often while they are made.
+
+    Threads may enter it side by side: whoever found the collector at work puts it back to work.
+
+    Example:
+        >>> with uncollected():
+        ...     gc.isenabled()
+        False
+        >>> gc.isenabled()
+        True
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+@uncollected()
 def parse_json(
     text: str | bytes,
     *,
@@ -90,7 +123,7 @@ def _check_nesting(marks: Iterable[str]) -> None:
     depth = 0
     for mark in marks:
         depth += (mark in {"[", "{"}) - (mark in {"]", "}"})
-        if depth > MAX_NESTING:
+        if depth + mark.startswith("[", 0, len(mark) - 1) > MAX_NESTING:
             raise ValueError(_TOO_DEEP)
 
 

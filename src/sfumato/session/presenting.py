@@ -1,14 +1,15 @@
 """How an answer is shown: its columns, HAVING, ORDER BY, LIMIT. All of it reads released values, so it is free."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import chain
-from typing import TypeAlias
+from itertools import chain, repeat
+from typing import Any, TypeAlias
 
 from sfumato.engines.mixing import unmixed
 from sfumato.engines.scalars import evaluate
 from sfumato.engines.values import Cell
+from sfumato.privacy.formats import uncollected
 from sfumato.query.expressions import ColumnRef, Expression, columns_of
 from sfumato.query.facts import Facts
 from sfumato.query.inference import facts_of
@@ -46,6 +47,7 @@ class _Line:
     adding_up: Mapping[str, float]
 
 
+@uncollected()
 def present(question: Presented, plan: PrivatePlan, released: Sequence[Released], confidence: Fraction) -> Shown:
     """The rows of an answer.
 
@@ -56,7 +58,74 @@ def present(question: Presented, plan: PrivatePlan, released: Sequence[Released]
         confidence: Of every interval.
     """
     table = _Table(question, plan, released, confidence)
-    rows = _lines(question, plan, released)
+    labels = set(_labels(question))
+    columns = [(name, table.over(e)) for name, e in question.columns or _all_columns(question, plan)]
+    keys = [(name, e) for name, e in columns if columns_of(e) <= labels]
+    statistics = [(name, e) for name, e in columns if not columns_of(e) <= labels]
+    make = _as_released if _is_plain(question, [e for _, e in columns]) else _line_by_line
+    groups, estimates = make(question, plan, table, [e for _, e in keys], [e for _, e in statistics])
+    return Shown(
+        keys=tuple(name for name, _ in keys),
+        statistics=tuple(name for name, _ in statistics),
+        kinds=tuple(table.kind(e) for _, e in chain(keys, statistics)),
+        groups=groups,
+        estimates=estimates,
+    )
+
+
+Rows: TypeAlias = tuple[tuple[Values, ...], tuple[tuple[Estimate, ...], ...]]
+"""The groups of an answer and their estimates."""
+
+
+def _is_plain(question: Presented, columns: Sequence[Expression]) -> bool:
+    """Whether an answer shows what was released, in its order, and makes nothing of it."""
+    has_rules = question.having is not None or question.order or question.consistent
+    return not has_rules and all(isinstance(expression, ColumnRef) for expression in columns)
+
+
+def _as_released(
+    question: Presented,
+    plan: PrivatePlan,
+    table: "_Table",
+    keys: Sequence[Expression],
+    statistics: Sequence[Expression],
+) -> Rows:
+    """What `_line_by_line` makes of a plain question, column by column: of many groups it is much faster."""
+    label = dict(zip(question.child.child.keys, _labels(question), strict=True))
+    own = slice(question.offset, None if question.limit is None else question.offset + question.limit)
+    groups: list[Values] = []
+    estimates: list[tuple[Estimate, ...]] = []
+    for place, section in enumerate(plan.sections):
+        released = table.released[place].groups
+        names, columns = [label[key.name] for key in section.keys], zip(*released, strict=True)
+        of_keys = dict(zip(names, columns, strict=bool(released)))
+        nothing = (None,) * len(released)
+        groups += _rows([of_keys.get(_name(e), nothing) for e in keys], len(released))
+        estimates += _rows([table.column(place, _name(e)) for e in statistics], len(released))
+    return tuple(groups[own]), tuple(estimates[own])
+
+
+def _name(expression: Expression) -> str:
+    """The column that a plain question shows."""
+    if not isinstance(expression, ColumnRef):
+        raise TypeError("only a column has a name")
+    return expression.name
+
+
+def _rows(columns: Sequence[Sequence[Any]], count: int) -> Iterable[tuple[Any, ...]]:
+    """Columns as so many rows, also if there is no column."""
+    return zip(*columns, strict=True) if columns else repeat((), count)
+
+
+def _line_by_line(
+    question: Presented,
+    plan: PrivatePlan,
+    table: "_Table",
+    keys: Sequence[Expression],
+    statistics: Sequence[Expression],
+) -> Rows:
+    """The rows that a question asks for, in its order."""
+    rows = _lines(question, plan, table.released)
     if question.having is not None:
         having = table.over(question.having)
         rows = [line for line in rows if evaluate(having, table.values(line, columns_of(having))) is True]
@@ -64,17 +133,8 @@ def present(question: Presented, plan: PrivatePlan, released: Sequence[Released]
         rows = _sorted(rows, table, key)
     rows = rows[question.offset :]
     rows = rows if question.limit is None else rows[: question.limit]
-    labels = set(_labels(question))
-    columns = [(name, table.over(e)) for name, e in question.columns or _all_columns(question, plan)]
-    keys = [(name, e) for name, e in columns if columns_of(e) <= labels]
-    statistics = [(name, e) for name, e in columns if not columns_of(e) <= labels]
-    return Shown(
-        keys=tuple(name for name, _ in keys),
-        statistics=tuple(name for name, _ in statistics),
-        kinds=tuple(table.kind(e) for _, e in chain(keys, statistics)),
-        groups=tuple(tuple(evaluate(e, line.keys) for _, e in keys) for line in rows),
-        estimates=tuple(tuple(table.estimate(line, e) for _, e in statistics) for line in rows),
-    )
+    groups = tuple(tuple(evaluate(e, line.keys) for e in keys) for line in rows)
+    return groups, tuple(tuple(table.estimate(line, e) for e in statistics) for line in rows)
 
 
 def _labels(question: Presented) -> tuple[str, ...]:
@@ -107,7 +167,7 @@ class _Table:
     def __init__(
         self, question: Presented, plan: PrivatePlan, released: Sequence[Released], confidence: Fraction
     ) -> None:
-        self._plan, self._released, self._confidence = plan, released, confidence
+        self._plan, self.released, self._confidence = plan, released, confidence
         self._facts = answer_facts(question.child, consistent=question.consistent)
         self._estimators: dict[tuple[int, int], dict[str, Estimator]] = {}
         self._columns: dict[tuple[int, int, str], Sequence[Estimate]] = {}
@@ -141,16 +201,16 @@ class _Table:
 
     def _one(self, line: _Line, name: str, parts: int) -> Estimate:
         """One released column; made to add up, it may leave the interval of its own noise, which then grows."""
-        found = self._column(line.section, parts, name)[line.group]
+        found = self.column(line.section, name, parts)[line.group]
         if name not in line.adding_up or found == NOTHING:
             return found
         return estimated(line.adding_up[name], _interval(found))
 
-    def _column(self, section: int, parts: int, name: str) -> Sequence[Estimate]:
+    def column(self, section: int, name: str, parts: int = 1) -> Sequence[Estimate]:
         """The estimates of all groups of a section, once they are asked for."""
         place = section, parts, name
         if place not in self._columns:
-            self._columns[place] = self._of(section, parts)[name](self._released[section].measured)
+            self._columns[place] = self._of(section, parts)[name](self.released[section].measured)
         return self._columns[place]
 
     def _of(self, place: int, parts: int) -> dict[str, Estimator]:

@@ -7,6 +7,7 @@ from typing import TypeAlias, assert_never
 import numpy as np
 
 from sfumato.engines.base import Found, aligned, groups
+from sfumato.privacy.formats import uncollected
 from sfumato.privacy.secret import Secret
 from sfumato.query.plan import Additive, KeyChoice, Measurement, QuantileChoice, Section, TopChoice
 from sfumato.query.schema import Key
@@ -37,11 +38,12 @@ def release(section: Section, run: Run) -> Released:
         run: Computes a statement.
     """
     found = [run(statement).open_for_noise() for statement in section.statements]
-    shown = _groups(section, found[0])
-    measured = tuple(
-        _measured(m, section.statements[m.statement], found[m.statement], shown) for m in section.measurements
-    )
-    return Released(groups=tuple(shown), measured=measured)
+    with uncollected():
+        shown = _groups(section, found[0])
+        measured = tuple(
+            _measured(m, section.statements[m.statement], found[m.statement], shown) for m in section.measurements
+        )
+        return Released(groups=tuple(shown), measured=measured)
 
 
 def _groups(section: Section, found: Found) -> list[Group]:
@@ -68,7 +70,7 @@ def _measured(
         case Additive():
             exact = aligned(statement, found, shown)[:, list(measurement.measures)]
             noisy = measurement.mechanism.release(exact.reshape(-1))
-            return tuple(tuple(int(v) for v in row) for row in np.asarray(noisy, dtype=object).reshape(len(shown), -1))
+            return tuple(map(tuple, np.asarray(noisy).reshape(len(shown), -1).tolist()))
         case QuantileChoice():
             values = _values_by_group(found)
             nothing = np.zeros(0, dtype=np.int64)

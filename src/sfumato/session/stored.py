@@ -7,6 +7,7 @@ from typing import Any
 
 from sfumato.ledger.attachments import Attachment, Attachments
 from sfumato.privacy.codec import Json
+from sfumato.privacy.formats import uncollected
 from sfumato.query.kinds import Kind
 from sfumato.query.schema import Key
 from sfumato.session.batch_files import read_batches, write_batches
@@ -14,14 +15,18 @@ from sfumato.session.releasing import Released
 from sfumato.session.streaming import Batch, in_pieces
 
 
+@uncollected()
 def encode_released(released: Released) -> Json:
     """The groups and numbers of a section as JSON values."""
+    groups: Iterable[Iterable[Any]] = released.groups
+    is_plain = _are_plain(groups)
     return {
-        "groups": [[_encode_key(key) for key in group] for group in released.groups],
-        "measured": [[list(row) for row in rows] for rows in released.measured],
+        "groups": [list(group if is_plain else map(_encode_key, group)) for group in groups],
+        "measured": [list(map(list, rows)) for rows in released.measured],
     }
 
 
+@uncollected()
 def decode_released(document: Any) -> Released:
     """The section that `encode_released` wrote.
 
@@ -31,10 +36,17 @@ def decode_released(document: Any) -> Released:
         >>> decode_released(encode_released(one)) == one
         True
     """
+    groups = document["groups"]
+    is_plain = _are_plain(groups)
     return Released(
-        groups=tuple(tuple(_decode_key(key) for key in group) for group in document["groups"]),
-        measured=tuple(tuple(tuple(row) for row in rows) for rows in document["measured"]),
+        groups=tuple(tuple(group if is_plain else map(_decode_key, group)) for group in groups),
+        measured=tuple(tuple(map(tuple, rows)) for rows in document["measured"]),
     )
+
+
+def _are_plain(groups: Iterable[Iterable[Any]]) -> bool:
+    """Whether JSON has all keys as they are."""
+    return set(map(type, chain.from_iterable(groups))) <= {bool, int, str}
 
 
 def _encode_key(key: Key) -> Json:
