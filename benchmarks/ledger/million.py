@@ -18,20 +18,21 @@ from sfumato.ledger.ledger import SNAPSHOT_EVERY
 from sfumato.ledger.locations import open_ledger
 from sfumato.ledger.pointers import answer_name, first_name, pointer_to
 from sfumato.ledger.replay import Replay
+from sfumato.ledger.seals import encode_seal, seal_of
 from sfumato.ledger.snapshots import encode_snapshot
 from sfumato.ledger.sqlite import SQLiteStore
 from sfumato.ledger.store import Batch, Pointer
 from sfumato.privacy.guarantees import PureDP
 
 ENTRIES, AT_ONCE = 10**6, 20_000
-ACCOUNT, ROOT = LEVELS[-1], LEVELS[0]
+ACCOUNT = LEVELS[-1]
 ANSWER = {"columns": {"n": [6472]}, "errors": {"n": ["30"]}}
 PRICE = Amounts((("epsilon", CHARGE.epsilon), ("delta", CHARGE.delta)))
 HOLE = "the number of the question"
 
 
-def build(path: Path) -> None:
-    """Write what a `Ledger` writes that answers questions: the same texts, chain, pointers and snapshot, but at once.
+def build(path: Path, *, entries: int = ENTRIES) -> None:
+    """Write what a `Ledger` writes that answers questions: texts, chain, pointers, seals and a snapshot, but at once.
 
     The snapshot is as old as one ever is.
     """
@@ -41,9 +42,11 @@ def build(path: Path) -> None:
         for record in ledger.records():
             replay.follow(record)
     with closing(SQLiteStore(path)) as store:
-        for batch in _batches(replay, key, (ENTRIES - replay.chain.length) // 2):
+        seal = seal_of(store.end(), key)
+        for batch in _batches(replay, key, (entries - replay.chain.length) // 2):
+            seal = replace(seal, chain=_end_of(batch), index=seal.index.plus(batch.pointers))
             with store.turn() as turn:
-                turn.append(batch)
+                turn.append(replace(batch, seal=encode_seal(seal, key)))
 
 
 def _batches(replay: Replay, key: LedgerKey, questions: int) -> Iterator[Batch]:
@@ -58,6 +61,12 @@ def _batches(replay: Replay, key: LedgerKey, questions: int) -> Iterator[Batch]:
         yield batch if count == latest else replace(batch, snapshot=encode_snapshot(replay, key))
 
 
+def _end_of(batch: Batch) -> Chain:
+    """The chain after a batch."""
+    last = batch.records[-1]
+    return Chain(length=last.index + 1, head=last.hash)
+
+
 def _answered(replay: Replay, key: LedgerKey, numbers: range) -> Batch:
     records: list[Record] = []
     pointers: list[Pointer] = []
@@ -68,7 +77,7 @@ def _answered(replay: Replay, key: LedgerKey, numbers: range) -> Batch:
         for text in texts:
             records.append(replay.chain.link(text.replace(HOLE, _name(number))))
             replay.chain = Chain(length=replay.chain.length + 1, head=records[-1].hash)
-        names = (answer_name(ACCOUNT, _name(number)), first_name(ROOT, _name(number)))
+        names = (answer_name(ACCOUNT, _name(number)), first_name(ACCOUNT, _name(number)))
         pointers.extend(pointer_to(records[-1], name, key) for name in names)
     return Batch(records=tuple(records), pointers=tuple(pointers))
 

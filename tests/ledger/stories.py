@@ -122,7 +122,7 @@ def decided(store: LedgerStore, rule: Callable[[Draft], T], *, at: int = NOON, w
         result = rule(draft)
         is_first = turn.snapshot() is None
         snapshot = encode_snapshot(draft.replay, KEY) if with_snapshot or is_first else None
-        turn.append(draft.batch(snapshot, before=follower.seal))
+        turn.append(draft.batch(snapshot, seal=draft.seal_after(follower.seal)))
         return result
 
 

@@ -51,6 +51,17 @@ def test_a_machine_that_slept_has_its_time_again(system):
     assert told() == 20_003 * DAY
 
 
+def test_a_jump_of_a_minute_is_named_once_and_less_is_not(system, caplog):
+    told = SystemClock()
+    for jump in (59, 2, 0, -3600, 30):
+        system["wall"] += jump * 10**6
+        told()
+    assert [record.getMessage() for record in caplog.records] == [
+        "the clock of this machine was put forward by 61 s; open ledgers do not follow it",
+        "the clock of this machine was put back by 3600 s; in open ledgers time stands still",
+    ]
+
+
 def test_the_clocks_of_this_machine_are_read_in_microseconds():
     assert clock._wall() > 1_700_000_000 * 10**6
     first = clock._steady()

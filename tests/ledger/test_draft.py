@@ -61,7 +61,7 @@ def test_the_first_of_a_name_keeps_it(draft):
         draft.keep(committed(request, key=key, answer=request))
     assert draft.find(answer_name("people", "k")).answer == "r"
     assert draft.find(answer_name("people", "old")).answer == 42
-    assert [pointer.name for pointer in draft.batch(None, before=UNWRITTEN).pointers] == [
+    assert [pointer.name for pointer in draft.batch(None, seal=draft.seal_after(UNWRITTEN)).pointers] == [
         answer_name("people", "k"),
         first_name("people", "k"),
     ]
@@ -74,17 +74,17 @@ def test_the_first_of_a_name_keeps_it(draft):
 )
 def test_what_cannot_follow_leaves_the_draft_as_it_was(draft, entry):
     draft.keep(reserved("new"))
-    before, batch = state(draft.replay), draft.batch(None, before=UNWRITTEN)
+    before, batch = state(draft.replay), draft.batch(None, seal=draft.seal_after(UNWRITTEN))
     with pytest.raises(ParameterError):
         draft.keep(entry)
-    assert (state(draft.replay), draft.batch(None, before=UNWRITTEN)) == (before, batch)
+    assert (state(draft.replay), draft.batch(None, seal=draft.seal_after(UNWRITTEN))) == (before, batch)
 
 
 def test_what_was_decided_is_appended_with_a_snapshot_or_without(draft, store):
     draft.keep(reserved("r"))
-    assert draft.batch("the state", before=UNWRITTEN).snapshot == "the state"
-    assert draft.batch(None, before=UNWRITTEN).snapshot is None
-    draft.turn.append(draft.batch(None, before=UNWRITTEN))
+    assert draft.batch("the state", seal=draft.seal_after(UNWRITTEN)).snapshot == "the state"
+    assert draft.batch(None, seal=draft.seal_after(UNWRITTEN)).snapshot is None
+    draft.turn.append(draft.batch(None, seal=draft.seal_after(UNWRITTEN)))
     assert draft.turn.read(3) == tuple(draft.records)
     assert len(store.read(0)) == 3  # not before the turn is over
 

@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 import pytest
-from tests.ledger.stories import account, amounts, committed, held, release, reserved, rho, time, ward
+from tests.ledger.stories import NOON, account, amounts, committed, held, release, reserved, rho, time, ward
 
 from sfumato.ledger.entry import Abandoned, Closed, Rebudgeted, Recognized, Shared
-from sfumato.ledger.history import activity, history, last_paid, time_text
+from sfumato.ledger.history import Standstills, activity, history, last_paid, time_text
 from sfumato.privacy.budgets import ZCDP
-from sfumato.privacy.guarantees import PureDP
+from sfumato.privacy.guarantees import ApproxDP, PureDP
 
 OPEN = (account("all", PureDP(4)), account("people", parents=("all",)), account("others", parents=("all",)))
 
@@ -38,6 +38,70 @@ def test_who_asked_what_for_how_much_is_told_with_twelve_digits_of_the_question(
     asked = replace(reserved(), question="0123456789abcdef", principal="ann", at=time("2024-11-21T12:00"))
     row = rows(asked)[-1]
     assert (row.principal, row.question, row.charge, row.at) == ("ann", "0123456789ab", PureDP("0.1"), asked.at)
+
+
+def answer(asked):
+    return {"receipt": {"question": asked}, "sections": []}
+
+
+def test_a_question_is_told_in_words_as_soon_as_it_has_an_answer():
+    found = rows(*(reserved(name) for name in "abc"), committed("b", answer=answer("SELECT 1")), abandoned("c"))
+    assert [row.asked for row in found if row.charge] == ["", "SELECT 1", ""]
+
+
+def test_what_another_account_asked_is_told_in_words_too():
+    told = rows(
+        reserved(), committed(answer=answer("SELECT 1")), shared(), committed("s", "others", answer=answer("SELECT 1"))
+    )
+    assert [(row.asked, row.state) for row in told[-2:]] == [("SELECT 1", "committed"), ("SELECT 1", "shared")]
+
+
+@pytest.mark.parametrize("document", [7, [1], {}, {"receipt": 1}, {"receipt": {"question": 1}}])
+def test_an_answer_that_says_nothing_of_its_question_is_no_error(document):
+    assert rows(reserved(), committed(answer=document))[-1].asked == ""
+
+
+def test_a_cost_is_told_in_the_measure_of_the_account_that_asked():
+    told = [account(budget=ZCDP(1)), replace(reserved(), prices=rho("people", "0.25"))]
+    row = history(told)[-1]
+    assert (str(row.cost), row.charge) == ("ρ 0.25", PureDP("0.1"))
+    assert rows(reserved())[-1].cost == PureDP("0.1")
+
+
+def test_after_another_budget_costs_are_told_in_its_words():
+    told = rows(
+        Rebudgeted(account="people", budget=ApproxDP(1, "1e-6"), reason="r"), reserved(**release("0.1", "1e-7"))
+    )
+    assert str(told[-1].cost) == "ε 0.1, δ 1e-07"
+
+
+def test_of_many_questions_only_those_are_kept_that_are_told():
+    found = rows(*(entry for name in "abcd" for entry in (reserved(name), committed(name))), limit=1)
+    assert [row.state for row in found] == ["committed"]
+
+
+# Where time stood still
+
+
+def stood_still(*entries):
+    found = Standstills()
+    for entry in entries:
+        found.take(entry)
+    return [(one.at, one.answers) for one in found.found]
+
+
+def test_answers_that_are_as_old_as_their_questions_tell_where_time_stood_still():
+    told = [replace(reserved(name), at=NOON) for name in "abc"]
+    ends = (replace(committed("a"), at=NOON), replace(abandoned("b"), at=NOON), replace(committed("c"), at=NOON + 1))
+    assert stood_still(*told, *ends) == [(NOON, 2)]
+
+
+def test_where_no_time_was_told_none_stood_still():
+    assert stood_still(reserved(), committed()) == []
+
+
+def test_a_shared_answer_is_given_in_the_same_turn():
+    assert stood_still(replace(shared(), at=NOON), replace(committed("s", "others"), at=NOON)) == []
 
 
 def test_what_the_owner_did_is_told_with_the_reason():

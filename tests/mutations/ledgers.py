@@ -445,7 +445,7 @@ MUTANTS = (
         edits=(
             (
                 "ledger/verification.py",
-                "if isinstance(paid, Shared) and self._answers.get((paid.source, entry.key)) != cost:",
+                "if source is not None and self._answers.get((source, entry.key)) != cost:",
                 "if False:",
             ),
         ),
@@ -456,11 +456,21 @@ MUTANTS = (
         edits=(
             (
                 "ledger/verification.py",
-                "if pointer is None or pointer.index > record.index:",
-                "if pointer is None:\n                continue\n            if pointer.index > record.index:",
+                "    if wanted:\n        raise _lost",
+                "    if False:\n        raise _lost",
             ),
         ),
         tests=("tests/ledger/test_verification.py::test_a_lost_pointer_is_found",),
+    ),
+    Mutant(
+        name="a pointer that another key sealed verifies",
+        edits=(("ledger/verification.py", "if made is None or made == pointer:", "if True:"),),
+        tests=("tests/ledger/test_verification.py::test_pointers_of_another_key_are_found",),
+    ),
+    Mutant(
+        name="a record under another hash follows",
+        edits=(("ledger/journal.py", " or record.hash != _digest(self.head, record.text)", ""),),
+        tests=("tests/ledger/test_verification.py::test_a_record_that_somebody_changed_is_found",),
     ),
     Mutant(
         name="an older copy of a ledger is taken for the ledger",

@@ -292,4 +292,9 @@ MUTANTS = (
             "tests/session/test_snapshots.py::test_a_snapshot_is_read_instead_of_a_view_and_is_of_one_data_version",
         ),
     ),
+    Mutant(
+        name="what was not released is drawn as 0",
+        edits=(("plots/measured.py", "math.nan if one is None else float(one)", "float(one or 0)"),),
+        tests=("tests/plots/test_measured.py::test_a_bar_that_was_not_released_has_neither_height_nor_interval",),
+    ),
 )

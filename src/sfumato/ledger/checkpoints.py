@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final, Self
+from typing import Final, Self, TypeAlias
 
 from sfumato.errors import LedgerCorruptError, LedgerError, LedgerTimeoutError, ParameterError
 from sfumato.ledger.attachments import synced
@@ -33,6 +33,7 @@ _LOG: Final = logging.getLogger("sfumato.ledger")
 _MINUTE: Final = 60
 _PATIENCE: Final = 30.0
 _TRIES: Final = 3
+_AT_ONCE: Final = 1 << 16
 NOTHING_KNOWN: Final[Mapping[str, "Checkpoint"]] = MappingProxyType({})
 _HASH: Final = re.compile("[0-9a-f]{64}")
 _KEY: Final = re.compile("[0-9a-f]{16}")
@@ -78,6 +79,9 @@ class Checkpoint:
         return key.verifies(self.seal, *_parts(self.length, self.head, self.at, self.totals))
 
 
+_Stored: TypeAlias = tuple[Slot | None, Checkpoint]
+
+
 class CheckpointFile:
     """The last checkpoint of a ledger in a file, which belongs on another disk than the ledger.
 
@@ -91,6 +95,7 @@ class CheckpointFile:
 
     def __init__(self, path: Path, *, beside: Path | None = None) -> None:
         self._path = path.absolute()
+        self._lock = self._path.with_name(f"{self._path.name}.lock")
         self._beside = beside
         self._known: dict[str, Checkpoint] = {}
 
@@ -135,9 +140,10 @@ class CheckpointFile:
         Raises:
             LedgerError: It is damaged, was changed, is of another key, or cannot be read.
         """
-        found = self._stored(self._content())
-        if found is None:
+        stored = self._stored(self._content())
+        if stored is None:
             return None
+        _, found = stored
         if found.key != key.name:
             raise self._of_another(found.key, key.name)
         if not found.is_sealed_by(key):
@@ -158,10 +164,10 @@ class CheckpointFile:
         """
         with self._writing():
             content = None if although_shorter else self._content()
-            there = self._stored(content)
-            if there is not None and not self._is_after(checkpoint, there):
+            stored = self._stored(content)
+            if stored is not None and not self._is_after(checkpoint, stored[1]):
                 return
-            if content is None or not self._is_written_beside(content, checkpoint, is_synced=is_synced):
+            if content is None or not self._is_written_beside(content, stored, checkpoint, is_synced=is_synced):
                 self._replace(checkpoint, is_synced=is_synced)
 
     def reseal(self, old: LedgerKey, new: LedgerKey) -> None:
@@ -171,8 +177,8 @@ class CheckpointFile:
             LedgerError: It is damaged, or of another key; or the file cannot be written.
         """
         with self._writing():
-            there = self._stored(self._content())
-            if there is not None and there.key != new.name and (found := self.read(old)) is not None:
+            stored = self._stored(self._content())
+            if stored is not None and stored[1].key != new.name and (found := self.read(old)) is not None:
                 self._replace(
                     Checkpoint.sealed(new, length=found.length, head=found.head, at=found.at, totals=found.totals)
                 )
@@ -185,12 +191,15 @@ class CheckpointFile:
             raise _other_history(there)
         return (new.length, new.at) > (there.length, there.at)
 
-    def _is_written_beside(self, content: bytes, checkpoint: Checkpoint, *, is_synced: bool) -> bool:
+    def _is_written_beside(
+        self, content: bytes, stored: _Stored | None, checkpoint: Checkpoint, *, is_synced: bool
+    ) -> bool:  # fmt: skip
         """Whether there was room for it in the slot beside the last one."""
-        last, text = _last(content, self._known), encode_checkpoint(checkpoint)
-        if last is None or not write_beside(self._path, content, last[0], text):
+        slot, last = (None, None) if stored is None else stored
+        text = encode_checkpoint(checkpoint)
+        if slot is None or last is None or not write_beside(self._path, content, slot, text):
             return False
-        self._known = {last[0].text: last[1], text: checkpoint}
+        self._known = {slot.text: last, text: checkpoint}
         if is_synced:
             self._sync()
         return True
@@ -206,7 +215,7 @@ class CheckpointFile:
     def _content(self) -> bytes | None:
         try:
             for _ in range(_TRIES):  # who reads takes no lock, and may see a slot half-written
-                content = self._path.read_bytes()
+                content = _read(self._path)
                 if slots_in(content):
                     break
         except FileNotFoundError:
@@ -215,20 +224,22 @@ class CheckpointFile:
             raise LedgerError(str(self._path), "the checkpoint cannot be read; let this user read it") from error
         return content
 
-    def _stored(self, content: bytes | None) -> Checkpoint | None:
+    def _stored(self, content: bytes | None) -> _Stored | None:
+        """The checkpoint of a file, and its slot where it has one; None if there is no file."""
         try:
-            return None if content is None else checkpoint_in(content, self._known)
+            if content is None:
+                return None
+            return _last(content, self._known) or (None, checkpoint_in(content))
         except ParameterError:
             raise self._damaged() from None
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        lock = self._path.with_name(f"{self._path.name}.lock")
         try:
-            with locked(lock, patience=_PATIENCE):
+            with locked(self._lock, patience=_PATIENCE):
                 yield
         except TimeoutError as error:
-            raise LedgerTimeoutError(str(self._path), _PATIENCE, holder_of(lock)) from error
+            raise LedgerTimeoutError(str(self._path), _PATIENCE, holder_of(self._lock)) from error
         except OSError as error:
             requirement = "the checkpoint cannot be written; name a file in an existing folder that this user may write"
             raise LedgerError(str(self._path), requirement) from error
@@ -339,6 +350,15 @@ def _last(content: bytes, known: Mapping[str, Checkpoint] = NOTHING_KNOWN) -> tu
     """The newest slot of a file that is whole; None if there is none. Texts that are known are not read again."""
     noted = [(slot, known.get(slot.text) or decode_checkpoint(slot.text)) for slot in slots_in(content)]
     return max(noted, key=lambda one: (one[1].length, one[1].at), default=None)
+
+
+def _read(path: Path) -> bytes:
+    """All of a small file, which is read after every batch."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return b"".join(iter(lambda: os.read(descriptor, _AT_ONCE), b""))
+    finally:
+        os.close(descriptor)
 
 
 def encode_checkpoint(checkpoint: Checkpoint) -> str:

@@ -8,6 +8,7 @@ whatever an older reader must not overlook raises it.
 import json
 from collections.abc import Callable
 from dataclasses import fields
+from functools import lru_cache
 from typing import Any, Final, NamedTuple, get_args
 
 from sfumato.accounting.adaptive.amounts import Amounts
@@ -24,6 +25,7 @@ from sfumato.privacy.codec import (
     encode_guarantee,
     rational,
 )
+from sfumato.privacy.events import Event
 from sfumato.privacy.formats import parse_json
 from sfumato.privacy.guarantees import NoGuarantee
 from sfumato.privacy.neighbors import NeighboringRelation
@@ -127,6 +129,16 @@ def _texts(value: Any) -> tuple[str, ...]:
     return tuple(_text(one) for one in value)
 
 
+def _event(document: Json) -> Event:
+    # Of a ledger's events many are equal, and to write one down costs less than to make it.
+    return _event_of(json.dumps(document))
+
+
+@lru_cache(maxsize=1024)
+def _event_of(text: str) -> Event:
+    return decode_event(json.loads(text))
+
+
 def _charge(document: Json) -> Charge:
     charge = decode_guarantee(document)
     if isinstance(charge, NoGuarantee):
@@ -199,7 +211,7 @@ _CODECS: Final = {
     "beside": _Codec(list, _texts),
     "budget": _Codec(encode_budget, decode_budget),
     "charge": _Codec(encode_guarantee, _charge),
-    "event": _Codec(encode_event, decode_event),
+    "event": _Codec(encode_event, _event),
     "fingerprints": _Codec(list, _texts),
     "neighboring_relation": _Codec(lambda relation: relation.value, NeighboringRelation),
     "parents": _Codec(list, _texts),

@@ -57,11 +57,11 @@ class Draft:
         pointer = self.turn.find(name)
         return None if pointer is None else entry_at(self.turn, pointer, self.key)
 
-    def batch(self, snapshot: str | None, *, before: Seal) -> Batch:
-        """All that was decided, and its seal after the one before."""
+    def batch(self, snapshot: str | None, *, seal: Seal) -> Batch:
+        """All that was decided, under a seal from `seal_after`."""
         return Batch(
             records=tuple(self.records), pointers=self._pointers(), snapshot=snapshot,
-            seal=encode_seal(self.seal_after(before), self.key),
+            seal=encode_seal(seal, self.key),
         )  # fmt: skip
 
     def seal_after(self, before: Seal) -> Seal:

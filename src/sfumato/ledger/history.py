@@ -46,7 +46,9 @@ class HistoryRow:
         account: Of which account.
         principal: Who asked, if that was told.
         question: The beginning of the hash of what was asked.
+        asked: The question as people read it, which the receipt of its answer holds; empty as long as there is none.
         charge: What it cost in (ε, δ), if anything was charged.
+        cost: What it cost that account in the measure of its own budget.
         state: What has become of it by now.
         note: What the owner stated, a budget or a reason; or whose answer was shared.
     """
@@ -56,7 +58,9 @@ class HistoryRow:
     account: str
     principal: str = ""
     question: str = ""
+    asked: str = ""
     charge: Charge | None = None
+    cost: Budget | None = None
     state: State = ""
     note: str = ""
 
@@ -79,6 +83,59 @@ class Activity:
     def spent(self) -> Budget:
         """`own`, in the words of its budget."""
         return in_words(self.own.total(), self.opened.budget)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standstill:
+    """A time at which a ledger stood still, as it never goes back: a clock had been ahead, or was put back.
+
+    Attributes:
+        at: The time, in microseconds since 1970, UTC.
+        answers: How many questions were paid for and ended at this very time.
+    """
+
+    at: int
+    answers: int
+
+
+class Standstills:
+    """Finds where time stood still, from entries in order.
+
+    An answer comes after its reservation, in a turn of its own. If both have the same time to the microsecond, the
+    clock said something earlier.
+
+    Example:
+        >>> from sfumato.privacy.events import PureEvent
+        >>> from sfumato.privacy.guarantees import PureDP
+        >>> asked = Reserved(
+        ...     account="census", request="r", question="5f3a", event=PureEvent("0.1"), charge=PureDP("0.1"), at=60
+        ... )
+        >>> standstills = Standstills()
+        >>> standstills.take(asked)
+        >>> standstills.take(Committed(account="census", request="r", key="k", answer=7, at=60))
+        >>> standstills.found
+        (Standstill(at=60, answers=1),)
+    """
+
+    def __init__(self) -> None:
+        self._pending: dict[str, int] = {}
+        self._answers: dict[int, int] = {}
+
+    def take(self, entry: Entry) -> None:
+        """Take one more entry into account."""
+        match entry:
+            case Reserved():
+                self._pending[entry.request] = entry.at
+            case Committed() | Abandoned():
+                if entry.at and self._pending.pop(entry.request, 0) == entry.at:
+                    self._answers[entry.at] = self._answers.get(entry.at, 0) + 1
+            case _:
+                return
+
+    @property
+    def found(self) -> tuple[Standstill, ...]:
+        """All so far, in order."""
+        return tuple(Standstill(at=at, answers=answers) for at, answers in self._answers.items())
 
 
 @dataclass(slots=True)
@@ -132,24 +189,26 @@ def history(
         >>> [(row.kind, row.state) for row in history([opened, asked])]
         [('opened', ''), ('reserved', 'reserved')]
     """
-    tree, rows = Paths(), deque[tuple[str, HistoryRow]](maxlen=limit)
-    pending, abandoned = set[str](), set[str]()
+    tree, lines = Paths(), deque[_Line](maxlen=limit)
+    budgets, pending = dict[str, Budget](), dict[str, _Line]()
     for entry in entries:
         match entry:
             case Opened():
                 tree.take(entry)
-            case Reserved():
-                pending.add(entry.request)
-            case Committed():
-                pending.discard(entry.request)
-            case Abandoned():
-                pending.discard(entry.request)
-                abandoned.add(entry.request)
+                budgets[entry.account] = entry.budget
+            case Rebudgeted():
+                budgets[entry.account] = entry.budget
+            case Committed() | Abandoned() if entry.request in pending:
+                line = pending.pop(entry.request)
+                line.row = _ended(line.row, entry)
             case _:
                 pass
         if isinstance(entry, Moved) or tree.is_below(entry.account, account):
-            rows.extend(_rows_of(entry))
-    return tuple(replace(row, state=_state(request, row, pending, abandoned)) for request, row in rows)
+            for line in map(_Line, _rows_of(entry, budgets)):
+                lines.append(line)
+                if isinstance(entry, Reserved | Shared):
+                    pending[entry.request] = line
+    return tuple(line.row for line in lines)
 
 
 def activity(entries: Iterable[Entry]) -> Mapping[str, Activity]:
@@ -178,42 +237,62 @@ def last_paid(entries: Iterable[Entry], paths: Mapping[str, tuple[str, ...]]) ->
     return {name: entry for entry in entries if isinstance(entry, Reserved | Shared) for name in paths[entry.account]}
 
 
+class _Line:
+    """A row that may still change: a question is answered after it was paid for."""
+
+    def __init__(self, row: HistoryRow) -> None:
+        self.row = row
+
+
 def _charge(account: Activity, entry: Paid, part: Part | None) -> None:
-    recorded = {price.account: price.amounts for price in entry.prices}
-    in_epsilon = Amounts((("epsilon", entry.charge.epsilon), ("delta", entry.charge.delta)))
-    account.own.add(recorded.get(entry.account, in_epsilon), part)
+    account.own.add(_price(entry), part)
     account.charges += 1
 
 
-def _rows_of(entry: Entry) -> Iterator[tuple[str, HistoryRow]]:
-    """The row of an entry, if it has one of its own, beside the name of its request."""
+def _price(entry: Paid) -> Amounts:
+    """What an entry cost the account that asked, in its own measure."""
+    recorded = {price.account: price.amounts for price in entry.prices}
+    in_epsilon = Amounts((("epsilon", entry.charge.epsilon), ("delta", entry.charge.delta)))
+    return recorded.get(entry.account, in_epsilon)
+
+
+def _ended(row: HistoryRow, entry: Committed | Abandoned) -> HistoryRow:
+    """The row of a question that has its answer, or will never have one; what was shared is told so."""
+    if isinstance(entry, Abandoned):
+        return replace(row, state="abandoned")
+    match entry.answer:
+        case {"receipt": {"question": str(asked)}}:
+            row = replace(row, asked=asked)
+        case _:
+            pass
+    return row if row.state == "shared" else replace(row, state="committed")
+
+
+def _rows_of(entry: Entry, budgets: Mapping[str, Budget]) -> Iterator[HistoryRow]:
+    """The row of an entry, if it has one of its own."""
     row = HistoryRow(at=entry.at, kind=type(entry).__name__.lower(), account=entry.account)
     match entry:
         case Opened(budget=budget) | Rebudgeted(budget=budget):
             reason = entry.reason if isinstance(entry, Rebudgeted) else ""
-            yield "", replace(row, note=": ".join(text for text in (str(budget), reason) if text))
+            yield replace(row, note=": ".join(text for text in (str(budget), reason) if text))
         case Closed() | Resumed():
-            yield "", replace(row, note=entry.reason)
+            yield replace(row, note=entry.reason)
         case Moved():
-            yield "", replace(row, note=f"to {entry.destination}")
+            yield replace(row, note=f"to {entry.destination}")
         case Protected():
             beside = f", beside {', '.join(entry.beside)}" if entry.beside else ""
-            yield "", replace(row, note=f"{entry.table}: {entry.unit}{beside}")
+            yield replace(row, note=f"{entry.table}: {entry.unit}{beside}")
         case Recognized() | Suspended():
-            yield "", row
+            yield row
         case Reserved():
-            question = entry.question[:_DIGITS]
-            yield entry.request, replace(row, principal=entry.principal, question=question, charge=entry.charge)
+            cost = in_words(_price(entry), budgets[entry.account])
+            row = replace(row, principal=entry.principal, charge=entry.charge, cost=cost)
+            yield replace(row, question=entry.question[:_DIGITS], state="reserved")
         case Shared():
-            note = f"the answer of {entry.source}"
-            yield "", replace(row, principal=entry.principal, charge=entry.charge, state="shared", note=note)
+            cost, note = in_words(_price(entry), budgets[entry.account]), f"the answer of {entry.source}"
+            row = replace(row, principal=entry.principal, charge=entry.charge, cost=cost)
+            yield replace(row, state="shared", note=note)
         case Renewed() | Committed() | Abandoned():
             return
         case _:
             assert_never(entry)
-
-
-def _state(request: str, row: HistoryRow, pending: set[str], abandoned: set[str]) -> State:
-    if not request:
-        return row.state
-    return "reserved" if request in pending else "abandoned" if request in abandoned else "committed"

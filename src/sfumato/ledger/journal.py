@@ -50,7 +50,7 @@ class Chain:
         """
         if record.index != self.length:
             raise LedgerCorruptError(self.length, "a record is missing here, or out of order")
-        if record != self.link(record.text):
+        if record.previous != self.head or record.hash != _digest(self.head, record.text):
             raise LedgerCorruptError(self.length)
         return Chain(length=self.length + 1, head=record.hash)
 

@@ -424,8 +424,8 @@ class Ledger(Readings):
                     for job in take():
                         _decide(job, draft)
                     if draft.records:
-                        before = self._remembering()
-                        kept, seal = draft.batch(self._snapshot(replay), before=before), draft.seal_after(before)
+                        seal = draft.seal_after(self._remembering())
+                        kept = draft.batch(self._snapshot(replay), seal=seal)
                         turn.append(kept)
                 if kept is not None:
                     self._follower.wrote(End(chain=replay.chain, seal=kept.seal), seal)

@@ -4,13 +4,13 @@
 """
 
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil
 from typing import Final, assert_never
 
 from sfumato.accounting.adaptive.amounts import Amounts
 from sfumato.accounting.adaptive.concentrated_filters import ZCDPFilter
 from sfumato.accounting.adaptive.event_prices import order_name
-from sfumato.accounting.adaptive.privacy_filter import AdditiveFilter
 from sfumato.accounting.adaptive.renyi_filter import RDPFilter
 from sfumato.errors import UnsupportedEventError
 from sfumato.ledger.entry import Charge
@@ -55,11 +55,12 @@ def price(event: Event, charge: Charge, *, account: str, budget: Budget, relatio
             raise UnsupportedEventError(event, f"account {account!r}", _PURE)
         case PureDP() | ApproxDP() | NoGuarantee():
             return Amounts((("epsilon", charge.epsilon), ("delta", charge.delta)))
-        case ZCDP():
-            return _priced(event, ZCDPFilter(budget.rho, budget.delta, neighboring_relation=relation), account)
-        case RenyiDP():
-            bounds = RDPFilter(budget.orders, budget.bounds, _ANY_DELTA, neighboring_relation=relation)
-            return _priced(event, bounds, account)
+        case ZCDP() | RenyiDP():
+            found = _priced(event, budget, relation)
+            if found is None:
+                requirement = "cannot keep an answer without a finite price"
+                raise UnsupportedEventError(event, f"account {account!r}", requirement)
+            return found
         case _:
             assert_never(budget)
 
@@ -70,10 +71,17 @@ _PURE: Final = (
 )
 
 
-def _priced(event: Event, meter: AdditiveFilter, account: str) -> Amounts:
+@lru_cache(maxsize=4096)  # an event is priced for each account above, and a ledger holds many that are equal
+def _priced(event: Event, budget: ZCDP | RenyiDP, relation: NeighboringRelation) -> Amounts | None:
+    """The price in the measure of a budget; None where it is not finite."""
+    meter: ZCDPFilter | RDPFilter = (
+        ZCDPFilter(budget.rho, budget.delta, neighboring_relation=relation)
+        if isinstance(budget, ZCDP)
+        else RDPFilter(budget.orders, budget.bounds, _ANY_DELTA, neighboring_relation=relation)
+    )
     found = meter.cost(event)
     if any(isinstance(number, float) for _, number in found.numbers):
-        raise UnsupportedEventError(event, f"account {account!r}", "cannot keep an answer without a finite price")
+        return None
     return Amounts(tuple(sorted((name, _on_grid(Fraction(number), name)) for name, number in found.numbers)))
 
 
@@ -126,6 +134,23 @@ def in_words(amounts: Amounts, budget: Budget) -> Budget:
             )
         case _:
             return guarantee(epsilon, delta)
+
+
+def is_spent(budget: Budget, spent: Amounts) -> bool:
+    """Whether nothing is left in what a budget is kept in: ε, ρ, or one of its divergences.
+
+    Every question costs some of each of them; what is left of δ alone buys nothing.
+
+    Example:
+        >>> from sfumato.privacy.guarantees import PureDP
+        >>> tenth = Amounts((("epsilon", Fraction(1, 10)),))
+        >>> is_spent(PureDP("0.1"), tenth), is_spent(PureDP("0.2"), tenth)
+        (True, False)
+    """
+    allowed = limits(budget)
+    if allowed is None:
+        return False
+    return any(number <= spent[name] for name, number in allowed.numbers if name != "delta")
 
 
 def left_of(budget: Budget, spent: Amounts) -> Budget:

@@ -15,7 +15,7 @@ from sfumato.ledger.entry import Charge, Committed, Entry, Opened, Reserved, Sha
 from sfumato.ledger.follower import PAGE, Follower
 from sfumato.ledger.journal import Chain, Record
 from sfumato.ledger.key import LedgerKey
-from sfumato.ledger.measures import in_words
+from sfumato.ledger.measures import in_words, is_spent
 from sfumato.ledger.pointers import answer_name, asked_name, entry_at, first_name, request_name
 from sfumato.ledger.replay import Replay
 from sfumato.ledger.reservations import Asked, Flight, Reservation
@@ -54,6 +54,14 @@ class Readings:
         """What time it is, never before a time that was recorded, or that this process has seen."""
         with self._exclusive():
             return self._now()
+
+    def ahead(self) -> int:
+        """By how many microseconds the last entry is later than the clock of this machine; 0 if it is not.
+
+        So long no window comes back. Either this clock is slow, or that of whoever wrote the entry was fast.
+        """
+        with self._exclusive():
+            return max(self._caught_up().at - self._clock(), 0)
 
     def asked_before(self, asked: Asked) -> Reserved | Shared | None:
         """The reservation that somebody made under a key; None if there is none, or no key.
@@ -184,6 +192,15 @@ class Readings:
         with self._exclusive():
             return rules.questions_left(self._caught_up(), account, event, charge, self._now())
 
+    def limiting(self, account: str, *, event: Event, charge: Charge) -> str | None:
+        """Which account above grants fewer more releases like one than an account itself would; None if none does."""
+        with self._exclusive():
+            return rules.limiting(self._caught_up(), account, event, charge, self._now())
+
+    def is_spent(self, account: str) -> bool:
+        """Whether nothing is left of an account's own budget; with a window, until some of it comes back."""
+        return self._read(account, lambda state, at: is_spent(state.budget, state.spent(at)))
+
     def pending(self, account: str) -> int:
         """How many reservations of an account have no answer, and may never have one."""
         with self._exclusive():
@@ -215,11 +232,14 @@ class Readings:
             yield from records
             start += len(records)
 
-    def verify(self, told: Callable[[int], None] | None = None) -> Chain:
+    def verify(
+        self, told: Callable[[int], None] | None = None, *, about: Callable[[Entry], None] | None = None
+    ) -> Chain:  # fmt: skip
         """Compute every hash, every account, every price and every decision anew, from the first record.
 
         Args:
             told: Hears now and then how many records were followed.
+            about: Hears of each entry, for who wants more of it than that it is true.
 
         Returns:
             The number of records and the last hash: noted elsewhere, they tell later whether the end was lost.
@@ -230,7 +250,8 @@ class Readings:
         with self._exclusive():
             self._store.check()
             current = self._caught_up()
-            return verified(self._store, self._key, current, self._follower.seal, self._now(), told).chain
+            seal, at = self._follower.seal, self._now()
+            return verified(self._store, self._key, current, seal, at, told, about=about).chain
 
     def _read(self, account: str, view: Callable[[AccountState, int], T]) -> T:
         with self._exclusive():

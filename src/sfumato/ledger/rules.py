@@ -231,17 +231,32 @@ def _require_same(state: AccountState, second: Opened) -> None:
 
 def questions_left(replay: Replay, account: str, event: Event, charge: Charge, at: int) -> int | None:
     """How many more releases like one an account can pay, and all above it; None where nothing limits them."""
+    counts = _counts(replay, account, event, charge, at).values()
+    return min((count for count in counts if count is not None), default=None)
+
+
+def limiting(replay: Replay, account: str, event: Event, charge: Charge, at: int) -> str | None:
+    """The account above that grants fewer more releases like one than an account itself would; None if there is none.
+
+    Raises:
+        UnsupportedEventError: One of them is in a measure that cannot hold the release.
+    """
+    counts = _counts(replay, account, event, charge, at)
+    limited = {name: count for name, count in counts.items() if count is not None}
+    least = min(limited, key=lambda name: limited[name], default=None)  # of several the nearest
+    return None if least == account else least
+
+
+def _counts(replay: Replay, account: str, event: Event, charge: Charge, at: int) -> dict[str, int | None]:
+    """How many more releases each payer grants, the account itself first; None where nothing limits them."""
     prices = {price.account: price.amounts for price in replay.priced(account, event, charge)}
     in_epsilon = Amounts((("epsilon", charge.epsilon), ("delta", charge.delta)))
-    if any(
-        payer.is_closed or payer.is_suspended or not payer.fits(NOTHING, None, at) for payer in replay.payers(account)
-    ):
-        return 0
-    counts = (
-        times_within(limits(payer.left(at)), prices.get(payer.opened.account, in_epsilon))
+    return {
+        payer.opened.account: 0
+        if payer.is_closed or payer.is_suspended or not payer.fits(NOTHING, None, at)
+        else times_within(limits(payer.left(at)), prices.get(payer.opened.account, in_epsilon))
         for payer in replay.payers(account)
-    )
-    return min((count for count in counts if count is not None), default=None)
+    }
 
 
 def suspend(draft: Draft, reservation: Reservation) -> None:

@@ -39,7 +39,7 @@ class StrictReplay(Replay):
 
     def __init__(self) -> None:
         super().__init__()
-        self._paid: dict[str, Paid] = {}
+        self._paid: dict[str, tuple[Cost, str | None]] = {}
         self._answers: dict[tuple[str, str], Cost] = {}
 
     def apply(self, entry: Entry) -> None:
@@ -63,7 +63,7 @@ class StrictReplay(Replay):
     def _require_granted(self, entry: Paid) -> None:
         if entry.request in self._paid:
             raise ParameterError("request", entry.request, "must be new")
-        self._paid[entry.request] = entry
+        self._paid[entry.request] = (entry.event, entry.charge), _source_of(entry)
         try:
             self.require_payable(entry)
             self._require_prices(entry)
@@ -87,9 +87,9 @@ class StrictReplay(Replay):
         paid = self._paid.get(entry.request)
         if paid is None:
             return  # which cannot follow anyway
-        cost = (paid.event, paid.charge)
-        if isinstance(paid, Shared) and self._answers.get((paid.source, entry.key)) != cost:
-            raise ParameterError("source", paid.source, "must have the answer, for the same charge")
+        cost, source = paid
+        if source is not None and self._answers.get((source, entry.key)) != cost:
+            raise ParameterError("source", source, "must have the answer, for the same charge")
         self._answers.setdefault((entry.account, entry.key), cost)
 
     def _require_prices(self, entry: Paid) -> None:
@@ -97,11 +97,15 @@ class StrictReplay(Replay):
         price = _price_of(entry.event, delta=entry.charge.delta, neighboring_relation=relation)
         if price > entry.charge.epsilon * _AS_GOOD_AS:
             raise ParameterError("charge", str(entry.charge), f"must cover the event, whose ε at this δ is {price}")
-        source = entry.source if isinstance(entry, Shared) else None
         recorded = {price.account: price.amounts.times(_AS_GOOD_AS) for price in entry.prices}
-        for now in self.priced(entry.account, entry.event, entry.charge, source):
+        for now in self.priced(entry.account, entry.event, entry.charge, _source_of(entry)):
             if now.account not in recorded or not now.amounts.is_within(recorded[now.account]):
                 raise ParameterError("prices", now.account, f"must cover the event, which costs {now.amounts}")
+
+
+def _source_of(entry: Paid) -> str | None:
+    """Who asked first, if the answer is that of another account."""
+    return entry.source if isinstance(entry, Shared) else None
 
 
 _price_of = lru_cache(maxsize=4096)(price_of)
@@ -116,6 +120,8 @@ def verified(
     seal: Seal,
     at: int,
     told: Callable[[int], None] | None = None,
+    *,
+    about: Callable[[Entry], None] | None = None,
 ) -> Replay:
     """The replay of a whole store, which at a time agrees with the one that is in use, and with all pointers.
 
@@ -126,22 +132,23 @@ def verified(
         seal: The seal at its end.
         at: What time it is.
         told: Hears now and then how many records were followed.
+        about: Hears of each entry; whether it is true is only known at the end.
 
     Raises:
         LedgerCorruptError: At the first entry that does not follow; or pointers or the snapshot say something else.
     """
-    replay = StrictReplay()
+    replay, wanted = StrictReplay(), dict[str, Pointer]()
 
-    def about(record: Record, entry: Entry) -> None:
+    def hear(record: Record, entry: Entry) -> None:
         _tell(told, record)
         for name in names_of(entry, replay):
-            pointer = store.find(name)
-            if pointer is None or pointer.index > record.index:
-                raise LedgerCorruptError(record.index, "the pointer by which it is found is gone; migrate the ledger")
-            entry_at(store, pointer, key)
+            if name not in wanted:
+                wanted[name] = pointer_to(record, name, key)
+        if about is not None:
+            about(entry)
 
-    follow(store, replay, about, until=current.chain.length)
-    require_index(store, seal)
+    follow(store, replay, hear, until=current.chain.length)
+    _require_pointers(store, seal, key, wanted)
     for state in (*replay.accounts.values(), *current.accounts.values()):
         state.spent(at)  # drops what has left its window, in both
     if encode_snapshot(replay, key) != encode_snapshot(current, key):
@@ -169,18 +176,57 @@ def require_index(store: Reading, seal: Seal) -> None:
     Raises:
         LedgerCorruptError: They are.
     """
+    index = _index_of(store, seal.chain.length)
+    if index != seal.index:
+        raise _changed(seal, index)
+
+
+def _require_pointers(store: Reading, seal: Seal, key: LedgerKey, wanted: dict[str, Pointer]) -> None:
+    """Refuse pointers of which one is not as the key made it, leads to another record, or is missing; reads all.
+
+    That costs one pass in the order of names. To find each name on its own, and its record once more, took longer than
+    all the rest of a verification.
+    """
+
+    def about(pointer: Pointer) -> None:
+        made = wanted.pop(pointer.name, None)
+        if made is None or made == pointer:
+            return
+        if pointer.index > made.index:
+            raise _lost(made)
+        entry_at(store, pointer, key)
+
+    index = _index_of(store, seal.chain.length, about)
+    if wanted:
+        raise _lost(min(wanted.values(), key=lambda pointer: pointer.index))
+    if index != seal.index:
+        raise _changed(seal, index)
+
+
+def _index_of(store: Reading, length: int, about: Callable[[Pointer], None] | None = None) -> Index:
+    """All pointers in short to the first records of a store; `about` hears of each, also of those to later records."""
     index, after, is_sorted = Index(), "", True
     while is_sorted and (page := store.pointers(after=after, limit=PAGE)):
+        if about is not None:
+            for pointer in page:
+                about(pointer)
         # Whoever writes meanwhile has given names to later records only.
-        index = index.plus(one for one in page if one.index < seal.chain.length)
+        index = index.plus(one for one in page if one.index < length)
         names = [after.encode(), *(one.name.encode() for one in page)]
         after, is_sorted = page[-1].name, all(map(lt, names, names[1:]))  # else a damaged table would be read for ever
-    if index != seal.index or not is_sorted:
-        requirement = (
-            f"pointers to entries were changed or are gone: {seal.index.count} were sealed, {index.count} are there;"
-            " `sfumato ledger migrate` makes them anew"
-        )
-        raise LedgerCorruptError(max(seal.chain.length - 1, 0), requirement)
+    return index if is_sorted else Index(count=index.count, total=-1)  # which nothing was sealed with
+
+
+def _lost(pointer: Pointer) -> LedgerCorruptError:
+    return LedgerCorruptError(pointer.index, "the pointer by which it is found is gone; migrate the ledger")
+
+
+def _changed(seal: Seal, index: Index) -> LedgerCorruptError:
+    requirement = (
+        f"pointers to entries were changed or are gone: {seal.index.count} were sealed, {index.count} are there;"
+        " `sfumato ledger migrate` makes them anew"
+    )
+    return LedgerCorruptError(max(seal.chain.length - 1, 0), requirement)
 
 
 def rewritten(turn: Turn, replay: Replay, key: LedgerKey, *, checkpoint: str | None = None) -> Seal:

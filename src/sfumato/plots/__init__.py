@@ -10,22 +10,26 @@ from sfumato.plots.budgets import composition, group_privacy, survey_tradeoff
 from sfumato.plots.burn_down import burn_down
 from sfumato.plots.files import save
 from sfumato.plots.losses import privacy_loss, privacy_profile, risk, trade_off
+from sfumato.plots.measured import Measured, one_number, small_multiples
 from sfumato.plots.releases import bars, histogram
 from sfumato.plots.unicity import unicity_curves
 
 __all__ = [
+    "Measured",
     "bars",
     "burn_down",
     "composition",
     "group_privacy",
     "histogram",
     "lower_bounds",
+    "one_number",
     "outputs_of_both",
     "p_values",
     "privacy_loss",
     "privacy_profile",
     "risk",
     "save",
+    "small_multiples",
     "success_curve",
     "survey_tradeoff",
     "trade_off",

@@ -1,6 +1,7 @@
 """What all pictures share: an empty figure with a quiet frame, the palette, legends, and checks of the numbers."""
 
 from collections.abc import Sequence, Sized
+from datetime import datetime
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from sfumato.errors import ParameterError
@@ -15,6 +16,7 @@ Numbers: TypeAlias = Sequence[float]
 BLUE, ORANGE, GREEN, RED, PURPLE = PALETTE = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7"
 """Safe for color-blind readers [OI08]."""
 INK, GREY, LIGHT = "#333333", "#8C8C8C", "#DDDDDD"
+_ACROSS: Final = 3  # panels beside each other, at most
 Place: TypeAlias = Literal["best", "upper left", "upper right", "beside"]
 _PLACES: Final[dict[Place, Literal["best", "upper left", "upper right", "center left"]]] = {
     "best": "best", "upper left": "upper left", "upper right": "upper right", "beside": "center left",
@@ -32,15 +34,52 @@ def new_figure(
     figure = Figure(figsize=(8, 4.2 if panels == 1 else 6), layout="constrained")
     rows = figure.subplots(panels, 1, sharex=True, squeeze=False)
     for axes in rows[:, 0]:
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.spines[["left", "bottom"]].set_color(GREY)
-        axes.grid(axis="y", color=LIGHT, linewidth=0.7)
-        axes.set_axisbelow(True)
-        axes.tick_params(color=GREY, labelcolor=INK)
+        quiet(axes)
     rows[0, 0].set_title(title, loc="left", color=INK, fontweight="bold", pad=12)
     figure.align_ylabels()
     rows[-1, 0].set(xlabel=x_label, ylabel=y_label)
     return figure, tuple(rows[:, 0])
+
+
+def new_grid(
+    title: str, *, names: Sequence[str], x_label: str = "", y_label: str = "", caption: str = ""
+) -> "tuple[Figure, tuple[Axes, ...]]":
+    """An empty figure of panels beside and below each other, with one scale for all; a single panel needs no name.
+
+    Names come from policies and from answers, so that a dollar sign in them is no formula.
+    """
+    count = len(names)
+    across = count if count <= _ACROSS else 2 if count == _ACROSS + 1 else _ACROSS
+    down = -(-count // across)
+    figure, first = new_figure("", panels=1)
+    figure.delaxes(first[0])
+    figure.set_size_inches(8, 4.2 if count == 1 else 1.6 + 2.1 * down)
+    rows = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False)
+    for place, axes in enumerate(rows.flat):
+        quiet(axes)
+        if place >= count:
+            axes.set_visible(False)
+        else:
+            axes.set_title(names[place] if count > 1 else "", loc="left", color=INK, fontsize=10, parse_math=False)
+            is_lowest = place + across >= count  # also above a place that is empty
+            axes.tick_params(labelbottom=is_lowest)
+            axes.set_xlabel(x_label if is_lowest else "", color=INK, parse_math=False)
+            axes.set_ylabel("" if place % across else y_label, color=INK, parse_math=False)
+    figure.suptitle(title, x=0.01, horizontalalignment="left", color=INK, fontweight="bold", parse_math=False)
+    if caption:
+        figure.text(0.01, 0.01, caption, color=GREY, fontsize=8, parse_math=False)
+        height = float(figure.get_figheight())
+        figure.set_layout_engine("constrained", rect=(0, 0.25 / height, 1, 1 - 0.25 / height))
+    return figure, tuple(rows.flat[:count])
+
+
+def quiet(axes: "Axes") -> None:
+    """Take from a panel what says nothing."""
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.spines[["left", "bottom"]].set_color(GREY)
+    axes.grid(axis="y", color=LIGHT, linewidth=0.7)
+    axes.set_axisbelow(True)
+    axes.tick_params(color=GREY, labelcolor=INK)
 
 
 def mark(axes: "Axes", place: float, label: str, color: str) -> None:
@@ -62,13 +101,56 @@ def percent() -> "PercentFormatter":
     return PercentFormatter(xmax=1, decimals=0)
 
 
-def dates(axes: "Axes") -> None:
-    """Times along the bottom, as short as they can be told apart."""
-    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+def dates(axes: "Axes", *, most: int = 8) -> None:
+    """Times along the bottom, at most so many, as short as they can be told apart."""
+    from matplotlib.dates import AutoDateLocator, num2date
+    from matplotlib.ticker import Formatter
 
-    locator = AutoDateLocator(maxticks=8)  # type: ignore[no-untyped-call] # matplotlib tells no types of it
-    axes.xaxis.set_major_locator(locator)
-    axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call] # nor of this
+    class Short(Formatter):
+        """Writes what changes from one tick to the next, and all of the first one."""
+
+        def __call__(self, value: float, pos: int | None = None) -> str:  # noqa: ARG002 # as matplotlib calls it
+            return f"{num2date(value):%Y-%m-%d %H:%M}"  # type: ignore[no-untyped-call] # matplotlib tells no types of it
+
+        def format_ticks(self, values: Sequence[float]) -> list[str]:
+            return short_times([num2date(value) for value in values])  # type: ignore[no-untyped-call] # nor here
+
+    axes.xaxis.set_major_locator(AutoDateLocator(minticks=2, maxticks=most))  # type: ignore[no-untyped-call] # nor here
+    axes.xaxis.set_major_formatter(Short())
+
+
+def short_times(times: Sequence[datetime]) -> list[str]:
+    r"""Times in rising order, each as short as it can be told apart, and larger units in a new line.
+
+    Example:
+        >>> short_times([datetime(2025, 12, 15), datetime(2026, 1, 1), datetime(2026, 1, 15), datetime(2026, 2, 1)])
+        ['15\nDec 2025', '1\nJan 2026', '15', '1\nFeb']
+    """
+    small, large, largest = _units(times)
+    texts, before = list[str](), ("", "")
+    for time in times:
+        now = _written(time, large), _written(time, largest)
+        told = now if now[1] != before[1] else now[:1] if now[0] != before[0] else ()
+        below = " ".join(text for text in told if text)
+        texts.append(_written(time, small) + (f"\n{below}" if below else ""))
+        before = now
+    return texts
+
+
+def _written(time: datetime, form: str) -> str:
+    """A time in a form, without the first zero; nothing where the form says nothing."""
+    return time.strftime(form).removeprefix("0")
+
+
+def _units(times: Sequence[datetime]) -> tuple[str, str, str]:
+    """How times are written on the first line, and on the second."""
+    if any(time.second or time.microsecond for time in times):
+        return "%H:%M:%S", "%d %b", "%Y"
+    if any(time.hour or time.minute for time in times):
+        return "%H:%M", "%d %b", "%Y"
+    if any(time.day > 1 for time in times):
+        return "%d", "%b", "%Y"
+    return ("%b", "%Y", "") if any(time.month > 1 for time in times) else ("%Y", "", "")
 
 
 def same_length(**columns: Sized) -> None:

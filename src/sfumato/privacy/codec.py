@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import fields
 from fractions import Fraction
+from functools import lru_cache
 from typing import Final, TypeAlias, get_args
 
 from sfumato.errors import ParameterError
@@ -110,9 +111,20 @@ def rational(text: Json) -> Fraction:
     Raises:
         ParameterError: It is none.
     """
-    if not isinstance(text, str) or not _RATIONAL.fullmatch(text):
-        raise ParameterError("rational", str(text)[:20], 'must be written as "1" or "1/10"')
+    if not isinstance(text, str):
+        raise _not_rational(text)
+    return _rational(text)
+
+
+@lru_cache(maxsize=1024)
+def _rational(text: str) -> Fraction:
+    if not _RATIONAL.fullmatch(text):
+        raise _not_rational(text)
     return Fraction(text)
+
+
+def _not_rational(text: object) -> ParameterError:
+    return ParameterError("rational", str(text)[:20], 'must be written as "1" or "1/10"')
 
 
 def _encode(event: Event) -> dict[str, Json]:

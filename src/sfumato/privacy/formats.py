@@ -92,7 +92,8 @@ def parse_json(
     content = text.decode("utf-8") if isinstance(text, bytes) else text
     if content.count("[") + content.count("{") > MAX_NESTING:  # else it cannot be nested deeper
         _check_nesting(found.group() for found in _IN_JSON.finditer(content))
-    parse_int = _whole if _LONG_NUMBER.search(content) else None  # digits may also stand in text
+    is_long = len(content) > MAX_DIGITS  # else no number in it can be too long
+    parse_int = _whole if is_long and _LONG_NUMBER.search(content) else None  # digits may also stand in text
     try:
         return json.loads(content, parse_float=parse_float, parse_int=parse_int, object_pairs_hook=object_pairs_hook)
     except ArithmeticError:

@@ -14,8 +14,11 @@ from sfumato.ledger.reservations import Asked
 from sfumato.numeric.rationals import Number, decimal_text, exact, positive_integer
 from sfumato.privacy.guarantees import ApproxDP, PureDP, guarantee
 from sfumato.query.auto_bounds import automatic, stated_bounds
+from sfumato.query.expression_sql import expression_sql
+from sfumato.query.expressions import ColumnRef
 from sfumato.query.plan import Law, PrivatePlan
-from sfumato.query.relations import Presented
+from sfumato.query.questions import column_names
+from sfumato.query.relations import Histogram, Presented
 from sfumato.session.answering import Answered, answered
 from sfumato.session.explain import explain, programs
 from sfumato.session.forecast import Forecast, forecast
@@ -23,7 +26,7 @@ from sfumato.session.pipeline import Desk, Prepared, final_plan, prepare
 from sfumato.session.presenting import present
 from sfumato.session.progress import told
 from sfumato.session.receipt import Receipt, receipt_from_dict
-from sfumato.session.release import Release
+from sfumato.session.release import Binned, Release
 from sfumato.session.saved import SavedRelease
 from sfumato.session.saving import file_for, kept_in_files, write_answer
 from sfumato.session.stored import decode_released, decode_section
@@ -220,7 +223,7 @@ class Question:
         return Release(
             keys=shown.keys, statistics=shown.statistics, kinds=shown.kinds, groups=shown.groups,
             estimates=shown.estimates, confidence=float(confidence), receipt=self._receipt(answer, reused=reused),
-            reused=reused, notes=_notes(plan, final),
+            reused=reused, notes=_notes(plan, final), histograms=_histograms(self.relation),
         )  # fmt: skip
 
     def _saved(self, path: Path, plan: PrivatePlan, answered: Answered, confidence: Fraction) -> SavedRelease:
@@ -243,6 +246,21 @@ class Question:
     def _receipt(self, answer: dict[str, Any], *, reused: bool) -> Receipt:
         receipt = receipt_from_dict(answer["receipt"])
         return replace(receipt, left=self.desk.ledger.remaining(self.desk.account)) if reused else receipt
+
+
+def _histograms(question: Presented) -> tuple[Binned, ...]:
+    """The histograms of which all bins are columns of the answer, as they are released."""
+    aggregate = question.child
+    shown = {e.name: name for name, e in question.columns if isinstance(e, ColumnRef)}
+    found = []
+    for name, statistic in aggregate.statistics:
+        if isinstance(statistic, Histogram):
+            bins = column_names(name, statistic)
+            columns = tuple(shown[one] for one in bins if one in shown) if question.columns else bins
+            if len(columns) == len(bins):
+                value = expression_sql(statistic.value)
+                found.append(Binned(name=name, value=value, edges=statistic.edges, columns=columns))
+    return tuple(found)
 
 
 def _notes(plan: PrivatePlan, final: PrivatePlan) -> tuple[str, ...]:

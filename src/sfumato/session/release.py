@@ -3,6 +3,7 @@
 import html
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from sfumato.engines.values import Cell
@@ -19,6 +20,23 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Binned:
+    """A histogram of an answer: its columns together.
+
+    Attributes:
+        name: What the question calls it; a column of it is that and its number, from 1 on.
+        value: What is counted, as people read it.
+        edges: The public edges of its bins, ascending; one more than there are columns.
+        columns: The columns of the answer, in order.
+    """
+
+    name: str
+    value: str
+    edges: tuple[Fraction, ...]
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Release:
     """One row a group, in the order of the public keys; a column for each key and each statistic.
 
@@ -32,6 +50,7 @@ class Release:
         receipt: What was asked and what it cost.
         reused: Whether it is a stored answer, returned again for nothing.
         notes: What else was released, such as bounds that were chosen.
+        histograms: Which columns are the bins of one histogram, and between which edges.
     """
 
     keys: tuple[str, ...]
@@ -43,6 +62,7 @@ class Release:
     receipt: Receipt
     reused: bool = False
     notes: tuple[str, ...] = ()
+    histograms: tuple[Binned, ...] = ()
 
     def __len__(self) -> int:
         return len(self.groups)
@@ -83,24 +103,28 @@ class Release:
         return _extra("polars").from_arrow(self.to_arrow())
 
     def plot(self, statistic: str | None = None, path: "str | Path | None" = None) -> Any:
-        """A picture of one statistic with its error bars, saved if a path is given; needs the extra `plots`."""
-        from sfumato import plots  # an extra
+        """A picture of one statistic with its error bars; needs the extra `plots`.
 
-        name = statistic or self.statistics[0]
-        shown = [
-            (" · ".join(map(str, group)) or name, estimate.value, estimate.low, estimate.high)
-            for group, estimate in zip(self.groups, self[name], strict=True)
-            if estimate.value is not None and estimate.low is not None and estimate.high is not None
-        ]
-        if not shown:
-            raise ParameterError("statistic", name, "holds nothing to show; release it with an ε above 0")
-        labels, values, lows, highs = (list(column) for column in zip(*shown, strict=True))
-        figure = plots.bars(
-            labels, values, lows, highs, y_label=name, x_label=", ".join(self.keys),
-            title=f"{name}, {self.confidence:.0%} intervals, {self.receipt.guarantee}",
-        )  # fmt: skip
+        One number lies on a line of numbers. Over one key there are bars; over dates, and over more than 30 numbers, a
+        line with the band of its intervals. A histogram has bins with their edges. Further keys make small multiples, a
+        panel for each of their groups, at most 24. What was not released is a gap, never 0.
+
+        Args:
+            statistic: Which one, or the name of a histogram; the first if left out.
+            path: Where to save it, as .png, .svg or .pdf; nowhere if left out.
+
+        Returns:
+            The matplotlib figure.
+
+        Raises:
+            ParameterError: There is no such statistic, it holds no numbers, or there are too many groups for panels.
+        """
+        from sfumato.plots.files import save  # an extra
+        from sfumato.session.pictures import picture  # the same
+
+        figure = picture(self, statistic)
         if path is not None:
-            plots.save(figure, path)
+            save(figure, path)
         return figure
 
     def __repr__(self) -> str:

@@ -16,8 +16,9 @@ def lines(ledger):
 def test_what_happened_is_csv_with_exact_costs(ledger):
     rows = list(csv.DictReader(told("export", ledger).splitlines()))
     assert [row["kind"] for row in rows] == ["opened", "protected", "opened", "opened", *["reserved"] * 3]
-    assert [(row["epsilon"], row["delta"], row["state"]) for row in rows[4:]] == [
-        ("1/10", "0", "committed"), ("3/5", "1/1000000", "committed"), ("1/5", "0", "reserved"),
+    assert [(row["epsilon"], row["delta"], row["cost"], row["state"]) for row in rows[4:]] == [
+        ("1/10", "0", "ε 0.1", "committed"), ("3/5", "1/1000000", "ρ 0.005", "committed"),
+        ("1/5", "0", "ε 0.2", "reserved"),
     ]  # fmt: skip
 
 

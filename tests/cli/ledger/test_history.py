@@ -8,13 +8,15 @@ from tests.cli.commands import refusal, run
 from tests.cli.ledger.telling import told
 from tests.ledger.stories import release
 
+from sfumato.ledger import clock
+from sfumato.ledger.history import time_text
 from sfumato.ledger.locations import open_ledger
 
 
 def test_the_last_rows_are_a_table_in_order(ledger):
     shown = told("history", ledger)
     assert shown.index("aaaaaaaaaaaa") < shown.index("bbbbbbbbbbbb") < shown.index("cccccccccccc")
-    assert "ε 0.6, δ 1e-06" in shown
+    assert "ρ 0.005" in shown
     assert "a" * 13 not in shown
 
 
@@ -25,6 +27,31 @@ def test_twenty_rows_are_shown_unless_more_are_asked_for(ledger):
     assert told("history", ledger).count("reserved") == 2 * 20
     assert told("history", ledger, "--limit", "25").count("reserved") == 2 * 25
     assert len(told("history", ledger, "--csv").splitlines()) == 1 + 7 + 30
+
+
+def test_questions_are_told_in_words_and_costs_in_the_measure_of_the_account(ledger):
+    with open_ledger(ledger) as opened:
+        asked = opened.reserve("hospital/ann", question="d" * 64, **release("0.01"))
+        text = "SELECT ward,\n  COUNT(*) AS n FROM hospital WHERE age > 60 GROUP BY ward"
+        opened.commit(asked, key="d", answer={"receipt": {"question": text}})
+    shown = told("history", ledger)
+    assert "SELECT ward, COUNT(*) AS n FROM hospital WHERE age > 60 GRO…" in shown
+    assert "dddddddddddd" not in shown
+    *_, last = csv.DictReader(told("history", ledger, "--csv").splitlines())
+    assert last["asked"] == text.replace("\n", "\\n")
+    (bob,) = csv.DictReader(told("history", ledger, "--csv", "--account", "hospital/bob", "--limit", "1").splitlines())
+    assert (bob["epsilon"], bob["delta"], bob["cost"]) == ("3/5", "1/1000000", "ρ 0.005")
+
+
+def test_where_time_stood_still_is_named(ledger, monkeypatch):
+    late = clock._wall() + clock.DAY
+    with monkeypatch.context() as patched:
+        patched.setattr(clock, "_wall", lambda: late)
+        with open_ledger(ledger) as opened:
+            opened.abandon(opened.reserve("hospital/ann", question="d" * 64, **release("0.01")), reason="r")
+    (line,) = [line for line in told("history", ledger).splitlines() if "stood still" in line]
+    assert line == f"clock: time stood still at {time_text(late)} for 1 answer: a clock had been ahead, or was put back"
+    assert line in told("verify", ledger)
 
 
 def test_one_account_is_told_alone(ledger):

@@ -2,10 +2,11 @@ import pytest
 from tests.cli.commands import refusal
 from tests.cli.ledger.telling import row, told
 from tests.ledger.sqlite_edits import without_triggers
-from tests.ledger.stories import account, held
+from tests.ledger.stories import account, held, release
 
+from sfumato.ledger import clock
 from sfumato.ledger.locations import open_ledger
-from sfumato.privacy.guarantees import NO_GUARANTEE
+from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP
 
 
 def test_accounts_are_a_tree_with_budgets_and_what_is_left(ledger):
@@ -13,7 +14,43 @@ def test_accounts_are_a_tree_with_budgets_and_what_is_left(ledger):
     assert "hospital protects one patient, under add_or_remove_one" in shown
     assert row(shown, "hospital") == "ε 3, δ 1e-05 ε 0.9, δ 1e-06 ε 2.1, δ 9e-06 10 open"
     assert row(shown, "hospital/ann") == "ε 1 ε 0.3 ε 0.7 3 open, 1 pending"
-    assert row(shown, "hospital/bob") == "ρ 0.5 per calendar month (UTC) ρ 0.005 ρ 0.495 3 open"
+    assert row(shown, "hospital/bob") == "ρ 0.5 per calendar month (UTC) ρ 0.005 ρ 0.495 3 hospital open"
+
+
+def test_an_account_of_which_nothing_is_left_is_spent(ledger):
+    with open_ledger(ledger) as opened:
+        opened.reserve("hospital/ann", question="d" * 64, **release("0.7"))
+    assert row(told("show", ledger), "hospital/ann") == "ε 1 ε 1 ε 0 0 spent, 2 pending"
+
+
+def test_the_account_above_that_limits_an_account_is_named(ledger):
+    with open_ledger(ledger) as opened:
+        opened.change_budget("hospital", ApproxDP(1, "1e-5"), reason="less")
+    shown = told("show", ledger)
+    assert row(shown, "hospital") == "ε 1, δ 1e-05 ε 0.9, δ 1e-06 ε 0.1, δ 9e-06 0 open"
+    assert row(shown, "hospital/ann") == "ε 1 ε 0.3 ε 0.7 0 hospital open, 1 pending"
+
+
+def test_who_never_asked_is_limited_by_an_account_above_that_has_no_room(ledger):
+    with open_ledger(ledger) as opened:
+        opened.open_account(account("hospital/eve", parents=("hospital",), privacy_unit="patient"))
+        opened.change_budget("hospital", ApproxDP("0.9", "1e-5"), reason="less")
+    assert row(told("show", ledger), "hospital/eve") == "ε 1 ε 0 ε 1 ? hospital open"
+    assert row(told("show", ledger), "hospital").endswith("ε 0, δ 9e-06 0 spent")
+
+
+def test_a_ledger_that_is_later_than_the_clock_says_so(ledger, monkeypatch):
+    late = clock._wall() + 3 * clock.DAY
+    with monkeypatch.context() as patched:
+        patched.setattr(clock, "_wall", lambda: late)
+        with open_ledger(ledger) as opened:
+            opened.reserve("hospital/ann", question="d" * 64, **release("0.1"))
+    shown = told("show", ledger)
+    assert "clock: the last entry is 2 days later than the clock of this machine" in shown
+
+
+def test_a_ledger_in_time_says_nothing_of_clocks(ledger):
+    assert "clock:" not in told("show", ledger) + told("history", ledger) + told("verify", ledger)
 
 
 def test_entries_and_reservations_without_an_answer_are_counted(ledger):
@@ -56,7 +93,7 @@ def test_an_account_below_several_is_shown_once(ledger):
 def test_a_closed_account_closes_those_below(ledger):
     with open_ledger(ledger) as opened:
         opened.close_account("hospital", reason="over")
-    assert row(told("show", ledger), "hospital/bob").endswith("0 closed")
+    assert row(told("show", ledger), "hospital/bob").endswith("0 hospital closed")
 
 
 def test_names_cannot_steer_the_terminal(ledger):

@@ -9,6 +9,7 @@ from sfumato.numeric.rationals import decimal_text
 
 Amount: TypeAlias = Fraction | float
 """0 or more: exact, or infinite."""
+_ZERO: Final = Fraction(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,16 +25,21 @@ class Amounts:
     numbers: tuple[tuple[str, Amount], ...] = ()
 
     def __getitem__(self, name: str) -> Amount:
-        return dict(self.numbers).get(name, Fraction(0))
+        for known, number in self.numbers:
+            if known == name:
+                return number
+        return _ZERO
 
     def __str__(self) -> str:
         return ", ".join(f"{name} {_text(number)}" for name, number in self.numbers) or "nothing"
 
     def plus(self, other: "Amounts") -> "Amounts":
         """Both together."""
+        if not other.numbers:
+            return self
         sums = dict(self.numbers)
         for name, number in other.numbers:
-            sums[name] = total(sums.get(name, Fraction(0)), number)
+            sums[name] = total(sums.get(name, _ZERO), number)
         return Amounts(tuple(sums.items()))
 
     def times(self, count: Fraction | int) -> "Amounts":
@@ -58,8 +64,11 @@ def total(first: Amount, second: Amount) -> Amount:
         return first
     if not first:
         return second
-    infinite = [number for number in (first, second) if _is_infinite(number)]
-    return infinite[0] if infinite else first + second
+    if isinstance(first, float) and math.isinf(first):
+        return first
+    if isinstance(second, float) and math.isinf(second):
+        return second
+    return first + second
 
 
 def scaled(number: Amount, factor: Fraction | int) -> Amount:

@@ -12,7 +12,7 @@ from sfumato.ledger.history import HistoryRow, history, time_text
 from sfumato.ledger.journal import Chain
 from sfumato.ledger.locations import open_ledger
 
-FIELDS = ("time", "kind", "account", "principal", "question", "epsilon", "delta", "state", "note")
+FIELDS = ("time", "kind", "account", "principal", "question", "asked", "epsilon", "delta", "cost", "state", "note")
 
 
 def export(location: str, *, as_json: bool) -> None:
@@ -40,8 +40,9 @@ def in_fields(row: HistoryRow) -> dict[str, str]:
     charge = row.charge
     return {
         "time": time_text(row.at), "kind": row.kind, "account": row.account, "principal": row.principal,
-        "question": row.question, "epsilon": "" if charge is None else str(charge.epsilon),
-        "delta": "" if charge is None else str(charge.delta), "state": row.state, "note": row.note,
+        "question": row.question, "asked": row.asked, "epsilon": "" if charge is None else str(charge.epsilon),
+        "delta": "" if charge is None else str(charge.delta), "cost": "" if row.cost is None else str(row.cost),
+        "state": row.state, "note": row.note,
     }  # fmt: skip
 
 

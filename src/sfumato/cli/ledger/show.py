@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from sfumato.cli.ledger.outlook import last_questions, more
+from sfumato.cli.ledger.outlook import clock_lines, last_questions, limited_by, more
 from sfumato.cli.ledger.texts import console, counted, printable
 from sfumato.cli.show import table
 from sfumato.ledger.entry import Opened
@@ -10,7 +10,7 @@ from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.locations import open_ledger
 from sfumato.ledger.replay import Paid
 
-_HEADER = ("account", "budget", "spent", "left", "more", "state")
+_HEADER = ("account", "budget", "spent", "left", "more", "limited by", "state")
 
 
 def show(location: str) -> None:
@@ -24,11 +24,14 @@ def show(location: str) -> None:
                 out.print(printable(protected), soft_wrap=True)
                 for line in _protected(ledger, [name for name, _ in _tree(known, root)]):
                     out.print(printable(line), soft_wrap=True)
-                rows = [_row(ledger, known[name], depth, last.get(name)) for name, depth in _tree(known, root)]
+                rows = [_row(ledger, known[name], depth, last) for name, depth in _tree(known, root)]
                 out.print(table(_HEADER, rows, left=2))
         entries, pending = counted(len(ledger), "entry", "entries"), sum(map(ledger.pending, known))
+        clock = tuple(clock_lines(ledger))
     out.print(f"{entries}; {counted(pending, 'reservation')} without an answer, charged all the same")
-    out.print("more: about so many more questions like the last one")
+    out.print("more: about so many more questions like the last one; limited by: the account above that has less room")
+    for line in clock:
+        out.print(line, soft_wrap=True)
 
 
 def _protected(ledger: Ledger, names: Iterable[str]) -> Iterator[str]:
@@ -49,7 +52,7 @@ def _tree(known: Mapping[str, Opened], name: str, depth: int = 0) -> Iterator[tu
             yield from _tree(known, other, depth + 1)
 
 
-def _row(ledger: Ledger, opened: Opened, depth: int, last: Paid | None) -> tuple[str, ...]:
+def _row(ledger: Ledger, opened: Opened, depth: int, last: Mapping[str, Paid]) -> tuple[str, ...]:
     name, budget = opened.account, str(ledger.budget(opened.account))
     others = "".join(f", also below {other}" for other in opened.parents[1:])
     return (
@@ -57,12 +60,18 @@ def _row(ledger: Ledger, opened: Opened, depth: int, last: Paid | None) -> tuple
         budget if opened.window is None else f"{budget} {opened.window}",
         str(ledger.spent(name)),
         str(ledger.remaining(name)),
-        more(ledger, name, last),
+        more(ledger, name, last.get(name)),
+        printable(limited_by(ledger, name, last)),
         _state(ledger, name),
     )
 
 
 def _state(ledger: Ledger, name: str) -> str:
-    state = "closed" if ledger.is_closed(name) else "suspended" if ledger.is_suspended(name) else "open"
+    if ledger.is_closed(name):
+        state = "closed"
+    elif ledger.is_suspended(name):
+        state = "suspended"
+    else:
+        state = "spent" if ledger.is_spent(name) else "open"
     pending = ledger.pending(name)
     return f"{state}, {pending} pending" if pending else state

@@ -2,6 +2,7 @@
 
 import math
 import os
+from collections.abc import Collection
 from contextlib import closing
 from typing import Final
 
@@ -9,10 +10,11 @@ from rich.console import Console
 from rich.progress import Progress
 
 from sfumato.cli.ledger.bars import progress
+from sfumato.cli.ledger.outlook import clock_lines
 from sfumato.cli.ledger.texts import console, counted
-from sfumato.ledger.attachments import attachments_in
-from sfumato.ledger.entry import Committed
-from sfumato.ledger.ledger import Ledger
+from sfumato.ledger.attachments import Attachment, Attachments, attachments_in
+from sfumato.ledger.entry import Committed, Entry
+from sfumato.ledger.history import Standstills
 from sfumato.ledger.locations import Place, open_ledger, place_of
 from sfumato.ledger.verification import audited
 
@@ -28,9 +30,11 @@ def verify(location: str) -> None:
     with open_ledger(location, must_exist=True) as ledger:
         with progress() as bar:
             step = bar.add_task("entries", total=len(ledger))
-            chain = ledger.verify(lambda length: bar.update(step, completed=length))
+            heard = _Heard()
+            chain = ledger.verify(lambda length: bar.update(step, completed=length), about=heard.take)
             bar.update(step, completed=chain.length)
-            named = _verified_files(ledger, bar, chain.length)
+            named = _verified_files(ledger.attachments, bar, heard.files)
+        clock = tuple(clock_lines(ledger, heard.standstills.found))
         nobodys = [path for path in ledger.attachments.older_than(math.inf) if path.name not in named]
     entries = counted(chain.length, "entry", "entries")
     out.print(f"{entries}: {_CHAIN}; the ledger's key sealed all of them")
@@ -38,6 +42,8 @@ def verify(location: str) -> None:
     out.print(f"{counted(len(named), 'file')} of large answers, as written")
     for path in nobodys:
         out.print(f"no entry names {path}", soft_wrap=True)
+    for line in clock:
+        out.print(line, soft_wrap=True)
     out.print("Note length and head elsewhere, or write a checkpoint: a ledger that later has fewer entries was cut.")
 
 
@@ -54,11 +60,24 @@ def _audit(place: Place, out: Console) -> None:
     out.print("  that stored answers, pointers and the snapshot are the ledger's own")
 
 
-def _verified_files(ledger: Ledger, bar: Progress, length: int) -> set[str]:
+class _Heard:
+    """What else is wanted of the entries, heard on the one way through them."""
+
+    def __init__(self) -> None:
+        self.standstills = Standstills()
+        self.files: dict[Attachment, None] = {}  # in the order of their entries
+
+    def take(self, entry: Entry) -> None:
+        self.standstills.take(entry)
+        if isinstance(entry, Committed):
+            self.files.update(dict.fromkeys(attachments_in(entry.answer)))
+
+
+def _verified_files(files: Attachments, bar: Progress, named: Collection[Attachment]) -> set[str]:
     """The names of all files that answers name, each of which is there and unchanged."""
-    step, named = bar.add_task("files", total=length), set[str]()
-    for entry in ledger.entries():
-        for attachment in attachments_in(entry.answer) if isinstance(entry, Committed) else ():
-            named.add(ledger.attachments.path(attachment).name)
+    step = bar.add_task("files", total=len(named))
+    paths = set[str]()
+    for attachment in named:
+        paths.add(files.path(attachment).name)
         bar.advance(step)
-    return named
+    return paths
