@@ -1,7 +1,8 @@
 """How often do attacks succeed on exact answers, and through a session at several ε in all?
 
 Each figure is of many databases, all of which one release answers by parallel composition. The last one has ε = 10^5,
-which leaves no noise to speak of. Right guesses are of fair coins, but for reconstruction, where they are bits.
+which leaves no noise to speak of. Right guesses are of fair coins, but for reconstruction, where they are bits. The
+last column tells how many guesses each share is of, from which docs/images/draw.py has its intervals.
 """
 
 import sys
@@ -80,19 +81,29 @@ def bits(epsilon: str) -> Outcome:
     return together(reconstruction.attacked(secret, found, least_squares) for secret, found in pairs)
 
 
+def each_bit(epsilon: str) -> Outcome:
+    """The same bits from one count for each person alone, 40 databases."""
+    secrets = np.random.default_rng().random((40, reconstruction.PEOPLE)) < 0.5
+    counts = reconstruction.one_by_one(secrets, epsilon)
+    return together(reconstruction.guessed(*pair, epsilon) for pair in zip(secrets, counts, strict=True))
+
+
 ATTACKS: dict[str, Callable[[str], Outcome]] = {
     "differencing, the others known": known_others,
     "differencing, two counts": two_counts,
     "membership in means": tracing,
     "diagnosis of a voter": diagnosis,
     "four points of a trace": four_points,
-    "reconstruction of bits": bits,
+    "bits, each person asked about alone": each_bit,
+    "bits, 512 sums over random halves": bits,
 }
 
 if __name__ == "__main__":
     shown = [f"ε = {epsilon}" if float(epsilon) < 1e3 else "hardly any noise" for epsilon in EPSILONS]
-    print(f"| attack | {' | '.join(shown)} |\n|---|{'---|' * len(EPSILONS)}")
+    print(f"| attack | {' | '.join(shown)} | guesses |\n|---|{'---|' * (len(EPSILONS) + 1)}")
     for name, attack in ATTACKS.items():
-        print(f"| {name} | {' | '.join(f'{attack(epsilon).success:.1%}' for epsilon in EPSILONS)} |", flush=True)
+        found = [attack(epsilon) for epsilon in EPSILONS]
+        shares = " | ".join(f"{outcome.success:.1%}" for outcome in found)
+        print(f"| {name} | {shares} | {found[0].trials:,} |", flush=True)
     limits = (f"{largest_success(epsilon=epsilon):.1%}" for epsilon in EPSILONS)
-    print(f"| the most that ε allows | {' | '.join(limits)} |")
+    print(f"| the most that ε allows | {' | '.join(limits)} | |")

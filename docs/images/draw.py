@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sfumato.accounting.gaussian import analytic_stddev
 from sfumato.accounting.joint_gaussian import joint_stddevs
-from sfumato.attacks.outcome import curve
+from sfumato.attacks.outcome import Outcome, curve
 from sfumato.attacks.reconstruction import accuracy_over, noisy_sums
 from sfumato.attacks.unicity import unicity_by_points, unicity_picture
 from sfumato.datasets.traces import traces
@@ -82,7 +82,11 @@ def costs(folder: Path) -> Path:
     table = [(_number(rows), groups, _seconds(one), _seconds(two)) for rows, groups, _, _, one, two, _ in cells[1:12]]
     public = [(rows, one, two) for rows, groups, one, two in table if "public" in groups]
     private = [(_number(groups), one, two) for _, groups, one, two in table if "private" in groups]
-    figure, panels = new_figure("Seconds of the wall from SQL to a file of answers", panels=2)
+    figure, panels = new_figure(
+        "Seconds of the wall from SQL to a file of answers; one run on shared cores",
+        panels=2,
+        x_label="rows above, groups below",
+    )
     labels = ("by rows, of 100 public groups", "by private groups,\nof 10 million rows")
     for axes, points, label in zip(panels, (public, private), labels, strict=True):
         sizes, *times = zip(*points, strict=True)
@@ -94,19 +98,31 @@ def costs(folder: Path) -> Path:
 
 
 def attacks_over_epsilon(folder: Path) -> Path:
-    """Right guesses of each attack over ε, as the table has them, but for the column that has hardly any noise."""
+    """Right guesses of each attack over ε with 95% intervals, as the table has them, but for hardly any noise."""
     lines = [line for line in ATTACKED.read_text("utf-8").splitlines() if line.startswith("| ")]
-    (head, *rows) = ([cell.strip() for cell in line.split("|")[1:-2]] for line in lines[:8])
-    epsilons = [float(cell.removeprefix("ε = ")) for cell in head[1:]]
+    (head, *rows) = ([cell.strip() for cell in line.split("|")[1:-1]] for line in lines[:9])
+    epsilons = [cell.removeprefix("ε = ") for cell in head[1:-2]]
     figure, (axes,) = new_figure("Right guesses of a fair coin, by what all answers cost", x_label="ε in all")
-    colors = (BLUE, ORANGE, GREEN, PURPLE, "#56B4E9", INK, RED)
-    for (name, *cells), color in zip(rows, colors, strict=True):
-        style = "--" if name.startswith("the most") else "-"
-        axes.plot(epsilons, [_share(cell) for cell in cells], color=color, linestyle=style, marker="o", label=name)
-    axes.set(xscale="log", ylim=(0.45, 1.02))
+    colors = (BLUE, ORANGE, GREEN, PURPLE, "#56B4E9", GREY, RED)
+    bound, *cells, _ = rows[-1]
+    for place, share in enumerate(map(_share, cells[:-1])):
+        axes.hlines(share, place - 0.42, place + 0.42, color=INK, linewidth=1.6, label=None if place else bound)
+    for at, ((name, *cells, guesses), color) in enumerate(zip(rows[:-1], colors, strict=True)):
+        shares = [_share(cell) for cell in cells[:-1]]
+        bars = [abs(end - share) for share in shares for end in _interval(share, int(guesses.replace(",", "")))]
+        beside = [place + 0.11 * (at - len(colors) // 2) for place in range(len(epsilons))]
+        axes.errorbar(
+            beside, shares, yerr=[bars[::2], bars[1::2]], color=color, fmt="o", markersize=4, capsize=2, label=name
+        )
+    axes.set(ylim=(0.45, 1.02), xticks=range(len(epsilons)), xticklabels=epsilons)
     axes.yaxis.set_major_formatter(percent())
     legend(axes, place="beside")
     return save(figure, folder / "attacks_over_epsilon.png")
+
+
+def _interval(share: float, guesses: int) -> tuple[float, float]:
+    """Where the chance of a right guess lies with 95%, by the share that was seen."""
+    return Outcome(attack="", successes=round(share * guesses), trials=guesses, baseline=0.5).interval()
 
 
 def reconstruction_error(folder: Path) -> Path:

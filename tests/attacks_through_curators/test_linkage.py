@@ -22,7 +22,10 @@ CERTAIN = 1 - 2e-6
 SQL = {
     "membership": "SELECT world, COUNT(*) AS n FROM hospital WHERE {cell} GROUP BY world",
     "diagnosis": "SELECT world, COUNT(*) AS n FROM hospital WHERE {cell} AND diagnosis = 'HIV' GROUP BY world",
+    "misspelt": "SELECT world, COUNT(*) AS n FROM hospital WHERE {near} AND diagnosis = 'HIV' GROUP BY world",
 }
+"""About the victim's cell; or, of records that may have a typo, about whoever agrees in two of the three."""
+AGREE = " + ".join(f"CASE WHEN {name} = victim_{name} THEN 1 ELSE 0 END" for name in QUASI_IDENTIFIERS)
 CELL = "zip = victim_zip AND birth_date = victim_birth_date AND sex = victim_sex"
 
 
@@ -38,8 +41,10 @@ def worlds_of(asked: str, truth: np.ndarray) -> pa.Table:
         victim, *others = patients
         known = {f"victim_{name}": victim[name] for name in QUASI_IDENTIFIERS}
         ill = {"diagnosis": "HIV" if bit or asked == "membership" else "gastritis"}
-        there = [victim | ill] if bit or asked == "diagnosis" else []
-        rows += [row | known | {"world": world} for row in (*there, *others)]
+        typo = {"zip": f"{victim['zip'][1:]}{victim['zip'][0]}"} if asked == "misspelt" else {}
+        there = [victim | ill | typo] if bit or asked != "membership" else []
+        well = {"diagnosis": "gastritis"} if asked == "misspelt" else {}  # of whom some agree in two by chance
+        rows += [row | known | {"world": world} for row in (*there, *(other | well for other in others))]
     return pa.Table.from_pylist(rows)
 
 
@@ -64,7 +69,7 @@ def curator(table: pa.Table, budget: str) -> Iterator[sf.Session]:
 def attack(asked: str, answer: Callable[[pa.Table, str], np.ndarray]) -> Outcome:
     """Guess of each hospital whether it counts the victim: whether its answer is at least 1."""
     truth = np.random.default_rng().random(WORLDS) < 1 / 2
-    guesses = answer(worlds_of(asked, truth), SQL[asked].format(cell=CELL)) >= 1
+    guesses = answer(worlds_of(asked, truth), SQL[asked].format(cell=CELL, near=f"{AGREE} >= 2")) >= 1
     return Outcome(
         attack=f"{asked} by a cell of quasi-identifiers",
         successes=int((guesses == truth).sum()),
@@ -88,7 +93,8 @@ def exact(table: pa.Table, sql: str) -> np.ndarray:
     """What a hospital without noise would say, computed without the curator."""
     counts = np.zeros(WORLDS)
     for row in table.to_pylist():
-        is_victim = all(row[name] == row[f"victim_{name}"] for name in QUASI_IDENTIFIERS)
+        agreeing = sum(row[name] == row[f"victim_{name}"] for name in QUASI_IDENTIFIERS)
+        is_victim = agreeing >= (2 if ">= 2" in sql else 3)
         counts[row["world"]] += is_victim and ("HIV" not in sql or row["diagnosis"] == "HIV")
     return counts
 

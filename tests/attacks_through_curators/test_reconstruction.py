@@ -1,7 +1,8 @@
-"""512 sums over subsets of 128 people from the curator, ε = 1 in all for each person, in many databases at once.
+"""Bits of 128 people from the curator, ε = 1 in all for each person, in many databases at once, by two adversaries.
 
-The adversary says in SQL who is in a subset, by arithmetic on the number of a row, as in the attack on a system in use
-[CN20].
+One asks for 512 sums over subsets, said in SQL by arithmetic on the number of a row, as in the attack on a system in
+use [CN20]. It needs many answers and gets little of ε for each. The other asks of each person whether they are ill, in
+one question with a group for each: that gets all that ε allows.
 """
 
 from fractions import Fraction
@@ -13,7 +14,7 @@ from tests.sizes import FULL_SIZE
 
 import sfumato as sf
 from sfumato.attacks.limits import largest_success
-from sfumato.attacks.reconstruction import least_squares, linear_program, reconstruct, together
+from sfumato.attacks.reconstruction import each_alone, least_squares, linear_program, reconstruct, together
 from sfumato.errors import BudgetExceededError
 
 PEOPLE, QUESTIONS = 128, 512
@@ -39,6 +40,34 @@ def question(part):
     return f"SELECT world, {', '.join(counts)} FROM people WHERE ill = 1 GROUP BY world"
 
 
+def opened(table, people, epsilon):
+    """A curator of some databases with as much to spend."""
+    worlds = {"world": sf.integer(values=range(int(table["world"].max()) + 1)), "ill": sf.integer(0, 1)}
+    known = {"name": "people", "unit": sf.EACH_ROW, "columns": worlds | people}
+    return sf.open(pa.table(table), budget=sf.PureDP(epsilon), **known)
+
+
+def one_by_one(secrets, epsilon):
+    """What the strong adversary makes of one question about everybody: each person's own count, databases by people."""
+    worlds, people = secrets.shape
+    whose = {"world": np.repeat(np.arange(worlds), people), "person": np.tile(np.arange(people), worlds)}
+    question = "SELECT world, person, COUNT(*) AS n FROM people WHERE ill = 1 GROUP BY world, person"
+    keys = {"person": sf.integer(values=range(people))}
+    with opened(whose | {"ill": secrets.ravel().astype(int)}, keys, epsilon) as curator:
+        shown = curator.sql(question, epsilon=epsilon).to_arrow()
+        assert curator.spent == sf.PureDP(epsilon)
+    counts = np.full(secrets.shape, np.nan)
+    counts[shown["world"].to_numpy(), shown["person"].to_numpy()] = shown["n"].to_numpy()
+    return counts
+
+
+def guessed(secret, counts, epsilon):
+    """The same attack on one database, whose questions are about each person alone."""
+    answers = dict(enumerate(counts.tolist()))
+    asked = {"masks": each_alone(len(secret)), "epsilon": epsilon}
+    return reconstruct(lambda mask: answers[int(mask.argmax())], secret=secret, **asked).outcome
+
+
 def answered(secrets, epsilon, *, parts=PARTS):
     """The answers to some parts of the subsets, databases by questions, at equal shares of ε."""
     worlds, people = secrets.shape
@@ -47,14 +76,7 @@ def answered(secrets, epsilon, *, parts=PARTS):
         "person": np.tile(np.arange(people), worlds),
         "ill": secrets.ravel().astype(int),
     }
-    columns = {
-        "world": sf.integer(values=range(worlds)),
-        "person": sf.integer(0, people - 1),
-        "ill": sf.integer(0, 1),
-    }
-    with sf.open(
-        pa.table(table), name="people", unit=sf.EACH_ROW, columns=columns, budget=sf.PureDP(epsilon)
-    ) as curator:
+    with opened(table, {"person": sf.integer(0, people - 1)}, epsilon) as curator:
         shown = [curator.sql(question(part), epsilon=Fraction(epsilon) / len(parts)).to_arrow() for part in parts]
         assert curator.spent == sf.PureDP(epsilon)
         with pytest.raises(BudgetExceededError):
@@ -108,3 +130,17 @@ def test_at_epsilon_1_no_more_than_60_percent_of_bits_are_right(secrets, private
     assert limit <= 0.6, f"{shares.mean():.3f} of bits in {databases} databases, in truth at most {limit:.3f} (1e-6)"
     assert shares.mean() > 0.45  # a worse attack than blind guessing would prove nothing
     assert found[0].allowed == largest_success(epsilon=1)
+
+
+@pytest.mark.statistical
+def test_who_asks_about_each_person_alone_gets_what_epsilon_allows_and_no_more(secrets):
+    """Type-I error 1e-6 for each side; noise of half the size would give 88% of the bits away."""
+    found = together(guessed(*pair, 1) for pair in zip(secrets, one_by_one(secrets, 1), strict=True))
+    low, high = found.interval(confidence=1 - 2e-6)
+    assert low <= found.allowed <= high, found
+    assert high - low < 0.08
+
+
+def test_who_asks_about_each_person_alone_gets_everything_where_there_is_next_to_no_noise(secrets):
+    few = secrets[:2]
+    assert together(guessed(*pair, 1) for pair in zip(few, one_by_one(few, 100_000), strict=True)).success == 1

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from sfumato.audit.bets import Bettor, _first_kept, _with, growth
+from sfumato.accounting.conversions import group
+from sfumato.audit.bets import Bettor, _first_kept, _with, along, growth
 from sfumato.audit.bounds import Count, conditional_p_value, epsilon_lower_bound
 from sfumato.privacy.guarantees import ApproxDP
 
@@ -149,6 +150,44 @@ def test_what_is_refuted_beyond_a_claim_that_is_kept_does_not_count(refuted, fir
 
 def test_the_claim_takes_the_place_of_values_within_rounding_of_it():
     grid = np.array([0.1, 0.2, 0.3])
-    assert _with(grid, grid, np.nextafter(0.2, 1))[0].tolist() == [0.1, np.nextafter(0.2, 1), 0.3]
-    assert _with(grid, grid, 0.25) == (pytest.approx([0.1, 0.2, 0.25, 0.3]), 2)
-    assert _with(grid, 10 * grid, 0.2, 7.0)[0].tolist() == [1.0, 7.0, 3.0]
+    assert _with(grid, np.nextafter(0.2, 1))[0].tolist() == [0.1, np.nextafter(0.2, 1), 0.3]
+    assert (_with(grid, 0.25)[0].tolist(), _with(grid, 0.25)[1]) == (pytest.approx([0.1, 0.2, 0.25, 0.3]), 2)
+
+
+@pytest.mark.parametrize("epsilon", ["0", "0.3", "2"])
+@pytest.mark.parametrize("steps", [1, 2, 5])
+def test_what_is_promised_to_groups_is_never_less_than_the_theorem_says(epsilon, steps):
+    factors, growths = along(np.array([float(epsilon)]), distance=steps)
+    whole = group(ApproxDP(epsilon, "1e-9"), steps)
+    assert float(factors[0]) == pytest.approx(exp(float(whole.epsilon)), rel=1e-11)
+    assert float(factors[0]) >= exp(float(whole.epsilon))
+    assert float(growths[0]) == pytest.approx(float(whole.delta) * 1e9, rel=1e-11)
+
+
+def test_a_true_claim_is_kept_several_steps_apart():
+    """p = e^{2ε}·q + δ(1 + e^ε) is what (ε, δ) allows two steps apart; by every outcome of 16 runs."""
+    claim, q = ApproxDP("0.5", "0.05"), 0.1
+    factors, growths = along(np.array([0.5]), distance=2)
+    p = float(factors[0]) * q + 0.05 * float(growths[0])
+    bettor, refuted = Bettor(*SEEN[1], distance=2), 0.0
+    for chance, first, second in outcomes(p, q):
+        tested = Count(*first), Count(*second)
+        refuted += chance * (bettor.epsilon_lower_bound(*tested, claim=claim, significance=0.2) > 0.5)
+    assert refuted <= 0.2
+    many = Count(round(p * 10**6), 10**6), Count(round(q * 10**6), 10**6)
+    assert 0.48 < Bettor(*many, distance=2).epsilon_lower_bound(*many, claim=claim, significance=1e-6) <= 0.5
+    assert Bettor(*SEEN[1]).epsilon_lower_bound(*SEEN[1], claim=claim, significance=0.2) > 0.5
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [("1", "1e-3"), ("0.4", "1e-6")])
+def test_both_bounds_refute_together_several_steps_apart(epsilon, delta):
+    claim, verdicts = ApproxDP(epsilon, delta), set()
+    for _ in range(25):
+        q = RNG.uniform(0, 0.02)
+        seen, tested = counts(min(1.0, RNG.uniform(0.5, 3) * q * exp(4 * float(claim.epsilon))), q, 4_000)
+        bettor = Bettor(*seen, distance=4)
+        bound = bettor.epsilon_lower_bound(*tested, claim=claim, significance=1e-3)
+        excess = bettor.delta_lower_bound(*tested, claim=claim, significance=1e-3)
+        assert (bound > claim.epsilon) == (excess > claim.delta)
+        verdicts.add(bool(bound > claim.epsilon))
+    assert verdicts == {True, False}

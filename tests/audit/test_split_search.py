@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 import numpy as np
+import pytest
 
 from sfumato.audit.bounds import Count, epsilon_lower_bound
 from sfumato.audit.columns import columns
@@ -35,13 +36,13 @@ def test_an_event_that_comes_back_the_other_way_round_is_no_evidence():
 def test_the_search_sees_the_first_half_only():
     seen = []
 
-    def search(first, second, *, claim):
-        seen.append((first, second, claim))
+    def search(first, second, *, ranking):
+        seen.append((first, second, ranking.delta))
         return Suspicion(1.0, Event("anything", lambda outputs: np.ones(len(outputs), dtype=bool)), False)
 
     finding_of(SplitTester("spy", search), ("a", "b"), ("c", "dd"))
     assert [(first.text(WHOLE), second.text(WHOLE), claim) for first, second, claim in seen] == [
-        (["'a'"], ["'b'"], CLAIM)
+        (["'a'"], ["'b'"], CLAIM.delta)
     ]
 
 
@@ -91,11 +92,33 @@ def test_what_was_staked_comes_from_the_search():
 
 
 def test_an_event_that_is_likelier_on_the_neighbor_is_tested_that_way_round():
-    def search(first, second, *, claim):
-        assert (len(first), len(second), claim) == (100, 100, CLAIM)
+    def search(first, second, *, ranking):
+        assert (len(first), len(second), ranking.runs, ranking.delta) == (100, 100, 100, CLAIM.delta)
         return Suspicion(1.0, Event("a one", lambda outputs: outputs.number("the answer") == 1), True)
 
     zeros, ones = np.zeros(100), np.ones(100)
     found = finding_of(SplitTester("spy", search), (zeros, ones), (zeros, ones))
     assert found.verdict is Verdict.PRIVACY_VIOLATION
     assert "0 of 100 on the database, 100 of 100 on its neighbor" in found.event
+
+
+@pytest.mark.parametrize("delta", ["0", "1e-6"])
+def test_what_says_nothing_bounds_epsilon_by_zero(delta):
+    same = np.zeros(100)
+    runs = Runs(search=(columns(same),) * 2, test=(columns(same),) * 2, description="a pair")
+    assert SPLIT_SEARCH(runs, claim=ApproxDP(1, delta), significance=1e-6).epsilon_lower_bound == 0
+
+
+@pytest.mark.parametrize("delta", ["0", "1e-3"])
+def test_databases_several_steps_apart_bound_what_one_step_tells(delta):
+    """e^3 = 20 times as likely, three steps apart: ε is 1 a step, and a claim of 0.8 is refuted, one of 1 is not."""
+    here, there = np.repeat([0, 1], [9_500, 500]), np.repeat([0, 1], [500, 9_500])
+    halves = {"search": (columns(here), columns(there)), "test": (columns(here), columns(there))}
+    near, far = (Runs(**halves, description="a pair", distance=steps) for steps in (1, 3))
+    bounds = [
+        SPLIT_SEARCH(runs, claim=ApproxDP("0.8", delta), significance=1e-6).epsilon_lower_bound for runs in (near, far)
+    ]
+    assert 2.5 < bounds[0] < np.log(19)
+    assert bounds[0] / 3.2 < bounds[1] < np.log(19) / 3
+    verdicts = [SPLIT_SEARCH(far, claim=ApproxDP(claim, delta), significance=1e-6).verdict for claim in ("0.8", "1")]
+    assert verdicts == [Verdict.PRIVACY_VIOLATION, Verdict.NOTHING_FOUND]

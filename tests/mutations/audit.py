@@ -125,6 +125,26 @@ MUTANTS = (
         tests=("tests/audit/test_split_search.py",),
     ),
     Mutant(
+        name="events are ranked as if any number of runs told as much",
+        edits=(("audit/ranking.py", "wanted = -math.log(self.significance)", "wanted = 0.01"),),
+        tests=("tests/audit/test_ranking.py",),
+    ),
+    Mutant(
+        name="several steps are held to the promise of one, without δ",
+        edits=(("audit/split_search.py", "significance=significance) / distance", "significance=significance)"),),
+        tests=("tests/audit/test_split_search.py",),
+    ),
+    Mutant(
+        name="several steps are held to the promise of one, with δ",
+        edits=(("audit/split_search.py", "Bettor(*seen, distance=distance)", "Bettor(*seen)"),),
+        tests=("tests/audit/test_split_search.py",),
+    ),
+    Mutant(
+        name="δ does not grow with the steps",
+        edits=(("audit/bets.py", "group(claim, self.distance)", "group(claim, 1)"),),
+        tests=("tests/audit/test_bets.py",),
+    ),
+    Mutant(
         name="a finding looks at ε alone",
         edits=(("audit/findings.py", " or self.delta_lower_bound > self.claim.delta", ""),),
         tests=("tests/audit/test_findings.py",),

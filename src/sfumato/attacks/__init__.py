@@ -10,6 +10,7 @@ from sfumato.attacks.attribute import attribute_from_model, attribute_from_sums,
 from sfumato.attacks.averaging import averaging
 from sfumato.attacks.coin_game import Game, Rates, play
 from sfumato.attacks.differencing import MeanOf, difference, difference_of_means, differencing, value_inference
+from sfumato.attacks.error_oracle import error_oracle
 from sfumato.attacks.floating_point import (
     Distinction,
     precision_attack,
@@ -25,13 +26,16 @@ from sfumato.attacks.outcome import Outcome, curve
 from sfumato.attacks.reconstruction import (
     Reconstruction,
     accuracy_over,
+    each_alone,
     exhaustively,
     least_squares,
     linear_program,
     reconstruct,
+    reconstruct_block,
 )
 from sfumato.attacks.search_logs import vanity_search
 from sfumato.attacks.sparse_linkage import Known, Scoreboard, sparse_linkage
+from sfumato.attacks.tables import downcoding, misspelt_linkage, similarity, singling_out, skewness
 from sfumato.attacks.timing import Timing, timing
 from sfumato.attacks.tracker import find_tracker, general_tracker, individual_tracker, refuses_small_sets, tracking
 from sfumato.attacks.unicity import unicity, unicity_by_points, unicity_picture
@@ -59,7 +63,10 @@ __all__ = [
     "difference_of_means",
     "differencing",
     "distinct_diversity",
+    "downcoding",
+    "each_alone",
     "entropy_diversity",
+    "error_oracle",
     "exhaustively",
     "find_tracker",
     "general_tracker",
@@ -79,10 +86,15 @@ __all__ = [
     "linkage",
     "loss_threshold",
     "membership",
+    "misspelt_linkage",
     "play",
     "precision_attack",
     "reconstruct",
+    "reconstruct_block",
     "refuses_small_sets",
+    "similarity",
+    "singling_out",
+    "skewness",
     "sparse_linkage",
     "support_attack",
     "t_closeness",

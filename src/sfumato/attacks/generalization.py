@@ -42,6 +42,11 @@ class Generalized:
         """The size of the smallest class."""
         return min(map(len, self.sensitive))
 
+    @property
+    def diversity(self) -> int:
+        """Distinct ℓ-diversity: the fewest different sensitive values of any class."""
+        return min(len(set(values)) for values in self.sensitive)
+
     def fitting(self, people: Table) -> NDArray[np.bool_]:
         """For each person, in rows, the classes, in columns, whose intervals hold all quasi-identifiers."""
         exact = _numbers(people, self.columns)[:, np.newaxis, :]

@@ -12,9 +12,10 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.accounting.conversions import group
 from sfumato.audit.bounds import Count
 from sfumato.numeric.rounding import exp_up, float_up
-from sfumato.privacy.guarantees import ApproxDP
+from sfumato.privacy.guarantees import ApproxDP, NoGuarantee
 
 Array: TypeAlias = NDArray[np.float64]
 Pair: TypeAlias = tuple[Count, Count]
@@ -24,6 +25,8 @@ _ROUNDING: Final = 1e-6  # of the logarithm of a wealth, a sum of four products
 _SHARES: Final = (0.0, 0.25, 0.5, 0.75, 1.0)  # of the likelier side's chance, which the runs without the event pay
 _BISECTIONS: Final = 30
 _SAME: Final = 1e-11  # relative; far less than any bound is worth
+_UP: Final = 1 + 1e-12  # more than some operations on doubles lose
+_LARGEST_EXPONENT: Final = 230.0
 _BOLDEST: Final = 1 - 1e-9
 _LARGEST_FACTOR: Final = 1e100  # as e^ε; larger ones are refuted by nothing that anybody can count
 _EPSILONS: Final = np.arange(0, 20, 0.01)
@@ -41,16 +44,21 @@ class Bettor:
     value with a chance of at most `significance`, and the chance that one of both refutes a true claim is at most that
     too. Proof: proofs/audit/bets.md.
 
+    Databases that are d steps apart are tested against what the claim promises to groups of d units, and the bounds
+    are those of one unit.
+
     Args:
         first: How often the event was seen on the side where it is thought to be likelier.
         second: On the other side.
+        distance: d, how many steps apart the databases are.
 
     References:
-        [WR24] for tests by betting.
+        [WR24] for tests by betting; [DR14] Theorem 2.2 for groups.
     """
 
     first: Count
     second: Count
+    distance: int = 1
 
     def epsilon_lower_bound(self, first: Count, second: Count, *, claim: ApproxDP, significance: float) -> float:
         """An ε that the mechanism cannot undercut at the claimed δ; −∞ where the counts say nothing.
@@ -68,11 +76,10 @@ class Bettor:
             >>> round(bettor.epsilon_lower_bound(*counts, claim=claim, significance=1e-6), 2)
             1.63
         """
-        claimed = min(exp_up(claim.epsilon), _LARGEST_FACTOR)
-        grid = np.exp(_EPSILONS) * (1 + 1e-12)
-        factors, at = _with(grid, grid, claimed)
-        epsilons, _ = _with(grid, _EPSILONS, claimed, float(claim.epsilon))
-        deltas = np.full(len(factors), float_up(claim.delta))
+        epsilons, at = _with(_EPSILONS, float(claim.epsilon))
+        factors, growths = along(epsilons, distance=self.distance)
+        deltas = np.minimum(float_up(claim.delta) * growths, 1)
+        factors[at], deltas[at] = self._claimed(claim)
         refuted = self._refuted((first, second), factors, deltas, significance)
         last = _first_kept(refuted) - 1
         if last < 0:
@@ -96,15 +103,22 @@ class Bettor:
             0.22
         """
         claimed = float_up(claim.delta)
-        deltas, at = _with(_DELTAS, _DELTAS, claimed)
-        factors = np.full(len(deltas), min(exp_up(claim.epsilon), _LARGEST_FACTOR))
+        each, at = _with(_DELTAS, claimed)
+        factors, growths = along(np.full(len(each), float(claim.epsilon)), distance=self.distance)
+        deltas = np.minimum(each * growths, 1)
+        factors[:], deltas[at] = self._claimed(claim)
         # Without δ every bet is one on the database given that S happened, which the conditional test refutes too.
         shares = _SHARES if claim.delta > 0 else _SHARES[:1]
         last = _first_kept(self._refuted((first, second), factors, deltas, significance, shares)) - 1
         if last < 0:
             return 0.0
-        found = float(deltas[last])
+        found = float(each[last])
         return max(found, math.nextafter(claimed, math.inf)) if last >= at else found
+
+    def _claimed(self, claim: ApproxDP) -> tuple[float, float]:
+        """What the claim itself promises to databases so far apart: e^ε and δ, rounded up."""
+        factor, together = min(exp_up(claim.epsilon * self.distance), _LARGEST_FACTOR), group(claim, self.distance)
+        return factor, 1.0 if isinstance(together, NoGuarantee) else float_up(together.delta)
 
     def _refuted(
         self, tested: Pair, factors: Array, deltas: Array, significance: float, shares: tuple[float, ...] = _SHARES
@@ -134,6 +148,22 @@ class Bettor:
             paid, stake = np.where(hoped > best, tried, paid), np.where(hoped > best, staked, stake)
             best = np.maximum(hoped, best)
         return _gains(factors, deltas, paid), stake
+
+
+def along(epsilons: Array, *, distance: int) -> tuple[Array, Array]:
+    """What ε promises to databases d steps apart, rounded up: e^(dε), and Σ_{i<d} e^(iε), by which δ grows.
+
+    Args:
+        epsilons: Some ε, of one step; those below 0 are no promises, but a search ranks by them.
+        distance: d.
+
+    Example:
+        >>> [found.round(2).tolist() for found in along(np.array([0.0, 1.0]), distance=2)]
+        [[1.0, 7.39], [2.0, 3.72]]
+    """
+    steps = np.outer(np.arange(distance + 1), epsilons)
+    powers = np.exp(np.clip(steps, -_LARGEST_EXPONENT, _LARGEST_EXPONENT)) * _UP
+    return powers[-1], powers[:-1].sum(axis=0) * _UP
 
 
 def growth(likelier: NDArray[np.int64], other: NDArray[np.int64], *, runs: int, factor: float, delta: float) -> Array:
@@ -195,11 +225,11 @@ def _log_wealth(counts: tuple[float, ...], gains: Gains, stake: Array) -> Array:
     return np.asarray(sum(count * np.log1p(stake * gain) for count, gain in zip(counts, gains, strict=True)))
 
 
-def _with(grid: Array, values: Array, claimed: float, value: float | None = None) -> tuple[Array, int]:
-    """Values along a rising grid with that of the claim in its place, instead of those within rounding of it."""
-    kept = np.abs(grid - claimed) > _SAME * claimed
-    at = int(np.searchsorted(grid[kept], claimed))
-    return np.insert(values[kept], at, claimed if value is None else value), at
+def _with(grid: Array, claimed: float) -> tuple[Array, int]:
+    """A rising grid with the claim in the place of values within rounding of it, and that place."""
+    kept = grid[np.abs(grid - claimed) > _SAME * claimed]
+    at = int(np.searchsorted(kept, claimed))
+    return np.insert(kept, at, claimed), at
 
 
 def _first_kept(refuted: NDArray[np.bool_]) -> int:

@@ -15,8 +15,8 @@ from scipy.special import expit
 
 from sfumato.audit.columns import Column, Columns, without_clocks
 from sfumato.audit.events import Look, Suspicion, strongest_threshold
+from sfumato.audit.ranking import Ranking
 from sfumato.audit.split_search import SplitTester
-from sfumato.privacy.guarantees import ApproxDP
 
 _MAX_COLUMNS: Final = 16
 _MAX_TRAINED: Final = 20_000  # outputs of each side; more hardly moves the weights
@@ -31,19 +31,19 @@ _WORDS: Final = "the logistic score of numbers and their bits"
 Matrix = NDArray[np.float64]
 
 
-def strongest_score(first: Columns, second: Columns, *, claim: ApproxDP) -> Suspicion:
+def strongest_score(first: Columns, second: Columns, *, ranking: Ranking) -> Suspicion:
     """The threshold of a logistic regression that speaks loudest against a claim.
 
     Args:
         first: What outputs show on one database.
         second: The same, of as many on its neighbour.
-        claim: The claimed ε and δ.
+        ranking: What the test will ask.
     """
     found, clocks = without_clocks(list(dict.fromkeys([*first.values, *second.values])), first, second)
     names = tuple(found[:_MAX_COLUMNS])
     raw = (_table(columns, names) for columns in (first, second))
     score = _score(_trained(names, *raw))
-    suspicion = strongest_threshold(_WORDS, score, first, second, claim=claim)
+    suspicion = strongest_threshold(_WORDS, score, first, second, ranking=ranking)
     unread = list(clocks)
     if len(found) > len(names):
         unread.append(f"all but {len(names)} of {len(found)} numbers by the regression")

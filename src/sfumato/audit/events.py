@@ -10,21 +10,16 @@ from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import xlogy
 
-from sfumato.audit.bets import growth
 from sfumato.audit.columns import Column, Columns, without_clocks
+from sfumato.audit.ranking import Counts, Ranking
 from sfumato.audit.reading import UNREAD
-from sfumato.numeric.rounding import exp_up
-from sfumato.privacy.guarantees import ApproxDP
 
 _MAX_COLUMNS: Final = 1000
 _FEWEST_SEEN: Final = 10  # labels seen less often are one-sided by chance, and unions of them even more so
-_LARGEST_FACTOR: Final = 1e100  # of the claim, so that its square stays finite; no sample comes near it
 _SHOWN_LABELS: Final = 3
 _MAX_SHOWN: Final = 60
 
-Counts: TypeAlias = NDArray[np.int64]
 Look: TypeAlias = Callable[[Columns], Column]
 """A number for each run, from what that run shows."""
 
@@ -42,7 +37,7 @@ class Suspicion:
     """An event that seems too much likelier on one database than on the other.
 
     Attributes:
-        strength: In units of log-chance.
+        strength: The ε that its test would refute if it came out again as in the search.
         event: What happened too often.
         likelier_on_second: Where.
         unread: What the search did not look at, in words.
@@ -54,8 +49,8 @@ class Suspicion:
     unread: tuple[str, ...] = ()
 
 
-def strongest_event(first: Columns, second: Columns, *, claim: ApproxDP) -> Suspicion:
-    """The event that tells the two samples apart best, measured against what the claim allows.
+def strongest_event(first: Columns, second: Columns, *, ranking: Ranking) -> Suspicion:
+    """The event whose test would refute the largest ε, if it came out again as in these samples.
 
     Looked at are, for every column: all thresholds in both directions, every single value, being missing, and for
     texts the unions of those that are most one-sided.
@@ -63,19 +58,19 @@ def strongest_event(first: Columns, second: Columns, *, claim: ApproxDP) -> Susp
     Args:
         first: What outputs show on one database.
         second: The same, of as many on its neighbour.
-        claim: The claimed ε and δ.
+        ranking: What the test will ask.
     """
     every = list(dict.fromkeys([*first.numbers, *second.numbers]))
     numbers, clocks = without_clocks(every, first, second)
     texts = list(dict.fromkeys([*first.texts, *second.texts]))
-    best = max(_suspicions(numbers[:_MAX_COLUMNS], texts[:_MAX_COLUMNS], first, second, claim), key=_by_strength)
+    best = max(_suspicions(numbers[:_MAX_COLUMNS], texts[:_MAX_COLUMNS], first, second, ranking), key=_by_strength)
     unread = [*([UNREAD] if UNREAD in numbers else []), *clocks]
     if len(numbers) > _MAX_COLUMNS or len(texts) > _MAX_COLUMNS:
         unread.append(f"all but {_MAX_COLUMNS} of {len(numbers)} numbers and of {len(texts)} texts")
     return Suspicion(best.strength, best.event, best.likelier_on_second, tuple(unread))
 
 
-def strongest_threshold(name: str, look: Look, first: Columns, second: Columns, *, claim: ApproxDP) -> Suspicion:
+def strongest_threshold(name: str, look: Look, first: Columns, second: Columns, *, ranking: Ranking) -> Suspicion:
     """The best event on one number: at most, at least or equal to something, or missing.
 
     Args:
@@ -83,9 +78,9 @@ def strongest_threshold(name: str, look: Look, first: Columns, second: Columns, 
         look: Gives it.
         first: As for `strongest_event`.
         second: As for `strongest_event`.
-        claim: As for `strongest_event`.
+        ranking: As for `strongest_event`.
     """
-    found = [*_on_number(name, look, first, second, claim), _on_missing(name, look, first, second, claim)]
+    found = [*_on_number(name, look, first, second, ranking), _on_missing(name, look, first, second, ranking)]
     return max(found, key=_by_strength)
 
 
@@ -94,50 +89,47 @@ def _by_strength(suspicion: Suspicion) -> float:
 
 
 def _suspicions(
-    numbers: list[str], texts: list[str], first: Columns, second: Columns, claim: ApproxDP
+    numbers: list[str], texts: list[str], first: Columns, second: Columns, ranking: Ranking
 ) -> Iterator[Suspicion]:
     for name in texts:
-        yield from _on_text(name, first.text(name), second.text(name), claim)
+        yield from _on_text(name, first.text(name), second.text(name), ranking)
     for name in numbers:
-        yield from _on_number(name, _number(name), first, second, claim)
+        yield from _on_number(name, _number(name), first, second, ranking)
     for name in numbers:  # last: of equally strong events the first is taken, and text says what there was instead
-        yield _on_missing(name, _number(name), first, second, claim)
+        yield _on_missing(name, _number(name), first, second, ranking)
 
 
 def _number(name: str) -> Look:
     return lambda columns: columns.number(name)
 
 
-def _on_number(name: str, look: Look, first: Columns, second: Columns, claim: ApproxDP) -> Iterator[Suspicion]:
+def _on_number(name: str, look: Look, first: Columns, second: Columns, ranking: Ranking) -> Iterator[Suspicion]:
     values, here, there = _tally(look(first), look(second))
     if len(values) == 0:
         return
-    runs = len(first)
     upward, downward = (here.cumsum(), there.cumsum()), (here[::-1].cumsum()[::-1], there[::-1].cumsum()[::-1])
-    yield _strongest(lambda i: _at_most(name, look, values[i]), *upward, runs=runs, claim=claim)
-    yield _strongest(lambda i: _at_least(name, look, values[i]), *downward, runs=runs, claim=claim)
-    yield _strongest(lambda i: _equal(name, look, values[i]), here, there, runs=runs, claim=claim)
+    yield _strongest(lambda i: _at_most(name, look, values[i]), *upward, ranking=ranking)
+    yield _strongest(lambda i: _at_least(name, look, values[i]), *downward, ranking=ranking)
+    yield _strongest(lambda i: _equal(name, look, values[i]), here, there, ranking=ranking)
 
 
-def _on_missing(name: str, look: Look, first: Columns, second: Columns, claim: ApproxDP) -> Suspicion:
+def _on_missing(name: str, look: Look, first: Columns, second: Columns, ranking: Ranking) -> Suspicion:
     event = Event(f"{name} is missing or no number", lambda columns: np.isnan(look(columns)))
     here, there = (np.array([event.happened(side).sum()]) for side in (first, second))
-    return _strongest(lambda _: event, here, there, runs=len(first), claim=claim)
+    return _strongest(lambda _: event, here, there, ranking=ranking)
 
 
-def _on_text(name: str, first: list[str], second: list[str], claim: ApproxDP) -> Iterator[Suspicion]:
+def _on_text(name: str, first: list[str], second: list[str], ranking: Ranking) -> Iterator[Suspicion]:
     times = Counter(first), Counter(second)
     labels = [text for text, count in (times[0] + times[1]).items() if count >= _FEWEST_SEEN]
     if not labels:
         return
     here, there = (np.array([counted[text] for text in labels]) for counted in times)
-    yield from strongest_unions(
-        lambda chosen: _one_of(name, [labels[i] for i in chosen]), here, there, runs=len(first), claim=claim
-    )
+    yield from strongest_unions(lambda chosen: _one_of(name, [labels[i] for i in chosen]), here, there, ranking=ranking)
 
 
 def strongest_unions(
-    event: Callable[[list[int]], Event], here: Counts, there: Counts, *, runs: int, claim: ApproxDP
+    event: Callable[[list[int]], Event], here: Counts, there: Counts, *, ranking: Ranking
 ) -> Iterator[Suspicion]:
     """Of parts that lie apart, the best union of those that are most one-sided, once for each side.
 
@@ -145,13 +137,12 @@ def strongest_unions(
         event: The union of parts with these numbers.
         here: How often the output lay in each part on one database.
         there: On its neighbour.
-        runs: On each of them.
-        claim: As for `strongest_event`.
+        ranking: As for `strongest_event`.
     """
     for sign in (1, -1):
         order = np.argsort(sign * np.log((there + 1) / (here + 1)), kind="stable")
         first_parts = _first_parts(event, order)
-        yield _strongest(first_parts, here[order].cumsum(), there[order].cumsum(), runs=runs, claim=claim)
+        yield _strongest(first_parts, here[order].cumsum(), there[order].cumsum(), ranking=ranking)
 
 
 def _tally(first: Column, second: Column) -> tuple[Column, Counts, Counts]:
@@ -162,23 +153,12 @@ def _tally(first: Column, second: Column) -> tuple[Column, Counts, Counts]:
     return values, here, np.bincount(which[len(first) :], minlength=len(values))
 
 
-def _strongest(event: Callable[[int], Event], here: Counts, there: Counts, *, runs: int, claim: ApproxDP) -> Suspicion:
+def _strongest(event: Callable[[int], Event], here: Counts, there: Counts, *, ranking: Ranking) -> Suspicion:
     """The best of a family of events, in either direction."""
-    both = _strength(here, there, runs, claim), _strength(there, here, runs, claim)
-    best = [int(strengths.argmax()) for strengths in both]
-    on_second = bool(both[1][best[1]] > both[0][best[0]])
-    return Suspicion(float(both[on_second][best[on_second]]), event(best[on_second]), on_second)
-
-
-def _strength(likelier: Counts, other: Counts, runs: int, claim: ApproxDP) -> NDArray[np.float64]:
-    """About −ln of what the test would say of such counts, or 0 where they agree with the claim."""
-    factor = min(exp_up(claim.epsilon), _LARGEST_FACTOR)
-    if claim.delta == 0:  # Chernoff's exponent of the conditional binomial test
-        total, share = likelier + other, factor / (1 + factor)
-        exponent = xlogy(likelier, likelier / np.maximum(total * share, 1e-300))
-        exponent += xlogy(other, other / np.maximum(total * (1 - share), 1e-300))
-        return np.where(likelier > total * share, exponent, 0.0)
-    return growth(likelier, other, runs=runs, factor=factor, delta=float(claim.delta))
+    on_first, on_second = ranking.strongest(here, there), ranking.strongest(there, here)
+    is_second = on_second[0] > on_first[0]
+    strength, place = on_second if is_second else on_first
+    return Suspicion(strength, event(place), is_second)
 
 
 def _at_most(name: str, look: Look, bound: float) -> Event:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from sfumato.audit.columns import Column, Columns, without_clocks
 from sfumato.audit.events import Event, Suspicion, strongest_unions
+from sfumato.audit.ranking import Ranking
 from sfumato.audit.split_search import SplitTester
-from sfumato.privacy.guarantees import ApproxDP
 
 _MAX_COLUMNS: Final = 64
 _CELLS: Final = 48
@@ -20,7 +20,7 @@ _SHOWN: Final = 3
 _NOTHING: Final = Event("no number was seen", lambda columns: np.zeros(len(columns), dtype=np.bool_))
 
 
-def strongest_cells(first: Columns, second: Columns, *, claim: ApproxDP) -> Suspicion:
+def strongest_cells(first: Columns, second: Columns, *, ranking: Ranking) -> Suspicion:
     """The union of cells of one number that speaks loudest against a claim.
 
     Each number is cut into 48 cells of about as many outputs of both samples together, or into its single values if
@@ -30,10 +30,10 @@ def strongest_cells(first: Columns, second: Columns, *, claim: ApproxDP) -> Susp
     Args:
         first: What outputs show on one database.
         second: The same, of as many on its neighbour.
-        claim: The claimed ε and δ.
+        ranking: What the test will ask.
     """
     names, clocks = without_clocks(list(dict.fromkeys([*first.numbers, *second.numbers])), first, second)
-    found = [suspicion for name in names[:_MAX_COLUMNS] for suspicion in _on_cells(name, first, second, claim)]
+    found = [suspicion for name in names[:_MAX_COLUMNS] for suspicion in _on_cells(name, first, second, ranking)]
     best = max(found, key=lambda suspicion: suspicion.strength, default=Suspicion(0.0, _NOTHING, False))
     unread = list(clocks)
     if len(names) > _MAX_COLUMNS:
@@ -56,11 +56,11 @@ def cells(values: Column, ends: Column) -> NDArray[np.int64]:
     return found
 
 
-def _on_cells(name: str, first: Columns, second: Columns, claim: ApproxDP) -> Iterator[Suspicion]:
+def _on_cells(name: str, first: Columns, second: Columns, ranking: Ranking) -> Iterator[Suspicion]:
     values = first.number(name), second.number(name)
     ends = _ends(np.concatenate(values))
     here, there = (np.bincount(cells(side, ends), minlength=len(ends) + 2) for side in values)
-    yield from strongest_unions(lambda chosen: _in(name, ends, chosen), here, there, runs=len(first), claim=claim)
+    yield from strongest_unions(lambda chosen: _in(name, ends, chosen), here, there, ranking=ranking)
 
 
 def _ends(values: Column) -> Column:

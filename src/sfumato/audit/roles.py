@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from sfumato.audit.columns import Columns, Outputs
 from sfumato.audit.findings import EventFinding
+from sfumato.numeric.rationals import positive_integer
 from sfumato.privacy.guarantees import ApproxDP
 
 
@@ -26,11 +27,34 @@ class Mechanism(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class NeighborPair:
-    """Two neighbouring databases, and in words how they differ."""
+    """Two neighbouring databases, or two that are some steps apart, and in words how they differ.
+
+    A step is what the neighbouring relation allows: one unit more, or one unit replaced. A claim about one step
+    promises less about several, and often that lesser promise is the easier one to refute: a Gaussian mechanism of half
+    the noise it needs breaks it far more clearly.
+
+    Args:
+        database: One of them.
+        neighbor: The other.
+        description: How they differ.
+        distance: How many steps lead from one to the other, at least 1; more than there are make the audit weaker,
+            fewer make it wrong.
+
+    Raises:
+        ParameterError: The distance is not at least 1.
+
+    Example:
+        >>> NeighborPair(0, 16, "16 units more", distance=16).distance
+        16
+    """
 
     database: Any
     neighbor: Any
     description: str
+    distance: int = 1
+
+    def __post_init__(self) -> None:
+        positive_integer(self.distance, "distance")
 
 
 class NeighborGenerator(Protocol):
@@ -48,6 +72,7 @@ class Runs:
     search: tuple[Columns, Columns]
     test: tuple[Columns, Columns]
     description: str
+    distance: int = 1
 
     @property
     def samples(self) -> int:

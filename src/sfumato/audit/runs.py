@@ -33,6 +33,7 @@ def run_on(pair: NeighborPair, mechanism: Mechanism, *, samples: int) -> Runs:
         search=(outputs_of(mechanism, pair.database, half), outputs_of(mechanism, pair.neighbor, half)),
         test=(outputs_of(mechanism, pair.database, heads), outputs_of(mechanism, pair.neighbor, tested - heads)),
         description=pair.description,
+        distance=pair.distance,
     )
 
 

@@ -10,6 +10,7 @@ from sfumato.audit.bounds import Count, epsilon_lower_bound
 from sfumato.audit.columns import Columns
 from sfumato.audit.events import Event, Suspicion, strongest_event
 from sfumato.audit.findings import EventFinding
+from sfumato.audit.ranking import Ranking
 from sfumato.audit.roles import Runs
 from sfumato.privacy.guarantees import ApproxDP
 
@@ -17,7 +18,7 @@ from sfumato.privacy.guarantees import ApproxDP
 class Search(Protocol):
     """Finds the event that speaks loudest against a claim."""
 
-    def __call__(self, first: Columns, second: Columns, *, claim: ApproxDP) -> Suspicion:
+    def __call__(self, first: Columns, second: Columns, *, ranking: Ranking) -> Suspicion:
         """The event, from what as many outputs on either database show."""
         ...
 
@@ -25,6 +26,8 @@ class Search(Protocol):
 @dataclass(frozen=True, slots=True)
 class SplitTester:
     """A tester from a search: the conditional test of `bounds` where δ = 0 is claimed, else the bets of `bets`.
+
+    What is found on databases several steps apart is said of one step: (ε, δ) promises (dε, δ·Σ_{i<d} e^(iε)) to them.
 
     **Guarantee**: on runs made by `run_on` a true claim is refuted with a chance of at most `significance`, whatever
     the search does, because the runs it saw are not those of the test. Proof: proofs/audit/split_search.md.
@@ -38,12 +41,14 @@ class SplitTester:
 
     def __call__(self, runs: Runs, *, claim: ApproxDP, significance: float) -> EventFinding:
         """Search the first half, test on the second."""
-        suspicion = self.search(*runs.search, claim=claim)
+        distance = runs.distance
+        ranking = Ranking(runs=len(runs.search[0]), delta=claim.delta, significance=significance, distance=distance)
+        suspicion = self.search(*runs.search, ranking=ranking)
         seen, tested = (_counts(suspicion, half) for half in (runs.search, runs.test))
         first, second = reversed(tested) if suspicion.likelier_on_second else tested
-        bettor = Bettor(*seen)
+        bettor = Bettor(*seen, distance=distance)
         if claim.delta == 0:
-            bound = epsilon_lower_bound(*tested, delta=claim.delta, significance=significance)
+            bound = epsilon_lower_bound(*tested, delta=claim.delta, significance=significance) / distance
         else:
             bound = bettor.epsilon_lower_bound(*tested, claim=claim, significance=significance)
         return EventFinding(
@@ -51,7 +56,7 @@ class SplitTester:
             pair=runs.description,
             event=f"{suspicion.event.words}: {_times(first)} on the database, {_times(second)} on its neighbor",
             claim=claim,
-            epsilon_lower_bound=bound,
+            epsilon_lower_bound=max(bound, 0.0),  # no ε is below 0, whatever the counts say
             delta_lower_bound=bettor.delta_lower_bound(*tested, claim=claim, significance=significance),
             samples=runs.samples,
             significance=significance,

@@ -23,7 +23,8 @@ from sfumato.numeric.rationals import Number
 from sfumato.numeric.rounding import exp_down
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, NeighboringRelation
 
-Changes = Iterator[tuple[Any, Any, str]]
+Changes = Iterator[tuple[Any, Any, str] | tuple[Any, Any, str, int]]
+"""A database, another one, what differs, and how many steps they are apart if that is not 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,12 +125,16 @@ def _whole(sensitivity: Fraction, resolution: Fraction | None) -> int | Fraction
     return sensitivity
 
 
-def _one_number(sensitivity: str) -> Callable[[Any], Changes]:
+def _one_number(sensitivity: str, *, distances: tuple[int, ...] = (1,)) -> Callable[[Any], Changes]:
+    """Several steps show more of Gaussian noise: its losses grow with their square, a claim only with their number."""
+
     def changes(mechanism: Any) -> Changes:
         moved = _whole(Fraction(getattr(mechanism, sensitivity)), getattr(mechanism, "resolution", None))
         rest = [0] * (getattr(mechanism, "dimension", 1) - 1)
-        pair = ([0, *rest], [moved, *rest]) if rest else (0, moved)
-        yield *pair, f"the exact answer moves from 0 to {moved}"
+        for steps in distances:
+            pair = ([0, *rest], [steps * moved, *rest]) if rest else (0, steps * moved)
+            words = f"the exact answer moves from 0 to {steps * moved}"
+            yield *pair, words if steps == 1 else f"{words}, by {steps} units", steps
 
     return changes
 
@@ -152,10 +157,10 @@ def _scores(mechanism: Any) -> Changes:
 
 def _counts(mechanism: Any) -> Changes:
     if mechanism.neighboring_relation is REPLACE_ONE:
-        yield [0, 1], [1, 0], "one unit changes its candidate"
+        yield [1, 0, 0, 0], [0, 1, 1, 1], "one unit changes from the first candidate to all others"
         yield [0, 4, 1], [1, 4, 0], "one unit changes between two that are behind"
         return
-    yield [0, 0], [1, 0], "of two equal candidates the first gets one more"
+    yield [0, 0, 0, 0], [0, 1, 1, 1], "of equal candidates all but the first get one more"
     yield [0, 4], [1, 4], "a candidate that is behind gets one more"
     yield [0, 4], [0, 5], "the one ahead gets one more"
 
@@ -275,6 +280,7 @@ def _posterior_sampling(
     return mechanisms.PosteriorSampling(coin, epsilon=epsilon, neighboring_relation=neighboring_relation)
 
 
+_FAR: Final = (1, 6)  # steps; six need a tenth of the runs that one needs
 _RANGE: Final = {"lower": 0, "upper": 10}
 _UTILITY: Final = {"utility_sensitivity": 1}
 _GROUPS: Final = {"max_groups_per_unit": 1}
@@ -284,10 +290,11 @@ _CASES: Final[Mapping[str, WorstCase]] = {
         make=mechanisms.Laplace, pairs=_one_number("l1_sensitivity"), defaults={"l1_sensitivity": 1}
     ),
     "gaussian": WorstCase(
-        make=mechanisms.Gaussian, pairs=_one_number("l2_sensitivity"), defaults={"l2_sensitivity": 1}
+        make=mechanisms.Gaussian, pairs=_one_number("l2_sensitivity", distances=_FAR), defaults={"l2_sensitivity": 1}
     ),
     "gaussian-noise": WorstCase(
-        make=mechanisms.GaussianNoise, pairs=_one_number("l2_sensitivity"), defaults={"l2_sensitivity": 1}
+        make=mechanisms.GaussianNoise, pairs=_one_number("l2_sensitivity", distances=_FAR),
+        defaults={"l2_sensitivity": 1},
     ),
     "staircase": WorstCase(
         make=mechanisms.Staircase, pairs=_one_number("linf_sensitivity"), defaults={"linf_sensitivity": 1}

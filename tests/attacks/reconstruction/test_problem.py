@@ -4,7 +4,7 @@ from scipy.stats import binom
 from tests.laws import ALPHA
 
 from sfumato.attacks.reconstruction.attack import reconstruct
-from sfumato.attacks.reconstruction.problem import Problem, asked, every_mask, random_bits, random_masks
+from sfumato.attacks.reconstruction.problem import Problem, asked, each_alone, every_mask, random_bits, random_masks
 from sfumato.errors import BudgetExceededError, ParameterError
 
 
@@ -18,6 +18,12 @@ def test_every_subset_is_there_once():
 def test_all_subsets_of_nobody_or_of_many_are_refused(people):
     with pytest.raises(ParameterError, match="people"):
         every_mask(people)
+
+
+def test_each_person_is_asked_about_once_and_alone():
+    assert np.array_equal(each_alone(5), np.eye(5, dtype=bool))
+    with pytest.raises(ParameterError, match="people"):
+        each_alone(0)
 
 
 @pytest.mark.statistical

@@ -46,7 +46,8 @@ def reconstruct(
     Args:
         answer: How many of a subset have the bit, whatever stands behind it.
         secret: The truth. The adversary learns of it only how many people there are; it is for the score.
-        masks: The subsets, questions by people; None takes 4n random ones.
+        masks: The subsets, questions by people; None takes 4n random ones, which answers without a guarantee bear
+            worst. Against ε take `each_alone`, which reaches what is allowed.
         method: How the bits are found: `least_squares`, `linear_program` or, of few people, `exhaustively`.
         epsilon: Of all answers together, if a guarantee is claimed.
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sfumato.attacks.coin_game import allowed, tossed
 from sfumato.errors import ParameterError
+from sfumato.numeric.rationals import positive_integer
 
 _MATRIX: Final = 2  # dimensions
 _MOST_PEOPLE: Final = 16
@@ -83,6 +84,23 @@ def every_mask(people: int) -> Masks:
             "people", people, f"must be 1 to {_MOST_PEOPLE}, since all of their subsets are asked about"
         )
     masks: Masks = (np.arange(1 << people)[:, None] >> np.arange(people) & 1).astype(np.bool_)
+    return masks
+
+
+def each_alone(people: int) -> Masks:
+    """Each person in a subset of their own: what the strongest adversary asks where answers cost ε.
+
+    Questions about different people are charged once, so that each person's count gets all of ε, where random subsets
+    share it among them; and one count at ε tells as much of a bit as ε allows anybody to learn.
+
+    Raises:
+        ParameterError: There is nobody.
+
+    Example:
+        >>> each_alone(3).astype(int).tolist()
+        [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    """
+    masks: Masks = np.eye(positive_integer(people, "people"), dtype=np.bool_)
     return masks
 
 
