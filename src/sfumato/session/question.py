@@ -15,6 +15,7 @@ from sfumato.numeric.rationals import Number, decimal_text, exact, positive_inte
 from sfumato.privacy.guarantees import ApproxDP, PureDP, guarantee
 from sfumato.query.auto_bounds import automatic, stated_bounds
 from sfumato.query.plan import Law, PrivatePlan
+from sfumato.query.questions import wide_sums
 from sfumato.query.relations import Presented
 from sfumato.session.answering import Answered, answered
 from sfumato.session.explain import explain, programs
@@ -246,12 +247,17 @@ class Question:
 
 
 def _notes(plan: PrivatePlan, final: PrivatePlan) -> tuple[str, ...]:
-    """The bounds that were chosen for it."""
+    """The bounds that were chosen for it, and which sums of whole numbers are doubles."""
     bounds = stated_bounds(final.question)
-    return tuple(
+    chosen = (
         f"bounds of {name}: {' to '.join(map(decimal_text, bounds[name]))}, chosen with a part of the budget"
         for name, _ in automatic(plan.question)
     )
+    wide = (
+        f"{name}: a FLOAT, because sums of whole numbers between its bounds may pass 64 bits; rounded beyond 2^53"
+        for name in wide_sums(final.question)
+    )
+    return (*chosen, *wide)
 
 
 def _checked(confidence: Number) -> Fraction:
