@@ -125,6 +125,13 @@ def test_whatever_names_a_unit_rows_without_one_are_left_out_and_all_others_are_
     unit = STORED[stored]
     data = pa.table({"x": pa.array([1] * len(unit)), "u": unit})
     columns = {"x": COLUMNS[Kind.INTEGER], "u": sf.text() if kind == "text" else sf.integer()}
+    if (stored, kind) == ("unsigned", "integer"):  # of which some would be NULL, so that people would vanish
+        with pytest.raises(ParameterError, match="beyond 64 bits"):
+            sf.open(
+                data[:0], name="t", columns=columns, unit="u", limits=sf.Limits(max_rows_per_unit=2),
+                budget=sf.NO_GUARANTEE, engine=engine,
+            )  # fmt: skip
+        return
     with sf.open(
         pa.concat_tables([data] * 5), name="t", columns=columns, unit="u", limits=sf.Limits(max_rows_per_unit=2),
         budget=sf.NO_GUARANTEE, engine=engine,

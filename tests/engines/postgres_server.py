@@ -69,14 +69,15 @@ def owner(port):
 def _type(kind) -> str:
     known = {
         "int8": "smallint", "int16": "smallint", "int32": "integer", "int64": "bigint", "uint8": "smallint",
-        "uint16": "integer", "uint32": "bigint", "uint64": "numeric", "float": "real", "double": "double precision",
-        "bool": "boolean", "date32[day]": "date", "timestamp[us]": "timestamp", "timestamp[ns]": "timestamp",
+        "uint16": "integer", "uint32": "bigint", "uint64": "numeric(20, 0)", "float": "real",
+        "double": "double precision", "bool": "boolean",
+        "date32[day]": "date", "timestamp[us]": "timestamp", "timestamp[ns]": "timestamp",
         "timestamp[ms]": "timestamp", "timestamp[s]": "timestamp",
     }  # fmt: skip
     shown = str(kind)
     if shown.startswith("timestamp"):
         return known.get(shown, "timestamptz")
-    return "numeric" if shown.startswith("decimal") else known.get(shown, "text")
+    return f"numeric({kind.precision}, {kind.scale})" if shown.startswith("decimal") else known.get(shown, "text")
 
 
 @cache

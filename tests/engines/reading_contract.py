@@ -14,7 +14,7 @@ from tests.engines.stored_values import BOOLEANS_AS_READ, NUMBERS_AS_READ, TIMES
 
 from sfumato.engines.sources import open_source
 from sfumato.engines.values import shortened
-from sfumato.errors import EngineError
+from sfumato.errors import EngineError, ParameterError
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.schema import PUBLIC, Limits, Table, UnitPath, boolean, date, integer, real, text, timestamp
 
@@ -64,6 +64,30 @@ SOURCES = {
 }
 
 
+def csv_table(folder, data):
+    path = folder / "t.csv"
+    data.to_pandas().to_csv(path, index=False)
+    return path
+
+
+def parquet_table(folder, data):
+    path = folder / "t.parquet"
+    pq.write_table(data, path)
+    return path
+
+
+HOLDERS = {
+    "CSV": csv_table, "Parquet": parquet_table,
+    "Arrow": lambda _, data: data,
+    "pandas": lambda _, data: data.to_pandas(),
+    "pandas nullable": lambda _, data: data.to_pandas().astype("UInt64"),
+    "pandas categories": lambda _, data: data.to_pandas().astype("category"),
+    "Polars": lambda _, data: pl.from_arrow(data),
+    "Polars lazy": lambda _, data: pl.from_arrow(data).lazy(),
+}  # fmt: skip
+"""What may hold whole numbers beyond 64 bits."""
+
+
 def typed_table(column):
     return Table(name="t", columns={"v": column})
 
@@ -77,6 +101,29 @@ class ReadingContract:
     @pytest.mark.parametrize("source", SOURCES)
     def test_every_kind_of_source_gives_the_same_integers(self, engine, source, tmp_path):
         assert ask(engine, QUESTION, PEOPLE, SOURCES[source](tmp_path, RECORDS)) == EXPECTED
+
+    @pytest.mark.parametrize("holder", HOLDERS)
+    def test_ids_beyond_64_bits_are_text_and_nobody_vanishes(self, engine, holder, tmp_path):
+        ids = [*range(7), *range(2**63 - 2, 2**63 + 7), 2**64 - 1]
+        data = HOLDERS[holder](tmp_path, pa.table({"u": pa.array(ids, pa.uint64())}))
+        limits = Limits(max_rows_per_unit=1)
+        table = Table(name="t", columns={"u": text()}, unit=UnitColumn("u"), limits=limits)
+        assert ask(engine, "SELECT COUNT(*), COUNT(DISTINCT u) FROM t", table, data) == [[len(ids)] * 2]
+        assert count_where(engine, f"u IN ('{2**63}', '{2**64 - 1}')", table, data) == 2
+
+    @pytest.mark.parametrize("holder", sorted(HOLDERS.keys() - {"CSV"}))
+    def test_whole_numbers_beyond_64_bits_are_refused_whatever_the_rows_hold(self, engine, holder, tmp_path):
+        data = HOLDERS[holder](tmp_path, pa.table({"u": pa.array([1], pa.uint64())}))
+        limits = Limits(max_rows_per_unit=1)
+        by_unit = Table(name="t", columns={"u": integer()}, unit=UnitColumn("u"), limits=limits)
+        for table in (by_unit, Table(name="t", columns={"u": integer(0, 9)})):
+            with pytest.raises(ParameterError, match="uint64, which has whole numbers beyond 64 bits"):
+                ask(engine, "SELECT COUNT(*) FROM t", table, data)
+
+    def test_amounts_beyond_64_bits_are_clamped_as_floats(self, engine):
+        wide = [pa.array([2**64 - 1, 3], pa.uint64()), pa.array([Decimal("9" * 30), Decimal(3)], pa.decimal128(30, 0))]
+        for stored in wide:
+            assert ask(engine, "SELECT SUM(v) FROM t", typed_table(real(0, 9)), pa.table({"v": stored})) == [[1200]]
 
     @pytest.mark.parametrize("source", SOURCES)
     @pytest.mark.parametrize(

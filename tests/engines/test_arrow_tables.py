@@ -81,6 +81,20 @@ def test_plain_types_are_read(kind):
     check_types(pa.schema([("v", kind)]), TABLE)
 
 
+@pytest.mark.parametrize("kind", [pa.uint64(), pa.decimal128(19, 0), pa.decimal128(38, 18)], ids=str)
+def test_whole_numbers_beyond_64_bits_are_refused_by_the_type_alone(kind):
+    schema = pa.schema([("v", kind)])
+    with pytest.raises(ParameterError, match="beyond 64 bits; declare ids as text and amounts as a float"):
+        check_types(schema, Table(name="t", columns={"v": integer(0, 9)}))
+    for declared in (text(), real(0, 9), boolean()):
+        check_types(schema, Table(name="t", columns={"v": declared}))
+
+
+@pytest.mark.parametrize("kind", [pa.uint32(), pa.int64(), pa.decimal128(18, 0), pa.decimal128(38, 20)], ids=str)
+def test_types_of_which_64_bits_hold_every_whole_number_are_read_as_one(kind):
+    check_types(pa.schema([("v", kind)]), Table(name="t", columns={"v": integer()}))
+
+
 @pytest.mark.parametrize("kind", [pa.float64(), pa.decimal128(9, 2)], ids=str)
 def test_ids_are_not_stored_as_fractions(kind):
     by_unit = Table(name="t", columns={"v": integer()}, unit=UnitColumn("v"), limits=Limits(max_rows_per_unit=1))

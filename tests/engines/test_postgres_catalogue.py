@@ -134,10 +134,21 @@ def with_ids(name, declared):
     return Table(name="t", columns={name: declared}, unit=UnitColumn(name), limits=Limits(max_rows_per_unit=1))
 
 
-@pytest.mark.parametrize("name", ["v", "w", "z"])
-@pytest.mark.parametrize("declared", [integer(), text()])
+@pytest.mark.parametrize(("name", "declared"), [("v", text()), ("w", text()), ("z", text()), ("w", integer())])
 def test_units_that_are_numerics_without_a_fraction_are_whole_numbers(name, declared):
     assert looked_up("one.ids", with_ids(name, declared)).storage == {name: "HUGEINT"}
+
+
+@pytest.mark.parametrize("name", ["v", "y", "z"])
+def test_whole_numbers_beyond_64_bits_are_refused_by_the_type_alone(name):
+    for table in (with_ids(name, integer()), Table(name="t", columns={name: integer(0, 9)})):
+        with pytest.raises(ParameterError, match="beyond 64 bits; declare ids as text and amounts as a float"):
+            looked_up("one.ids", table)
+    assert looked_up("one.ids", Table(name="t", columns={name: real(0, 9)})).storage == {name: "DECIMAL"}
+
+
+def test_a_numeric_that_64_bits_hold_is_a_whole_number():
+    assert looked_up("one.ids", Table(name="t", columns={"x": integer()})).storage == {"x": "DECIMAL"}
 
 
 @pytest.mark.parametrize("name", ["x", "y"])

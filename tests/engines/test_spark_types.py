@@ -50,6 +50,15 @@ def test_days_and_times_are_declared_as_such(kind, column):
     check_types(schema(kind), declared(date()))
 
 
+def test_whole_numbers_beyond_64_bits_are_refused_by_the_type_alone():
+    for kind in ("DECIMAL(20, 0)", "DECIMAL(38, 18)", "DECIMAL(19, 0)"):
+        with pytest.raises(ParameterError, match="beyond 64 bits; declare ids as text"):
+            check_types(schema(kind), declared(integer()))
+        check_types(schema(kind), declared(real()))
+        check_types(schema(kind), declared(text()))
+    check_types(schema("DECIMAL(20, 2)"), declared(integer()))
+
+
 @pytest.mark.parametrize("kind", ["DOUBLE", "FLOAT", "DECIMAL(12, 2)"])
 def test_ids_are_text_or_whole_numbers(kind):
     owned = declared(text(), unit=UnitColumn("v"), limits=Limits(max_rows_per_unit=1))

@@ -6,6 +6,11 @@ READING = "tests/engines/test_reference.py::TestReadingByReference::"
 
 MUTANTS = (
     Mutant(
+        name="people whose ids 64 bits do not hold vanish",
+        edits=(("engines/values.py", "digits > FITTING_DIGITS", "digits > 2 * FITTING_DIGITS"),),
+        tests=("tests/engines/test_arrow_tables.py::test_whole_numbers_beyond_64_bits_are_refused_by_the_type_alone",),
+    ),
+    Mutant(
         name="values not clamped",
         edits=(
             (

@@ -85,7 +85,7 @@ MUTANTS = (
     ),
     Mutant(
         name="in PostgreSQL ids with a fraction are whole numbers",
-        edits=(("engines/postgres_catalogue.py", "(scale == 0 or scale >= _SCALES // 2)", "True"),),
+        edits=(("engines/postgres_catalogue.py", "_scale(modifier) <= 0", "True"),),
         tests=("tests/engines/test_postgres_catalogue.py",),
     ),
     Mutant(

@@ -6,6 +6,37 @@ SIDES = "tests/attacks_on_questions/test_side_channels.py::"
 
 MUTANTS = (
     Mutant(
+        name="a sum beyond 64 bits stops at the largest whole number",
+        edits=(
+            (
+                "session/answer.py",
+                "return whole if abs(whole) <= LARGEST_WHOLE else None",
+                "return min(whole, 2**63 - 1)",
+            ),
+        ),
+        tests=(
+            (
+                "tests/session/test_answer.py::"
+                "test_beyond_64_bits_a_value_is_missing_and_an_end_open_and_neither_is_another_number"
+            ),
+        ),
+    ),
+    Mutant(
+        name="sums between wide bounds are whole numbers of 64 bits",
+        edits=(("query/measures.py", "abs(end) * MOST_ROWS <= MAX_KEY for end in ends", "True for end in ends"),),
+        tests=("tests/session/test_wide_sums.py::test_records_hold_the_whole_sum",),
+    ),
+    Mutant(
+        name="the type of a sum with automatic bounds follows from those that were chosen",
+        edits=(("query/compile.py", "return _with_wide_sums(final, plan.question)", "return final"),),
+        tests=("tests/session/test_wide_sums.py::test_automatic_bounds_do_not_change_the_type_of_a_sum",),
+    ),
+    Mutant(
+        name="the owner's exact numbers are in the repr of a report",
+        edits=(("session/examination.py", "missing: int = field(repr=False)", "missing: int"),),
+        tests=("tests/session/test_examination.py::test_no_number_is_shown_until_it_is_printed",),
+    ),
+    Mutant(
         name="a session does not say whom it protects",
         edits=(("session/session.py", "open_account(own, tables=tables, ", "open_account(own, "),),
         tests=(

@@ -10,10 +10,14 @@ def test_numbers_are_shown_only_when_they_are_printed():
     assert "1,234" not in repr(PREPARATION)
     assert "1234" not in repr(PREPARATION)
     assert str(PREPARATION).splitlines() == [
+        "Exact numbers of private rows, for the owner alone: show them to nobody else.",
+        "",
         "wards:",
         "  at most one row for each code: 1 row does not hold to it",
+        "",
         "stays:",
         "  each row has an owner: who: 1,234 rows do not hold to it",
+        "",
         "beds: nothing is claimed",
     ]
 

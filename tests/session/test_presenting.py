@@ -200,7 +200,7 @@ def test_numbers_beyond_doubles_are_no_errors():
     assert found.value is None
     whole = Call(Function.MULTIPLY, (ref("s"), ref("s")))
     (found,) = with_measured((10**12,), S, columns=(("x", whole),))
-    assert (found.value, found.high) == (None, 2**63 - 1)
+    assert (found.value, found.high) == (None, None)
 
 
 @pytest.mark.parametrize(

@@ -129,6 +129,26 @@ def prepare(
 
 
 @app.command()
+def check(
+    policy: Annotated[str, typer.Argument(metavar="POLICY", help="The owner's policy (TOML).")],
+    *,
+    table: Annotated[
+        str | None, typer.Option(metavar="TABLE", help="The only table to read; all of them if left out.")
+    ] = None,
+) -> None:
+    """Print, for the owner alone, exact numbers of what does not count under a policy, and what typical queries err.
+
+    Per column: rows that are NULL, not of the declared type, clamped, in no group, or cut. Per table: rows without an
+    owner, rows that break a claim, and the units that each limit binds. Nothing is spent.
+
+    Example: sfumato check hospital.toml
+    """
+    from sfumato.cli.prepare import check as examine  # keeps --help quick
+
+    examine(policy, table=table)
+
+
+@app.command()
 def demo(
     *,
     output: Annotated[str, typer.Option(help="The folder for the picture.")] = "demo-output",

@@ -1,10 +1,12 @@
-"""`sfumato prepare`: the owner stores what is computed when it is read."""
+"""`sfumato prepare` and `sfumato check`, for the owner: what is computed is stored, and what does not count is said."""
 
 from pathlib import Path
 
 import typer
 
+from sfumato.privacy.guarantees import NO_GUARANTEE
 from sfumato.query.policy_file import load_policy
+from sfumato.session.session import Session
 from sfumato.session.snapshots import prepare
 
 
@@ -15,3 +17,9 @@ def take(policy: str) -> None:
         typer.echo(f"snapshot: {path}")
     if not taken:
         typer.echo('no snapshot is declared; a table declares one as snapshot = "rows.parquet"')
+
+
+def check(policy: str, *, table: str | None) -> None:
+    """Read the tables of a policy file, and print what their owner has to know; nothing is spent or kept."""
+    with Session(policy, budget=NO_GUARANTEE) as session:
+        typer.echo(str(session.check(table)))

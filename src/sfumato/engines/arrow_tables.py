@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 
 from sfumato.engines.arrow_times import is_time, plain_times
 from sfumato.engines.dates import as_timestamp
+from sfumato.engines.values import check_digits
 from sfumato.errors import EngineError, ParameterError
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.kinds import TIMES
@@ -76,8 +77,8 @@ def check_types(schema: Any, table: Table) -> None:
     """Refuse declared columns of a type that cannot be read whatever it holds.
 
     Raises:
-        ParameterError: A column of such a type, a day or time that is declared as anything else, or a unit column
-            that is no text and no whole number.
+        ParameterError: A column of such a type, a day or time that is declared as anything else, an INTEGER in a type
+            that 64 bits do not hold, or a unit column that is no text and no whole number.
     """
     for name, column in table.columns.items():
         kind = schema.field(name).type
@@ -89,9 +90,17 @@ def check_types(schema: Any, table: Table) -> None:
                 )
         elif not _is_readable(kind, values):
             raise ParameterError("columns", name, f"is stored as {kind}; cast it to text, a whole number or a double")
+        check_digits(name, column, digits=_digits(values), shown=str(kind))
         inexact = pa.types.is_floating(values) or pa.types.is_decimal(values)
         if inexact and isinstance(table.unit, UnitColumn) and table.unit.column == name:
             raise ParameterError("unit", name, f"is stored as {kind}; cast the ids to text or whole numbers")
+
+
+def _digits(kind: Any) -> int:
+    """How many digits before the point the whole numbers of an exact type have; 0 of any other type."""
+    if pa.types.is_decimal(kind):
+        return int(kind.precision - kind.scale)
+    return len(str(2**64 - 1)) if pa.types.is_uint64(kind) else 0
 
 
 def _is_readable(kind: Any, values: Any) -> bool:

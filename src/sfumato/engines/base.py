@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sfumato.errors import EngineError, FailedOnRowsError, ParameterError
 from sfumato.privacy.secret import Secret
 from sfumato.query.measures import CellCount
-from sfumato.query.schema import Key
+from sfumato.query.schema import Key, Table
 from sfumato.query.statement import Bins, Statement
 
 Integers: TypeAlias = npt.NDArray[np.object_]
@@ -84,6 +84,14 @@ class Streaming(Protocol):
         Raises:
             EngineError: The engine failed; without its text.
         """
+
+
+@runtime_checkable
+class Preparing(Protocol):
+    """An engine that can store tables clustered by unit."""
+
+    def prepare(self, table: Table) -> None:
+        """Store a table as questions read it; answers stay the same. One that is stored already stays as it is."""
 
 
 def in_batches(found: Found, *, size: int) -> Iterator[Found]:

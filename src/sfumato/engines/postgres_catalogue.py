@@ -24,6 +24,7 @@ from sfumato.engines.sql.dialects.postgres_times import within_the_years
 from sfumato.engines.sql.queries import select
 from sfumato.engines.sql.queries import table as name_of
 from sfumato.engines.sql.terms import Sql, aliased, cast, column, text
+from sfumato.engines.values import check_digits
 from sfumato.errors import EngineError, ParameterError
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.kinds import TIMES, Kind
@@ -34,8 +35,9 @@ _LEAST_VERSION: Final = 160_000
 _INEXACT: Final = frozenset({"DOUBLE", "DECIMAL"})
 _TIMES: Final = frozenset({"DATE", "TIMESTAMP"})
 _NUMERICS: Final = frozenset({"DECIMAL", "HUGEINT"})
-_LEAST_MODIFIER, _SCALES = 4, 2**11
-"""What the catalog has with a numeric: less without a modifier, else above it the scale in 11 bits."""
+_LEAST_MODIFIER, _SCALES, _PRECISION = 4, 2**11, 16
+"""What the catalog has with a numeric: less without a modifier, else above it the scale in 11 bits, of which one is its
+sign, and from the 16th bit on how many digits there are."""
 
 _SERVER: Final = """
     SELECT current_setting('server_version_num')::bigint, current_setting('server_version'),
@@ -289,6 +291,8 @@ def _read(name: str, columns: Mapping[str, tuple[Any, ...]], table: Table) -> Re
     if found.storage in _TIMES and table.columns[name].kind not in TIMES:
         requirement = f"is stored as {shown}; declare it as a date or a timestamp, or cast it to text in a view"
         raise ParameterError("columns", name, requirement)
+    if found.storage == "DECIMAL":
+        check_digits(name, table.columns[name], digits=_digits(modifier), shown=shown)
     if found.storage == "DECIMAL" and _is_whole(modifier) and table.columns[name].kind is not Kind.FLOAT:
         return replace(found, storage="HUGEINT")  # which no double rounds
     if found.storage in _INEXACT and isinstance(table.unit, UnitColumn) and table.unit.column == name:
@@ -297,9 +301,21 @@ def _read(name: str, columns: Mapping[str, tuple[Any, ...]], table: Table) -> Re
 
 
 def _is_whole(modifier: int) -> bool:
-    """Whether a numeric has a declared number of digits and none behind the point; of which the number has a sign."""
+    """Whether a numeric has a declared number of digits and none behind the point."""
+    return modifier >= _LEAST_MODIFIER and _scale(modifier) <= 0
+
+
+def _digits(modifier: int) -> int | None:
+    """How many digits a numeric has before the point; None without a declared number of them."""
+    if modifier < _LEAST_MODIFIER:
+        return None
+    return ((modifier - _LEAST_MODIFIER) >> _PRECISION) - _scale(modifier)
+
+
+def _scale(modifier: int) -> int:
+    """How many digits a numeric has behind the point; below 0 it has so many zeros before it."""
     scale = (modifier - _LEAST_MODIFIER) % _SCALES
-    return modifier >= _LEAST_MODIFIER and (scale == 0 or scale >= _SCALES // 2)
+    return scale - _SCALES if scale >= _SCALES // 2 else scale
 
 
 def reading(name: str, *, schema: str, form: str) -> Reading | None:

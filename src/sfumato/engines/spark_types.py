@@ -10,6 +10,7 @@ from sqlglot import exp
 from sfumato.engines.sql.dialects.dialect import native
 from sfumato.engines.sql.dialects.spark import with_zone
 from sfumato.engines.sql.terms import Sql, between, case, cast, column, constant, stripped, text
+from sfumato.engines.values import check_digits
 from sfumato.errors import ParameterError
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.kinds import TIMES
@@ -41,8 +42,8 @@ def check_types(schema: types.StructType, table: Table) -> None:
     """Refuse declared columns of a type that cannot be read whatever it holds.
 
     Raises:
-        ParameterError: A column of such a type, a day or time that is declared as anything else, or a unit column
-            that is no text and no whole number.
+        ParameterError: A column of such a type, a day or time that is declared as anything else, an INTEGER in a type
+            that 64 bits do not hold, or a unit column that is no text and no whole number.
     """
     for name, declared in table.columns.items():
         kind = schema[name].dataType
@@ -52,6 +53,8 @@ def check_types(schema: types.StructType, table: Table) -> None:
         if storage in _TIMES and declared.kind not in TIMES:
             requirement = f"is stored as {shown}; declare it as a date or a timestamp, or cast it to text"
             raise ParameterError("columns", name, requirement)
+        if isinstance(kind, types.DecimalType):
+            check_digits(name, declared, digits=kind.precision - kind.scale, shown=shown)
         if storage in _INEXACT and isinstance(table.unit, UnitColumn) and table.unit.column == name:
             raise ParameterError("unit", name, f"is stored as {shown}; cast the ids to text or whole numbers")
 

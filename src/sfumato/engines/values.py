@@ -18,6 +18,7 @@ from typing import Final, TypeAlias
 
 from sfumato.engines.dates import as_date, as_timestamp
 from sfumato.engines.doubles import limited
+from sfumato.errors import ParameterError
 from sfumato.query.columns import MAX_ID, Column
 from sfumato.query.kinds import Kind
 
@@ -39,6 +40,9 @@ TRUE_WORDS: Final = ("true", "t", "yes", "y", "1")
 FALSE_WORDS: Final = ("false", "f", "no", "n", "0")
 MIN_INT64, MAX_INT64 = -(2**63), 2**63 - 1
 
+FITTING_DIGITS: Final = 18
+"""Whole numbers of so many digits lie within 64 bits, and not all of one more."""
+
 MAX_WHOLE_DOUBLE: Final = 2**53
 
 _NUMBER: Final = re.compile(NUMBER_PATTERN, re.ASCII)
@@ -57,6 +61,23 @@ def typed(value: object, column: Column) -> Cell:
     if isinstance(cell, str):
         cell = shortened(cell, column)
     return null_cell(column) if cell is None else cell
+
+
+def check_digits(name: str, declared: Column, *, digits: int | None, shown: str) -> None:
+    """Refuse an INTEGER in a type that holds whole numbers beyond 64 bits: rows with such an id would vanish.
+
+    Args:
+        name: The column.
+        declared: What is declared of it.
+        digits: How many digits the type has before the point; None where nothing bounds them.
+        shown: What the type is called.
+
+    Raises:
+        ParameterError: The type is wider than an INTEGER.
+    """
+    if declared.kind is Kind.INTEGER and (digits is None or digits > FITTING_DIGITS):
+        requirement = f"is stored as {shown}, which has whole numbers beyond 64 bits; declare ids as text and amounts"
+        raise ParameterError("columns", name, f"{requirement} as a float, or cast it to a signed integer of 64 bits")
 
 
 def shortened(text: str, column: Column) -> str:

@@ -13,7 +13,7 @@ from sfumato.privacy.neighbors import NeighboringRelation
 from sfumato.query.allocation import allocate
 from sfumato.query.auto_bounds import SHARE, automatic, bounds_section, chosen_bounds, widest_bounds, with_bounds
 from sfumato.query.keys import grouping_sets
-from sfumato.query.plan import BoundsFirst, Law, PrivatePlan
+from sfumato.query.plan import BoundsFirst, Law, LinearOutput, Output, PrivatePlan
 from sfumato.query.relations import Aggregate
 from sfumato.query.sections import check_size, draft, ground_of
 from sfumato.query.shape import Metric
@@ -77,10 +77,22 @@ def with_chosen_bounds(
     chosen = chosen_bounds(ground, plan.question, plan.bounds.section, released)
     question = with_bounds(plan.question, chosen)
     try:
-        return compile_plan(question, plan.bounds.rest, neighboring_relation=neighboring_relation, law=plan.bounds.law)
+        final = compile_plan(question, plan.bounds.rest, neighboring_relation=neighboring_relation, law=plan.bounds.law)
+        return _with_wide_sums(final, plan.question)
     except ParameterError:
         widest = with_bounds(plan.question, widest_bounds(ground, plan.question))
         return replace(plan, question=widest, bounds=None)
+
+
+def _with_wide_sums(final: PrivatePlan, question: Aggregate) -> PrivatePlan:
+    """The final plan with automatic sums as FLOATs, which they were before anything was chosen."""
+    names = {name for name, _ in automatic(question)}
+
+    def shown(output: Output) -> Output:
+        return replace(output, is_whole=False) if isinstance(output, LinearOutput) and output.name in names else output
+
+    sections = (replace(section, outputs=tuple(map(shown, section.outputs))) for section in final.sections)
+    return replace(final, sections=tuple(sections))
 
 
 def _bounds_first(

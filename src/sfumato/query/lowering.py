@@ -33,6 +33,7 @@ from sfumato.query.measures import (
     StepSum,
     UnitCount,
     ValueCount,
+    is_whole_sum,
     steps_of,
 )
 from sfumato.query.names import fresh
@@ -111,10 +112,6 @@ class Ground:
             return steps_of(value, facts, bounds=bounds, what=name, centred=centred)
         return steps_of(value, facts, bounds=bounds, what=name, centred=centred, finest=MAX_FACTOR)
 
-    def is_whole(self, value: Expression) -> bool:
-        """Whether sums of an expression, and values of it, are whole numbers."""
-        return self.facts(value).kind is Kind.INTEGER
-
     def with_cells(self, cell: Cell) -> Statement:
         """Rows counted by cells within groups."""
         return Statement(rows=self.rows, keys=self.keys, measures=(RowCount(),), limits=self.limits, cell=cell)
@@ -140,7 +137,8 @@ def recipe(ground: Ground, name: str, statistic: Statistic) -> Recipe:
         case Sum(value, bounds):
             steps = ground.steps(value, bounds, name)
             component = Counted((StepSum(steps),))
-            return _one(component, name, resolution=steps.resolution, is_whole=ground.is_whole(value))
+            is_whole = is_whole_sum(ground.facts(value), bounds)
+            return _one(component, name, resolution=steps.resolution, is_whole=is_whole)
         case Mean(value, bounds):
             steps = ground.steps(value, bounds, name, centred=True)
             components = (Counted((_present(ground, value),)), Counted((StepSum(steps),)))
@@ -241,7 +239,7 @@ def _where_present(ground: Ground, value: Expression, other: Expression) -> Expr
 
 
 def _quantile(ground: Ground, name: str, bins: Bins, quantile: Fraction) -> Recipe:
-    is_whole = ground.is_whole(bins.steps.value)
+    is_whole = ground.facts(bins.steps.value).kind is Kind.INTEGER
     return Recipe(
         (Ranked(ground.with_cells(bins), quantile),),
         lambda at: (QuantileOutput(name=name, measurement=at, bins=bins, is_whole=is_whole),),
@@ -277,12 +275,11 @@ def _top(ground: Ground, name: str, statistic: TopK) -> Recipe:
 def _vector_sum(ground: Ground, name: str, statistic: VectorSum) -> Recipe:
     names = column_names(name, statistic)
     steps = [ground.steps(value, None, n) for value, n in zip(statistic.values, names, strict=True)]
+    are_whole = [is_whole_sum(ground.facts(value), None) for value in statistic.values]
     return Recipe(
         (Counted(tuple(StepSum(own) for own in steps)),),
         lambda at: tuple(
-            LinearOutput(
-                name=n, measurement=at, coordinate=i, resolution=own.resolution, is_whole=ground.is_whole(own.value)
-            )
-            for i, (n, own) in enumerate(zip(names, steps, strict=True))
+            LinearOutput(name=n, measurement=at, coordinate=i, resolution=own.resolution, is_whole=is_whole)
+            for i, (n, own, is_whole) in enumerate(zip(names, steps, are_whole, strict=True))
         ),
     )

@@ -11,8 +11,12 @@ from typing import Final, TypeAlias
 from sfumato.errors import ParameterError, UnboundedSensitivityError
 from sfumato.query.expressions import Expression
 from sfumato.query.facts import Facts, fine_step
-from sfumato.query.kinds import NUMBERS
-from sfumato.query.schema import MAX_STEPS
+from sfumato.query.kinds import NUMBERS, Kind
+from sfumato.query.relations import AUTO, Bounds
+from sfumato.query.schema import MAX_KEY, MAX_STEPS
+
+MOST_ROWS: Final = 2**40
+"""No table has more rows."""
 
 COARSEST: Final = Fraction(10**150)
 """A resolution is less than 2^500, as all doubles of a question are, and so is its inverse."""
@@ -191,3 +195,30 @@ def steps_of(
         value=value, resolution=resolution, lower=first, upper=last, offset=(first + last) // 2 if centred else 0,
         nullable=facts.nullable,
     )  # fmt: skip
+
+
+def fits(measure: Measure) -> bool:
+    """Whether 64 bits hold the sum of a measure over any table."""
+    return max(map(abs, measure.range())) * MOST_ROWS <= MAX_KEY
+
+
+def is_whole_sum(facts: Facts, bounds: Bounds) -> bool:
+    """Whether a sum is shown as a whole number: one of INTEGERs that 64 bits hold over any table.
+
+    A wider one is shown as a FLOAT, whatever the data: no type of an answer depends on what is in it. So is one whose
+    bounds are yet to be chosen.
+
+    Args:
+        facts: What is known of the expression that is summed.
+        bounds: What is stated of it.
+
+    Example:
+        >>> from sfumato.query.facts import of_column
+        >>> from sfumato.query.schema import integer
+        >>> [is_whole_sum(of_column(integer(0, most)), None) for most in (8_388_607, 8_388_608)]
+        [True, False]
+    """
+    if facts.kind is not Kind.INTEGER or bounds is AUTO:
+        return False
+    ends = bounds or (facts.interval.lower, facts.interval.upper)
+    return all(end is None or abs(end) * MOST_ROWS <= MAX_KEY for end in ends)

@@ -13,9 +13,11 @@ from sfumato.query.grouping_sets import checked_sets
 from sfumato.query.inference import facts_of
 from sfumato.query.keys import grouping_sets, key_columns
 from sfumato.query.kinds import Kind
+from sfumato.query.measures import is_whole_sum
 from sfumato.query.names import INTERVAL_ENDS
 from sfumato.query.relations import (
     Aggregate,
+    Bounds,
     CountDistinct,
     CountRows,
     CountUnits,
@@ -129,7 +131,7 @@ def column_names(name: str, statistic: Statistic) -> tuple[str, ...]:
 def answer_facts(aggregate: Aggregate, *, consistent: bool = False) -> Mapping[str, Facts]:
     """What is known of the columns that are released: keys by their labels, statistics by their names.
 
-    A sum of whole numbers is one; it is a FLOAT where sums are made to add up.
+    A sum of whole numbers is one; it is a FLOAT where 64 bits may not hold it, or where sums are made to add up.
     """
     group_by = aggregate.child
     shape = shape_of(group_by.child)
@@ -144,6 +146,19 @@ def answer_facts(aggregate: Aggregate, *, consistent: bool = False) -> Mapping[s
     return facts
 
 
+def wide_sums(aggregate: Aggregate) -> tuple[str, ...]:
+    """The sums of whole numbers between known bounds that are FLOATs because 64 bits may not hold them."""
+    columns = shape_of(aggregate.child.child).columns
+    wide = []
+    for name, statistic in aggregate.statistics:
+        if isinstance(statistic, Sum | VectorSum):
+            bounds = statistic.bounds if isinstance(statistic, Sum) else None
+            facts = [facts_of(value, columns) for value in values_of(statistic)]
+            named = zip(column_names(name, statistic), facts, strict=True)
+            wide += [own for own, known in named if known.kind is Kind.INTEGER and not is_whole_sum(known, bounds)]
+    return tuple(wide)
+
+
 def _numbered(name: str, count: int) -> tuple[str, ...]:
     return tuple(f"{name}_{number}" for number in range(1, count + 1))
 
@@ -154,12 +169,20 @@ def _statistic_facts(statistic: Statistic, shape: Shape) -> tuple[Facts, ...]:
     match statistic:
         case CountRows() | CountValues() | CountUnits() | CountDistinct() | Histogram():
             return (_number(Kind.INTEGER),) * count
-        case Sum() | Quantile() | VectorSum():
-            return tuple(_number(facts_of(value, shape.columns).kind) for value in values_of(statistic))
+        case Sum(value, bounds):
+            return (_sum(value, bounds, shape),)
+        case VectorSum(values):
+            return tuple(_sum(value, None, shape) for value in values)
+        case Quantile(value):
+            return (_number(facts_of(value, shape.columns).kind),)
         case TopK(value, _):
             return (replace(facts_of(value, shape.columns), nullable=True),) * count
         case _:
             return (_number(Kind.FLOAT),)
+
+
+def _sum(value: Expression, bounds: Bounds, shape: Shape) -> Facts:
+    return _number(Kind.INTEGER if is_whole_sum(facts_of(value, shape.columns), bounds) else Kind.FLOAT)
 
 
 def _number(kind: Kind) -> Facts:

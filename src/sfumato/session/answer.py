@@ -1,7 +1,6 @@
 """From what was released to estimates with error bars: free post-processing, output by output."""
 
 import math
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -36,7 +35,8 @@ Estimator: TypeAlias = Callable[[Measured], Sequence["Estimate"]]
 """One estimate a group."""
 
 LARGEST_WHOLE: Final = 2**63 - 1
-"""Whole numbers of an answer lie within 64 bits, so that the type of a column never depends on what is in it."""
+"""Whole numbers of an answer lie within 64 bits, so that the type of a column never depends on what is in it. What lies
+beyond them is None: a value that is not shown, an end that is open."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +44,8 @@ class Estimate:
     """One value of an answer and the interval that holds the exact one with the stated confidence.
 
     The exact one is that of the bounded data: what clamping and sampling took away is not in the interval. None means
-    that nothing was released, or of an end that nothing bounds the error: that of a chosen value depends on the data.
+    that nothing was released, or that the type of the column does not hold it; or of an end that nothing bounds the
+    error: that of a chosen value depends on the data.
     """
 
     value: Any  # a number; of a choice perhaps another key; None where nothing was released
@@ -225,7 +226,7 @@ def _mean_value(steps: Steps, total: int, count: int) -> float:
     lower, upper = steps.ends
     numerator, denominator = steps.resolution.as_integer_ratio()
     within = min(max(total, lower * count), upper * count)
-    return figure((steps.offset * count + within) * numerator, count * denominator)
+    return ((steps.offset * count + within) * numerator) / (count * denominator)  # within the bounds, so a double
 
 
 def _variance(output: VarianceOutput, count: Interval, total: Interval, squares: Interval) -> Interval:
@@ -287,14 +288,12 @@ def _bessel(count: Interval) -> Interval:
 
 
 def _root(value: Interval) -> Interval:
-    lower, upper = (
-        None if end is None else Fraction(math.sqrt(figure(*end.as_integer_ratio())))
-        for end in (value.lower, value.upper)
-    )
+    squares = (None if end is None else figure(*end.as_integer_ratio()) for end in (value.lower, value.upper))
+    lower, upper = (None if square is None else Fraction(math.sqrt(square)) for square in squares)
     return Interval(lower, upper)
 
 
-def figures_of(numerators: Sequence[int], denominator: int, *, is_whole: bool) -> Sequence[int | float]:
+def figures_of(numerators: Sequence[int], denominator: int, *, is_whole: bool) -> Sequence[int | float | None]:
     """`figure` of each numerator; of many it is faster."""
     fits = bool(numerators) and min(numerators) >= -LARGEST_WHOLE and max(numerators) <= LARGEST_WHOLE
     if fits and denominator == 1 and is_whole:
@@ -304,16 +303,17 @@ def figures_of(numerators: Sequence[int], denominator: int, *, is_whole: bool) -
     return [figure(numerator, denominator, is_whole=is_whole) for numerator in numerators]
 
 
-def figure(numerator: int, denominator: int = 1, *, is_whole: bool = False) -> int | float:
-    """A number as a whole one, or as the nearest double; the last there is of those where it lies beyond.
+def figure(numerator: int, denominator: int = 1, *, is_whole: bool = False) -> int | float | None:
+    """A number as a whole one, or as the nearest double; None beyond 64 bits, or beyond all doubles.
 
     Example:
-        >>> figure(7, is_whole=True), figure(7), figure(10**400, 3)
-        (7, 7.0, 1.7976931348623157e+308)
+        >>> figure(7, is_whole=True), figure(7), figure(2**63, is_whole=True), figure(10**400, 3)
+        (7, 7.0, None, None)
     """
     if is_whole:
-        return min(max(numerator // denominator, -LARGEST_WHOLE), LARGEST_WHOLE)
+        whole = numerator // denominator
+        return whole if abs(whole) <= LARGEST_WHOLE else None
     try:
         return numerator / denominator
     except OverflowError:
-        return sys.float_info.max if numerator > 0 else -sys.float_info.max
+        return None

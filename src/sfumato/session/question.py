@@ -17,7 +17,7 @@ from sfumato.query.auto_bounds import automatic, stated_bounds
 from sfumato.query.expression_sql import expression_sql
 from sfumato.query.expressions import ColumnRef
 from sfumato.query.plan import Law, PrivatePlan
-from sfumato.query.questions import column_names
+from sfumato.query.questions import column_names, wide_sums
 from sfumato.query.relations import Histogram, Presented
 from sfumato.session.answering import Answered, answered
 from sfumato.session.explain import explain, programs
@@ -264,12 +264,17 @@ def _histograms(question: Presented) -> tuple[Binned, ...]:
 
 
 def _notes(plan: PrivatePlan, final: PrivatePlan) -> tuple[str, ...]:
-    """The bounds that were chosen for it."""
+    """The bounds that were chosen for it, and which sums of whole numbers are doubles."""
     bounds = stated_bounds(final.question)
-    return tuple(
+    chosen = (
         f"bounds of {name}: {' to '.join(map(decimal_text, bounds[name]))}, chosen with a part of the budget"
         for name, _ in automatic(plan.question)
     )
+    wide = (
+        f"{name}: a FLOAT, because sums of whole numbers between its bounds may pass 64 bits; rounded beyond 2^53"
+        for name in wide_sums(final.question)
+    )
+    return (*chosen, *wide)
 
 
 def _checked(confidence: Number) -> Fraction:

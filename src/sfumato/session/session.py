@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from sfumato.engines.base import Preparing
 from sfumato.errors import ParameterError
 from sfumato.ledger.entry import Opened
 from sfumato.ledger.locations import ExistingLedger, open_ledger
@@ -21,11 +22,13 @@ from sfumato.query.kinds import Kind
 from sfumato.query.policy import Policy, SourceFacts
 from sfumato.query.schema import Column, Limits, Table
 from sfumato.session.account_view import AccountView
+from sfumato.session.examination import Examination, examined
 from sfumato.session.lineage import identities, protected
 from sfumato.session.opening import open_engines, open_sources, places_of, relations_of, with_kept_rows
 from sfumato.session.pipeline import Desk
-from sfumato.session.preparation import Preparation, Preparing
+from sfumato.session.preparation import Preparation
 from sfumato.session.public_keys import with_public_keys
+from sfumato.session.typical_questions import TypicalError, typical_errors
 from sfumato.session.violations import violations
 
 
@@ -105,22 +108,44 @@ class Session(AccountView):
         super().__init__(desk, relations)
 
     def prepare(self, table: str | None = None) -> Preparation:
-        """Store a table, or all of them, as the engine reads it best; for the owner, like what it gives back.
+        """Store a table, or all of them, as the engine reads it best, and `check` it; for the owner alone.
 
-        Answers stay the same, only quicker. Rows that break a claim of the policy (they have no owner, or more of them
-        match than declared) are left out of answers with or without this; here the owner hears how many there are.
+        Answers stay the same, only quicker.
 
         Raises:
             ParameterError: There is no such table.
             EngineError: The engine failed.
         """
-        tables = tuple(self.policy.tables.values()) if table is None else (self._table(table),)
-        if isinstance(self._desk.engine, Preparing):
-            for stored in tables:
+        for stored in self._tables_of(table):
+            if isinstance(self._desk.engine, Preparing):
                 self._desk.engine.prepare(stored)
+        return self.check(table)
+
+    def check(self, table: str | None = None) -> Preparation:
+        """What the data of a table, or of all of them, lose under the policy, in exact numbers; for the owner alone.
+
+        What it tells is so with or without it: rows without an owner, or beyond what a claim allows, are left out;
+        values that are not of the declared type are NULL, others are clamped, cut or in no group; limits leave out what
+        is beyond them. Nothing is spent. The rows are read anew, some of them several times.
+
+        Raises:
+            ParameterError: There is no such table.
+            EngineError: The engine failed.
+        """
+        tables = self._tables_of(table)
+        examinations = {one.name: examined(one, self._sources, self._start) for one in tables}
         return Preparation(
-            violations={checked.name: violations(checked, self._sources, self._start) for checked in tables}
+            violations={one.name: violations(one, self._sources, self._start) for one in tables},
+            examinations=examinations,
+            errors={name: self._typical_errors(name, found) for name, found in examinations.items()},
         )
+
+    def _tables_of(self, table: str | None) -> tuple[Table, ...]:
+        return tuple(self.policy.tables.values()) if table is None else (self._table(table),)
+
+    def _typical_errors(self, table: str, found: Examination) -> tuple[TypicalError, ...]:
+        present = {losses.column: losses.present for losses in found.columns}
+        return typical_errors(self.table(table), self.policy.tables[table], present)
 
     def close(self) -> None:
         """Let go of the engine and the ledger."""

@@ -4,14 +4,13 @@ from collections.abc import Generator, Iterable, Mapping
 from contextlib import ExitStack
 from typing import TypeAlias
 
-from sfumato.engines.base import Engine, Found, Streaming, in_batches
+from sfumato.engines.base import Engine, Found, Preparing, Streaming, in_batches
 from sfumato.errors import NotPrivateError, PolicyError
 from sfumato.privacy.secret import Secret
 from sfumato.query.policy import Policy
 from sfumato.query.relations import tables_of
 from sfumato.query.schema import Table, UnitPath
 from sfumato.query.statement import Statement
-from sfumato.session.preparation import Preparing
 
 Places: TypeAlias = Mapping[str, str]
 """The name of the engine of each table."""

@@ -24,13 +24,10 @@ from sfumato.engines.sql.terms import (
 )  # fmt: skip
 from sfumato.engines.values import MAX_INT64
 from sfumato.query.expressions import Expression
-from sfumato.query.measures import CellCount, Measure, RowCount, StepProduct, StepSum, UnitCount, ValueCount
+from sfumato.query.measures import CellCount, Measure, RowCount, StepProduct, StepSum, UnitCount, ValueCount, fits
 
 ROWS: Final = "n"
 """How many rows an entry has."""
-
-_MOST_ROWS: Final = 2**40
-"""No table has more rows; so many sums of as many steps as a measure may have fit 128 bits."""
 
 
 def aggregates(measures: Sequence[Measure], rows: Rows) -> list[Sql]:
@@ -97,7 +94,7 @@ def _scaled(total: Sql, counted: Sql, allowed: Sql, most: int | None) -> Sql:
 
 def sum_of(measure: Measure) -> str:
     """The function that adds up what entries add to a measure: in 64 bits where those hold all of it."""
-    return "SUM" if _fits(measure) else "wide_sum"
+    return "SUM" if fits(measure) else "wide_sum"
 
 
 def _present(measures: Sequence[Measure]) -> list[tuple[Expression, ...]]:
@@ -123,13 +120,9 @@ def _count(values: Sequence[Sql]) -> Sql:
 
 def _sum(measure: Measure, rows: Rows) -> Sql:
     """In 128 bits; in 64 where no sum of so many rows needs more, each of which is then of 24 bits at most."""
-    idiom = "narrow_sum" if _fits(measure) else "wide_sum"
+    idiom = "narrow_sum" if fits(measure) else "wide_sum"
     total = function("COALESCE", function(idiom, _amount(measure, rows)), figure(0))
-    return cast(total, "BIGINT" if _fits(measure) else "HUGEINT")
-
-
-def _fits(measure: Measure) -> bool:
-    return max(map(abs, measure.range())) * _MOST_ROWS <= MAX_INT64
+    return cast(total, "BIGINT" if fits(measure) else "HUGEINT")
 
 
 def _amount(measure: Measure, rows: Rows) -> Sql:
