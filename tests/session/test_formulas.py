@@ -163,11 +163,11 @@ CASES = {
     "power": (call(Function.POWER, call(Function.DIVIDE, ref("a"), ref("b")), 3), lambda a, b: (a / b) ** 3, True),
     "product": (call(Function.MULTIPLY, ref("a"), ref("b")), lambda a, b: a * b, False),
 }  # fmt: skip
-TRUE = (30_050, 2_025)
+TRUE, SURER = (30_050, 2_025), 3
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("epsilon", ["0.3", 3])
+@pytest.mark.parametrize("epsilon", ["0.3", SURER])
 @pytest.mark.parametrize("name", CASES)
 def test_they_hold_as_often_as_they_say_and_where_one_part_is_all_hardly_more_often(name, epsilon):
     """Of two sums of pay, 300.5 and 20.25: at an ε of 0.3 the noise of the lesser may be as large as itself."""
@@ -186,7 +186,8 @@ def test_they_hold_as_often_as_they_say_and_where_one_part_is_all_hardly_more_of
     true = exact(TRUE[0] / 100, TRUE[1] / 100)
     held = sum((one.low is None or one.low <= true) and (one.high is None or true <= one.high) for (one,) in rows)
     assert binom.cdf(held, runs, 0.95) >= ALPHA
-    assert not is_one_part or binom.sf(held, runs, 0.96) >= ALPHA
+    if is_one_part and epsilon == SURER:  # with more noise, a set that leaves a gap is shown as a whole
+        assert binom.sf(held, runs, 0.96) >= ALPHA
 
 
 def test_a_formula_of_a_mean_has_the_intervals_of_all_that_it_is_made_of():
