@@ -12,7 +12,7 @@ from tests.mechanisms.exhaustive import databases, neighbours
 
 from sfumato.errors import ParameterError
 from sfumato.mechanisms import quantile as module
-from sfumato.mechanisms.quantile import Quantile
+from sfumato.mechanisms.quantile import Quantile, QuantileEnd
 from sfumato.privacy.events import ExponentialEvent
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE
 from sfumato.privacy.secret import Secret
@@ -124,7 +124,7 @@ def test_releases_follow_the_formula():
 )
 def test_every_number_counts_as_a_grid_point(values, counted, monkeypatch):
     seen = []
-    monkeypatch.setattr(module, "choose_step", lambda steps, *_: seen.extend(steps.tolist()) or 0)
+    monkeypatch.setattr(module, "choose_step", lambda steps, *_, **__: seen.extend(steps.tolist()) or 0)
     Quantile(**PUBLIC).release(values)
     assert seen == counted
 
@@ -230,3 +230,122 @@ def test_a_quantile_of_many_digits_is_no_error_however_few_the_values(values):
 def test_a_table_is_no_column(dtype):
     with pytest.raises(ParameterError, match="2-dimensional"):
         Quantile(quantile=1, lower=0, upper=999, epsilon=1).release(np.array([[990] * 3], dtype=dtype))
+
+
+# Ends that lie on one side of a quantile
+
+SIDED = PUBLIC | {"is_upper": False}
+INNER = [Fraction(1, 4), Fraction(1, 2), Fraction(9, 10)]
+
+
+def distance_with_added(rows, point, mechanism):
+    """As the definition has it: of values with others added beyond one end, which the quantile does not count."""
+    q, beyond = mechanism.quantile, (3 if mechanism.is_upper else 0,) * mechanism.margin
+    everything = (*rows, *beyond)
+    below, up_to = sum(row < point for row in everything), sum(row <= point for row in everything)
+    if mechanism.is_upper:
+        above, from_here = len(everything) - up_to, len(everything) - below
+        return max(Fraction(0), above - (1 - q) * len(rows), (1 - q) * len(rows) - from_here)
+    return max(Fraction(0), below - q * len(rows), q * len(rows) - up_to)
+
+
+def formula_of_end(mechanism, rows, grid=GRID):
+    with localcontext(prec=50):
+        rate = mechanism.epsilon / Quantile(**PUBLIC | {"quantile": mechanism.quantile}).rank_range
+        if mechanism.neighboring_relation is REPLACE_ONE:
+            rate = mechanism.epsilon / 2
+        exponents = [rate * distance_with_added(rows, point, mechanism) for point in grid]
+        weights = [(-Decimal(e.numerator) / e.denominator).exp() for e in exponents]
+        total = sum(weights)
+        return {Fraction(point): weight / total for point, weight in zip(grid, weights, strict=True)}
+
+
+@pytest.mark.parametrize("is_upper", [False, True])
+@pytest.mark.parametrize("q", INNER, ids=str)
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_no_pair_of_neighbours_is_told_apart_by_an_end_by_more_than_epsilon(relation, q, is_upper):
+    """At a confidence of 1/20 hardly a value is added, so that the noise has much to hide."""
+    parameters = {"quantile": q, "neighboring_relation": relation, "is_upper": is_upper, "confidence": "0.05"}
+    mechanism = QuantileEnd(**SIDED | parameters)
+    worst = worst_ratio(mechanism, neighbours([0, 1, 2, 3], relation, sizes=SIZES))
+    assert Decimal("0.2") < worst <= 1
+
+
+@pytest.mark.parametrize("is_upper", [False, True])
+def test_half_the_noise_of_an_end_would_be_caught(is_upper):
+    mechanism = QuantileEnd(**SIDED | {"epsilon": 2, "quantile": "2/3", "is_upper": is_upper, "confidence": "0.05"})
+    assert worst_ratio(mechanism, neighbours([0, 1, 2, 3], REPLACE_ONE, sizes=SIZES)) > 1
+
+
+@pytest.mark.parametrize("is_upper", [False, True])
+@pytest.mark.parametrize("confidence", ["0.05", "0.9"])
+@pytest.mark.parametrize("q", INNER, ids=str)
+def test_the_law_of_an_end_is_the_formula(q, confidence, is_upper):
+    mechanism = QuantileEnd(**SIDED | {"quantile": q, "epsilon": "1.7", "confidence": confidence, "is_upper": is_upper})
+    for rows in databases([0, 1, 2, 3], SIZES):
+        expected, found = formula_of_end(mechanism, rows), exact_law(mechanism, rows)
+        assert found.keys() == expected.keys()
+        assert all(abs(found[point] - expected[point]) < Decimal("1e-40") for point in found)
+
+
+@pytest.mark.parametrize("is_upper", [False, True])
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("epsilon", ["0.5", 4])
+@pytest.mark.parametrize("q", INNER, ids=str)
+def test_an_end_lies_on_its_side_with_its_confidence_and_not_far_off(q, epsilon, relation, is_upper):
+    """Summed up over the law, of all databases of four values and of larger ones."""
+    parameters = {"quantile": q, "epsilon": epsilon, "neighboring_relation": relation, "is_upper": is_upper}
+    mechanism = QuantileEnd(**SIDED | parameters | {"confidence": "0.9"})
+    reach = mechanism.accuracy(0.9)
+    for rows in [*databases([0, 1, 2, 3], [1, 4]), (0,) * 9 + (3,) * 30, (1,) * 40, tuple(GRID) * 10, (0, 3) * 200]:
+        law_here, target = formula_of_end(mechanism, rows), q * len(rows)
+        if is_upper:
+            inside = sum(p for point, p in law_here.items() if sum(row <= point for row in rows) >= target)
+        else:
+            inside = sum(p for point, p in law_here.items() if sum(row < point for row in rows) <= target)
+        near = sum(p for point, p in law_here.items() if distance(rows, point, q) <= reach)
+        assert inside >= Decimal("0.9")
+        assert near >= Decimal("0.9")
+
+
+def test_with_less_added_an_end_would_not_hold():
+    rows, mechanism = (1, 1, 2, 2), QuantileEnd(**SIDED | {"epsilon": "0.2", "confidence": "0.975"})
+    plain = formula(Quantile(**PUBLIC | {"epsilon": "0.2"}), rows)
+    assert sum(p for point, p in plain.items() if sum(row < point for row in rows) <= 2) < Decimal("0.975")
+    held = formula_of_end(mechanism, rows)
+    assert sum(p for point, p in held.items() if sum(row < point for row in rows) <= 2) >= Decimal("0.975")
+
+
+def test_two_ends_hold_the_median_of_many_values_closely():
+    values = np.arange(10_001)
+    for is_upper, side in ((False, -1), (True, 1)):
+        mechanism = QuantileEnd(
+            quantile="1/2", is_upper=is_upper, lower=0, upper=10_000, epsilon=1, confidence="0.999999"
+        )
+        off = side * (mechanism.release(values) - 5_000)
+        assert 0 <= off <= mechanism.accuracy("0.999999")
+
+
+def test_the_margin_is_the_accuracy_and_nothing_where_there_is_no_noise_to_hold():
+    mechanism = QuantileEnd(**SIDED | {"upper": 120})
+    assert mechanism.margin == 9 == np.ceil(np.log(121 / 0.025))
+    assert QuantileEnd(**SIDED | {"epsilon": 0}).margin == 0
+    assert QuantileEnd(**SIDED | {"epsilon": 0}).accuracy() == inf
+    tiny = QuantileEnd(**SIDED | {"epsilon": Fraction(1, 10**30)})
+    assert tiny.margin == 2**61
+    assert tiny.release([1, 2, 3]) in GRID
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [("quantile", {"quantile": 0}), ("quantile", {"quantile": 1}), ("confidence", {"confidence": 1}),
+     ("is_upper", {"is_upper": "yes"}), ("epsilon", {"epsilon": -1}), ("upper", {"lower": 4})],
+    ids=str,
+)  # fmt: skip
+def test_parameters_of_an_end_are_refused_by_name(name, wrong):
+    with pytest.raises(ParameterError, match=name):
+        QuantileEnd(**SIDED | wrong)
+
+
+def test_the_event_of_an_end_is_one_choice():
+    assert QuantileEnd(**SIDED).event == ExponentialEvent(Fraction(1))

@@ -198,6 +198,17 @@ MUTANTS = (
         tests=("tests/mechanisms/test_quantile.py",),
     ),
     Mutant(
+        name="as many values added beyond an end as there are",
+        edits=(
+            (
+                "mechanisms/quantile.py",
+                "mirrored, 1 - self.quantile, rate, added=self.margin",
+                "mirrored, 1 - self.quantile, rate, added=len(steps)",
+            ),
+        ),
+        tests=("tests/mechanisms/test_quantile.py",),
+    ),
+    Mutant(
         name="a replaced value charged once a level",
         edits=(("mechanisms/quantiles.py", "apart = 2 * apart if node.level", "apart = apart if node.level"),),
         tests=("tests/mechanisms/test_quantiles.py",),

@@ -9,6 +9,19 @@ TOO_MANY_ROWS = "test_the_rows_of_one_patient_do_not_multiply_beyond_what_an_eng
 
 MUTANTS = (
     Mutant(
+        name="the ends of a bought interval are free",
+        edits=(
+            (
+                "query/components.py",
+                "return Choice(is_free=moved(statement, neighboring_relation) == 0)",
+                "return Choice(is_free=getattr(component, 'side', None) is not None)",
+            ),
+        ),
+        tests=(
+            "tests/session/test_choices.py::test_an_interval_takes_two_thirds_of_the_price_and_none_of_anything_else",
+        ),
+    ),
+    Mutant(
         name="noise relies on limits of tables that no engine enforces below a join",
         edits=(("query/stability.py", "keys, is_bound=True)", "keys)"),),
         tests=("tests/query/test_stability.py::test_no_unit_moves_a_measure_further_where_one_once_did",),

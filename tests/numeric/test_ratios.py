@@ -14,7 +14,8 @@ from sfumato.numeric.distributions import (
     discrete_laplace_half_width,
     discrete_laplace_log_pmf,
 )
-from sfumato.numeric.ratios import IntegerNoise, held, ratio_errors
+from sfumato.numeric.noise_sums import IntegerNoise
+from sfumato.numeric.ratios import held, ratio_errors
 
 CONFIDENCE = Fraction(95, 100)
 LAWS = ("laplace", "gaussian")

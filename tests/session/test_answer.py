@@ -16,6 +16,7 @@ from sfumato.query.intervals import ANYTHING, Interval, point
 from sfumato.query.relations import CountValues, Covariance, Mean, Quantile, Sum, TopK, Variance, VectorSum
 from sfumato.query.schema import Table, integer, real
 from sfumato.session.answer import NOTHING, Estimate, error_of, estimated, estimators, figure, figures_of, shared
+from sfumato.session.choices import Misrank
 
 CONFIDENCE = Fraction(95, 100)
 AGE, PAY, KIDS, HOURS, BEDS = ref("age"), ref("pay"), ref("kids"), ref("hours"), ref("beds")
@@ -137,15 +138,17 @@ def test_the_correlation_of_what_does_not_vary_is_0():
     assert estimate(Covariance(AGE, PAY, normalized=True), 10, 0, 0, 0, 0, 0).value == 0
 
 
-def test_a_quantile_is_the_middle_of_its_bin_and_its_error_depends_on_the_data():
-    assert estimate(Quantile(AGE, Fraction(1, 2)), 37) == Estimate(value=37, low=None, high=None)
+def test_a_quantile_is_the_middle_of_its_bin_and_its_error_is_one_of_ranks():
+    misrank = Misrank(error=pytest.approx(math.log(101 / 0.05) / 0.5), unit="ranks", share=Fraction(1, 2))
+    assert estimate(Quantile(AGE, Fraction(1, 2)), 37) == Estimate(value=37, low=None, high=None, misrank=misrank)
     wide = Table(name="t", columns={"v": integer(0, 10**6)})
     assert estimate(Quantile(ref("v"), Fraction(1, 2)), 3, table=wide).value == 3 * 16 + 7
     assert estimate(Quantile(PAY, Fraction(1, 2)), 150).value == 1.5
 
 
 def test_the_most_frequent_is_one_of_the_public_values():
-    assert estimate(TopK(ref("sex")), 1) == Estimate(value="m", low=None, high=None)
+    found = estimate(TopK(ref("sex")), 1)
+    assert found == Estimate(value="m", low=None, high=None, misrank=Misrank(error=14, unit="rows"))
     first, second = estimators(section(TopK(ref("smokes"), 2)), CONFIDENCE)
     assert (first([[(1, 0)]])[0].value, second([[(1, 0)]])[0].value) == (True, False)
 
@@ -167,9 +170,19 @@ def test_an_answer_is_mostly_noise_if_its_error_may_be_as_large_as_itself(value,
     assert Estimate(value=value, low=low, high=high).is_mostly_noise is is_noise
 
 
-def test_a_chosen_value_is_not_called_noise():
+def test_a_chosen_value_is_called_noise_where_its_error_is_that_of_any_value():
+    for error, size, is_noise in ((72, 5, True), (72, 144, True), (72, 145, False), (72, None, False), (1, -3, True)):
+        misrank = Misrank(error=error, unit="ranks", size=size, share=Fraction(1, 2))
+        assert Estimate(value=73, low=None, high=None, misrank=misrank).is_mostly_noise is is_noise
     assert not Estimate(value="m", low=None, high=None).is_mostly_noise
     assert Estimate(value="m", low=None, high=None).half_width == math.inf
+
+
+def test_a_number_that_nothing_bounds_is_called_noise():
+    for low, high in ((None, None), (None, 3.0), (-1.0, None)):
+        one = Estimate(value=0.5, low=low, high=high)
+        assert one.is_mostly_noise
+        assert one.is_unbounded
 
 
 @pytest.mark.parametrize(

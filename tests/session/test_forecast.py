@@ -109,6 +109,37 @@ def test_the_error_of_a_variance_is_that_of_values_spread_evenly(root, spread):
     assert "5,000 values spread evenly" in predicted.assumption
 
 
+SPREADS = {
+    "variance": Variance(AGE, population=True),
+    "deviation": Variance(AGE, root=True),
+    "covariance": Covariance(AGE, PAY),
+    "correlation": Covariance(AGE, PAY, normalized=True),
+}
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("law", ["laplace", "gaussian"])
+@pytest.mark.parametrize("name", SPREADS)
+def test_the_predicted_error_of_a_spread_is_within_a_twentieth_of_the_measured(name, law):
+    """Of 500 values: the noise of their count is up to a tenth of it."""
+    plan, runs = planned(PEOPLE, ("v", SPREADS[name]), epsilon="0.7", delta="1e-6", law=law), 20_000
+    (predicted,) = forecast(plan, confidence=CONFIDENCE, size=500)
+    (estimator,), measurements = estimators(plan.sections[0], CONFIDENCE), plan.sections[0].measurements
+    x, y = 500 * 100**2 // 12, 500 * 1000**2 // 12
+    exact = {3: (500, 0, x), 4: (500, 0, 0, 0), 6: (500, 0, 0, 0, x, y)}[len(measurements)]
+    draws = [m.mechanism.release(np.full(runs, part)) for m, part in zip(measurements, exact, strict=True)]
+    (true,) = estimator([[(part,)] for part in exact])
+    values = np.array([one.value for one in estimator([[(int(n),) for n in draw] for draw in draws])])
+    assert predicted.half_width == pytest.approx(np.quantile(np.abs(values - true.value), 0.95), rel=0.05)
+
+
+def test_at_a_confidence_beyond_the_public_points_the_interval_is_the_prediction():
+    plan = planned(PEOPLE, ("v", Variance(AGE)), epsilon=1)
+    (sure,) = forecast(plan, confidence=1 - Fraction(1, 10**9), size=5_000)
+    (usual,) = forecast(plan, confidence=CONFIDENCE, size=5_000)
+    assert usual.half_width * 4 < sure.half_width < 2 * 2500
+
+
 def test_covariances_and_correlations_have_errors_that_shrink_with_the_size():
     statistics = (("c", Covariance(AGE, PAY)), ("r", Covariance(AGE, PAY, normalized=True)))
     small, large = widths(*statistics, size=1_000), widths(*statistics, size=100_000)

@@ -21,8 +21,11 @@ from sfumato.query.functions import Function
 from sfumato.query.relations import AUTO, Histogram, Mean, OrderKey, Quantile, Sum, TopK
 from sfumato.query.schema import Table, boolean, date, integer, text, timestamp
 from sfumato.session.answer import NOTHING, Estimate
+from sfumato.session.choices import Misrank
 from sfumato.session.release import affordable, shown_estimate
 
+RANKS = Misrank(error=1234.5, unit="ranks", size=10_000)
+ROWS = Misrank(error=72.0, unit="rows", size=5)
 CANARY = "canary-3141592653"
 DATA = rows(
     PEOPLE, *[{"sex": "f", "age": 30, "pay": 1.5, "town": CANARY}] * 3, *[{"sex": "m", "age": 50, "pay": 2.5}] * 2
@@ -178,7 +181,13 @@ def test_noise_that_may_be_as_large_as_the_value_is_marked():
         (Estimate(value=3.25, low=1.0, high=5.5), "3.2 ± 2.2"),
         (Estimate(value=0.5, low=0.25, high=0.75), "0.500 ± 0.250"),
         (Estimate(value=3, low=-1, high=7), "3 ± 4 ≲ noise"),
-        (Estimate(value=37, low=None, high=None), "37"),
+        (Estimate(value=37, low=None, high=None), "37 ± ∞ ≲ noise"),
+        (Estimate(value=0.5, low=None, high=0.75), "0.5 ± ∞, at most 0.75 ≲ noise"),
+        (Estimate(value=2 / 3, low=-1.0, high=None), "0.666667 ± ∞, at least -1 ≲ noise"),
+        (Estimate(value=37, low=None, high=None, misrank=RANKS), "37 (± 1,235 ranks)"),
+        (Estimate(value=37, low=30, high=40, misrank=RANKS), "37 ± 7"),
+        (Estimate(value="x", low=None, high=None, misrank=ROWS), "x (± 72 rows) ≲ noise"),
+        (Estimate(value=37, low=None, high=None, misrank=Misrank(error=math.inf, unit="ranks")), "37 (± ∞ ranks)"),
         (Estimate(value="x", low=None, high=None), "x"),
         (Estimate(value=True, low=None, high=None), "True"),
         (NOTHING, "NULL"),

@@ -322,6 +322,9 @@ _CASES: Final[Mapping[str, WorstCase]] = {
     ),
     "extreme": WorstCase(make=mechanisms.Extreme, pairs=_values, defaults=_RANGE | {"largest": True}),
     "quantile": WorstCase(make=mechanisms.Quantile, pairs=_values, defaults=_RANGE | {"quantile": "1/2"}),
+    "quantile-end": WorstCase(
+        make=mechanisms.QuantileEnd, pairs=_values, defaults=_RANGE | {"quantile": "1/2", "is_upper": False}
+    ),
     "quantiles": WorstCase(
         make=mechanisms.Quantiles, pairs=_values, defaults=_RANGE | {"quantiles": ["1/4", "1/2", "3/4"]}
     ),

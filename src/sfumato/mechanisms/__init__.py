@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sfumato.mechanisms.posterior_models import BetaBernoulli, GammaPoisson, LaplaceLocation, PosteriorModel
     from sfumato.mechanisms.posterior_sampling import PosteriorSampling
     from sfumato.mechanisms.propose_test_release import ProposeTestRelease, StableValue
-    from sfumato.mechanisms.quantile import Quantile
+    from sfumato.mechanisms.quantile import Quantile, QuantileEnd
     from sfumato.mechanisms.quantiles import Quantiles
     from sfumato.mechanisms.randomized_response import RandomizedResponse
     from sfumato.mechanisms.smooth_median import SmoothMedian
@@ -65,6 +65,7 @@ _HOMES = {
     "PosteriorSampling": "posterior_sampling",
     "ProposeTestRelease": "propose_test_release",
     "Quantile": "quantile",
+    "QuantileEnd": "quantile",
     "Quantiles": "quantiles",
     "RandomizedResponse": "randomized_response",
     "SmoothMedian": "smooth_median",
@@ -108,6 +109,7 @@ __all__ = [
     "PosteriorSampling",
     "ProposeTestRelease",
     "Quantile",
+    "QuantileEnd",
     "Quantiles",
     "RandomizedResponse",
     "SmoothMedian",

@@ -1,23 +1,30 @@
-"""A quantile by the exponential mechanism: a point of a public grid with about the right number of values below it."""
+"""Quantiles by the exponential mechanism: points of a public grid with about the right number of values below them.
+
+`Quantile` chooses one near the quantile, `QuantileEnd` one that lies surely on one side of it.
+"""
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import inf
-from typing import Any
+from math import ceil, inf
+from typing import Any, Final
 
 import numpy as np
 
+from sfumato.errors import ParameterError
 from sfumato.mechanisms.grid import Grid
 from sfumato.mechanisms.lattice import as_resolution
 from sfumato.noise.integers import SAFE, Integers, multiply_add
 from sfumato.noise.selection import exponential_choice_of
 from sfumato.noise.uniform import uniform_below
 from sfumato.numeric.distributions import failure_probability
-from sfumato.numeric.rationals import Number, exact, nonnegative, probability
+from sfumato.numeric.rationals import Number, exact, flag, nonnegative, probability
 from sfumato.numeric.rounding import float_up, log_up
 from sfumato.privacy.events import ExponentialEvent
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation, as_relation
 from sfumato.privacy.secret import Secret
+
+_MOST_ADDED: Final = 1 << 61
+"""More than there are values, and room for differences of ranks in 64 bits, however small ε is."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -131,6 +138,130 @@ class Quantile:
         return self.epsilon / self.rank_range
 
 
+@dataclass(frozen=True, slots=True, init=False)
+class QuantileEnd:
+    """Chooses a grid point that lies at or below a quantile (or at or above) with a stated confidence.
+
+    It is the choice of `Quantile` after t values were added at the lower end of the grid, without which the quantile is
+    still sought: with probability ∝ exp(−ε·distance(x)/W), where for n values v, the t added ones a, and the quantile q
+
+        distance(x) = max(0, #{v, a < x} − q·n, q·n − #{v, a ≤ x}).
+
+    A point with more than q·n values below it has a distance above t = ⌈(W/ε)·ln(grid points / (1 − confidence))⌉, and
+    some point has 0. So #{v < x} ≤ q·n holds of the choice x with the confidence; by 2·t ranks it is too low at most,
+    as often. The upper end is the lower one of the mirrored values and of 1 − q.
+
+    **Guarantee**: ε-differential privacy under `neighboring_relation`, where a unit has one value; for the number of
+    values too under add or remove. The probabilities are exact. Proof: proofs/mechanisms/quantile.md.
+
+    ==================================  ======================================================
+    Edge case                           Answer
+    ==================================  ======================================================
+    epsilon = 0                         any grid point, each as likely; nothing is held
+    fewer values than t                 mostly the end of the grid itself
+    a value outside the bounds, ±∞      counts as the nearest grid point
+    NaN, None                           count as 0, or as the grid point nearest to it
+    q = 0, q = 1                        ParameterError: an extreme has no values beyond it
+    ==================================  ======================================================
+
+    Args:
+        quantile: q, between 0 and 1, both excluded.
+        is_upper: Whether the point is to lie at or above the quantile.
+        lower: The public lower bound of the values.
+        upper: The public upper bound of the values.
+        epsilon: 0 or more.
+        resolution: The width of a step of the grid, above 0; at most 2^60 steps lie between 0 and a bound.
+        confidence: How often the point lies on its side, between 0 and 1; of an interval with two ends 0.975 each.
+        neighboring_relation: How a database may differ from its neighbour.
+
+    Raises:
+        ParameterError: A parameter lies outside, or the grid has no point.
+
+    Example:
+        >>> low = QuantileEnd(quantile="1/2", is_upper=False, lower=0, upper=120, epsilon=1)
+        >>> low.margin
+        9
+        >>> low.release([31, 32, 33] * 1000) <= 32
+        True
+
+    References:
+        [Smi11] Algorithm 2 for the choice; [MT07].
+    """
+
+    quantile: Fraction
+    is_upper: bool
+    lower: Fraction
+    upper: Fraction
+    epsilon: Fraction
+    resolution: Fraction
+    confidence: Fraction
+    neighboring_relation: NeighboringRelation
+
+    def __init__(
+        self,
+        *,
+        quantile: Number,
+        is_upper: bool,
+        lower: Number,
+        upper: Number,
+        epsilon: Number,
+        resolution: Number = 1,
+        confidence: Number = "0.975",
+        neighboring_relation: NeighboringRelation = ADD_OR_REMOVE_ONE,
+    ) -> None:
+        near = Quantile(
+            quantile=quantile, lower=lower, upper=upper, epsilon=epsilon, resolution=resolution,
+            neighboring_relation=neighboring_relation,
+        )  # fmt: skip
+        if near.quantile in {0, 1}:
+            raise ParameterError(
+                "quantile", quantile, "must lie between 0 and 1, both excluded: an extreme has no ends"
+            )
+        for name in ("quantile", "lower", "upper", "epsilon", "resolution", "neighboring_relation"):
+            object.__setattr__(self, name, getattr(near, name))
+        object.__setattr__(self, "is_upper", flag(is_upper, "is_upper"))
+        object.__setattr__(self, "confidence", 1 - failure_probability(confidence))
+
+    @property
+    def margin(self) -> int:
+        """t, how many values are added beyond the end: so many ranks the noise passes with 1 − confidence at most."""
+        if not self.epsilon:
+            return 0
+        return min(ceil(self._near.accuracy(self.confidence)), _MOST_ADDED)
+
+    @property
+    def event(self) -> ExponentialEvent:
+        """What one release tells of the data."""
+        return ExponentialEvent(self.epsilon)
+
+    def release(self, values: Any | Secret[Any]) -> Fraction:
+        """A grid point at or below the quantile, or at or above it.
+
+        Args:
+            values: A sequence of numbers, one for each unit, in any order.
+
+        Raises:
+            ParameterError: A value is no number.
+        """
+        grid = Grid(self.lower, self.upper, self.resolution)
+        steps, rate = grid.steps(values), self.epsilon / self._near.rank_range
+        if self.is_upper:
+            mirrored = (-grid.last, -grid.first)
+            return -choose_step(-steps, mirrored, 1 - self.quantile, rate, added=self.margin) * self.resolution
+        return choose_step(steps, (grid.first, grid.last), self.quantile, rate, added=self.margin) * self.resolution
+
+    def accuracy(self, confidence: Number = "0.95") -> float:
+        """How many ranks the answer lies from the quantile at most, with this confidence; infinite at ε = 0."""
+        return self.margin + self._near.accuracy(confidence) if self.epsilon else inf
+
+    @property
+    def _near(self) -> Quantile:
+        return Quantile(
+            quantile=self.quantile, lower=self.lower, upper=self.upper, epsilon=self.epsilon,
+            resolution=self.resolution, neighboring_relation=self.neighboring_relation,
+        )  # fmt: skip
+
+
 def rank_range(quantile: Fraction, neighboring_relation: NeighboringRelation) -> Fraction:
     """How far one value can move the distances of two numbers from a quantile apart, at most.
 
@@ -143,14 +274,17 @@ def rank_range(quantile: Fraction, neighboring_relation: NeighboringRelation) ->
     return 2 * max(quantile, 1 - quantile) if neighboring_relation is ADD_OR_REMOVE_ONE else Fraction(2)
 
 
-def choose_step(steps: Integers, ends: tuple[int, int], quantile: Fraction, rate: Fraction) -> int:
+def choose_step(
+    steps: Integers, ends: tuple[int, int], quantile: Fraction, rate: Fraction, *, added: int = 0
+) -> int:  # fmt: skip
     """A whole number x within `ends` with probability ∝ exp(−rate·distance(x)), exactly.
 
-    All numbers between two neighbouring steps are equally likely, so it chooses the stretch, then a number of it.
+    All numbers between two neighbouring steps are equally likely, so it chooses the stretch, then a number of it. So
+    many steps are `added` at the first end, of which the quantile is not counted.
     """
-    starts, widths, below, up_to = _stretches(steps, ends)
+    starts, widths, below, up_to = _stretches(steps, ends, added)
     numerator, denominator = quantile.as_integer_ratio()
-    if denominator * max(1, len(steps)) > SAFE:  # without a step the products are 0, but not their factors
+    if denominator * max(1, len(steps) + added) > SAFE:  # without a step the products are 0, but not their factors
         below, up_to = below.astype(object), up_to.astype(object)
     target = numerator * len(steps)
     distances = np.maximum(np.maximum(below * denominator - target, target - up_to * denominator), 0)
@@ -159,13 +293,19 @@ def choose_step(steps: Integers, ends: tuple[int, int], quantile: Fraction, rate
     return int(starts[chosen]) + int(uniform_below(int(widths[chosen]), 1)[0])
 
 
-def _stretches(steps: Integers, ends: tuple[int, int]) -> tuple[Integers, Integers, Integers, Integers]:
+def _stretches(
+    steps: Integers, ends: tuple[int, int], added: int
+) -> tuple[Integers, Integers, Integers, Integers]:  # fmt: skip
     """From the first end to the last, by turns a gap (maybe empty) and a number that occurs.
 
     Of each: where it starts, how many numbers it has, and how many steps lie below, and at or below, any of those.
     """
     occurring, counts = np.unique(steps, return_counts=True)
     first, last = ends
+    if added and (not len(occurring) or occurring[0] != first):
+        occurring, counts = np.append(first, occurring), np.append(0, counts)
+    if added:
+        counts[0] += added
     total = 2 * len(occurring) + 1
     starts, widths, below, up_to = (np.empty(total, dtype=np.int64) for _ in range(4))
     starts[0::2], starts[1::2] = np.append(first, occurring + 1), occurring

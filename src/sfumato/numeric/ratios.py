@@ -18,18 +18,14 @@ an interval that holds all possible ratios that are held, and is longer where se
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from statistics import NormalDist
-from typing import Final, Literal, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sfumato.numeric.distributions import discrete_gaussian_half_width, discrete_laplace_half_width
+from sfumato.numeric.noise_sums import Floats, IntegerNoise, NoiseSums, Truths, held_ends
 
-Floats: TypeAlias = NDArray[np.float64]
-Truths: TypeAlias = NDArray[np.bool_]
 Held: TypeAlias = Callable[[Floats, Floats], Truths]
 """Of ratios r and deviations |Ŝ − r·N̂|, which deviations are at most q(r)."""
 
@@ -43,21 +39,9 @@ HALVINGS: Final = 30
 """From the reach of the splits to one that is longer than needed by 10^-9 of it at most."""
 _NEARLY: Final = Fraction(101, 100)  # widths that were calibrated together are in proportion but for rounding
 _TINY: Final = 1e-200
-
-
-@dataclass(frozen=True, slots=True)
-class IntegerNoise:
-    """Discrete Laplace noise of a scale, or discrete Gaussian noise of a stddev, in whole steps; of 0 it is none."""
-
-    law: Literal["laplace", "gaussian"]
-    scale: Fraction
-
-    def half_width(self, failure: Fraction) -> int:
-        """The least t with P(|noise| > t) ≤ failure, or for a Gaussian one more."""
-        if self.scale == 0:
-            return 0
-        half_width = discrete_laplace_half_width if self.law == "laplace" else discrete_gaussian_half_width
-        return half_width(self.scale, 1 - failure)
+_LEAST_ROOM: Final = 1e-6  # of a divisor; with less, a set is as good as unbounded
+_LONGER: Final = 1.01  # q is a norm but for the few thousandths by which scales are moved apart, and half steps
+_ROUNDING: Final = 1e-14
 
 
 def ratio_errors(
@@ -107,6 +91,45 @@ def ratio_errors(
         reach = _reach_of_law(towards, positive, reach, by_law)
     below, above = np.where((counts < 1) & (count.scale > 0), np.inf, reach)
     return np.maximum(below - outside, 0), np.maximum(above + outside, 0)
+
+
+def quotient_ends(
+    measured: tuple[Floats, Floats], weights: tuple[Floats, Floats], sums: NoiseSums
+) -> tuple[Floats, Floats]:  # fmt: skip
+    """Between which numbers the quotients of two sums of noisy numbers lie: Fieller's set, infinite where it is.
+
+    Args:
+        measured: The measured dividends and divisors; a divisor of 0 tells nothing.
+        weights: How much of each noise is in the dividend, and in the divisor.
+        sums: The noises, and how often a quotient may lie outside.
+
+    Example:
+        >>> noises = IntegerNoise("laplace", Fraction(100)), IntegerNoise("laplace", Fraction(2))
+        >>> sums = NoiseSums(noises, Fraction(1, 20))
+        >>> low, high = quotient_ends(
+        ...     (np.full(2, 40_000.0), np.array([1_000.0, 3.0])), (np.array([1.0, 0.0]), np.array([0.0, 1.0])), sums
+        ... )
+        >>> low.round(2).tolist(), high.round(2).tolist()
+        ([39.61, -inf], [40.4, inf])
+
+    References:
+        [Fie54].
+    """
+    dividends, divisors = measured
+    above, below = (np.broadcast_to(own, (len(dividends), len(own))) for own in weights)
+    centers = np.divide(dividends, divisors, out=np.zeros_like(dividends), where=divisors != 0)
+    # q(a + (x ± δ)·b) ≤ q(a + x·b) + δ·q(b), as q is a norm: so far, and no farther, is a quotient held
+    room = np.abs(divisors) - sums.half_widths(below)
+    is_bounded = room > _LEAST_ROOM * np.abs(divisors)
+    widest = sums.half_widths(above - centers[:, None] * below) / np.where(is_bounded, room, 1)
+    reach = widest * _LONGER + np.abs(centers) * _ROUNDING
+
+    def is_held(places: Floats) -> Truths:
+        deviations = np.abs(dividends - places * divisors)
+        return ~is_bounded | sums.holds(above - places[:, None] * below, deviations)
+
+    low, high = held_ends(centers, centers - reach, centers + reach, is_held)
+    return np.where(is_bounded, low, -math.inf), np.where(is_bounded, high, math.inf)
 
 
 def held(total: IntegerNoise, count: IntegerNoise, *, largest: Fraction, confidence: Fraction) -> Held:

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from sfumato.mechanisms.extreme import Extreme
 from sfumato.mechanisms.noisy_top_k import NoisyTopK
-from sfumato.mechanisms.quantile import Quantile
+from sfumato.mechanisms.quantile import Quantile, QuantileEnd
 from sfumato.noise.domain import SMALLEST_SCALE
 from sfumato.numeric.rationals import sqrt_up
 from sfumato.privacy.neighbors import NeighboringRelation
@@ -20,6 +20,15 @@ from sfumato.query.statement import Bins, Statement
 
 _PUBLIC_EPSILON: Final = Fraction(1000)
 """Of a choice from public rows, which nobody moves and which therefore costs nothing."""
+
+
+OF_INTERVALS: Final = Fraction(19, 20)
+"""How often the interval of a quantile holds it, at least."""
+
+OF_AN_END: Final = 1 - (1 - OF_INTERVALS) / 2
+"""How often each of its ends lies on its side."""
+
+Side: TypeAlias = Literal["lower", "upper"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +47,11 @@ class Celled:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A quantile of each group, from the bins of a statement of its own."""
+    """A quantile of each group, from the bins of a statement of its own; or a bin surely on one side of it."""
 
     statement: Statement
     quantile: Fraction
+    side: Side | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +70,7 @@ def need_of(component: Component, main: Statement, neighboring_relation: Neighbo
     match component:
         case Counted() | Celled():
             return Noise(_sensitivity(component, main, neighboring_relation))
-        case Ranked(statement, _) | Topped(statement, _):
+        case Ranked(statement) | Topped(statement):
             return Choice(is_free=moved(statement, neighboring_relation) == 0)
 
 
@@ -76,9 +86,9 @@ def measurement_of(
         case Celled(statement):
             moved_by = _sensitivity(component, main, neighboring_relation)
             return _additive(share, statements.index(statement), (0,), moved_by)
-        case Ranked(statement, quantile):
+        case Ranked(statement):
             rows = moved(statement, neighboring_relation)
-            mechanism = _quantile(quantile, _bins(statement).count - 1, _per_row(share, rows))
+            mechanism = _quantile(component, _bins(statement).count - 1, _per_row(share, rows))
             return QuantileChoice(statement=statements.index(statement), rows=rows, mechanism=mechanism)
         case Topped(statement, k):
             rows = moved(statement, neighboring_relation)
@@ -87,8 +97,13 @@ def measurement_of(
             return TopChoice(statement=statements.index(statement), rows=rows, mechanism=top)
 
 
-def _quantile(quantile: Fraction, last: int, epsilon: Fraction) -> Quantile | Extreme:
+def _quantile(ranked: Ranked, last: int, epsilon: Fraction) -> Quantile | QuantileEnd | Extreme:
     """Of ranks 0 and 1 every point beyond all values is right for a quantile, so they are chosen as extremes."""
+    quantile, side = ranked.quantile, ranked.side
+    if side is not None:
+        return QuantileEnd(
+            quantile=quantile, is_upper=side == "upper", lower=0, upper=last, epsilon=epsilon, confidence=OF_AN_END
+        )  # fmt: skip
     if quantile in {0, 1}:
         return Extreme(largest=quantile == 1, lower=0, upper=last, epsilon=epsilon)
     return Quantile(quantile=quantile, lower=0, upper=last, epsilon=epsilon)

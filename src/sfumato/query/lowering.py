@@ -42,6 +42,7 @@ from sfumato.query.plan import (
     LinearOutput,
     MeanOutput,
     Output,
+    QuantileIntervalOutput,
     QuantileOutput,
     TopOutput,
     VarianceOutput,
@@ -147,8 +148,8 @@ def recipe(ground: Ground, name: str, statistic: Statistic) -> Recipe:
             return _variance(ground, name, statistic)
         case Covariance():
             return _covariance(ground, name, statistic)
-        case Quantile(value, quantile, bounds):
-            return _quantile(ground, name, _bins(ground.steps(value, bounds, name)), quantile)
+        case Quantile(value, _, bounds):
+            return _quantile(ground, name, _bins(ground.steps(value, bounds, name)), statistic)
         case Histogram():
             return _histogram(ground, name, statistic)
         case TopK():
@@ -238,11 +239,20 @@ def _where_present(ground: Ground, value: Expression, other: Expression) -> Expr
     return Case(((Not(IsNull(other)), value),), Null(ground.facts(value).kind)) if facts.nullable else value
 
 
-def _quantile(ground: Ground, name: str, bins: Bins, quantile: Fraction) -> Recipe:
+def _quantile(ground: Ground, name: str, bins: Bins, statistic: Quantile) -> Recipe:
+    """With an interval, three choices from the same bins at the same price."""
     is_whole = ground.facts(bins.steps.value).kind is Kind.INTEGER
+    statement = ground.with_cells(bins)
+    near = Ranked(statement, statistic.quantile)
+    if not statistic.interval:
+        return Recipe(
+            (near,), lambda at: (QuantileOutput(name=name, measurement=at, bins=bins, is_whole=is_whole),)
+        )  # fmt: skip
     return Recipe(
-        (Ranked(ground.with_cells(bins), quantile),),
-        lambda at: (QuantileOutput(name=name, measurement=at, bins=bins, is_whole=is_whole),),
+        (near, replace(near, side="lower"), replace(near, side="upper")),
+        lambda at: (
+            QuantileIntervalOutput(name=name, measurement=at, ends=(at + 1, at + 2), bins=bins, is_whole=is_whole),
+        ),
     )
 
 

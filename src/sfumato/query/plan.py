@@ -8,7 +8,7 @@ from sfumato.mechanisms.extreme import Extreme
 from sfumato.mechanisms.gaussian_noise import GaussianNoise
 from sfumato.mechanisms.laplace import Laplace
 from sfumato.mechanisms.noisy_top_k import NoisyTopK
-from sfumato.mechanisms.quantile import Quantile
+from sfumato.mechanisms.quantile import Quantile, QuantileEnd
 from sfumato.mechanisms.truncated_geometric import TruncatedGeometricSelection
 from sfumato.privacy.events import ApproxEvent, ComposedEvent, Event, PureEvent
 from sfumato.privacy.guarantees import ApproxDP, PureDP
@@ -53,7 +53,7 @@ class QuantileChoice:
     """
 
     statement: int
-    mechanism: Quantile | Extreme
+    mechanism: Quantile | QuantileEnd | Extreme
     rows: int
 
     @property
@@ -153,6 +153,17 @@ class QuantileOutput:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class QuantileIntervalOutput:
+    """An answer that is a chosen bin of a lattice, with two more that lie surely on either side of the quantile."""
+
+    name: str
+    measurement: int
+    ends: tuple[int, int]
+    bins: Bins
+    is_whole: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TopOutput:
     """An answer that is a chosen public value."""
 
@@ -162,7 +173,9 @@ class TopOutput:
     values: tuple[Key, ...]
 
 
-Output: TypeAlias = LinearOutput | MeanOutput | VarianceOutput | CovarianceOutput | QuantileOutput | TopOutput
+Output: TypeAlias = (
+    LinearOutput | MeanOutput | VarianceOutput | CovarianceOutput | QuantileOutput | QuantileIntervalOutput | TopOutput
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -110,6 +110,38 @@ def presented(
     )  # fmt: skip
 
 
+def with_intervals(question: Presented) -> Presented:
+    """The same question with an interval for each quantile between 0 and 1, which takes two thirds of its ε.
+
+    Raises:
+        ParameterError: It has no such quantile.
+    """
+    aggregate = question.child
+    statistics = tuple(
+        (name, replace(one, interval=True) if isinstance(one, Quantile) and one.quantile not in {0, 1} else one)
+        for name, one in aggregate.statistics
+    )
+    if statistics == aggregate.statistics and not buys_interval(question):
+        requirement = "buys intervals of quantiles between 0 and 1, and the query has none; leave it out"
+        raise ParameterError("intervals", value=True, requirement=requirement)
+    return replace(question, child=replace(aggregate, statistics=statistics))
+
+
+def buys_interval(question: Presented) -> bool:
+    """Whether it has a quantile with an interval.
+
+    Example:
+        >>> from sfumato.query.relations import Source
+        >>> from sfumato.query.schema import Table, integer
+        >>> people = Source(Table(name="people", columns={"age": integer(0, 120)}))
+        >>> median = Quantile(ColumnRef("age"), Fraction(1, 2))
+        >>> asked = presented(people, statistics=(("m", median),))
+        >>> buys_interval(asked), buys_interval(with_intervals(asked))
+        (False, True)
+    """
+    return any(isinstance(one, Quantile) and one.interval for _, one in question.child.statistics)
+
+
 def column_names(name: str, statistic: Statistic) -> tuple[str, ...]:
     """What the columns of a statistic are called: by its name, or numbered from 1 where it has several.
 

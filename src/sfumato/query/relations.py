@@ -265,11 +265,15 @@ class Covariance:
 
 @dataclass(frozen=True, slots=True)
 class Quantile:
-    """PERCENTILE: a value with a share of about `quantile` below it; 0 is MIN, 1/2 MEDIAN, 1 MAX."""
+    """PERCENTILE: a value with a share of about `quantile` below it; 0 is MIN, 1/2 MEDIAN, 1 MAX.
+
+    With an `interval` two thirds of its price go to a value surely at or below it, and one surely at or above it.
+    """
 
     value: Expression
     quantile: Fraction
     bounds: Bounds = None
+    interval: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,9 +63,12 @@ def _check_numeric(
             _check_bounds(name, bounds)
         case Variance():
             _check_bounds(name, statistic.bounds)
-        case Quantile(_, quantile, bounds):
+        case Quantile(_, quantile, bounds, interval):
             probability(quantile, "quantile")
             _check_bounds(name, bounds)
+            if interval and quantile in {0, 1}:
+                requirement = "belongs to quantiles between 0 and 1; of MIN and MAX the answer shows the error in ranks"
+                raise ParameterError("interval", interval, requirement)
         case Histogram(_, edges):
             _check_edges(edges)
         case VectorSum(values) if not values:

@@ -78,7 +78,7 @@ def _count(statistic: _Count, values: list[str]) -> str:
 
 
 def _quantile(statistic: Quantile, value: str) -> str:
-    bounds = _bounds(statistic.bounds)
+    bounds = f"{_bounds(statistic.bounds)}{' /* with an interval */' if statistic.interval else ''}"
     if statistic.quantile in _NAMED_QUANTILES:
         return f"{_NAMED_QUANTILES[statistic.quantile]}({value}{bounds})"
     return f"PERCENTILE_CONT({number_sql(statistic.quantile)}) WITHIN GROUP (ORDER BY {value}{bounds})"

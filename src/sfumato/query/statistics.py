@@ -88,19 +88,34 @@ def stddev(value: Value, *, bounds: StatedBounds = None, population: bool = Fals
     return Variance(expression_of(value), _bounds(bounds), population=flag(population, "population"), root=True)
 
 
-def quantile(value: Value, quantile: Number, *, bounds: StatedBounds = None) -> Statistic:
+def quantile(
+    value: Value, quantile: Number, *, bounds: StatedBounds = None, interval: bool = False
+) -> Statistic:  # fmt: skip
     """A value below which about a share of the values lie.
+
+    Args:
+        value: Of what.
+        quantile: The share, from 0 to 1.
+        bounds: What values are clamped to.
+        interval: Whether to buy an interval of 95% with it, for two thirds of its ε, a third for each end; for shares
+            between 0 and 1. Without one, the answer shows how many ranks it may be off.
 
     Example:
         >>> quantile("hours", 0.9).quantile
         Fraction(9, 10)
     """
-    return Quantile(expression_of(value), exact(quantile, "quantile"), _bounds(bounds))
+    share, is_bought = exact(quantile, "quantile"), flag(interval, "interval")
+    return Quantile(expression_of(value), share, _bounds(bounds), is_bought)
 
 
-def median(value: Value, *, bounds: StatedBounds = None) -> Statistic:
-    """The value in the middle: `quantile` of 1/2."""
-    return Quantile(expression_of(value), Fraction(1, 2), _bounds(bounds))
+def median(value: Value, *, bounds: StatedBounds = None, interval: bool = False) -> Statistic:
+    """The value in the middle: `quantile` of 1/2; with an `interval` of 95% for two thirds of its ε.
+
+    Example:
+        >>> median("hours", interval=True).interval
+        True
+    """
+    return Quantile(expression_of(value), Fraction(1, 2), _bounds(bounds), flag(interval, "interval"))
 
 
 def min(value: Value, *, bounds: StatedBounds = None) -> Statistic:  # noqa: A001 # the field's word, used as sf.min

@@ -1,7 +1,7 @@
 """From what was released to estimates with error bars: free post-processing, output by output."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final, TypeAlias, assert_never
@@ -9,8 +9,9 @@ from typing import Any, Final, TypeAlias, assert_never
 import numpy as np
 
 from sfumato.mechanisms.laplace import Laplace
-from sfumato.numeric.ratios import IntegerNoise, ratio_errors
-from sfumato.query.intervals import Interval, point
+from sfumato.numeric.noise_sums import IntegerNoise
+from sfumato.numeric.ratios import ratio_errors
+from sfumato.query.intervals import Interval
 from sfumato.query.measures import Steps
 from sfumato.query.plan import (
     Additive,
@@ -19,11 +20,14 @@ from sfumato.query.plan import (
     LinearOutput,
     MeanOutput,
     Output,
+    QuantileIntervalOutput,
     QuantileOutput,
     Section,
     TopOutput,
     VarianceOutput,
 )
+from sfumato.session.choices import Misrank, misrank_of
+from sfumato.session.spreads import Spread, moments_of, parts_of, spread_ends, spread_values
 
 Row: TypeAlias = Sequence[Sequence[int]]
 """What was measured of one group: for each measurement its whole numbers."""
@@ -45,12 +49,14 @@ class Estimate:
 
     The exact one is that of the bounded data: what clamping and sampling took away is not in the interval. None means
     that nothing was released, or that the type of the column does not hold it; or of an end that nothing bounds the
-    error: that of a chosen value depends on the data.
+    error: as of a quotient by what may be 0. How far a chosen value is off depends on the data; what is known of it is
+    how many ranks it may be off.
     """
 
     value: Any  # a number; of a choice perhaps another key; None where nothing was released
     low: int | float | None
     high: int | float | None
+    misrank: Misrank | None = None  # of a chosen value, and of what is computed from one
 
     @property
     def half_width(self) -> float:
@@ -61,23 +67,34 @@ class Estimate:
 
     @property
     def is_mostly_noise(self) -> bool:
-        """Whether the error may be as large as the value itself."""
-        if not isinstance(self.value, int | float) or self.low is None or self.high is None:
+        """Whether the error may be as large as the value itself; of a choice, whether any value would be as right."""
+        if self.misrank is not None and self.misrank.is_noise:
+            return True
+        if not isinstance(self.value, int | float) or isinstance(self.value, bool):
             return False
+        if self.low is None or self.high is None:
+            return self.misrank is None
         return self.half_width >= abs(self.value) and self.low != self.high
+
+    @property
+    def is_unbounded(self) -> bool:
+        """Whether nothing bounds the error of a number on one side, or on both."""
+        is_number = isinstance(self.value, int | float) and not isinstance(self.value, bool)
+        return is_number and self.misrank is None and (self.low is None or self.high is None)
 
 
 NOTHING: Final = Estimate(value=None, low=None, high=None)
 
 
-def estimators(section: Section, confidence: Fraction) -> tuple[Estimator, ...]:
+def estimators(section: Section, confidence: Fraction, *, size: int | None = None) -> tuple[Estimator, ...]:
     """How each output of a section is made of what was measured of all groups.
 
     Args:
         section: What was released.
         confidence: How often an interval is to hold the exact value, such as 0.95.
+        size: Of how many values a group is presumed to have been chosen from, where no count of them was released.
     """
-    return tuple(_estimator(output, section, confidence) for output in section.outputs)
+    return tuple(_estimator(output, section, confidence, size) for output in section.outputs)
 
 
 def shared(confidence: Fraction, parts: int) -> Fraction:
@@ -85,22 +102,24 @@ def shared(confidence: Fraction, parts: int) -> Fraction:
     return 1 - (1 - confidence) / parts
 
 
-def _estimator(output: Output, section: Section, confidence: Fraction) -> Estimator:
+def _estimator(output: Output, section: Section, confidence: Fraction, size: int | None) -> Estimator:
     match output:
         case LinearOutput():
             return _linear(output, section, confidence)
         case MeanOutput():
             return _mean(output, section, confidence)
-        case VarianceOutput():
-            parts = (output.count, output.total, output.squares)
-            return _by_row(_of_errors(section, parts, confidence, lambda n, s, q: _variance(output, n, s, q)))
-        case CovarianceOutput():
-            parts = (output.count, *output.totals, output.products, *(output.squares or ()))
-            return _by_row(_of_errors(section, parts, confidence, lambda *terms: _covariance(output, *terms)))
+        case VarianceOutput() | CovarianceOutput():
+            return _spread(output, section, confidence)
         case QuantileOutput():
-            return _by_row(lambda row: _quantile(output, row))
+            misrank = misrank_of(section, output.measurement, confidence, size=size)
+            return _by_row(lambda row: _quantile(output, row, misrank(row)))
+        case QuantileIntervalOutput():
+            misrank = misrank_of(section, output.measurement, confidence, size=size)
+            return _by_row(lambda row: _quantile_interval(output, row, misrank(row)))
         case TopOutput():
-            return _by_row(lambda row: _top(output, row))
+            count = len(output.values)
+            misrank = misrank_of(section, output.measurement, confidence, size=size, candidates=count)
+            return _by_row(lambda row: _top(output, row, misrank(row)))
         case _:
             assert_never(output)
 
@@ -149,34 +168,9 @@ def _linear(output: LinearOutput, section: Section, confidence: Fraction) -> Est
     return estimate
 
 
-Ends: TypeAlias = tuple[Interval, Interval]
-"""What was measured, as a point and as an interval."""
-
-
-def _of_errors(
-    section: Section, parts: Iterable[int], confidence: Fraction, combined: Callable[..., Interval]
-) -> Callable[[Row], Estimate]:
-    """Interval arithmetic over several noisy numbers, whose intervals hold all at once with the confidence."""
-    places = tuple(parts)
-    errors = [error_of(section, place, shared(confidence, len(places))) for place in places]
-    if any(math.isinf(error) for error in errors):
-        return lambda _: NOTHING
-
-    def estimate(row: Row) -> Estimate:
-        measured = [Fraction(row[place][0]) for place in places]
-        middle = combined(*map(point, measured))
-        around = combined(*(Interval(m - int(e), m + int(e)) for m, e in zip(measured, errors, strict=True)))
-        return _estimate(middle, around)
-
-    return estimate
-
-
-def _estimate(middle: Interval, around: Interval) -> Estimate:
-    value = None if middle.lower is None else figure(*middle.lower.as_integer_ratio())
-    return estimated(value, around)
-
-
-def estimated(value: Any, around: Interval, *, is_whole: bool = False) -> Estimate:
+def estimated(
+    value: Any, around: Interval, *, is_whole: bool = False, misrank: Misrank | None = None
+) -> Estimate:  # fmt: skip
     """A value and what is known of the exact one; the value lies inside, however doubles are rounded."""
     outside = around.rounded() if is_whole else around
     low, high = (
@@ -185,16 +179,7 @@ def estimated(value: Any, around: Interval, *, is_whole: bool = False) -> Estima
     )
     if isinstance(value, int | float):
         low, high = (None if low is None else min(low, value)), (None if high is None else max(high, value))
-    return Estimate(value=value, low=low, high=high)
-
-
-def _at_least_one(count: Interval) -> Interval:
-    return count.greatest(point(Fraction(1)))
-
-
-def _within(value: Interval, lower: Fraction, upper: Fraction) -> Interval:
-    """Moved into public ends."""
-    return value.greatest(point(lower)).least(point(upper))
+    return Estimate(value=value, low=low, high=high, misrank=misrank)
 
 
 def _mean(output: MeanOutput, section: Section, confidence: Fraction) -> Estimator:
@@ -229,68 +214,50 @@ def _mean_value(steps: Steps, total: int, count: int) -> float:
     return ((steps.offset * count + within) * numerator) / (count * denominator)  # within the bounds, so a double
 
 
-def _variance(output: VarianceOutput, count: Interval, total: Interval, squares: Interval) -> Interval:
-    """The mean of squares less the square of the mean, between 0 and a quarter of the squared width of the bounds."""
-    steps = output.steps
-    at_least_one = _at_least_one(count)
-    mean = _within(total / at_least_one, *map(Fraction, steps.ends))
-    most = Fraction((steps.upper - steps.lower) ** 2, 4)
-    variance = _within(squares / at_least_one - _square(mean), Fraction(0), most)
-    if not output.population:
-        variance = variance * _bessel(count)
-    variance = variance * point(steps.resolution**2)
-    return _root(variance) if output.root else variance
+def _spread(output: Spread, section: Section, confidence: Fraction) -> Estimator:
+    """A variance, covariance or correlation, with the confidence set of just that; see `numeric.moments`."""
+    found = [noise_of(section, part) for part in parts_of(output)]
+    noises = [noise for noise in found if noise is not None]
+    if len(noises) < len(found):
+        return _by_row(lambda _: NOTHING)
+
+    def estimate(measured: Measured) -> Sequence[Estimate]:
+        moments = moments_of(output, [[row[0] for row in measured[part]] for part in parts_of(output)], noises)
+        values, (low, high) = spread_values(output, moments), spread_ends(output, moments, confidence)
+        lows, highs = np.minimum(low, values).tolist(), np.maximum(high, values).tolist()
+        triples = zip(values.tolist(), lows, highs, strict=True)
+        return [Estimate(value=value, low=low, high=high) for value, low, high in triples]
+
+    return estimate
 
 
-def _covariance(output: CovarianceOutput, count: Interval, *terms: Interval) -> Interval:
-    first, second = output.steps
-    at_least_one = _at_least_one(count)
-    x, y, products, *squares = (term / at_least_one for term in terms)
-    covariance = products - x * y
-    if squares:
-        scale = _root(_positive(squares[0] - _square(x))) * _root(_positive(squares[1] - _square(y)))
-        if scale.upper == 0:
-            return point(Fraction(0))
-        return _within(covariance / scale, Fraction(-1), Fraction(1))
-    most = Fraction((first.upper - first.lower) * (second.upper - second.lower), 4)
-    covariance = _within(covariance, -most, most)
-    if not output.population:
-        covariance = covariance * _bessel(count)
-    return covariance * point(first.resolution * second.resolution)
-
-
-def _quantile(output: QuantileOutput, row: Row) -> Estimate:
+def _quantile(output: QuantileOutput | QuantileIntervalOutput, row: Row, misrank: Misrank) -> Estimate:
     """The middle of the chosen bin."""
-    bins, place = output.bins, row[output.measurement][0]
+    first, last = _bin(output, row[output.measurement][0])
+    middle = (first + last) // 2 * output.bins.steps.resolution
+    value = figure(*middle.as_integer_ratio(), is_whole=output.is_whole)
+    return Estimate(value=value, low=None, high=None, misrank=misrank)
+
+
+def _quantile_interval(output: QuantileIntervalOutput, row: Row, misrank: Misrank) -> Estimate:
+    """From the first step of the lower bin to the last one of the upper; chosen apart, they may have changed sides."""
+    bins = [_bin(output, row[end][0]) for end in output.ends]
+    step = output.bins.steps.resolution
+    around = Interval(min(first for first, _ in bins) * step, max(last for _, last in bins) * step)
+    near = _quantile(output, row, misrank)
+    return estimated(near.value, around, is_whole=output.is_whole, misrank=misrank)
+
+
+def _bin(output: QuantileOutput | QuantileIntervalOutput, place: int) -> tuple[int, int]:
+    """The first and the last step of a bin."""
+    bins = output.bins
     first = bins.steps.lower + place * bins.width
-    last = min(first + bins.width - 1, bins.steps.upper)
-    middle = (first + last) // 2 * bins.steps.resolution
-    return Estimate(value=figure(*middle.as_integer_ratio(), is_whole=output.is_whole), low=None, high=None)
+    return first, min(first + bins.width - 1, bins.steps.upper)
 
 
-def _top(output: TopOutput, row: Row) -> Estimate:
-    return Estimate(value=output.values[row[output.measurement][output.coordinate]], low=None, high=None)
-
-
-def _square(value: Interval) -> Interval:
-    positive = value.absolute()
-    return positive * positive
-
-
-def _positive(value: Interval) -> Interval:
-    return value.greatest(point(Fraction(0)))
-
-
-def _bessel(count: Interval) -> Interval:
-    """N / (n − 1), of counts of at least 2."""
-    several = count.greatest(point(Fraction(2)))
-    return point(Fraction(1)) + point(Fraction(1)) / (several - point(Fraction(1)))
-
-
-def _root(value: Interval) -> Interval:
-    squares = (None if end is None else figure(*end.as_integer_ratio()) for end in (value.lower, value.upper))
-    lower, upper = (None if square is None else Fraction(math.sqrt(square)) for square in squares)
-    return Interval(lower, upper)
+def _top(output: TopOutput, row: Row, misrank: Misrank) -> Estimate:
+    value = output.values[row[output.measurement][output.coordinate]]
+    return Estimate(value=value, low=None, high=None, misrank=misrank)
 
 
 def figures_of(numerators: Sequence[int], denominator: int, *, is_whole: bool) -> Sequence[int | float | None]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.numeric.distributions import discrete_laplace_variance
-from sfumato.numeric.ratios import IntegerNoise
+from sfumato.numeric.noise_sums import IntegerNoise
 from sfumato.query.plan import LinearOutput, PrivatePlan, Section
 from sfumato.query.totals import intersections
 from sfumato.session.answer import noise_of

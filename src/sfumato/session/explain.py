@@ -7,7 +7,7 @@ from typing import assert_never
 from sfumato.engines.base import Engine
 from sfumato.mechanisms.extreme import Extreme
 from sfumato.mechanisms.gaussian_noise import GaussianNoise
-from sfumato.mechanisms.quantile import Quantile
+from sfumato.mechanisms.quantile import Quantile, QuantileEnd
 from sfumato.numeric.rationals import decimal_text
 from sfumato.query.expression_sql import expression_sql
 from sfumato.query.measures import CellCount, Measure, RowCount, StepProduct, Steps, StepSum, UnitCount, ValueCount
@@ -124,7 +124,11 @@ def _per_row(epsilon: Fraction, rows: int, unit: str) -> str:
     return f"ε {decimal_text(epsilon)} a row, of which one {unit} moves at most {rows}" if rows else "free"
 
 
-def _ranked(choice: Quantile | Extreme) -> str:
+def _ranked(choice: Quantile | QuantileEnd | Extreme) -> str:
+    if isinstance(choice, QuantileEnd):
+        side = "upper" if choice.is_upper else "lower"
+        shown = f"{side} end of quantile {decimal_text(choice.quantile)}, {float(choice.confidence):.1%} on its side"
+        return f"{shown}: exponential mechanism, {choice.margin:,} ranks apart"
     if isinstance(choice, Quantile):
         return f"quantile {decimal_text(choice.quantile)}: exponential mechanism"
     return f"number {choice.rank} from the {'largest' if choice.largest else 'smallest'}: permute-and-flip"

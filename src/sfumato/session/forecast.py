@@ -2,8 +2,12 @@
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import inf
 from typing import Final, assert_never
 
+import numpy as np
+
+from sfumato.numeric.noise_sums import POINTS, public_points
 from sfumato.query.auto_bounds import automatic
 from sfumato.query.plan import (
     CovarianceOutput,
@@ -12,15 +16,19 @@ from sfumato.query.plan import (
     Output,
     PrivatePlan,
     QuantileChoice,
+    QuantileIntervalOutput,
     QuantileOutput,
     Section,
     TopChoice,
     TopOutput,
     VarianceOutput,
 )
-from sfumato.session.answer import error_of, estimators
+from sfumato.session.answer import error_of, estimators, noise_of
+from sfumato.session.choices import misranked
+from sfumato.session.spreads import Spread, moments_of, parts_of, spread_ends, spread_values
 
 TYPICAL_SIZE: Final = 1_000
+_FEWEST: Final = 40  # points beyond a quantile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -66,10 +74,10 @@ def _one(output: Output, section: Section, confidence: Fraction, size: int) -> F
             error = error_of(section, output.measurement, confidence)
             return Forecast(column=name, half_width=float(resolution) * error)
         case MeanOutput():
-            return _of_presumed(output, section, confidence, size, "around the middle of the bounds")
+            return _mean(output, section, confidence, size)
         case VarianceOutput() | CovarianceOutput():
-            return _of_presumed(output, section, confidence, size, "spread evenly over the bounds")
-        case QuantileOutput(name=name):
+            return _spread(output, section, confidence, size)
+        case QuantileOutput(name=name) | QuantileIntervalOutput(name=name):
             return Forecast(
                 column=name, half_width=_ranks(section, output.measurement, confidence), assumption="in ranks of values"
             )
@@ -82,28 +90,49 @@ def _one(output: Output, section: Section, confidence: Fraction, size: int) -> F
 
 def _ranks(section: Section, measurement: int, confidence: Fraction, *, candidates: int = 1) -> float:
     match section.measurements[measurement]:
-        case QuantileChoice(mechanism=mechanism):
-            return float(mechanism.accuracy(confidence))
-        case TopChoice(mechanism=mechanism):
-            return float(mechanism.accuracy(confidence, candidates=candidates))
+        case QuantileChoice() | TopChoice() as choice:
+            return misranked(choice, confidence, candidates=candidates)
         case _:
             raise TypeError("a choice is predicted in ranks")
 
 
-def _of_presumed(
-    output: MeanOutput | VarianceOutput | CovarianceOutput, section: Section, confidence: Fraction, size: int, how: str
-) -> Forecast:
-    """The interval of an answer over so many values, which are independent; centred, they add up to 0."""
+def _mean(output: MeanOutput, section: Section, confidence: Fraction, size: int) -> Forecast:
+    """The interval of a mean over so many values that add up to 0 around the middle."""
     measured = [(0,)] * len(section.measurements)
     measured[output.count] = (size,)
-    if isinstance(output, VarianceOutput):
-        measured[output.squares] = (_evenly_spread(output.steps.ends, size),)
-    elif isinstance(output, CovarianceOutput) and output.squares is not None:
-        for place, steps in zip(output.squares, output.steps, strict=True):
-            measured[place] = (_evenly_spread(steps.ends, size),)
     estimator = estimators(section, confidence)[section.outputs.index(output)]
     (found,) = estimator([[numbers] for numbers in measured])
-    return Forecast(column=output.name, half_width=found.half_width, assumption=f"over {size:,} values {how}")
+    presumed = f"over {size:,} values around the middle of the bounds"
+    return Forecast(column=output.name, half_width=found.half_width, assumption=presumed)
+
+
+def _spread(output: Spread, section: Section, confidence: Fraction, size: int) -> Forecast:
+    """How far values are moved by public points of the noise's law, over values that are independent and even.
+
+    Where hardly a point lies beyond the confidence, the interval of such an answer says it.
+    """
+    noises = [noise_of(section, part) for part in parts_of(output)]
+    presumed = f"over {size:,} values spread evenly over the bounds"
+    drawn = tuple(noise for noise in noises if noise is not None)
+    if len(drawn) < len(noises):
+        return Forecast(column=output.name, half_width=inf, assumption=presumed)
+    exact = [float(number) for number in _presumed(output, size)]
+    true = moments_of(output, [[number] for number in exact], drawn)
+    (value,) = spread_values(output, true)
+    if (1 - confidence) * POINTS < _FEWEST:
+        (low,), (high,) = spread_ends(output, true, confidence)
+        return Forecast(column=output.name, half_width=max(value - low, high - value), assumption=presumed)
+    moved = spread_values(output, moments_of(output, list((public_points(drawn) + exact).T), drawn))
+    width = float(np.quantile(np.abs(moved - value), float(confidence)))
+    return Forecast(column=output.name, half_width=width, assumption=presumed)
+
+
+def _presumed(output: Spread, size: int) -> tuple[int, ...]:
+    """What would be measured without noise: centred values that add up to 0, and so do their products."""
+    if isinstance(output, VarianceOutput):
+        return size, 0, _evenly_spread(output.steps.ends, size)
+    squares = () if output.squares is None else tuple(_evenly_spread(steps.ends, size) for steps in output.steps)
+    return size, 0, 0, 0, *squares
 
 
 def _evenly_spread(ends: tuple[int, int], size: int) -> int:

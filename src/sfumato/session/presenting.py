@@ -15,12 +15,13 @@ from sfumato.query.facts import Facts
 from sfumato.query.inference import facts_of
 from sfumato.query.intervals import ANYTHING, Interval, point
 from sfumato.query.kinds import NUMBERS, Kind
-from sfumato.query.plan import PrivatePlan
+from sfumato.query.plan import LinearOutput, PrivatePlan
 from sfumato.query.questions import answer_facts
 from sfumato.query.relations import OrderKey, Presented
 from sfumato.query.schema import Key
-from sfumato.session.answer import NOTHING, Estimate, Estimator, estimated, estimators, shared
+from sfumato.session.answer import NOTHING, Estimate, Estimator, estimated, estimators, noise_of, shared
 from sfumato.session.consistency import consistent_figures
+from sfumato.session.formulas import Part, formula_facts, intervals_of, parts_of
 from sfumato.session.releasing import Released
 
 Values: TypeAlias = tuple[Cell, ...]
@@ -48,7 +49,14 @@ class _Line:
 
 
 @uncollected()
-def present(question: Presented, plan: PrivatePlan, released: Sequence[Released], confidence: Fraction) -> Shown:
+def present(
+    question: Presented,
+    plan: PrivatePlan,
+    released: Sequence[Released],
+    confidence: Fraction,
+    *,
+    size: int | None = None,
+) -> Shown:
     """The rows of an answer.
 
     Args:
@@ -56,8 +64,9 @@ def present(question: Presented, plan: PrivatePlan, released: Sequence[Released]
         plan: What was released, section by section.
         released: The released numbers of each section.
         confidence: Of every interval.
+        size: From how many values of a group others are presumed to be chosen, where no count of them was released.
     """
-    table = _Table(question, plan, released, confidence)
+    table = _Table(question, plan, released, confidence, size)
     labels = set(_labels(question))
     columns = [(name, table.over(e)) for name, e in question.columns or _all_columns(question, plan)]
     keys = [(name, e) for name, e in columns if columns_of(e) <= labels]
@@ -165,12 +174,19 @@ class _Table:
     """Estimates of lines, at the confidence that the expression over them needs."""
 
     def __init__(
-        self, question: Presented, plan: PrivatePlan, released: Sequence[Released], confidence: Fraction
+        self,
+        question: Presented,
+        plan: PrivatePlan,
+        released: Sequence[Released],
+        confidence: Fraction,
+        size: int | None,
     ) -> None:
-        self._plan, self.released, self._confidence = plan, released, confidence
+        self._plan, self.released, self._confidence, self._size = plan, released, confidence, size
         self._facts = answer_facts(question.child, consistent=question.consistent)
         self._estimators: dict[tuple[int, int], dict[str, Estimator]] = {}
         self._columns: dict[tuple[int, int, str], Sequence[Estimate]] = {}
+        self._formulas: dict[tuple[int, Expression], tuple[Expression, dict[str, tuple[Expression, Part]]]] = {}
+        self._found: dict[tuple[int, Part, int], Sequence[Interval]] = {}
 
     def over(self, expression: Expression) -> Expression:
         """An expression over answers as it is evaluated: one kind for all alternatives."""
@@ -189,15 +205,43 @@ class _Table:
         if isinstance(expression, ColumnRef):
             return self._one(line, expression.name, 1)
         names = columns_of(expression) - line.keys.keys()
-        parts = {name: self._one(line, name, len(names)) for name in names}
-        if NOTHING in parts.values():
+        shown = {name: self._one(line, name, 1) for name in names}
+        if NOTHING in shown.values():
             return NOTHING
-        value = evaluate(expression, {**line.keys, **{name: part.value for name, part in parts.items()}})
+        value = evaluate(expression, {**line.keys, **{name: one.value for name, one in shown.items()}})
+        formula, parts = self._cut(line, expression)
+        others = columns_of(formula) - line.keys.keys() - parts.keys()
+        count = len(others) + len(parts)
         known = {name: _of_key(self._facts[name], key) for name, key in line.keys.items()}
-        known |= {name: _of_part(self._facts[name], part) for name, part in parts.items()}
-        found = facts_of(expression, known)
+        known |= {name: _of_part(self._facts[name], _interval(self._one(line, name, count))) for name in others}
+        for name, (inner, part) in parts.items():
+            around = self._intervals(line.section, part, count)[line.group]
+            known[name] = _of_part(facts_of(inner, self._facts), around)
+        found = formula_facts(formula, known)
         around = found.interval if found.kind in NUMBERS else ANYTHING
-        return estimated(value, around, is_whole=found.kind is Kind.INTEGER)
+        misranks = [one.misrank for one in shown.values() if one.misrank is not None]
+        worst = max(misranks, key=lambda one: one.error, default=None)
+        return estimated(value, around, is_whole=found.kind is Kind.INTEGER, misrank=worst)
+
+    def _cut(self, line: _Line, expression: Expression) -> tuple[Expression, Mapping[str, tuple[Expression, Part]]]:
+        """A formula and the parts of it that have intervals of their own; none where sums were made to add up."""
+        place = line.section, expression
+        if place not in self._formulas:
+            outputs = self._plan.sections[line.section].outputs
+            linear = {one.name: one for one in outputs if isinstance(one, LinearOutput) and not line.adding_up}
+            self._formulas[place] = parts_of(expression, linear, self._facts)
+        return self._formulas[place]
+
+    def _intervals(self, place: int, part: Part, count: int) -> Sequence[Interval]:
+        """Where the true values of a part lie in all groups of a section, once they are asked for."""
+        if (place, part, count) not in self._found:
+            section, measured = self._plan.sections[place], self.released[place].measured
+            rows = zip(*measured, strict=True)
+            numbers = [{(m, c): n for m, row in enumerate(one) for c, n in enumerate(row)} for one in rows]
+            failure = 1 - shared(self._confidence, count)
+            found = intervals_of(part, numbers, lambda measurement: noise_of(section, measurement), failure)
+            self._found[place, part, count] = found
+        return self._found[place, part, count]
 
     def _one(self, line: _Line, name: str, parts: int) -> Estimate:
         """One released column; made to add up, it may leave the interval of its own noise, which then grows."""
@@ -216,7 +260,7 @@ class _Table:
     def _of(self, place: int, parts: int) -> dict[str, Estimator]:
         if (place, parts) not in self._estimators:
             section = self._plan.sections[place]
-            made = estimators(section, shared(self._confidence, parts))
+            made = estimators(section, shared(self._confidence, parts), size=self._size)
             self._estimators[place, parts] = dict(zip((output.name for output in section.outputs), made, strict=True))
         return self._estimators[place, parts]
 
@@ -237,9 +281,9 @@ def _interval(estimate: Estimate) -> Interval:
     return Interval(*(None if end is None else Fraction(end) for end in (estimate.low, estimate.high)))
 
 
-def _of_part(facts: Facts, part: Estimate) -> Facts:
+def _of_part(facts: Facts, interval: Interval) -> Facts:
     """What is known of the exact value of a part."""
-    return replace(facts, interval=_interval(part), values=None, nullable=False)
+    return replace(facts, interval=interval, values=None, nullable=False)
 
 
 def _of_key(facts: Facts, key: Key | None) -> Facts:

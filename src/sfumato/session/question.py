@@ -14,10 +14,11 @@ from sfumato.ledger.reservations import Asked
 from sfumato.numeric.rationals import Number, decimal_text, exact, positive_integer
 from sfumato.privacy.guarantees import ApproxDP, PureDP, guarantee
 from sfumato.query.auto_bounds import automatic, stated_bounds
+from sfumato.query.components import OF_INTERVALS
 from sfumato.query.expression_sql import expression_sql
 from sfumato.query.expressions import ColumnRef
 from sfumato.query.plan import Law, PrivatePlan
-from sfumato.query.questions import column_names, wide_sums
+from sfumato.query.questions import buys_interval, column_names, wide_sums
 from sfumato.query.relations import Histogram, Presented
 from sfumato.session.answering import Answered, answered
 from sfumato.session.explain import explain, programs
@@ -133,6 +134,7 @@ class Question:
         error: Mapping[str, Number] | None = None,
         mechanism: Law | None = None,
         confidence: Number = CONFIDENCE,
+        size: int | None = None,
         to: None = None,
         progress: bool = False,
         idempotency_key: str | None = None,
@@ -147,6 +149,7 @@ class Question:
         error: Mapping[str, Number] | None = None,
         mechanism: Law | None = None,
         confidence: Number = CONFIDENCE,
+        size: int | None = None,
         to: str | PathLike[str],
         progress: bool = False,
         idempotency_key: str | None = None,
@@ -160,6 +163,7 @@ class Question:
         error: Mapping[str, Number] | None = None,
         mechanism: Law | None = None,
         confidence: Number = CONFIDENCE,
+        size: int | None = None,
         to: str | PathLike[str] | None = None,
         progress: bool = False,
         idempotency_key: str | None = None,
@@ -171,7 +175,9 @@ class Question:
             delta: The total δ.
             error: Instead of ε, the largest errors of some columns; see `epsilon_for`.
             mechanism: The law of additive noise, if not the better one.
-            confidence: Of the intervals.
+            confidence: Of the intervals; those of quantiles are bought for 0.95, and hold no oftener.
+            size: How many values you know each group to have, to mark quantiles and most frequent values that tell
+                nothing of so few; where a count of them is released, that is taken. It changes no answer.
             to: A Parquet file to write the answer to, batch by batch, for groups by the million; see `SavedRelease`.
             progress: Whether to show, on the error stream, how long it takes, and into a file how many groups were
                 released so far.
@@ -179,12 +185,14 @@ class Question:
                 the same key: nothing is charged twice, and the answer is the same, byte for byte.
 
         Raises:
-            ParameterError: Neither ε nor an error is stated, or both; or the answer cannot be written there.
+            ParameterError: Neither ε nor an error is stated, or both; or the answer cannot be written there; or the
+                interval of a quantile is to hold oftener than it is bought for.
             ReservationError: The key was used for another question, or for one that failed after it was charged.
             BudgetExceededError: The account cannot pay; nothing was spent and no data was touched.
             EngineError: The engine failed after the charge; nothing is refunded.
         """
-        share = _checked(confidence)
+        share, known = _checked(confidence), _checked_size(size)
+        _check_bought(self.relation, share)
         if (epsilon is None) == (error is None):
             raise ParameterError("epsilon", epsilon, "must be stated, or an error instead: epsilon=1, or error={...}")
         if epsilon is None:
@@ -195,7 +203,7 @@ class Question:
             keep = None if path is None else kept_in_files(self.desk.ledger.attachments, hear)
             found = answered(self.desk, prepared, asked=self._asked(idempotency_key, prepared, share), keep=keep)
         if path is None:
-            return self._release(prepared.plan, found, share)
+            return self._release(prepared.plan, found, share, known)
         return self._saved(path, prepared.plan, found, share)
 
     def __repr__(self) -> str:
@@ -215,11 +223,11 @@ class Question:
         body = sha256(repr((prepared.key, self.text, prepared.part, confidence)).encode()).hexdigest()
         return Asked(principal=account, idempotency_key=idempotency_key, body=body)
 
-    def _release(self, plan: PrivatePlan, answered: Answered, confidence: Fraction) -> Release:
+    def _release(self, plan: PrivatePlan, answered: Answered, confidence: Fraction, size: int | None) -> Release:
         answer, reused = answered.answer, answered.is_reused
         final, attachments = self._final(plan, answer), self.desk.ledger.attachments
         released = [decode_section(one, attachments) for one in answer["sections"]]
-        shown = present(self.relation, final, released, confidence)
+        shown = present(self.relation, final, released, confidence, size=size)
         return Release(
             keys=shown.keys, statistics=shown.statistics, kinds=shown.kinds, groups=shown.groups,
             estimates=shown.estimates, confidence=float(confidence), receipt=self._receipt(answer, reused=reused),
@@ -283,6 +291,13 @@ def _checked(confidence: Number) -> Fraction:
     if not 0 < share < 1:
         raise ParameterError("confidence", confidence, "must lie between 0 and 1, such as 0.95")
     return share
+
+
+def _check_bought(question: Presented, confidence: Fraction) -> None:
+    """Refuse to call the interval of a quantile surer than it is."""
+    if confidence > OF_INTERVALS and buys_interval(question):
+        requirement = "is above the 0.95 for which intervals of quantiles are bought; leave it out, or the intervals"
+        raise ParameterError("confidence", float(confidence), requirement)
 
 
 def _require_text(idempotency_key: object) -> None:

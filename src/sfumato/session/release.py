@@ -4,7 +4,7 @@ import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from sfumato.engines.values import Cell
 from sfumato.errors import ParameterError, UnsupportedEventError
@@ -17,6 +17,9 @@ from sfumato.session.receipt import Receipt
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+_UNBOUNDED: Final = "± ∞: with this much noise the exact value may be any number, or any on one side"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,7 +157,8 @@ class Release:
         more = None if self.reused else affordable(self.receipt)
         about = "" if more is None else f", about {more:,} more like this"
         last = f"{self.confidence:.0%} intervals; {paid}, left {self.receipt.left}{about}"
-        return "\n".join((*self.notes, last))
+        is_open = any(one.is_unbounded for row in self.estimates for one in row)
+        return "\n".join((*self.notes, *((_UNBOUNDED,) if is_open else ()), last))
 
 
 def affordable(receipt: Receipt) -> int | None:
@@ -173,9 +177,11 @@ def affordable(receipt: Receipt) -> int | None:
 
 def shown_estimate(estimate: Estimate) -> str:
     """An estimate for people: the value and its error, to the digits that the error leaves; marked if it is noise."""
-    if not isinstance(estimate.value, int | float) or isinstance(estimate.value, bool):
-        return _shown_key(estimate.value)
-    return f"{_shown_number(estimate)} ≲ noise" if estimate.is_mostly_noise else _shown_number(estimate)
+    is_number = isinstance(estimate.value, int | float) and not isinstance(estimate.value, bool)
+    shown = _shown_number(estimate) if is_number else _shown_key(estimate.value)
+    if estimate.misrank is not None and (estimate.low is None or estimate.high is None):
+        shown = f"{shown} ({estimate.misrank})"
+    return f"{shown} ≲ noise" if estimate.is_mostly_noise else shown
 
 
 def _shown_key(key: Cell) -> str:
@@ -184,12 +190,23 @@ def _shown_key(key: Cell) -> str:
 
 def _shown_number(estimate: Estimate) -> str:
     if estimate.low is None or estimate.high is None:
-        return f"{estimate.value:,}"
+        return f"{_rounded(estimate.value)}{_open(estimate)}" if estimate.is_unbounded else f"{estimate.value:,}"
     width = estimate.half_width
     if isinstance(estimate.value, int) and float(width).is_integer():
         return f"{estimate.value:,} ± {int(width):,}"
     digits = max(0, 2 - len(str(int(width)))) if width >= 1 else 3
     return f"{estimate.value:,.{digits}f} ± {width:,.{digits}f}"
+
+
+def _rounded(value: float) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
+
+
+def _open(estimate: Estimate) -> str:
+    """Of a number whose error nothing bounds, what is known of it."""
+    if estimate.high is not None:
+        return f" ± ∞, at most {_rounded(estimate.high)}"
+    return " ± ∞" if estimate.low is None else f" ± ∞, at least {_rounded(estimate.low)}"
 
 
 def _figures(names: Sequence[str], row: Sequence[Estimate]) -> dict[str, Any]:

@@ -6,9 +6,10 @@ from typing import TypeAlias
 
 from sfumato.errors import ParameterError
 from sfumato.ledger.entry import Part
-from sfumato.numeric.rationals import Number, exact
+from sfumato.numeric.rationals import Number, exact, flag
 from sfumato.query.describe import described
 from sfumato.query.frame import Frame
+from sfumato.query.questions import with_intervals
 from sfumato.query.relations import Presented, Relation
 from sfumato.query.sql.options import Options, parse_options
 from sfumato.query.sql.questions import parse_question
@@ -46,26 +47,33 @@ class View:
             raise ParameterError("table", name, f"must be one of: {', '.join(self._tables)}")
         return Frame(self._tables[name], self._asked)
 
-    def query(self, sql: str, *, parameters: Parameters = ()) -> Question:
+    def query(self, sql: str, *, parameters: Parameters = (), intervals: bool = False) -> Question:
         """The question of a SELECT statement, not yet answered: ask its cost and error first.
 
         Args:
             sql: One statement; values may be left open in it, as `$1` or `:name`.
             parameters: Their values: a sequence, or a mapping of names.
+            intervals: Whether quantiles come with an interval of 95%, for two thirds of the ε of each.
 
         Raises:
             ParameterError: The text does not parse, names what does not exist, or states a price, which a question only
-                has when it is released.
+                has when it is released; or it has no quantile to buy an interval for.
             NotPrivateError: It asks for something that is not released here.
         """
         options, body = parse_options(sql)
         for name, stated in (("epsilon", options.epsilon), ("delta", options.delta)):
             if stated is not None:
                 raise ParameterError(name, str(stated), "belongs to `sql`; leave it out of the text of a question")
-        return self._question(body, options, text=sql, parameters=parameters)
+        return self._question(body, options, text=sql, parameters=parameters, intervals=intervals)
 
     def sql(
-        self, sql: str, *, epsilon: Number | None = None, delta: Number | None = None, parameters: Parameters = ()
+        self,
+        sql: str,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        parameters: Parameters = (),
+        intervals: bool = False,
     ) -> Release:
         """Answer a SELECT statement: `query(sql).release(...)`.
 
@@ -75,19 +83,25 @@ class View:
             epsilon: The total ε of the whole question; there is no default.
             delta: The total δ; 0 if nobody states one.
             parameters: The values of `$1` or `:name`.
+            intervals: Whether quantiles come with an interval of 95%, for two thirds of the ε of each.
 
         Raises:
             ParameterError: As of `query`; or the price is stated nowhere, or twice and not the same.
         """
         options, body = parse_options(sql)
-        asked = self._question(body, options, text=sql, parameters=parameters)
+        asked = self._question(body, options, text=sql, parameters=parameters, intervals=intervals)
         return asked.release(
             epsilon=_once("epsilon", epsilon, options.epsilon), delta=_once("delta", delta, options.delta) or 0
         )
 
-    def _question(self, body: str, options: Options, *, text: str, parameters: Parameters) -> Question:
+    def _question(
+        self, body: str, options: Options, *, text: str, parameters: Parameters, intervals: bool = False
+    ) -> Question:  # fmt: skip
         relation = parse_question(body, self._tables, parameters=parameters, options=options)
-        shown = described(relation) if parameters else text  # so that a receipt says what stood for `$1`
+        if flag(intervals, "intervals"):
+            relation = with_intervals(relation)
+        # so that a receipt says what stood for `$1`, and what was bought
+        shown = described(relation) if parameters or intervals else text
         return Question(relation=relation, text=shown, desk=self._desk, part=self._part)
 
     def _asked(self, relation: Presented) -> Question:
