@@ -64,7 +64,7 @@ def column(values: Iterable[Any], name: str = "exact") -> Column:
     for exactly in ("to_list", "to_pylist", "tolist"):
         if hasattr(values, exactly):
             return column(getattr(values, exactly)(), name)
-    items = list(values)
+    items = values if type(values) is list else list(values)
     alike = _alike(items)
     if alike is not None:
         return alike
@@ -78,9 +78,13 @@ def _alike(items: list[Any]) -> NDArray[Any] | None:
     match set(map(type, items)):
         case kinds if kinds == {float}:
             floats = np.array(items, dtype=np.float64)
-            return np.where(np.isnan(floats), 0.0, floats)
+            missing = np.isnan(floats)
+            return np.where(missing, 0.0, floats) if missing.any() else floats
         case kinds if kinds == {int}:
-            return narrow(python_integers(items))
+            try:
+                return np.array(items, dtype=np.int64)
+            except OverflowError:
+                return python_integers(items)
         case kinds if kinds == {bool}:
             return np.array(items, dtype=np.bool_)
         case _:
