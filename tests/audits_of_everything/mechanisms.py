@@ -29,6 +29,7 @@ from sfumato.mechanisms import (
     PosteriorSampling,
     ProposeTestRelease,
     Quantile,
+    QuantileEnd,
     Quantiles,
     RandomizedResponse,
     SmoothedValue,
@@ -185,6 +186,9 @@ CASES = {
         share=Fraction(1, 5),
     ),
     "Quantile": made(Quantile, Quantile(quantile="1/2", **GRID), singly, ENDS),
+    "QuantileEnd": made(
+        QuantileEnd, QuantileEnd(quantile="1/2", is_upper=True, confidence="0.05", **GRID), singly, ENDS, share=QUARTER
+    ),
     "Quantiles": made(
         Quantiles, Quantiles(quantiles=["1/4", "1/2", "3/4"], **GRID), singly, ENDS, fewer=10, share=None, why=MILD
     ),

@@ -128,7 +128,7 @@ def _ranked(choice: Quantile | QuantileEnd | Extreme) -> str:
     if isinstance(choice, QuantileEnd):
         side = "upper" if choice.is_upper else "lower"
         shown = f"{side} end of quantile {decimal_text(choice.quantile)}, {float(choice.confidence):.1%} on its side"
-        return f"{shown}: exponential mechanism, {choice.margin:,} ranks apart"
+        return f"{shown}: exponential mechanism, at a margin of {choice.margin:,} ranks"
     if isinstance(choice, Quantile):
         return f"quantile {decimal_text(choice.quantile)}: exponential mechanism"
     return f"number {choice.rank} from the {'largest' if choice.largest else 'smallest'}: permute-and-flip"
