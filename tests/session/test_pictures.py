@@ -86,7 +86,7 @@ def test_one_number_is_drawn_on_a_line():
 def test_a_number_of_unknown_error_is_drawn_too_and_that_is_said():
     found = release()
     unknown = replace(found, estimates=((Estimate(value=7, low=None, high=None),),))
-    assert panels(unknown)[0].texts[0].get_text() == "7"
+    assert panels(unknown)[0].texts[0].get_text() == "7 ± ∞ ≲ noise"
     assert caption(unknown).endswith("where none is drawn, the error is not known")
 
 

@@ -73,7 +73,8 @@ class Estimate:
         if not isinstance(self.value, int | float) or isinstance(self.value, bool):
             return False
         if self.low is None or self.high is None:
-            return self.misrank is None
+            may_be_0 = (self.low is None or self.low <= 0) and (self.high is None or self.high >= 0)
+            return self.misrank is None and may_be_0
         return self.half_width >= abs(self.value) and self.low != self.high
 
     @property
