@@ -97,7 +97,7 @@ def _document(entry: Entry) -> dict[str, Json]:
     # A reservation without a flight is written as it was before there were flights, which older versions read.
     left_out = "key" if isinstance(entry, Reserved) and not entry.key else None
     named = [one.name for one in fields(entry) if one.name != left_out]
-    told = {name: _codec(name).encode(getattr(entry, name)) for name in named}
+    told = {name: _CODECS.get(name, _TEXT).encode(getattr(entry, name)) for name in named}
     return {"type": type(entry).__name__} | told
 
 
@@ -106,11 +106,7 @@ def _entry(document: Json, version: int) -> Entry:
     if not isinstance(document, dict) or _SINCE.get(str(kind), VERSION + 1) > version:
         raise ParameterError("entry", "a document", "must be an entry written by this package")
     told = {name: value for name, value in document.items() if name != "type"}
-    return _ENTRIES[str(kind)](**{name: _codec(name).decode(value) for name, value in told.items()})
-
-
-def _codec(field: str) -> _Codec:
-    return _CODECS.get(field, _TEXT)
+    return _ENTRIES[str(kind)](**{name: _CODECS.get(name, _TEXT).decode(value) for name, value in told.items()})
 
 
 def _text(value: object) -> str:

@@ -39,7 +39,10 @@ class Amounts:
             return self
         sums = dict(self.numbers)
         for name, number in other.numbers:
-            sums[name] = total(sums.get(name, _ZERO), number)
+            if number:
+                sums[name] = total(sums.get(name, _ZERO), number)
+            else:
+                sums.setdefault(name, _ZERO)
         return Amounts(tuple(sums.items()))
 
     def times(self, count: Fraction | int) -> "Amounts":
