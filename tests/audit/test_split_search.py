@@ -84,11 +84,17 @@ def test_without_delta_the_conditional_test_decides():
 
 def test_what_was_staked_comes_from_the_search():
     """Stakes that the test chose itself would refute true claims: here the search saw nothing worth a bet."""
+
+    def search(*_, ranking):
+        assert ranking.runs == 1000
+        return Suspicion(0.0, Event("a zero", lambda outputs: outputs.number("the answer") == 0), False)
+
     same, here, there = np.repeat([0, 1], [500, 500]), np.repeat([0, 1], [900, 100]), np.repeat([0, 1], [100, 900])
     tested = tuple(map(columns, (here, there)))
     runs = Runs(search=(columns(same), columns(same)), test=tested, description="a pair")
     claim = ApproxDP(1, "0.1")
-    assert SPLIT_SEARCH(runs, claim=claim, significance=1e-6).delta_lower_bound < counted(claim).delta_lower_bound
+    found = SplitTester("spy", search)(runs, claim=claim, significance=1e-6)
+    assert found.delta_lower_bound < counted(claim).delta_lower_bound
 
 
 def test_an_event_that_is_likelier_on_the_neighbor_is_tested_that_way_round():

@@ -100,7 +100,7 @@ MUTANTS = (
     ),
     Mutant(
         name="the bets are chosen on the half that is tested",
-        edits=(("audit/split_search.py", "bettor = Bettor(*seen)", "bettor = Bettor(*tested)"),),
+        edits=(("audit/split_search.py", "bettor = Bettor(*seen, ", "bettor = Bettor(*tested, "),),
         tests=("tests/audit/test_split_search.py",),
     ),
     Mutant(
@@ -123,6 +123,28 @@ MUTANTS = (
         name="the audit takes δ = 0 whatever was claimed",
         edits=(("audit/split_search.py", "if claim.delta == 0:", "if claim.delta >= 0:"),),
         tests=("tests/audit/test_split_search.py",),
+    ),
+    Mutant(
+        name="an error is taken for an answer",
+        edits=(("attacks/error_oracle.py", "return 1.0", "return 0.0"),),
+        tests=("tests/attacks/test_error_oracle.py",),
+    ),
+    Mutant(
+        name="a block is unique whatever else fits",
+        edits=(
+            ("attacks/reconstruction/blocks.py", "np.rint(solved[cells + rows :]).sum() == 0", "solved is not None"),
+        ),
+        tests=("tests/attacks/reconstruction/test_blocks.py",),
+    ),
+    Mutant(
+        name="a misspelt record is named however near another person comes",
+        edits=(("attacks/tables/misspelt.py", "min(ahead, weights[best]) >= margin", "weights[best] >= margin"),),
+        tests=("tests/attacks/tables/test_misspelt.py",),
+    ),
+    Mutant(
+        name="the baseline of singling out forgets how many people there are",
+        edits=(("attacks/tables/singling_out.py", "float((count * weights *", "float((weights *"),),
+        tests=("tests/attacks/tables/test_singling_out.py",),
     ),
     Mutant(
         name="events are ranked as if any number of runs told as much",
