@@ -190,3 +190,27 @@ def test_outputs_of_any_size_and_kind_can_be_audited(outputs):
 def test_what_was_not_read_is_reported():
     report = audit(lambda _, runs: np.zeros((runs, 400)), [ONE_MORE], epsilon=1, samples=100)
     assert "not read: parts after the first 256" in str(report)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize(
+    "mechanism",
+    [COUNT, COUNT.release, lambda exact: 2 * COUNT.release(exact), lambda exact, runs: COUNT.release([exact] * runs)],
+    ids=["a mechanism", "its release", "one run", "many runs"],
+)
+def test_a_mechanism_may_be_given_as_it_is_or_run_by_run(mechanism):
+    """A true claim is refuted once in a million times, and a fifth of it is always."""
+    assert not audit(mechanism, [(5, 6)], epsilon=1, samples=1_000).is_refuted
+    assert audit(mechanism, [(5, 6, "one person more")], epsilon="0.05", samples=4_000).is_refuted
+
+
+@pytest.mark.parametrize("pair", [5, (5,), (5, 6, 7, 8), None], ids=repr)
+def test_what_is_no_pair_is_refused_before_anything_runs(pair):
+    with pytest.raises(ParameterError, match="a database and its neighbor"):
+        audit(COUNT, [pair], epsilon=1)
+
+
+@pytest.mark.parametrize("mechanism", [None, 3, dict], ids=repr)
+def test_what_cannot_be_run_is_no_mechanism(mechanism):
+    with pytest.raises(ParameterError, match=r"mechanism\(database, count\)"):
+        audit(mechanism, [(5, 6)], epsilon=1)

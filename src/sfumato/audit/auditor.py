@@ -1,17 +1,18 @@
 """One audit: every tester on every pair, and every declared law, under one chance of a false alarm."""
 
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Callable, Iterable
+from typing import Any, Final
 
 from sfumato.audit.bits import BITS
 from sfumato.audit.findings import AuditReport
 from sfumato.audit.hockey_stick import HOCKEY_STICK
 from sfumato.audit.laws import ALPHA, DeclaredLaw, check_law
 from sfumato.audit.repeats import check_repeats
-from sfumato.audit.roles import Mechanism, NeighborPair, Tester
-from sfumato.audit.runs import run_on
+from sfumato.audit.roles import Mechanism, NeighborPair, Releasing, Tester, as_pair
+from sfumato.audit.runs import as_mechanism, run_on
 from sfumato.audit.split_search import SPLIT_SEARCH
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import listed
 from sfumato.numeric.rationals import Number
 from sfumato.privacy.guarantees import ApproxDP
 
@@ -20,8 +21,8 @@ _FEWEST_SAMPLES: Final = 100
 
 
 def audit(
-    mechanism: Mechanism,
-    pairs: Iterable[NeighborPair],
+    mechanism: Mechanism | Callable[[Any], Any] | Releasing,
+    pairs: Iterable[NeighborPair | tuple[Any, ...]],
     *,
     epsilon: Number,
     delta: Number = 0,
@@ -39,8 +40,9 @@ def audit(
     approximation of `check_law` does. A report without findings guarantees nothing. Proof: proofs/audit/auditor.md.
 
     Args:
-        mechanism: Called as mechanism(database, count), it gives the outputs of `count` independent runs.
-        pairs: Neighbouring databases, from `neighbors` or made by hand.
+        mechanism: Called as mechanism(database, count), it gives the outputs of `count` independent runs; called as
+            mechanism(database), the output of one. Or what has `release`, such as `sf.mechanisms.Laplace(…)`.
+        pairs: Neighbouring databases, from `neighbors` or made by hand; two databases are a pair too.
         epsilon: The claimed ε.
         delta: The claimed δ.
         samples: Runs on each database of a pair, on average; 10,000 for a quick look, 300,000 for a thorough one.
@@ -55,18 +57,17 @@ def audit(
     Example:
         >>> from sfumato.mechanisms import Laplace
         >>> count = Laplace(l1_sensitivity=1, epsilon=1)
-        >>> pair = NeighborPair(5, 6, "one person more")
         >>> mechanism = lambda exact, runs: count.release([exact] * runs)
-        >>> audit(mechanism, [pair], epsilon=1, samples=2000).is_refuted
+        >>> audit(mechanism, [(5, 6)], epsilon=1, samples=2000).is_refuted
         False
-        >>> audit(mechanism, [pair], epsilon="0.1", samples=2000).is_refuted
+        >>> audit(count, [NeighborPair(5, 6, "one person more")], epsilon="0.1", samples=2000).is_refuted
         True
 
     References:
         [DWWZK18]; [KMRS24] for the three roles.
     """
     claim = ApproxDP(epsilon, delta)
-    tried = tuple(pairs)
+    runs_of, tried = as_mechanism(mechanism), tuple(map(as_pair, listed(pairs, "pairs", of="neighbors")))
     if samples < _FEWEST_SAMPLES:
         raise ParameterError("samples", samples, f"must be at least {_FEWEST_SAMPLES}")
     if not 0 < significance < 1:
@@ -75,7 +76,7 @@ def audit(
     if tests == 0:
         raise ParameterError("pairs", (), "must hold a pair of neighbors, unless a law is to be tested")
     share = significance / tests
-    repeats = tuple(check_repeats(pair, mechanism, samples=samples, significance=share) for pair in tried)
-    outputs = (run_on(pair, mechanism, samples=samples) for pair in tried)
+    repeats = tuple(check_repeats(pair, runs_of, samples=samples, significance=share) for pair in tried)
+    outputs = (run_on(pair, runs_of, samples=samples) for pair in tried)
     events = tuple(tester(runs, claim=claim, significance=share) for runs in outputs for tester in testers)
     return AuditReport(events, tuple(check_law(law, samples=samples, significance=share) for law in laws), repeats)

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from sfumato.audit.columns import Columns, Outputs
 from sfumato.audit.findings import EventFinding
+from sfumato.errors import ParameterError
 from sfumato.numeric.rationals import positive_integer
 from sfumato.privacy.guarantees import ApproxDP
 
@@ -22,6 +23,14 @@ class Mechanism(Protocol):
 
     def __call__(self, database: Any, count: int, /) -> Outputs:
         """The outputs of `count` independent runs, exactly as many."""
+        ...
+
+
+class Releasing(Protocol):
+    """What releases one answer for an exact value, as mechanisms do."""
+
+    def release(self, exact: Any, /) -> Any:
+        """The answer."""
         ...
 
 
@@ -55,6 +64,23 @@ class NeighborPair:
 
     def __post_init__(self) -> None:
         positive_integer(self.distance, "distance")
+
+
+def as_pair(given: Any) -> NeighborPair:
+    """A pair, or two databases, and in words how they differ if there is a third.
+
+    Raises:
+        ParameterError: It is neither.
+    """
+    match given:
+        case NeighborPair():
+            return given
+        case (database, neighbor):
+            return NeighborPair(database, neighbor, "two databases")
+        case (database, neighbor, str(description)):
+            return NeighborPair(database, neighbor, description)
+        case _:
+            raise ParameterError("pairs", given, "must each be a NeighborPair, or a database and its neighbor")
 
 
 class NeighborGenerator(Protocol):

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sized
 from collections.abc import Set as AbstractSet
 from fractions import Fraction
+from inspect import signature
 from typing import Any
 
 from sfumato.audit.columns import Columns, Outputs, columns
@@ -79,6 +80,28 @@ def one_by_one(release: Callable[[Any], Any]) -> Mechanism:
         return tuple(outcome(database) for _ in range(count))
 
     return mechanism
+
+
+def as_mechanism(given: Any) -> Mechanism:
+    """What runs on a database so often: as it is, one run after the other, or by the `release` of a mechanism.
+
+    Raises:
+        ParameterError: It is none of these.
+    """
+    if not callable(given) and callable(getattr(given, "release", None)):
+        return one_by_one(given.release)
+    if isinstance(given, type) or not callable(given):
+        wanted = "must be called as mechanism(database, count) or mechanism(database), or be a mechanism with release"
+        raise ParameterError("mechanism", given, wanted)
+    try:
+        parameters = signature(given)
+    except ValueError:  # of functions in C nothing is known
+        return given  # type: ignore[no-any-return]
+    try:
+        parameters.bind(None, 1)
+    except TypeError:
+        return one_by_one(given)
+    return given  # type: ignore[no-any-return]
 
 
 def _in_order(outputs: Any) -> bool:
