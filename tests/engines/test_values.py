@@ -70,7 +70,6 @@ def test_text_is_what_is_stored(stored, meant):
         (integer(3, 9, nullable=False), 3),
         (integer(-9, -3, nullable=False), -3),
         (integer(-9, 3, nullable=False), 0),
-        (integer("0.5", "1.2", nullable=False), 1),
         (real(3, 9, nullable=False), 3.0),
         (real("-9", "-0.1", nullable=False), -0.1),
         (real(-1, 1, nullable=False), 0.0),

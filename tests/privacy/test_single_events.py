@@ -18,7 +18,6 @@ from sfumato.privacy.single_events import (
     PureEvent,
     RandomizedResponseEvent,
     ZCDPEvent,
-    as_tuple,
 )
 
 
@@ -39,12 +38,6 @@ def test_every_one_of_them_is_an_event():
     classes = [value for name, value in vars(single_events).items() if name.endswith("Event")]
     assert len(classes) == 12
     assert set(classes) <= set(get_args(Event))
-
-
-def test_several_are_a_tuple():
-    assert as_tuple([1, 2], "values") == (1, 2)
-    with pytest.raises(ParameterError, match="values"):
-        as_tuple(None, "values")
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,8 @@ NOON = datetime.fromisoformat("2026-01-31T12:00")
 
 WRONG_COLUMNS = [
     (lambda: integer(9, 1), "below the upper"),
+    (lambda: integer(0.5, 9), "whole numbers"),
+    (lambda: text(values="ab"), "list of keys"),
     (lambda: integer(1, 1), "below the upper"),
     (lambda: integer(1), "both a lower and an upper"),
     (lambda: integer(upper=1), "both a lower and an upper"),
@@ -68,7 +70,7 @@ def test_a_declaration_that_makes_no_sense_is_refused(declared, message):
         (timestamp(), Kind.TIMESTAMP, None),
         (timestamp(values=[NOON]), Kind.TIMESTAMP, (NOON,)),
         (boolean(), Kind.BOOLEAN, (False, True)),
-        (text(values="ba"), Kind.TEXT, ("b", "a")),
+        (text(values=list("ba")), Kind.TEXT, ("b", "a")),
     ],
 )
 def test_a_column_has_the_kind_and_the_keys_that_were_declared_in_their_order(column, kind, values):

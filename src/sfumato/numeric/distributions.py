@@ -109,7 +109,7 @@ def discrete_gaussian_variance(stddev: Fraction) -> float:
 
     Example:
         >>> discrete_gaussian_variance(Fraction(10)), round(discrete_gaussian_variance(Fraction(1, 2)), 4)
-        (100.0, 0.2147)
+        (100.0, 0.215)
     """
     squared = float(stddev) ** 2
     if stddev >= _WIDE:

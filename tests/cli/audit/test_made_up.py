@@ -17,7 +17,7 @@ from sfumato.query.schema import Limits, Table
 PEOPLE = Table(
     name="people",
     columns={
-        "age": schema.integer(17, 90), "loss": schema.real(-50, 10, resolution="0.5"), "ward": schema.text(values="AB"),
+        "age": schema.integer(17, 90), "loss": schema.real(-50, 10, resolution="0.5"), "ward": schema.text(values=[*"AB"]),
         "town": schema.text(), "member": schema.boolean(), "day": schema.date(), "at": schema.timestamp(),
         "free": schema.integer(),
     },
@@ -25,7 +25,7 @@ PEOPLE = Table(
 
 
 def visits(kind=schema.text, **limits):
-    columns = {"patient": kind(), "cost": schema.real(0, 100), "ward": schema.text(values="ABC")}
+    columns = {"patient": kind(), "cost": schema.real(0, 100), "ward": schema.text(values=list("ABC"))}
     return Table(name="visits", columns=columns, unit=UnitColumn("patient"), limits=Limits(**limits))
 
 
