@@ -17,7 +17,8 @@ from sfumato.query.schema import Limits, Table
 PEOPLE = Table(
     name="people",
     columns={
-        "age": schema.integer(17, 90), "loss": schema.real(-50, 10, resolution="0.5"), "ward": schema.text(values=[*"AB"]),
+        "age": schema.integer(17, 90), "loss": schema.real(-50, 10, resolution="0.5"),
+        "ward": schema.text(values=[*"AB"]),
         "town": schema.text(), "member": schema.boolean(), "day": schema.date(), "at": schema.timestamp(),
         "free": schema.integer(),
     },
