@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, PureDP
     from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, EACH_ROW, REPLACE_ONE, NeighboringRelation, UnitColumn
     from sfumato.query.columns import boolean, date, integer, real, text, timestamp
+    from sfumato.query.csv_format import CsvFormat
     from sfumato.query.handles import coalesce, constant, greatest, least, when
-    from sfumato.query.policy import Place, Policy, SourceFacts
+    from sfumato.query.policy import Place, Policy, SourceFacts, csv
     from sfumato.query.schema import PUBLIC, Limits, Table, UnitPath
     from sfumato.query.statistics import (
         correlation,
@@ -64,6 +65,7 @@ _HOMES = {
     "ADD_OR_REMOVE_ONE": "privacy.neighbors",
     "ApproxDP": "privacy.guarantees",
     "CalendarWindow": "ledger.windows",
+    "CsvFormat": "query.csv_format",
     "EACH_ROW": "privacy.neighbors",
     "ExistingLedger": "ledger.locations",
     "Limits": "query.schema",
@@ -93,6 +95,7 @@ _HOMES = {
     "count_distinct": "query.statistics",
     "count_units": "query.statistics",
     "covariance": "query.statistics",
+    "csv": "query.policy",
     "date": "query.columns",
     "greatest": "query.handles",
     "histogram": "query.statistics",
@@ -130,6 +133,7 @@ __all__ = [
     "ZCDP",
     "ApproxDP",
     "CalendarWindow",
+    "CsvFormat",
     "ExistingLedger",
     "Limits",
     "NeighboringRelation",
@@ -158,6 +162,7 @@ __all__ = [
     "count_distinct",
     "count_units",
     "covariance",
+    "csv",
     "datasets",
     "date",
     "errors",

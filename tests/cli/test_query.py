@@ -176,3 +176,41 @@ def test_a_file_that_cannot_be_written_is_refused_before_an_account_is_opened(pe
     ledger = ("--ledger", tmp_path / "l.db", "--budget", "1")
     assert "Parquet" in refusal(*QUERY, people_csv, COUNT, "--epsilon", "1", "--to", tmp_path / "a.csv", *ledger, *more)
     assert not (tmp_path / "l.db").exists()
+
+
+@pytest.fixture
+def clinic_csv(tmp_path):
+    """Fifty visits of January as a program in Germany writes them."""
+    path = tmp_path / "klinik.csv"
+    rows = [f"{1 + index % 30:02}.01.2026;{index % 3}.000,5;{'k.A.' if index % 2 else 'Süd'}" for index in range(50)]
+    path.write_text("\n".join(["sep=;", "Tag;Kosten;Größe", *rows]) + "\n", "latin-1")
+    return path
+
+
+WRITTEN = (
+    "--delimiter", ";", "--encoding", "latin-1", "--decimal", ",", "--thousands", ".", "--dates", "%d.%m.%Y", "--null",
+    "k.A.", "--skip-lines", 1, "--column", "Tag=date", "--column", "Kosten=float:0:9999", "--keys", "Größe=Süd,Nord",
+)  # fmt: skip
+
+
+def test_a_csv_file_is_read_as_the_options_say(clinic_csv):
+    sums = "COUNT(Tag) AS days, COUNT(Größe) AS sizes, SUM(Kosten) AS costs"
+    late = f"SELECT {sums} FROM klinik WHERE Tag > DATE '2026-01-10'"
+    result = run("query", clinic_csv, late, *WRITTEN, "--epsilon", 10**6, "--json")
+    (record,) = json.loads(result.stdout)["records"]
+    kept = [index for index in range(50) if index % 30 >= 10]
+    costs = sum(index % 3 * 1000 + 0.5 for index in kept)
+    assert (record["days"], record["sizes"]) == (len(kept), sum(index % 2 == 0 for index in kept))
+    assert record["costs"] == pytest.approx(costs, abs=1)  # 30 times the scale of the noise
+
+
+def test_a_file_that_is_written_otherwise_is_refused_with_the_option_that_is_missing(clinic_csv):
+    line = refusal("query", clinic_csv, "SELECT COUNT(*) FROM klinik", *WRITTEN[2:], "--epsilon", 1)
+    assert 'delimiter=";"' in line
+    assert "'%d'" in refusal("query", clinic_csv, "SELECT COUNT(*) FROM klinik", "--dates", "%d", "--epsilon", 1)
+
+
+def test_a_tab_can_be_said_and_a_policy_says_it_itself(people_csv, policy):
+    people_csv.write_text(people_csv.read_text("utf-8").replace(",", "\t"), "utf-8")
+    assert "n" in run("query", people_csv, COUNT, "--delimiter", "tab", "--column", "age=int", "--epsilon", 1).stdout
+    assert "--delimiter" in refusal("query", COUNT, "--policy", policy, "--delimiter", "tab", "--epsilon", 1)

@@ -12,7 +12,6 @@ from tests.engines.postgres_server import server
 
 from sfumato.engines import postgres
 from sfumato.engines.arrow_tables import repaired
-from sfumato.engines.csv_files import rows
 from sfumato.engines.postgres import PostgresEngine
 from sfumato.engines.postgres_address import address_of
 from sfumato.engines.postgres_connection import Connection
@@ -80,13 +79,9 @@ def _storable(column, *, is_unit):
 
 def _arrow(source: DataSource, table: Table) -> pa.Table:
     match source:
-        case CsvFile(path, names, has_header):
-            records = list(rows(path, names=names, has_header=has_header))
-            columns = [[record[place] for record in records] for place in range(len(names))]
-            return pa.table([pa.array(column, pa.string()) for column in columns], names=list(names))
         case ParquetFile(path, _):
             return repaired(pq.read_table(path))
-        case LazyData():
+        case CsvFile() | LazyData():
             return stored_rows(source, table)
         case _:
             return source.table

@@ -1,3 +1,4 @@
+import gzip
 from datetime import date as day
 from datetime import datetime
 from pathlib import Path
@@ -19,9 +20,11 @@ from sfumato.engines.sources import (
     open_in_place,
     open_source,
     readable,
+    stored_rows,
 )  # fmt: skip
 from sfumato.errors import EngineError, ParameterError
-from sfumato.query.schema import Table, date, integer, text, timestamp
+from sfumato.query.csv_format import CsvFormat
+from sfumato.query.schema import Table, date, integer, real, text, timestamp
 
 
 def csv_source(folder, content, **names):
@@ -100,6 +103,29 @@ def test_a_missing_column_is_named_without_the_ones_that_exist(tmp_path):
     with pytest.raises(ParameterError, match=r"age.*names=") as caught:
         readable(source, declared(age=integer()))
     assert "Alice" not in str(caught.value)
+
+
+def test_a_format_belongs_to_a_csv_file(tmp_path):
+    pq.write_table(pa.table({"v": [1]}), tmp_path / "t.parquet")
+    for source in (tmp_path / "t.parquet", pa.table({"v": [1]}), pl.LazyFrame({"v": [1]})):
+        with pytest.raises(ParameterError, match="must be a CSV file"):
+            open_source(source, csv=CsvFormat())
+    for address in ("postgresql://root:canary@db/x?table=t", "spark:t"):
+        with pytest.raises(ParameterError, match="must be a CSV file") as caught:
+            open_in_place(address, declared(v=integer()), csv=CsvFormat())
+        assert "canary" not in str(caught.value)
+
+
+def test_a_csv_file_is_read_as_its_format_says(tmp_path):
+    path = tmp_path / "t.csv.gz"
+    path.write_bytes(gzip.compress("Größe;day;no\n1.234,5;31.01.2026;x\n1,2;2026-01-31;y\n".encode("latin-1")))
+    form = CsvFormat(delimiter=";", encoding="latin-1", decimal=",", thousands=".", dates="%d.%m.%Y")
+    table = declared(Größe=real(), day=date())
+    source = readable(open_source(path, csv=form), table)
+    assert source.names == ("Größe", "day", "no")
+    assert stored_rows(source, table).to_pylist() == [
+        {"Größe": "1234.5", "day": "2026-01-31"}, {"Größe": "1.2", "day": None},
+    ]  # fmt: skip
 
 
 def test_only_a_csv_file_may_leave_lines_out(tmp_path):

@@ -1,4 +1,4 @@
-"""Seeded bugs of the engines where the data is, and of LazyFrames."""
+"""Seeded bugs of the engines where the data is, of LazyFrames and of CSV files."""
 
 from tests.mutations.mutants import Mutant
 
@@ -167,5 +167,62 @@ MUTANTS = (
         name="tables of several engines are joined by the first of them",
         edits=(("session/several_engines.py", "if len(names) > 1:", "if False:"),),
         tests=("tests/session/test_several_engines.py",),
+    ),
+    Mutant(
+        name="a bare CR in a cell of a CSV file makes a row",
+        edits=(("engines/csv_files.py", ' or block.count("\\r") != block.count("\\r\\n")', ""),),
+        tests=("tests/engines/test_csv_files.py",),
+    ),
+    Mutant(
+        name="a line of a CSV file with a field too many is dropped",
+        edits=(
+            (
+                "engines/csv_files.py",
+                "ignore_empty_lines=len(names) > 1,",
+                'ignore_empty_lines=len(names) > 1, invalid_row_handler=lambda _: "skip",',
+            ),
+        ),
+        tests=("tests/engines/test_csv_files.py",),
+    ),
+    Mutant(
+        name="the first cell of a block of a CSV file loses a mark",
+        edits=(("engines/csv_files.py", "    if block.startswith(MARK):", "    if False:"),),
+        tests=("tests/engines/test_csv_files.py",),
+    ),
+    Mutant(
+        name="lines after a quoted field of a CSV file are lost with its block",
+        edits=(("engines/csv_files.py", "        if left:\n            return left\n", ""),),
+        tests=("tests/engines/test_csv_files.py",),
+    ),
+    Mutant(
+        name="a byte that is no text fails the read of a CSV file",
+        edits=(("engines/csv_text.py", '(encoding)("replace")', '(encoding)("strict")'),),
+        tests=("tests/engines/test_csv_text.py",),
+    ),
+    Mutant(
+        name="what a CSV file holds says whether it is packed",
+        edits=(
+            (
+                "engines/csv_text.py",
+                "    packing = PACKED.get(path.suffix.lower())\n",
+                '    packing = "gzip" if path.read_bytes()[:2] == b"\\x1f\\x8b" else PACKED.get(path.suffix.lower())\n',
+            ),
+        ),
+        tests=("tests/engines/test_csv_text.py",),
+    ),
+    Mutant(
+        name="a number of a CSV file may have either decimal point",
+        edits=(("engines/csv_cells.py", "pc.if_else(is_known, texts, pa.scalar(None, TEXT))", "texts"),),
+        tests=("tests/engines/test_csv_cells.py",),
+    ),
+    Mutant(
+        name="a row in place of the header of a CSV file is told of",
+        edits=(("engines/csv_suggestions.py", "set(wanted) <= set(", "set(wanted) & set("),),
+        tests=("tests/engines/test_csv_suggestions.py",),
+    ),
+    Mutant(
+        name="a stored answer is given though a CSV file is read otherwise",
+        edits=(("session/pipeline.py", "if csv != DEFAULT_FORMAT}", "if csv is None}"),),
+        tests=("tests/session/test_pipeline.py",),
     ),
 )

@@ -99,6 +99,27 @@ def test_what_is_left_out_has_the_plain_meaning(tmp_path):
     assert policy.sources["t"].names == ("a", "b")
 
 
+CSV = """
+[tables.visits.csv]
+delimiter = ";"
+encoding = "latin-1"
+decimal = ","
+dates = "%d.%m.%Y"
+null = ["", "NA"]
+"""
+
+
+def test_how_a_csv_file_is_written_is_said_at_its_table(tmp_path):
+    assert loaded(HOSPITAL, tmp_path).sources["visits"].csv is None
+    assert loaded(HOSPITAL + CSV, tmp_path).sources["visits"].csv == sf.CsvFormat(
+        delimiter=";", encoding="latin-1", decimal=",", dates="%d.%m.%Y", null=["", "NA"]
+    )
+    for before, after, place in [('";"', '";;"', "delimiter"), ("%d.", "%e.", "dates"), ("null", "nil", "nil")]:
+        with pytest.raises(PolicyError) as caught:
+            loaded(HOSPITAL + CSV.replace(before, after), tmp_path)
+        assert caught.value.path == f"tables.visits.csv.{place}"
+
+
 BROKEN = [
     # what is replaced, by what, the path in the error, the requirement
     ('version = "2026-11"', "", "version", "required"),
@@ -212,9 +233,9 @@ columns.patient.type = "integer"
 
 def test_the_policies_of_the_page_about_them_are_policies(tmp_path):
     page = (ROOT / "docs" / "how-to" / "policy.md").read_text("utf-8")
-    hospital, shop = (
-        loaded(block, tmp_path) for block in re.findall(r"^```toml\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
-    )
+    first, second, written = re.findall(r"^```toml\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    hospital, shop = (loaded(block, tmp_path) for block in (first, second))
+    assert loaded(first + written, tmp_path).sources["visits"].csv.dates == ("%d.%m.%Y", "%d.%m.%Y %H:%M")
     assert list(hospital.tables) == ["visits"]
     assert str(shop.tables["lineitem"].unit) == "order_id -> orders(order_id).customer_id"
     assert shop.tables["lineitem"].matches == {("order_id",): 7}

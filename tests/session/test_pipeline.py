@@ -12,7 +12,9 @@ import sfumato as sf
 from sfumato.errors import BudgetExceededError, EngineError, LedgerError, NotPrivateError, ParameterError
 from sfumato.privacy.guarantees import guarantee
 from sfumato.privacy.neighbors import REPLACE_ONE
+from sfumato.query.csv_format import CsvFormat
 from sfumato.query.expressions import And, Compare, Comparison, Literal, Not
+from sfumato.query.policy import SourceFacts
 from sfumato.query.questions import presented
 from sfumato.query.relations import (
     AUTO,
@@ -281,6 +283,14 @@ def test_facts_of_tables_are_in_the_key(name):
 @pytest.mark.parametrize("policy", [{"version": "2"}, {"data_version": "2"}, {"relation": REPLACE_ONE}])
 def test_versions_and_the_neighboring_relation_are_in_the_key(policy):
     assert keyed(PLAIN, **policy) != keyed(PLAIN) == keyed(PLAIN)
+
+
+def test_how_a_csv_file_is_written_is_in_the_key_and_what_is_not_stated_is_not():
+    """Stored answers of versions that knew no formats are found again."""
+    formats = [None, CsvFormat(), CsvFormat(decimal=","), CsvFormat(null="NA"), CsvFormat(skip_lines=1)]
+    first, second, *others = [keyed(PLAIN, sources={"t": SourceFacts(source=None, csv=csv)}) for csv in formats]
+    assert first == second == keyed(PLAIN)
+    assert len({first, *others}) == 4
 
 
 def test_names_of_automatic_statistics_make_no_difference():

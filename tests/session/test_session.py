@@ -1,3 +1,4 @@
+import gzip
 import math
 from dataclasses import replace
 from decimal import Decimal
@@ -387,3 +388,18 @@ def test_a_ledger_that_has_to_be_there_is_not_made(tmp_path):
 def test_what_goes_with_the_process_cannot_be_there_already(ledger):
     with pytest.raises(ParameterError, match="goes with its process"):
         opened(ledger=sf.ExistingLedger(ledger))
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "reference"])
+@pytest.mark.parametrize("name", ["visits.csv", "visits.csv.gz", "visits.CSV.GZ", "visits.gz"])
+def test_a_file_as_people_have_it_is_a_table_of_its_name(tmp_path, engine, name):
+    written = "Patient;Tag;Kosten\n" + "".join(f"p{i};{1 + i}.5.2026;{i}.000,5\n" for i in range(9))
+    data = written.encode("utf-16")
+    (tmp_path / name).write_bytes(gzip.compress(data) if name.lower().endswith("gz") else data)
+    file = sf.csv(tmp_path / name, delimiter=";", encoding="utf-16", decimal=",", thousands=".", dates="%d.%m.%Y")
+    columns = {"Kosten": sf.real(0, 9_999), "Tag": sf.date()}
+    with sf.open(file, columns=columns, budget=sf.NO_GUARANTEE, engine=engine) as session:
+        sql = "SELECT SUM(Kosten) AS sum, COUNT(*) AS n FROM visits WHERE Tag >= DATE '2026-05-05'"
+        (record,) = session.sql(sql, epsilon=10**6).records()
+    assert record["n"] == 5
+    assert record["sum"] == pytest.approx(30_002.5, abs=1)  # 50 times the scale of the noise

@@ -83,6 +83,33 @@ def query(
     names: Annotated[
         str | None, typer.Option(metavar="A,B", help="The first columns of a CSV file that has no header.")
     ] = None,
+    delimiter: Annotated[
+        str | None, typer.Option(metavar="C", help="Between the fields of a CSV file: a comma if not said; ';', tab.")
+    ] = None,
+    encoding: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Of a CSV file: utf-8 if not said; latin-1, cp1252, utf-16.")
+    ] = None,
+    decimal: Annotated[
+        str | None, typer.Option(metavar="C", help="The decimal point of a CSV file: '.' or ','.")
+    ] = None,
+    thousands: Annotated[
+        str | None, typer.Option(metavar="C", help="Between groups of three digits in a CSV file, such as '.'.")
+    ] = None,
+    dates: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FORMAT", help="Days in a CSV file, such as %d.%m.%Y. Repeat for other ways to write them."
+        ),
+    ] = None,
+    null: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="WORD", help="What is NULL in a CSV file besides empty fields, such as NA. Repeat for each."
+        ),
+    ] = None,
+    skip_lines: Annotated[
+        int | None, typer.Option(metavar="N", help="Lines of a CSV file that come before its header.")
+    ] = None,
     name: Annotated[
         str | None, typer.Option(metavar="TABLE", help="The table's name in SQL, if not the file's without its ending.")
     ] = None,
@@ -105,10 +132,15 @@ def query(
     """
     from sfumato.cli.query import Declared, Kept, Price, ask  # keeps --help quick
 
+    written = {
+        "delimiter": {"tab": "\t"}.get(delimiter or "", delimiter), "encoding": encoding, "decimal": decimal,
+        "thousands": thousands, "dates": dates or None, "null": null or None, "skip_lines": skip_lines,
+    }  # fmt: skip
     declared = Declared(
         policy=policy, columns=tuple(column or ()), keys=tuple(keys or ()), unit=unit, names=names, name=name,
         max_rows_per_unit=max_rows_per_unit, max_groups_per_unit=max_groups_per_unit,
         max_rows_per_group_per_unit=max_rows_per_group_per_unit,
+        csv={option: value for option, value in written.items() if value is not None},
     )  # fmt: skip
     price = Price(epsilon=epsilon, delta=delta, budget=budget, budget_delta=budget_delta)
     kept = Kept(ledger, must_exist=existing)

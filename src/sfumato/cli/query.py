@@ -1,11 +1,12 @@
 """`sfumato query`: one question about one file, or about the tables of a policy."""
 
 import json
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import typer
 
@@ -16,7 +17,7 @@ from sfumato.ledger.locations import open_ledger
 from sfumato.privacy.budgets import Budget
 from sfumato.privacy.guarantees import ApproxDP, Guarantee, PureDP, guarantee
 from sfumato.privacy.neighbors import EACH_ROW, UnitColumn
-from sfumato.query.policy import Policy
+from sfumato.query.policy import Policy, csv
 from sfumato.query.policy_file import load_policy
 from sfumato.query.schema import Limits
 from sfumato.session.question import Question
@@ -30,7 +31,7 @@ _FILE_AND_SQL: Final = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declared:
-    """What the options say about the data: a policy file, or the facts of one table."""
+    """What the options say about the data: a policy file, or the facts of one table, and how its file is written."""
 
     policy: str | None
     columns: tuple[str, ...]
@@ -41,6 +42,7 @@ class Declared:
     max_rows_per_unit: int | None
     max_groups_per_unit: int | None
     max_rows_per_group_per_unit: int | None
+    csv: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def of_a_table(self) -> tuple[str, ...]:
@@ -50,6 +52,7 @@ class Declared:
             "--name": self.name, "--max-rows-per-unit": self.max_rows_per_unit,
             "--max-groups-per-unit": self.max_groups_per_unit,
             "--max-rows-per-group-per-unit": self.max_rows_per_group_per_unit,
+            **{f"--{name.replace('_', '-')}": value for name, value in self.csv.items()},
         }  # fmt: skip
         return tuple(option for option, value in facts.items() if value is not None)
 
@@ -133,7 +136,7 @@ def _forgetful(file: tuple[str, ...], declared: Declared, budget: Budget) -> Ses
     if len(file) + 1 != _FILE_AND_SQL:
         raise ParameterError("arguments", len(file) + 1, "must be two, FILE and SQL, or with --policy SQL alone")
     return open_session(
-        file[0],
+        csv(file[0], **declared.csv) if declared.csv else file[0],
         budget=budget,
         columns=declared_columns(declared.columns, declared.keys),
         unit=EACH_ROW if declared.unit is None else UnitColumn(declared.unit),

@@ -9,7 +9,6 @@ import duckdb
 from sqlglot import exp
 
 from sfumato.engines.arrow_tables import holds_times, parquet_schema, read_parquet
-from sfumato.engines.csv_files import batches, rows
 from sfumato.engines.duckdb_database import literal_path
 from sfumato.engines.sources import ArrowData, CsvFile, DataSource, LazyData, ParquetFile
 from sfumato.engines.sql.dialects.duckdb import sql
@@ -90,9 +89,8 @@ class TypedTables:
                 self._database.register(raw, data)
             case ParquetFile():
                 self._store_parquet(raw, table, source.path)
-            case CsvFile(path, names, has_header):
-                records = rows(path, names=names, has_header=has_header)
-                self._database.register(raw, batches(records, names=names, wanted=table.columns))
+            case CsvFile():
+                self._database.register(raw, source.batches(table))
                 return dict.fromkeys(table.columns, "VARCHAR")
         return self._types(raw)
 

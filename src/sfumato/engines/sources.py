@@ -12,9 +12,12 @@ from typing import Any, Final, TypeAlias
 import pyarrow as pa
 
 from sfumato.engines.arrow_tables import arrow_table, check_types, is_lazy, parquet_schema, read_parquet, repaired
-from sfumato.engines.csv_files import batches, header, rows
+from sfumato.engines.csv_files import batches, header
+from sfumato.engines.csv_suggestions import suggestion
+from sfumato.engines.csv_text import check_is_csv
 from sfumato.engines.postgres_address import Address, address_of
 from sfumato.errors import ParameterError
+from sfumato.query.csv_format import DEFAULT_FORMAT, CsvFormat
 from sfumato.query.policy import Risk
 from sfumato.query.schema import Table
 
@@ -26,6 +29,13 @@ class CsvFile:
     path: Path
     names: tuple[str, ...]
     has_header: bool
+    csv_format: CsvFormat = DEFAULT_FORMAT
+
+    def batches(self, table: Table) -> Any:
+        """The columns that a table declares, as `csv_files.batches` says."""
+        return batches(
+            self.path, names=self.names, has_header=self.has_header, columns=table.columns, csv_format=self.csv_format
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,17 +101,24 @@ SPARK_SCHEME: Final = "spark:"
 """What a source begins with that is the name of a table or a view; as a file: spark:parquet.`/folder`."""
 
 
-def open_source(source: object, *, names: tuple[str, ...] | None = None) -> DataSource:
+def open_source(
+    source: object, *, names: tuple[str, ...] | None = None, csv: CsvFormat | None = None
+) -> DataSource:  # fmt: skip
     """The source behind a path or a frame.
 
     Args:
-        source: A path to a Parquet file (.parquet) or a CSV file (any other), or an Arrow, pandas or Polars frame.
+        source: A path to a Parquet file (.parquet) or a CSV file (any other, which may be compressed: .csv.gz or
+            .csv.zst), or an Arrow, pandas or Polars frame.
         names: The columns of a CSV file without a header.
+        csv: How a CSV file is written, if otherwise than in UTF-8 with commas.
 
     Raises:
-        ParameterError: No such file, no kind of source that is known here, or two columns of one name.
+        ParameterError: No such file, no kind of source that is known here, two columns of one name, or a format for
+            what is no CSV file.
     """
-    opened = _file(Path(source), names) if isinstance(source, str | Path) else _frame(source)
+    opened = _file(Path(source), names, csv or DEFAULT_FORMAT) if isinstance(source, str | Path) else _frame(source)
+    if csv is not None and not isinstance(opened, CsvFile):
+        raise _no_csv_file(source)
     shown = opened.path.name if isinstance(opened, CsvFile | ParquetFile) else "a frame"  # no names: they may be a row
     check_distinct(opened.names, shown)
     return opened
@@ -113,7 +130,10 @@ def readable(source: DataSource, table: Table) -> DataSource:
     Raises:
         ParameterError: A declared column does not exist, or is of a type that cannot be read.
     """
-    check_declared(source.names, table)
+    if isinstance(source, CsvFile):
+        _check_columns(source, table)
+    else:
+        check_declared(source.names, table)
     match source:
         case CsvFile():
             pass
@@ -128,7 +148,12 @@ def readable(source: DataSource, table: Table) -> DataSource:
 
 
 def open_in_place(
-    source: object, table: Table, *, names: tuple[str, ...] | None = None, accepted_risks: Collection[Risk] = ()
+    source: object,
+    table: Table,
+    *,
+    names: tuple[str, ...] | None = None,
+    csv: CsvFormat | None = None,
+    accepted_risks: Collection[Risk] = (),
 ) -> Opened:
     """The source behind an address or a DataFrame of Spark, where it is; or as `open_source` and `readable` have it.
 
@@ -139,18 +164,23 @@ def open_in_place(
             as `open_source` takes it.
         table: What is declared of it.
         names: The columns of a CSV file without a header.
+        csv: How a CSV file is written.
         accepted_risks: What the owner accepts of a source that stays where it is.
 
     Raises:
         ParameterError: An address names no table; there is no such file, or it cannot be read as declared.
     """
+    is_address = isinstance(source, str) and source.startswith(("postgresql:", "postgres:", SPARK_SCHEME))
+    is_spark = type(source).__module__.startswith("pyspark.")
+    if csv is not None and (is_address or is_spark):
+        raise _no_csv_file(source)
     if isinstance(source, str) and source.startswith(("postgresql:", "postgres:")):
         return PostgresData(address_of(source), table, accepted_risks)
     if isinstance(source, str) and source.startswith(SPARK_SCHEME):
         return SparkData(source.removeprefix(SPARK_SCHEME), table, accepted_risks)
-    if type(source).__module__.startswith("pyspark."):
+    if is_spark:
         return SparkData(source, table, accepted_risks)
-    return readable(open_source(source, names=names), table)
+    return readable(open_source(source, names=names, csv=csv), table)
 
 
 def stored_rows(source: DataSource, table: Table) -> Any:
@@ -163,8 +193,8 @@ def stored_rows(source: DataSource, table: Table) -> Any:
         EngineError: A query of Polars failed.
     """
     match source:
-        case CsvFile(path, names, has_header):
-            return batches(rows(path, names=names, has_header=has_header), names=names, wanted=table.columns).read_all()
+        case CsvFile():
+            return source.batches(table).read_all()
         case ParquetFile(path, _):
             return read_parquet(path, table)
         case ArrowData(data, _):
@@ -214,12 +244,30 @@ def keeps_rows(source: Opened) -> bool:
     return not isinstance(source, CsvFile | LazyData | SparkData | PostgresData)
 
 
-def _file(path: Path, names: tuple[str, ...] | None) -> DataSource:
+def _check_columns(source: CsvFile, table: Table) -> None:
+    """As `check_declared`; of a file with a header, the error says with which format it would have them."""
+    try:
+        check_declared(source.names, table)
+    except ParameterError as error:
+        if not source.has_header or (hint := suggestion(source.path, source.csv_format, table.columns)) is None:
+            raise
+        raise ParameterError(error.name, error.value, f"{error.requirement}. {hint}") from None
+
+
+def _no_csv_file(source: object) -> ParameterError:
+    shown = source if isinstance(source, Path) else type(source).__name__  # an address may hold a password
+    return ParameterError("csv", str(shown), "must be a CSV file, if it is said how it is written")
+
+
+def _file(path: Path, names: tuple[str, ...] | None, csv: CsvFormat) -> DataSource:
     if not path.is_file():
         raise ParameterError("source", str(path), "must be an existing file (CSV or Parquet), or a frame")
     if path.suffix.lower() in {".parquet", ".pq"}:
         return ParquetFile(path, tuple(parquet_schema(path).names))
-    return CsvFile(path, header(path) if names is None else names, has_header=names is None)
+    if names is None:
+        return CsvFile(path, header(path, csv), has_header=True, csv_format=csv)
+    check_is_csv(path, csv.encoding, has_header=False)
+    return CsvFile(path, names, has_header=False, csv_format=csv)
 
 
 def _frame(frame: Any) -> ArrowData | LazyData:

@@ -1,15 +1,18 @@
 """The owner's policy as a value: tables, where their rows come from, who a person is, and the version of all this."""
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from os import PathLike
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import listed
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation, as_relation
+from sfumato.query.csv_format import CsvFormat
 from sfumato.query.kinds import Kind
 from sfumato.query.schema import Table, UnitPath
 
@@ -40,17 +43,21 @@ class SourceFacts:
         names: The names of a CSV file without a header.
         accepted_risks: What the owner accepts of the source: names of `Risk`.
         snapshot: The Parquet file that is read instead of the source; `sf.prepare` writes it.
+        csv: How a CSV file is written, if otherwise than in UTF-8 with commas; `sf.csv` says it in short.
 
     Raises:
-        ParameterError: There is no such risk.
+        ParameterError: There is no such risk, or a format that is no `CsvFormat`.
     """
 
     source: Any = field(repr=False)  # a frame shows its rows
     names: tuple[str, ...] | None = None
     accepted_risks: Collection[str] = ()
     snapshot: str | PathLike[str] | None = None
+    csv: CsvFormat | None = None
 
     def __post_init__(self) -> None:
+        if self.csv is not None and not isinstance(self.csv, CsvFormat):
+            raise ParameterError("csv", self.csv, 'must be a CsvFormat, such as sf.CsvFormat(delimiter=";")')
         if isinstance(self.accepted_risks, str) or not set(self.accepted_risks) <= set(Risk):
             raise ParameterError("accepted_risks", self.accepted_risks, f"must be a list of: {', '.join(Risk)}")
         object.__setattr__(self, "accepted_risks", tuple(self.accepted_risks))
@@ -59,6 +66,49 @@ class SourceFacts:
     def accepted(self) -> frozenset[Risk]:
         """The accepted risks."""
         return frozenset(map(Risk, self.accepted_risks))
+
+
+def csv(
+    path: str | PathLike[str],
+    *,
+    delimiter: str = ",",
+    encoding: str = "utf-8",
+    decimal: str = ".",
+    thousands: str | None = None,
+    dates: str | Iterable[str] = (),
+    null: str | Iterable[str] = (),
+    skip_lines: int = 0,
+    names: Iterable[str] | None = None,
+) -> SourceFacts:
+    """A CSV file as a source, and how it is written: the arguments are those of `CsvFormat`.
+
+    Args:
+        path: The file; ``.csv.gz`` and ``.csv.zst`` are compressed.
+        delimiter: What stands between fields: ``";"``, a tab.
+        encoding: By what the bytes are text: ``"latin-1"``, ``"cp1252"``, ``"utf-16"``.
+        decimal: ``"."`` or ``","``.
+        thousands: What stands between groups of three digits, such as ``"."``.
+        dates: How days and times are written, such as ``"%d.%m.%Y"``; ISO 8601 if nothing is said.
+        null: Fields that are NULL besides empty ones, such as ``["NA"]``.
+        skip_lines: How many lines come before the header.
+        names: The columns of a file without a header.
+
+    Raises:
+        ParameterError: A format that cannot be read, or could be read in two ways.
+
+    Example:
+        >>> visits = csv("visits.csv", delimiter=";", encoding="latin-1", decimal=",", dates="%d.%m.%Y", null=["NA"])
+        >>> visits.csv.delimiter
+        ';'
+    """
+    if not isinstance(path, str | PathLike):
+        raise ParameterError("path", type(path).__name__, "must be a path to a CSV file")
+    written = CsvFormat(
+        delimiter=delimiter, encoding=encoding, decimal=decimal, thousands=thousands, skip_lines=skip_lines,
+        dates=dates, null=null,
+    )  # fmt: skip
+    source = path if isinstance(path, str) else Path(path)
+    return SourceFacts(source=source, names=None if names is None else listed(names, "names", of="names"), csv=written)
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,18 @@ class MatchEntry(_Entry):
     rows: int
 
 
+class CsvEntry(_Entry):
+    """`[tables.visits.csv]`."""
+
+    delimiter: str = ","
+    encoding: str = "utf-8"
+    decimal: str = "."
+    thousands: str | None = None
+    dates: str | list[str] = []
+    null: str | list[str] = []
+    skip_lines: int = 0
+
+
 class TableEntry(_Entry):
     """`[tables.visits]`.
 
@@ -40,6 +52,7 @@ class TableEntry(_Entry):
     source: str
     unit: str
     names: list[str] | None = None
+    csv: CsvEntry | None = None
     accepted_risks: list[str] = []
     snapshot: str | None = None
     max_rows_per_unit: int | None = None

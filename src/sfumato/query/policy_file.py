@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from sfumato.errors import ParameterError, PolicyError
 from sfumato.privacy.formats import parse_toml
 from sfumato.privacy.neighbors import NeighboringRelation
+from sfumato.query.csv_format import CsvFormat
 from sfumato.query.policy import Place, Policy, SourceFacts, is_address
 from sfumato.query.policy_columns import origin_of
 from sfumato.query.policy_document import PolicyDocument, TableEntry
@@ -33,7 +34,7 @@ def load_policy(path: str | Path) -> Policy:
             unit_name=document.unit.name,
             neighboring_relation=NeighboringRelation(document.unit.neighboring_relation),
             tables=tables,
-            sources={name: _source(file.parent, entry) for name, entry in document.tables.items()},
+            sources={name: _source(file.parent, name, entry) for name, entry in document.tables.items()},
             views={name: entry.sql for name, entry in document.views.items()},
             values_from=dict(_values_from(document.tables)),
             derived_from=tuple(document.derived_from),
@@ -65,11 +66,20 @@ def _placed() -> Iterator[None]:
         raise PolicyError(error.name, f"{error.value}: {error.requirement}") from None
 
 
-def _source(folder: Path, entry: TableEntry) -> SourceFacts:
+def _source(folder: Path, name: str, entry: TableEntry) -> SourceFacts:
     source = entry.source if is_address(entry.source) else folder / entry.source
     names = None if entry.names is None else tuple(entry.names)
     snapshot = None if entry.snapshot is None else folder / entry.snapshot
-    return SourceFacts(source=source, names=names, accepted_risks=entry.accepted_risks, snapshot=snapshot)
+    return SourceFacts(
+        source=source, names=names, accepted_risks=entry.accepted_risks, snapshot=snapshot, csv=_csv(name, entry)
+    )  # fmt: skip
+
+
+def _csv(name: str, entry: TableEntry) -> CsvFormat | None:
+    try:
+        return None if entry.csv is None else CsvFormat(**entry.csv.model_dump())
+    except ParameterError as error:
+        raise PolicyError(f"tables.{name}.csv.{error.name}", f"{error.value}: {error.requirement}") from None
 
 
 def _values_from(entries: Mapping[str, TableEntry]) -> Iterator[tuple[Place, Place]]:

@@ -172,8 +172,10 @@ def _read_from(facts: SourceFacts, policy: Policy) -> SourceFacts:
 
 def _opened(engine: str, facts: SourceFacts, table: Table) -> Opened:
     if engine in _IN_PLACE:
-        return open_in_place(facts.source, table, names=facts.names, accepted_risks=facts.accepted)
-    return readable(open_source(facts.source, names=facts.names), table)
+        return open_in_place(
+            facts.source, table, names=facts.names, csv=facts.csv, accepted_risks=facts.accepted
+        )  # fmt: skip
+    return readable(open_source(facts.source, names=facts.names, csv=facts.csv), table)
 
 
 def _class_of(engine: str) -> Callable[..., Engine]:

@@ -33,6 +33,7 @@ from sfumato.privacy.guarantees import ApproxDP, PureDP
 from sfumato.privacy.secret import Secret
 from sfumato.query.canonical import question_hash, question_text
 from sfumato.query.compile import compile_plan, with_chosen_bounds
+from sfumato.query.csv_format import DEFAULT_FORMAT
 from sfumato.query.expressions import Expression
 from sfumato.query.plan import Law, PrivatePlan, Section
 from sfumato.query.policy import Policy
@@ -300,18 +301,21 @@ def _receipt(desk: Desk, ticket: Ticket, library: str) -> Receipt:
 
 
 def _key(policy: Policy, plan: PrivatePlan) -> str:
-    """All that an answer depends on: question and limits, bounds and keys, mechanisms and price, versions."""
-    bounds = plan.bounds
+    """All that an answer depends on: question and limits, bounds and keys, mechanisms and price, formats, versions."""
+    bounds, tables = plan.bounds, tables_of(plan.question.child.child)
+    written = {table.name: policy.sources[table.name].csv or DEFAULT_FORMAT for table in tables}
+    formats = {name: repr(csv) for name, csv in written.items() if csv != DEFAULT_FORMAT}
     document = {
         "question": question_text(plan.question),
         "sections": [_section(section) for section in plan.sections],
         "bounds": None if bounds is None else [_section(bounds.section), bounds.law, encode_guarantee(bounds.rest)],
-        "tables": [repr(table) for table in tables_of(plan.question.child.child)],
+        "tables": [repr(table) for table in tables],
         "event": encode_event(plan.event),
         "charge": encode_guarantee(plan.charge),
         "relation": policy.neighboring_relation.value,
         "policy": policy.version,
         "data": policy.data_version,
+        **({"formats": formats} if formats else {}),  # without them the key is that of earlier versions
     }
     return sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
 

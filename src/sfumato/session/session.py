@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from sfumato.engines.base import Preparing
+from sfumato.engines.csv_text import PACKED
 from sfumato.errors import ParameterError
 from sfumato.ledger.entry import Opened
 from sfumato.ledger.locations import ExistingLedger, open_ledger
@@ -185,7 +186,8 @@ def open_session(
     """A session on one table.
 
     Args:
-        source: A CSV or Parquet file, or an Arrow, pandas or Polars frame; or a `SourceFacts`, which says more of it.
+        source: A CSV or Parquet file, or an Arrow, pandas or Polars frame; or a `SourceFacts`, which says more of it:
+            `sf.csv("visits.csv", delimiter=";", decimal=",")` says how a CSV file is written.
         budget: What may be spent in all.
         columns: What is declared of the columns that may be asked about: `sf.integer(17, 90)`, `sf.text(values=[…])`.
         unit: `EACH_ROW` if no person has two rows, else the column that names the person.
@@ -277,7 +279,8 @@ def _accounts(policy: Policy, budget: Budget, window: Window | None, lifetime: B
 def _stem(source: object) -> str:
     if not isinstance(source, str | Path):
         raise ParameterError("name", None, "must name the table, as a frame has no file name")
-    return Path(source).stem
+    path = Path(source)
+    return Path(path.stem).stem if path.suffix.lower() in PACKED else path.stem  # visits of visits.csv.gz
 
 
 def _unit_name(unit: PrivacyUnit) -> str:
