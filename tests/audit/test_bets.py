@@ -182,9 +182,9 @@ def test_a_true_claim_is_kept_several_steps_apart():
 @pytest.mark.parametrize(("epsilon", "delta"), [("1", "1e-3"), ("0.4", "1e-6")])
 def test_both_bounds_refute_together_several_steps_apart(epsilon, delta):
     claim, verdicts = ApproxDP(epsilon, delta), set()
-    for _ in range(25):
-        q = RNG.uniform(0, 0.02)
-        seen, tested = counts(min(1.0, RNG.uniform(0.5, 3) * q * exp(4 * float(claim.epsilon))), q, 4_000)
+    drawn = zip(RNG.uniform(0.5, 3, 23), RNG.uniform(0, 0.02, 23), strict=True)
+    for ratio, q in [(8.0, 0.002), (0.5, 0.005), *drawn]:
+        seen, tested = counts(min(1.0, ratio * q * exp(4 * float(claim.epsilon))), q, 4_000)
         bettor = Bettor(*seen, distance=4)
         bound = bettor.epsilon_lower_bound(*tested, claim=claim, significance=1e-3)
         excess = bettor.delta_lower_bound(*tested, claim=claim, significance=1e-3)

@@ -57,7 +57,7 @@ def test_what_the_page_shows_runs_in_order_and_prints_what_it_shows(tmp_path, mo
         printed = python(text, names, capsys) if kind == "python" else command(text)
         assert alike(printed) == alike(shown), text
         kinds.append(kind)
-    assert (kinds.count("python"), kinds.count("command")) == (3, 5)
+    assert (kinds.count("python"), kinds.count("command")) == (4, 5)
     sys.modules.pop("mine", None)
 
 

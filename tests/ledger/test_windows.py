@@ -94,7 +94,7 @@ def test_days_are_a_whole_number_up_to_a_century(days):
 
 @pytest.mark.parametrize("period", ["fortnight", "", "Day", None, 30])
 def test_a_period_is_one_of_five(period):
-    with pytest.raises(ParameterError, match="day, week, month, quarter, year"):
+    with pytest.raises(ParameterError, match="'day' or 'week' or 'month' or 'quarter' or 'year'"):
         CalendarWindow(period)
 
 

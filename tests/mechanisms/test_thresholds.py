@@ -78,7 +78,7 @@ def law_of(selection):
     def law(count):
         with pytest.MonkeyPatch.context() as patch:
             for module, sampler in ((laplace, "discrete_laplace"), (gaussian, "discrete_gaussian")):
-                patch.setattr(module, sampler, lambda _, size: window[:size])
+                patch.setattr(module, sampler, lambda _, size: window[:size].copy())
             kept, noisy = selection.noisy_counts(np.full(len(window), count)).open_for_noise()
         shown = {}
         for keep, answer, mass in zip(kept.tolist(), noisy.tolist(), masses.values(), strict=True):

@@ -176,7 +176,7 @@ MUTANTS = (
         edits=(
             (
                 "audit/events.py",
-                'np.argsort(sign * np.log((there + 1) / (here + 1)), kind="stable")',
+                'np.argsort(sign * np.log((theirs + 1) / (ours + 1)), kind="stable")',
                 "np.arange(len(here))[::sign]",
             ),
         ),

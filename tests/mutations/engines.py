@@ -248,7 +248,13 @@ MUTANTS = (
     ),
     Mutant(
         name="what was found of one group is put on another",
-        edits=(("engines/base.py", "(g, c) for g in at for c in listed", "(g, c) for c in listed for g in at"),),
+        edits=(
+            (
+                "engines/base.py",
+                "table[rows[kept], index] = amounts[kept]",
+                "table[rows[kept][::-1], index] = amounts[kept]",
+            ),
+        ),
         tests=("tests/engines/test_base.py",),
     ),
     Mutant(

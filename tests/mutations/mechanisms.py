@@ -284,8 +284,8 @@ MUTANTS = (
         edits=(
             (
                 "mechanisms/geometric.py",
-                "Laplace(l1_sensitivity=l1_sensitivity, epsilon=epsilon)",
-                "Laplace(l1_sensitivity=l1_sensitivity, epsilon=2 * epsilon)",
+                "            l1_sensitivity=l1_sensitivity,\n            epsilon=epsilon,\n",
+                "            l1_sensitivity=l1_sensitivity,\n            epsilon=2 * epsilon,\n",
             ),
         ),
         tests=("tests/mechanisms/test_geometric.py",),

@@ -211,4 +211,5 @@ def test_where_noise_for_the_chosen_bounds_cannot_be_drawn_the_widest_are_taken(
     plan = planned(table, KINDS["sum"], epsilon=epsilon)
     final = with_chosen_bounds(plan, [[counts(at=[CELLS - 1])]], neighboring_relation=ADD_OR_REMOVE_ONE)
     assert stated_bounds(final.question)["x"] == bounds
-    assert price(final, ADD_OR_REMOVE_ONE) == plan.bounds.rest.epsilon
+    charged = price(final, ADD_OR_REMOVE_ONE) / plan.bounds.rest.epsilon
+    assert 1 - Fraction(1, 2**22) < charged <= 1  # a scale of long terms is rounded up

@@ -39,11 +39,6 @@ def test_truths_and_bounded_whole_numbers_are_keys():
     assert listed(PEOPLE, "kids") == tuple(range(10))
 
 
-@pytest.mark.parametrize(("lower", "upper", "keys"), [("0.5", "3.5", (1, 2, 3)), ("-2.5", 0, (-2, -1, 0))])
-def test_whole_numbers_between_fractional_bounds_are_those_inside(lower, upper, keys):
-    assert listed(Table(name="t", columns={"k": integer(lower, upper)}), "k") == keys
-
-
 def test_so_many_whole_numbers_are_listed_and_no_more():
     fits, too_many = (Table(name="t", columns={"k": integer(1, most)}) for most in (MAX_LISTED, MAX_LISTED + 1))
     assert (len(listed(fits, "k")), listed(too_many, "k")) == (MAX_LISTED, None)

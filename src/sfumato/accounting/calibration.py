@@ -200,7 +200,7 @@ def _repeated(make_event: Callable[[Fraction], Event], count: int) -> Callable[[
 
 def _check_accountant(accountant: object) -> None:
     """Refuses what is no accountant before it is asked anything."""
-    if isinstance(accountant, type) or not all(hasattr(accountant, name) for name in ("compose", "epsilon", "delta")):
+    if isinstance(accountant, type) or not all(hasattr(accountant, name) for name in ("compose", "epsilon")):
         raise ParameterError("accountant", accountant, "must be an accountant, such as PLDAccountant()")
 
 

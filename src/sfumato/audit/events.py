@@ -17,6 +17,7 @@ from sfumato.audit.reading import UNREAD
 
 _MAX_COLUMNS: Final = 1000
 _FEWEST_SEEN: Final = 10  # labels seen less often are one-sided by chance, and unions of them even more so
+_OFTEN: Final = 100  # times that parts were seen on average, from where their order is hardly one of chance
 _SHOWN_LABELS: Final = 3
 _MAX_SHOWN: Final = 60
 
@@ -133,16 +134,24 @@ def strongest_unions(
 ) -> Iterator[Suspicion]:
     """Of parts that lie apart, the best union of those that are most one-sided, once for each side.
 
+    Where parts were seen seldom, the runs that put them in order are not those by which a union is judged: parts that
+    were one-sided by chance would make the longest union the best one, and the test on other runs would find nothing.
+
     Args:
         event: The union of parts with these numbers.
         here: How often the output lay in each part on one database.
         there: On its neighbour.
         ranking: As for `strongest_event`.
     """
+    ours, theirs, judged = here, there, (here, there)
+    if (here + there).sum() < _OFTEN * len(here):
+        halves = np.random.default_rng(len(here))  # noqa: TID251 # it only says which runs put parts in order
+        ours, theirs = halves.binomial(here, 0.5), halves.binomial(there, 0.5)
+        judged = (2 * (here - ours), 2 * (there - theirs))
     for sign in (1, -1):
-        order = np.argsort(sign * np.log((there + 1) / (here + 1)), kind="stable")
+        order = np.argsort(sign * np.log((theirs + 1) / (ours + 1)), kind="stable")
         first_parts = _first_parts(event, order)
-        yield _strongest(first_parts, here[order].cumsum(), there[order].cumsum(), ranking=ranking)
+        yield _strongest(first_parts, *(counts[order].cumsum() for counts in judged), ranking=ranking)
 
 
 def _tally(first: Column, second: Column) -> tuple[Column, Counts, Counts]:

@@ -44,7 +44,7 @@ def arrow_table(frame: Any) -> Any:
     if isinstance(frame, pa.Table):
         return frame
     module = _library(frame)
-    if module == "polars" and hasattr(frame, "columns") and not is_lazy(frame):
+    if module == "polars" and not is_lazy(frame) and hasattr(frame, "columns"):
         return _polars_table(frame)
     if module == "pandas" and hasattr(frame, "columns"):
         return _pandas_table(frame)

@@ -3,6 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from decimal import Decimal
 from fractions import Fraction
 from itertools import accumulate
 from math import ceil, floor, inf
@@ -170,7 +171,7 @@ class GammaPoisson:
     def __init__(
         self, *, low: Number, high: Number, maximum: int, shape: Number = 1, rate: Number = 0, points: int = 101
     ) -> None:
-        if (isinstance(high, float) and high == inf) or nonnegative(low, "low") == 0:
+        if (isinstance(high, float | Decimal) and high == inf) or nonnegative(low, "low") == 0:
             raise _unbounded("[low, high] with low = 0 or an infinite high", "choose 0 < low < high")
         object.__setattr__(self, "low", positive(low, "low"))
         object.__setattr__(self, "high", exact(high, "high"))
