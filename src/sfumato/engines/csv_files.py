@@ -195,11 +195,13 @@ def _irregular(
 def _gathered(tables: Iterator[Any]) -> Iterator[Any]:
     """The same rows in fewer tables, each of one chunk; none is empty."""
     parts: list[Any] = []
+    size = 0
     for table in tables:
         if table.num_rows:
             parts.append(table)
-        if sum(part.nbytes for part in parts) >= _BATCH:
+            size += table.nbytes
+        if size >= _BATCH:
             yield pa.concat_tables(parts).combine_chunks()
-            parts = []
+            parts, size = [], 0
     if parts:
         yield pa.concat_tables(parts).combine_chunks()
