@@ -47,6 +47,8 @@ def read(folder, content, names=None, csv_format=DEFAULT_FORMAT):
         ("a\n" + "x" * 300_000 + "\n", [["x" * 300_000]]),
         ("a,b\n1,x\ry\rz\n2,x\n", [["1", "x y z"], ["2", "x"]]),
         ("a,b\r\n1,x\ry\r\n", [["1", "x y"]]),
+        ("a,b\n1,x\ry,z\n2,x\n", [["1", "x y"], ["2", "x"]]),  # two lines of two fields to who ends lines in CR
+        ("a\n1\r2\n3\n", [["1 2"], ["3"]]),
         ("a,b\n1,x\x00y", [["1", "x\x00y"]]),
         ("a,b\n\ufeff1,x\n", [["\ufeff1", "x"]]),
         ("a,b\n", []),

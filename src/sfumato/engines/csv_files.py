@@ -145,7 +145,8 @@ def _tables(rest: _Rest, names: tuple[str, ...], wanted: tuple[str, ...], csv_fo
 
 def _regular(block: str, names: tuple[str, ...], wanted: tuple[str, ...], csv_format: CsvFormat) -> Any | None:
     """The rows of a block in which each line is one, with as many fields as there are names; else None."""
-    if _QUOTE in block or block.count("\r") != block.count("\r\n") or len(block) > _MOST:
+    has_bare_cr = "\r" in block and block.count("\r") != block.count("\r\n")  # to look for one is quicker than to count
+    if _QUOTE in block or has_bare_cr or len(block) > _MOST:
         return None
     if block.startswith(MARK):  # which Arrow would leave out
         return None
