@@ -4,6 +4,9 @@ import inspect
 import re
 from fractions import Fraction
 
+import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 
 from sfumato import errors
@@ -95,6 +98,19 @@ def failing_engine():
         "row 7: canary".encode("latin2").decode("ascii7")
     except LookupError:
         raise EngineError("duckdb", "ran") from None
+
+
+@pytest.mark.parametrize("hold", [lambda rows: rows, lambda rows: [rows], lambda rows: {"people": rows}])
+@pytest.mark.parametrize(
+    "rows", [pd.DataFrame({"name": ["Ann"]}), pd.Series(["Ann"]), pa.table({"name": ["Ann"]}), np.array(["Ann"])],
+    ids=["a frame", "a series", "a table", "an array"],
+)  # fmt: skip
+def test_rows_in_the_place_of_a_parameter_are_not_shown(rows, hold):
+    assert "Ann" not in str(ParameterError("columns", hold(rows), "must be columns"))
+
+
+def test_a_number_of_numpy_is_shown():
+    assert str(ParameterError("n", np.int64(7), "must be text")).startswith("n = np.int64(7)")
 
 
 def test_no_error_of_an_engine_leads_to_what_the_engine_said():

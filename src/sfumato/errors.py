@@ -33,10 +33,16 @@ class SfumatoError(Exception):
 
 _LONGEST_SHOWN = 200
 _MOST_BITS = 4096
+_OF_ROWS = ("__array__", "__dataframe__", "__arrow_c_array__", "__arrow_c_stream__", "collect")
 
 
 def _shown(value: object) -> str:
-    """A value as code, cut short; Python itself refuses to write integers of more than 4,300 digits."""
+    """A value as code, cut short; Python itself refuses to write integers of more than 4,300 digits.
+
+    Of what may hold rows only the type is told: frames, arrays, lists and mappings of them are somebody's data.
+    """
+    if _holds_rows(value):
+        return f"a {type(value).__name__}"
     terms = (getattr(value, "numerator", 0), getattr(value, "denominator", 0))
     if any(isinstance(term, int) and term.bit_length() > _MOST_BITS for term in terms):
         return "a number of thousands of digits"
@@ -45,6 +51,15 @@ def _shown(value: object) -> str:
     except ValueError:  # such a number is inside
         return f"a {type(value).__name__} with a number of thousands of digits"
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
+
+
+def _holds_rows(value: object) -> bool:
+    """Whether it is a frame, a series, an array or a LazyFrame, or a list or mapping of which one would be shown."""
+    if isinstance(value, list | tuple | dict):
+        items = list(value.values() if isinstance(value, dict) else value)[:_LONGEST_SHOWN]
+        return any(_holds_rows(item) for item in items if not isinstance(item, list | tuple | dict))
+    is_one = getattr(value, "ndim", None) == 0  # a single number of NumPy
+    return not is_one and not isinstance(value, type) and any(hasattr(value, name) for name in _OF_ROWS)
 
 
 class ParameterError(SfumatoError, ValueError):

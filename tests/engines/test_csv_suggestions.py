@@ -59,6 +59,11 @@ def test_a_row_in_place_of_the_header_suggests_nothing(tmp_path):
         assert suggestion(stored(tmp_path, row), DEFAULT_FORMAT, WANTED) is None
 
 
+def test_of_one_column_no_line_after_the_first_is_looked_at(tmp_path):
+    path = stored(tmp_path, b"illness\nflu\ngout\n")
+    assert suggestion(path, DEFAULT_FORMAT, ["gout"]) is None
+
+
 def test_the_error_of_a_session_suggests_and_the_format_is_never_used_by_itself(tmp_path):
     path, table = stored(tmp_path, b"age;ward\n7;A\n"), Table(name="t", columns={"age": integer(0, 9), "ward": text()})
     with pytest.raises(ParameterError, match=r'spelling.*found with delimiter=";": sf\.csv\(path, delimiter=";"\)'):

@@ -97,4 +97,14 @@ MUTANTS = (
         edits=(("numeric/ratios.py", "np.where(is_all_held, reach, far)", "far"),),
         tests=("tests/numeric/test_ratios.py::test_the_distances_reach_to_the_last_ratio_that_is_held",),
     ),
+    Mutant(
+        name="rows in the place of a parameter are shown",
+        edits=(("errors.py", "    if _holds_rows(value):\n", "    if False:\n"),),
+        tests=("tests/test_errors.py",),
+    ),
+    Mutant(
+        name="a row is looked at for the name of the only column",
+        edits=(("engines/csv_suggestions.py", "_MOST_LINES if len(wanted) > 1 else 0", "_MOST_LINES"),),
+        tests=("tests/engines/test_csv_suggestions.py",),
+    ),
 )

@@ -35,7 +35,8 @@ def suggestion(path: Path, csv_format: CsvFormat, wanted: Collection[str]) -> st
         ParameterError: The file cannot be read.
     """
     first = start(path, _LOOKED_AT)
-    found = [one for one in _formats(csv_format, first) if set(wanted) <= set(_names(first, one))]
+    lines = _MOST_LINES if len(wanted) > 1 else 0  # a single name may stand in somebody's row
+    found = [one for one in _formats(csv_format, first, lines) if set(wanted) <= set(_names(first, one))]
     if not found:
         return None
     best = min(found, key=lambda one: len(_differences(one, csv_format)))
@@ -44,10 +45,10 @@ def suggestion(path: Path, csv_format: CsvFormat, wanted: Collection[str]) -> st
     return f"All declared columns are found with {stated}: sf.csv(path, {stated}), or in a policy [tables.….csv].{also}"
 
 
-def _formats(stated: CsvFormat, first: bytes) -> Iterator[CsvFormat]:
+def _formats(stated: CsvFormat, first: bytes, most: int) -> Iterator[CsvFormat]:
     """Formats that a header may be written in, likelier ones first."""
     encodings = ("utf-16", "utf-16-le", "utf-16-be") if first.startswith(_UTF16) or b"\0" in first else _ENCODINGS
-    lines = dict.fromkeys([stated.skip_lines, *range(_MOST_LINES)])
+    lines = dict.fromkeys([stated.skip_lines, *range(most)])
     for skipped, encoding, delimiter in product(lines, encodings, _DELIMITERS):
         if encoding != "utf-16" or first.startswith(_UTF16):
             yield replace(stated, encoding=encoding, delimiter=delimiter, skip_lines=skipped)

@@ -252,7 +252,7 @@ def _check_kinds(*, window: object, ledger: object, engine: object, engine_optio
 def _path(value: Any, name: str, wanted: str) -> str | PathLike[str]:
     of_kind(value, name, (str, PathLike), wanted)
     if "\0" in str(value):
-        raise ParameterError(name, value, "must have no NUL")
+        raise ParameterError(name, type(value).__name__, "must have no NUL")  # an address may hold a password
     return value  # type: ignore[no-any-return] # a path, as was just seen
 
 
