@@ -47,7 +47,7 @@ WRONG = {
     "a date": lambda: date(2026, 1, 1), "a time": lambda: datetime(2026, 1, 1, tzinfo=UTC),
     "a duration": lambda: timedelta(1), "no array": lambda: np.array([]), "a matrix": lambda: np.ones((2, 2)),
     "an array of objects": lambda: np.array([None, "a"], dtype=object), "a NumPy float": lambda: np.float32(0.1),
-    "a NumPy integer": lambda: np.int64(2), "NaT": lambda: np.datetime64("NaT"), "missing": lambda: pd.NA,
+    "a NumPy integer": lambda: np.int64(2), "NaT": lambda: np.datetime64("NaT", "s"), "missing": lambda: pd.NA,
     "a series": lambda: pd.Series([1.0, None]), "a frame": pd.DataFrame, "a generator": lambda: iter(()),
     "an Arrow column": lambda: pa.array([1, None]), "a guarantee": lambda: sf.PureDP(1),
 }  # fmt: skip
