@@ -2,6 +2,7 @@
 
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -84,6 +85,12 @@ def test_an_error_while_values_are_made_stays_that_error():
 def test_what_cannot_be_called_so_is_refused(function):
     with pytest.raises(ParameterError, match=r"^model = .*: must be a function of 1 argument of its kind$"):
         result(function, "model", [1, 2])
+
+
+def test_what_a_function_holds_is_not_shown():
+    with pytest.raises(ParameterError) as refused:
+        result(partial(lambda _rows: 1, ["Ada"]), "model", [1, 2])
+    assert "Ada" not in str(refused.value)
 
 
 @pytest.mark.parametrize("function", [lambda rows: rows + 1, lambda rows: len(rows[0])])

@@ -163,7 +163,7 @@ def _outputs(release: Release, name: str, samples: int) -> list[Any]:
     """Python's numbers: NumPy's have other methods, and other widths."""
     outputs = listed(result(release, name, samples), f"{name}(samples)", of="outputs")
     if len(outputs) != samples:
-        raise ParameterError(name, release, "must give as many outputs as it is asked for")
+        raise ParameterError(name, f"{len(outputs):,} outputs", "must give as many outputs as it is asked for")
     return [output.item() if isinstance(output, np.generic) else output for output in outputs]
 
 

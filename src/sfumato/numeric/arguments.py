@@ -119,7 +119,8 @@ def result(function: Any, name: str, *arguments: Any) -> Any:
         if error.__traceback__ is not None and error.__traceback__.tb_next is not None:
             raise  # from within the function
         wanted = f"must be a function of {len(arguments)} argument{'s' * (len(arguments) != 1)} of its kind"
-        raise ParameterError(name, function, wanted) from error
+        shown = getattr(function, "__qualname__", type(function)) if callable(function) else function
+        raise ParameterError(name, shown, wanted) from error  # of a partial the rest may be rows
 
 
 def whole(value: object, name: str, *, least: int = 0, most: int) -> int:

@@ -140,7 +140,7 @@ def test_a_secret_is_a_bit_for_each_person_and_the_error_shows_none(secret):
 
 
 def test_too_large_a_secret_is_refused_before_anything_is_drawn():
-    with pytest.raises(ParameterError, match=r"^questions = 80000: "):
+    with pytest.raises(ParameterError, match=r"^secret = '20,000 bits': "):
         reconstruct(lambda _: 1, secret=np.zeros(20_000, dtype=bool))
 
 

@@ -144,6 +144,15 @@ def test_a_mean_is_of_numbers(name, value):
         mean_of(age, everybody, **{"mean": 38.0, "count": 7, "step": 0.1, name: value})
 
 
+def test_truths_weigh_as_ones_and_an_indicator_has_a_mean():
+    is_ill = Published(weigh=lambda cell: cell == "ill", low=2, high=2)
+    half = mean_of(lambda cell: cell == "ill", everybody, mean=0.5, count=4, step=0.1)
+    assert reconstruct_block([is_ill, half, count_of(everybody, 4)], cells=["ill", "well"]).people == {
+        "ill": 2,
+        "well": 2,
+    }
+
+
 def test_a_share_of_no_cells_is_refused():
     found = reconstruct_block([count_of(everybody, 1)], cells=["a"])
     with pytest.raises(ParameterError, match=r"^cells = "):

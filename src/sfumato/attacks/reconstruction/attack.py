@@ -1,5 +1,6 @@
 """The attack from the questions to the score, on one database, on many, and over the size of noise."""
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from sfumato.attacks.limits import largest_success
 from sfumato.attacks.outcome import Outcome
 from sfumato.attacks.reconstruction.problem import (
+    MOST_PLACES,
     AnswerOfMask,
     Bits,
     Masks,
@@ -26,6 +28,7 @@ from sfumato.numeric.rationals import Number
 
 _HALF: Final = 0.5
 _MOST_DATABASES: Final = 1_000_000
+_QUESTIONS_EACH: Final = 4  # for each person
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -58,8 +61,8 @@ def reconstruct(
     Args:
         answer: How many of a subset have the bit, whatever stands behind it.
         secret: The truth. The adversary learns of it only how many people there are; it is for the score.
-        masks: The subsets, questions by people; None takes 4n random ones, which answers without a guarantee bear
-            worst. Against ε take `each_alone`, which reaches what is allowed.
+        masks: The subsets, questions by people; None takes 4n random ones, of n up to 15,811, which answers
+            without a guarantee bear worst. Against ε take `each_alone`, which reaches what is allowed.
         method: How the bits are found: `least_squares`, `linear_program` or, of few people, `exhaustively`.
         epsilon: Of all answers together, if a guarantee is claimed.
 
@@ -79,7 +82,7 @@ def reconstruct(
     secret = truths(secret, "secret")
     if secret.ndim != 1 or len(secret) == 0:
         raise ParameterError("secret", secret.shape, "must be a bit for each person, of at least one")
-    chosen = random_masks(questions=4 * len(secret), people=len(secret)) if masks is None else truths(masks, "masks")
+    chosen = _random_masks_for(secret) if masks is None else truths(masks, "masks")
     if chosen.shape[1:] != secret.shape:
         raise ParameterError(
             "masks", chosen.shape, f"must be a matrix of questions by people, of whom are {len(secret)}"
@@ -96,6 +99,13 @@ def reconstruct(
         notes=(f"refused {refused:,} of {len(chosen):,} questions",) if refused else (),
     )
     return Reconstruction(bits=bits, outcome=outcome)
+
+
+def _random_masks_for(secret: Bits) -> Masks:
+    people, most = len(secret), math.isqrt(MOST_PLACES // _QUESTIONS_EACH)
+    if people > most:
+        raise ParameterError("secret", f"{people:,} bits", f"must be at most {most:,} bits, or have masks beside it")
+    return random_masks(questions=_QUESTIONS_EACH * people, people=people)
 
 
 def _found(method: Method, problem: Problem) -> NDArray[np.float64]:

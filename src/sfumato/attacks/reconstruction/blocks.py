@@ -76,7 +76,7 @@ def count_of(matches: Callable[[Any], bool], count: float) -> Published:
         >>> women.weigh(("F", 40)), women.high
         (1.0, 3)
     """
-    return Published(weigh=lambda cell: float(result(matches, "matches", cell)), low=count, high=count)
+    return Published(weigh=lambda cell: _number(matches, "matches", cell), low=count, high=count)
 
 
 def mean_of(
@@ -92,7 +92,7 @@ def mean_of(
     people = real(count, "count")
     total, slack = real(mean, "mean") * people, _HALF * real(step, "step") * people
     return Published(
-        weigh=lambda cell: _of(number, cell) if result(matches, "matches", cell) else 0.0,
+        weigh=lambda cell: _number(number, "number", cell) if result(matches, "matches", cell) else 0.0,
         low=total - slack,
         high=total + slack,
     )
@@ -111,22 +111,22 @@ def median_of(
         (4, 1.0, 1.0, 7)
     """
     half, middle = (whole(count, "count", most=_MOST) + 1) // 2, real(median, "median")
+
+    def is_so(cell: Cell) -> bool:
+        return bool(result(matches, "matches", cell))
+
     return (
         Published(
-            weigh=lambda cell: float(result(matches, "matches", cell) and _of(number, cell) <= middle),
+            weigh=lambda cell: float(is_so(cell) and _number(number, "number", cell) <= middle),
             low=half,
             high=count,
         ),
         Published(
-            weigh=lambda cell: float(result(matches, "matches", cell) and _of(number, cell) >= middle),
+            weigh=lambda cell: float(is_so(cell) and _number(number, "number", cell) >= middle),
             low=half,
             high=count,
         ),
     )
-
-
-def _of(number: Callable[[Any], float], cell: Cell) -> float:
-    return real(result(number, "number", cell), "number(cell)")
 
 
 def reconstruct_block(published: Iterable[Published], *, cells: Sequence[Cell], check_unique: bool = True) -> Block:
@@ -165,7 +165,7 @@ def reconstruct_block(published: Iterable[Published], *, cells: Sequence[Cell], 
         of_kind(one, "published", Published, "a list of Published, as of count_of")
     if not numbers or not options:
         raise ParameterError("published", (len(numbers), len(options)), "must hold a number, of at least one cell")
-    weights = csr_array([[_weight(one, cell) for cell in options] for one in numbers])
+    weights = csr_array([[_number(one.weigh, "weigh", cell) for cell in options] for one in numbers])
     low, high = (np.array([getattr(one, end) for one in numbers], dtype=np.float64) for end in ("low", "high"))
     found, misfit = _best(weights, low, high)
     is_unique = _is_unique(weights, low, high, found, misfit) if check_unique else None
@@ -210,10 +210,15 @@ def _hashable(cells: Iterable[Cell], name: str) -> tuple[Cell, ...]:
     return found
 
 
-def _weight(one: Published, cell: Cell) -> float:
-    found = real(result(one.weigh, "weigh", cell), "weigh(cell)")
+def _number(function: Callable[[Any], float], name: str, cell: Cell) -> float:
+    """What a function says of a cell; True is 1. The error shows it only by its type, as it may be of people."""
+    said = result(function, name, cell)
+    try:
+        found = float(said)
+    except (TypeError, ValueError, OverflowError):
+        found = np.nan
     if not np.isfinite(found):
-        raise ParameterError("weigh(cell)", found, "must be a finite number")
+        raise ParameterError(f"{name}(cell)", type(said), "must be a finite number")
     return found
 
 
