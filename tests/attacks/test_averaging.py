@@ -80,5 +80,29 @@ def test_a_question_is_asked_once_or_more(times):
         repeated(budgeted(1), question="how many?", times=times)
 
 
+@pytest.mark.parametrize("curators", [None, [1], [(40.0, 40.0)], [(budgeted(1), "forty")]])
+def test_curators_are_pairs_of_what_answers_and_the_truth(curators):
+    with pytest.raises(ParameterError, match=r"^curators = "):
+        averaging(curators, question="how many?", times=2)
+
+
+def test_curators_are_asked_one_after_the_other():
+    events = []
+
+    def curators():
+        for _ in range(2):
+            events.append("made")
+            yield (lambda _: events.append("asked") or 3.0), 3.0
+
+    averaging(curators(), question="how many?", times=1)
+    assert events == ["made", "asked", "made", "asked"]
+
+
+@pytest.mark.parametrize(("name", "value"), [("within", None), ("baseline", 2), ("times", 10**400)])
+def test_what_else_is_wrong_is_refused_by_its_name(name, value):
+    with pytest.raises(ParameterError, match=rf"^{name} = "):
+        averaging(**{"curators": [], "question": "how many?", "times": 2, name: value})
+
+
 def test_no_number_is_no_answer():
     assert repeated(lambda _: None, question="how many?", times=3).refused == 3

@@ -90,6 +90,24 @@ def test_there_must_be_trials_and_a_database_for_each():
         play(lambda coins: shows(coins)[1:], look, trials=3)
 
 
+@pytest.mark.parametrize("worlds", [None, list, lambda _: None, lambda coins: coins])
+def test_worlds_make_functions_that_answer(worlds):
+    with pytest.raises(ParameterError, match=r"^worlds"):
+        play(worlds, look, trials=3)
+
+
+@pytest.mark.parametrize("estimate", [None, lambda: 1, lambda _: "there", lambda _: np.ones(2)])
+def test_an_estimate_is_a_number_of_one_answer(estimate):
+    with pytest.raises(ParameterError, match=r"^estimate"):
+        play(shows, estimate, trials=3)
+
+
+@pytest.mark.parametrize(("name", "value"), [("threshold", "abc"), ("trials", 10**400), ("attack", None)])
+def test_what_else_is_wrong_is_refused_by_its_name(name, value):
+    with pytest.raises(ParameterError, match=rf"^{name} = "):
+        play(shows, look, **{name: value})
+
+
 def test_more_confidence_needs_wider_limits_around_the_advantage():
     rates = Rates(hits=300, present=400, false_alarms=90, absent=300)
     low, high = rates.advantage_limits()

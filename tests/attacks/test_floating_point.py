@@ -357,3 +357,33 @@ def test_a_wrong_number_of_outputs_is_refused(outputs):
 def test_no_outputs_are_refused():
     with pytest.raises(ParameterError, match="outputs"):
         support_attack([], reaches=bool)
+
+
+@pytest.mark.parametrize("reaches", [None, lambda: True, lambda _: None, lambda _: np.ones(2)])
+def test_what_is_reached_is_true_or_false(reaches):
+    with pytest.raises(ParameterError, match=r"^reaches"):
+        support_attack([5], reaches=reaches)
+
+
+@pytest.mark.parametrize("name", ["value", "location", "scale"])
+@pytest.mark.parametrize("value", [None, "abc", np.ones(2), 10**400])
+def test_what_textbook_laplace_is_asked_is_in_numbers(name, value):
+    with pytest.raises(ParameterError, match=rf"^{name} = "):
+        textbook_laplace_reaches(**{"value": 1.0, "location": 0, "scale": 1, name: value})
+
+
+def test_the_smallest_scale_reaches_its_location():
+    assert textbook_laplace_reaches(5.0, location=5.0, scale=5e-324)
+    assert not textbook_laplace_reaches(6.0, location=5.0, scale=5e-324)
+
+
+@pytest.mark.parametrize("first", [None, list, lambda _: None, lambda _: "abc"])
+def test_a_release_gives_outputs(first):
+    with pytest.raises(ParameterError, match=r"^first"):
+        precision_attack(first, lambda n: [5] * n, epsilon=EPSILON)
+
+
+@pytest.mark.parametrize("samples", [None, 1e4, 10**400])
+def test_samples_are_a_number_that_can_be_drawn(samples):
+    with pytest.raises(ParameterError, match=r"^samples = "):
+        precision_attack(lambda n: [5] * n, lambda n: [6] * n, epsilon=EPSILON, samples=samples)

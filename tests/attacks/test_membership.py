@@ -174,3 +174,38 @@ def test_means_are_finite():
     assert membership([0.5, 0.5], **groups).outcome.trials == 2, "lists will do"
     with pytest.raises(ParameterError, match="finite"):
         membership([0.5, np.nan], **groups)
+
+
+GROUPS = {"members": [[1, 0]], "outsiders": [[0, 1]], "reference": [[1, 0], [0, 1]]}
+
+
+@pytest.mark.parametrize("name", GROUPS)
+@pytest.mark.parametrize("records", [None, [1, 0], [["Ada", 36]], [[1], [1, 0]]])
+def test_records_are_a_matrix_of_numbers_and_the_error_shows_none(name, records):
+    with pytest.raises(ParameterError, match=rf"^{name} = ") as refused:
+        membership([0.5, 0.5], **GROUPS | {name: records})
+    assert "Ada" not in str(refused.value)
+
+
+@pytest.mark.parametrize("score", [None, lambda _: 1, lambda *_: None, lambda *_: [1, 2, 3]])
+def test_a_score_is_a_number_for_each_record(score):
+    with pytest.raises(ParameterError, match=r"^score"):
+        membership([0.5, 0.5], **GROUPS, score=score)
+
+
+@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize("means", [None, 0.5, [0.5], np.ones((2, 2)), ["a", "b"]])
+def test_scores_need_two_means_for_each_attribute(score, means):
+    right = np.array([0.5, 0.5])
+    with pytest.raises(ParameterError, match=r"^released = "):
+        score(np.eye(2), means, right)
+    with pytest.raises(ParameterError, match=r"^population = "):
+        score(np.eye(2), right, means)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("scores", ["a", "b"]), ("scores", [nan, 1.0]), ("present", ["yes", "no"]), ("present", [2, 0])]
+)
+def test_a_curve_is_of_numbers_and_truths(name, value):
+    with pytest.raises(ParameterError, match=rf"^{name} = "):
+        Roc(**{"scores": [1.0, 2.0], "present": [True, False], name: value})

@@ -195,3 +195,28 @@ def test_a_model_gives_a_probability_to_each_row(says):
         loss_threshold(lambda _: says, **sample)
     with pytest.raises(ParameterError, match="each of 12 rows"):
         likelihood_ratio_attack(lambda _: says, **sample, population=range(40))
+
+
+@pytest.mark.parametrize("train", [None, lambda: 1, lambda _: None, lambda _: lambda rows: rows])
+@pytest.mark.parametrize("attack", [loss_threshold, likelihood_ratio_attack])
+def test_training_makes_a_model_of_probabilities_and_the_error_shows_no_rows(attack, train):
+    sample = {"members": ["Ada", "Bob"], "outsiders": ["Cyd"]}
+    more = {"population": ["Dee"] * 4} if attack is likelihood_ratio_attack else {}
+    with pytest.raises(ParameterError, match=r"^train") as refused:
+        attack(train, **sample, **more)
+    assert "Ada" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("members", 1), ("population", None), ("shadows", 10**400), ("online", "no"), ("false_positive_rate", None)],
+)
+def test_what_else_is_wrong_is_refused_by_its_name_before_anything_is_trained(name, value):
+    arguments = {"members": range(4), "outsiders": range(4), "population": range(40), name: value}
+    with pytest.raises(ParameterError, match=rf"^{name} = "):
+        likelihood_ratio_attack(lambda _: 1 / 0, **arguments)
+
+
+def test_a_threshold_is_a_number():
+    with pytest.raises(ParameterError, match=r"^threshold = "):
+        loss_threshold(lambda _: 1 / 0, members=range(4), outsiders=range(4), threshold="abc")

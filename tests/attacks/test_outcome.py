@@ -33,6 +33,21 @@ def test_a_baseline_is_a_probability():
         outcome(1, baseline=1.5)
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("successes", 1.5), ("trials", None), ("trials", 10**16), ("baseline", "abc"), ("allowed", 73.1), ("notes", [1])],
+)
+def test_what_is_no_such_number_or_text_is_refused_by_its_name(name, value):
+    with pytest.raises(ParameterError, match=rf"^{name} = "):
+        Outcome(**{"attack": "x", "successes": 0, "trials": 1, "baseline": 0.5, name: value})
+
+
+@pytest.mark.parametrize("outcomes", [None, [outcome(1)], {"abc": outcome(1)}, {float("inf"): outcome(1)}, {1: 0.5}])
+def test_a_curve_is_of_outcomes_by_finite_numbers(outcomes):
+    with pytest.raises(ParameterError, match=r"^outcomes = "):
+        curve(outcomes)
+
+
 @pytest.mark.parametrize("confidence", [0, 1])
 def test_nothing_is_certain(confidence):
     with pytest.raises(ParameterError, match="confidence"):

@@ -98,6 +98,17 @@ def test_too_few_rounds_are_refused():
         attack(heavy_branch, light_branch, rounds=19)
 
 
+@pytest.mark.parametrize("clock", [None, lambda: None, lambda: "noon"])
+def test_a_clock_gives_numbers(clock):
+    with pytest.raises(ParameterError, match=r"^clock"):
+        timing(heavy_branch, light_branch, clock=clock)
+
+
+def test_only_what_can_be_called_is_timed():
+    with pytest.raises(ParameterError, match=r"^second = "):
+        timing(heavy_branch, None)
+
+
 def test_rounds_are_a_whole_number():
     with pytest.raises(ParameterError, match="rounds"):
         attack(heavy_branch, light_branch, rounds=20.5)

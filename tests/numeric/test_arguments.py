@@ -1,10 +1,14 @@
 """What callers hand over is used as it is, or refused by its name."""
 
+from decimal import Decimal
+from fractions import Fraction
+from functools import partial
+
 import numpy as np
 import pytest
 
 from sfumato.errors import ParameterError
-from sfumato.numeric.arguments import called, floats, listed, of_kind, one_of
+from sfumato.numeric.arguments import called, each, floats, listed, of_kind, one_of, real, result, truths, whole
 
 
 def kind(value):
@@ -56,3 +60,78 @@ def test_numbers_become_floats_of_any_shape_and_nan_stays():
 def test_what_is_no_real_number_is_refused(values):
     with pytest.raises(ParameterError, match=r"^shares = .*: must be numbers$"):
         floats(values, "shares")
+
+
+def test_numbers_that_are_refused_are_not_shown():
+    with pytest.raises(ParameterError) as refused:
+        floats([["Ada", 36]], "records")
+    assert "Ada" not in str(refused.value)
+
+
+def test_several_values_are_made_one_after_the_other():
+    made = []
+    several = each((made.append(number) or number for number in (1, 2)), "orders")
+    assert made == []
+    assert next(several) == 1
+    assert made == [1]
+
+
+def test_an_error_while_values_are_made_stays_that_error():
+    with pytest.raises(TypeError, match="NoneType"):
+        listed((1 + number for number in [None]), "orders")
+
+
+@pytest.mark.parametrize("function", [None, "abc", lambda: 1, lambda _a, _b: 1, int], ids=kind)
+def test_what_cannot_be_called_so_is_refused(function):
+    with pytest.raises(ParameterError, match=r"^model = .*: must be a function of 1 argument of its kind$"):
+        result(function, "model", [1, 2])
+
+
+def test_what_a_function_holds_is_not_shown():
+    with pytest.raises(ParameterError) as refused:
+        result(partial(lambda _rows: 1, ["Ada"]), "model", [1, 2])
+    assert "Ada" not in str(refused.value)
+
+
+@pytest.mark.parametrize("function", [lambda rows: rows + 1, lambda rows: len(rows[0])])
+def test_an_error_inside_a_function_stays_that_error(function):
+    with pytest.raises(TypeError):
+        result(function, "model", [1, 2])
+    assert result(sum, "model", [1, 2]) == 3
+
+
+@pytest.mark.parametrize("value", [3, np.int64(3), np.array(3)])
+def test_whole_numbers_within_limits_are_used(value):
+    assert whole(value, "hits", least=3, most=3) == 3
+
+
+@pytest.mark.parametrize("value", [None, True, np.True_, "3", 3.0, 2, 10**400, np.ones(1), np.int64(9)], ids=kind)
+def test_what_is_no_whole_number_within_limits_is_refused(value):
+    with pytest.raises(ParameterError, match=r"^hits = .*: must be a whole number of at least 3 and at most 8$"):
+        whole(value, "hits", least=3, most=8)
+
+
+@pytest.mark.parametrize("value", [0.5, np.float32(0.5), Fraction(1, 2), Decimal("0.5")])
+def test_one_number_becomes_a_float(value):
+    assert real(value, "threshold") == 0.5
+    assert np.isnan(real(float("nan"), "threshold"))
+
+
+@pytest.mark.parametrize(
+    "value", [None, True, "0.5", 1j, 10**400, np.ones(1), Decimal("sNaN"), np.datetime64("NaT", "s")], ids=kind
+)
+def test_what_is_not_one_real_number_is_refused(value):
+    with pytest.raises(ParameterError, match=r"^threshold = .*: must be a number that a float can hold$"):
+        real(value, "threshold")
+
+
+def test_truths_are_those_of_bools_and_bits():
+    there = np.array([True, False])
+    assert truths(there, "present") is there
+    assert truths([[1, 0.0]], "present").tolist() == [[True, False]]
+
+
+@pytest.mark.parametrize("values", [None, "abc", [2], [np.nan], ["Ada"], [[1], [1, 0]], {1: 0}], ids=kind)
+def test_what_is_neither_true_nor_false_is_refused_and_not_shown(values):
+    with pytest.raises(ParameterError, match=r"^present = <class .*>: must be True or False each$"):
+        truths(values, "present")

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.attacks.limits import largest_success
-from sfumato.attacks.outcome import Outcome
+from sfumato.attacks.outcome import MOST_TRIALS, Outcome
 from sfumato.errors import BudgetError, NotPrivateError, ParameterError
+from sfumato.numeric.arguments import called, listed, of_kind, real, result, whole
 from sfumato.numeric.proportions import lower_limit, upper_limit
 from sfumato.numeric.rationals import Number, positive_integer
 
@@ -32,6 +33,8 @@ Estimate: TypeAlias = Callable[[Answer], float]
 REFUSALS: Final = (BudgetError, NotPrivateError)
 """How an interface says no: the budget is spent, or the question is not allowed."""
 
+_MOST_GAMES: Final = 10_000_000
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rates:
@@ -44,7 +47,7 @@ class Rates:
         absent: Those who were not there.
 
     Raises:
-        ParameterError: More were said to be there than there were.
+        ParameterError: More were said to be there than there were, or something is no whole number from 0 to 10^15.
 
     Example:
         >>> rates = Rates(hits=731, present=1000, false_alarms=269, absent=1000)
@@ -60,8 +63,10 @@ class Rates:
     absent: int
 
     def __post_init__(self) -> None:
+        for name in ("hits", "present", "false_alarms", "absent"):
+            whole(getattr(self, name), name, most=MOST_TRIALS)
         for said, of, name in ((self.hits, self.present, "hits"), (self.false_alarms, self.absent, "false_alarms")):
-            if not 0 <= said <= of:
+            if said > of:
                 raise ParameterError(name, f"{said} of {of}", "must be some of them")
 
     @property
@@ -86,9 +91,10 @@ class Rates:
             confidence: The chance that the limits hold, at least, between 0 and 1. Each of the four limits on a rate
                 may fail with a quarter of the rest.
         """
-        if not 0 < confidence < 1:
+        chance = real(confidence, "confidence")
+        if not 0 < chance < 1:
             raise ParameterError("confidence", confidence, "must lie between 0 and 1, such as 0.95")
-        missed = (1 - confidence) / 4
+        missed = (1 - chance) / 4
         return (
             lower_limit(self.hits, self.present, significance=missed)
             - upper_limit(self.false_alarms, self.absent, significance=missed),
@@ -131,14 +137,15 @@ def play(
     Args:
         worlds: Makes the databases. It alone hears the coins.
         estimate: Turns answers into a number; at or above the threshold it means that the person is there.
-        trials: How many databases, 1 or more.
+        trials: How many databases, from 1 to ten million.
         threshold: What the estimate is compared with.
         epsilon: Of all answers about one database, if a guarantee is claimed.
         delta: Of the same.
         attack: Its name, in words.
 
     Raises:
-        ParameterError: Trials are no whole number above 0, or there are not as many databases as coins.
+        ParameterError: Trials are no such number, there are not as many databases as coins, or a function cannot be
+            called or gives something else.
 
     Example:
         >>> exact = lambda coins: [lambda question, coin=coin: 41 + coin for coin in coins]
@@ -148,14 +155,18 @@ def play(
     References:
         [WZ10], [KOV15] for differential privacy as a bound on tests.
     """
-    positive_integer(trials, "trials")
+    positive_integer(trials, "trials", most=_MOST_GAMES)
+    of_kind(attack, "attack", str, "text")
+    least = real(threshold, "threshold")
     coins, blind = (tossed(trials) for _ in range(2))
-    curators = list(worlds(coins.tolist()))
+    curators = listed(result(worlds, "worlds", coins.tolist()), "worlds(coins)", of="functions that answer")
     if len(curators) != trials:
         raise ParameterError("worlds", len(curators), f"must be as many as coins, {trials}")
-    estimates = [allowed(estimate, answer) for answer in curators]
+    for answer in curators:
+        called(answer, "worlds(coins)", "a list of functions that answer")
+    estimates = [allowed(estimate, answer, "estimate") for answer in curators]
     guesses = np.array(
-        [coin if found is None else found >= threshold for found, coin in zip(estimates, blind, strict=True)]
+        [coin if found is None else found >= least for found, coin in zip(estimates, blind, strict=True)]
     )
     return Game(
         outcome=Outcome(
@@ -185,13 +196,25 @@ def tossed(count: int) -> NDArray[np.bool_]:
     return dice().integers(2, size=count).astype(np.bool_)
 
 
-def allowed(estimate: Estimate, answer: Answer) -> float | None:
-    """What an adversary makes of the answers, as a float whatever they are; None if one was refused, or is None."""
+def allowed(function: Callable[[Any], float], argument: Any, name: str = "answer") -> float | None:
+    """What is answered, or what an adversary makes of answers, as a float; None if it was refused, or is None.
+
+    Args:
+        function: What answers, or what asks.
+        argument: What it is asked, or whom it asks.
+        name: Of the parameter that the function came as, for the error.
+
+    Raises:
+        ParameterError: It cannot be called so, or gives no number.
+    """
     try:
-        found: Any = estimate(answer)
+        found = result(function, name, argument)
     except REFUSALS:
         return None
-    return None if found is None else float(found)
+    try:
+        return None if found is None else float(found)
+    except (TypeError, ValueError, OverflowError):
+        raise ParameterError(f"{name}(…)", type(found), "must be a number, or None") from None
 
 
 def refused(times: int, trials: int) -> tuple[str, ...]:

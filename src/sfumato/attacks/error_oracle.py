@@ -27,7 +27,7 @@ def error_oracle(
     Args:
         worlds: Databases that differ in one person, see `coin_game`. What answers may raise anything.
         question: Which fails only where that person is.
-        trials: How many databases.
+        trials: How many databases, from 1 to ten million.
         epsilon: Of the answer, if a guarantee is claimed.
         delta: Of the same.
 

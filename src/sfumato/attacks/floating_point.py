@@ -15,6 +15,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import listed, of_kind, real, result, whole
 from sfumato.numeric.rationals import Number, nonnegative
 from sfumato.numeric.rounding import float_up
 
@@ -23,6 +24,7 @@ Release: TypeAlias = Callable[[int], Sequence[Any]]
 
 _CHANCE: Final = 1e-9  # of calling a set one-sided that only happened to be
 _FEWEST_CELLS: Final = 2  # of releases that are told apart
+_MOST_SAMPLES: Final = 10_000_000
 _LARGEST_DENOMINATOR: Final = 1 << 12
 _DOUBLES: Final = 1 << 53  # how many values a uniform double has
 _NEIGHBORING_STEPS: Final = 4  # how far rounding in exp and log may displace the step that is sought
@@ -51,18 +53,25 @@ def support_attack(outputs: Sequence[Any], *, reaches: Callable[[Any], bool]) ->
         reaches: Whether the mechanism can give an answer on the neighbour.
 
     Raises:
-        ParameterError: There are no outputs.
+        ParameterError: There are no outputs, or the function says something else than True or False.
 
     Example:
-        >>> support_attack([2, 4, 5], reaches=lambda output: output % 2 == 0)
-        0.3333333333333333
+        >>> from_five = lambda output: textbook_laplace_reaches(output, location=5, scale=4)
+        >>> support_attack([5 + 4 * log(0.25 + 0.25), 0.1], reaches=from_five)
+        0.5
 
     References:
         [Mir12].
     """
-    if len(outputs) == 0:
+    found = listed(outputs, "outputs")
+    if len(found) == 0:
         raise ParameterError("outputs", "an empty sequence", "must hold at least one")
-    return sum(not reaches(output) for output in outputs) / len(outputs)
+    return sum(not _says(reaches, output) for output in found) / len(found)
+
+
+def _says(reaches: Callable[[Any], bool], output: Any) -> bool:
+    said = result(reaches, "reaches", output)
+    return bool(of_kind(said, "reaches(output)", (bool, np.bool_), "True or False"))
 
 
 def textbook_laplace_reaches(value: float, *, location: float, scale: float) -> bool:
@@ -77,7 +86,7 @@ def textbook_laplace_reaches(value: float, *, location: float, scale: float) -> 
         scale: The scale of the noise.
 
     Raises:
-        ParameterError: The scale is not above 0, or infinite.
+        ParameterError: The scale is not above 0, or infinite, or something is no number.
 
     Example:
         >>> textbook_laplace_reaches(5 + 4 * log(0.25 + 0.25), location=5, scale=4)
@@ -88,12 +97,13 @@ def textbook_laplace_reaches(value: float, *, location: float, scale: float) -> 
     References:
         [Mir12].
     """
+    value, location, scale = real(value, "value"), real(location, "location"), real(scale, "scale")
     if not (isfinite(scale) and scale > 0):
         raise ParameterError("scale", scale, "must be finite and above 0")
     if not (isfinite(value) and isfinite(location)):
         return False
     tail = exp(-abs(value - location) / scale) / 2
-    reach = ceil(tail * _DOUBLES * ulp(value) / scale) + _NEIGHBORING_STEPS
+    reach = ceil(min(tail * _DOUBLES * ulp(value) / scale, _DOUBLES)) + _NEIGHBORING_STEPS
     if value < location:
         below = range(1, _DOUBLES // 2)
         return _is_reached(lambda u: location + scale * log(u + u), value, tail, reach=reach, steps=below)
@@ -122,10 +132,10 @@ def precision_attack(first: Release, second: Release, *, epsilon: Number, sample
         first: The mechanism on one database.
         second: The mechanism on its neighbour.
         epsilon: What the mechanism claims.
-        samples: Runs on each; about 21·(1 + e^ε) or more, since with fewer no set could count.
+        samples: Runs on each, at most ten million; about 21·(1 + e^ε) or more, since with fewer no set could count.
 
     Raises:
-        ParameterError: There are too few samples for this ε, or not as many outputs as were asked for.
+        ParameterError: There are too few samples for this ε or too many, or not as many outputs as were asked for.
 
     Example:
         >>> exact_quotients = (lambda n: [k / 5 for k in range(n)]), (lambda n: [k / 6 for k in range(n)])
@@ -136,6 +146,7 @@ def precision_attack(first: Release, second: Release, *, epsilon: Number, sample
         [HDHSH22]; [Mir12] for the values.
     """
     claimed = float_up(nonnegative(epsilon, "epsilon"))
+    samples = whole(samples, "samples", least=1, most=_MOST_SAMPLES)
     if _enough(_FEWEST_CELLS, epsilon=claimed) > samples:
         raise ParameterError(
             "samples",
@@ -150,9 +161,9 @@ def precision_attack(first: Release, second: Release, *, epsilon: Number, sample
 
 def _outputs(release: Release, name: str, samples: int) -> list[Any]:
     """Python's numbers: NumPy's have other methods, and other widths."""
-    outputs = list(release(samples))
+    outputs = listed(result(release, name, samples), f"{name}(samples)", of="outputs")
     if len(outputs) != samples:
-        raise ParameterError(name, release, "must give as many outputs as it is asked for")
+        raise ParameterError(name, f"{len(outputs):,} outputs", "must give as many outputs as it is asked for")
     return [output.item() if isinstance(output, np.generic) else output for output in outputs]
 
 
@@ -184,7 +195,7 @@ def _exact(output: Any) -> Fraction | None:
     """The number that an output is; none for text, NaN and infinity."""
     try:
         return Fraction(*output.as_integer_ratio())
-    except (AttributeError, ValueError, OverflowError):
+    except (AttributeError, TypeError, ValueError, OverflowError):
         return None
 
 

@@ -15,7 +15,8 @@ from sfumato.attacks.coin_game import Answer, Estimate, Game, Rates
 from sfumato.attacks.limits import largest_success
 from sfumato.attacks.outcome import Outcome
 from sfumato.errors import ParameterError
-from sfumato.numeric.rationals import Number
+from sfumato.numeric.arguments import floats, real, result, truths
+from sfumato.numeric.rationals import Number, probability
 from sfumato.plots.losses import trade_off
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ Score: TypeAlias = Callable[[Records, Floats, Floats], Floats]
 """Of records (one a row), the released means and those of the population: higher for records that look averaged."""
 
 _EDGE: Final = 1e-6  # how near to 0 and 1 a noisy frequency is believed to be
+_MATRIX: Final = 2  # dimensions
 
 
 def homer(records: Records, released: Floats, population: Floats) -> Floats:
@@ -39,6 +41,7 @@ def homer(records: Records, released: Floats, population: Floats) -> Floats:
     References:
         [HSRDTMPSNC08].
     """
+    records, released, population = _scored(records, released, population)
     return _summed(np.abs(records - population) - np.abs(records - released))
 
 
@@ -52,6 +55,7 @@ def tracing(records: Records, released: Floats, population: Floats) -> Floats:
     References:
         [DSSUV15].
     """
+    records, released, population = _scored(records, released, population)
     return _summed((records - population) * (released - population))
 
 
@@ -67,6 +71,7 @@ def likelihood_ratio(records: Records, released: Floats, population: Floats) -> 
     References:
         [SOJH09].
     """
+    records, released, population = _scored(records, released, population)
     a, p = (np.clip(means, _EDGE, 1 - _EDGE) for means in (released, population))
     return _summed(records * np.log(a / p) + (1 - records) * np.log((1 - a) / (1 - p)))
 
@@ -80,7 +85,7 @@ class Roc:
         present: Whether they were.
 
     Raises:
-        ParameterError: Lengths differ, or nobody was there, or everybody.
+        ParameterError: Lengths differ, or nobody was there, or everybody, or a score is no number.
 
     Example:
         >>> curve = Roc(scores=[3.0, 2.0, 1.0, 0.0], present=[True, False, True, False])
@@ -92,13 +97,15 @@ class Roc:
     present: Sequence[bool] | NDArray[np.bool_]
 
     def __post_init__(self) -> None:
-        there = np.asarray(self.present, bool)
-        if there.shape != np.shape(self.scores) or not 0 < np.count_nonzero(there) < there.size:
+        scores, there = floats(self.scores, "scores"), truths(self.present, "present")
+        if np.isnan(scores).any():
+            raise ParameterError("scores", "NaN", "must be numbers; give somebody without a score −inf")
+        if there.ndim != 1 or there.shape != scores.shape or not 0 < np.count_nonzero(there) < there.size:
             raise ParameterError("present", there.shape, "must be one for each score, and hold both True and False")
 
     def rates(self) -> tuple[Floats, Floats]:
         """False and true positive rates of all thresholds, both growing from 0 to 1; ties are passed together."""
-        scores, there = np.asarray(self.scores, float), np.asarray(self.present, bool)
+        scores, there = floats(self.scores, "scores"), truths(self.present, "present")
         order = np.argsort(-scores, kind="stable")
         last = np.append(np.flatnonzero(np.diff(scores[order])), len(order) - 1)
         hits, alarms = np.cumsum(there[order])[last], np.cumsum(~there[order])[last]
@@ -106,6 +113,7 @@ class Roc:
 
     def true_positive_rate_at(self, false_positive_rate: float) -> float:
         """The most true positives at no more than this rate of false ones."""
+        probability(false_positive_rate, "false_positive_rate")
         false, true = self.rates()
         return float(true[false <= false_positive_rate].max())
 
@@ -174,8 +182,8 @@ def membership(
         delta: Of the same.
 
     Raises:
-        ParameterError: Records have not as many attributes as there are means, the reference is too small, or the rate
-            lies outside.
+        ParameterError: Records have not as many attributes as there are means, the reference is too small, the rate
+            lies outside, something is no number, or the score gives not one to each record.
 
     Example:
         >>> people = np.random.default_rng(1).integers(2, size=(150, 5000))
@@ -186,8 +194,10 @@ def membership(
     References:
         [HSRDTMPSNC08]; [SOJH09]; [DSSUV15].
     """
-    means = np.asarray(released, float)
-    members, outsiders, reference = (np.asarray(records) for records in (members, outsiders, reference))
+    means = floats(released, "released")
+    members, outsiders = _records(members, "members"), _records(outsiders, "outsiders")
+    reference = _records(reference, "reference")
+    share(false_positive_rate)
     if means.ndim != 1 or any(records.shape[1:] != means.shape for records in (members, outsiders, reference)):
         raise ParameterError("released", means.shape, "must have a mean for each attribute of the records")
     if not np.isfinite(means).all():
@@ -195,12 +205,14 @@ def membership(
     if len(reference) < 2:  # noqa: PLR2004 # one for each half
         raise ParameterError("reference", len(reference), "must be two people or more")
     population = reference[::2].mean(axis=0)  # the others are outsiders to it, as those are whom the threshold is for
-    inside, outside, known = (score(records, means, population) for records in (members, outsiders, reference[1::2]))
+    inside, outside, known = (
+        _scores(score, records, means, population) for records in (members, outsiders, reference[1::2])
+    )
     return judged(
         inside,
         outside,
         threshold=threshold_at(false_positive_rate, known),
-        attack=f"membership by {score.__name__.replace('_', ' ')}",
+        attack=f"membership by {getattr(score, '__name__', 'a score').replace('_', ' ')}",
         epsilon=epsilon,
         delta=delta,
     )
@@ -233,9 +245,7 @@ def threshold_at(false_positive_rate: float, scores: Floats) -> float:
         >>> threshold_at(0.5, np.array([1.0, 2.0, 3.0, 4.0])) > 2
         True
     """
-    if not 0 <= false_positive_rate < 1:
-        raise ParameterError("false_positive_rate", false_positive_rate, "must be at least 0 and below 1")
-    passed = int(false_positive_rate * len(scores))
+    passed = int(share(false_positive_rate) * len(scores))
     return float(np.nextafter(np.sort(scores)[len(scores) - 1 - passed], np.inf))
 
 
@@ -277,6 +287,49 @@ def judged(
     rates = Rates(hits=hits, present=len(members), false_alarms=alarms, absent=len(outsiders))
     roc = Roc(scores=np.append(members, outsiders), present=np.arange(total) < len(members))
     return Membership(game=Game(outcome=outcome, rates=rates), roc=roc)
+
+
+def share(false_positive_rate: float) -> float:
+    """The rate as a float, at least 0 and below 1.
+
+    Raises:
+        ParameterError: It lies outside.
+
+    Example:
+        >>> share(0.05)
+        0.05
+    """
+    found = real(false_positive_rate, "false_positive_rate")
+    if not 0 <= found < 1:
+        raise ParameterError("false_positive_rate", false_positive_rate, "must be at least 0 and below 1")
+    return found
+
+
+def _records(records: Records, name: str) -> Records:
+    """A matrix of numbers, a person in each row. The error shows none of them."""
+    try:
+        found = np.asarray(records)
+        if found.ndim == _MATRIX:
+            return found if found.dtype.kind in "biuf" else floats(found, name)
+    except ValueError:  # rows of several lengths, or what is no number
+        pass
+    raise ParameterError(name, type(records), "must be numbers, a row for each person")
+
+
+def _scored(records: Records, released: Floats, population: Floats) -> tuple[Records, Floats, Floats]:
+    """What a score is made of: records, and two means for each of their attributes."""
+    found, means, common = _records(records, "records"), floats(released, "released"), floats(population, "population")
+    for values, name in ((means, "released"), (common, "population")):
+        if values.shape != found.shape[1:]:
+            raise ParameterError(name, values.shape, f"must be a mean for each of {found.shape[1]} attributes")
+    return found, means, common
+
+
+def _scores(score: Score, records: Records, released: Floats, population: Floats) -> Floats:
+    found = floats(result(score, "score", records, released, population), "score(records, …)")
+    if found.shape != records.shape[:1]:
+        raise ParameterError("score(records, …)", found.shape, f"must be a number for each of {len(records)} records")
+    return found
 
 
 def _summed(terms: Floats) -> Floats:

@@ -4,7 +4,7 @@ The simplest attack compares the loss with a threshold. The likelihood-ratio att
 have that saw it and models that did not, which it learns from shadow models trained in the same way.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Sized
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from sfumato.attacks.coin_game import dice
-from sfumato.attacks.membership import Floats, Membership, judged, threshold_at
+from sfumato.attacks.membership import Floats, Membership, judged, share, threshold_at
 from sfumato.errors import ParameterError
-from sfumato.numeric.rationals import Number
+from sfumato.numeric.arguments import floats, listed, of_kind, real, result, whole
+from sfumato.numeric.rationals import Number, flag
 
 Row: TypeAlias = Any
 Confidence: TypeAlias = Callable[[Sequence[Row]], Sequence[float] | Floats]
@@ -27,6 +28,7 @@ _EDGE: Final = 1e-12  # how near to 0 and 1 a confidence is believed to be
 _LEAST_SPREAD: Final = 1e-3  # of logits; models that always say the same would divide by 0
 _ENOUGH: Final = 64  # shadow models on a side for a spread of each record's own
 _FEWEST: Final = 4
+_MOST: Final = 100_000
 
 
 def loss_threshold(
@@ -52,7 +54,7 @@ def loss_threshold(
         ParameterError: There are no members or no outsiders, or the model gives not one probability to each row.
 
     Example:
-        >>> by_heart = lambda rows: lambda asked: [0.99 if row in set(rows) else 0.5 for row in asked]
+        >>> by_heart = lambda rows: lambda asked: [0.99 if str(row) in map(str, rows) else 0.5 for row in asked]
         >>> loss_threshold(by_heart, members=range(50), outsiders=range(50, 100)).outcome.success
         1.0
 
@@ -60,9 +62,10 @@ def loss_threshold(
         [YGFJ18].
     """
     _check(members, outsiders)
-    model = train(members)
+    given = None if threshold is None else real(threshold, "threshold")
+    model = result(train, "train", members)
     inside, outside = (-np.log(np.clip(_asked(model, rows), _EDGE, 1.0)) for rows in (members, outsiders))
-    most = float(np.mean(inside)) * (1 + _EDGE) if threshold is None else threshold
+    most = float(np.mean(inside)) * (1 + _EDGE) if given is None else given
     return judged(
         -inside, -outside, threshold=-most, attack="membership by a threshold on the loss", epsilon=epsilon, delta=delta
     )
@@ -90,7 +93,7 @@ def likelihood_ratio_attack(
         members: What the model is trained on.
         outsiders: Rows of the same kind that it never saw.
         population: Other rows of the same kind, which the adversary has; at least twice as many as members.
-        shadows: How many shadow models, 4 or more.
+        shadows: How many shadow models, from 4 to a hundred thousand.
         online: Whether shadow models are trained with the attacked rows too. Offline a row is only compared with models
             that did not see it.
         false_positive_rate: Of the threshold.
@@ -101,17 +104,25 @@ def likelihood_ratio_attack(
         ParameterError: There are no members or outsiders, too few of the population or of the shadows, or a model gives
             not one probability to each row.
 
+    Example:
+        >>> by_heart = lambda rows: lambda asked: [0.99 if str(row) in map(str, rows) else 0.5 for row in asked]
+        >>> people = {"members": range(9), "outsiders": range(9, 18), "population": range(18, 45)}
+        >>> likelihood_ratio_attack(by_heart, **people, shadows=16).roc.area
+        1.0
+
     References:
         [CCNSTT22].
     """
     _check(members, outsiders)
+    flag(online, "online")
+    share(false_positive_rate)
+    population = listed(population, "population", of="rows")
     if len(population) < 2 * len(members):
         raise ParameterError("population", len(population), f"must have at least {2 * len(members)} rows")
-    if shadows < _FEWEST:
-        raise ParameterError("shadows", shadows, f"must be at least {_FEWEST}")
+    shadows = whole(shadows, "shadows", least=_FEWEST, most=_MOST)
     known = len(population) - len(members)
     attacked = [*members, *outsiders, *population[known:]]
-    observed = logits(_asked(train(members), attacked))
+    observed = logits(_asked(result(train, "train", members), attacked))
     seen, found = _shadow_models(train, attacked, population[:known], size=len(members), shadows=shadows, online=online)
     without = np.where(seen, np.nan, found)
     scores = lira_scores(observed, without=without, included=np.where(seen, found, np.nan) if online else None)
@@ -157,7 +168,7 @@ def logits(confidences: Sequence[float] | Floats) -> Floats:
         >>> logits([0.5, 0.9]).round(3).tolist()
         [0.0, 2.197]
     """
-    p = np.clip(np.asarray(confidences, float), _EDGE, 1 - _EDGE)
+    p = np.clip(floats(confidences, "confidences"), _EDGE, 1 - _EDGE)
     found: Floats = np.log(p) - np.log1p(-p)
     return found
 
@@ -174,7 +185,7 @@ def _shadow_models(
     for shadow in range(shadows):
         own = [row for row, is_in in zip(attacked, seen[shadow], strict=True) if is_in]
         filling = draw.permutation(len(population))[: size - len(own)]
-        found[shadow] = logits(_asked(train([*own, *(population[at] for at in filling)]), attacked))
+        found[shadow] = logits(_asked(result(train, "train", [*own, *(population[at] for at in filling)]), attacked))
     return seen, found
 
 
@@ -202,7 +213,7 @@ def _fitted(values: Floats) -> tuple[Floats, Floats]:
 
 def _asked(model: Confidence, rows: Sequence[Row]) -> Floats:
     """What a model says of each row."""
-    found: Floats = np.asarray(model(rows), float)
+    found = floats(result(model, "train(…)", rows), "train(…)(rows)")
     if found.shape != (len(rows),) or np.isnan(found).any():
         raise ParameterError(
             "train", found.shape, f"must make a model that gives a probability to each of {len(rows)} rows"
@@ -211,5 +222,7 @@ def _asked(model: Confidence, rows: Sequence[Row]) -> Floats:
 
 
 def _check(members: Sequence[Row], outsiders: Sequence[Row]) -> None:
+    for rows, name in ((members, "members"), (outsiders, "outsiders")):
+        of_kind(rows, name, Sized, "rows that can be counted, such as a list")
     if min(len(members), len(outsiders)) == 0:
         raise ParameterError("members", (len(members), len(outsiders)), "and outsiders must be at least one each")

@@ -2,14 +2,20 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from math import isfinite
+from typing import TYPE_CHECKING, Final
 
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import listed, of_kind, real, whole
 from sfumato.numeric.proportions import lower_limit, upper_limit
+from sfumato.numeric.rationals import probability
 from sfumato.plots.attacks import success_curve
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+MOST_TRIALS: Final = 10**15
+"""That may be counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +32,8 @@ class Outcome:
         notes: What else is worth saying, such as how many questions were refused.
 
     Raises:
-        ParameterError: There were no trials, more successes than trials, or the baseline is no probability.
+        ParameterError: There were no trials, or more than 10^15, more successes than trials, or the baseline or what is
+            allowed is no probability.
 
     Example:
         >>> print(Outcome(attack="differencing", successes=98, trials=100, baseline=0.5, allowed=0.731))
@@ -41,12 +48,19 @@ class Outcome:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if not 0 <= self.successes <= self.trials or self.trials == 0:
+        of_kind(self.attack, "attack", str, "text")
+        object.__setattr__(self, "notes", listed(self.notes, "notes", of="texts"))
+        for note in self.notes:
+            of_kind(note, "notes", str, "a list of texts")
+        for count, name in ((self.successes, "successes"), (self.trials, "trials")):
+            whole(count, name, most=MOST_TRIALS)
+        if self.successes > self.trials or self.trials == 0:
             raise ParameterError(
                 "successes", f"{self.successes} of {self.trials}", "must be some of at least one trial"
             )
-        if not 0 <= self.baseline <= 1:
-            raise ParameterError("baseline", self.baseline, "must lie between 0 and 1")
+        object.__setattr__(self, "baseline", float(probability(self.baseline, "baseline")))
+        if self.allowed is not None:
+            object.__setattr__(self, "allowed", float(probability(self.allowed, "allowed")))
 
     @property
     def success(self) -> float:
@@ -59,9 +73,10 @@ class Outcome:
         Args:
             confidence: The chance that the limits hold, between 0 and 1.
         """
-        if not 0 < confidence < 1:
+        chance = real(confidence, "confidence")
+        if not 0 < chance < 1:
             raise ParameterError("confidence", confidence, "must lie between 0 and 1, such as 0.95")
-        missed = (1 - confidence) / 2
+        missed = (1 - chance) / 2
         return (
             lower_limit(self.successes, self.trials, significance=missed),
             upper_limit(self.successes, self.trials, significance=missed),
@@ -81,21 +96,24 @@ def curve(outcomes: Mapping[float, Outcome], *, x_label: str = "ε in all", titl
     """A picture of one attack over ε, or over the size of noise, beside guessing and what is allowed.
 
     Args:
-        outcomes: What came of it, by the number on the horizontal axis.
+        outcomes: What came of it, by the finite number on the horizontal axis.
         x_label: What that number is.
         title: Above the picture; None takes the name of the attack.
 
     Raises:
-        ParameterError: There are no outcomes, or matplotlib is missing.
+        ParameterError: There are no outcomes, or something else stands among them, or matplotlib is missing.
 
     Example:
         >>> few = {e: Outcome(attack="tracker", successes=50 + int(4 * e), trials=100, baseline=0.5) for e in (1, 5)}
         >>> figure = curve(few)
     """
-    if not outcomes:
+    wanted = "outcomes by finite numbers, at least one"
+    if not of_kind(outcomes, "outcomes", Mapping, wanted):
         raise ParameterError("outcomes", 0, "must hold at least one")
+    if not all(isfinite(real(place, "outcomes")) for place in outcomes):
+        raise ParameterError("outcomes", outcomes, f"must be {wanted}")
     places = sorted(outcomes)
-    found = [outcomes[place] for place in places]
+    found = [of_kind(outcomes[place], "outcomes", Outcome, wanted) for place in places]
     allowed = [outcome.allowed for outcome in found if outcome.allowed is not None]
     return success_curve(
         places,
@@ -103,6 +121,6 @@ def curve(outcomes: Mapping[float, Outcome], *, x_label: str = "ε in all", titl
         limits=[outcome.interval() for outcome in found],
         baseline=[outcome.baseline for outcome in found],
         allowed=allowed if len(allowed) == len(found) else None,
-        x_label=x_label,
-        title=found[0].attack if title is None else title,
+        x_label=of_kind(x_label, "x_label", str, "text"),
+        title=found[0].attack if title is None else of_kind(title, "title", str, "text"),
     )

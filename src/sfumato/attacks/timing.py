@@ -9,6 +9,8 @@ its machine.
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
 from time import perf_counter_ns
 from typing import Any, Final, TypeAlias
 
@@ -19,6 +21,7 @@ from scipy.stats import binom
 from sfumato.attacks.coin_game import REFUSALS, tossed
 from sfumato.attacks.outcome import Outcome
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import called, of_kind
 from sfumato.numeric.rationals import positive_integer
 
 Ask: TypeAlias = Callable[[], Any]
@@ -28,6 +31,7 @@ Clock: TypeAlias = Callable[[], float]
 """What time it is, in any unit that grows."""
 
 _FEWEST: Final = 20
+_MOST: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,11 +69,11 @@ def timing(first: Ask, second: Ask, *, rounds: int = 400, clock: Clock = perf_co
     Args:
         first: Asks about one database; answers are thrown away.
         second: Asks about the other. A fresh session each time, or answers come from the store.
-        rounds: How often one of both is asked, 20 or more.
+        rounds: How often one of both is asked, from 20 to a million.
         clock: Read before and after. Nanoseconds of the machine, if not said otherwise.
 
     Raises:
-        ParameterError: There are too few rounds.
+        ParameterError: There are too few rounds or too many, a function cannot be called, or the clock gives no number.
 
     Example:
         >>> ticks = iter(range(10**6))
@@ -80,8 +84,11 @@ def timing(first: Ask, second: Ask, *, rounds: int = 400, clock: Clock = perf_co
     References:
         [Koc96]; [HPN11] for attacks on answers that are private.
     """
-    if positive_integer(rounds, "rounds") < _FEWEST:
+    if positive_integer(rounds, "rounds", most=_MOST) < _FEWEST:
         raise ParameterError("rounds", rounds, f"must be at least {_FEWEST}")
+    for ask, name in ((first, "first"), (second, "second")):
+        called(ask, name, "a function that asks a question")
+    called(clock, "clock", "a function that gives the time as a number")
     coins = tossed(rounds)
     times = np.array([_duration(first if coin else second, clock) for coin in coins])
     half = rounds // 2
@@ -101,7 +108,10 @@ def _duration(ask: Ask, clock: Clock) -> float:
     began = clock()
     with suppress(*REFUSALS):  # a refusal takes its time too
         ask()
-    return float(clock() - began)
+    ended = clock()
+    for time in (began, ended):
+        of_kind(time, "clock()", (Real, Decimal), "a number")
+    return float(ended - began)
 
 
 def _learned(times: NDArray[np.float64], coins: NDArray[np.bool_]) -> tuple[float, bool]:

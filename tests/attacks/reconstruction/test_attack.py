@@ -119,8 +119,46 @@ def test_accuracy_over_the_size_of_noise_is_a_falling_curve():
     assert axes.get_lines()[0].get_ydata().tolist() == shares
 
 
+@pytest.mark.parametrize("method", [None, lambda _: None, lambda _: [0.5], lambda problem: problem.masks])
+def test_a_method_gives_a_number_for_each_person(method):
+    secret = random_bits(4)
+    with pytest.raises(ParameterError, match=r"^method"):
+        reconstruct(exact_sums(secret), secret=secret, method=method)
+
+
+@pytest.mark.parametrize("answer", [None, lambda: 1, lambda _: "many", lambda mask: mask])
+def test_answers_are_numbers(answer):
+    with pytest.raises(ParameterError, match=r"^answer"):
+        reconstruct(answer, secret=random_bits(4))
+
+
+@pytest.mark.parametrize("secret", [None, [], 1, [0, 2], [[True]], ["Ada"]])
+def test_a_secret_is_a_bit_for_each_person_and_the_error_shows_none(secret):
+    with pytest.raises(ParameterError, match=r"^secret = ") as refused:
+        reconstruct(lambda _: 1, secret=secret)
+    assert "Ada" not in str(refused.value)
+
+
+def test_too_large_a_secret_is_refused_before_anything_is_drawn():
+    with pytest.raises(ParameterError, match=r"^secret = '20,000 bits': "):
+        reconstruct(lambda _: 1, secret=np.zeros(20_000, dtype=bool))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("places", None), ("places", ["a"]), ("curator", None), ("curator", lambda _: 1), ("curator", lambda *_: None),
+        ("people", 0), ("questions", 10**400), ("databases", 10**400), ("epsilon", 1), ("epsilon", lambda _: "abc"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_curve_is_refused_by_its_name(name, value):
+    right = {"places": [1], "curator": lambda secret, _: exact_sums(secret), "people": 4, "questions": 4}
+    with pytest.raises(ParameterError, match=rf"^{name}"):
+        accuracy_over(**right | {name: value})
+
+
 def test_nothing_is_not_put_together():
     with pytest.raises(ParameterError, match="outcomes"):
         together([])
-    with pytest.raises(ParameterError, match="outcomes"):
+    with pytest.raises(ParameterError, match="databases"):
         accuracy_over([1], lambda secret, _: exact_sums(secret), databases=0)

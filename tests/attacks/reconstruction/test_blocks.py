@@ -117,3 +117,43 @@ def test_limits_that_are_none_are_refused(low, high):
 def test_nothing_published_is_refused():
     with pytest.raises(ParameterError, match="published"):
         reconstruct_block([], cells=CELLS)
+
+
+@pytest.mark.parametrize("published", [None, [None], [3]])
+def test_what_is_published_are_numbers_of_tables(published):
+    with pytest.raises(ParameterError, match=r"^published = "):
+        reconstruct_block(published, cells=CELLS)
+
+
+@pytest.mark.parametrize("cells", [None, "abc", [["Ada", 36]]])
+def test_cells_can_be_hashed_and_the_error_shows_none(cells):
+    with pytest.raises(ParameterError, match=r"^cells = ") as refused:
+        reconstruct_block([count_of(everybody, 3)], cells=cells)
+    assert "Ada" not in str(refused.value)
+
+
+@pytest.mark.parametrize("weigh", [None, lambda: 1, lambda _: "heavy", lambda _: float("nan")])
+def test_a_person_weighs_a_finite_number(weigh):
+    with pytest.raises(ParameterError, match=r"^weigh"):
+        reconstruct_block([Published(weigh=weigh, low=0, high=1)], cells=CELLS)
+
+
+@pytest.mark.parametrize(("name", "value"), [("mean", None), ("count", "abc"), ("step", 1j)])
+def test_a_mean_is_of_numbers(name, value):
+    with pytest.raises(ParameterError, match=rf"^{name} = "):
+        mean_of(age, everybody, **{"mean": 38.0, "count": 7, "step": 0.1, name: value})
+
+
+def test_truths_weigh_as_ones_and_an_indicator_has_a_mean():
+    is_ill = Published(weigh=lambda cell: cell == "ill", low=2, high=2)
+    half = mean_of(lambda cell: cell == "ill", everybody, mean=0.5, count=4, step=0.1)
+    assert reconstruct_block([is_ill, half, count_of(everybody, 4)], cells=["ill", "well"]).people == {
+        "ill": 2,
+        "well": 2,
+    }
+
+
+def test_a_share_of_no_cells_is_refused():
+    found = reconstruct_block([count_of(everybody, 1)], cells=["a"])
+    with pytest.raises(ParameterError, match=r"^cells = "):
+        block_outcome(found, ["a"], cells=0)

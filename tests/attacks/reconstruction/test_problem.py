@@ -4,7 +4,10 @@ from scipy.stats import binom
 from tests.laws import ALPHA
 
 from sfumato.attacks.reconstruction.attack import reconstruct
+from sfumato.attacks.reconstruction.exhaustive import exhaustively
+from sfumato.attacks.reconstruction.linear import linear_program
 from sfumato.attacks.reconstruction.problem import Problem, asked, each_alone, every_mask, random_bits, random_masks
+from sfumato.attacks.reconstruction.squares import least_squares
 from sfumato.errors import BudgetExceededError, ParameterError
 
 
@@ -66,3 +69,24 @@ def test_what_is_no_number_is_no_answer(answer):
 def test_answers_of_a_problem_are_finite():
     with pytest.raises(ParameterError, match="finite"):
         Problem(masks=every_mask(1), answers=np.array([0.0, np.nan]))
+
+
+@pytest.mark.parametrize("people", [None, 2.5, "2", 10**400])
+@pytest.mark.parametrize(
+    "of", [each_alone, every_mask, random_bits, lambda people: random_masks(questions=1, people=people)]
+)
+def test_people_are_a_number_that_a_matrix_has_room_for(of, people):
+    with pytest.raises(ParameterError, match=r"^people = "):
+        of(people)
+
+
+@pytest.mark.parametrize("method", [exhaustively, least_squares, linear_program])
+@pytest.mark.parametrize("problem", [None, np.ones((2, 2)), {"masks": 1}])
+def test_methods_take_a_problem(method, problem):
+    with pytest.raises(ParameterError, match=r"^problem = .*must be a Problem of masks and answers$"):
+        method(problem)
+
+
+def test_a_problem_of_lists_is_one_of_arrays():
+    problem = Problem(masks=[[1, 1, 0], [0, 1, 1], [1, 1, 1]], answers=[1, 1, 2])
+    assert linear_program(problem).tolist() == [1, 0, 1]

@@ -1,19 +1,34 @@
 """The attack from the questions to the score, on one database, on many, and over the size of noise."""
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.attacks.limits import largest_success
 from sfumato.attacks.outcome import Outcome
-from sfumato.attacks.reconstruction.problem import AnswerOfMask, Bits, Masks, Method, asked, random_bits, random_masks
+from sfumato.attacks.reconstruction.problem import (
+    MOST_PLACES,
+    AnswerOfMask,
+    Bits,
+    Masks,
+    Method,
+    Problem,
+    asked,
+    random_bits,
+    random_masks,
+)
 from sfumato.attacks.reconstruction.squares import least_squares
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import called, floats, listed, of_kind, real, result, truths, whole
 from sfumato.numeric.rationals import Number
 
 _HALF: Final = 0.5
+_MOST_DATABASES: Final = 1_000_000
+_QUESTIONS_EACH: Final = 4  # for each person
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -46,13 +61,14 @@ def reconstruct(
     Args:
         answer: How many of a subset have the bit, whatever stands behind it.
         secret: The truth. The adversary learns of it only how many people there are; it is for the score.
-        masks: The subsets, questions by people; None takes 4n random ones, which answers without a guarantee bear
-            worst. Against ε take `each_alone`, which reaches what is allowed.
+        masks: The subsets, questions by people; None takes 4n random ones, of n up to 15,811, which answers
+            without a guarantee bear worst. Against ε take `each_alone`, which reaches what is allowed.
         method: How the bits are found: `least_squares`, `linear_program` or, of few people, `exhaustively`.
         epsilon: Of all answers together, if a guarantee is claimed.
 
     Raises:
-        ParameterError: Masks are not of as many people, or there are none.
+        ParameterError: Masks are not of as many people, or there are none, or too many, or a function cannot be called
+            or gives something else.
 
     Example:
         >>> from sfumato.attacks.reconstruction.sums import rounded_sums
@@ -63,14 +79,16 @@ def reconstruct(
     References:
         [DN03]; [CN20] for such questions in SQL against a system in use.
     """
-    secret = np.asarray(secret, dtype=np.bool_)
-    chosen = random_masks(questions=4 * len(secret), people=len(secret)) if masks is None else masks
+    secret = truths(secret, "secret")
+    if secret.ndim != 1 or len(secret) == 0:
+        raise ParameterError("secret", secret.shape, "must be a bit for each person, of at least one")
+    chosen = _random_masks_for(secret) if masks is None else truths(masks, "masks")
     if chosen.shape[1:] != secret.shape:
         raise ParameterError(
             "masks", chosen.shape, f"must be a matrix of questions by people, of whom are {len(secret)}"
         )
     problem = asked(answer, masks=chosen)
-    bits = method(problem) > _HALF if len(problem.answers) else random_bits(len(secret))
+    bits = _found(method, problem) > _HALF if len(problem.answers) else random_bits(len(secret))
     refused = len(chosen) - len(problem.answers)
     outcome = Outcome(
         attack="reconstruction",
@@ -83,18 +101,34 @@ def reconstruct(
     return Reconstruction(bits=bits, outcome=outcome)
 
 
+def _random_masks_for(secret: Bits) -> Masks:
+    people, most = len(secret), math.isqrt(MOST_PLACES // _QUESTIONS_EACH)
+    if people > most:
+        raise ParameterError("secret", f"{people:,} bits", f"must be at most {most:,} bits, or have masks beside it")
+    return random_masks(questions=_QUESTIONS_EACH * people, people=people)
+
+
+def _found(method: Method, problem: Problem) -> NDArray[np.float64]:
+    found = floats(result(method, "method", problem), "method(problem)")
+    if found.shape != (problem.people,):
+        raise ParameterError("method(problem)", found.shape, f"must be a number for each of {problem.people} people")
+    return found
+
+
 def together(outcomes: Iterable[Outcome]) -> Outcome:
     """All bits of several databases. Bits of one database are not independent, so its interval is only a rough one.
 
     Raises:
-        ParameterError: There are no outcomes.
+        ParameterError: There are no outcomes, or something else stands among them.
 
     Example:
         >>> one = Outcome(attack="reconstruction", successes=60, trials=64, baseline=0.5)
         >>> together([one, one]).successes
         120
     """
-    found = list(outcomes)
+    found = listed(outcomes, "outcomes", of="outcomes")
+    for outcome in found:
+        of_kind(outcome, "outcomes", Outcome, "a list of outcomes")
     if not found:
         raise ParameterError("outcomes", 0, "must hold at least one")
     return Outcome(
@@ -123,13 +157,14 @@ def accuracy_over(
         places: Sizes of noise, or values of ε.
         curator: Called with a secret and a place, it gives what answers about that database.
         people: In each database.
-        questions: About each database, all others each time.
+        questions: About each database, all others each time; at most 10^9 together with people, as a product.
         method: How the bits are found.
-        databases: At each place.
+        databases: At each place, from 1 to a million.
         epsilon: Of all answers together at a place, if a guarantee is claimed.
 
     Raises:
-        ParameterError: There are no databases.
+        ParameterError: There are no databases or too many, a place is no number, or a function cannot be called or
+            gives something else.
 
     Example:
         >>> from sfumato.attacks.outcome import curve
@@ -138,15 +173,21 @@ def accuracy_over(
         >>> found = accuracy_over([0, 100], lambda secret, scale: noisy_sums(secret, scale=scale), **few)
         >>> picture = curve(found, x_label="scale of the noise")
     """
+    databases = whole(databases, "databases", least=1, most=_MOST_DATABASES)
+    found = listed(places, "places", of="numbers")
+    for place in found:
+        real(place, "places")
 
     def once(place: float) -> Outcome:
+        masks = random_masks(questions=questions, people=people)
         secret = random_bits(people)
+        answer = result(curator, "curator", secret, place)
         return reconstruct(
-            curator(secret, place),
+            called(answer, "curator(secret, place)", "a function that answers about a mask"),
             secret=secret,
-            masks=random_masks(questions=questions, people=people),
+            masks=masks,
             method=method,
-            epsilon=None if epsilon is None else epsilon(place),
+            epsilon=None if epsilon is None else result(epsilon, "epsilon", place),
         ).outcome
 
-    return {place: together(once(place) for _ in range(databases)) for place in places}
+    return {place: together(once(place) for _ in range(databases)) for place in found}

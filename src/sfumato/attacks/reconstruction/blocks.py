@@ -16,6 +16,8 @@ from scipy.sparse import csr_array, eye_array, hstack
 
 from sfumato.attacks.outcome import Outcome
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import called, listed, of_kind, real, result, whole
+from sfumato.numeric.rationals import flag
 
 Floats: TypeAlias = NDArray[np.float64]
 Cell: TypeAlias = Hashable
@@ -24,6 +26,8 @@ Cell: TypeAlias = Hashable
 _HALF: Final = 0.5
 _SECONDS: Final = 60.0
 _TOLERANCE: Final = 1e-6
+_MOST: Final = 10**15
+"""People or cells that may be counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +40,7 @@ class Published:
         high: The most.
 
     Raises:
-        ParameterError: The lower limit is above the upper one, or one is no finite number.
+        ParameterError: The lower limit is above the upper one, or one is no finite number, or nothing weighs.
     """
 
     weigh: Callable[[Any], float]
@@ -44,7 +48,8 @@ class Published:
     high: float
 
     def __post_init__(self) -> None:
-        if not -np.inf < self.low <= self.high < np.inf:
+        called(self.weigh, "weigh", "a function from a cell to a number")
+        if not -np.inf < real(self.low, "low") <= real(self.high, "high") < np.inf:
             raise ParameterError("low", (self.low, self.high), "must be finite, and at most the upper limit")
 
 
@@ -71,7 +76,7 @@ def count_of(matches: Callable[[Any], bool], count: float) -> Published:
         >>> women.weigh(("F", 40)), women.high
         (1.0, 3)
     """
-    return Published(weigh=lambda cell: float(matches(cell)), low=count, high=count)
+    return Published(weigh=lambda cell: _number(matches, "matches", cell), low=count, high=count)
 
 
 def mean_of(
@@ -84,9 +89,12 @@ def mean_of(
         >>> round(ages.low, 2), round(ages.high, 2)
         (265.65, 266.35)
     """
-    total, slack = mean * count, _HALF * step * count
+    people = real(count, "count")
+    total, slack = real(mean, "mean") * people, _HALF * real(step, "step") * people
     return Published(
-        weigh=lambda cell: float(number(cell)) if matches(cell) else 0.0, low=total - slack, high=total + slack
+        weigh=lambda cell: _number(number, "number", cell) if result(matches, "matches", cell) else 0.0,
+        low=total - slack,
+        high=total + slack,
     )
 
 
@@ -102,10 +110,22 @@ def median_of(
         >>> below.low, below.weigh(("F", 30)), above.weigh(("F", 30)), above.high
         (4, 1.0, 1.0, 7)
     """
-    half = (count + 1) // 2
+    half, middle = (whole(count, "count", most=_MOST) + 1) // 2, real(median, "median")
+
+    def is_so(cell: Cell) -> bool:
+        return bool(result(matches, "matches", cell))
+
     return (
-        Published(weigh=lambda cell: float(matches(cell) and number(cell) <= median), low=half, high=count),
-        Published(weigh=lambda cell: float(matches(cell) and number(cell) >= median), low=half, high=count),
+        Published(
+            weigh=lambda cell: float(is_so(cell) and _number(number, "number", cell) <= middle),
+            low=half,
+            high=count,
+        ),
+        Published(
+            weigh=lambda cell: float(is_so(cell) and _number(number, "number", cell) >= middle),
+            low=half,
+            high=count,
+        ),
     )
 
 
@@ -121,15 +141,17 @@ def reconstruct_block(published: Iterable[Published], *, cells: Sequence[Cell], 
         check_unique: Whether to ask that too.
 
     Raises:
-        ParameterError: Nothing was published or there are no cells, or the program was not solved in a minute.
+        ParameterError: Nothing was published or there are no cells, something is not what it should be, or the program
+            was not solved in a minute.
 
     Example:
         >>> cells = [(sex, age) for sex in "FM" for age in range(20, 23)]
-        >>> given = [count_of(lambda cell: True, 3), count_of(lambda cell: cell[0] == "F", 1)]
-        >>> given += [mean_of(lambda cell: cell[1], lambda cell: cell[0] == "M", mean=22, count=2, step=0.1)]
+        >>> sex, age = ({cell: cell[place] for cell in cells}.get for place in (0, 1))
+        >>> given = [count_of(lambda cell: True, 3), count_of(lambda cell: sex(cell) == "F", 1)]
+        >>> given += [mean_of(age, lambda cell: sex(cell) == "M", mean=22, count=2, step=0.1)]
         >>> reconstruct_block(given, cells=cells).is_unique
         False
-        >>> given += [mean_of(lambda cell: cell[1], lambda cell: True, mean=21.3, count=3, step=0.1)]
+        >>> given += [mean_of(age, lambda cell: True, mean=21.3, count=3, step=0.1)]
         >>> found = reconstruct_block(given, cells=cells)
         >>> found.is_unique, dict(found.people)
         (True, {('F', 20): 1, ('M', 22): 2})
@@ -137,10 +159,13 @@ def reconstruct_block(published: Iterable[Published], *, cells: Sequence[Cell], 
     References:
         [GAM19]; [Abo23] for the census of 2010.
     """
-    numbers, options = list(published), list(cells)
+    flag(check_unique, "check_unique")
+    numbers, options = listed(published, "published", of="Published"), _hashable(cells, "cells")
+    for one in numbers:
+        of_kind(one, "published", Published, "a list of Published, as of count_of")
     if not numbers or not options:
         raise ParameterError("published", (len(numbers), len(options)), "must hold a number, of at least one cell")
-    weights = csr_array([[one.weigh(cell) for cell in options] for one in numbers])
+    weights = csr_array([[_number(one.weigh, "weigh", cell) for cell in options] for one in numbers])
     low, high = (np.array([getattr(one, end) for one in numbers], dtype=np.float64) for end in ("low", "high"))
     found, misfit = _best(weights, low, high)
     is_unique = _is_unique(weights, low, high, found, misfit) if check_unique else None
@@ -159,20 +184,42 @@ def block_outcome(found: Block, people: Sequence[Cell], *, cells: int) -> Outcom
         cells: How many cells there are.
 
     Raises:
-        ParameterError: There is nobody.
+        ParameterError: There is nobody, or something is not what it should be.
 
     Example:
         >>> found = Block(people={("F", 20): 1, ("M", 22): 2}, is_unique=True, misfit=0.0)
         >>> block_outcome(found, [("F", 20), ("M", 22), ("M", 21)], cells=100).successes
         2
     """
-    truth = Counter(people)
+    of_kind(found, "found", Block, "a block, as of reconstruct_block")
+    persons = _hashable(people, "people")
+    truth = Counter(persons)
     return Outcome(
         attack="reconstruction of a block",
         successes=sum(min(found.people.get(cell, 0), count) for cell, count in truth.items()),
-        trials=len(people),
-        baseline=min(1.0, len(people) / cells),
+        trials=len(persons),
+        baseline=min(1.0, len(persons) / whole(cells, "cells", least=1, most=_MOST)),
     )
+
+
+def _hashable(cells: Iterable[Cell], name: str) -> tuple[Cell, ...]:
+    """Several cells; the error shows none of them, which may be people."""
+    found = listed(cells, name, of="cells")
+    if not all(isinstance(cell, Hashable) for cell in found):
+        raise ParameterError(name, type(cells), "must be a list of cells that can be hashed, such as tuples")
+    return found
+
+
+def _number(function: Callable[[Any], float], name: str, cell: Cell) -> float:
+    """What a function says of a cell; True is 1. The error shows it only by its type, as it may be of people."""
+    said = result(function, name, cell)
+    try:
+        found = float(said)
+    except (TypeError, ValueError, OverflowError):
+        found = np.nan
+    if not np.isfinite(found):
+        raise ParameterError(f"{name}(cell)", type(said), "must be a finite number")
+    return found
 
 
 def _best(weights: Any, low: Floats, high: Floats) -> tuple[NDArray[np.int64], float]:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from sfumato.attacks.reconstruction.problem import Problem
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import of_kind
 
 _MOST_PEOPLE: Final = 20
 _AT_ONCE: Final = 1 << 10  # candidates, so that a block stays small
@@ -22,7 +23,7 @@ def exhaustively(problem: Problem) -> NDArray[np.float64]:
         problem: Of at most 20 people.
 
     Raises:
-        ParameterError: There are more.
+        ParameterError: There are more, or it is no problem.
 
     Example:
         >>> masks = np.array([[True, True, False], [False, True, True], [True, True, True]])
@@ -32,6 +33,7 @@ def exhaustively(problem: Problem) -> NDArray[np.float64]:
     References:
         [DN03], the exponential adversary.
     """
+    of_kind(problem, "problem", Problem, "a Problem of masks and answers")
     if problem.people > _MOST_PEOPLE:
         raise ParameterError(
             "people",

@@ -6,6 +6,7 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_array, eye_array, hstack
 
 from sfumato.attacks.reconstruction.problem import Problem
+from sfumato.numeric.arguments import of_kind
 
 
 def linear_program(problem: Problem) -> NDArray[np.float64]:
@@ -13,6 +14,9 @@ def linear_program(problem: Problem) -> NDArray[np.float64]:
 
     What is solved is its dual, which has a row for each person and not one for each question: maximize a·y − Σs with
     s ≥ Aᵀy, s ≥ 0 and |y| ≤ 1. The prices of its rows are z. It bears some answers that are wildly wrong [DMT07].
+
+    Raises:
+        ParameterError: It is no problem.
 
     Example:
         >>> masks = np.array([[True, True, False], [False, True, True], [True, True, True]])
@@ -22,6 +26,7 @@ def linear_program(problem: Problem) -> NDArray[np.float64]:
     References:
         [DN03], the polynomial adversary; [DMT07] for the sum of absolute residuals.
     """
+    of_kind(problem, "problem", Problem, "a Problem of masks and answers")
     questions, people = problem.masks.shape
     columns = csr_array(problem.masks.T.astype(np.float64))
     found = linprog(

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from math import isfinite
 from typing import Final, TypeAlias
 
@@ -11,10 +10,13 @@ from numpy.typing import NDArray
 
 from sfumato.attacks.coin_game import allowed, tossed
 from sfumato.errors import ParameterError
-from sfumato.numeric.rationals import positive_integer
+from sfumato.numeric.arguments import floats, truths, whole
 
 _MATRIX: Final = 2  # dimensions
 _MOST_PEOPLE: Final = 16
+_MOST_ALONE: Final = 30_000
+MOST_PLACES: Final = 10**9
+"""Of a matrix of questions by people."""
 
 Masks: TypeAlias = NDArray[np.bool_]
 """A row for each question, a column for each person: whom the question is about."""
@@ -42,6 +44,8 @@ class Problem:
     answers: NDArray[np.float64]
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "masks", truths(self.masks, "masks"))
+        object.__setattr__(self, "answers", floats(self.answers, "answers"))
         if self.masks.ndim != _MATRIX or self.masks.shape[1] == 0:
             raise ParameterError("masks", self.masks.shape, "must be a matrix of questions by people")
         if self.answers.shape != self.masks.shape[:1]:
@@ -62,10 +66,15 @@ Method: TypeAlias = Callable[[Problem], NDArray[np.float64]]
 def random_masks(*, questions: int, people: int) -> Masks:
     """Subsets in which each person is with probability ½ [DN03].
 
+    Raises:
+        ParameterError: There is nobody, or questions times people are more than 10^9.
+
     Example:
         >>> random_masks(questions=512, people=128).shape
         (512, 128)
     """
+    people = whole(people, "people", least=1, most=MOST_PLACES)
+    questions = whole(questions, "questions", most=MOST_PLACES // people)
     return tossed(questions * people).reshape(questions, people)
 
 
@@ -79,10 +88,7 @@ def every_mask(people: int) -> Masks:
         >>> every_mask(2).astype(int).tolist()
         [[0, 0], [1, 0], [0, 1], [1, 1]]
     """
-    if not 1 <= people <= _MOST_PEOPLE:
-        raise ParameterError(
-            "people", people, f"must be 1 to {_MOST_PEOPLE}, since all of their subsets are asked about"
-        )
+    people = whole(people, "people", least=1, most=_MOST_PEOPLE)
     masks: Masks = (np.arange(1 << people)[:, None] >> np.arange(people) & 1).astype(np.bool_)
     return masks
 
@@ -94,27 +100,30 @@ def each_alone(people: int) -> Masks:
     share it among them; and one count at ε tells as much of a bit as ε allows anybody to learn.
 
     Raises:
-        ParameterError: There is nobody.
+        ParameterError: There is nobody, or there are more than 30,000.
 
     Example:
         >>> each_alone(3).astype(int).tolist()
         [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
     """
-    masks: Masks = np.eye(positive_integer(people, "people"), dtype=np.bool_)
+    masks: Masks = np.eye(whole(people, "people", least=1, most=_MOST_ALONE), dtype=np.bool_)
     return masks
 
 
 def random_bits(people: int) -> Bits:
-    """A secret that is as likely as any other."""
-    return tossed(people)
+    """A secret that is as likely as any other.
 
-
-def _about(mask: NDArray[np.bool_], answer: AnswerOfMask) -> float:
-    return answer(mask)
+    Raises:
+        ParameterError: The number of people is no whole number from 0 to 10^9.
+    """
+    return tossed(whole(people, "people", most=MOST_PLACES))
 
 
 def asked(answer: AnswerOfMask, *, masks: Masks) -> Problem:
-    """Ask about each subset; those that are refused, or have no number for an answer, are left out.
+    """Ask about each subset; those that are refused, or whose answer is None, NaN or infinite, are left out.
+
+    Raises:
+        ParameterError: What answers cannot be called with a mask, or gives something else.
 
     Example:
         >>> secret = np.array([True, False, True])
@@ -123,7 +132,7 @@ def asked(answer: AnswerOfMask, *, masks: Masks) -> Problem:
     """
     kept, answers = [], []
     for place, mask in enumerate(masks):
-        given = allowed(partial(_about, mask), answer)
+        given = allowed(answer, mask)
         if given is not None and isfinite(given):
             answers.append(given)
             kept.append(place)

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.attacks.reconstruction.problem import Problem
+from sfumato.numeric.arguments import of_kind
 
 _STEPS: Final = 300
 
@@ -17,6 +18,9 @@ def least_squares(problem: Problem) -> NDArray[np.float64]:
     Projected gradients with momentum, 300 steps: a step costs n² whatever the number of questions. It stops a little
     short of the minimum, by less than what rounding to bits can see.
 
+    Raises:
+        ParameterError: It is no problem.
+
     Example:
         >>> masks = np.array([[True, True, False], [False, True, True], [True, True, True]])
         >>> least_squares(Problem(masks=masks, answers=np.array([1.0, 1.0, 2.0]))).round(3).tolist()
@@ -25,6 +29,7 @@ def least_squares(problem: Problem) -> NDArray[np.float64]:
     References:
         [BT09]
     """
+    of_kind(problem, "problem", Problem, "a Problem of masks and answers")
     masks = problem.masks.astype(np.float64)
     square, toward = masks.T @ masks, masks.T @ problem.answers
     steepest = max(float(square.sum(axis=1).max()), 1.0)  # no eigenvalue is larger than the largest sum of a row

@@ -5,13 +5,14 @@ not made for secrets, and protects nobody.
 """
 
 import math
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
 from sfumato.attacks.coin_game import dice
 from sfumato.attacks.reconstruction.problem import AnswerOfMask, Bits
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import one_of, real, truths
 
 Law: TypeAlias = Literal["laplace", "gaussian", "uniform"]
 
@@ -23,7 +24,8 @@ def exact_sums(secret: Bits) -> AnswerOfMask:
         >>> exact_sums(np.array([True, False, True]))(np.array([True, True, False]))
         1.0
     """
-    return lambda mask: float(np.count_nonzero(mask & secret))
+    bits = truths(secret, "secret")
+    return lambda mask: float(np.count_nonzero(mask & bits))
 
 
 def rounded_sums(secret: Bits, *, step: int = 5) -> AnswerOfMask:
@@ -36,9 +38,10 @@ def rounded_sums(secret: Bits, *, step: int = 5) -> AnswerOfMask:
         >>> rounded_sums(np.full(8, True))(np.full(8, True))
         10.0
     """
-    if step < 1:
+    bits = truths(secret, "secret")
+    if not 1 <= real(step, "step") < math.inf:
         raise ParameterError("step", step, "must be 1 or more, such as 5")
-    return lambda mask: step * float(np.round(np.count_nonzero(mask & secret) / step))
+    return lambda mask: step * float(np.round(np.count_nonzero(mask & bits) / step))
 
 
 def noisy_sums(secret: Bits, *, scale: float, law: Law = "laplace") -> AnswerOfMask:
@@ -56,7 +59,8 @@ def noisy_sums(secret: Bits, *, scale: float, law: Law = "laplace") -> AnswerOfM
         >>> abs(noisy_sums(np.full(8, True), scale=2, law="uniform")(np.full(8, True)) - 8) <= 2
         True
     """
-    if not 0 <= scale < math.inf:
+    one_of(law, "law", get_args(Law))
+    if not 0 <= real(scale, "scale") < math.inf:
         raise ParameterError("scale", scale, "must be 0 or more, and finite")
     draws = dice()
     exact = exact_sums(secret)
@@ -67,4 +71,3 @@ def noisy_sums(secret: Bits, *, scale: float, law: Law = "laplace") -> AnswerOfM
             return lambda mask: exact(mask) + float(draws.normal(0, scale))
         case "uniform":
             return lambda mask: exact(mask) + float(draws.uniform(-scale, scale))
-    raise ParameterError("law", law, "must be laplace, gaussian or uniform")
