@@ -4,6 +4,8 @@ Each error names the parameter, shows what came, and says what was wanted. Numbe
 """
 
 from collections.abc import Collection, Iterable, Mapping
+from math import inf
+from operator import index
 from typing import Any, TypeVar
 
 import numpy as np
@@ -101,3 +103,41 @@ def floats(values: ArrayLike, name: str) -> NDArray[np.float64]:
     except (TypeError, ValueError, OverflowError):
         pass
     raise ParameterError(name, values, "must be numbers")
+
+
+def real(value: Any, name: str, *, least: float = -inf) -> float:
+    """A number as a float, at or above the least; an infinite one too, but not NaN.
+
+    Raises:
+        ParameterError: It is none, or below.
+
+    Example:
+        >>> real("0.5", "scale", least=0)
+        0.5
+    """
+    try:
+        found = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise ParameterError(name, value, "must be a number") from None
+    if not found >= least:
+        raise ParameterError(name, value, "must be a number" if least == -inf else f"must be {least:g} or more")
+    return found
+
+
+def whole(value: Any, name: str, *, least: int) -> int:
+    """A whole number at or above the least, of Python or of NumPy.
+
+    Raises:
+        ParameterError: It is none, or below.
+
+    Example:
+        >>> whole(2, "days", least=0)
+        2
+    """
+    try:
+        found = index(value)
+    except TypeError:
+        found = None
+    if found is None or found < least or isinstance(value, bool):
+        raise ParameterError(name, value, f"must be a whole number of at least {least}")
+    return found
