@@ -1,10 +1,13 @@
 """What callers hand over is used as it is, or refused by its name."""
 
+from decimal import Decimal
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
 from sfumato.errors import ParameterError
-from sfumato.numeric.arguments import called, floats, listed, of_kind, one_of
+from sfumato.numeric.arguments import as_float, called, floats, listed, of_kind, one_of, whole
 
 
 def kind(value):
@@ -56,3 +59,29 @@ def test_numbers_become_floats_of_any_shape_and_nan_stays():
 def test_what_is_no_real_number_is_refused(values):
     with pytest.raises(ParameterError, match=r"^shares = .*: must be numbers$"):
         floats(values, "shares")
+
+
+@pytest.mark.parametrize("value", [2, 2.0, "2", np.int64(2), np.float32(2), Decimal(2), Fraction(2)], ids=kind)
+def test_a_number_becomes_a_float(value):
+    assert as_float(value, "scale", least=0) == 2.0
+    assert as_float(float("inf"), "scale") == float("inf")
+
+
+@pytest.mark.parametrize("value", [None, "a", 1j, float("nan"), 10**400, [1], np.ones((2, 2)), object()], ids=kind)
+def test_what_is_no_number_is_refused(value):
+    with pytest.raises(ParameterError, match=r"^scale = .*: must be a number$"):
+        as_float(value, "scale")
+
+
+def test_a_number_below_the_least_is_refused():
+    with pytest.raises(ParameterError, match=r"^scale = -1: must be 0 or more$"):
+        as_float(-1, "scale", least=0)
+    with pytest.raises(ParameterError, match=r"^days = 0: must be a whole number of at least 1$"):
+        whole(0, "days", least=1)
+
+
+@pytest.mark.parametrize("value", [None, True, 1.0, "1", [1], float("nan")], ids=kind)
+def test_what_is_no_whole_number_is_refused(value):
+    assert whole(np.int64(1), "days", least=1) == 1
+    with pytest.raises(ParameterError, match=r"^days = .*: must be a whole number of at least 0$"):
+        whole(value, "days", least=0)

@@ -77,7 +77,7 @@ def column_of(
     return values
 
 
-def values_of(values: Iterable[Any], name: str) -> list[Any]:
+def values_of(values: Any, name: str) -> list[Any]:
     """Values that were handed over by themselves; those of Arrow as Python's own, which equal others.
 
     Raises:

@@ -28,6 +28,7 @@ ECCENTRICITY: Final = 1.5
 """φ of [NS08]: how far the best score must stand out for a claim, in standard deviations of all scores."""
 
 _HIGHEST_RATING: Final = 5
+_MOST_DAYS: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,8 +173,8 @@ def sparse_linkage(
     """
     entries, wrong, days = (
         whole(entries, "entries", least=1),
-        whole(wrong, "wrong", least=0),
-        whole(days, "days", least=0),
+        whole(wrong, "wrong"),
+        whole(days, "days", most=_MOST_DAYS),
     )
     if wrong >= entries:
         raise ParameterError("entries", f"{entries}, {wrong} of them wrong", "must be more than the wrong ones")

@@ -14,7 +14,7 @@ from sfumato.attacks.classes import Table, codes, column_of, looked_up, names_of
 from sfumato.attacks.coin_game import dice
 from sfumato.attacks.outcome import Outcome
 from sfumato.errors import ParameterError
-from sfumato.numeric.arguments import listed, of_kind, real
+from sfumato.numeric.arguments import as_float, listed, of_kind
 from sfumato.numeric.rationals import Number, positive, positive_integer
 from sfumato.plots.unicity import unicity_curves
 
@@ -69,6 +69,7 @@ class Traces:
 
     def drawn(self, persons: Whole, points: int) -> Whole:
         """For each person so many different points of his, at random, the rarest first; −1 where there are no more."""
+        points = min(points, int(np.diff(self._starts).max()))
         rows = np.full((len(persons), points), -1, dtype=np.int64)
         visits = np.append(np.diff(self._ends), _ABSENT)
         draw = dice()
@@ -218,7 +219,8 @@ def unicity_picture(found: Mapping[str, Mapping[int, Outcome]], *, title: str = 
     if not found or not all(by_number):
         raise ParameterError("found", 0, "must hold at least one outcome for each resolution")
     for points, outcome in (pair for by_points in by_number for pair in by_points.items()):
-        real(points, "found"), of_kind(outcome, "found", Outcome, _FOUND)
+        as_float(points, "found")
+        of_kind(outcome, "found", Outcome, _FOUND)
     of_kind(title, "title", str, "text")
     return unicity_curves(
         {name: list(by_points) for name, by_points in found.items()},
@@ -255,7 +257,7 @@ def _cut(column: NDArray[Any], width: Number | None) -> NDArray[Any]:
         return column
     if column.dtype.kind not in "biuf":
         raise ParameterError("resolution", width, "must be of a column of numbers")
-    return np.floor(column / real(positive(width, "resolution"), "resolution"))
+    return np.floor(column / as_float(positive(width, "resolution"), "resolution"))
 
 
 def _numbered(values: NDArray[Any]) -> Whole:

@@ -3,9 +3,9 @@
 Each error names the parameter, shows what came, and says what was wanted. Numbers are read by `rationals`.
 """
 
+import operator
 from collections.abc import Collection, Iterable, Mapping
 from math import inf
-from operator import index
 from typing import Any, TypeVar
 
 import numpy as np
@@ -105,14 +105,14 @@ def floats(values: ArrayLike, name: str) -> NDArray[np.float64]:
     raise ParameterError(name, values, "must be numbers")
 
 
-def real(value: Any, name: str, *, least: float = -inf) -> float:
+def as_float(value: Any, name: str, *, least: float = -inf) -> float:
     """A number as a float, at or above the least; an infinite one too, but not NaN.
 
     Raises:
         ParameterError: It is none, or below.
 
     Example:
-        >>> real("0.5", "scale", least=0)
+        >>> as_float("0.5", "scale", least=0)
         0.5
     """
     try:
@@ -124,20 +124,21 @@ def real(value: Any, name: str, *, least: float = -inf) -> float:
     return found
 
 
-def whole(value: Any, name: str, *, least: int) -> int:
-    """A whole number at or above the least, of Python or of NumPy.
+def whole(value: Any, name: str, *, least: int = 0, most: int | None = None) -> int:
+    """A whole number within limits, also one of NumPy.
 
     Raises:
-        ParameterError: It is none, or below.
+        ParameterError: It is none, or lies outside.
 
     Example:
-        >>> whole(2, "days", least=0)
-        2
+        >>> whole(np.int64(3), "hits", most=10)
+        3
     """
     try:
-        found = index(value)
+        found = operator.index(value)
     except TypeError:
-        found = None
-    if found is None or found < least or isinstance(value, bool):
-        raise ParameterError(name, value, f"must be a whole number of at least {least}")
+        found = least - 1
+    if isinstance(value, bool | np.bool_) or found < least or (most is not None and found > most):
+        limits = f"of at least {least:,}" if most is None else f"of at least {least:,} and at most {most:,}"
+        raise ParameterError(name, value, f"must be a whole number {limits}")
     return found
