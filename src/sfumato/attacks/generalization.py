@@ -50,7 +50,7 @@ class Generalized:
 
     def fitting(self, people: Table) -> NDArray[np.bool_]:
         """For each person, in rows, the classes, in columns, whose intervals hold all quasi-identifiers."""
-        exact = _numbers(people, self.columns, of="people")[:, np.newaxis, :]
+        exact = numbers_of(people, self.columns, of="people")[:, np.newaxis, :]
         return np.asarray(((self.low <= exact) & (exact <= self.high)).all(axis=2), dtype=np.bool_)
 
 
@@ -78,7 +78,7 @@ def generalize(table: Table, *, columns: Sequence[str], sensitive: str, k: int) 
         [LDR06]; [Swe02] for k-anonymity.
     """
     columns = names_of(columns)
-    exact = _numbers(table, columns)
+    exact = numbers_of(table, columns)
     values = column_of(table, sensitive, rows=len(exact), parameter="sensitive")
     if len(exact) < positive_integer(k, "k"):
         raise ParameterError("k", k, f"must be at most the number of rows, {len(exact)}")
@@ -234,13 +234,24 @@ def _halves(
     return (low, high) if min(len(low), len(high)) >= k else None
 
 
-def _numbers(table: Table, columns: Sequence[str], *, of: str = "table") -> Floats:
+def numbers_of(table: Table, columns: Sequence[str], *, of: str = "table", are_finite: bool = True) -> Floats:
+    """Columns of numbers beside each other, one row a person.
+
+    Args:
+        table: What has the columns.
+        columns: Their names.
+        of: By which parameter the table came, for the error.
+        are_finite: Whether a number that is missing or infinite is refused.
+
+    Raises:
+        ParameterError: A column is missing, or holds something else.
+    """
     rows = len(column_of(table, columns[0], of=of))
     values = [column_of(table, column, rows=rows, of=of) for column in columns]
     try:
         exact = np.array(values, dtype=np.float64).reshape(len(columns), rows).T
     except (TypeError, ValueError, OverflowError):
         raise ParameterError("columns", tuple(columns), "must hold numbers") from None
-    if not np.isfinite(exact).all():
+    if are_finite and not np.isfinite(exact).all():
         raise ParameterError("columns", tuple(columns), "must hold a number in each row, and no infinite one")
     return exact
