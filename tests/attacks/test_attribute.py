@@ -3,6 +3,7 @@ from itertools import product
 from math import exp, log
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from scipy.optimize import linprog
 
@@ -159,3 +160,21 @@ def test_answers_may_be_decimals():
 def test_there_is_a_truth_for_each_row():
     with pytest.raises(ParameterError, match="truths"):
         attribute_from_model(lambda *_: 1.0, rows=["ann"], truths=[], prior=FAIR)
+
+
+@pytest.mark.parametrize("prior", [None, 1, "abc", [0.5, 0.5], {}, {0: None}, {0: "much"}, {0: 0.5}, {0: 2, 1: -1}])
+def test_a_prior_is_chances_by_value(prior):
+    with pytest.raises(ParameterError, match=r"^prior = "):
+        largest_inference(prior, epsilon=1)
+
+
+def test_a_likelihood_is_a_number():
+    asked = {"rows": ["ann"], "truths": ["ill"], "prior": {"ill": 0.5, "well": 0.5}}
+    for likelihood in (3, lambda *_: None, lambda *_: "much"):
+        with pytest.raises(ParameterError, match=r"^likelihood = "):
+            attribute_from_model(likelihood, **asked)
+
+
+def test_a_truth_of_arrow_is_compared_as_pythons_own():
+    asked = {"rows": ["ann"], "prior": {"ill": 0.9, "well": 0.1}}
+    assert attribute_from_model(lambda *_: 1, truths=pa.array(["ill"]), **asked).successes == 1

@@ -132,3 +132,16 @@ def test_each_person_who_is_attacked_has_a_sensitive_value():
     released = generalize({"age": [1], "ill": ["a"]}, columns=["age"], sensitive="ill", k=1)
     with pytest.raises(ParameterError, match="values of ill"):
         homogeneity(released, {"age": [1], "ill": ["a", "b"]}, sensitive="ill")
+
+
+@pytest.mark.parametrize("released", [None, "abc", {"age": [1]}, 3])
+def test_what_is_no_generalized_table_is_named(released):
+    made = generalize({"age": [1, 2], "ill": ["a", "b"]}, columns=["age"], sensitive="ill", k=2)
+    with pytest.raises(ParameterError, match=r"^second = .*: must be a table made by generalize$"):
+        intersection(made, released, {"age": [1], "ill": ["a"]}, sensitive="ill")
+
+
+@pytest.mark.parametrize("value", ["old", [1, 2], {}, 10**400], ids=repr)
+def test_a_column_of_something_else_holds_no_numbers(value):
+    with pytest.raises(ParameterError, match=r"^columns = .*: must hold numbers$"):
+        generalize({"age": [value, 1], "ill": ["a", "b"]}, columns=["age"], sensitive="ill", k=2)

@@ -62,3 +62,12 @@ def test_an_empty_roll_is_refused():
 def test_everybody_who_is_known_has_a_name():
     with pytest.raises(ParameterError, match="values of name"):
         linkage({"zip": [1]}, {"name": ["Ann"], "zip": [1, 2]}, columns=["zip"], name="name", truth=["Ann"])
+
+
+@pytest.mark.parametrize("parameter", ["released", "known", "columns", "name", "truth", "coarsen"])
+def test_the_parameter_that_is_wrong_is_named(parameter):
+    right = {"released": {"zip": [1]}, "known": {"zip": [1], "name": ["Ann"]}, "columns": ["zip"], "name": "name"}
+    right |= {"truth": ["Ann"], "coarsen": None}
+    wrong = right | {parameter: 3}
+    with pytest.raises(ParameterError, match=f"^{parameter} = 3: must be "):
+        linkage(wrong.pop("released"), wrong.pop("known"), **wrong)

@@ -126,3 +126,20 @@ def test_no_ratings_are_refused():
 def test_ratings_are_columns_of_numbers(change, match):
     with pytest.raises(ParameterError, match=match):
         Scoreboard(ROWS | change)
+
+
+@pytest.mark.parametrize("wrong", [None, 1, "abc", [[1]], [1, 2], [None, 1j]], ids=repr)
+def test_what_is_known_is_three_lists_of_numbers(wrong):
+    right = {"movies": [0], "ratings": [5], "days": [10]}
+    for name in ("ratings", "days"):
+        with pytest.raises(ParameterError, match=rf"^{name} = "):
+            Known(**right | {name: wrong})
+    with pytest.raises(ParameterError, match=r"^movies = .*: must be whole numbers$"):
+        Known(**right | {"movies": [0.5]})
+
+
+def test_scores_are_of_what_is_known():
+    rows = {"subscriber": [0, 1], "movie": [0, 0], "rating": [5, 1], "day": [10, 90]}
+    assert Scoreboard(rows).scores(Known(movies=[], ratings=[], days=[])).tolist() == [0, 0]
+    with pytest.raises(ParameterError, match=r"^known = 3: must be what is known of one person"):
+        Scoreboard(rows).scores(3)

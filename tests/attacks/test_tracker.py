@@ -108,3 +108,31 @@ def test_where_none_is_a_tracker_that_is_said():
 def test_a_condition_says_of_each_person_if_it_is_true(condition):
     with pytest.raises(ParameterError, match="condition"):
         PAYROLL(condition)
+
+
+@pytest.mark.parametrize("condition", [None, "women", 1.5, [True], {}, np.ones(5), object()], ids=repr)
+def test_what_is_no_condition_is_named(condition):
+    payroll = refuses_small_sets([50, 60, 70, 80, 90], least=1)
+    halves = np.arange(5) < 2
+    with pytest.raises(ParameterError, match=r"^telling = .*: must be a condition"):
+        individual_tracker(payroll, known=halves, telling=condition)
+    with pytest.raises(ParameterError, match=r"^target = .*: must be a condition"):
+        general_tracker(payroll, target=condition, tracker=halves)
+    with pytest.raises(ParameterError, match=r"^candidates = .*: must be a condition"):
+        find_tracker(payroll, [condition], least=1)
+
+
+def test_conditions_on_other_people_are_refused():
+    payroll = refuses_small_sets([50, 60, 70, 80, 90], least=1)
+    with pytest.raises(ParameterError, match=r"^target = .*: must be a condition on the same people"):
+        general_tracker(payroll, target=np.array([True, False]), tracker=np.arange(5) < 2)
+
+
+def test_targets_come_with_the_truth():
+    payroll, halves = refuses_small_sets([50, 60, 70, 80, 90], least=1), np.arange(5) < 2
+    with pytest.raises(
+        ParameterError, match=r"^targets = .*: must be a list of tuples, each of a condition and the tr"
+    ):
+        tracking(payroll, targets=[halves], tracker=halves)
+    with pytest.raises(ParameterError, match=r"^targets = 'much': must be a number"):
+        tracking(payroll, targets=[(halves, "much")], tracker=halves)

@@ -8,7 +8,19 @@ import numpy as np
 import pytest
 
 from sfumato.errors import ParameterError
-from sfumato.numeric.arguments import called, each, floats, listed, of_kind, one_of, real, result, truths, whole
+from sfumato.numeric.arguments import (
+    as_float,
+    called,
+    each,
+    floats,
+    listed,
+    of_kind,
+    one_of,
+    real,
+    result,
+    truths,
+    whole,
+)
 
 
 def kind(value):
@@ -107,7 +119,7 @@ def test_whole_numbers_within_limits_are_used(value):
 
 @pytest.mark.parametrize("value", [None, True, np.True_, "3", 3.0, 2, 10**400, np.ones(1), np.int64(9)], ids=kind)
 def test_what_is_no_whole_number_within_limits_is_refused(value):
-    with pytest.raises(ParameterError, match=r"^hits = .*: must be a whole number of at least 3 and at most 8$"):
+    with pytest.raises(ParameterError, match=r"^hits = .*: must be a whole number from 3 to 8$"):
         whole(value, "hits", least=3, most=8)
 
 
@@ -135,3 +147,29 @@ def test_truths_are_those_of_bools_and_bits():
 def test_what_is_neither_true_nor_false_is_refused_and_not_shown(values):
     with pytest.raises(ParameterError, match=r"^present = <class .*>: must be True or False each$"):
         truths(values, "present")
+
+
+@pytest.mark.parametrize("value", [2, 2.0, "2", np.int64(2), np.float32(2), Decimal(2), Fraction(2)], ids=kind)
+def test_a_number_becomes_a_float(value):
+    assert as_float(value, "scale", least=0) == 2.0
+    assert as_float(float("inf"), "scale") == float("inf")
+
+
+@pytest.mark.parametrize("value", [None, "a", 1j, float("nan"), 10**400, [1], np.ones((2, 2)), object()], ids=kind)
+def test_what_is_no_number_is_refused(value):
+    with pytest.raises(ParameterError, match=r"^scale = .*: must be a number$"):
+        as_float(value, "scale")
+
+
+def test_a_number_below_the_least_is_refused():
+    with pytest.raises(ParameterError, match=r"^scale = -1: must be 0 or more$"):
+        as_float(-1, "scale", least=0)
+    with pytest.raises(ParameterError, match=r"^days = 0: must be a whole number of at least 1$"):
+        whole(0, "days", least=1)
+
+
+@pytest.mark.parametrize("value", [None, True, 1.0, "1", [1], float("nan")], ids=kind)
+def test_what_is_no_whole_number_is_refused(value):
+    assert whole(np.int64(1), "days", least=1) == 1
+    with pytest.raises(ParameterError, match=r"^days = .*: must be a whole number of at least 0$"):
+        whole(value, "days", least=0)

@@ -129,7 +129,7 @@ def t_closeness(table: Table, *, columns: Sequence[str], sensitive: str, coarsen
         [LLV07].
     """
     shares = _shares(table, columns, sensitive, coarsen)
-    values = codes(column_of(table, sensitive))  # in the order of the columns of shares
+    values = codes(column_of(table, sensitive, parameter="sensitive"))  # in the order of the columns of shares
     overall = np.bincount(values) / len(values)
     return float(np.abs(shares - overall).sum(axis=1).max() / 2)
 
@@ -145,7 +145,7 @@ def _shares(
 ) -> NDArray[np.float64]:  # fmt: skip
     """For each class, in rows, the shares of the sensitive values, in columns."""
     (rows,) = classes(table, columns=columns, coarsen=coarsen)
-    values = codes(column_of(table, sensitive, rows=len(rows)))
+    values = codes(column_of(table, sensitive, rows=len(rows), parameter="sensitive"))
     _check_rows(len(rows))
     different = int(values.max()) + 1
     counts = np.bincount(rows * different + values, minlength=(int(rows.max()) + 1) * different)

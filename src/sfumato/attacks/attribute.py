@@ -6,12 +6,16 @@ makes what the model says likeliest. Knowing the population guesses well too: wh
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import accumulate
 from typing import Any, TypeAlias
 
+from sfumato.attacks.asking import groups
+from sfumato.attacks.classes import equal, values_of
 from sfumato.attacks.coin_game import Answer, allowed, refused
 from sfumato.attacks.outcome import Outcome
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import as_float, called, listed, of_kind
 from sfumato.numeric.rationals import Number, nonnegative, probability
 from sfumato.numeric.rounding import exp_up, float_up
 
@@ -54,13 +58,16 @@ def attribute_from_sums(
         >>> print(attribute_from_sums(exact, question="how many are ill?", prior={0: 0.5, 1: 0.5}))
         attribute from sums: right in 4 of 4, 100.0% (39.8% to 100.0%); blind guessing 50.0%
     """
-    _check(prior)
-    if not scale >= 0:
-        raise ParameterError("scale", scale, "must be 0 or more")
-    by_prior = max(prior, key=lambda value: prior[value])
-    found = [(allowed(lambda ask: ask(question), answer), rest, truth) for answer, rest, truth in curators]
+    chances, scale = _chances(prior), as_float(scale, "scale", least=0)
+    places = {value: as_float(value, "prior") for value in chances}
+    by_prior = max(chances, key=lambda value: chances[value])
+    wanted = "what answers, everybody else's part and the truth"
+    found = [
+        (allowed(partial(_answer, question=question), answer), as_float(rest, "curators"), truth)
+        for answer, rest, truth in groups(curators, "curators", size=3, of=wanted)
+    ]
     right = sum(
-        (by_prior if answer is None else _nearest(answer - rest, prior, scale)) == truth
+        equal(by_prior if answer is None else _nearest(answer - rest, chances, places, scale), truth)
         for answer, rest, truth in found
     )
     times = sum(answer is None for answer, _, _ in found)
@@ -68,7 +75,7 @@ def attribute_from_sums(
         attack="attribute from sums",
         successes=right,
         trials=len(found),
-        baseline=max(prior.values()),
+        baseline=max(chances.values()),
         allowed=None if epsilon is None else largest_inference(prior, epsilon=epsilon, delta=delta),
         notes=refused(times, len(found)),
     )
@@ -103,22 +110,27 @@ def attribute_from_model(
     Example:
         >>> learnt = {("ann", "ill"): 0.9, ("ann", "well"): 0.2}
         >>> print(attribute_from_model(
-        ...     lambda row, value: learnt[row, value], rows=["ann"], truths=["ill"], prior={"ill": 0.3, "well": 0.7}
+        ...     lambda row, value: learnt.get((row, value), 0),
+        ...     rows=["ann"], truths=["ill"], prior={"ill": 0.3, "well": 0.7},
         ... ))
         attribute from a model: right in 1 of 1, 100.0% (2.5% to 100.0%); blind guessing 70.0%
 
     References:
         [FLJLPR14].
     """
-    _check(prior)
-    if len(rows) != len(truths):
-        raise ParameterError("truths", len(truths), f"must be one for each of {len(rows)} rows")
-    guesses = [max(prior, key=lambda value, row=row: prior[value] * likelihood(row, value)) for row in rows]  # type: ignore[misc]
+    chances, known, own = _chances(prior), listed(rows, "rows"), values_of(truths, "truths")
+    called(likelihood, "likelihood", "a function of a row and a value")
+    if len(known) != len(own):
+        raise ParameterError("truths", len(own), f"must be one for each of {len(known)} rows")
+    guesses = [
+        max(chances, key=lambda value: chances[value] * as_float(likelihood(row, value), "likelihood", least=0))
+        for row in known
+    ]
     return Outcome(
         attack="attribute from a model",
-        successes=sum(guess == truth for guess, truth in zip(guesses, truths, strict=True)),
-        trials=len(rows),
-        baseline=max(prior.values()),
+        successes=sum(equal(guess, truth) for guess, truth in zip(guesses, own, strict=True)),
+        trials=len(known),
+        baseline=max(chances.values()),
         allowed=None if epsilon is None else largest_inference(prior, epsilon=epsilon, delta=delta),
     )
 
@@ -151,23 +163,32 @@ def largest_inference(prior: Prior, *, epsilon: Number, delta: Number = 0) -> fl
         >>> round(largest_inference({0: 0.8, 1: 0.1, 2: 0.1}, epsilon=1), 3)  # one answer cannot make up for the prior
         0.8
     """
-    _check(prior)
+    chances = _chances(prior)
     power = exp_up(nonnegative(epsilon, "epsilon"))
     leak = float_up(probability(delta, "delta"))
     if math.isinf(power):
         return 1.0
-    likeliest = accumulate(sorted(prior.values(), reverse=True))
+    likeliest = accumulate(sorted(chances.values(), reverse=True))
     return min(1.0, max(power * chance / (power + others) for others, chance in enumerate(likeliest)) + leak)
 
 
-def _nearest(left: float, prior: Prior, scale: float) -> Any:
+def _answer(answer: Answer, question: Any) -> Any:
+    found: Any = called(answer, "curators", "functions of a question")(question)
+    return None if found is None else as_float(found, "curators")
+
+
+def _nearest(left: float, chances: dict[Any, float], places: dict[Any, float], scale: float) -> Any:
     """The likeliest value; of several, the one that the prior names first."""
-    possible = {value: chance for value, chance in prior.items() if chance > 0}
+    possible = {value: chance for value, chance in chances.items() if chance > 0}
     if scale == 0:
-        return min(possible, key=lambda value: abs(left - value))
-    return max(possible, key=lambda value: math.log(possible[value]) - abs(left - value) / scale)
+        return min(possible, key=lambda value: abs(left - places[value]))
+    return max(possible, key=lambda value: math.log(possible[value]) - abs(left - places[value]) / scale)
 
 
-def _check(prior: Prior) -> None:
-    if not prior or min(prior.values()) < 0 or not math.isclose(math.fsum(prior.values()), 1, rel_tol=1e-9):
-        raise ParameterError("prior", dict(prior), "must be chances that add up to 1")
+def _chances(prior: Prior) -> dict[Any, float]:
+    """The prior in floats, checked."""
+    of_kind(prior, "prior", Mapping, "chances by value, such as {'ill': 0.3, 'well': 0.7}")
+    chances = {value: as_float(chance, "prior", least=0) for value, chance in prior.items()}
+    if not chances or not math.isclose(math.fsum(chances.values()), 1, rel_tol=1e-9):
+        raise ParameterError("prior", chances, "must be chances that add up to 1")
+    return chances

@@ -9,9 +9,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from sfumato.attacks.asking import asked, groups
 from sfumato.attacks.coin_game import Answer, Estimate, Game, Worlds, allowed, dice, play, refused
 from sfumato.attacks.outcome import Outcome
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import as_float, called, of_kind
 from sfumato.numeric.rationals import Number, nonnegative
 from sfumato.numeric.rounding import exp_up
 
@@ -33,11 +35,11 @@ def difference(answer: Answer, *, larger: Any, smaller: Any) -> float:
         smaller: The same without the person.
 
     Example:
-        >>> diagnoses = [1, 1, 0, 0, 1]
-        >>> difference(lambda first: sum(diagnoses[:first]), larger=5, smaller=4)
+        >>> everybody, others = "how many are ill?", "how many but Ann are ill?"
+        >>> difference(lambda question: 3 if question is everybody else 2, larger=everybody, smaller=others)
         1
     """
-    return answer(larger) - answer(smaller)
+    return asked(answer, larger) - asked(answer, smaller)  # type: ignore[no-any-return]
 
 
 def difference_of_means(answer: Answer, *, larger: MeanOf, smaller: MeanOf) -> float:
@@ -54,7 +56,10 @@ def difference_of_means(answer: Answer, *, larger: MeanOf, smaller: MeanOf) -> f
         >>> difference_of_means(published.get, larger=after, smaller=before)
         156000
     """
-    return answer(larger.count) * answer(larger.mean) - answer(smaller.count) * answer(smaller.mean)
+    for group, name in ((larger, "larger"), (smaller, "smaller")):
+        of_kind(group, name, MeanOf, "questions for a size and a mean, as MeanOf(count=…, mean=…)")
+    after, before = (asked(answer, group.count) * asked(answer, group.mean) for group in (larger, smaller))
+    return after - before  # type: ignore[no-any-return]
 
 
 def differencing(
@@ -85,16 +90,19 @@ def differencing(
         delta: Of the same.
 
     Raises:
-        ParameterError: As `coin_game.play`.
+        ParameterError: As `coin_game.play`; or an answer, or `known`, is no number.
 
     Example:
         >>> exact = lambda coins: [lambda question, coin=coin: 40 + (coin and question == "all") for coin in coins]
         >>> differencing(exact, larger="all", smaller="all but one", trials=100).rates.advantage
         1.0
     """
+    before = None if known is None else as_float(known, "known")
 
     def estimate(answer: Answer) -> float:
-        return difference(answer, larger=larger, smaller=smaller) if known is None else float(answer(larger)) - known
+        if before is None:
+            return difference(answer, larger=larger, smaller=smaller)
+        return float(asked(answer, larger)) - before
 
     return play(
         worlds, estimate, trials=trials, threshold=threshold, epsilon=epsilon, delta=delta, attack="differencing"
@@ -136,14 +144,17 @@ def value_inference(
         >>> value_inference([(payroll, 156_000)], mallory, low=0, high=290_000, within=500).successes
         1
     """
+    called(estimate, "estimate", "a function of what answers")
+    low, high, within = as_float(low, "low"), as_float(high, "high"), as_float(within, "within", least=0)
     if not (low < high and math.isfinite(high - low)):
         raise ParameterError("high", high, f"must lie above low, {low}, and both must be finite")
-    if not within >= 0:
-        raise ParameterError("within", within, "must be 0 or more")
     blind = dice()
     right, unanswered, trials = 0, 0, 0
-    for answer, truth in curators:
-        found = allowed(estimate, answer)
+    for answer, own in groups(curators, "curators", size=2, of="what answers and the truth"):
+        truth, found = (
+            as_float(own, "curators"),
+            allowed(estimate, called(answer, "curators", "functions of a question")),
+        )
         guess = float(blind.uniform(low, high)) if found is None else min(max(found, low), high)
         right, unanswered, trials = right + (abs(guess - truth) <= within), unanswered + (found is None), trials + 1
     baseline = min(1.0, 2 * within / (high - low))

@@ -11,9 +11,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.attacks.classes import Table, codes, column_of
+from sfumato.attacks.classes import Table, codes, column_of, equal, names_of
 from sfumato.attacks.outcome import Outcome
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import of_kind
 from sfumato.numeric.rationals import positive_integer
 
 Floats = NDArray[np.float64]
@@ -49,7 +50,7 @@ class Generalized:
 
     def fitting(self, people: Table) -> NDArray[np.bool_]:
         """For each person, in rows, the classes, in columns, whose intervals hold all quasi-identifiers."""
-        exact = _numbers(people, self.columns)[:, np.newaxis, :]
+        exact = numbers_of(people, self.columns, of="people")[:, np.newaxis, :]
         return np.asarray(((self.low <= exact) & (exact <= self.high)).all(axis=2), dtype=np.bool_)
 
 
@@ -76,16 +77,15 @@ def generalize(table: Table, *, columns: Sequence[str], sensitive: str, k: int) 
     References:
         [LDR06]; [Swe02] for k-anonymity.
     """
-    if not columns:
-        raise ParameterError("columns", tuple(columns), "must name at least one column")
-    exact = _numbers(table, columns)
-    values = column_of(table, sensitive, rows=len(exact))
+    columns = names_of(columns)
+    exact = numbers_of(table, columns)
+    values = column_of(table, sensitive, rows=len(exact), parameter="sensitive")
     if len(exact) < positive_integer(k, "k"):
         raise ParameterError("k", k, f"must be at most the number of rows, {len(exact)}")
     width = np.ptp(exact, axis=0)
     parts = _halved(exact / np.where(width > 0, width, 1), k)
     return Generalized(
-        columns=tuple(columns),
+        columns=columns,
         low=np.array([exact[part].min(axis=0) for part in parts]),
         high=np.array([exact[part].max(axis=0) for part in parts]),
         sensitive=tuple(tuple(sorted((values[row] for row in part), key=str)) for part in parts),
@@ -127,6 +127,7 @@ def homogeneity(released: Generalized, people: Table, *, sensitive: str) -> Disc
     References:
         [MKGV07], section 2.1.
     """
+    generalized(released, "released")
     return _disclosed([released], people, sensitive, attack=f"homogeneity of a {released.k}-anonymous table")
 
 
@@ -155,13 +156,24 @@ def intersection(first: Generalized, second: Generalized, people: Table, *, sens
     References:
         [GKS08].
     """
+    generalized(first, "first"), generalized(second, "second")
     k = min(first.k, second.k)
     return _disclosed([first, second], people, sensitive, attack=f"intersection of two {k}-anonymous tables")
 
 
+def generalized(released: object, name: str) -> Generalized:
+    """Checked to be a table that `generalize` made.
+
+    Raises:
+        ParameterError: It is something else.
+    """
+    return of_kind(released, name, Generalized, "a table made by generalize")
+
+
 def _disclosed(releases: Sequence[Generalized], people: Table, sensitive: str, *, attack: str) -> Disclosure:
     """Keep for each person the values that every release leaves open, and guess the likeliest."""
-    truth = column_of(people, sensitive, rows=len(column_of(people, releases[0].columns[0])))
+    rows = len(column_of(people, releases[0].columns[0], of="people"))
+    truth = column_of(people, sensitive, rows=rows, parameter="sensitive", of="people")
     if not truth:
         raise ParameterError("people", "a table without rows", "must hold at least one")
     given = [value for release in releases for values in release.sensitive for value in values]
@@ -176,9 +188,9 @@ def _disclosed(releases: Sequence[Generalized], people: Table, sensitive: str, *
     commonest = names[int(common.argmax())]
     outcome = Outcome(
         attack=attack,
-        successes=sum(names[guess] == value for guess, value in zip(guesses.tolist(), truth, strict=True)),
+        successes=sum(equal(names[guess], value) for guess, value in zip(guesses.tolist(), truth, strict=True)),
         trials=len(truth),
-        baseline=sum(value == commonest for value in truth) / len(truth),
+        baseline=sum(equal(value, commonest) for value in truth) / len(truth),
     )
     return Disclosure(outcome=outcome, certain=certain)
 
@@ -222,13 +234,24 @@ def _halves(
     return (low, high) if min(len(low), len(high)) >= k else None
 
 
-def _numbers(table: Table, columns: Sequence[str]) -> Floats:
-    rows = len(column_of(table, columns[0]))
-    values = [column_of(table, column, rows=rows) for column in columns]
+def numbers_of(table: Table, columns: Sequence[str], *, of: str = "table", are_finite: bool = True) -> Floats:
+    """Columns of numbers beside each other, one row a person.
+
+    Args:
+        table: What has the columns.
+        columns: Their names.
+        of: By which parameter the table came, for the error.
+        are_finite: Whether a number that is missing or infinite is refused.
+
+    Raises:
+        ParameterError: A column is missing, or holds something else.
+    """
+    rows = len(column_of(table, columns[0], of=of))
+    values = [column_of(table, column, rows=rows, of=of) for column in columns]
     try:
-        exact = np.array(values, dtype=np.float64).T
-    except (TypeError, ValueError):
+        exact = np.array(values, dtype=np.float64).reshape(len(columns), rows).T
+    except (TypeError, ValueError, OverflowError):
         raise ParameterError("columns", tuple(columns), "must hold numbers") from None
-    if not np.isfinite(exact).all():
+    if are_finite and not np.isfinite(exact).all():
         raise ParameterError("columns", tuple(columns), "must hold a number in each row, and no infinite one")
     return exact

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.attacks.classes import Coarsening, Table, classes, column_of
+from sfumato.attacks.classes import Coarsening, Table, classes, column_of, equal, values_of
 from sfumato.attacks.outcome import Outcome
 from sfumato.errors import ParameterError
 
@@ -53,15 +53,16 @@ def linkage(
     References:
         [Swe00]; [Gol06] counts anew how many people are unique.
     """
-    records, people = classes(released, known, columns=columns, coarsen=coarsen)
-    names, owners = column_of(known, name, rows=len(people)), list(truth)
+    records, people = classes(released, known, columns=columns, coarsen=coarsen, names=("released", "known"))
+    names = column_of(known, name, rows=len(people), parameter="name", of="known")
+    owners = values_of(truth, "truth")
     if len(owners) != len(records) or not names:
         raise ParameterError("truth", f"{len(owners)} names", f"must be one for each of {len(records)} records")
     fitting = np.bincount(people, minlength=max(records.max(initial=0), people.max()) + 1)
     one = np.empty(len(fitting), dtype=np.int64)
     one[people] = np.arange(len(people))
     claimed = np.flatnonzero(fitting[records] == 1)
-    right = sum(names[one[records[row]]] == owners[row] for row in claimed)
+    right = sum(equal(names[one[records[row]]], owners[row]) for row in claimed)
     return Outcome(
         attack="linkage",
         successes=right,

@@ -4,9 +4,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sfumato.attacks.classes import Table, column_of
+from sfumato.attacks.classes import Table, codes, column_of, equal, values_of
 from sfumato.attacks.outcome import Outcome
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import of_kind, whole
 
 
 def vanity_search(
@@ -44,16 +45,23 @@ def vanity_search(
     References:
         [BZ06].
     """
-    names = set(directory)
+    book = values_of(directory, "directory")
+    codes(book, name="directory")
+    names = set(book)
+    of_kind(truth, "truth", Mapping, "names by pseudonym")
+    whole(least, "least", least=1)
     found: defaultdict[Any, Counter[str]] = defaultdict(Counter)
-    pseudonyms = column_of(log, user)
-    for who, what in zip(pseudonyms, column_of(log, query, rows=len(pseudonyms)), strict=True):
+    pseudonyms = column_of(log, user, parameter="user", of="log")
+    codes(pseudonyms, name="log")
+    searches = column_of(log, query, rows=len(pseudonyms), parameter="query", of="log")
+    codes(searches, name="log")
+    for who, what in zip(pseudonyms, searches, strict=True):
         found[who].update([what] if what in names else [])
     if not names or not found or not found.keys() <= truth.keys():
         raise ParameterError("truth", f"{len(truth)} names", "must have one for each pseudonym of a log with searches")
     claims = {who: _foremost(searched, least) for who, searched in found.items()}
     made = sum(name is not None for name in claims.values())
-    right = sum(name == truth[who] for who, name in claims.items())
+    right = sum(equal(name, truth[who]) for who, name in claims.items())
     return Outcome(
         attack="vanity searches",
         successes=right,

@@ -17,6 +17,7 @@ from sfumato.attacks.classes import Table, column_of
 from sfumato.attacks.coin_game import dice
 from sfumato.attacks.outcome import Outcome
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import floats, of_kind, whole
 from sfumato.numeric.rationals import positive_integer
 
 RATING_SCALE: Final = 1.5
@@ -27,6 +28,7 @@ ECCENTRICITY: Final = 1.5
 """φ of [NS08]: how far the best score must stand out for a claim, in standard deviations of all scores."""
 
 _HIGHEST_RATING: Final = 5
+_MOST_DAYS: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,11 +39,22 @@ class Known:
         movies: Which movies the person is thought to have rated.
         ratings: And how.
         days: And when.
+
+    Raises:
+        ParameterError: They are no lists of numbers, those of movies no whole ones, or they differ in length.
     """
 
     movies: Sequence[int]
     ratings: Sequence[float]
     days: Sequence[float]
+
+    def __post_init__(self) -> None:
+        for name in ("movies", "ratings", "days"):
+            values = getattr(self, name)
+            if floats(values, name).shape != np.shape(self.movies)[:1]:
+                raise ParameterError(name, values, "must be a list of numbers, one for each movie")
+        if len(self.movies) and np.asarray(self.movies).dtype.kind not in "iu":
+            raise ParameterError("movies", self.movies, "must be whole numbers")
 
 
 class Scoreboard:
@@ -67,7 +80,7 @@ class Scoreboard:
     """
 
     def __init__(self, released: Table) -> None:
-        rows = len(column_of(released, "subscriber"))
+        rows = len(column_of(released, "subscriber", parameter="released", of="released"))
         if rows == 0:
             raise ParameterError("released", "a table without rows", "must hold ratings")
         columns = {name: _numbers(released, name, rows) for name in ("subscriber", "movie", "rating", "day")}
@@ -78,6 +91,7 @@ class Scoreboard:
 
     def scores(self, known: Known) -> NDArray[np.float64]:
         """The score of each subscriber."""
+        of_kind(known, "known", Known, "what is known of one person, such as Known(movies=[0], ratings=[5], days=[10])")
         found = np.zeros(self.size)
         for movie, rating, day in zip(known.movies, known.ratings, known.days, strict=True):
             if not 0 <= movie < len(self._ends) - 1:
@@ -157,10 +171,13 @@ def sparse_linkage(
     References:
         [NS08].
     """
-    if not 0 <= wrong < entries:
+    entries, wrong, days = (
+        whole(entries, "entries", least=1),
+        whole(wrong, "wrong"),
+        whole(days, "days", most=_MOST_DAYS),
+    )
+    if wrong >= entries:
         raise ParameterError("entries", f"{entries}, {wrong} of them wrong", "must be more than the wrong ones")
-    if days < 0:
-        raise ParameterError("days", days, "must be 0 or more")
     positive_integer(people, "people")
     board = Scoreboard(released)
     drawn = dice().permutation(np.unique(board.people))[:people]
@@ -181,9 +198,13 @@ def sparse_linkage(
 
 def _numbers(released: Table, name: str, rows: int) -> NDArray[Any]:
     """A column of numbers; those of subscribers and movies are places in a list."""
-    column = np.asarray(column_of(released, name, rows=rows))
+    values = column_of(released, name, rows=rows, parameter="released", of="released")
     is_place = name in {"subscriber", "movie"}
-    if column.dtype.kind not in ("iu" if is_place else "iuf") or (is_place and column.min() < 0):
+    try:
+        column = np.asarray(values)
+    except ValueError:  # lists of several lengths
+        column = np.asarray(values, dtype=object)
+    if column.ndim != 1 or column.dtype.kind not in ("iu" if is_place else "iuf") or (is_place and column.min() < 0):
         requirement = "must be a column of whole numbers from 0 on" if is_place else "must be a column of numbers"
         raise ParameterError(name, column.dtype, requirement)
     return column

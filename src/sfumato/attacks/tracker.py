@@ -5,16 +5,22 @@ and subtract what the group says alone [DDS79]. Conditions are whatever knows `&
 of a frame.
 """
 
+import operator
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sfumato.attacks.asking import asked, groups
 from sfumato.attacks.coin_game import REFUSALS, Answer, allowed, dice, refused
 from sfumato.attacks.outcome import Outcome
-from sfumato.errors import NotPrivateError, ParameterError
+from sfumato.errors import NotPrivateError, ParameterError, SfumatoError
+from sfumato.numeric.arguments import as_float, each, floats, whole
+from sfumato.numeric.rationals import probability
+
+_A_CONDITION: Final = "must be a condition on the same people as the others, which knows &, | and ~"
 
 
 class Condition(Protocol):
@@ -42,12 +48,15 @@ def refuses_small_sets(values: ArrayLike, *, least: int) -> Callable[[NDArray[np
         >>> payroll(np.array([True, True, False, False, False]))
         110.0
     """
-    amounts = np.asarray(values, dtype=np.float64).reshape(-1)
-    if not 1 <= least <= len(amounts) / 2:
+    amounts, least = floats(values, "values").reshape(-1), whole(least, "least", least=1)
+    if not least <= len(amounts) / 2:
         raise ParameterError("least", least, f"must lie between 1 and half of the people, {len(amounts) / 2:g}")
 
     def answer(condition: NDArray[np.bool_]) -> float:
-        condition = np.asarray(condition)
+        try:
+            condition = np.asarray(condition)
+        except ValueError:  # lists of several lengths
+            condition = np.asarray(condition, dtype=object)
         if condition.shape != amounts.shape or condition.dtype != np.bool_:
             raise ParameterError("condition", condition, f"must say of each of {len(amounts)} people if it is true")
         if not least <= int(condition.sum()) <= len(amounts) - least:
@@ -79,7 +88,8 @@ def individual_tracker(answer: Answer, *, known: Condition, telling: Condition) 
     References:
         [DDS79]
     """
-    return answer(known) - answer(known & ~telling)
+    without = _combined(operator.and_, known, _negated(telling, "telling"), "known")
+    return asked(answer, known) - asked(answer, without)  # type: ignore[no-any-return]
 
 
 def general_tracker(answer: Answer, *, target: Condition, tracker: Condition) -> float:
@@ -105,11 +115,17 @@ def general_tracker(answer: Answer, *, target: Condition, tracker: Condition) ->
     References:
         [DDS79]
     """
-    everybody = answer(tracker) + answer(~tracker)
+    others, nobody = _negated(tracker, "tracker"), _negated(target, "target")
+
+    def padded(condition: Condition) -> Any:
+        first, second = (_combined(operator.or_, condition, part, "target") for part in (tracker, others))
+        return asked(answer, first) + asked(answer, second)
+
+    everybody = asked(answer, tracker) + asked(answer, others)
     try:
-        return answer(target | tracker) + answer(target | ~tracker) - everybody
+        return padded(target) - everybody  # type: ignore[no-any-return]
     except NotPrivateError:
-        return 2 * everybody - answer(~target | tracker) - answer(~target | ~tracker)
+        return 2 * everybody - padded(nobody)  # type: ignore[no-any-return]
 
 
 def find_tracker(count: Answer, candidates: Iterable[Condition], *, least: int) -> Condition:
@@ -128,13 +144,16 @@ def find_tracker(count: Answer, candidates: Iterable[Condition], *, least: int) 
         >>> find_tracker(counts, [np.arange(10) < 1, np.arange(10) < 5], least=2).tolist().count(True)
         5
     """
-    for candidate in candidates:
+    least = whole(least, "least", least=0)
+    condition: Condition
+    for condition in each(candidates, "candidates", of="conditions"):
+        others = _negated(condition, "candidates")
         try:
-            inside, outside = count(candidate), count(~candidate)
+            inside, outside = (asked(count, group, name="count") for group in (condition, others))
         except REFUSALS:
             continue
         if min(inside, outside) >= 2 * least:
-            return candidate
+            return condition
     raise ParameterError("candidates", "all", f"must hold one that is true of {2 * least} people and false of as many")
 
 
@@ -164,11 +183,33 @@ def tracking(
         >>> print(tracking(payroll, targets=each, tracker=np.arange(6) < 3))
         tracker: right in 6 of 6, 100.0% (54.1% to 100.0%); blind guessing 0.0%
     """
-    blind = dice()
+    blind, baseline, within = dice(), float(probability(baseline, "baseline")), as_float(within, "within")
     right, unanswered = 0, 0
-    for target, truth in targets:
+    pairs = [
+        (target, as_float(truth, "targets"))
+        for target, truth in groups(targets, "targets", size=2, of="a condition and the truth")
+    ]
+    for target, truth in pairs:
         found = allowed(partial(general_tracker, target=target, tracker=tracker), answer)
-        right += bool(blind.random() < baseline) if found is None else abs(found - float(truth)) < within
+        right += bool(blind.random() < baseline) if found is None else abs(found - truth) < within
         unanswered += found is None
-    notes = refused(unanswered, len(targets))
-    return Outcome(attack="tracker", successes=right, trials=len(targets), baseline=baseline, notes=notes)
+    notes = refused(unanswered, len(pairs))
+    return Outcome(attack="tracker", successes=right, trials=len(pairs), baseline=baseline, notes=notes)
+
+
+def _negated(condition: Condition, name: str) -> Any:
+    try:
+        return ~condition
+    except SfumatoError:
+        raise
+    except Exception:  # noqa: BLE001 # each library has its own for what it cannot negate
+        raise ParameterError(name, condition, _A_CONDITION) from None
+
+
+def _combined(combine: Callable[[Any, Any], Any], first: Any, second: Any, name: str) -> Any:
+    try:
+        return combine(first, second)
+    except SfumatoError:
+        raise
+    except Exception:  # noqa: BLE001 # the same
+        raise ParameterError(name, first, _A_CONDITION) from None

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.attacks.classes import Table, codes, column_of
+from sfumato.attacks.classes import Table, codes, column_of, looked_up, names_of
 from sfumato.attacks.coin_game import dice
 from sfumato.attacks.outcome import Outcome
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import as_float, listed, of_kind
 from sfumato.numeric.rationals import Number, positive, positive_integer
 from sfumato.plots.unicity import unicity_curves
 
@@ -24,6 +25,10 @@ Whole: TypeAlias = NDArray[np.int64]
 
 _PAIRS_AT_ONCE: Final = 2_000_000  # of a person sought and one who may be it
 _ABSENT: Final = np.iinfo(np.int64).max
+_WIDTHS: Final = "widths of intervals by column, such as {'hour': 4}"
+
+
+_FOUND: Final = "outcomes by resolution and number of points, as of unicity_by_points"
 
 
 class Traces:
@@ -43,15 +48,14 @@ class Traces:
     def __init__(
         self, records: Table, *, user: str, columns: Sequence[str], resolution: Mapping[str, Number] | None = None
     ) -> None:
-        cut = dict(resolution or {})
-        if not columns or not cut.keys() <= set(columns):
-            raise ParameterError("columns", tuple(columns), "must name at least one column, and all that are cut")
-        person = _numbered(_column(records, user))
+        cut = {} if resolution is None else of_kind(resolution, "resolution", Mapping, _WIDTHS)
+        columns = names_of(columns, and_all_that_are="cut", of=cut)
+        person = _numbered(_column(records, user, "user"))
         if len(person) == 0:
             raise ParameterError("records", "a table without rows", "must hold at least one")
         point = np.zeros(len(person), dtype=np.int64)
         for column in columns:
-            values = _column(records, column)
+            values = _column(records, column, "columns")
             if len(values) != len(person):
                 raise ParameterError("records", f"{len(values)} values of {column}", f"must have {len(person)}")
             own = _numbered(_cut(values, cut.get(column)))
@@ -65,6 +69,7 @@ class Traces:
 
     def drawn(self, persons: Whole, points: int) -> Whole:
         """For each person so many different points of his, at random, the rarest first; −1 where there are no more."""
+        points = min(points, int(np.diff(self._starts).max()))
         rows = np.full((len(persons), points), -1, dtype=np.int64)
         visits = np.append(np.diff(self._ends), _ABSENT)
         draw = dice()
@@ -184,6 +189,10 @@ def unicity_by_points(
     References:
         [MHVB13].
     """
+    of_kind(resolutions, "resolutions", Mapping, f"by a name {_WIDTHS}")
+    points = listed(points, "points", of="whole numbers")
+    for known in points:
+        positive_integer(known, "points")
     found = {}
     for name, resolution in resolutions.items():
         traces = Traces(records, user=user, columns=columns, resolution=resolution)
@@ -205,8 +214,14 @@ def unicity_picture(found: Mapping[str, Mapping[int, Outcome]], *, title: str = 
         >>> one = {points: Outcome(attack="unicity", successes=points, trials=4, baseline=0) for points in (1, 2, 3)}
         >>> figure = unicity_picture({"an hour": one})
     """
-    if not found or not all(found.values()):
+    of_kind(found, "found", Mapping, _FOUND)
+    by_number = [of_kind(by_points, "found", Mapping, _FOUND) for by_points in found.values()]
+    if not found or not all(by_number):
         raise ParameterError("found", 0, "must hold at least one outcome for each resolution")
+    for points, outcome in (pair for by_points in by_number for pair in by_points.items()):
+        as_float(points, "found")
+        of_kind(outcome, "found", Outcome, _FOUND)
+    of_kind(title, "title", str, "text")
     return unicity_curves(
         {name: list(by_points) for name, by_points in found.items()},
         {name: [outcome.success for outcome in by_points.values()] for name, by_points in found.items()},
@@ -225,13 +240,16 @@ def _outcome(traces: Traces, *, points: int, people: int) -> Outcome:
     )
 
 
-def _column(records: Table, name: str) -> NDArray[Any]:
+def _column(records: Table, name: str, parameter: str) -> NDArray[Any]:
     """A column as an array, without a copy where it is one already."""
     try:
-        column = np.asarray(records[name])
-    except (KeyError, IndexError):
-        raise ParameterError("columns", name, "must be the name of a column of the records") from None
-    return column if column.dtype != object else codes(column_of(records, name))
+        column = np.asarray(looked_up(records, name, parameter=parameter, of="records"))
+        is_plain = column.ndim == 1 and column.dtype != object
+    except ParameterError:
+        raise
+    except (TypeError, ValueError):  # lists of several lengths
+        is_plain = False
+    return column if is_plain else codes(column_of(records, name, parameter=parameter, of="records"), name="records")
 
 
 def _cut(column: NDArray[Any], width: Number | None) -> NDArray[Any]:
@@ -239,7 +257,7 @@ def _cut(column: NDArray[Any], width: Number | None) -> NDArray[Any]:
         return column
     if column.dtype.kind not in "biuf":
         raise ParameterError("resolution", width, "must be of a column of numbers")
-    return np.floor(column / float(positive(width, "resolution")))
+    return np.floor(column / as_float(positive(width, "resolution"), "resolution"))
 
 
 def _numbered(values: NDArray[Any]) -> Whole:

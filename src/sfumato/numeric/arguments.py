@@ -6,16 +6,21 @@ Each error names the parameter, shows what came, and says what was wanted. Numbe
 import operator
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from decimal import Decimal
+from math import inf
 from numbers import Real
-from typing import Any, TypeVar
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sfumato.errors import ParameterError
+from sfumato.numeric.rationals import Number, exact
 
 _Item = TypeVar("_Item")
 _Kind = TypeVar("_Kind")
+_SMALLEST_SHARE: Final = 1e-300  # smaller ones vanish where several tests share them
 
 
 def listed(values: Iterable[_Item], name: str, *, of: str = "values") -> tuple[_Item, ...]:
@@ -83,8 +88,14 @@ def one_of(value: object, name: str, words: Collection[str]) -> str:
     return str(value)
 
 
-def called(function: Any, name: str, wanted: str) -> Any:
+def called(function: Any, name: str, wanted: str, *, may_be_class: bool = True) -> Any:
     """Something that can be called.
+
+    Args:
+        function: What was handed over.
+        name: The parameter's name, for the error.
+        wanted: What it must be, for the error.
+        may_be_class: Whether a class will do, such as ``list``, or must have been meant to be an object of it.
 
     Raises:
         ParameterError: It cannot.
@@ -93,7 +104,7 @@ def called(function: Any, name: str, wanted: str) -> Any:
         >>> called(len, "statistic", "a function of rows") is len
         True
     """
-    if not callable(function):
+    if not callable(function) or (isinstance(function, type) and not may_be_class):
         raise ParameterError(name, function, f"must be {wanted}")
     return function
 
@@ -123,7 +134,7 @@ def result(function: Any, name: str, *arguments: Any) -> Any:
         raise ParameterError(name, shown, wanted) from error  # of a partial the rest may be rows
 
 
-def whole(value: object, name: str, *, least: int = 0, most: int) -> int:
+def whole(value: Any, name: str, *, least: int = 0, most: int | None = None) -> int:
     """A whole number within limits, also one of NumPy.
 
     Raises:
@@ -134,11 +145,12 @@ def whole(value: object, name: str, *, least: int = 0, most: int) -> int:
         3
     """
     try:
-        found = operator.index(value)  # type: ignore[arg-type] # what is none is what is looked for
-    except TypeError:
+        found = operator.index(value)
+    except TypeError:  # such as an array
         found = least - 1
-    if isinstance(value, bool | np.bool_) or not least <= found <= most:
-        raise ParameterError(name, value, f"must be a whole number of at least {least:,} and at most {most:,}")
+    if isinstance(value, bool | np.bool_) or found < least or (most is not None and found > most):
+        limits = f"of at least {least:,}" if most is None else f"from {least:,} to {most:,}"
+        raise ParameterError(name, value, f"must be a whole number {limits}")
     return found
 
 
@@ -158,6 +170,57 @@ def real(value: object, name: str) -> float:
         except (TypeError, ValueError, OverflowError):
             pass
     raise ParameterError(name, value, "must be a number that a float can hold")
+
+
+def as_float(value: Any, name: str, *, least: float = -inf) -> float:
+    """A number as a float, at or above the least; an infinite one too, but not NaN.
+
+    Raises:
+        ParameterError: It is none, or below.
+
+    Example:
+        >>> as_float("0.5", "scale", least=0)
+        0.5
+    """
+    try:
+        found = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise ParameterError(name, value, "must be a number") from None
+    if not found >= least:
+        raise ParameterError(name, value, "must be a number" if least == -inf else f"must be {least:g} or more")
+    return found
+
+
+def finite(value: Number, name: str) -> float:
+    """A number, of what `rationals.exact` reads, as a float.
+
+    Raises:
+        ParameterError: It is no number, or beyond the floats.
+
+    Example:
+        >>> finite("0.1", "level")
+        0.1
+    """
+    try:
+        return float(exact(value, name))
+    except OverflowError:
+        raise ParameterError(name, value, "must be a number below 1e308") from None
+
+
+def share(value: Number, name: str) -> float:
+    """A float of at least 1e-300 and below 1, as levels of tests are.
+
+    Raises:
+        ParameterError: It is none.
+
+    Example:
+        >>> share(0.05, "significance")
+        0.05
+    """
+    number = finite(value, name)
+    if not _SMALLEST_SHARE <= number < 1:
+        raise ParameterError(name, value, f"must lie between {_SMALLEST_SHARE} and 1, such as 0.05")
+    return number
 
 
 def truths(values: ArrayLike, name: str) -> NDArray[np.bool_]:
@@ -198,3 +261,35 @@ def floats(values: ArrayLike, name: str) -> NDArray[np.float64]:
     except (TypeError, ValueError, OverflowError):
         pass
     raise ParameterError(name, type(values) if isinstance(values, list | tuple) else values, "must be numbers")
+
+
+def column(values: ArrayLike, name: str) -> NDArray[np.float64]:
+    """Numbers in a row, as `floats`.
+
+    Raises:
+        ParameterError: Something is no real number, or they stand in no row.
+
+    Example:
+        >>> column((1, 2.5), "heights").tolist()
+        [1.0, 2.5]
+    """
+    found = floats(values, name)
+    if found.ndim != 1:
+        raise ParameterError(name, values, "must be a list of numbers")
+    return found
+
+
+def path_of(value: Any, name: str) -> Path:
+    """Where a file is, or is to be.
+
+    Raises:
+        ParameterError: It is no text and no path, or has a NUL in it, which no system allows.
+
+    Example:
+        >>> path_of("pictures/ages.png", "path").suffix
+        '.png'
+    """
+    text = fspath(value) if isinstance(value, str | PathLike) else None
+    if not isinstance(text, str) or not text or "\0" in text:
+        raise ParameterError(name, value, "must be a path, such as Path('picture.png') or its text")
+    return Path(text)

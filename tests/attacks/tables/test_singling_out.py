@@ -67,3 +67,14 @@ def test_a_share_that_is_none_is_refused(share):
 def test_no_predicates_are_refused():
     with pytest.raises(ParameterError, match="predicates"):
         singling_out([], TABLE, population=OTHERS)
+
+
+@pytest.mark.parametrize("tried", [None, 1, "abc", [1], [None]])
+def test_what_is_no_list_of_predicates_is_refused(tried):
+    with pytest.raises(ParameterError, match=r"^tried = .*: must be a list of "):
+        singling_out(tried, TABLE, population=OTHERS)
+
+
+def test_somebody_whose_number_is_missing_fits_no_predicate():
+    box = Predicate(columns=("age",), low=np.array([0.0]), high=np.array([9.0]), share=1, salt=b"0")
+    assert box.fits({"age": [5, None, float("nan"), 10]}).tolist() == [True, False, False, False]

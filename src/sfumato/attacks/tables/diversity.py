@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.attacks.classes import Table, column_of
-from sfumato.attacks.generalization import Disclosure, Generalized, homogeneity
+from sfumato.attacks.classes import Table, column_of, equal
+from sfumato.attacks.generalization import Disclosure, Generalized, generalized, homogeneity
 from sfumato.attacks.outcome import Outcome
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import called
 
 
 def skewness(released: Generalized, people: Table, *, sensitive: str, value: Any) -> Outcome:
@@ -41,19 +42,21 @@ def skewness(released: Generalized, people: Table, *, sensitive: str, value: Any
     References:
         [LLV07], section 3.1.
     """
-    shares = np.array([values.count(value) / len(values) for values in released.sensitive])
+    generalized(released, "released")
+    counts = [sum(one is value or equal(one, value) for one in values) for values in released.sensitive]
+    people_of = [len(values) for values in released.sensitive]
+    shares = np.array(counts) / people_of
     if not shares.any():
         raise ParameterError("value", value, "must be a value of somebody in the released table")
     known = np.flatnonzero(released.fitting(people)[:, int(shares.argmax())])
     if len(known) == 0:
         raise ParameterError("people", 0, "must hold somebody of the class with the largest share of the value")
-    truth = column_of(people, sensitive)
-    given = [one for values in released.sensitive for one in values]
+    truth = column_of(people, sensitive, parameter="sensitive", of="people")
     return Outcome(
         attack=f"skewness of a {released.diversity}-diverse table",
-        successes=sum(truth[row] == value for row in known.tolist()),
+        successes=sum(equal(truth[row], value) for row in known.tolist()),
         trials=len(known),
-        baseline=given.count(value) / len(given),
+        baseline=sum(counts) / sum(people_of),
     )
 
 
@@ -83,9 +86,11 @@ def similarity(released: Generalized, people: Table, *, sensitive: str, alike: C
     References:
         [LLV07], section 3.1.
     """
+    generalized(released, "released")
+    called(alike, "alike", "a function of a sensitive value")
     kinds = tuple(tuple(sorted(map(alike, values), key=str)) for values in released.sensitive)
-    known = {name: column_of(people, name) for name in released.columns}
-    known[sensitive] = [alike(value) for value in column_of(people, sensitive)]
+    known = {name: column_of(people, name, of="people") for name in released.columns}
+    known[sensitive] = [alike(value) for value in column_of(people, sensitive, parameter="sensitive", of="people")]
     found = homogeneity(replace(released, sensitive=kinds), known, sensitive=sensitive)
     named = replace(found.outcome, attack=f"similarity in a {released.diversity}-diverse table")
     return Disclosure(outcome=named, certain=found.certain)

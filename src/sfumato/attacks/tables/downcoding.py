@@ -6,8 +6,8 @@ can, and then their ends are the values of somebody.
 
 import numpy as np
 
-from sfumato.attacks.classes import Table, column_of
-from sfumato.attacks.generalization import Generalized
+from sfumato.attacks.classes import Table
+from sfumato.attacks.generalization import Generalized, generalized, numbers_of
 from sfumato.attacks.outcome import Outcome
 from sfumato.errors import ParameterError
 
@@ -34,10 +34,10 @@ def downcoding(released: Generalized, people: Table) -> Outcome:
     References:
         [Coh22].
     """
-    fitting = released.fitting(people)
+    generalized(released, "released")
+    fitting, exact = released.fitting(people), numbers_of(people, released.columns, of="people")
     right, blind = 0, []
-    for at, name in enumerate(released.columns):
-        values = np.array(column_of(people, name), dtype=np.float64)
+    for at, values in enumerate(exact.T):
         for low, high, inside in zip(released.low[:, at], released.high[:, at], fitting.T, strict=True):
             there = set(values[inside].tolist())
             right += (low in there) + (high in there)

@@ -13,14 +13,16 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.attacks.classes import Table, codes, column_of
+from sfumato.attacks.classes import Table, codes, column_of, equal, names_of, values_of
 from sfumato.attacks.coin_game import dice
 from sfumato.attacks.outcome import Outcome
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import as_float
 
 Floats = NDArray[np.float64]
 
 _ALPHABET: Final = "0123456789"
+_LEAST_TYPOS: Final = 1e-100  # of smaller ones the square would be 0
 
 
 def misspelt_linkage(
@@ -69,11 +71,17 @@ def misspelt_linkage(
     References:
         [FS69]; [Dam64] for edits.
     """
-    if not (columns and 0 < typos < 1 / 2 and margin >= 0):
-        requirement = "must name a column, have typos above 0 and below ½, and a margin of at least 0"
-        raise ParameterError("columns", (tuple(columns), typos, margin), requirement)
-    names, owners = column_of(known, name), list(truth)
-    fields = [_field(column_of(released, one), column_of(known, one, rows=len(names)), typos) for one in columns]
+    columns, typos, margin = names_of(columns), as_float(typos, "typos"), as_float(margin, "margin")
+    if not (_LEAST_TYPOS <= typos < 1 / 2 and margin >= 0):
+        requirement = (
+            f"must name a column, have typos of at least {_LEAST_TYPOS} and below ½, and a margin of at least 0"
+        )
+        raise ParameterError("columns", (columns, typos, margin), requirement)
+    names, owners = column_of(known, name, parameter="name", of="known"), values_of(truth, "truth")
+    fields = [
+        _field(column_of(released, one, of="released"), column_of(known, one, rows=len(names), of="known"), typos)
+        for one in columns
+    ]
     if not names or any(len(field.records) != len(owners) for field in fields):
         raise ParameterError("truth", f"{len(owners)} names", "must be one for each released record, and some known")
     claimed = right = 0
@@ -82,7 +90,7 @@ def misspelt_linkage(
         best = int(weights.argmax())
         ahead = weights[best] - np.partition(weights, -2)[-2] if len(weights) > 1 else weights[best]
         if min(ahead, weights[best]) >= margin:
-            claimed, right = claimed + 1, right + (names[best] == owner)
+            claimed, right = claimed + 1, right + equal(names[best], owner)
     return Outcome(
         attack="linkage of misspelt records",
         successes=right,

@@ -11,11 +11,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.attacks.classes import Table, column_of
+from sfumato.attacks.classes import Table
 from sfumato.attacks.coin_game import dice
-from sfumato.attacks.generalization import Generalized
+from sfumato.attacks.generalization import Generalized, generalized, numbers_of
 from sfumato.attacks.outcome import Outcome
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import listed, of_kind
 
 Bools = NDArray[np.bool_]
 
@@ -53,8 +54,7 @@ class Predicate:
         Raises:
             ParameterError: A column is missing.
         """
-        values = [column_of(table, name) for name in self.columns]
-        exact = np.array(values, dtype=np.float64).T
+        exact = numbers_of(table, self.columns, are_finite=False)
         inside = np.asarray(((self.low <= exact) & (exact <= self.high)).all(axis=1), dtype=np.bool_)
         for row in np.flatnonzero(inside):
             inside[row] = self._hash(exact[row].tobytes()) < self.share
@@ -76,6 +76,7 @@ def predicates(released: Generalized) -> list[Predicate]:
         >>> [(one.low.tolist(), one.share) for one in predicates(made)]
         [([20.0], 0.5), ([40.0], 0.5)]
     """
+    generalized(released, "released")
     boxes = zip(released.low, released.high, released.sensitive, strict=True)
     return [
         Predicate(columns=released.columns, low=low, high=high, share=1 / len(values), salt=dice().bytes(16))
@@ -112,10 +113,14 @@ def singling_out(tried: list[Predicate], people: Table, *, population: Table) ->
     References:
         [CN20b] for predicate singling out, and its attack on k-anonymity.
     """
+    tried = [
+        of_kind(one, "tried", Predicate, "a list of predicates, as predicates(…) gives")
+        for one in listed(tried, "tried")
+    ]
     if not tried:
-        raise ParameterError("predicates", 0, "must hold at least one")
-    count = len(column_of(people, tried[0].columns[0]))
-    others = len(column_of(population, tried[0].columns[0]))
+        raise ParameterError("tried", 0, "must hold predicates, at least one")
+    count = len(numbers_of(people, tried[0].columns, of="people", are_finite=False))
+    others = len(numbers_of(population, tried[0].columns, of="population", are_finite=False))
     weights = np.array([(predicate.fits(population).sum() + 1) / (others + 1) for predicate in tried])
     return Outcome(
         attack="predicate singling out",
