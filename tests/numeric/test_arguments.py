@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sfumato.errors import ParameterError
-from sfumato.numeric.arguments import called, floats, listed, of_kind, one_of
+from sfumato.numeric.arguments import called, column, finite, floats, listed, of_kind, one_of, path_of, share, whole
 
 
 def kind(value):
@@ -42,6 +42,12 @@ def test_only_what_can_be_called_is_called():
         called(3, "f", "a function")
 
 
+def test_a_class_is_called_only_where_it_may_be():
+    assert called(list, "make", "a function") is list
+    with pytest.raises(ParameterError, match=r"^make = <class 'list'>: must be a function$"):
+        called(list, "make", "a function", may_be_class=False)
+
+
 def test_numbers_become_floats_of_any_shape_and_nan_stays():
     assert floats([[1, 2], [3, 4]], "shares").shape == (2, 2)
     assert floats(7, "shares").tolist() == 7.0
@@ -56,3 +62,38 @@ def test_numbers_become_floats_of_any_shape_and_nan_stays():
 def test_what_is_no_real_number_is_refused(values):
     with pytest.raises(ParameterError, match=r"^shares = .*: must be numbers$"):
         floats(values, "shares")
+
+
+def test_a_row_of_numbers_has_one_dimension():
+    assert column([1, None], "heights")[0] == 1
+    for values in (7, [[1], [2]], np.ones((2, 2)), iter([1])):
+        with pytest.raises(ParameterError, match=r"^heights = .*: must be "):
+            column(values, "heights")
+
+
+def test_a_finite_number_is_a_float_and_text_of_one_too():
+    assert finite("1/4", "level") == finite(np.float32(0.25), "level") == 0.25
+    for value in (None, True, float("inf"), float("nan"), "abc", 10**400, np.ones(2)):
+        with pytest.raises(ParameterError, match=r"^level = .*: must "):
+            finite(value, "level")
+
+
+@pytest.mark.parametrize("value", [0, 1, -0.5, 1e-320, "2", None], ids=repr)
+def test_a_share_lies_between_0_and_1(value):
+    assert share(0.05, "significance") == 0.05
+    with pytest.raises(ParameterError, match=r"^significance = "):
+        share(value, "significance")
+
+
+@pytest.mark.parametrize("value", [1, 11, 2.0, True, "2", None, np.array([2]), np.float64(2)], ids=kind)
+def test_a_whole_number_lies_in_its_range(value):
+    assert whole(np.int64(2), "samples", least=2, most=10) == whole(2, "samples", least=2, most=10) == 2
+    with pytest.raises(ParameterError, match=r"^samples = .*: must be a whole number from 2 to 10$"):
+        whole(value, "samples", least=2, most=10)
+
+
+@pytest.mark.parametrize("value", [None, "", "a\0b", b"abc", 3, object()], ids=kind)
+def test_a_path_is_text_or_a_path(value, tmp_path):
+    assert path_of(str(tmp_path), "path") == path_of(tmp_path, "path") == tmp_path
+    with pytest.raises(ParameterError, match=r"^path = .*: must be a path"):
+        path_of(value, "path")
