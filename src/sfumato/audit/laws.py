@@ -6,7 +6,7 @@ A wrong law is a calibration bug: noise may be 10% too small long before any eve
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import log
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -15,6 +15,8 @@ from scipy.special import ndtr
 from scipy.stats import binom, chi2
 
 from sfumato.audit.findings import LawFinding
+from sfumato.audit.labels import plain
+from sfumato.audit.reading import as_float
 from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import called, of_kind, share, whole
 
@@ -199,8 +201,9 @@ def _checked(cdf: Cdf) -> Cdf:
     called(cdf, "cdf", _CDF)
 
     def probability(k: int) -> float:
-        said: Any = cdf(k)
-        if not isinstance(said, Real) or not -_SLACK <= (chance := float(said)) <= 1 + _SLACK:
+        said = cdf(k)
+        chance = as_float(plain(said))  # NaN for what is no number
+        if not -_SLACK <= chance <= 1 + _SLACK:
             raise ParameterError("cdf", said, f"must be {_CDF}")
         return chance
 

@@ -81,7 +81,7 @@ class Neighbors:
             raise ParameterError("newcomer", self.newcomer, "must be a mapping, as the rows of units are")
         if self.unit is not None and not all(isinstance(row, Mapping) and self.unit in row for row in self.database):
             raise ParameterError("database", "rows without the unit column", f"must all be mappings with {self.unit!r}")
-        if self.unit is not None and not all(isinstance(row[self.unit], Hashable) for row in self.database):
+        if self.unit is not None and not all(_tells_apart(row[self.unit]) for row in self.database):
             raise ParameterError("database", "units without a hash", f"must have text or a number in {self.unit!r}")
 
     def __iter__(self) -> Iterator[NeighborPair]:
@@ -209,14 +209,20 @@ def small_pairs(rows: tuple[Row, ...], *, largest: int, relation: NeighboringRel
 def _pairs_among(
     rows: tuple[Row, ...], databases: Iterator[Database], relation: NeighboringRelation
 ) -> Iterator[NeighborPair]:
+    later = {id(row): rows[place + 1 :] for place, row in enumerate(rows)}
     for database in databases:
         for i, row in enumerate(database):
             rest, place = (database[:i], database[i + 1 :]), _ordinal(i, len(database))
             if relation is ADD_OR_REMOVE_ONE:
                 yield NeighborPair(database, (*rest[0], *rest[1]), f"the {place} unit is removed")
                 continue
-            for other in rows[rows.index(row) + 1 :]:
+            for other in later[id(row)]:
                 yield NeighborPair(database, (*rest[0], other, *rest[1]), f"the {place} unit is replaced by {other!r}")
+
+
+def _tells_apart(unit: Any) -> bool:
+    """Whether it has a hash and is equal to others or not, which a missing value of pandas leaves open."""
+    return isinstance(unit, Hashable) and isinstance(plain(unit == 0), bool)
 
 
 def _text(value: Any) -> str:

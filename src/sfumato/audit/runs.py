@@ -33,7 +33,7 @@ def run_on(pair: NeighborPair, mechanism: Mechanism, *, samples: int) -> Runs:
 
     Example:
         >>> run_on(NeighborPair((1, 2), (1,), "one less"), one_by_one(len), samples=10).samples
-        40
+        20
     """
     of_kind(pair, "pair", NeighborPair, "a NeighborPair")
     samples = whole(samples, "samples", least=2, most=MOST_SAMPLES)
