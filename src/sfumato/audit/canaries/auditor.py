@@ -69,7 +69,7 @@ def audit_in_one_run(
         >>> from sfumato.mechanisms import Laplace
         >>> noise = Laplace(l1_sensitivity=1, epsilon=1)
         >>> def train(included):
-        ...     return noise.release([int(name in included) for name in range(2000)])
+        ...     return noise.release(np.isin(range(2000), included).astype(int))
         >>> print(audit_in_one_run(train, range(2000), epsilon="0.1").verdict)
         privacy violation
         >>> print(audit_in_one_run(train, range(2000), epsilon=1, significance=1e-6).verdict)
