@@ -195,3 +195,10 @@ def test_small_databases_are_refused_before_the_first_is_made(name, rows, larges
 def test_rows_need_not_be_comparable():
     rows = (np.array([1, 2]), np.array([3, 4]))
     assert len(list(small_pairs(rows, largest=1, relation=REPLACE_ONE))) == 1
+
+
+def test_no_row_is_shown_where_the_database_is_refused():
+    with pytest.raises(ParameterError, match=r"^database = 'dict': must be a list or tuple of rows$"):
+        Neighbors(database={"name": "Ann"})
+    with pytest.raises(ParameterError, match=r"^newcomer = 'str': must be a mapping"):
+        Neighbors(database=(), unit="id", newcomer="Ann")

@@ -68,6 +68,8 @@ def test_batches_ask_about_as_many_worlds_as_they_may_and_all_keys_are_known():
         (({"world": 5},), {}),
         (({"age": 5},), {"unit": "person"}),
         (({"age": 5},), {"at_once": 0}),
+        ({"age": 5}, {}),
+        (None, {}),
     ],
 )
 def test_rows_that_cannot_be_copied_are_refused(database, options):

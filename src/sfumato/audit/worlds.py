@@ -72,8 +72,10 @@ class Worlds:
 
     def __call__(self, database: Iterable[Row], count: int, /) -> Outputs:
         """What is said of each of so many worlds."""
-        rows, count = listed(database, "database", of="rows"), whole(count, "count", least=0, most=2 * MOST_SAMPLES)
-        step = self.at_once or max(count, 1)
+        if isinstance(database, str | bytes | Mapping) or not isinstance(database, Iterable):
+            raise ParameterError("database", type(database).__name__, "must be a list of rows")
+        count = whole(count, "count", least=0, most=2 * MOST_SAMPLES)
+        rows, step = tuple(database), self.at_once or max(count, 1)
         for row in rows:
             self._check(row)
         return tuple(

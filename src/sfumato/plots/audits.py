@@ -57,7 +57,7 @@ def lower_bounds(bounds: Mapping[str, Sequence[tuple[int, float]]], *, claimed: 
     markers = "osD^vP"
     for at, (tester, found) in enumerate(tests.items()):
         axes.plot(
-            *(found[:, 0], np.maximum(found[:, 1], 0.0)), markers[at % len(markers)], color=PALETTE[at % len(PALETTE)],
+            found[:, 0], np.maximum(found[:, 1], 0.0), markers[at % len(markers)], color=PALETTE[at % len(PALETTE)],
             alpha=0.85, label=tester.replace("$", r"\$"),  # a dollar sign of a name is not a formula
         )  # fmt: skip
     axes.axhline(claim, color=RED, linestyle="--", linewidth=1.6, label="the claim")

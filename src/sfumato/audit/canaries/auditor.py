@@ -80,7 +80,8 @@ def audit_in_one_run(
     """
     wanted = "a function of the included canaries, which gives a score for each of all of them"
     called(train, "train", wanted, may_be_class=False)
-    share(significance, "significance"), _claim(epsilon, delta)  # before anything is trained
+    share(significance, "significance")  # before anything is trained
+    _claim(epsilon, delta)
     every: Sequence[Canary] = canaries
     if not isinstance(canaries, str):  # in which each letter is one
         every = listed(canaries, "canaries", of="records")
