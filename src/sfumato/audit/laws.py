@@ -5,8 +5,9 @@ A wrong law is a calibration bug: noise may be 10% too small long before any eve
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from math import log
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -197,13 +198,13 @@ def _integers(samples: Any) -> NDArray[Any] | None:
 
 
 def _checked(cdf: Cdf) -> Cdf:
-    """The same law, which is refused where it says something else than a probability."""
+    """The same law, refused where it says no probability; NaN stays, as SciPy's laws give it for huge numbers."""
     called(cdf, "cdf", _CDF)
 
     def probability(k: int) -> float:
-        said = cdf(k)
-        chance = as_float(plain(said))  # NaN for what is no number
-        if not -_SLACK <= chance <= 1 + _SLACK:
+        said = plain(cdf(k))
+        chance = as_float(said)
+        if not isinstance(said, Real | Decimal) or chance < -_SLACK or chance > 1 + _SLACK:
             raise ParameterError("cdf", said, f"must be {_CDF}")
         return chance
 
