@@ -29,7 +29,7 @@ import sfumato as sf
 from sfumato.errors import SfumatoError
 from sfumato.privacy import events
 
-PACKAGES = ("accounting", "datasets", "mechanisms")
+PACKAGES = ("accounting", "attacks", "audit", "datasets", "mechanisms", "plots")
 PRIVACY = ("budgets", "events", "guarantees", "neighbors", "secret")
 SECONDS = 3
 """Of the processor, after which a call is taken for one without an end."""
@@ -117,7 +117,11 @@ def calls():
 
 
 MADE_BY_THE_PACKAGE = {
-    "sf.privacy.neighbors.NeighboringRelation",
+    "sf.privacy.neighbors.NeighboringRelation", "sf.attacks.Disclosure", "sf.attacks.Distinction", "sf.attacks.Game",
+    "sf.attacks.Generalized", "sf.attacks.MeanOf", "sf.attacks.Membership", "sf.attacks.Reconstruction",
+    "sf.attacks.Timing", "sf.audit.AccountingFinding", "sf.audit.CanaryFinding", "sf.audit.CanaryReport",
+    "sf.audit.Columns", "sf.audit.EventFinding", "sf.audit.LawFinding", "sf.audit.RepeatFinding", "sf.audit.Runs",
+    "sf.audit.SensitivityFinding", "sf.audit.Verdict",
     "sf.Policy", "sf.Place", "sf.Question", "sf.Release", "sf.SavedRelease", "sf.NeighboringRelation",
     "sf.accounting.Best", "sf.accounting.Calibration", "sf.accounting.EpsilonInterval", "sf.accounting.Estimate",
     "sf.accounting.Parameter", "sf.accounting.PrivacyLoss", "sf.accounting.RiskTable",
@@ -235,6 +239,7 @@ def outcome(value, spoilt):
 @pytest.mark.parametrize("name", sorted(public().keys() - MADE_BY_THE_PACKAGE))
 def test_a_wrong_argument_is_used_or_refused_in_the_words_of_the_package(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # some of what is handed over is taken for a path
+    monkeypatch.setattr("sys.stdin", io.StringIO())  # which `serve` reads, if nothing else is handed over
     (right, *_) = calls_in_examples(name) or [calls().get(name)]
     if right is None:
         assert not inspect.signature(public()[name]).parameters, f"no example calls {name}, and CALLS has none"

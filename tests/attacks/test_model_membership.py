@@ -179,7 +179,7 @@ def test_shadow_models_are_of_the_size_of_the_model_and_see_nothing_that_is_atta
         ({"members": []}, "at least one each"),
         ({"outsiders": []}, "at least one each"),
         ({"population": range(5)}, "at least 8 rows"),
-        ({"shadows": 3}, "at least 4"),
+        ({"shadows": 3}, "from 4 to"),
     ],
 )
 def test_too_little_to_attack_with_is_refused(change, match):

@@ -29,6 +29,9 @@ INJECTED = 0.005
 OWN = 3
 """How many rows one person may have."""
 
+ORDINARY_ONE, SLOWEST_ONE = 7, 8
+"""Two people. No condition has their numbers in it: where one had, Spark took 45 ms longer whatever the rows were."""
+
 TABLE = Table(
     name="notes", columns={"who": integer(), "note": text()}, unit=UnitColumn("who"),
     limits=Limits(max_rows_per_unit=OWN),
@@ -49,10 +52,11 @@ WORST = {
 
 
 def notes(worst):
-    """The rows of person 0 and of person 1 by turns, then those of all others."""
+    """The rows of both people by turns, then those of all others."""
     ordinary = [ORDINARY.format(number % 52) for number in range(ROWS)]
     ordinary[1 : 2 * OWN : 2] = [worst] * OWN
-    who = [place % 2 if place < 2 * OWN else place for place in range(ROWS)]
+    both = ORDINARY_ONE, SLOWEST_ONE
+    who = [both[place % 2] if place < 2 * OWN else place + 10 for place in range(ROWS)]
     return pa.table({"who": who, "note": ordinary})
 
 
@@ -67,7 +71,7 @@ def told_apart(first, second):
 
 def times_of(engine, condition):
     """Of the ordinary person, of the other one, and of the ordinary one with an injected delay."""
-    questions = [asked(condition, person) for person in (0, 1, 0)]
+    questions = [asked(condition, person) for person in (ORDINARY_ONE, SLOWEST_ONE, ORDINARY_ONE)]
     delays = (0, 0, INJECTED)
     found = np.empty((RUNS, 3))
     order = np.random.default_rng(53)
@@ -98,7 +102,7 @@ def engine(request, monkeypatch):
 def test_the_slowest_rows_of_one_person_are_not_told_apart_by_time(engine, case):
     """Type-I error 1e-3 for each case and engine, at full size; otherwise only what takes long is noticed."""
     worst, condition = WORST[case]
-    running_engine = started(engine, asked(condition, 0), notes(worst))
+    running_engine = started(engine, asked(condition, ORDINARY_ONE), notes(worst))
     try:
         ordinary, slowest, delayed = times_of(running_engine, condition)
     finally:
@@ -113,7 +117,7 @@ def test_the_slowest_rows_of_one_person_are_not_told_apart_by_time(engine, case)
 
 @pytest.mark.parametrize("case", WORST)
 def test_the_slowest_queries_are_admitted(case):
-    assert 250 < statement_work(asked(WORST[case][1], 0)) <= MAX_WORK
+    assert 250 < statement_work(asked(WORST[case][1], ORDINARY_ONE)) <= MAX_WORK
 
 
 @pytest.mark.statistical

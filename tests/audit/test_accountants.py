@@ -134,3 +134,24 @@ def test_the_closed_forms_are_met_by_accountants_that_are_exact(event):
     account, profile = BestAccountant().compose(event, count=3), true_profile(event, 3, relation=ADD_OR_REMOVE_ONE)
     for epsilon in (0.1, 0.5, 1.0):
         assert float(account.delta(epsilon)) == pytest.approx(profile(epsilon), rel=1e-6)
+
+
+def test_what_a_foreign_function_answers_is_a_number_or_refused_by_its_name():
+    account = ForeignAccount(
+        make=list, translate=str, add=lambda *_: None, epsilon_at=lambda *_: None, delta_at=lambda *_: "much"
+    )
+    with pytest.raises(ParameterError, match=r"^epsilon_at = None: must be a function that gives a number$"):
+        account.epsilon()
+    with pytest.raises(ParameterError, match=r"^delta_at = 'much'"):
+        account.delta(1)
+    with pytest.raises(ParameterError, match=r"^make = 3"):
+        ForeignAccount(make=3, translate=str, add=print, epsilon_at=print, delta_at=print)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("empty", BasicAccountant), ("events", [3]), ("counts", [1.5]), ("deltas", [2]), ("tolerance", -1)],
+)
+def test_what_is_of_another_kind_is_refused_by_name(name, value):
+    with pytest.raises(ParameterError, match=f"^{name} = "):
+        check_accountant(**{"empty": BasicAccountant()} | FEW | {name: value})

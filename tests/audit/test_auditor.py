@@ -214,3 +214,18 @@ def test_what_is_no_pair_is_refused_before_anything_runs(pair):
 def test_what_cannot_be_run_is_no_mechanism(mechanism):
     with pytest.raises(ParameterError, match=r"mechanism\(database, count\)"):
         audit(mechanism, [(5, 6)], epsilon=1)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("testers", {"testers": ["no tester"]}),
+        ("testers", {"testers": [lambda *_, **__: "no finding"]}),
+        ("laws", {"laws": ["no law"]}),
+        ("samples", {"samples": 10**400}),
+        ("epsilon", {"epsilon": 10**400}),
+    ],
+)
+def test_what_is_of_another_kind_is_refused_by_name(name, arguments):
+    with pytest.raises(ParameterError, match=f"^{name} = "):
+        audit(count, [ONE_MORE], **{"epsilon": 1, "samples": 100} | arguments)

@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import binom
 
 from sfumato.audit.bounds import Count, conditional_p_value, epsilon_lower_bound
+from sfumato.errors import ParameterError
 
 RUNS = 24
 
@@ -89,3 +90,14 @@ def test_an_event_within_delta_says_nothing():
 def test_an_event_beyond_delta_has_a_bound_however_rare_it_is_elsewhere():
     bound = epsilon_lower_bound(Count(900, 1000), Count(0, 1000), delta=Fraction(1, 10), significance=0.01)
     assert log(100) < bound < log(200)
+
+
+@pytest.mark.parametrize(("events", "runs"), [(2, 1), (-1, 1), (0.5, 1), (True, 1), (1, None), (1, 10**400)])
+def test_counts_are_whole_numbers_with_no_more_events_than_runs(events, runs):
+    with pytest.raises(ParameterError, match=r"^(events|runs) = "):
+        Count(events, runs)
+
+
+def test_what_is_no_count_is_refused_by_name():
+    with pytest.raises(ParameterError, match=r"^second = 3: must be a Count"):
+        epsilon_lower_bound(Count(1, 2), 3, delta=0, significance=0.05)

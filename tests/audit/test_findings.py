@@ -3,6 +3,8 @@
 from dataclasses import replace
 from fractions import Fraction
 
+import pytest
+
 from sfumato.audit.findings import (
     CAVEAT,
     AccountingFinding,
@@ -13,6 +15,9 @@ from sfumato.audit.findings import (
     SensitivityFinding,
     Verdict,
 )
+from sfumato.audit.noiseless import check_sensitivity
+from sfumato.audit.roles import NeighborPair
+from sfumato.errors import ParameterError
 from sfumato.privacy.guarantees import ApproxDP
 
 QUIET = EventFinding(
@@ -109,3 +114,15 @@ def test_accountants_and_sensitivities_have_verdicts_of_their_own():
         assert words in str(report)
     assert not AuditReport((), (), accounting=(kept,)).is_refuted
     assert AuditReport((), (), sensitivities=(exceeded,)).is_refuted
+
+
+def test_a_report_holds_findings_each_in_the_place_of_its_kind():
+    assert AuditReport([QUIET], [FITTING]).events == (QUIET,)
+    for name, value in (("events", 3), ("events", (FITTING,)), ("laws", ("no finding",)), ("accounting", (QUIET,))):
+        with pytest.raises(ParameterError, match=f"^{name} = "):
+            AuditReport(**{"events": (), "laws": ()} | {name: value})
+
+
+def test_a_sensitivity_beyond_the_floats_can_be_read():
+    finding = check_sensitivity(lambda exact: exact, [NeighborPair(0, 10**400, "far")], claimed=10**390, norm="l1")
+    assert "moves it by inf in l1, where inf was claimed" in str(finding)

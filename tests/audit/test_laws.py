@@ -124,3 +124,39 @@ def test_too_few_numbers_are_refused():
 def test_a_law_on_one_value_is_no_test():
     with pytest.raises(ParameterError, match="single cell"):
         spread_p_value(np.zeros(10, dtype=np.int64), lambda k: float(k >= 0))
+
+
+@pytest.mark.parametrize("said", [None, "0.5", 2, -0.5, [0.5], 10**400], ids=str)
+def test_what_is_no_distribution_function_is_refused_by_name(said):
+    with pytest.raises(ParameterError, match=r"^cdf = .*: must be a function of an integer k"):
+        p_value(np.zeros(10, dtype=np.int64), lambda _: said)
+
+
+@pytest.mark.parametrize("said", [1.0, 0.0, float("nan")])
+def test_the_search_for_the_quantiles_of_no_law_ends(said):
+    """It is as probable everywhere, so that there is no first integer at which it is reached."""
+    with pytest.raises(ParameterError, match="single cell"):
+        p_value(np.zeros(10, dtype=np.int64), lambda _: said)
+
+
+def test_a_law_may_be_nan_where_it_cannot_be_computed():
+    coins = np.repeat([1, 0], [500, 500])
+    assert p_value(coins, lambda k: bernoulli_cdf(0.5)(k) if k < 4 else float("nan")) > 0.5
+
+
+@pytest.mark.parametrize("dtype", [bool, np.uint8, np.uint64, np.float64, object])
+def test_integers_of_every_type_fall_into_the_same_cells(dtype):
+    coins = np.repeat([1, 0], [80, 920])
+    assert p_value(coins.astype(dtype), bernoulli_cdf(0.05)) == p_value(coins, bernoulli_cdf(0.05))
+
+
+def test_cells_may_end_beyond_64_bits():
+    low = 2**70
+    sample = np.array([low, low + 1] * 5, dtype=object)
+    assert p_value(sample, lambda k: bernoulli_cdf(0.5)(k - low)) == 1
+
+
+@pytest.mark.parametrize("samples", [[], [[1, 2]], ["a"], [0.5, float("nan")], [None], 3], ids=str)
+def test_samples_that_are_no_integers_are_refused(samples):
+    with pytest.raises(ParameterError, match=r"^samples = "):
+        p_value(samples, bernoulli_cdf(0.5))

@@ -4,6 +4,7 @@ from collections import Counter
 from math import isnan
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from sfumato.audit.neighbors import NEW_KEY, Neighbors, small_databases, small_pairs
@@ -160,3 +161,44 @@ def test_places_are_called_as_people_call_them():
     assert found[10:13] == [f"the {place}th unit is removed" for place in (11, 12, 13)]
     assert found[20:23] == [f"the {place} unit is removed" for place in ("21st", "22nd", "23rd")]
     assert found[-1] == "the last unit is removed"
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("database", {"database": "abc"}),
+        ("database", {"database": None}),
+        ("relation", {"relation": "replace one"}),
+        ("unit", {"unit": 3}),
+        ("newcomer", {"unit": "id", "newcomer": 3}),
+        ("heavy_rows", {"heavy_rows": 10**400}),
+    ],
+)
+def test_what_makes_no_neighbours_is_refused_at_once(name, arguments):
+    with pytest.raises(ParameterError, match=f"^{name} = "):
+        Neighbors(**{"database": ()} | arguments)
+
+
+def test_a_missing_unit_of_pandas_is_refused_as_it_is_equal_to_nothing():
+    with pytest.raises(ParameterError, match="units without a hash"):
+        Neighbors(database=({"id": pd.NA}, {"id": 1}), unit="id")
+
+
+@pytest.mark.parametrize(("name", "rows", "largest"), [("rows", 3, 1), ("largest", (3,), -1), ("largest", (3,), 10**9)])
+def test_small_databases_are_refused_before_the_first_is_made(name, rows, largest):
+    with pytest.raises(ParameterError, match=f"^{name} = "):
+        small_databases(rows, largest=largest)
+    with pytest.raises(ParameterError, match=f"^{name} = "):
+        small_pairs(rows, largest=largest, relation=ADD_OR_REMOVE_ONE)
+
+
+def test_rows_need_not_be_comparable():
+    rows = (np.array([1, 2]), np.array([3, 4]))
+    assert len(list(small_pairs(rows, largest=1, relation=REPLACE_ONE))) == 1
+
+
+def test_no_row_is_shown_where_the_database_is_refused():
+    with pytest.raises(ParameterError, match=r"^database = 'dict': must be a list or tuple of rows$"):
+        Neighbors(database={"name": "Ann"})
+    with pytest.raises(ParameterError, match=r"^newcomer = 'str': must be a mapping"):
+        Neighbors(database=(), unit="id", newcomer="Ann")

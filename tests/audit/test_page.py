@@ -180,3 +180,11 @@ def test_a_missing_extra_is_named(missing, monkeypatch):
     with pytest.raises(ParameterError, match=r"run: pip install jinja2 matplotlib$") as caught:
         page(AuditReport((), ()))
     assert missing in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("report", None), ("title", None), ("claim", 3), ("notes", "abc"), ("outputs", [[1]])]
+)
+def test_what_is_of_another_kind_is_refused_by_name(name, value):
+    with pytest.raises(ParameterError, match=f"^{name} = "):
+        page(**{"report": AuditReport((), ()), name: value})

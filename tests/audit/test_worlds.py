@@ -68,6 +68,8 @@ def test_batches_ask_about_as_many_worlds_as_they_may_and_all_keys_are_known():
         (({"world": 5},), {}),
         (({"age": 5},), {"unit": "person"}),
         (({"age": 5},), {"at_once": 0}),
+        ({"age": 5}, {}),
+        (None, {}),
     ],
 )
 def test_rows_that_cannot_be_copied_are_refused(database, options):
@@ -104,3 +106,15 @@ def test_a_session_that_is_asked_about_worlds_is_refuted_where_it_charges_too_li
     mechanism = Worlds(ask=asking, unit="person", at_once=AT_ONCE)
     report = audit(mechanism, [pair], epsilon=epsilon, samples=4000)
     assert report.is_refuted == is_refuted, str(report)
+
+
+@pytest.mark.parametrize("said", [None, 3, "abc", [3], {"world": 0}], ids=str)
+def test_what_is_no_list_of_records_is_refused_by_the_name_of_who_gave_it(said):
+    with pytest.raises(ParameterError, match=r"^(what ask gives|ask) = "):
+        Worlds(ask=lambda _: said)(VISITS, 2)
+
+
+@pytest.mark.parametrize(("name", "value"), [("ask", 3), ("world", None), ("unit", 3), ("at_once", 1.5)])
+def test_worlds_are_made_of_a_function_and_names(name, value):
+    with pytest.raises(ParameterError, match=f"^{name} = "):
+        Worlds(**{"ask": print, name: value})

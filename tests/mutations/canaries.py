@@ -56,8 +56,8 @@ MUTANTS = (
         edits=(
             (
                 f"{_FOLDER}/auditor.py",
-                "bernoulli(Fraction(1, 2), len(canaries))",
-                "np.arange(len(canaries)) < len(canaries) // 2",
+                "bernoulli(Fraction(1, 2), len(every))",
+                "np.arange(len(every)) < len(every) // 2",
             ),
         ),
         tests=("tests/audit/canaries/test_auditor.py::test_every_canary_has_a_coin_of_its_own_in_each_run",),

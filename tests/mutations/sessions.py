@@ -325,7 +325,13 @@ MUTANTS = (
     ),
     Mutant(
         name="what was not released is drawn as 0",
-        edits=(("plots/measured.py", "math.nan if one is None else float(one)", "float(one or 0)"),),
+        edits=(
+            (
+                "plots/measured.py",
+                "return values, lows, highs",
+                "return tuple(map(np.nan_to_num, (values, lows, highs)))",
+            ),
+        ),
         tests=("tests/plots/test_measured.py::test_a_bar_that_was_not_released_has_neither_height_nor_interval",),
     ),
 )

@@ -11,13 +11,17 @@ from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import (
     as_float,
     called,
+    column,
     each,
+    finite,
     floats,
     listed,
     of_kind,
     one_of,
+    path_of,
     real,
     result,
+    share,
     truths,
     whole,
 )
@@ -56,6 +60,12 @@ def test_only_what_can_be_called_is_called():
     assert called(len, "f", "a function") is len
     with pytest.raises(ParameterError, match=r"^f = 3: must be a function$"):
         called(3, "f", "a function")
+
+
+def test_a_class_is_called_only_where_it_may_be():
+    assert called(list, "make", "a function") is list
+    with pytest.raises(ParameterError, match=r"^make = <class 'list'>: must be a function$"):
+        called(list, "make", "a function", may_be_class=False)
 
 
 def test_numbers_become_floats_of_any_shape_and_nan_stays():
@@ -173,3 +183,31 @@ def test_what_is_no_whole_number_is_refused(value):
     assert whole(np.int64(1), "days", least=1) == 1
     with pytest.raises(ParameterError, match=r"^days = .*: must be a whole number of at least 0$"):
         whole(value, "days", least=0)
+
+
+def test_a_row_of_numbers_has_one_dimension():
+    assert column([1, None], "heights")[0] == 1
+    for values in (7, [[1], [2]], np.ones((2, 2)), iter([1])):
+        with pytest.raises(ParameterError, match=r"^heights = .*: must be "):
+            column(values, "heights")
+
+
+def test_a_finite_number_is_a_float_and_text_of_one_too():
+    assert finite("1/4", "level") == finite(np.float32(0.25), "level") == 0.25
+    for value in (None, True, float("inf"), float("nan"), "abc", 10**400, np.ones(2)):
+        with pytest.raises(ParameterError, match=r"^level = .*: must "):
+            finite(value, "level")
+
+
+@pytest.mark.parametrize("value", [0, 1, -0.5, 1e-320, "2", None], ids=repr)
+def test_a_share_lies_between_0_and_1(value):
+    assert share(0.05, "significance") == 0.05
+    with pytest.raises(ParameterError, match=r"^significance = "):
+        share(value, "significance")
+
+
+@pytest.mark.parametrize("value", [None, "", "a\0b", b"abc", 3, object()], ids=kind)
+def test_a_path_is_text_or_a_path(value, tmp_path):
+    assert path_of(str(tmp_path), "path") == path_of(tmp_path, "path") == tmp_path
+    with pytest.raises(ParameterError, match=r"^path = .*: must be a path"):
+        path_of(value, "path")

@@ -42,3 +42,8 @@ def test_shares_are_percents():
 def test_numbers_that_make_no_picture_are_refused(call):
     with pytest.raises(ParameterError):
         call()
+
+
+def test_a_time_after_the_year_9999_is_refused():
+    with pytest.raises(ParameterError, match="years 1 to 9999"):
+        plots.burn_down({"ann": ([1e15], [1])})

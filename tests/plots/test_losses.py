@@ -80,3 +80,8 @@ def test_beliefs_end_where_the_odds_moved_by_e_to_the_epsilon():
 def test_numbers_that_make_no_picture_are_refused(call):
     with pytest.raises(ParameterError):
         call()
+
+
+def test_the_little_that_lies_beside_an_infinite_loss_is_drawn():
+    (axes,) = plots.privacy_loss(np.linspace(0, 1, 200), np.full(200, 1e-12), infinite_mass=1, mean=math.inf).axes
+    assert sum(heights(axes, 0)) > 0

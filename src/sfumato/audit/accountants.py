@@ -1,6 +1,6 @@
 """Laws that every accountant must keep, tried on any of them: ours, or a foreign one behind a small adapter."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
@@ -8,6 +8,8 @@ from typing import Any, Final
 from sfumato.audit.accountant_laws import LAWS, Account, Check, Trial
 from sfumato.audit.findings import AccountingFinding
 from sfumato.errors import ParameterError, UnsupportedEventError
+from sfumato.numeric.arguments import called, finite, listed, of_kind, share, whole
+from sfumato.numeric.rationals import Number
 from sfumato.privacy.events import (
     ApproxEvent,
     DiscreteGaussianEvent,
@@ -38,6 +40,9 @@ EVENTS: Final[tuple[Event, ...]] = (
 )
 """One or two of each common kind."""
 
+MOST_TIMES: Final = 10**6
+"""How often one event is composed at most: the closed forms go through so many losses one by one."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForeignAccount:
@@ -52,6 +57,9 @@ class ForeignAccount:
         epsilon_at: Asks it for ε at δ.
         delta_at: Asks it for δ at ε.
         seen: What it is to see.
+
+    Raises:
+        ParameterError: One of the functions cannot be called. On questions: what it answers is no number.
 
     Example:
         >>> sum_of_epsilons = ForeignAccount(
@@ -72,6 +80,10 @@ class ForeignAccount:
     delta_at: Callable[[Any, float], Any]
     seen: tuple[tuple[Event, int], ...] = ()
 
+    def __post_init__(self) -> None:
+        for name in ("make", "translate", "add", "epsilon_at", "delta_at"):
+            called(getattr(self, name), name, "a function")
+
     def compose(self, event: Event, *, count: int = 1) -> "ForeignAccount":
         """As `Account`.
 
@@ -84,17 +96,25 @@ class ForeignAccount:
 
     def epsilon(self, delta: Any = 0) -> float:
         """As `Account`."""
-        return float(self.epsilon_at(self._made(), float(delta)))
+        return _number(self.epsilon_at(self._made(), float(delta)), "epsilon_at")
 
     def delta(self, epsilon: Any) -> float:
         """As `Account`."""
-        return float(self.delta_at(self._made(), float(epsilon)))
+        return _number(self.delta_at(self._made(), float(epsilon)), "delta_at")
 
     def _made(self) -> Any:
         accountant = self.make()
         for event, count in self.seen:
             self.add(accountant, self.translate(event), count)
         return accountant
+
+
+def _number(answer: Any, name: str) -> float:
+    """What a function answered, as a float; infinity and NaN are for the laws to judge."""
+    try:
+        return float(answer)
+    except (TypeError, ValueError, OverflowError):
+        raise ParameterError(name, answer, "must be a function that gives a number") from None
 
 
 def check_accountant(
@@ -117,7 +137,7 @@ def check_accountant(
         empty: An account that has seen nothing; a foreign library's behind `ForeignAccount`.
         name: For the report.
         events: What is composed.
-        counts: How often, rising.
+        counts: How often, rising to at most `MOST_TIMES`.
         deltas: At which ε is asked, each above 0 and below 1.
         epsilons: At which δ is asked.
         tolerance: Relative, of answers that should be equal: for accountants that work on a grid. The closed forms are
@@ -125,7 +145,8 @@ def check_accountant(
         neighboring_relation: Of the account.
 
     Raises:
-        ParameterError: Counts, deltas or epsilons are missing, or counts do not rise from 1 or more.
+        ParameterError: Counts, deltas or epsilons are missing, counts do not rise from 1 or more, or a parameter is
+            something else.
 
     Example:
         >>> from sfumato.accounting import BasicAccountant
@@ -136,21 +157,44 @@ def check_accountant(
     References:
         [KOV15], [BW18] for the closed forms.
     """
-    for wanted, values in (("counts", counts), ("deltas", deltas), ("epsilons", epsilons)):
-        if not values:
-            raise ParameterError(wanted, values, "must not be empty")
-    if counts[0] < 1 or list(counts) != sorted(set(counts)):
-        raise ParameterError("counts", counts, "must rise, from 1 or more")
+    of_kind(name, "name", str, "text")
+    asked = (getattr(empty, own, None) for own in ("compose", "epsilon", "delta"))
+    if isinstance(empty, type) or not all(map(callable, asked)):
+        raise ParameterError("empty", empty, "must be an account: an object with compose, epsilon and delta")
     trial = Trial(
         empty=empty,
-        events=events,
-        counts=counts,
-        deltas=deltas,
-        epsilons=epsilons,
-        tolerance=tolerance,
-        relation=neighboring_relation,
+        events=_events(events),
+        counts=tuple(whole(count, "counts", least=1, most=MOST_TIMES) for count in _some(counts, "counts")),
+        deltas=tuple(share(delta, "deltas") for delta in _some(deltas, "deltas")),
+        epsilons=tuple(_not_negative(epsilon, "epsilons") for epsilon in _some(epsilons, "epsilons")),
+        tolerance=_not_negative(tolerance, "tolerance"),
+        relation=of_kind(neighboring_relation, "neighboring_relation", NeighboringRelation, "a NeighboringRelation"),
     )
+    if list(trial.counts) != sorted(set(trial.counts)):
+        raise ParameterError("counts", counts, "must rise, from 1 or more")
     return tuple(_tried(name, words, law(trial)) for words, law in LAWS.items())
+
+
+def _events(given: Iterable[Event]) -> tuple[Event, ...]:
+    found = listed(given, "events", of="events")
+    for event in found:
+        if not isinstance(event, Event):
+            raise ParameterError("events", event, "must be events of sfumato.privacy.events")
+    return found
+
+
+def _some(values: Iterable[Any], name: str) -> tuple[Any, ...]:
+    found = listed(values, name, of="numbers")
+    if not found:
+        raise ParameterError(name, found, "must not be empty")
+    return found
+
+
+def _not_negative(value: Number, name: str) -> float:
+    number = finite(value, name)
+    if number < 0:
+        raise ParameterError(name, value, "must be 0 or more")
+    return number
 
 
 def _tried(name: str, law: str, checks: Iterator[Check]) -> AccountingFinding:

@@ -8,6 +8,7 @@ from sfumato.audit.roles import Mechanism
 from sfumato.audit.runs import one_by_one
 from sfumato.errors import ParameterError
 from sfumato.mechanisms import GaussianNoise, Geometric, Laplace
+from sfumato.numeric.arguments import of_kind
 
 METHODS: Final = ("release", "randomise", "randomize", "invoke")
 """How mechanisms are asked, first ours; then those of diffprivlib, of others, and of OpenDP."""
@@ -38,6 +39,8 @@ def adapted(thing: Any, *, method: str | None = None) -> Mechanism:
     """
     if isinstance(thing, type):
         raise ParameterError("mechanism", thing.__name__, "must be an object, not its class; state its parameters")
+    if method is not None:
+        of_kind(method, "method", str, "the name of a method, or None")
     release = _release(thing, method)
     if method in {None, "release"} and _draws_each_alone(thing):
         return lambda database, count: _at_once(release, database, count)

@@ -4,15 +4,15 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from sfumato.audit.bits import BITS
-from sfumato.audit.findings import AuditReport
+from sfumato.audit.findings import AuditReport, EventFinding
 from sfumato.audit.hockey_stick import HOCKEY_STICK
 from sfumato.audit.laws import ALPHA, DeclaredLaw, check_law
 from sfumato.audit.repeats import check_repeats
 from sfumato.audit.roles import Mechanism, NeighborPair, Releasing, Tester, as_pair
-from sfumato.audit.runs import as_mechanism, run_on
+from sfumato.audit.runs import MOST_SAMPLES, as_mechanism, run_on
 from sfumato.audit.split_search import SPLIT_SEARCH
 from sfumato.errors import ParameterError
-from sfumato.numeric.arguments import listed
+from sfumato.numeric.arguments import called, finite, listed, of_kind, share, whole
 from sfumato.numeric.rationals import Number
 from sfumato.privacy.guarantees import ApproxDP
 
@@ -51,8 +51,8 @@ def audit(
         laws: What noise is said to follow.
 
     Raises:
-        ParameterError: samples is below 100, significance not between 0 and 1, there is nothing to test, or the
-            mechanism did not give as many outputs as it was asked for, or changed a database.
+        ParameterError: samples is below 100 or above `MOST_SAMPLES`, significance not between 0 and 1, there is nothing
+            to test, or the mechanism did not give as many outputs as it was asked for, or changed a database.
 
     Example:
         >>> from sfumato.mechanisms import Laplace
@@ -66,17 +66,26 @@ def audit(
     References:
         [DWWZK18]; [KMRS24] for the three roles.
     """
+    finite(epsilon, "epsilon")
     claim = ApproxDP(epsilon, delta)
     runs_of, tried = as_mechanism(mechanism), tuple(map(as_pair, listed(pairs, "pairs", of="neighbors")))
-    if samples < _FEWEST_SAMPLES:
-        raise ParameterError("samples", samples, f"must be at least {_FEWEST_SAMPLES}")
-    if not 0 < significance < 1:
-        raise ParameterError("significance", significance, "must lie between 0 and 1, such as 1e-6")
-    tests = len(tried) * (len(testers) + 1) + len(laws)
+    samples = whole(samples, "samples", least=_FEWEST_SAMPLES, most=MOST_SAMPLES)
+    looks, declared = listed(testers, "testers", of="testers"), listed(laws, "laws", of="laws")
+    for tester in looks:
+        called(tester, "testers", "testers such as SPLIT_SEARCH", may_be_class=False)
+    for law in declared:
+        of_kind(law, "laws", DeclaredLaw, "instances of DeclaredLaw")
+    level, tests = share(significance, "significance"), len(tried) * (len(looks) + 1) + len(declared)
     if tests == 0:
         raise ParameterError("pairs", (), "must hold a pair of neighbors, unless a law is to be tested")
-    share = significance / tests
-    repeats = tuple(check_repeats(pair, runs_of, samples=samples, significance=share) for pair in tried)
+    chance = level / tests
+    repeats = tuple(check_repeats(pair, runs_of, samples=samples, significance=chance) for pair in tried)
     outputs = (run_on(pair, runs_of, samples=samples) for pair in tried)
-    events = tuple(tester(runs, claim=claim, significance=share) for runs in outputs for tester in testers)
-    return AuditReport(events, tuple(check_law(law, samples=samples, significance=share) for law in laws), repeats)
+    events = tuple(_finding(tester(runs, claim=claim, significance=chance)) for runs in outputs for tester in looks)
+    laws_tested = tuple(check_law(law, samples=samples, significance=chance) for law in declared)
+    return AuditReport(events, laws_tested, repeats)
+
+
+def _finding(given: Any) -> EventFinding:
+    """What a tester gave back."""
+    return of_kind(given, "testers", EventFinding, "testers, each of which gives an EventFinding")

@@ -1,7 +1,7 @@
 """The readings of many outputs, side by side: a column for each name, with an entry for each run."""
 
 from array import array
-from collections.abc import Iterator, MutableSequence, Sequence
+from collections.abc import Iterable, Iterator, MutableSequence, Sequence
 from dataclasses import dataclass, field
 from math import copysign
 from typing import Any, Final, TypeAlias
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sfumato.audit.labels import label, plain
 from sfumato.audit.reading import Reading, read
+from sfumato.errors import ParameterError
 
 Outputs: TypeAlias = Sequence[Any] | NDArray[Any]
 """Outputs of independent runs, one after the other; an array of several dimensions holds one output in each row."""
@@ -95,6 +96,9 @@ class Columns:
 def columns(outputs: Outputs) -> Columns:
     """Read every output; equal ones only once, since most samples repeat few.
 
+    Raises:
+        ParameterError: They are not one output after the other.
+
     Example:
         >>> columns([(1, 2), (3,)]).number("coordinate 1").tolist()
         [2.0, nan]
@@ -145,8 +149,10 @@ def _append(table: dict[str, _Sparse], name: str, place: int, entry: float | str
     column.entries.append(entry)
 
 
-def _each(outputs: Outputs) -> Iterator[Any]:
+def _each(outputs: Any) -> Iterator[Any]:
     """Outputs as plain values, one at a time."""
+    if not isinstance(outputs, Iterable) or getattr(outputs, "ndim", 1) == 0:
+        raise ParameterError("outputs", outputs, "must be a list of outputs, one for each run")
     if not isinstance(outputs, np.ndarray):
         return map(plain, outputs)
     rows = outputs.tolist() if outputs.ndim == 1 else (row.tolist() for row in outputs)

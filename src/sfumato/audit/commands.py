@@ -19,8 +19,11 @@ from types import TracebackType
 from typing import Any, Final, Self, TextIO
 
 from sfumato.audit.documents import encoded, encoded_outputs
+from sfumato.audit.labels import plain
+from sfumato.audit.reading import as_float
 from sfumato.audit.roles import Mechanism
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import called, listed
 from sfumato.privacy.formats import parse_json
 
 _CHUNK: Final = 1 << 16
@@ -57,12 +60,10 @@ class Command:
     __slots__ = ("_arguments", "_closed", "_dialogue", "_timeout")
 
     def __init__(self, arguments: Sequence[str], *, timeout: float = 600.0) -> None:
-        if isinstance(arguments, str) or not arguments:
-            raise ParameterError("arguments", arguments, "must be a list: a program, and then its arguments")
-        if not timeout > 0:
-            raise ParameterError("timeout", timeout, "must be a number of seconds above 0")
-        self._arguments = tuple(map(str, arguments))
-        self._timeout = timeout
+        self._arguments = tuple(map(str, listed(arguments, "arguments", of="a program and its arguments")))
+        if not self._arguments:
+            raise ParameterError("arguments", (), "must be a list: a program, and then its arguments")
+        self._timeout = _seconds(timeout)
         self._dialogue: _Dialogue | None = None
         self._closed = False
 
@@ -117,6 +118,13 @@ class Command:
 
     def _error(self, requirement: str) -> ParameterError:
         return ParameterError("command", " ".join(self._arguments), requirement)
+
+
+def _seconds(timeout: Any) -> float:
+    seconds = as_float(plain(timeout))  # NaN for what is no number
+    if not seconds > 0:
+        raise ParameterError("timeout", timeout, "must be a number of seconds above 0")
+    return seconds
 
 
 class _MisbehavedError(Exception):
@@ -274,10 +282,18 @@ def serve(mechanism: Mechanism, *, stdin: Iterable[str] | None = None, stdout: T
         stdin: Lines of requests, instead of the input of this process.
         stdout: Where the answers go, instead of the output of this process.
 
+    Raises:
+        ParameterError: A parameter is something else.
+
     Example:
         >>> serve(lambda database, runs: [sum(database)] * runs, stdin=['{"database": [3, 4], "runs": 2}\n'])
         [7, 7]
     """
+    called(mechanism, "mechanism", "a function of a database and a count, such as one_by_one makes")
+    if isinstance(stdin, str | bytes) or not isinstance(stdin, Iterable | None):
+        raise ParameterError("stdin", stdin, "must be lines of text, or None for the input of this process")
+    if stdout is not None and not all(callable(getattr(stdout, name, None)) for name in ("write", "flush")):
+        raise ParameterError("stdout", stdout, "must be a file of text, or None for the output of this process")
     answers = sys.stdout if stdout is None else stdout
     for line in sys.stdin if stdin is None else stdin:
         with redirect_stdout(sys.stderr):

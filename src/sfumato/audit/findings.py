@@ -5,6 +5,8 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Final, TypeAlias
 
+from sfumato.audit.reading import as_float
+from sfumato.numeric.arguments import listed, of_kind
 from sfumato.privacy.guarantees import ApproxDP
 
 CAVEAT: Final = (
@@ -152,23 +154,53 @@ class SensitivityFinding:
 
     def __str__(self) -> str:
         return (
-            f"{self.verdict} ({self.function}): {self.pair} moves it by {float(self.largest):.6g} in {self.norm}, "
-            f"where {float(self.claimed):.6g} was claimed; {self.checks} pairs"
+            f"{self.verdict} ({self.function}): {self.pair} moves it by {as_float(self.largest):.6g} in {self.norm}, "
+            f"where {as_float(self.claimed):.6g} was claimed; {self.checks} pairs"
         )
 
 
 Finding: TypeAlias = EventFinding | RepeatFinding | LawFinding | AccountingFinding | SensitivityFinding
 
+_KINDS: Final = {
+    "events": EventFinding,
+    "laws": LawFinding,
+    "repeats": RepeatFinding,
+    "accounting": AccountingFinding,
+    "sensitivities": SensitivityFinding,
+}
+
 
 @dataclass(frozen=True, slots=True)
 class AuditReport:
-    """All findings of one audit."""
+    """All findings of one audit.
+
+    Args:
+        events: What `audit` made of outputs.
+        laws: What `check_law` said.
+        repeats: What `check_repeats` said.
+        accounting: What `check_accountant` said.
+        sensitivities: What `check_sensitivity` said.
+
+    Raises:
+        ParameterError: One of them is no list of its kind of findings.
+
+    Example:
+        >>> AuditReport((), ()).is_refuted
+        False
+    """
 
     events: tuple[EventFinding, ...]
     laws: tuple[LawFinding, ...]
     repeats: tuple[RepeatFinding, ...] = ()
     accounting: tuple[AccountingFinding, ...] = ()
     sensitivities: tuple[SensitivityFinding, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name, kind in _KINDS.items():
+            findings = listed(getattr(self, name), name, of="findings")
+            for finding in findings:
+                of_kind(finding, name, kind, f"instances of {kind.__name__}")
+            object.__setattr__(self, name, findings)
 
     @property
     def violations(self) -> tuple[EventFinding, ...]:

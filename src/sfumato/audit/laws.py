@@ -5,7 +5,9 @@ A wrong law is a calibration bug: noise may be 10% too small long before any eve
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from math import log
+from numbers import Integral, Real
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -14,7 +16,10 @@ from scipy.special import ndtr
 from scipy.stats import binom, chi2
 
 from sfumato.audit.findings import LawFinding
+from sfumato.audit.labels import plain
+from sfumato.audit.reading import as_float
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import called, of_kind, share, whole
 
 ALPHA: Final = 1e-6
 """The chance that a right sampler fails one test."""
@@ -24,8 +29,16 @@ _EXPECTED_AT_ALPHA: Final = 200
 _TWO: Final = 2
 _SHORTFALL: Final = 2  # by how much the approximations may fall short, with so many expected in each cell
 
+MOST_DRAWN: Final = 10**9
+"""Of the integers of one sample, which are held in memory all at once."""
+
 Cdf: TypeAlias = Callable[[int], float]
 """P(X ≤ k) of a law on the integers, for integers k."""
+
+_CDF: Final = "a function of an integer k that gives P(X ≤ k), a number from 0 to 1"
+_FARTHEST: Final = 1 << 400  # from 0, where quantiles are sought
+_SLACK: Final = 1e-6  # of the sums of which a distribution function may be made
+_WORD: Final = 1 << 63
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +49,23 @@ class DeclaredLaw:
         name: In words, for the report.
         noise: Called with a count, it gives as many independent integers.
         cdf: P(X ≤ k) for integers k.
+
+    Raises:
+        ParameterError: The name is no text, or one of the others cannot be called.
+
+    Example:
+        >>> DeclaredLaw("always 0", lambda n: np.zeros(n, dtype=int), lambda k: float(k >= 0)).name
+        'always 0'
     """
 
     name: str
     noise: Callable[[int], NDArray[Any]]
     cdf: Cdf
+
+    def __post_init__(self) -> None:
+        of_kind(self.name, "name", str, "text")
+        called(self.noise, "noise", "a function that gives so many independent integers")
+        called(self.cdf, "cdf", _CDF)
 
 
 def check_law(law: DeclaredLaw, *, samples: int, significance: float = ALPHA) -> LawFinding:
@@ -55,11 +80,12 @@ def check_law(law: DeclaredLaw, *, samples: int, significance: float = ALPHA) ->
 
     Args:
         law: The noise and what it is said to follow.
-        samples: How many to draw.
+        samples: How many to draw, at most `MOST_DRAWN`.
         significance: The chance that a right sampler fails; cells are cut for it.
 
     Raises:
-        ParameterError: The noise is not as many numbers as were asked for, or its law is on a single value.
+        ParameterError: The noise is not as many integers as were asked for, its law is on a single value or no law, or
+            a parameter lies outside.
 
     Example:
         >>> from sfumato.noise.uniform import uniform_below
@@ -67,8 +93,10 @@ def check_law(law: DeclaredLaw, *, samples: int, significance: float = ALPHA) ->
         >>> check_law(die, samples=5000).verdict
         <Verdict.NOTHING_FOUND: 'nothing found'>
     """
-    noise = law.noise(samples)
-    if np.shape(noise) != (samples,):
+    of_kind(law, "law", DeclaredLaw, "a DeclaredLaw")
+    samples = whole(samples, "samples", least=1, most=MOST_DRAWN)
+    noise = _integers(law.noise(samples))
+    if noise is None or len(noise) != samples:
         raise ParameterError("noise", law.name, "must give as many integers as it is asked for")
     chi_square = p_value(noise, law.cdf, significance=significance)
     spread = spread_p_value(noise, law.cdf, significance=significance)
@@ -89,11 +117,17 @@ def p_value(samples: NDArray[Any], cdf: Cdf, *, significance: float = ALPHA) -> 
         significance: The level at which the p-value will be judged.
 
     Raises:
-        ParameterError: The law has a single cell, so every sample would pass.
+        ParameterError: The law has a single cell, so every sample would pass, or is no law; or a parameter is something
+            else.
+
+    Example:
+        >>> heads = np.array([0, 1, 1, 0, 1, 0])
+        >>> p_value(heads, lambda k: 0.0 if k < 0 else 0.5 if k < 1 else 1.0)
+        1.0
     """
     observed, expected = _cells(samples, cdf, significance)
     if len(expected) == _TWO:
-        return _binomial_p_value(int(observed[0]), len(samples), share=expected[0] / len(samples))
+        return _binomial_p_value(int(observed[0]), len(samples), chance=expected[0] / len(samples))
     statistic = float(((observed - expected) ** 2 / expected).sum())
     return min(1.0, _SHORTFALL * float(chi2.sf(statistic, len(expected) - 1)))
 
@@ -112,6 +146,10 @@ def spread_p_value(samples: NDArray[Any], cdf: Cdf, *, significance: float = ALP
 
     Raises:
         ParameterError: As `p_value`.
+
+    Example:
+        >>> spread_p_value(np.array([0, 1, 1, 0]), lambda k: 0.0 if k < 0 else 0.5 if k < 1 else 1.0)
+        1.0
     """
     observed, expected = _cells(samples, cdf, significance)
     if len(expected) == _TWO:
@@ -124,20 +162,53 @@ def spread_p_value(samples: NDArray[Any], cdf: Cdf, *, significance: float = ALP
     return min(1.0, _SHORTFALL * float(2 * ndtr(-abs(deviation))))
 
 
-def _binomial_p_value(observed: int, count: int, *, share: float) -> float:
+def _binomial_p_value(observed: int, count: int, *, chance: float) -> float:
     """Twice the chance of the smaller tail."""
-    tails = binom.cdf(observed, count, share), binom.sf(observed - 1, count, share)
+    tails = binom.cdf(observed, count, chance), binom.sf(observed - 1, count, chance)
     return min(1.0, 2 * float(min(tails)))
 
 
 def _cells(samples: NDArray[Any], cdf: Cdf, significance: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """How many samples lie in each cell, and how many the law expects there."""
-    ends = _cell_ends(cdf, minimum=_minimum_expected(significance) / len(samples)) or _halves(cdf)
-    expected = np.diff([0.0, *(cdf(end) for end in ends), 1.0]) * len(samples)
+    found = _integers(samples)
+    if found is None or not len(found):
+        raise ParameterError("samples", samples, "must be an array of integers, at least one")
+    law, least = _checked(cdf), _minimum_expected(share(significance, "significance")) / len(found)
+    ends = _cell_ends(law, minimum=least) or _halves(law)
+    expected = np.diff([0.0, *(law(end) for end in ends), 1.0]) * len(found)
     if len(expected) == 1:
         raise ParameterError("cdf", "a law of a single cell", "must have two or more; test its values directly")
-    cell = np.searchsorted(np.array(ends, dtype=samples.dtype), samples)
+    is_far = any(abs(end) >= _WORD for end in ends)
+    cell = np.searchsorted(np.array(ends, dtype=object if is_far else found.dtype), found)
     return np.bincount(cell, minlength=len(expected)).astype(np.float64), expected
+
+
+def _integers(samples: Any) -> NDArray[Any] | None:
+    """Integers as an array whose type holds the ends of cells too; None for what is something else."""
+    try:
+        found = np.asarray(samples)
+    except ValueError:  # rows of different lengths
+        return None
+    kind = found.dtype.kind
+    if found.ndim != 1 or kind not in "biufO" or (kind == "f" and np.isnan(found).any()):
+        return None
+    if kind == "O":
+        return found if all(isinstance(one, Integral) for one in found) else None
+    return found if kind == "f" else found.astype(object if found.dtype == np.uint64 else np.int64)
+
+
+def _checked(cdf: Cdf) -> Cdf:
+    """The same law, refused where it says no probability; NaN stays, as SciPy's laws give it for huge numbers."""
+    called(cdf, "cdf", _CDF)
+
+    def probability(k: int) -> float:
+        said = plain(cdf(k))
+        chance = as_float(said)
+        if not isinstance(said, Real | Decimal) or chance < -_SLACK or chance > 1 + _SLACK:
+            raise ParameterError("cdf", said, f"must be {_CDF}")
+        return chance
+
+    return probability
 
 
 def _minimum_expected(significance: float) -> float:
@@ -168,9 +239,9 @@ def _halves(cdf: Cdf) -> list[int]:
 def _quantile(cdf: Cdf, level: float) -> int:
     """The smallest integer k with cdf(k) ≥ level."""
     low, high = -1, 1
-    while cdf(low) >= level:
+    while cdf(low) >= level and low > -_FARTHEST:
         low *= 2
-    while cdf(high) < level and high < 1 << 400:
+    while cdf(high) < level and high < _FARTHEST:
         high *= 2
     while high - low > 1:
         middle = (low + high) // 2

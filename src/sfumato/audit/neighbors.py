@@ -4,21 +4,29 @@ A database is a tuple of rows, a row either a value or a mapping from columns to
 on chance, so an audit that failed once fails again.
 """
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import inf, nan
+from types import NoneType
 from typing import Any, Final, TypeAlias, assert_never
+
+import numpy as np
 
 from sfumato.audit.labels import label, plain
 from sfumato.audit.roles import NeighborPair
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import listed, of_kind, whole
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation
 
 Row: TypeAlias = Any
 Database: TypeAlias = tuple[Row, ...]
 
 NEW_KEY: Final = "a key of nobody else"
+MOST_ROWS: Final = 10**7
+"""Of a heavy user; they are held in memory all at once."""
+MOST_SMALL: Final = 10_000
+"""Rows of a database that still counts as small."""
 _EXTREMES: Final = {
     "an extreme value": 1e300,
     "a negative extreme value": -1e300,
@@ -44,10 +52,11 @@ class Neighbors:
         relation: How neighbours may differ.
         unit: The column that tells units apart, where rows are mappings; None if each row is a unit.
         newcomer: A row like those of a new unit; None takes the last row of the database.
-        heavy_rows: How many rows a heavy user has.
+        heavy_rows: How many rows a heavy user has, at most `MOST_ROWS`.
 
     Raises:
-        ParameterError: There is a unit column but a row that is no mapping with it, or that has a list there.
+        ParameterError: There is a unit column but a row that is no mapping with it, or that has a list there; or a
+            parameter is something else.
 
     Example:
         >>> pairs = list(Neighbors(database=(3, 5), relation=ADD_OR_REMOVE_ONE))
@@ -62,9 +71,17 @@ class Neighbors:
     heavy_rows: int = 1000
 
     def __post_init__(self) -> None:
+        rows: Any = self.database
+        if isinstance(rows, str | bytes) or not isinstance(rows, Sequence | np.ndarray):
+            raise ParameterError("database", type(rows).__name__, "must be a list or tuple of rows")
+        of_kind(self.relation, "relation", NeighboringRelation, "a NeighboringRelation")
+        of_kind(self.unit, "unit", (str, NoneType), "the name of a column, as text, or None")
+        whole(self.heavy_rows, "heavy_rows", least=1, most=MOST_ROWS)
+        if self.unit is not None and not isinstance(self.newcomer, Mapping | None):
+            raise ParameterError("newcomer", type(self.newcomer).__name__, "must be a mapping, as rows of units are")
         if self.unit is not None and not all(isinstance(row, Mapping) and self.unit in row for row in self.database):
             raise ParameterError("database", "rows without the unit column", f"must all be mappings with {self.unit!r}")
-        if self.unit is not None and not all(isinstance(row[self.unit], Hashable) for row in self.database):
+        if self.unit is not None and not all(_tells_apart(row[self.unit]) for row in self.database):
             raise ParameterError("database", "units without a hash", f"must have text or a number in {self.unit!r}")
 
     def __iter__(self) -> Iterator[NeighborPair]:
@@ -86,7 +103,7 @@ class Neighbors:
             yield rest, f"the {_ordinal(i, len(units))} unit is removed"
 
     def _with_one_more(self) -> Iterator[tuple[Database, str]]:
-        if self.newcomer is None and not self.database:
+        if self.newcomer is None and len(self.database) == 0:
             return
         template = self.newcomer if self.newcomer is not None else self.database[-1]
         joined = template if self.unit is None else {**template, self.unit: NEW_KEY}
@@ -136,9 +153,11 @@ class Neighbors:
 
     def _others(self, value: Any, column: str | None) -> list[tuple[str, Any]]:
         """The values of other rows by their text, which tells 1 from True and needs no hash."""
-        values = {
-            _text(other): other for other in (row if column is None else row.get(column) for row in self.database)
-        }
+        if column is None:
+            values = {_text(row): row for row in self.database}
+        else:
+            found = (row.get(column) for row in self.database if isinstance(row, Mapping))
+            values = {_text(other): other for other in found}
         return sorted((text, other) for text, other in values.items() if text != _text(value))
 
     def _units(self) -> list[Hashable]:
@@ -152,29 +171,58 @@ class Neighbors:
 def small_databases(rows: tuple[Row, ...], *, largest: int) -> Iterator[Database]:
     """Every database of up to `largest` rows taken from these, in every order, the empty one first.
 
+    Args:
+        rows: The different rows there may be.
+        largest: From 0 to `MOST_SMALL`; with several rows far fewer are already more than can be gone through.
+
+    Raises:
+        ParameterError: The rows are no list, or the number lies outside.
+
     Example:
         >>> list(small_databases(("a", "b"), largest=1))
         [(), ('a',), ('b',)]
     """
-    for size in range(largest + 1):
-        yield from product(rows, repeat=size)
+    found, sizes = listed(rows, "rows", of="rows"), range(whole(largest, "largest", least=0, most=MOST_SMALL) + 1)
+    return (database for size in sizes for database in product(found, repeat=size))
 
 
 def small_pairs(rows: tuple[Row, ...], *, largest: int, relation: NeighboringRelation) -> Iterator[NeighborPair]:
     """Every pair of neighbours among the small databases, each row a unit: an exhaustive audit of tiny inputs.
 
+    Args:
+        rows: As for `small_databases`.
+        largest: As for `small_databases`.
+        relation: How neighbours differ.
+
+    Raises:
+        ParameterError: As `small_databases`, or there is no such relation.
+
     Example:
         >>> [(p.database, p.neighbor) for p in small_pairs(("a",), largest=1, relation=ADD_OR_REMOVE_ONE)]
         [(('a',), ())]
     """
-    for database in small_databases(rows, largest=largest):
+    of_kind(relation, "relation", NeighboringRelation, "a NeighboringRelation")
+    found = listed(rows, "rows", of="rows")
+    return _pairs_among(found, small_databases(found, largest=largest), relation)
+
+
+def _pairs_among(
+    rows: tuple[Row, ...], databases: Iterator[Database], relation: NeighboringRelation
+) -> Iterator[NeighborPair]:
+    later = {id(row): rows[place + 1 :] for place, row in enumerate(rows)}
+    for database in databases:
         for i, row in enumerate(database):
             rest, place = (database[:i], database[i + 1 :]), _ordinal(i, len(database))
             if relation is ADD_OR_REMOVE_ONE:
                 yield NeighborPair(database, (*rest[0], *rest[1]), f"the {place} unit is removed")
                 continue
-            for other in rows[rows.index(row) + 1 :]:
+            for other in later[id(row)]:
                 yield NeighborPair(database, (*rest[0], other, *rest[1]), f"the {place} unit is replaced by {other!r}")
+
+
+def _tells_apart(unit: Any) -> bool:
+    """Whether it has a hash and is equal to others or not, which a missing value of pandas leaves open."""
+    return isinstance(unit, Hashable) and isinstance(plain(unit == 0), bool)
 
 
 def _text(value: Any) -> str:

@@ -13,8 +13,9 @@ from typing import Any, Final, Literal, TypeAlias
 
 from sfumato.audit.findings import SensitivityFinding
 from sfumato.audit.labels import plain
-from sfumato.audit.roles import NeighborPair
+from sfumato.audit.roles import NeighborPair, each_pair
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import called, of_kind, one_of
 from sfumato.numeric.rationals import Number, nonnegative
 
 Norm: TypeAlias = Literal["l0", "l1", "l2", "linf"]
@@ -61,15 +62,15 @@ def check_sensitivity(
     References:
         [DMNS06] for the sensitivity.
     """
-    limit = nonnegative(claimed, "claimed")
-    if norm not in _SIZES:
-        raise ParameterError("norm", norm, f"must be one of {', '.join(_SIZES)}")
+    called(function, "function", "a function of one database")
+    of_kind(name, "name", str, "text")
+    limit, size_of = nonnegative(claimed, "claimed"), _SIZES[one_of(norm, "norm", _SIZES)]
     checks, where = 0, None
     worst: Fraction | float = Fraction(-1)
-    for pair in pairs:
+    for pair in each_pair(pairs):
         checks += 1
         moved = _moves(function(pair.database), function(pair.neighbor))
-        size = math.inf if moved is None else _SIZES[norm](moved)
+        size = math.inf if moved is None else size_of(moved)
         if size > worst:
             worst, where = size, pair
     if where is None:

@@ -12,7 +12,7 @@ from io import StringIO
 from itertools import count
 from os import PathLike
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, NoneType
 from typing import Any, Final
 
 import numpy as np
@@ -22,6 +22,7 @@ from sfumato.audit.findings import CAVEAT, AuditReport
 from sfumato.audit.reading import ANSWER, WHOLE
 from sfumato.audit.sections import Picture, sections_of
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import listed, of_kind, path_of
 from sfumato.plots.audits import outputs_of_both, words_of_both
 from sfumato.version import __version__
 
@@ -50,12 +51,19 @@ def page(
         notes: What else a reader should know.
 
     Raises:
-        ParameterError: jinja2 or matplotlib is missing, or one side of the outputs is empty.
+        ParameterError: jinja2 or matplotlib is missing, or a parameter is something else.
 
     Example:
         >>> "proves nothing" in page(AuditReport((), ()), title="Nothing was tried")
         True
     """
+    of_kind(report, "report", AuditReport, "an AuditReport, as audit(...) gives it")
+    for name, words in (("title", title), ("claim", claim), ("audited", audited)):
+        of_kind(words, name, str if name == "title" else (str, NoneType), "text")
+    notes = tuple(of_kind(note, "notes", str, "texts") for note in listed(notes, "notes", of="texts"))
+    both = None if outputs is None else listed(outputs, "outputs", of="the outputs on two databases")
+    if both is not None and len(both) != 2:  # noqa: PLR2004 # neighbors
+        raise ParameterError("outputs", outputs, "must be the outputs on two databases")
     engine, markup, _ = (_needed(name) for name in ("jinja2", "markupsafe", "matplotlib"))
     drawn = count(1)
     environment = engine.Environment(
@@ -71,7 +79,7 @@ def page(
             verdict=_verdict(report),
             meaning=_meaning(report),
             facts=_facts(report, claim=claim, audited=audited, notes=notes),
-            beside=None if outputs is None else _beside(*outputs, report=report),
+            beside=None if both is None else _beside(*both, report=report),
             sections=sections_of(report),
             unread=tuple(dict.fromkeys(words for finding in report.events for words in finding.unread)),
             caveat=CAVEAT,
@@ -90,8 +98,13 @@ def save_page(report: AuditReport, path: str | PathLike[str], **words: Any) -> P
 
     Raises:
         ParameterError: The path ends otherwise, or as `page`.
+
+    Example:
+        >>> from tempfile import mkdtemp
+        >>> save_page(AuditReport((), ()), f"{mkdtemp()}/audit.html").name
+        'audit.html'
     """
-    path = Path(path)
+    path = path_of(path, "path")
     if path.suffix != ".html":
         raise ParameterError("path", str(path), "must end in .html")
     text = page(report, **words)

@@ -11,7 +11,8 @@ from sfumato.audit.columns import Columns
 from sfumato.audit.findings import RepeatFinding
 from sfumato.audit.reading import WHOLE
 from sfumato.audit.roles import Mechanism, NeighborPair
-from sfumato.audit.runs import outputs_of
+from sfumato.audit.runs import MOST_SAMPLES, outputs_of
+from sfumato.numeric.arguments import of_kind, share, whole
 
 _MOST_RUNS: Final = 500
 
@@ -29,8 +30,16 @@ def check_repeats(pair: NeighborPair, mechanism: Mechanism, *, samples: int, sig
         significance: The chance that fresh noise is called reproducible.
 
     Raises:
-        ParameterError: The mechanism did not give as many outputs as it was asked for.
+        ParameterError: The mechanism did not give as many outputs as it was asked for, or a parameter lies outside.
+
+    Example:
+        >>> counted = lambda database, runs: [len(database)] * runs
+        >>> str(check_repeats(NeighborPair((1, 2), (1,), "one less"), counted, samples=10, significance=1e-6).verdict)
+        'nothing found'
     """
+    of_kind(pair, "pair", NeighborPair, "a NeighborPair")
+    samples = whole(samples, "samples", least=2, most=MOST_SAMPLES)
+    significance = share(significance, "significance")
     count = min(samples // 2, _MOST_RUNS)
     once, again = (outputs_of(mechanism, pair.database, count) for _ in range(2))
     return RepeatFinding(
@@ -41,6 +50,9 @@ def check_repeats(pair: NeighborPair, mechanism: Mechanism, *, samples: int, sig
 def repeat_p_value(once: Columns, again: Columns) -> float:
     """1 if the sequences differ; else the chance that a random order of the second one is this very order.
 
+    Raises:
+        ParameterError: One is not what `columns` makes.
+
     Example:
         >>> from sfumato.audit.columns import columns
         >>> round(repeat_p_value(columns([1, 2, 3]), columns([1, 2, 3])), 4)  # one of six orders
@@ -48,6 +60,8 @@ def repeat_p_value(once: Columns, again: Columns) -> float:
         >>> repeat_p_value(columns([7, 7, 7]), columns([7, 7, 7]))
         1.0
     """
+    for name, runs in (("once", once), ("again", again)):
+        of_kind(runs, name, Columns, "outputs as columns(...) gives them")
     answers = again.text(WHOLE)
     if once.text(WHOLE) != answers:
         return 1.0

@@ -3,13 +3,14 @@
 Nothing here knows what a mechanism is made of, so an audit works on any callable: a class, a query, a whole server.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from sfumato.audit.columns import Columns, Outputs
 from sfumato.audit.findings import EventFinding
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import of_kind
 from sfumato.numeric.rationals import positive_integer
 from sfumato.privacy.guarantees import ApproxDP
 
@@ -50,7 +51,7 @@ class NeighborPair:
             fewer make it wrong.
 
     Raises:
-        ParameterError: The distance is not at least 1.
+        ParameterError: The description is no text, or the distance is not at least 1.
 
     Example:
         >>> NeighborPair(0, 16, "16 units more", distance=16).distance
@@ -63,6 +64,7 @@ class NeighborPair:
     distance: int = 1
 
     def __post_init__(self) -> None:
+        of_kind(self.description, "description", str, "text")
         positive_integer(self.distance, "distance")
 
 
@@ -81,6 +83,17 @@ def as_pair(given: Any) -> NeighborPair:
             return NeighborPair(database, neighbor, description)
         case _:
             raise ParameterError("pairs", given, "must each be a NeighborPair, or a database and its neighbor")
+
+
+def each_pair(given: Any) -> Iterator[NeighborPair]:
+    """One pair after the other, as `as_pair` reads them; there may be too many to hold.
+
+    Raises:
+        ParameterError: There are no several, or one is no pair.
+    """
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+        raise ParameterError("pairs", given, "must be a list of neighbors")
+    return map(as_pair, given)
 
 
 class NeighborGenerator(Protocol):

@@ -4,13 +4,17 @@ from collections.abc import Callable, Mapping, Sized
 from collections.abc import Set as AbstractSet
 from fractions import Fraction
 from inspect import signature
-from typing import Any
+from typing import Any, Final
 
 from sfumato.audit.columns import Columns, Outputs, columns
 from sfumato.audit.labels import label, plain
 from sfumato.audit.roles import Mechanism, NeighborPair, Runs
 from sfumato.errors import ParameterError
 from sfumato.noise.bernoulli import bernoulli
+from sfumato.numeric.arguments import called, of_kind, whole
+
+MOST_SAMPLES: Final = 10**9
+"""Runs on each database; their outputs are held in memory all at once."""
 
 
 def run_on(pair: NeighborPair, mechanism: Mechanism, *, samples: int) -> Runs:
@@ -22,11 +26,17 @@ def run_on(pair: NeighborPair, mechanism: Mechanism, *, samples: int) -> Runs:
     Args:
         pair: The databases.
         mechanism: Called four times.
-        samples: Runs for each database on average, 2 or more.
+        samples: Runs for each database on average, from 2 to `MOST_SAMPLES`.
 
     Raises:
         ParameterError: The mechanism did not give as many outputs as it was asked for, or changed its database.
+
+    Example:
+        >>> run_on(NeighborPair((1, 2), (1,), "one less"), one_by_one(len), samples=10).samples
+        20
     """
+    of_kind(pair, "pair", NeighborPair, "a NeighborPair")
+    samples = whole(samples, "samples", least=2, most=MOST_SAMPLES)
     half = samples // 2
     tested = 2 * (samples - half)
     heads = int(bernoulli(Fraction(1, 2), tested).sum())
@@ -44,6 +54,8 @@ def outputs_of(mechanism: Mechanism, database: Any, count: int) -> Columns:
     Raises:
         ParameterError: As `run_on`.
     """
+    wanted = "a function of a database and a count, such as one_by_one makes"
+    called(mechanism, "mechanism", wanted, may_be_class=False)
     before = label(plain(database))
     outputs: Outputs = mechanism(database, count)
     if label(plain(database)) != before:  # then it is no neighbor of the other one any more
@@ -68,7 +80,11 @@ def one_by_one(release: Callable[[Any], Any]) -> Mechanism:
     Example:
         >>> one_by_one(lambda database: 1 // len(database))((), 1)
         ('ZeroDivisionError: integer division or modulo by zero',)
+
+    Raises:
+        ParameterError: It is no function.
     """
+    called(release, "release", "a function of one database")
 
     def outcome(database: Any) -> Any:
         try:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from sfumato.audit.findings import AuditReport, Finding, Verdict
+from sfumato.audit.reading import as_float
 from sfumato.plots.audits import lower_bounds, p_values
 
 if TYPE_CHECKING:
@@ -113,8 +114,8 @@ def _sensitivities(report: AuditReport) -> Section:
         (
             finding.function,
             finding.norm,
-            f"{float(finding.claimed):.6g}",
-            f"{float(finding.largest):.6g}",
+            f"{as_float(finding.claimed):.6g}",
+            f"{as_float(finding.largest):.6g}",
             finding.pair,
             f"{finding.checks:,}",
         )

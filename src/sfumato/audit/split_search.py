@@ -12,6 +12,7 @@ from sfumato.audit.events import Event, Suspicion, strongest_event
 from sfumato.audit.findings import EventFinding
 from sfumato.audit.ranking import Ranking
 from sfumato.audit.roles import Runs
+from sfumato.numeric.arguments import called, of_kind
 from sfumato.privacy.guarantees import ApproxDP
 
 
@@ -32,6 +33,17 @@ class SplitTester:
     **Guarantee**: on runs made by `run_on` a true claim is refuted with a chance of at most `significance`, whatever
     the search does, because the runs it saw are not those of the test. Proof: proofs/audit/split_search.md.
 
+    Args:
+        name: What reports call it.
+        search: Finds the event, such as `sfumato.audit.events.strongest_event`.
+
+    Raises:
+        ParameterError: The name is no text, or the search cannot be called. On calls: it gave no `Suspicion`.
+
+    Example:
+        >>> SplitTester("my search", strongest_event).name
+        'my search'
+
     References:
         [DWWZK18] for the split into search and test.
     """
@@ -39,11 +51,16 @@ class SplitTester:
     name: str
     search: Search
 
+    def __post_init__(self) -> None:
+        of_kind(self.name, "name", str, "text")
+        called(self.search, "search", "a function that finds an event, as `Search` says")
+
     def __call__(self, runs: Runs, *, claim: ApproxDP, significance: float) -> EventFinding:
         """Search the first half, test on the second."""
         distance = runs.distance
         ranking = Ranking(runs=len(runs.search[0]), delta=claim.delta, significance=significance, distance=distance)
         suspicion = self.search(*runs.search, ranking=ranking)
+        of_kind(suspicion, "search", Suspicion, "a function that gives a Suspicion")
         seen, tested = (_counts(suspicion, half) for half in (runs.search, runs.test))
         first, second = reversed(tested) if suspicion.likelier_on_second else tested
         bettor = Bettor(*seen, distance=distance)

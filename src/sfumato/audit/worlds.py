@@ -6,11 +6,14 @@ as many independent runs as there are worlds, through the public face of a curat
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from types import NoneType
 from typing import Any, Final, TypeAlias
 
 from sfumato.audit.columns import Outputs
 from sfumato.audit.labels import label, plain
+from sfumato.audit.runs import MOST_SAMPLES
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import called, listed, of_kind, whole
 
 Row: TypeAlias = Mapping[str, Any]
 _NUMBERED_APART: Final = 1 << 32
@@ -61,11 +64,17 @@ class Worlds:
     at_once: int | None = None
 
     def __post_init__(self) -> None:
-        if self.at_once is not None and self.at_once < 1:
-            raise ParameterError("at_once", self.at_once, "must be at least 1, or None for all worlds at once")
+        called(self.ask, "ask", "a function of the rows of all worlds")
+        of_kind(self.world, "world", str, "the name of a column, as text")
+        of_kind(self.unit, "unit", (str, NoneType), "the name of a column, as text, or None")
+        if self.at_once is not None:
+            whole(self.at_once, "at_once", least=1, most=MOST_SAMPLES)
 
     def __call__(self, database: Iterable[Row], count: int, /) -> Outputs:
         """What is said of each of so many worlds."""
+        if isinstance(database, str | bytes | Mapping) or not isinstance(database, Iterable):
+            raise ParameterError("database", type(database).__name__, "must be a list of rows")
+        count = whole(count, "count", least=0, most=2 * MOST_SAMPLES)
         rows, step = tuple(database), self.at_once or max(count, 1)
         for row in rows:
             self._check(row)
@@ -78,7 +87,7 @@ class Worlds:
     def _answers(self, rows: tuple[Row, ...], count: int, *, least: int) -> list[tuple[Any, ...]]:
         """What is said of each world in one answer; an answer of a fixed number of worlds may tell of empty ones."""
         told: list[list[tuple[Any, ...]]] = [[] for _ in range(max(count, least))]
-        for record in self.ask(list(self._copies(rows, count))):
+        for record in listed(self.ask(list(self._copies(rows, count))), "what ask gives", of="records"):
             told[self._world_of(record, len(told))].append(
                 tuple(plain(value) for name, value in record.items() if name != self.world)
             )
@@ -98,8 +107,8 @@ class Worlds:
         if self.unit is not None and self.unit not in row:
             raise ParameterError("database", "a row", f"must name its unit in {self.unit!r}")
 
-    def _world_of(self, record: Row, worlds: int) -> int:
-        world = plain(record.get(self.world))
+    def _world_of(self, record: Any, worlds: int) -> int:
+        world = plain(record.get(self.world)) if isinstance(record, Mapping) else None
         if isinstance(world, int) and 0 <= world < worlds:
             return world
         raise ParameterError(

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sfumato.plots.panels import BLUE, GREY, RED, Numbers, legend, new_figure, percent, same_length
+from sfumato.numeric.arguments import column
+from sfumato.plots.panels import BLUE, GREY, RED, Numbers, legend, new_figure, numbers, pairs, percent, same_length
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -33,17 +34,24 @@ def success_curve(
         title: Above the picture.
 
     Raises:
-        ParameterError: Lengths differ, there is nothing to draw, or matplotlib is missing.
+        ParameterError: Lengths differ, something is no number, there is nothing to draw, or matplotlib is missing.
+
+    Example:
+        >>> figure = success_curve([0.1, 1], [0.5, 0.7], limits=[(0.4, 0.6), (0.6, 0.8)], baseline=[0.5, 0.5])
     """
-    same_length(places=places, successes=successes, limits=limits, baseline=baseline, allowed=allowed or places)
+    at, measured, guessed = numbers(places=places, successes=successes, baseline=baseline)
+    ends = pairs(limits, "limits")
+    most = at if allowed is None else column(allowed, "allowed")
+    same_length(places=at, limits=ends, allowed=most)
     figure, (axes,) = new_figure(title, x_label=x_label, y_label="right guesses")
-    if min(places) > 0 and max(places) > 20 * min(places):
+    if min(at) > 0 and max(at) > 20 * min(at):
         axes.set_xscale("log")
-    apart = np.abs(np.array(limits).T - np.asarray(successes))
-    axes.errorbar(places, successes, yerr=apart, color=BLUE, marker="o", capsize=3, linewidth=2, label="measured")
+    axes.errorbar(
+        at, measured, yerr=np.abs(ends.T - measured), color=BLUE, marker="o", capsize=3, linewidth=2, label="measured"
+    )
     if allowed is not None:
-        axes.plot(places, allowed, color=RED, linestyle="--", linewidth=1.6, label="the guarantee allows")
-    axes.plot(places, baseline, color=GREY, linestyle=":", linewidth=1.6, label="blind guessing")
+        axes.plot(at, most, color=RED, linestyle="--", linewidth=1.6, label="the guarantee allows")
+    axes.plot(at, guessed, color=GREY, linestyle=":", linewidth=1.6, label="blind guessing")
     axes.set_ylim(0, 1.03)
     axes.yaxis.set_major_formatter(percent())
     legend(axes, place="beside")

@@ -7,7 +7,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import ParameterError
-from sfumato.plots.panels import BLUE, GREY, ORANGE, PALETTE, RED, Numbers, legend, new_figure, same_length
+from sfumato.numeric.arguments import share
+from sfumato.plots.panels import (
+    BLUE,
+    GREY,
+    ORANGE,
+    PALETTE,
+    RED,
+    Numbers,
+    by_name,
+    drawable,
+    legend,
+    new_figure,
+    numbers,
+    pairs,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,20 +44,24 @@ def lower_bounds(bounds: Mapping[str, Sequence[tuple[int, float]]], *, claimed: 
         title: Above the picture.
 
     Raises:
-        ParameterError: There is nothing to draw, or matplotlib is missing.
+        ParameterError: There is nothing to draw, a parameter is something else, or matplotlib is missing.
+
+    Example:
+        >>> figure = lower_bounds({"event search": [(1, 0.5), (2, 1.5)]}, claimed=1, title="Bounds")
     """
-    if not any(bounds.values()):
+    tests = {str(tester): pairs(found, "bounds") for tester, found in by_name(bounds, "bounds", of="tests").items()}
+    if not any(map(len, tests.values())):
         raise ParameterError("bounds", (), "must hold at least one test")
+    claim = drawable(claimed, "claimed")
     figure, (axes,) = new_figure(title, x_label="number of the test", y_label="ε is at least")
     markers = "osD^vP"
-    for at, (tester, found) in enumerate(bounds.items()):
-        numbers, heights = [number for number, _ in found], [max(bound, 0.0) for _, bound in found]
+    for at, (tester, found) in enumerate(tests.items()):
         axes.plot(
-            numbers, heights, markers[at % len(markers)], color=PALETTE[at % len(PALETTE)], alpha=0.85,
-            label=tester.replace("$", r"\$"),  # a dollar sign of a name is not a formula
+            found[:, 0], np.maximum(found[:, 1], 0.0), markers[at % len(markers)], color=PALETTE[at % len(PALETTE)],
+            alpha=0.85, label=tester.replace("$", r"\$"),  # a dollar sign of a name is not a formula
         )  # fmt: skip
-    axes.axhline(claimed, color=RED, linestyle="--", linewidth=1.6, label="the claim")
-    axes.set_ylim(bottom=min(-0.05 * claimed, -0.02))
+    axes.axhline(claim, color=RED, linestyle="--", linewidth=1.6, label="the claim")
+    axes.set_ylim(bottom=min(-0.05 * claim, -0.02))
     _whole_numbers(axes)
     legend(axes, place="beside")
     return figure
@@ -53,16 +71,21 @@ def p_values(values: Numbers, *, level: float, title: str) -> "Figure":
     """p-values by the number of their test, in powers of ten, beside the level below which a test fails.
 
     Args:
-        values: The first one is of test 1.
-        level: Of each test.
+        values: From 0 to 1; the first one is of test 1.
+        level: Of each test, between 0 and 1.
         title: Above the picture.
 
     Raises:
-        ParameterError: There are none, or matplotlib is missing.
+        ParameterError: There are none, one lies outside, or matplotlib is missing.
+
+    Example:
+        >>> figure = p_values([0.03, 0.6], level=1e-6, title="Laws")
     """
-    same_length(values=values)
+    (found,), level = numbers(values=values), share(level, "level")
+    if not ((found >= 0) & (found <= 1)).all():
+        raise ParameterError("values", values, "must be p-values, from 0 to 1")
     figure, (axes,) = new_figure(title, x_label="number of the test", y_label="p-value")
-    heights = np.maximum(values, _SMALLEST)
+    heights = np.maximum(found, _SMALLEST)
     axes.semilogy(np.arange(1, len(heights) + 1), heights, "o", color=BLUE, label="a test")
     axes.axhline(level, color=RED, linestyle="--", linewidth=1.6, label="fails below")
     axes.set_ylim(min(float(heights.min()), level) / 10, 3)
@@ -83,23 +106,22 @@ def outputs_of_both(here: Values, there: Values, *, title: str, x_label: str = "
         x_label: What the numbers are.
 
     Raises:
-        ParameterError: One of both has no outputs, or matplotlib is missing.
+        ParameterError: One of both has no outputs or something that is no finite number, or matplotlib is missing.
+
+    Example:
+        >>> figure = outputs_of_both([0, 1, 1], [1, 2, 2], title="Outputs")
     """
-    for name, side in (("here", here), ("there", there)):
-        if not len(side):
-            raise ParameterError(name, (), "must hold at least one number")
+    (first,), (second,) = numbers(here=here, are_finite=True), numbers(there=there, are_finite=True)
     figure, (axes,) = new_figure(title, x_label=x_label, y_label="share of the runs")
-    both = np.concatenate([here, there])
+    both = np.concatenate([first, second])
     different = np.unique(both)
     if len(different) <= _FEW:
         width = float(np.diff(different).min()) * 0.4 if len(different) > 1 else 0.4
-        _bars(
-            axes, different, [np.mean(np.asarray(side)[:, None] == different, axis=0) for side in (here, there)], width
-        )
+        _bars(axes, different, [np.mean(side[:, None] == different, axis=0) for side in (first, second)], width)
     else:
         low, high = (float(np.quantile(both, level)) for level in (_CUT, 1 - _CUT))
         edges = np.linspace(low, high, _BINS + 1)
-        for side, color, label in ((here, BLUE, "the database"), (there, ORANGE, "its neighbor")):
+        for side, color, label in ((first, BLUE, "the database"), (second, ORANGE, "its neighbor")):
             shares = np.histogram(side, edges)[0] / len(side)
             axes.stairs(shares, edges, color=color, label=label, linewidth=1.8)
             axes.stairs(shares, edges, color=color, alpha=0.2, fill=True)
@@ -115,14 +137,17 @@ def words_of_both(shares: Mapping[str, tuple[float, float]], *, title: str) -> "
         title: Above the picture.
 
     Raises:
-        ParameterError: There are none, or matplotlib is missing.
+        ParameterError: There are none, something is no share, or matplotlib is missing.
+
+    Example:
+        >>> figure = words_of_both({"yes": (0.7, 0.5), "no": (0.3, 0.5)}, title="Outputs")
     """
-    same_length(shares=shares)
+    both = pairs(list(by_name(shares, "shares", of="two shares").values()), "shares")
     figure, (axes,) = new_figure(title, x_label="share of the runs")
     places = np.arange(len(shares))
     for side, color, label in ((0, BLUE, "the database"), (1, ORANGE, "its neighbor")):
-        axes.barh(places + 0.4 * side - 0.2, [share[side] for share in shares.values()], 0.4, color=color, label=label)
-    axes.set_yticks(places, list(shares))
+        axes.barh(places + 0.4 * side - 0.2, both[:, side], 0.4, color=color, label=label)
+    axes.set_yticks(places, list(map(str, shares)))
     for text in axes.get_yticklabels():
         text.set_parse_math(False)  # a dollar sign of an output is not a formula
     axes.invert_yaxis()

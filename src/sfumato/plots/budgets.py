@@ -2,12 +2,14 @@
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from types import NoneType
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import of_kind
 from sfumato.plots.panels import (
     BLUE,
     GREEN,
@@ -16,15 +18,19 @@ from sfumato.plots.panels import (
     PALETTE,
     RED,
     Numbers,
+    by_name,
+    drawable,
     legend,
     mark,
     new_figure,
+    numbers,
     percent,
-    same_length,
 )
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+_SMALLEST_EPSILON: Final = 1e-290
 
 
 def composition(
@@ -40,14 +46,21 @@ def composition(
         x_label: What the outputs are, with their unit.
 
     Raises:
-        ParameterError: There are no samples, or matplotlib is missing.
+        ParameterError: There are no samples, one is no finite number, or matplotlib is missing.
+
+    Example:
+        >>> figure = composition({"one release": [1, 2, 4], "three": [-3, 5, 9]})
     """
-    if not samples_by_name or min(len(samples) for samples in samples_by_name.values()) <= 1:
-        raise ParameterError("samples_by_name", len(samples_by_name), "must have names, with two samples or more each")
+    found = {
+        name: numbers(samples_by_name=samples, are_finite=True)[0]
+        for name, samples in by_name(samples_by_name, "samples_by_name", of="two samples or more").items()
+    }
+    if min(map(len, found.values())) <= 1:
+        raise ParameterError("samples_by_name", len(found), "must have names, with two samples or more each")
     figure, (axes,) = new_figure(title, x_label=x_label, y_label="density")
-    together = np.concatenate([np.asarray(samples, dtype=float) for samples in samples_by_name.values()])
+    together = np.concatenate(list(found.values()))
     edges = _edges(*np.quantile(together, (0.005, 0.995)))
-    for number, (name, samples) in enumerate(samples_by_name.items()):
+    for number, (name, samples) in enumerate(found.items()):
         color, label = PALETTE[number % len(PALETTE)], f"{name}: σ = {np.std(samples):.3g}"
         heights = np.histogram(samples, edges)[0] / (len(samples) * np.diff(edges))
         axes.stairs(heights, edges, fill=True, color=color, alpha=0.15)
@@ -71,12 +84,18 @@ def group_privacy(epsilon: float, sizes: Numbers, *, title: str | None = None) -
 
     Raises:
         ParameterError: epsilon or a size is out of range, or matplotlib is missing.
+
+    Example:
+        >>> figure = group_privacy(0.1, [1, 10, 100])
     """
-    if not 0 < epsilon < math.inf:
-        raise ParameterError("epsilon", epsilon, "must be above 0 and finite")
-    k = np.unique(np.asarray(sizes, dtype=float))
-    if k.size == 0 or k[0] < 1:
-        raise ParameterError("sizes", len(sizes), "must hold group sizes of at least 1")
+    of_kind(title, "title", (str, NoneType), "text, or None")
+    epsilon = drawable(epsilon, "epsilon")
+    if epsilon < _SMALLEST_EPSILON:
+        raise ParameterError("epsilon", epsilon, f"must be above 0, and at least {_SMALLEST_EPSILON}")
+    (given,) = numbers(sizes=sizes, are_finite=True)
+    k = np.unique(given)
+    if k[0] < 1:
+        raise ParameterError("sizes", sizes, "must hold group sizes of at least 1")
     figure, (upper, lower) = new_figure(title or f"Group privacy at ε = {epsilon:g} for one person", panels=2)
     upper.loglog(k, k * epsilon, color=BLUE, linewidth=2.2)
     upper.set_ylabel("ε of the group, kε\n(odds move by e$^{kε}$)")
@@ -115,19 +134,25 @@ def survey_tradeoff(
         title: Above the picture.
 
     Raises:
-        ParameterError: Lengths differ, or matplotlib is missing.
+        ParameterError: Lengths differ, something is no number, or matplotlib is missing.
+
+    Example:
+        >>> figure = survey_tradeoff([0.5, 1, 2], [0.2, 0.1, 0.07], sampling_error=0.05, marks={"fair coins": 1.0986})
     """
-    same_length(epsilons=epsilons, errors=errors)
+    across, up = numbers(epsilons=epsilons, errors=errors)
+    told = of_kind(marks, "marks", (Mapping, NoneType), "a mapping of names to values of ε, or None") or {}
+    named = {name: drawable(epsilon, "marks") for name, epsilon in told.items()}
+    floor = None if sampling_error is None else drawable(sampling_error, "sampling_error")
     figure, (upper, lower) = new_figure(title, panels=2)
-    upper.plot(epsilons, 100 * np.asarray(errors), color=BLUE, linewidth=2.2, label="estimate from noisy answers")
+    upper.plot(across, 100 * up, color=BLUE, linewidth=2.2, label="estimate from noisy answers")
     upper.set(ylabel="standard error,\npercentage points", ylim=(0, None))
-    if sampling_error is not None:
-        upper.axhline(100 * sampling_error, color=GREY, linestyle=":", linewidth=1.5, label="if all told the truth")
-    lower.plot(epsilons, _posterior(np.asarray(epsilons)), color=ORANGE, linewidth=2.2)
+    if floor is not None:
+        upper.axhline(100 * floor, color=GREY, linestyle=":", linewidth=1.5, label="if all told the truth")
+    lower.plot(across, _posterior(across), color=ORANGE, linewidth=2.2)
     lower.set(ylabel="adversary's belief,\nstarting from 50%", xlabel="ε of one answer", ylim=(0.45, 1.05))
     lower.yaxis.set_major_formatter(percent())
     for panel in (upper, lower):
-        for name, epsilon in (marks or {}).items():
+        for name, epsilon in named.items():
             mark(panel, epsilon, f"{name}, ε = {epsilon:.3g}", GREEN)
     legend(upper)
     return figure
@@ -141,7 +166,7 @@ def _edges(low: float, high: float) -> NDArray[np.float64]:
     width = round((high - low) / 40)
     if width < 1:
         return np.linspace(low, high, 41)
-    return np.arange(math.floor(low) - 0.25, high + width, width)
+    return np.arange(math.floor(low) - 0.25, high + width, float(width))
 
 
 def _posterior(epsilon: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import path_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -16,9 +17,17 @@ def save(figure: "Figure", path: str | PathLike[str]) -> Path:
     """Write a figure; the ending of the path (.png, .svg, .pdf) says how. Missing folders are made.
 
     Raises:
-        ParameterError: matplotlib does not write that ending.
+        ParameterError: It is no figure, or matplotlib does not write that ending.
+
+    Example:
+        >>> from tempfile import mkdtemp
+        >>> from sfumato.plots import group_privacy
+        >>> save(group_privacy(1, [1, 2]), f"{mkdtemp()}/group.svg").name
+        'group.svg'
     """
-    path = Path(path)
+    path = path_of(path, "path")
+    if isinstance(figure, type) or not hasattr(figure, "canvas"):
+        raise ParameterError("figure", figure, "must be a figure, as the functions of sfumato.plots make")
     endings = figure.canvas.get_supported_filetypes()
     if path.suffix.removeprefix(".") not in endings:
         raise ParameterError("path", str(path), f"must end in one of {', '.join(sorted(endings))}")

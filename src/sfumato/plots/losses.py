@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sfumato.errors import ParameterError
 from sfumato.plots.panels import (
@@ -15,19 +14,22 @@ from sfumato.plots.panels import (
     ORANGE,
     PALETTE,
     RED,
+    Array,
     Numbers,
+    by_name,
+    curve,
+    drawable,
     legend,
     mark,
     new_figure,
+    numbers,
     percent,
-    same_length,
 )
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Array: TypeAlias = NDArray[np.float64]
 Values: TypeAlias = Numbers | Array
 Curves: TypeAlias = Mapping[str, tuple[Values, Values]]
 
@@ -57,16 +59,22 @@ def privacy_loss(
         title: Above the picture.
 
     Raises:
-        ParameterError: Lengths differ, there is nothing to draw, or matplotlib is missing.
+        ParameterError: Lengths differ, something is no number, there is nothing to draw, or matplotlib is missing.
+
+    Example:
+        >>> figure = privacy_loss([1.1, -1.1], [0.7, 0.2], infinite_mass=0.1, mean=0.55, epsilon=1)
     """
-    same_length(losses=losses, probabilities=probabilities)
+    at, masses = numbers(losses=losses, probabilities=probabilities, are_finite=True)
+    beyond = drawable(infinite_mass, "infinite_mass")
+    mean = None if mean is None else drawable(mean, "mean", may_be_infinite=True)
+    epsilon = None if epsilon is None else drawable(epsilon, "epsilon", may_be_infinite=True)
     figure, (axes,) = new_figure(title, x_label="privacy loss", y_label="probability")
-    places, heights, width = _gathered(np.asarray(losses, float), np.asarray(probabilities, float))
+    places, heights, width = _gathered(at, masses)
     axes.bar(places, heights, width, color=BLUE)
-    if infinite_mass > 0:
+    if beyond > 0:
         reach = places[-1] - places[0]
         end = places[-1] + max(0.1 * reach, 4 * width)
-        axes.bar([end], [infinite_mass], max(width, 0.01 * reach), color=RED, label=f"infinite: {infinite_mass:.3g}")
+        axes.bar([end], [beyond], max(width, 0.01 * reach), color=RED, label=f"infinite: {beyond:.3g}")
     if mean is not None:
         mark(axes, mean, f"mean {mean:.4g}", GREEN)
     if epsilon is not None:
@@ -84,7 +92,10 @@ def trade_off(curves: Curves, *, title: str = "What an adversary's test can reac
         title: Above the picture.
 
     Raises:
-        ParameterError: There is no curve, lengths differ, or matplotlib is missing.
+        ParameterError: There is no curve, lengths differ, something is no number, or matplotlib is missing.
+
+    Example:
+        >>> figure = trade_off({"one answer": ([0, 0.25, 1], [1, 0.25, 0])})
     """
     figure, (axes,) = new_figure(title, x_label="type I error: false alarms", y_label="type II error: missed")
     axes.plot([0, 1], [1, 0], color=GREY, linestyle=":", linewidth=1.5, label="nothing is learned")
@@ -106,13 +117,17 @@ def privacy_profile(curves: Curves, *, delta: float | None = None, title: str = 
         title: Above the picture.
 
     Raises:
-        ParameterError: There is no curve, lengths differ, or matplotlib is missing.
+        ParameterError: There is no curve, lengths differ, something is no number, or matplotlib is missing.
+
+    Example:
+        >>> figure = privacy_profile({"PLD": ([0, 1, 2], [0.5, 1e-3, 1e-6])}, delta=1e-6)
     """
+    marked = None if delta is None else drawable(delta, "delta")
     figure, (axes,) = new_figure(title, x_label="ε", y_label="δ")
     for name, color, epsilons, deltas in _colored(curves):
         axes.semilogy(epsilons, np.where(deltas > 0, deltas, np.nan), color=color, linewidth=2.2, label=name)
-    if delta is not None:
-        axes.axhline(delta, color=GREY, linestyle="--", linewidth=1.4, label=f"δ = {delta:g}")
+    if marked is not None:
+        axes.axhline(marked, color=GREY, linestyle="--", linewidth=1.4, label=f"δ = {marked:g}")
     legend(axes)
     return figure
 
@@ -126,12 +141,16 @@ def risk(epsilons: Values, *, title: str = "What can be believed of one person a
 
     Raises:
         ParameterError: There is no ε, one is negative or infinite, or matplotlib is missing.
+
+    Example:
+        >>> figure = risk([0.1, 1, 3])
     """
-    if not len(epsilons) or not all(0 <= epsilon < math.inf for epsilon in epsilons):
-        raise ParameterError("epsilons", len(epsilons), "must hold values of ε that are finite and 0 or more")
+    (found,) = numbers(epsilons=epsilons, are_finite=True)
+    if (found < 0).any():
+        raise ParameterError("epsilons", epsilons, "must hold values of ε that are finite and 0 or more")
     figure, (axes,) = new_figure(title, x_label="belief before the answer", y_label="belief after it")
     priors = np.linspace(0, 1, 201)
-    for number, epsilon in reversed(list(enumerate(epsilons))):
+    for number, epsilon in reversed(list(enumerate(found.tolist()))):
         color = PALETTE[number % len(PALETTE)]
         low, high = _moved(priors, -epsilon), _moved(priors, epsilon)
         axes.fill_between(priors, low, high, color=color, alpha=0.18, linewidth=0)
@@ -151,17 +170,15 @@ def _gathered(losses: Array, probabilities: Array) -> tuple[Array, Array, float]
     if losses.size <= _MOST_LINES:
         return losses, probabilities, float(np.ptp(losses)) / 150 or 0.1
     cumulative = np.cumsum(probabilities)
-    low, high = np.searchsorted(cumulative, [_LEFT_OUT, cumulative[-1] - _LEFT_OUT])
+    rest = min(_LEFT_OUT, cumulative[-1] / 4)  # of the little that there is beside an infinite loss
+    low, high = np.searchsorted(cumulative, [rest, cumulative[-1] - rest])
     heights, edges = np.histogram(losses, _BINS, (losses[low], losses[high]), weights=probabilities)
     return (edges[:-1] + edges[1:]) / 2, heights, float(edges[1] - edges[0])
 
 
 def _colored(curves: Curves) -> Iterator[tuple[str, str, Array, Array]]:
-    if not curves:
-        raise ParameterError("curves", 0, "must name at least one curve")
-    for number, (name, (across, up)) in enumerate(curves.items()):
-        same_length(**{f"curves[{name!r}]": across, "its other values": up})
-        yield name, PALETTE[number % len(PALETTE)], np.asarray(across, float), np.asarray(up, float)
+    for number, (name, values) in enumerate(by_name(curves, "curves", of="two lists of numbers").items()):
+        yield name, PALETTE[number % len(PALETTE)], *curve(values, f"curves[{name!r}]")
 
 
 def _moved(priors: Array, epsilon: float) -> Array:

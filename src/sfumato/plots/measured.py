@@ -9,13 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sfumato.errors import ParameterError
-from sfumato.plots.panels import BLUE, GREY, INK, dates, new_grid, same_length
+from sfumato.numeric.arguments import listed, of_kind, one_of
+from sfumato.plots.panels import BLUE, GREY, INK, Array, dates, drawable, new_grid, numbers, same_length
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 Figures: TypeAlias = Sequence[float | None]
 Places: TypeAlias = Sequence[str] | Sequence[float] | Sequence[date]
 Form: TypeAlias = Literal["bars", "series", "bins"]
-Array: TypeAlias = NDArray[np.float64]
 
 MOST_PANELS: Final = 24
 _BAR_WIDTH, _MIN_BARS_ACROSS = 0.7, 6  # one bar alone does not fill the picture
@@ -40,7 +39,11 @@ class Measured:
     """Released numbers in the order of their places, and the ends of their intervals; None where there is none.
 
     Raises:
-        ParameterError: Lengths differ, or an interval misses its number.
+        ParameterError: Lengths differ, something is no number, or an interval misses its number.
+
+    Example:
+        >>> Measured(values=[7, None], lows=[5, None], highs=[9, None]).values
+        [7, None]
     """
 
     values: Figures
@@ -48,17 +51,13 @@ class Measured:
     highs: Figures
 
     def __post_init__(self) -> None:
-        same_length(values=self.values, lows=self.lows, highs=self.highs)
         values, lows, highs = self.arrays()
         if (lows > values).any() or (values > highs).any():
             raise ParameterError("lows, highs", "intervals", "must hold their values")
 
     def arrays(self) -> tuple[Array, Array, Array]:
         """Values, lows and highs; NaN where there is none."""
-        values, lows, highs = (
-            np.array([math.nan if one is None else float(one) for one in column])
-            for column in (self.values, self.lows, self.highs)
-        )
+        values, lows, highs = numbers(values=self.values, lows=self.lows, highs=self.highs)
         return values, lows, highs
 
 
@@ -88,7 +87,8 @@ def small_multiples(
         caption: Below the picture, such as the confidence of the intervals.
 
     Raises:
-        ParameterError: There are no panels or too many, lengths differ, or matplotlib is missing.
+        ParameterError: There are no panels or too many, lengths differ, places are no such places, or matplotlib is
+            missing.
 
     Example:
         >>> wards = {
@@ -97,21 +97,24 @@ def small_multiples(
         ... }
         >>> figure = small_multiples(wards, ["morning", "evening"], x_label="shift", y_label="visits")
     """
-    if not 0 < len(panels) <= MOST_PANELS:
+    one_of(form, "form", ("bars", "series", "bins"))
+    if not 0 < len(of_kind(panels, "panels", Mapping, "a mapping of names, with a Measured for each")) <= MOST_PANELS:
         raise ParameterError("panels", len(panels), f"must be at least one, and at most {MOST_PANELS}; draw a part")
+    there = _there(places, form)
     for measured in panels.values():
-        same_length(places=places[1:] if form == "bins" else places, values=measured.values)
+        of_kind(measured, "panels", Measured, "a mapping of names, with a Measured for each")
+        same_length(places=there[1:] if form == "bins" else there, values=measured.arrays()[0])
     names = list(panels)
     figure, grid = new_grid(title, names=names, x_label=x_label, y_label=y_label, caption=caption)
     inches = _INCHES / min(len(panels), 3) - _MARGIN
     for axes, measured in zip(grid, panels.values(), strict=True):
         match form:
             case "bars":
-                _bars(axes, [str(place) for place in places], measured, inches)
+                _bars(axes, there, measured, inches)
             case "bins":
-                _bins(axes, [float(edge) for edge in places], measured, inches)  # type: ignore[arg-type] # edges
+                _bins(axes, there, measured, inches)
             case "series":
-                _series(axes, places, measured, inches)
+                _series(axes, there, measured, inches)
         if form != "series" or axes.get_ylim()[0] < 0:
             axes.axhline(0, color=GREY, linewidth=0.8)
         axes.yaxis.set_major_formatter("{x:,.10g}")
@@ -140,11 +143,14 @@ def one_number(
         caption: Below the picture.
 
     Raises:
-        ParameterError: The interval misses the number, or matplotlib is missing.
+        ParameterError: The interval misses the number, something is no number, or matplotlib is missing.
 
     Example:
         >>> figure = one_number(6472, 6442, 6502, text="6,472 ± 30", x_label="people")
     """
+    value = drawable(value, "value")
+    low, high = None if low is None else drawable(low, "low"), None if high is None else drawable(high, "high")
+    of_kind(text, "text", str, "text")
     ends = (low, high) if low is not None and high is not None else None
     Measured(values=[value], lows=[low if ends else None], highs=[high if ends else None])
     figure, (axes,) = new_grid(title, names=[""], x_label=x_label, caption=caption)
@@ -165,6 +171,18 @@ def one_number(
     axes.xaxis.set_major_formatter("{x:,.10g}")
     axes.locator_params(axis="x", nbins=7)
     return figure
+
+
+def _there(places: Places, form: Form) -> Any:
+    """Where numbers are drawn: names for bars, numbers for bins, and numbers or times for a series."""
+    given = listed(places, "places", of="names, dates or numbers")
+    if form == "bars":
+        return [str(place) for place in given]
+    if form == "series" and given and isinstance(given[0], date):
+        for place in given:
+            of_kind(place, "places", date, "dates, or numbers")
+        return given
+    return numbers(places=given, are_finite=True)[0].tolist()
 
 
 def _bars(axes: "Axes", names: Sequence[str], measured: Measured, inches: float) -> None:
@@ -200,7 +218,7 @@ def _bins(axes: "Axes", edges: Sequence[float], measured: Measured, inches: floa
     axes.set_xlim(shown[0], shown[-1])
 
 
-def _series(axes: "Axes", places: Places, measured: Measured, inches: float) -> None:
+def _series(axes: "Axes", places: Sequence[Any], measured: Measured, inches: float) -> None:
     is_time = isinstance(places[0], date)
     at = np.asarray(places, dtype="datetime64[us]").astype(np.int64) if is_time else np.asarray(places)
     order = np.argsort(at.astype(float), kind="stable")
@@ -220,7 +238,7 @@ def _series(axes: "Axes", places: Places, measured: Measured, inches: float) -> 
         dates(axes, most=max(int(inches), 3))
     else:
         axes.xaxis.set_major_formatter("{x:,.10g}")
-        if all(float(place).is_integer() for place in places):  # type: ignore[arg-type] # numbers
+        if all(float(place).is_integer() for place in places):
             axes.locator_params(axis="x", integer=True)
 
 

@@ -1,10 +1,16 @@
 """What all pictures share: an empty figure with a quiet frame, the palette, legends, and checks of the numbers."""
 
-from collections.abc import Sequence, Sized
+from collections.abc import Mapping, Sequence, Sized
 from datetime import datetime
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from math import isinf
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import column, finite, floats, listed, of_kind
+from sfumato.numeric.rationals import Number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -12,10 +18,12 @@ if TYPE_CHECKING:
     from matplotlib.ticker import PercentFormatter
 
 Numbers: TypeAlias = Sequence[float]
+Array: TypeAlias = NDArray[np.float64]
 
 BLUE, ORANGE, GREEN, RED, PURPLE = PALETTE = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7"
 """Safe for color-blind readers [OI08]."""
 INK, GREY, LIGHT = "#333333", "#8C8C8C", "#DDDDDD"
+_FARTHEST: Final = 1e300
 _ACROSS: Final = 3  # panels beside each other, at most
 Place: TypeAlias = Literal["best", "upper left", "upper right", "beside"]
 _PLACES: Final[dict[Place, Literal["best", "upper left", "upper right", "center left"]]] = {
@@ -26,7 +34,12 @@ _PLACES: Final[dict[Place, Literal["best", "upper left", "upper right", "center 
 def new_figure(
     title: str, *, panels: int = 1, x_label: str = "", y_label: str = ""
 ) -> "tuple[Figure, tuple[Axes, ...]]":
-    """An empty figure of one or more panels above each other, with a quiet frame."""
+    """An empty figure of one or more panels above each other, with a quiet frame.
+
+    Raises:
+        ParameterError: A text is none, or matplotlib is missing.
+    """
+    _require_text(title=title, x_label=x_label, y_label=y_label)
     try:
         from matplotlib.figure import Figure
     except ImportError:
@@ -47,7 +60,11 @@ def new_grid(
     """An empty figure of panels beside and below each other, with one scale for all; a single panel needs no name.
 
     Names come from policies and from answers, so that a dollar sign in them is no formula.
+
+    Raises:
+        ParameterError: As `new_figure`.
     """
+    _require_text(title=title, x_label=x_label, y_label=y_label, caption=caption)
     count = len(names)
     across = count if count <= _ACROSS else 2 if count == _ACROSS + 1 else _ACROSS
     down = -(-count // across)
@@ -151,6 +168,106 @@ def _units(times: Sequence[datetime]) -> tuple[str, str, str]:
     if any(time.day > 1 for time in times):
         return "%d", "%b", "%Y"
     return ("%b", "%Y", "") if any(time.month > 1 for time in times) else ("%Y", "", "")
+
+
+def _require_text(**words: str) -> None:
+    for name, text in words.items():
+        of_kind(text, name, str, "text")
+
+
+def numbers(*, are_finite: bool = False, **columns: Any) -> list[Array]:
+    """Columns of numbers, as many in each and at least one; None and NaN are gaps, where such are drawn.
+
+    Args:
+        are_finite: Whether there is no place for NaN and infinities.
+        **columns: By the names of the parameters.
+
+    Raises:
+        ParameterError: One is no list of numbers, is empty, or has another length than the first.
+
+    Example:
+        >>> [found.tolist() for found in numbers(places=[1, 2], heights=[5, None])]
+        [[1.0, 2.0], [5.0, nan]]
+    """
+    found = {name: column(values, name) for name, values in columns.items()}
+    same_length(**found)
+    for name, values in found.items():
+        if are_finite and not np.isfinite(values).all():
+            raise ParameterError(name, values, "must be finite numbers")
+    return list(found.values())
+
+
+def pairs(values: ArrayLike, name: str) -> Array:
+    """Pairs of numbers, one below the other.
+
+    Raises:
+        ParameterError: They are none.
+
+    Example:
+        >>> pairs([(0, 1), (2, 3)], "limits").tolist()
+        [[0.0, 1.0], [2.0, 3.0]]
+    """
+    found = floats(values, name)
+    if found.shape == (0,):
+        return found.reshape(0, 2)
+    if found.ndim != 2 or found.shape[1] != 2:  # noqa: PLR2004 # a pair
+        raise ParameterError(name, values, "must be a list of pairs of numbers")
+    return found
+
+
+def by_name(values: Mapping[str, Any], name: str, *, of: str) -> Mapping[str, Any]:
+    """Something for each of one or more names.
+
+    Raises:
+        ParameterError: It is no mapping, or an empty one.
+
+    Example:
+        >>> by_name({"ann": [1, 2]}, "samples_by_name", of="a list of numbers")
+        {'ann': [1, 2]}
+    """
+    if not of_kind(values, name, Mapping, f"a mapping of names, with {of} for each"):
+        raise ParameterError(name, {}, f"must have a name, with {of} for it")
+    return values
+
+
+def curve(values: Any, name: str) -> tuple[Array, Array]:
+    """The two columns of a curve: where its points lie, and how high.
+
+    Raises:
+        ParameterError: They are not two lists of as many numbers.
+
+    Example:
+        >>> [column.tolist() for column in curve(([0, 1], [1, 0]), "curves['one']")]
+        [[0.0, 1.0], [1.0, 0.0]]
+    """
+    both = listed(values, name, of="two columns")
+    if len(both) != 2:  # noqa: PLR2004 # across and up
+        raise ParameterError(name, values, "must be two lists of numbers")
+    across, up = numbers(**{name: both[0], f"the second of {name}": both[1]})
+    return across, up
+
+
+def drawable(value: Number, name: str, *, may_be_infinite: bool = False) -> float:
+    """A number that has a place in a picture, or lies beyond it.
+
+    Args:
+        value: What was handed over.
+        name: The parameter's name, for the error.
+        may_be_infinite: Whether infinities may be marked too, which nobody sees.
+
+    Raises:
+        ParameterError: It is none, or beyond ±1e300, around which nothing could be drawn.
+
+    Example:
+        >>> drawable("0.5", "claimed")
+        0.5
+    """
+    if may_be_infinite and isinstance(value, float) and isinf(value):
+        return value
+    number = finite(value, name)
+    if abs(number) > _FARTHEST:
+        raise ParameterError(name, value, f"must lie between -{_FARTHEST} and {_FARTHEST} to be drawn")
+    return number
 
 
 def same_length(**columns: Sized) -> None:

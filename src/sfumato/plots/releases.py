@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from sfumato.errors import ParameterError
-from sfumato.plots.panels import BLUE, GREY, INK, LIGHT, Numbers, legend, new_figure, same_length
+from sfumato.numeric.arguments import column, listed
+from sfumato.numeric.rationals import probability
+from sfumato.plots.panels import BLUE, GREY, INK, LIGHT, Numbers, legend, new_figure, numbers, same_length
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,23 +40,30 @@ def histogram(
         confidence: Of the intervals, for the legend.
 
     Raises:
-        ParameterError: Lengths differ, there is no bar, or matplotlib is missing.
+        ParameterError: Lengths differ, something is no number, there is no bar, or matplotlib is missing.
+
+    Example:
+        >>> figure = histogram(["17–23", "24–31"], None, [12, -3], [5, 5])
     """
-    same_length(labels=labels, private_counts=private_counts, errors=errors)
+    names = listed(labels, "labels", of="texts")
+    private, reach = numbers(private_counts=private_counts, errors=errors)
+    same_length(labels=names, private_counts=private)
+    if (reach < 0).any():
+        raise ParameterError("errors", errors, "must be 0 or more")
+    level = float(probability(confidence, "confidence"))
     figure, (axes,) = new_figure(title, x_label=x_label, y_label="people")
-    places, width = np.arange(len(labels)), 0.4
+    places, width = np.arange(len(names)), 0.4
     if true_counts is None:
         shift, width = 0.0, _BAR_WIDTH
     else:
-        same_length(labels=labels, true_counts=true_counts)
+        true = column(true_counts, "true_counts")
+        same_length(labels=names, true_counts=true)
         shift = width / 2
-        axes.bar(places - shift, true_counts, width, color=LIGHT, edgecolor=GREY, linewidth=0.8, label="true")
-    axes.bar(places + shift, private_counts, width, color=BLUE, label="private")
-    interval = f"{100 * confidence:g}% interval"
-    axes.errorbar(
-        places + shift, private_counts, errors, fmt="none", ecolor=INK, elinewidth=1.2, capsize=3, label=interval
-    )
-    _name_bars(axes, labels)
+        axes.bar(places - shift, true, width, color=LIGHT, edgecolor=GREY, linewidth=0.8, label="true")
+    axes.bar(places + shift, private, width, color=BLUE, label="private")
+    interval = f"{100 * level:g}% interval"
+    axes.errorbar(places + shift, private, reach, fmt="none", ecolor=INK, elinewidth=1.2, capsize=3, label=interval)
+    _name_bars(axes, names)
     legend(axes)
     return figure
 
@@ -81,17 +90,23 @@ def bars(
         y_label: What the values are, with their unit.
 
     Raises:
-        ParameterError: Lengths differ, there is no bar, an interval misses its value, or matplotlib is missing.
+        ParameterError: Lengths differ, something is no number, there is no bar, an interval misses its value, or
+            matplotlib is missing.
+
+    Example:
+        >>> figure = bars(["people"], [6472], [6442], [6502])
     """
-    same_length(labels=labels, values=values, lows=lows, highs=highs)
+    names = listed(labels, "labels", of="texts")
+    heights, low, high = numbers(values=values, lows=lows, highs=highs)
+    same_length(labels=names, values=heights)
     figure, (axes,) = new_figure(title, x_label=x_label, y_label=y_label)
-    places = np.arange(len(labels))
-    reach = np.array([np.subtract(values, lows), np.subtract(highs, values)])
+    places = np.arange(len(names))
+    reach = np.array([heights - low, high - heights])
     if not (reach >= 0).all():
         raise ParameterError("lows, highs", "intervals", "must hold their values")
-    axes.bar(places, values, _BAR_WIDTH, color=BLUE)
-    axes.errorbar(places, values, reach, fmt="none", ecolor=INK, elinewidth=1.2, capsize=4)
-    _name_bars(axes, labels)
+    axes.bar(places, heights, _BAR_WIDTH, color=BLUE)
+    axes.errorbar(places, heights, reach, fmt="none", ecolor=INK, elinewidth=1.2, capsize=4)
+    _name_bars(axes, names)
     return figure
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sfumato.errors import ParameterError
-from sfumato.plots.panels import PALETTE, Numbers, legend, new_figure, percent, same_length
+from sfumato.plots.panels import PALETTE, Numbers, by_name, legend, new_figure, numbers, pairs, percent, same_length
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,21 +29,28 @@ def unicity_curves(
         title: Above the picture.
 
     Raises:
-        ParameterError: Names or lengths differ, there is nothing to draw, or matplotlib is missing.
+        ParameterError: Names or lengths differ, something is no number, there is nothing to draw, or matplotlib is
+            missing.
 
     Example:
         >>> figure = unicity_curves({"an hour": [1, 2]}, {"an hour": [0.3, 0.7]}, limits={"an hour": [(0, 1)] * 2})
     """
-    if not points or not points.keys() == shares.keys() == limits.keys():
+    for parameter, given in (("points", points), ("shares", shares), ("limits", limits)):
+        by_name(given, parameter, of="a list")
+    if not points.keys() == shares.keys() == limits.keys():
         raise ParameterError("shares", tuple(shares), "must have the resolutions of points and limits, at least one")
     figure, (axes,) = new_figure(title, x_label="known points", y_label="people told apart")
+    every: set[float] = set()
     for name, color in zip(points, cycle(PALETTE), strict=False):
-        same_length(points=points[name], shares=shares[name], limits=limits[name])
-        apart = np.abs(np.array(limits[name]).T - np.asarray(shares[name]))
+        (places,), ends = numbers(points=points[name], are_finite=True), pairs(limits[name], "limits")
+        (told_apart,) = numbers(shares=shares[name])
+        same_length(points=places, shares=told_apart, limits=ends)
+        every.update(places.tolist())
+        apart = np.abs(ends.T - told_apart)
         axes.errorbar(
-            points[name], shares[name], yerr=apart, color=color, marker="o", capsize=3, linewidth=2, label=name
+            places, told_apart, yerr=apart, color=color, marker="o", capsize=3, linewidth=2, label=name
         )  # fmt: skip
-    axes.set_xticks(sorted({place for places in points.values() for place in places}))
+    axes.set_xticks(sorted(every))
     axes.set_ylim(0, 1.03)
     axes.yaxis.set_major_formatter(percent())
     legend(axes, place="beside")

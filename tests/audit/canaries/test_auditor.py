@@ -232,4 +232,16 @@ def test_a_level_is_between_zero_and_one(significance):
 
 def test_a_score_for_each_canary_is_wanted():
     with pytest.raises(ParameterError, match="one for each"):
-        audit_in_one_run(list, range(20), epsilon=1)
+        audit_in_one_run(lambda included: included, range(20), epsilon=1)
+
+
+@pytest.mark.parametrize("scores", [None, 3, ["high", "low"], [[1], [2]]], ids=str)
+def test_what_is_no_list_of_scores_is_refused_by_the_name_of_who_gave_it(scores):
+    with pytest.raises(ParameterError, match=r"^what train gives = "):
+        audit_in_one_run(lambda _: scores, range(2), epsilon=1)
+
+
+@pytest.mark.parametrize("included", [["yes", "no"], [0.5, 1], [None, True], True], ids=str)
+def test_coins_fell_on_one_side_or_the_other(included):
+    with pytest.raises(ParameterError, match=r"^included = "):
+        audit_scores([1, 2], included, epsilon=1)

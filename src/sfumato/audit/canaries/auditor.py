@@ -28,6 +28,7 @@ from sfumato.audit.canaries.report import (
 from sfumato.audit.canaries.separation import mu_of_separation
 from sfumato.errors import ParameterError
 from sfumato.noise.bernoulli import bernoulli
+from sfumato.numeric.arguments import called, column, finite, listed, share
 from sfumato.numeric.rationals import Number
 from sfumato.privacy.guarantees import ApproxDP
 
@@ -62,13 +63,13 @@ def audit_in_one_run(
         significance: The chance that a true claim is called false, of each finding.
 
     Raises:
-        ParameterError: There are too few canaries, or not a score for each.
+        ParameterError: There are too few canaries, or not a score for each, or a parameter lies outside.
 
     Example:
         >>> from sfumato.mechanisms import Laplace
         >>> noise = Laplace(l1_sensitivity=1, epsilon=1)
         >>> def train(included):
-        ...     return noise.release([int(name in included) for name in range(2000)])
+        ...     return noise.release(np.isin(range(2000), included).astype(int))
         >>> print(audit_in_one_run(train, range(2000), epsilon="0.1").verdict)
         privacy violation
         >>> print(audit_in_one_run(train, range(2000), epsilon=1, significance=1e-6).verdict)
@@ -77,8 +78,15 @@ def audit_in_one_run(
     References:
         [SNJ23].
     """
-    included: Booleans = bernoulli(Fraction(1, 2), len(canaries))
-    scores = train([canary for canary, coin in zip(canaries, included, strict=True) if coin])
+    wanted = "a function of the included canaries, which gives a score for each of all of them"
+    called(train, "train", wanted, may_be_class=False)
+    share(significance, "significance")  # before anything is trained
+    _claim(epsilon, delta)
+    every: Sequence[Canary] = canaries
+    if not isinstance(canaries, str):  # in which each letter is one
+        every = listed(canaries, "canaries", of="records")
+    included: Booleans = bernoulli(Fraction(1, 2), len(every))
+    scores = column(train([canary for canary, coin in zip(every, included, strict=True) if coin]), "what train gives")
     return audit_scores(scores, included, epsilon=epsilon, delta=delta, significance=significance)
 
 
@@ -103,11 +111,14 @@ def audit_scores(
 
     Raises:
         ParameterError: Lengths differ, a score is NaN, or a parameter lies outside.
+
+    Example:
+        >>> coins = [True, False] * 50
+        >>> print(audit_scores([float(coin) for coin in coins], coins, epsilon=1).verdict)
+        privacy violation
     """
-    if not 0 < significance < 1:
-        raise ParameterError("significance", significance, "must lie between 0 and 1, such as 0.05")
-    claim = ApproxDP(epsilon, delta)
-    seen = Scored(scores=np.asarray(scores, float), included=np.asarray(included, bool))
+    significance, claim = share(significance, "significance"), _claim(epsilon, delta)
+    seen = Scored(scores=column(scores, "scores"), included=_coins(included))
 
     def found(auditor: str, assumes: str, words: object, bound: float) -> CanaryFinding:
         return CanaryFinding(
@@ -136,6 +147,18 @@ def audit_scores(
             if claim.delta > 0  # Gaussian noise has no ε without a δ
         ),
     )
+
+
+def _claim(epsilon: Number, delta: Number) -> ApproxDP:
+    finite(epsilon, "epsilon")
+    return ApproxDP(epsilon, delta)
+
+
+def _coins(included: Sequence[bool] | Booleans) -> Booleans:
+    found = column(included, "included")
+    if not np.isin(found, (0, 1)).all():
+        raise ParameterError("included", included, "must be True or False for each canary")
+    return found.astype(bool)
 
 
 def epsilon_of_mu(mu: float, *, delta: Fraction) -> float:
