@@ -99,7 +99,10 @@ def accountant_of(
 def _is_within(event: ComposedEvent, epsilon: Fraction, delta: Fraction) -> bool:
     """Whether an accountant certifies it."""
     accountant = accountant_of(event)
-    return accountant.supports(event) and accountant.compose(event).epsilon(delta) <= epsilon
+    if not accountant.supports(event):
+        return False
+    spent = accountant.compose(event)  # its δ at one ε takes a small part of what the search for the ε takes
+    return spent.delta(epsilon) <= delta and spent.epsilon(delta) <= epsilon
 
 
 def _short(value: Fraction) -> Fraction:

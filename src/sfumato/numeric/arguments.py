@@ -10,7 +10,7 @@ from math import inf
 from numbers import Real
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -83,9 +83,19 @@ def one_of(value: object, name: str, words: Collection[str]) -> str:
         >>> one_of("january", "month", ("january", "february"))
         'january'
     """
-    if not isinstance(value, str) or value not in words:
+    if not is_one_of(value, words):
         raise ParameterError(name, value, f"must be {' or '.join(map(repr, words))}")
     return str(value)
+
+
+def is_one_of(value: object, words: Collection[str]) -> TypeGuard[str]:
+    """Whether something is text, and one of a few words; what cannot be compared with them is not.
+
+    Example:
+        >>> is_one_of("age", {"age": 36}), is_one_of(["age"], {"age": 36})
+        (True, False)
+    """
+    return isinstance(value, str) and value in words
 
 
 def called(function: Any, name: str, wanted: str, *, may_be_class: bool = True) -> Any:

@@ -18,6 +18,7 @@ from sfumato.errors import NotPrivateError, ParameterError, UnsupportedEventErro
 from sfumato.mechanisms.gaussian_noise import GaussianNoise
 from sfumato.mechanisms.laplace import Laplace
 from sfumato.noise.domain import SMALLEST_SCALE
+from sfumato.numeric.arguments import is_one_of
 from sfumato.privacy.guarantees import ApproxDP, PureDP, guarantee
 from sfumato.query.plan import LAWS, AdditiveNoise, Law
 from sfumato.query.sensitivity import Sensitivity
@@ -85,7 +86,7 @@ def allocate(
         NotPrivateError: Private keys or Gaussian noise without δ.
         ParameterError: There is no such law.
     """
-    if law is not None and law not in LAWS:
+    if law is not None and not is_one_of(law, LAWS):
         raise ParameterError("mechanism", law, f"must be one of: {', '.join(LAWS)}")
     _check_delta(columns, total.delta, law)
     epsilons = _epsilons(columns, total.epsilon, weights)

@@ -6,6 +6,7 @@ from dataclasses import replace as with_fields
 from typing import Generic, Self, TypeVar
 
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import is_one_of, listed, of_kind
 from sfumato.numeric.rationals import Number, positive
 from sfumato.query.bounding import narrowed
 from sfumato.query.expressions import ColumnRef
@@ -122,10 +123,11 @@ class Groups(Generic[Q]):
     def grouping_sets(self, *sets: tuple[str, ...], consistent: bool = False) -> "Groups[Q]":
         """Only some choices of the keys, by their names in the answer: ``grouping_sets(("sex",), ())``."""
         keys = dict(zip(self.labels, self.keys, strict=True))
-        for label in (label for kept in sets for label in kept):
-            if label not in keys:
+        chosen = [listed(kept, "grouping_sets", of="keys") for kept in sets]
+        for label in (label for kept in chosen for label in kept):
+            if not is_one_of(label, keys):
                 raise ParameterError("grouping_sets", label, f"must be one of the keys: {', '.join(keys)}")
-        by_key = tuple(tuple(keys[label] for label in kept) for kept in sets)
+        by_key = tuple(tuple(keys[label] for label in kept) for kept in chosen)
         return with_fields(self, sets=by_key, consistent=consistent)
 
     def agg(self, *, weights: Mapping[str, Number] | None = None, **statistics: Statistic) -> Q:
@@ -139,10 +141,11 @@ class Groups(Generic[Q]):
             ParameterError: No statistic, a column that does not exist, or a name twice.
         """
         checked = _checked(statistics)
-        for name in weights or {}:
+        stated = {} if weights is None else of_kind(weights, "weights", Mapping, "shares by the names of statistics")
+        for name in stated:
             if name not in checked:
                 raise ParameterError("weights", name, f"must be one of the statistics: {', '.join(checked)}")
-        shares = tuple(positive((weights or {}).get(name, 1), "weights") for name in checked) if weights else ()
+        shares = tuple(positive(stated.get(name, 1), "weights") for name in checked) if stated else ()
         question = presented(
             self.frame.relation, keys=self.keys, labels=() if self.labels == self.keys else self.labels,
             sets=self.sets, statistics=tuple(checked.items()), limits=self.frame.limits, weights=shares,

@@ -52,7 +52,13 @@ class Handle:
 
     @classmethod
     def call(cls, function: Function, *arguments: object) -> Self:
-        """A handle of a function of others and of constants."""
+        """A handle of a function of others and of constants.
+
+        Raises:
+            ParameterError: It is none of the `Function` there are, or mixes kinds.
+        """
+        if not isinstance(function, Function):
+            raise ParameterError("function", function, "must be a Function")
         return cls.made(lambda *expressions: Call(function, expressions), *arguments)
 
     def __bool__(self) -> NoReturn:

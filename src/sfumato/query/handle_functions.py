@@ -3,6 +3,7 @@
 from typing import Self
 
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import is_one_of
 from sfumato.numeric.rationals import Number, exact
 from sfumato.query.expressions import Literal
 from sfumato.query.folds import clamped
@@ -164,7 +165,7 @@ class TimeFunctions(Handle):
 
     def truncate(self, unit: str) -> Self:
         """The start of its "year", "quarter", "month", "week", "day", "hour" or "minute"."""
-        if unit not in TRUNCATIONS:
+        if not is_one_of(unit, TRUNCATIONS):
             raise ParameterError("unit", unit, f"must be one of: {', '.join(TRUNCATIONS)}")
         return self.call(Function.TRUNCATE, self, unit)
 

@@ -5,6 +5,7 @@ from datetime import date, datetime, time
 from typing import Self
 
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import is_one_of
 from sfumato.numeric.rationals import Number, exact
 from sfumato.query.conditions import between, literal
 from sfumato.query.expressions import And, Compare, Comparison, Expression, IsIn, IsNull, Not, Or
@@ -127,7 +128,7 @@ class Operators(Handle):
 
     def cast(self, kind: str) -> Self:
         """The value converted to "integer", "float", "text", "boolean", "date" or "timestamp"; NULL if it is none."""
-        if kind not in tuple(Kind):
+        if not is_one_of(kind, tuple(Kind)):
             raise ParameterError("kind", kind, f"must be one of: {', '.join(Kind)}")
         return self.call(Function(f"to_{kind}"), self)
 

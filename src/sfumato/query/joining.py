@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import is_one_of, listed, of_kind
 from sfumato.query.expressions import ColumnRef
 from sfumato.query.names import fresh
 from sfumato.query.relations import Join, JoinKind, Relation, Select
@@ -16,13 +17,22 @@ On: TypeAlias = str | Iterable[str] | Mapping[str, str]
 def pairs(on: On) -> tuple[tuple[str, str], ...]:
     """Names on the left and on the right.
 
+    Raises:
+        ParameterError: They are neither names nor a mapping of names.
+
     Example:
         >>> pairs("ward"), pairs({"ward": "code"})
         ((('ward', 'ward'),), (('ward', 'code'),))
     """
     if isinstance(on, str):
         return ((on, on),)
-    return tuple(on.items()) if isinstance(on, Mapping) else tuple((name, name) for name in on)
+    if isinstance(on, Mapping):
+        both = tuple(on.items())
+    else:
+        both = tuple((name, name) for name in listed(on, "on", of="names of columns"))
+    for name in (name for pair in both for name in pair):
+        of_kind(name, "on", str, "the name of a column, several, or names here by names there")
+    return both
 
 
 def joined(
@@ -33,8 +43,10 @@ def joined(
     Raises:
         ParameterError: Another column has the same name on both sides, or `how` is unknown.
     """
-    if how not in tuple(JoinKind):
+    if not is_one_of(how, tuple(JoinKind)):
         raise ParameterError("how", how, f"must be one of: {', '.join(JoinKind)}")
+    if suffix is not None:
+        of_kind(suffix, "suffix", str, "text, such as '_right'")
     on_pairs = pairs(on)
     equal = {first for first, second in on_pairs if first == second}
     new_names = _new_names(left[1], right[1], equal, suffix)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Generic, Self, TypeVar
 
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import of_kind
 from sfumato.query.expressions import And, ColumnRef, Expression
 from sfumato.query.handles import ColumnHandle, expression_of
 from sfumato.query.joining import On, joined, pairs, renamed
@@ -81,8 +82,9 @@ class RowSteps(Generic[Q]):
 
     def rename(self, **names: str) -> Self:
         """Other names for some columns: ``rename(old="new")``."""
-        for name in names:
+        for name, new in names.items():
             self.shape.column(name)
+            of_kind(new, name, str, "the column's new name")
         return self._next(renamed(self.relation, self.shape, names))
 
     def join(self, other: "RowSteps[Q]", *, on: On, how: str = "inner", suffix: str | None = None) -> Self:

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import assert_never
 
 from sfumato.errors import NotPrivateError, ParameterError, UnboundedSensitivityError
+from sfumato.numeric.arguments import is_one_of
 from sfumato.query.bounding import limits_of, most_rows
 from sfumato.query.expressions import ColumnRef, Expression
 from sfumato.query.facts import Facts, family, literal_facts, merged, of_column
@@ -64,7 +65,7 @@ class Shape:
         Raises:
             ParameterError: There is no such column.
         """
-        if name not in self.columns:
+        if not is_one_of(name, self.columns):
             raise ParameterError("column", name, f"must be one of: {', '.join(self.columns)}")
         return self.columns[name]
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from sfumato.errors import LedgerError, ParameterError
 from sfumato.ledger.entry import Opened
 from sfumato.ledger.windows import Window
+from sfumato.numeric.arguments import is_one_of, of_kind
 from sfumato.privacy.budgets import Budget
 from sfumato.query.relations import Relation
 from sfumato.query.schema import Key, Table
@@ -134,11 +135,12 @@ class AccountView(View):
         return f"<Account {self.account_name}: spent {self.spent} of {self.budget}, left {self.remaining}>"
 
     def _below(self, name: str) -> Desk:
-        if not name or "/" in name:
-            raise ParameterError("name", name, 'must be text without a slash, such as "ann"')
+        wanted = 'text without a slash, such as "ann"'
+        if not of_kind(name, "name", str, wanted) or "/" in name:
+            raise ParameterError("name", name, f"must be {wanted}")
         return replace(self._desk, account=f"{self._desk.account}/{name}")
 
     def _table(self, name: str) -> Table:
-        if name not in self.policy.tables:
+        if not is_one_of(name, self.policy.tables):
             raise ParameterError("table", name, f"must be one of: {', '.join(self.policy.tables)}")
         return self.policy.tables[name]

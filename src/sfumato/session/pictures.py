@@ -21,7 +21,7 @@ def picture(release: Release, statistic: str | None) -> Any:
     Raises:
         ParameterError: There is no such statistic, it holds no numbers, or there are too many groups for panels.
     """
-    name = statistic or release.statistics[0]
+    name = release.statistics[0] if statistic is None else statistic
     for histogram in release.histograms:
         if name == histogram.name or (statistic is None and name in histogram.columns):
             return _histogram(release, histogram.columns, histogram.edges, histogram.value)

@@ -11,7 +11,7 @@ from typing import Any, overload
 from sfumato.errors import ParameterError
 from sfumato.ledger.entry import Part
 from sfumato.ledger.reservations import Asked
-from sfumato.numeric.rationals import Number, decimal_text, exact, positive_integer
+from sfumato.numeric.rationals import Number, decimal_text, exact, flag, positive_integer
 from sfumato.privacy.guarantees import ApproxDP, PureDP, guarantee
 from sfumato.query.auto_bounds import automatic, stated_bounds
 from sfumato.query.components import OF_INTERVALS
@@ -197,6 +197,7 @@ class Question:
             raise ParameterError("epsilon", epsilon, "must be stated, or an error instead: epsilon=1, or error={...}")
         if epsilon is None:
             epsilon = self.epsilon_for(error or {}, delta=delta, mechanism=mechanism, confidence=confidence)
+        flag(progress, "progress")
         path = None if to is None else file_for(to, self.relation, self.desk.policy)
         prepared = self._prepared(epsilon, delta, mechanism)
         with told("groups released", shown=progress) as hear:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from sfumato.engines.values import Cell
 from sfumato.errors import ParameterError, UnsupportedEventError
 from sfumato.ledger.measures import limits, price, times_within
+from sfumato.numeric.arguments import is_one_of
 from sfumato.privacy.neighbors import NeighboringRelation
 from sfumato.query.kinds import Kind
 from sfumato.query.names import with_ends
@@ -76,7 +77,7 @@ class Release:
         Raises:
             ParameterError: There is no such column.
         """
-        if statistic not in self.statistics:
+        if not is_one_of(statistic, self.statistics):
             raise ParameterError("statistic", statistic, f"must be one of: {', '.join(self.statistics)}")
         index = self.statistics.index(statistic)
         return tuple(row[index] for row in self.estimates)

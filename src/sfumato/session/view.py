@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 from sfumato.errors import ParameterError
 from sfumato.ledger.entry import Part
+from sfumato.numeric.arguments import is_one_of
 from sfumato.numeric.rationals import Number, exact, flag
 from sfumato.query.describe import described
 from sfumato.query.frame import Frame
@@ -43,7 +44,7 @@ class View:
         """
         if name is None and len(self._tables) == 1:
             name = next(iter(self._tables))
-        if name is None or name not in self._tables:
+        if not is_one_of(name, self._tables):
             raise ParameterError("table", name, f"must be one of: {', '.join(self._tables)}")
         return Frame(self._tables[name], self._asked)
 
@@ -90,9 +91,8 @@ class View:
         """
         options, body = parse_options(sql)
         asked = self._question(body, options, text=sql, parameters=parameters, intervals=intervals)
-        return asked.release(
-            epsilon=_once("epsilon", epsilon, options.epsilon), delta=_once("delta", delta, options.delta) or 0
-        )
+        stated = _once("delta", delta, options.delta)
+        return asked.release(epsilon=_once("epsilon", epsilon, options.epsilon), delta=0 if stated is None else stated)
 
     def _question(
         self, body: str, options: Options, *, text: str, parameters: Parameters, intervals: bool = False
