@@ -10,7 +10,7 @@ from math import inf
 from numbers import Real
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, Final, TypeGuard, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -88,7 +88,7 @@ def one_of(value: object, name: str, words: Collection[str]) -> str:
     return str(value)
 
 
-def is_one_of(value: object, words: Collection[str]) -> TypeGuard[str]:
+def is_one_of(value: object, words: Collection[str]) -> bool:
     """Whether something is text, and one of a few words; what cannot be compared with them is not.
 
     Example:

@@ -44,7 +44,7 @@ class View:
         """
         if name is None and len(self._tables) == 1:
             name = next(iter(self._tables))
-        if not is_one_of(name, self._tables):
+        if name is None or not is_one_of(name, self._tables):
             raise ParameterError("table", name, f"must be one of: {', '.join(self._tables)}")
         return Frame(self._tables[name], self._asked)
 
