@@ -24,10 +24,11 @@ from sfumato.engines.sql.terms import (
 )
 from sfumato.query.functions import MAX_TEXT
 from sfumato.query.letters import PLAIN, UPPER_LETTERS
-from sfumato.query.patterns import Place
+from sfumato.query.patterns import Piece, Place
 
 _MICROSECONDS: Final = 1_000_000
 _PLAIN: Final = f"[{''.join(map(itself, PLAIN))}]*"
+_SPECIAL: Final = "%_\\"  # what a pattern of the engine may read otherwise
 _FINDERS: Final = {Place.BEGINNING: "STARTS_WITH", Place.END: "ENDS_WITH", Place.ANYWHERE: "CONTAINS"}
 
 
@@ -69,10 +70,14 @@ def _joined_within(*texts: Sql) -> Sql:
 
 
 def _is_like(value: Sql, pattern: Sql) -> Sql:
-    return liked(
-        value, pattern.name, finders=_FINDERS,
-        otherwise=lambda x, pieces: function("REGEXP_FULL_MATCH", x, text(in_re2(pieces))),
-    )  # fmt: skip
+    return liked(value, pattern.name, finders=_FINDERS, otherwise=_has_pieces)
+
+
+def _has_pieces(value: Sql, pieces: list[Piece]) -> Sql:
+    """By the engine's own LIKE if the pieces are words, which it looks for one after the other and never goes back."""
+    if all(character is not None and character not in _SPECIAL for piece in pieces for character in piece):
+        return exp.Like(this=value, expression=text("%".join("".join(map(str, piece)) for piece in pieces)))
+    return function("REGEXP_FULL_MATCH", value, text(in_re2(pieces)))
 
 
 def _letters_replaced(value: Sql, letters: Sql, others: Sql) -> Sql:
