@@ -3,8 +3,9 @@ r"""LIKE in engines whose own one makes some rows much slower than others.
 Spark has Java's regular expressions, which go back: what `%a%a%a%b` takes grows with a power of the length of the text
 for each %. DuckDB goes back to the last % only, which takes 64 µs for `%_a_a_a…` on 256 letters, 400 times an ordinary
 row; without _ it never goes back. So a pattern of one word in one place becomes a search for it, and any other, but one
-of words alone on DuckDB, a regular expression: of RE2, which never goes back (11 µs; an ordinary row 0.8); or of Java, in which what was found once stays where it is (`(?>…)`), as
-far to the left as possible, which leaves most of the text for what follows.
+of words alone on DuckDB, a regular expression: of RE2, which never goes back (11 µs; an ordinary row 0.8); or of Java,
+in which what was found once stays where it is (`(?>…)`), as far to the left as possible, which leaves most of the text
+for what follows.
 """
 
 import string
