@@ -63,6 +63,15 @@ def test_delta_is_part_of_the_price(people_csv):
     assert "price" in result.stdout
 
 
+def test_intervals_of_quantiles_are_bought_if_that_is_said(people_csv, tmp_path):
+    median = ("query", people_csv, "SELECT MEDIAN(age) AS m FROM people", "--column", "age=int:0:120")
+    asked = (*median, "--epsilon", "1", "--json")
+    plain, bought = run(*asked), run(*asked, "--intervals", "--budget", "1", "--ledger", tmp_path / "l.db")
+    (without,), (record,) = (json.loads(answer.stdout)["records"] for answer in (plain, bought))
+    assert (without["m_low"], without["m_high"]) == (None, None)
+    assert record["m_low"] <= record["m_high"]
+
+
 def test_explaining_spends_nothing_and_opens_no_account(people_csv, tmp_path):
     ledger = tmp_path / "l.db"
     result = run(*QUERY, people_csv, COUNT, "--epsilon", "2", "--budget", "1", "--ledger", ledger, "--explain")

@@ -119,6 +119,9 @@ def query(
     ledger: Annotated[str | None, typer.Option(metavar="FILE", help="Remembers what was spent, and answers.")] = None,
     existing: Annotated[bool, typer.Option("--existing", help="Refuse a --ledger that does not exist yet.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print rows and receipt as JSON.")] = False,
+    intervals: Annotated[
+        bool, typer.Option("--intervals", help="Buy an interval of 95% for each quantile, for two thirds of its ε.")
+    ] = False,
     explain: Annotated[
         bool, typer.Option("--explain", help="Print plan, price and error instead; nothing is read or spent.")
     ] = False,
@@ -144,7 +147,16 @@ def query(
     )  # fmt: skip
     price = Price(epsilon=epsilon, delta=delta, budget=budget, budget_delta=budget_delta)
     kept = Kept(ledger, must_exist=existing)
-    ask(tuple(question), declared=declared, price=price, kept=kept, as_json=as_json, explain=explain, to=to)
+    ask(
+        tuple(question),
+        declared=declared,
+        price=price,
+        kept=kept,
+        as_json=as_json,
+        intervals=intervals,
+        explain=explain,
+        to=to,
+    )
 
 
 @app.command()

@@ -100,6 +100,7 @@ def ask(
     price: Price,
     kept: Kept,
     as_json: bool,
+    intervals: bool,
     explain: bool,
     to: str | None,
 ) -> None:
@@ -107,7 +108,7 @@ def ask(
     asked, stated = price.asked, price.stated_budget
     *file, sql = question
     with _forgetful(tuple(file), declared, stated or asked) as session:
-        planned = session.query(sql)
+        planned = session.query(sql, intervals=intervals)
         planned.cost(epsilon=asked.epsilon, delta=asked.delta)
         if to is not None:
             file_for(to, planned.relation, planned.desk.policy)
@@ -123,7 +124,7 @@ def ask(
             with Session(
                 session.policy, budget=budget, ledger=kept.ledger, must_exist=kept.must_exist
             ) as lasting:  # fmt: skip
-                _answer(lasting.query(sql), asked, as_json=as_json, to=to)
+                _answer(lasting.query(sql, intervals=intervals), asked, as_json=as_json, to=to)
 
 
 def _forgetful(file: tuple[str, ...], declared: Declared, budget: Budget) -> Session:
