@@ -255,4 +255,9 @@ MUTANTS = (
         edits=(("engines/sql/dialects/patterns.py", 'f"(?>.*?{piece})"', 'f"(?:.*?{piece})"'),),
         tests=("tests/engines/sql/dialects/test_patterns.py::test_java_never_goes_back_but_over_the_last_run",),
     ),
+    Mutant(
+        name="on DuckDB an escaped percent sign of a pattern is any run of characters",
+        edits=(("engines/sql/dialects/duckdb.py", "character not in _SPECIAL", 'character not in "_"'),),
+        tests=("tests/engines/sql/dialects/test_duckdb.py::test_the_engines_own_like_is_taken_for_words_alone",),
+    ),
 )

@@ -274,7 +274,7 @@ def floats(values: ArrayLike, name: str) -> NDArray[np.float64]:
 
 
 def column(values: ArrayLike, name: str) -> NDArray[np.float64]:
-    """Numbers in a row, as `floats`.
+    """Numbers in a row, as `floats`; the error shows none of them.
 
     Raises:
         ParameterError: Something is no real number, or they stand in no row.
@@ -285,7 +285,7 @@ def column(values: ArrayLike, name: str) -> NDArray[np.float64]:
     """
     found = floats(values, name)
     if found.ndim != 1:
-        raise ParameterError(name, values, "must be a list of numbers")
+        raise ParameterError(name, type(values), "must be a list of numbers")
     return found
 
 

@@ -3,6 +3,7 @@
 import math
 from datetime import date, datetime
 
+import numpy as np
 import pytest
 from sqlglot import exp
 from tests.engines import in_sql
@@ -10,8 +11,9 @@ from tests.engines.in_sql import value_of
 from tests.engines.sql.dialects.doubles_contract import DoublesContract
 from tests.engines.sql.dialects.test_dialect import UNIVERSAL
 
-from sfumato.engines.sql.dialects.duckdb import IDIOMS
-from sfumato.engines.sql.terms import cast, constant, figure, function, named, operation, text
+from sfumato.engines.sql.dialects.duckdb import IDIOMS, sql
+from sfumato.engines.sql.terms import cast, column, constant, figure, function, named, operation, text
+from sfumato.engines.texts import is_like
 
 DAY, TIME = date(2026, 1, 31), datetime.fromisoformat("2026-01-31 23:59:58.000007")
 
@@ -80,3 +82,20 @@ def test_a_large_term_has_a_name():
 
 def test_no_idiom_is_called_like_a_function_of_all_engines():
     assert UNIVERSAL.isdisjoint(IDIOMS)
+
+
+@pytest.mark.parametrize("words", ["ab", "aé\n", "a.*'😀Ж"], ids=repr)
+def test_several_words_are_looked_for_as_the_pattern_says(words):
+    """Drawn patterns and texts, many of each, by the engine's own LIKE and by Python's regular expressions."""
+    draw = np.random.default_rng(53)
+    data = {"x": ["", *("".join(draw.choice([*words], draw.integers(9))) for _ in range(300))]}
+    patterns = {"".join(draw.choice([*words, "%", "%"], draw.integers(3, 9))) for _ in range(100)}
+    for pattern in sorted(patterns):
+        found = in_sql.values_of(function("is_like", column("x"), text(pattern)), data)
+        assert found == [is_like(one, pattern) for one in data["x"]], pattern
+
+
+@pytest.mark.parametrize(("pattern", "is_its_own"), [("%a%b%", True), ("a%b_", False), (r"a%\%b%c", False)])
+def test_the_engines_own_like_is_taken_for_words_alone(pattern, is_its_own):
+    written = sql(function("is_like", column("x"), text(pattern)))
+    assert (" LIKE " in written) == is_its_own
