@@ -5,7 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.query.letters import LOWER_LETTERS, UPPER_LETTERS, lowered, raised
+from sfumato.query.letters import (
+    ALPHABETS,
+    LOWER_LETTERS,
+    OTHERWISE_LOWERED,
+    OTHERWISE_RAISED,
+    UPPER_LETTERS,
+    WITHOUT_CASE,
+    lowered,
+    raised,
+)
 
 
 def test_the_table_is_one_to_one():
@@ -32,6 +41,20 @@ def test_nothing_else_of_unicode_changes():
     others = [c for c in map(chr, [*range(0xD800), *range(0xE000, 0x110000)]) if c not in LOWER_LETTERS + UPPER_LETTERS]
     text = "".join(others)
     assert lowered(text) == raised(text) == text
+
+
+def test_scripts_without_case_are_left_alone_by_unicode_too():
+    text = "".join(chr(code) for block in WITHOUT_CASE for code in block)
+    assert text.lower() == text.upper() == text.swapcase() == text
+
+
+def test_only_these_letters_are_changed_otherwise_by_unicode():
+    assert set("\u0130\u03f4") <= set(OTHERWISE_LOWERED)
+    assert set("\u00b5\u00df\u0131\u0149\u017f\u0390\u03b0\u03c2") <= set(OTHERWISE_RAISED)
+    for block in ALPHABETS:
+        text = "".join(chr(code) for code in block)
+        assert [c for c in text if c.lower() != lowered(c) and c not in OTHERWISE_LOWERED] == []
+        assert [c for c in text if c.upper() != raised(c) and c not in OTHERWISE_RAISED] == []
 
 
 @given(st.text())

@@ -67,7 +67,7 @@ def test_the_bound_of_every_function_is_what_its_arguments_are_long(function):
     """At most so many steps for each character that it reads, and for a call."""
     call = CALLED[function]
     read = sum(known.longest or 0 for known in (facts_of(one, COLUMNS) for one in call.arguments))
-    each = 96 if function in {Function.LOWER, Function.UPPER} else 3
+    each = 160 if function in {Function.LOWER, Function.UPPER} else 3
     assert 1 <= work(call) <= each * read + 4_200
     if not any(facts_of(one, COLUMNS).kind is Kind.TEXT for one in call.arguments):
         assert work(call) <= 60

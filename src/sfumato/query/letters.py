@@ -7,7 +7,14 @@ Cyrillic those pairs that Unicode will never change. All else stays as it is.
 
 from typing import Final
 
-_BLOCKS: Final = (range(0x180), range(0x370, 0x500))
+ALPHABETS: Final = (range(0x180), range(0x370, 0x500))
+"""The code points from which the pairs are taken."""
+
+WITHOUT_CASE: Final = (
+    range(0x300, 0x345), range(0x590, 0x10A0), range(0x2000, 0x20D0), range(0x3000, 0xA000), range(0xAC00, 0xD7B0),
+    range(0x1F300, 0x1FB00),
+)  # fmt: skip
+"""Code points that no edition of Unicode changes: accents, Hebrew to Burmese, Chinese, Japanese, Korean, pictures."""
 
 
 def _is_pair(lower: str, upper: str) -> bool:
@@ -15,7 +22,7 @@ def _is_pair(lower: str, upper: str) -> bool:
 
 
 _PAIRS: Final = [
-    (letter, letter.upper()) for block in _BLOCKS for letter in map(chr, block) if _is_pair(letter, letter.upper())
+    (letter, letter.upper()) for block in ALPHABETS for letter in map(chr, block) if _is_pair(letter, letter.upper())
 ]
 
 LOWER_LETTERS: Final = "".join(lower for lower, _ in _PAIRS)
@@ -24,14 +31,6 @@ LOWER_LETTERS: Final = "".join(lower for lower, _ in _PAIRS)
 UPPER_LETTERS: Final = "".join(upper for _, upper in _PAIRS)
 """Their counterparts, in the same order."""
 
-
-def _is_plain(letter: str) -> bool:
-    """Whether Unicode changes a letter as the table does, both ways."""
-    return letter in UPPER_LETTERS + LOWER_LETTERS or letter == letter.lower() == letter.upper()
-
-
-PLAIN: Final = "".join(letter for block in _BLOCKS for letter in map(chr, block) if _is_plain(letter))
-"""The characters of these alphabets that LOWER and UPPER of any edition of Unicode change as the table does."""
 
 _TO_LOWER: Final = str.maketrans(UPPER_LETTERS, LOWER_LETTERS)
 _TO_UPPER: Final = str.maketrans(LOWER_LETTERS, UPPER_LETTERS)
@@ -55,3 +54,12 @@ def raised(text: str) -> str:
         'ÀΓЖ ß ı'
     """
     return text.translate(_TO_UPPER)
+
+
+_LETTERS: Final = "".join(chr(code) for block in ALPHABETS for code in block)
+
+OTHERWISE_LOWERED: Final = "".join(letter for letter in _LETTERS if letter.lower() != lowered(letter))
+"""The letters of these alphabets that Unicode's lower case changes and the table does not."""
+
+OTHERWISE_RAISED: Final = "".join(letter for letter in _LETTERS if letter.upper() != raised(letter))
+"""Those that its upper case does."""

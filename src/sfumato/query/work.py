@@ -41,7 +41,7 @@ MAX_WORK: Final = 2**16
 MAX_PATTERN_WORK: Final = 2**14
 """How large the length of a text times that of its pattern may be, unless the pattern is one word in one place."""
 
-LETTER_STEPS: Final = 96
+LETTER_STEPS: Final = 160
 """How many steps it takes to change the case of one letter, which is looked up where it is not ASCII."""
 
 LETTERS_STEPS: Final = 2**12

@@ -1,34 +1,40 @@
 """SQL as DuckDB reads it."""
 
 from collections.abc import Callable
+from functools import cache
+from itertools import pairwise
 from typing import Final
 
 from sqlglot import exp
 from sqlglot.generators.duckdb import DuckDBGenerator
 
 from sfumato.engines.sql.dialects.dialect import Dialect, Idioms, writing
-from sfumato.engines.sql.dialects.patterns import in_re2, itself, liked
+from sfumato.engines.sql.dialects.patterns import in_re2, liked
 from sfumato.engines.sql.kinds import BELOW, BEYOND, scaled_by
 from sfumato.engines.sql.terms import (
     Sql,
     all_of,
+    any_of,
+    between,
     case,
     cast,
     column,
     figure,
     function,
     named,
+    negated,
     operation,
     text,
     try_cast,
 )
 from sfumato.query.functions import MAX_TEXT
-from sfumato.query.letters import PLAIN, UPPER_LETTERS
+from sfumato.query.letters import ALPHABETS, OTHERWISE_LOWERED, OTHERWISE_RAISED, UPPER_LETTERS, WITHOUT_CASE
 from sfumato.query.patterns import Piece, Place
 
 _MICROSECONDS: Final = 1_000_000
-_PLAIN: Final = f"[{''.join(map(itself, PLAIN))}]*"
 _SPECIAL: Final = "%_\\"  # what a pattern of the engine may read otherwise
+_LOWERED: Final = ("LOWER", OTHERWISE_LOWERED)
+_RAISED: Final = ("UPPER", OTHERWISE_RAISED)
 _FINDERS: Final = {Place.BEGINNING: "STARTS_WITH", Place.END: "ENDS_WITH", Place.ANYWHERE: "CONTAINS"}
 
 
@@ -80,15 +86,34 @@ def _has_pieces(value: Sql, pieces: list[Piece]) -> Sql:
     return function("REGEXP_FULL_MATCH", value, text(in_re2(pieces)))
 
 
-def _letters_replaced(value: Sql, letters: Sql, others: Sql) -> Sql:
-    """By the engine's own function where it does the same; TRANSLATE makes a table for each text, which takes 60 µs."""
-    native = "LOWER" if letters.name == UPPER_LETTERS else "UPPER"
+def _letters_replaced(value: Sql, letters: Sql, _others: Sql) -> Sql:
+    """By the engine's own function where it does the same: of a text as a whole, else of one letter after the other.
+
+    TRANSLATE makes a table for each text, however short: 25 µs. Letters one by one take 16 µs if they are 256, 2 if 20.
+    """
+    native, otherwise = _LOWERED if letters.name == UPPER_LETTERS else _RAISED
 
     def changed(x: Sql) -> Sql:
-        is_plain = function("REGEXP_FULL_MATCH", x, text(_PLAIN))
-        return case([(is_plain, function(native, x))], function("TRANSLATE", x, letters, others))
+        letter = column("letter")
+        code = function("UNICODE", letter)
+        has_case = any_of(between(code, figure(block.start), figure(block.stop - 1)) for block in ALPHABETS)
+        is_alike = all_of([has_case, negated(function("CONTAINS", text(otherwise), letter))])
+        one = case([(is_alike, function(native, letter))], letter)
+        each = exp.Lambda(this=one, expressions=[exp.to_identifier("letter", quoted=True)])
+        one_by_one = function("LIST_TRANSFORM", function("STRING_SPLIT", x, text("")), each)
+        as_a_whole = function("REGEXP_FULL_MATCH", x, text(_any_but(otherwise)))
+        return case([(as_a_whole, function(native, x))], function("ARRAY_TO_STRING", one_by_one, text("")))
 
     return named(value, changed)
+
+
+@cache
+def _any_but(otherwise: str) -> str:
+    """Any number of characters of the alphabets and of scripts without case, but not these."""
+    codes = [code for block in ALPHABETS + WITHOUT_CASE for code in block if chr(code) not in otherwise]
+    starts = [code for before, code in pairwise([-2, *codes]) if code != before + 1]
+    ends = [code for code, after in pairwise([*codes, -1]) if after != code + 1]
+    return "[" + "".join(rf"\x{{{start:x}}}-\x{{{end:x}}}" for start, end in zip(starts, ends, strict=True)) + "]*"
 
 
 def _nearest_double(total: Sql) -> Sql:

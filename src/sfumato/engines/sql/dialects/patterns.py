@@ -55,10 +55,10 @@ def in_java(pieces: list[Piece]) -> str:
 
 
 def _expression(piece: Piece) -> str:
-    return "".join("." if character is None else itself(character) for character in piece)
+    return "".join("." if character is None else _itself(character) for character in piece)
 
 
-def itself(character: str) -> str:
+def _itself(character: str) -> str:
     """A character in a regular expression, whatever it means there."""
     if character in _PLAIN or ord(character) >= _ASCII:
         return character
