@@ -13,7 +13,7 @@ from hypothesis import Phase, settings
 from tests.ending import AT_END
 from tests.examples_drawn import draw_the_same_whatever_is_imported
 from tests.sizes import FULL_SIZE
-from tests.timing import Stopwatch, function_of, part_of_slow, slow_functions
+from tests.timing import SLOW, Stopwatch, function_of, part_of_slow, slow_functions
 
 settings.register_profile("same", deadline=None, derandomize=True, max_examples=50)
 settings.register_profile("whole", settings.get_profile("same"), max_examples=200)
@@ -52,7 +52,8 @@ def pytest_collection() -> Generator[None, object, object]:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--times", metavar="FILE", help="measure what tests cost, and write the list")
-    parser.addoption("--part", action="store_true", help="of slow tests run a part, about 0.3 seconds of each")
+    help_of_part = f"of each slow test run a part that takes about so many seconds, {SLOW} if no number is given"
+    parser.addoption("--part", nargs="?", type=float, const=SLOW, metavar="SECONDS", help=help_of_part)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -70,9 +71,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker("sized")
         if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
             item.add_marker("random")
-    if config.getoption("--part"):  # the seeded bugs that are tried are a part already
+    if seconds := config.getoption("--part"):  # the seeded bugs that are tried are a part already
         essential = {function_of(item.nodeid) for item in items if item.get_closest_marker("essential")}
-        part = part_of_slow((item.nodeid for item in items), essential=frozenset(essential))
+        part = part_of_slow((item.nodeid for item in items), seconds, essential=frozenset(essential))
         left = {item for item in items if item.nodeid not in part and not item.get_closest_marker("mutation")}
         config.hook.pytest_deselected(items=list(left))
         items[:] = [item for item in items if item not in left]

@@ -45,8 +45,10 @@ def function_of(test: str) -> str:
     return test.partition("[")[0]
 
 
-def part_of_slow(tests: Iterable[str], *, essential: frozenset[str] = frozenset()) -> frozenset[str]:
-    """Of each slow function as many tests as take no longer than `SLOW`, or `ESSENTIAL`, at least one; all others.
+def part_of_slow(
+    tests: Iterable[str], seconds: float = SLOW, *, essential: frozenset[str] = frozenset()
+) -> frozenset[str]:
+    """Of each slow function as many tests as take no longer than so, or `ESSENTIAL`, at least one; all others.
 
     Which ones is decided by a hash of their names: the same ones each time, spread over all parameters.
     """
@@ -55,7 +57,7 @@ def part_of_slow(tests: Iterable[str], *, essential: frozenset[str] = frozenset(
         families[function_of(test)].append(test)
     kept: list[str] = []
     for function, family in families.items():
-        most = ESSENTIAL if function in essential else SLOW
+        most = ESSENTIAL if function in essential else seconds
         number = max(1, int(len(family) * most / slow[function])) if function in slow else len(family)
         kept += sorted(family, key=lambda test: sha256(test.encode()).digest())[:number]
     return frozenset(kept)
