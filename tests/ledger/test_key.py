@@ -91,6 +91,18 @@ def test_a_key_is_found_again_once_it_made_the_seal(path, tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_a_key_that_is_given_its_place_meanwhile_is_not_announced(path, monkeypatch):
+    announce(path, KEY)
+
+    def quicker(file):
+        settle(path)
+        return key_in(file)
+
+    monkeypatch.setattr("sfumato.ledger.key.key_in", quicker)
+    assert announced(path, KEY.name) is None
+    assert key_in(path) == KEY
+
+
 @pytest.mark.parametrize("sealed_by", [None, "", "0" * 16])
 def test_a_key_that_did_not_make_the_seal_is_not_announced(path, sealed_by):
     written(path)

@@ -136,9 +136,12 @@ def announced(path: Path, sealed_by: str | None) -> LedgerKey | None:
     Raises:
         LedgerError: The announced key is damaged.
     """
-    if not _announced(path).exists():
-        return None
-    key = key_in(_announced(path))
+    try:
+        key = key_in(_announced(path))
+    except LedgerError:
+        if _announced(path).exists():
+            raise
+        return None  # there was none, or somebody else was quicker to give it its place
     return key if key.name == sealed_by else None
 
 

@@ -34,7 +34,8 @@ NUMBERS = (
 
 TEXTS = (
     Case("SELECT COUNT(*) AS n FROM orders WHERE note LIKE '%special%' AND note NOT LIKE '%requests'"),
-    Case("SELECT COUNT(*) AS n FROM orders WHERE note ILIKE 'special%' OR LOWER(note) = 'call first'"),
+    Case("SELECT COUNT(*) AS n FROM orders WHERE note ILIKE 'special%'"),
+    Case("SELECT COUNT(*) AS n FROM orders WHERE LOWER(note) = 'call first'"),
     Case("SELECT SUM(LEAST(LENGTH(note), 20)) AS letters, COUNT(*) FILTER (WHERE LENGTH(TRIM(note)) = 9) AS gifts "
          "FROM orders"),
     Case("SELECT COUNT(*) AS n FROM customers WHERE SUBSTRING(phone FROM 1 FOR 2) IN ('10', '12')"),
