@@ -7,7 +7,7 @@ from tests.engines.running import SALT, statement
 
 from sfumato.engines.lowering import LOW_BITS, added_up, lower, presented
 from sfumato.engines.sampling import Sampling
-from sfumato.engines.sql.dialects.duckdb import sql
+from sfumato.engines.sql.dialects.duckdb import DUCKDB, sql
 from sfumato.engines.sql.dialects.spark import SPARK
 from sfumato.engines.sql.queries import select, table
 from sfumato.engines.sql.relations import Catalogue
@@ -38,8 +38,8 @@ def visits(unit=None, **columns):
     return Table(name="visits", columns=own, unit=unit or UnitColumn("u"), limits=limits)
 
 
-def lowered(asked, declared=None, **settings):
-    return lower(statement(asked, declared or visits()), CATALOGUE, salt=SALT, **settings)
+def lowered(asked, declared=None, *, dialect=DUCKDB, **settings):
+    return lower(statement(asked, declared or visits()), CATALOGUE, dialect=dialect, salt=SALT, **settings)
 
 
 def test_a_typical_statement():
@@ -52,7 +52,7 @@ def test_names_and_literals_are_quoted_however_hostile():
     assert "'\"; DROP TABLE t; --'''" in found
     keys = (KeyColumn(name=HOSTILE, values=(HOSTILE,)),)
     asked = Statement(rows=Source(visits(**{HOSTILE: text()})), keys=keys, measures=(RowCount(),))
-    assert HOSTILE not in sql(lower(asked, CATALOGUE, salt=SALT).totals)
+    assert HOSTILE not in sql(lower(asked, CATALOGUE, dialect=DUCKDB, salt=SALT).totals)
 
 
 def test_the_text_of_the_analyst_is_not_in_what_an_engine_gets():

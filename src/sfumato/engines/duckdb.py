@@ -116,7 +116,7 @@ class DuckDBEngine:
     def _lowered(self, statement: Statement, salt: str, *, bucket: int | None) -> Lowered:
         place = None if bucket is None else (bucket, self._buckets)
         catalogue = self._prepared.catalogue(statement.rows)
-        return lower(statement, catalogue, salt=salt, sampling=self._sampling, bucket=place)
+        return lower(statement, catalogue, dialect=DUCKDB, salt=salt, sampling=self._sampling, bucket=place)
 
     def _cause(self, error: BaseException) -> str | None:
         """The class of a failure, unless a file is gone or somebody pressed a key."""

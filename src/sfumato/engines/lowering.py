@@ -12,7 +12,6 @@ from sqlglot import exp
 from sfumato.engines.sampling import Sampling
 from sfumato.engines.sql.bounding import Bounding, binding_limits
 from sfumato.engines.sql.dialects.dialect import Dialect
-from sfumato.engines.sql.dialects.duckdb import DUCKDB
 from sfumato.engines.sql.entries import Mark, marked
 from sfumato.engines.sql.queries import select, table
 from sfumato.engines.sql.relations import Catalogue, lower_relation
@@ -54,18 +53,18 @@ class Lowered:
 
 
 def lower(
-    statement: Statement, catalogue: Catalogue, *, salt: str, sampling: Sampling = Sampling.MD5,
-    bucket: tuple[int, int] | None = None, dialect: Dialect = DUCKDB,
+    statement: Statement, catalogue: Catalogue, *, dialect: Dialect, salt: str, sampling: Sampling = Sampling.MD5,
+    bucket: tuple[int, int] | None = None,
 ) -> Lowered:  # fmt: skip
     """The SQL of a statement.
 
     Args:
         statement: What to compute.
         catalogue: Where tables are.
+        dialect: Of the engine that will read it.
         salt: By which units above a limit are sampled.
         sampling: By which hash.
         bucket: Which of how many buckets to compute: of units where rows have owners, else of groups; None for all.
-        dialect: Of the engine that will read it.
     """
     rows = lower_relation(statement.rows, catalogue, salt=salt)
     if bucket is not None:
