@@ -20,8 +20,8 @@ MUTANTS = (
         edits=(
             (
                 "ledger/replay.py",
-                "in self._payers_of(entry):\n            cost, part",
-                "in self._payers_of(entry)[:1]:\n            cost, part",
+                "in self._payers_of(entry):\n            cost =",
+                "in self._payers_of(entry)[:1]:\n            cost =",
             ),
         ),
         tests=("tests/ledger/test_trees.py::test_two_below_it_never_pass_what_an_account_above_may_spend",),

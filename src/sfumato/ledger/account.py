@@ -47,6 +47,7 @@ class AccountState:
     tables: dict[str, str] = field(default_factory=dict)
     beside: tuple[str, ...] = ()
     recent: deque[Charged] = field(default_factory=deque)
+    _limits: tuple[Budget, Amounts | None] | None = field(default=None, init=False, compare=False, repr=False)
 
     @classmethod
     def of(cls, opened: Opened, path: tuple[str, ...]) -> "AccountState":
@@ -71,8 +72,8 @@ class AccountState:
 
     def fits(self, price: Amounts, part: Part | None, at: int) -> bool:
         """Whether a price is within what is left: spent + increase ≤ budget in every number, to the last digit."""
-        allowed = limits(self.budget)
-        return allowed is None or self.spent(at).plus(self.increase(price, part, at)).is_within(allowed)
+        allowed = self._allowed()
+        return allowed is None or self._counted(at).total_with(price, part).is_within(allowed)
 
     def left(self, at: int) -> Budget:
         """What may still be spent, in the budget's own words."""
@@ -81,6 +82,12 @@ class AccountState:
     def size(self) -> int:
         """About how much there is to write down."""
         return 1 + len(self.recent) + sum(len(partition.sums) for partition in self.lifetime.partitions.values())
+
+    def _allowed(self) -> Amounts | None:
+        """The limits of the budget; those of the last budget are kept."""
+        if self._limits is None or self._limits[0] is not self.budget:
+            self._limits = self.budget, limits(self.budget)
+        return self._limits[1]
 
     def _counted(self, at: int) -> Tally:
         window = self.opened.window

@@ -140,6 +140,9 @@ class Attachments:
             return self._passing
 
 
+_NESTED: Final = (dict, list)
+
+
 def attachments_in(answer: Json) -> Iterator[Attachment]:
     """The files that a committed answer names: each stands there as ``{"attached": {"name": …, "sha256": …}}``.
 
@@ -152,10 +155,12 @@ def attachments_in(answer: Json) -> Iterator[Attachment]:
             yield Attachment(name=name, sha256=sha256)
         case dict():
             for part in answer.values():
-                yield from attachments_in(part)
+                if isinstance(part, _NESTED):
+                    yield from attachments_in(part)
         case list():
             for part in answer:
-                yield from attachments_in(part)
+                if isinstance(part, _NESTED):
+                    yield from attachments_in(part)
         case _:
             return
 

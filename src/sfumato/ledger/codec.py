@@ -105,8 +105,12 @@ def _entry(document: Json, version: int) -> Entry:
     kind = document.get("type") if isinstance(document, dict) else None
     if not isinstance(document, dict) or _SINCE.get(str(kind), VERSION + 1) > version:
         raise ParameterError("entry", "a document", "must be an entry written by this package")
-    told = {name: value for name, value in document.items() if name != "type"}
-    return _ENTRIES[str(kind)](**{name: _CODECS.get(name, _TEXT).decode(value) for name, value in told.items()})
+    told = {
+        name: value if type(value) is str and name not in _DECODERS else _DECODERS.get(name, _text)(value)
+        for name, value in document.items()
+        if name != "type"
+    }
+    return _ENTRIES[str(kind)](**told)
 
 
 def _text(value: object) -> str:
@@ -136,6 +140,17 @@ def _event_of(text: str) -> Event:
 
 
 def _charge(document: Json) -> Charge:
+    if isinstance(document, dict) and set(map(type, document.values())) == {str}:
+        return _charge_of(tuple(document.items()))  # of which many are equal, too
+    return _decoded_charge(document)
+
+
+@lru_cache(maxsize=1024)
+def _charge_of(items: tuple[tuple[str, Json], ...]) -> Charge:
+    return _decoded_charge(dict(items))
+
+
+def _decoded_charge(document: Json) -> Charge:
     charge = decode_guarantee(document)
     if isinstance(charge, NoGuarantee):
         raise ParameterError("charge", charge, "must be PureDP or ApproxDP")
@@ -217,3 +232,5 @@ _CODECS: Final = {
     "window": _Codec(_encode_window, _window),
 }
 """How fields are written that are no text; a name means the same in every entry."""
+
+_DECODERS: Final = {name: codec.decode for name, codec in _CODECS.items()}

@@ -23,6 +23,7 @@ from sfumato.privacy.neighbors import NeighboringRelation
 MEASURE_DIGITS: Final = 24
 """After the point, of ρ and of divergences: finer than any ε of 15 digits needs, and sums stay short."""
 
+_OWN_MEASURE: Final = (ZCDP, RenyiDP)
 _ANY_DELTA: Final = Fraction(1, 2)  # where an `RDPFilter` states (ε, δ), which no price depends on
 
 
@@ -92,7 +93,7 @@ def _on_grid(number: Fraction, name: str) -> Fraction:
 
 def is_own_measure(budget: Budget) -> bool:
     """Whether a price is more than the charge, so that it is written down beside it."""
-    return isinstance(budget, ZCDP | RenyiDP)
+    return isinstance(budget, _OWN_MEASURE)
 
 
 def limits(budget: Budget) -> Amounts | None:

@@ -4,9 +4,9 @@ A store that holds a million answers is not read to find one. A pointer's seal i
 index and hash: a record that somebody changed or put there, or a pointer bent to another one, is refused.
 """
 
-import json
 from collections.abc import Iterator
 from hashlib import sha256
+from json.encoder import encode_basestring_ascii
 
 from sfumato.errors import LedgerCorruptError
 from sfumato.ledger.codec import decode_entry
@@ -82,5 +82,5 @@ def entry_at(store: Reading, pointer: Pointer, key: LedgerKey) -> Entry:
 
 
 def _name(kind: str, *parts: str) -> str:
-    text = f"{kind} {json.dumps(parts)}"
+    text = f"{kind} [{', '.join(map(encode_basestring_ascii, parts))}]"  # as `json.dumps` writes a list, but sooner
     return text if len(text) <= _LONGEST else f"{kind} {sha256(text.encode()).hexdigest()}"

@@ -67,6 +67,7 @@ class Replay:
         self.chain = Chain()
         self.at = 0
         self.accounts: dict[str, AccountState] = {}
+        self._all_above: dict[str, tuple[AccountState, ...]] = {}  # by account, for which it never changes
         self.open_requests: dict[str, OpenRequest] = {}
         self.flights: dict[str, dict[str, str]] = {}
         self.lineage: dict[str, str] = {}
@@ -86,7 +87,13 @@ class Replay:
 
     def payers(self, account: str, source: str | None = None) -> tuple[AccountState, ...]:
         """The account and all above it; without those that a source has charged already."""
-        paid = () if source is None else self.state(source).path
+        if source is None:
+            found = self._all_above.get(account)
+            if found is None:
+                found = tuple(self.accounts[name] for name in self.state(account).path)
+                self._all_above[account] = found
+            return found
+        paid = self.state(source).path
         return tuple(self.accounts[name] for name in self.state(account).path if name not in paid)
 
     def priced(self, account: str, event: Event, charge: Charge, source: str | None = None) -> tuple[Price, ...]:
@@ -96,8 +103,10 @@ class Replay:
             UnsupportedEventError: One of the payers cannot hold it.
         """
         payers = self.payers(account, source)
-        prices = {payer.opened.account: _price(payer, event, charge) for payer in payers}
-        kept = sorted(payer.opened.account for payer in payers if is_own_measure(payer.budget))
+        has_delta = bool(charge.delta)  # without one, every account in (ε, δ) can hold it
+        asked = [payer for payer in payers if has_delta or is_own_measure(payer.budget)]
+        prices = {payer.opened.account: _price(payer, event, charge) for payer in asked}
+        kept = sorted(payer.opened.account for payer in asked if is_own_measure(payer.budget))
         return tuple(Price(account=name, amounts=prices[name]) for name in kept)
 
     def require_payable(self, entry: Paid) -> None:
@@ -114,8 +123,9 @@ class Replay:
                     f"account {above.opened.account!r}", "was closed by its owner; it grants nothing more"
                 )
         self.require_available(entry.account)
+        charge, part = _in_amounts(entry.charge), _part(entry)
         for payer in self._payers_of(entry):
-            cost, part = _cost(payer, entry), _part(entry)
+            cost = _cost(payer, entry, charge)
             if not payer.fits(cost, part, entry.at):
                 asked = in_words(payer.increase(cost, part, entry.at), payer.budget)
                 name = payer.opened.account
@@ -127,8 +137,9 @@ class Replay:
         Raises:
             UnavailableError: It is.
         """
-        if any(payer.is_suspended for payer in self.payers(account)):
-            raise UnavailableError
+        for payer in self.payers(account):
+            if payer.is_suspended:
+                raise UnavailableError
 
     def roots(self, account: str) -> tuple[str, ...]:
         """Of an account and all above it those that have none above."""
@@ -194,9 +205,13 @@ class Replay:
             raise ParameterError("at", entry.at, "must not be before the entry before it")
         if self.moved_to is not None:
             raise ParameterError("entry", type(entry).__name__, f"must not follow the move to {self.moved_to}")
-        if not isinstance(entry, Opened | Moved) and entry.account not in self.accounts:
+        if entry.account not in self.accounts and not isinstance(entry, Opened | Moved):
             raise ParameterError("account", entry.account, "must be opened first")
-        match entry:
+        match entry:  # the most frequent first
+            case Reserved() | Shared():
+                self._reserve(entry)
+            case Committed() | Abandoned():
+                self._end(entry)
             case Opened():
                 self._open(entry)
             case Rebudgeted():
@@ -208,12 +223,8 @@ class Replay:
                 self._interrupt(entry)
             case Recognized() | Protected():
                 self._recognize(entry)
-            case Reserved() | Shared():
-                self._reserve(entry)
             case Renewed():
                 self._renew(entry)
-            case Committed() | Abandoned():
-                self._end(entry)
             case Moved():
                 self.moved_to = entry.destination
             case _:
@@ -324,8 +335,8 @@ class Replay:
         state.acknowledged += 1
 
     def _charge(self, entry: Paid) -> None:
-        part = _part(entry)
-        costs = [(payer, _cost(payer, entry)) for payer in self._payers_of(entry)]
+        charge, part = _in_amounts(entry.charge), _part(entry)
+        costs = [(payer, _cost(payer, entry, charge)) for payer in self._payers_of(entry)]
         for payer, cost in costs:
             payer.lifetime.increase(cost, part)  # raises for whatever cannot be added, before anything is
         for payer, cost in costs:
@@ -354,10 +365,14 @@ def _price(payer: AccountState, event: Event, charge: Charge) -> Amounts:
     )  # fmt: skip
 
 
-def _cost(payer: AccountState, entry: Paid) -> Amounts:
+def _in_amounts(charge: Charge) -> Amounts:
+    return Amounts((("epsilon", charge.epsilon), ("delta", charge.delta)))
+
+
+def _cost(payer: AccountState, entry: Paid, charge: Amounts) -> Amounts:
     """What an entry costs an account: the price that was recorded for it, or the charge."""
     if not is_own_measure(payer.budget):
-        return Amounts((("epsilon", entry.charge.epsilon), ("delta", entry.charge.delta)))
+        return charge
     for recorded in entry.prices:
         if recorded.account == payer.opened.account:
             return recorded.amounts

@@ -38,6 +38,7 @@ class Tally:
     outside: Amounts = NOTHING
     partitions: dict[str, PartitionTally] = field(default_factory=dict)
     _parted: Amounts = field(default=NOTHING, init=False)  # kept, because each session makes partitions of its own
+    _added: tuple[Amounts, Amounts, Amounts] | None = field(default=None, init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         for partition in self.partitions.values():
@@ -46,6 +47,12 @@ class Tally:
     def total(self) -> Amounts:
         """All of it."""
         return self.outside.plus(self._parted)
+
+    def total_with(self, price: Amounts, part: Part | None) -> Amounts:
+        """All of it, and what a price would add."""
+        if part is None and not self._parted.numbers:
+            return self._outside_with(price)
+        return self.total().plus(self.increase(price, part))
 
     def increase(self, price: Amounts, part: Part | None) -> Amounts:
         """What a price would add to the total: itself, or less in a part that another part outweighs."""
@@ -61,7 +68,7 @@ class Tally:
             ParameterError: The partition was declared with another number of parts.
         """
         if part is None:
-            self.outside = self.outside.plus(price)
+            self.outside = self._outside_with(price)
             return
         increase = self.increase(price, part)
         partition = self.partitions.setdefault(part.partition, self._partition(part))
@@ -78,6 +85,14 @@ class Tally:
         before = partition.total(self.relation)
         partition.sums[part.value] = partition.sums[part.value].plus(less)
         self._parted = self._parted.plus(before.left_of(partition.total(self.relation)))
+
+    def _outside_with(self, price: Amounts) -> Amounts:
+        """`outside` and a price; the last such sum is kept, as what is asked whether it fits is charged next."""
+        if self._added is not None and self._added[0] is self.outside and self._added[1].numbers == price.numbers:
+            return self._added[2]
+        both = self.outside.plus(price)
+        self._added = self.outside, price, both
+        return both
 
     def _partition(self, part: Part) -> PartitionTally:
         known = self.partitions.get(part.partition) or PartitionTally(part.max_parts_per_unit)

@@ -41,6 +41,7 @@ class StrictReplay(Replay):
         super().__init__()
         self._paid: dict[str, tuple[Cost, str | None]] = {}
         self._answers: dict[tuple[str, str], Cost] = {}
+        self._covered = set[tuple[object, ...]]()  # see `_require_prices`
 
     def apply(self, entry: Entry) -> None:
         """Take one more entry into account, if it was rightly granted.
@@ -94,9 +95,13 @@ class StrictReplay(Replay):
 
     def _require_prices(self, entry: Paid) -> None:
         relation = self.state(entry.account).opened.neighboring_relation
-        price = _price_of(entry.event, delta=entry.charge.delta, neighboring_relation=relation)
-        if price > entry.charge.epsilon * _AS_GOOD_AS:
-            raise ParameterError("charge", str(entry.charge), f"must cover the event, whose ε at this δ is {price}")
+        # Events and charges that are equal are mostly the same values, and all of them are kept in `_paid`.
+        pair = id(entry.event), id(entry.charge), relation
+        if pair not in self._covered:
+            price = _price_of(entry.event, delta=entry.charge.delta, neighboring_relation=relation)
+            if price > entry.charge.epsilon * _AS_GOOD_AS:
+                raise ParameterError("charge", str(entry.charge), f"must cover the event, whose ε at this δ is {price}")
+            self._covered.add(pair)
         recorded = {price.account: price.amounts.times(_AS_GOOD_AS) for price in entry.prices}
         for now in self.priced(entry.account, entry.event, entry.charge, _source_of(entry)):
             if now.account not in recorded or not now.amounts.is_within(recorded[now.account]):

@@ -40,6 +40,7 @@ _TEXT_IN_TOML: Final = re.compile(
 _BRACKET: Final = re.compile(r"[\[{]|[\]}]")
 _LONG_NUMBER: Final = re.compile(rf"(?<![0-9_])[0-9](?:_?[0-9]){{{MAX_DIGITS}}}")
 _LONG_KEY: Final = re.compile(rf"(?<![\w-])[\w-]++(?:\s*+\.\s*+[\w-]++){{{MAX_NESTING}}}")
+_LONG: Final = 10_000  # characters; what is shorter makes too few lists for the collector to matter
 _TOO_DEEP: Final = f"is nested more than {MAX_NESTING} deep"
 _TOO_LONG: Final = f"holds a whole number of more than {MAX_DIGITS:,} digits"
 
@@ -66,7 +67,6 @@ def uncollected() -> Iterator[None]:
             gc.enable()
 
 
-@uncollected()
 def parse_json(
     text: str | bytes,
     *,
@@ -89,6 +89,17 @@ def parse_json(
         Traceback (most recent call last):
         ValueError: is nested more than 250 deep
     """
+    if len(text) > _LONG:
+        with uncollected():
+            return _parsed(text, parse_float, object_pairs_hook)
+    return _parsed(text, parse_float, object_pairs_hook)
+
+
+def _parsed(
+    text: str | bytes,
+    parse_float: Callable[[str], Any] | None,
+    object_pairs_hook: Callable[[list[tuple[str, Any]]], Any] | None,
+) -> Any:
     content = text.decode("utf-8") if isinstance(text, bytes) else text
     if content.count("[") + content.count("{") > MAX_NESTING:  # else it cannot be nested deeper
         _check_nesting(found.group() for found in _IN_JSON.finditer(content))

@@ -39,10 +39,12 @@ class Amounts:
             return self
         sums = dict(self.numbers)
         for name, number in other.numbers:
-            if number:
-                sums[name] = total(sums.get(name, _ZERO), number)
-            else:
+            if not number:
                 sums.setdefault(name, _ZERO)
+            elif name in sums:
+                sums[name] = total(sums[name], number)
+            else:
+                sums[name] = number
         return Amounts(tuple(sums.items()))
 
     def times(self, count: Fraction | int) -> "Amounts":
@@ -63,6 +65,8 @@ NOTHING: Final = Amounts()
 
 def total(first: Amount, second: Amount) -> Amount:
     """The sum; an infinite float cannot be added to a rational that is larger than every float."""
+    if type(first) is Fraction and type(second) is Fraction:
+        return first + second
     if not second:
         return first
     if not first:
