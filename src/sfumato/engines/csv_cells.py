@@ -41,6 +41,8 @@ def plain_text(fields: Any, column: Column, csv_format: CsvFormat) -> Any:
 
 def _numbers(texts: Any, csv_format: CsvFormat) -> Any:
     """Numbers as the format has them; words, of which true and false are numbers, stay as they are."""
+    if pc.all(pc.ascii_is_decimal(texts), min_count=0).as_py():  # nothing but digits, however the format has numbers
+        return texts
     point, whole = re.escape(csv_format.decimal), "[0-9]+"
     if csv_format.thousands is not None:
         whole = f"[0-9]+|[0-9]{{1,3}}({re.escape(csv_format.thousands)}[0-9]{{3}})+"
@@ -49,8 +51,17 @@ def _numbers(texts: Any, csv_format: CsvFormat) -> Any:
     if csv_format.thousands is not None:
         texts = pc.replace_substring(texts, csv_format.thousands, "")
     if csv_format.decimal != ".":
-        texts = pc.replace_substring(texts, csv_format.decimal, ".")
+        texts = _replaced(texts, csv_format.decimal, ".")
     return pc.if_else(is_known, texts, pa.scalar(None, TEXT))
+
+
+def _replaced(texts: Any, sign: str, other: str) -> Any:
+    """The texts with one sign of ASCII instead of another: all at once, as no text gets longer and none shorter."""
+    validity, offsets, content = texts.buffers()
+    if content is None:
+        return texts
+    replaced = pa.py_buffer(content.to_pybytes().replace(sign.encode(), other.encode()))
+    return pa.Array.from_buffers(TEXT, len(texts), [validity, offsets, replaced], offset=texts.offset)
 
 
 def _each_once(texts: Any, csv_format: CsvFormat) -> Any:
