@@ -150,3 +150,16 @@ def test_a_charge_looks_at_no_partition_but_its_own(monkeypatch):
     tally.add(amounts(epsilon="0.1"), ward("A"))
     assert tally.total()["epsilon"] == Fraction(51, 10)
     assert len(looked) <= 4
+
+
+@given(charges=CHARGES, price=PRICES, part=PARTS, other=PRICES)
+def test_what_a_price_would_add_up_to_is_what_it_then_does(charges, price, part, other):
+    tally = filled(charges)
+    before = tally.total()
+    tally.total_with(other, None)  # what was asked about and not charged leaves nothing behind
+    forecast = tally.total_with(price, part)
+    assert tally.total() == before
+    tally.add(price, part)
+    assert all(forecast[name] == tally.total()[name] for name in ("epsilon", "delta"))
+    tally.take(price, part)
+    assert all(tally.total_with(other, None)[name] == before[name] + other[name] for name in ("epsilon", "delta"))
