@@ -93,6 +93,9 @@ CASES: Final = {
     ),
     "gaussian": sql("SELECT SUM(pay) AS s, AVG(kids) AS a FROM people", delta="1e-6", law="gaussian"),
     "private keys": sql("SELECT town, COUNT(*) AS n FROM people GROUP BY town", delta="1e-6"),
+    "replaced keys": sql(
+        "SELECT town, COUNT(*) AS n FROM people GROUP BY town", delta="1e-6", relation=REPLACE_ONE
+    ),
     "quantiles": sql("SELECT MEDIAN(age) AS m, MIN(pay) AS l, MAX(pay) AS h FROM people"),
     "interval": of(Source(PEOPLE), ("m", Quantile(AGE, Fraction(1, 4), interval=True))),
     "replaced": sql("SELECT MEDIAN(age) AS m, SUM(pay) AS s, COUNT(*) AS n FROM people", relation=REPLACE_ONE),
