@@ -11,7 +11,7 @@ from typing import get_args, get_type_hints
 
 import pytest
 from tests.query.planning import PEOPLE, N, question
-from tests.session.stored_keys import CASES, FORMAT, TABLES, curator, prepared, stored
+from tests.session.stored_keys import CASES, curator, prepared, stored
 from tests.session.stored_tables import CODECS, FILE, tables
 
 from sfumato.errors import ParameterError
@@ -216,13 +216,3 @@ def test_a_part_of_a_plan_needs_a_name():
     section = replace(found.plan.sections[0], outputs=(Unknown(),))
     with pytest.raises(ParameterError, match="plan = 'Unknown': has no stored name"):
         answer_key.answer_key(curator(asked).policy, replace(found.plan, sections=(section,)))
-
-
-# What Python shows
-
-
-@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
-def test_declarations_are_written_as_versions_before_stored_names_wrote_them(table):
-    """By `repr`, as long as Python calls everything as it is stored."""
-    assert declared_text(table) == repr(table)
-    assert declared_text(FORMAT) == repr(FORMAT)
