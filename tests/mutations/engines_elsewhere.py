@@ -222,7 +222,7 @@ MUTANTS = (
     ),
     Mutant(
         name="a stored answer is given though a CSV file is read otherwise",
-        edits=(("session/pipeline.py", "if csv != DEFAULT_FORMAT}", "if csv is None}"),),
+        edits=(("session/answer_key.py", "if csv != DEFAULT_FORMAT}", "if csv is None}"),),
         tests=("tests/session/test_pipeline.py",),
     ),
 )

@@ -236,7 +236,7 @@ MUTANTS = (
     ),
     Mutant(
         name="a statistic is the same question whatever it is clamped to",
-        edits=(("query/canonical.py", 'frozenset({"value", "first"', 'frozenset({"bounds", "value", "first"'),),
+        edits=(("query/canonical.py", "own.items() if part}", 'own.items() if part and stored != "bounds"}'),),
         tests=("tests/query/test_canonical.py::test_whatever_changes_an_exact_answer_makes_another_question",),
     ),
     Mutant(
@@ -324,5 +324,51 @@ MUTANTS = (
         name="texts that are joined are as long as the first",
         edits=(("query/signatures.py", "return min(sum(lengths), MAX_TEXT)", "return first"),),
         tests=("tests/query/test_work.py::test_the_length_of_a_text_that_is_made_is_public",),
+    ),
+    Mutant(
+        name="a sum is stored under the tag of a mean, and a mean under that of a sum",
+        edits=(
+            ("query/canonical.py", 'Sum: Names("Sum", "bounds"', 'Sum: Names("Mean", "bounds"'),
+            ("query/canonical.py", 'Mean: Names("Mean", "bounds"', 'Mean: Names("Sum", "bounds"'),
+        ),
+        tests=("tests/session/test_answer_key.py",),
+    ),
+    Mutant(
+        name="an event is stored under another tag",
+        edits=(("privacy/codec.py", 'Names("ZCDPEvent", "rho")', 'Names("ConcentratedEvent", "rho")'),),
+        tests=("tests/session/test_stored_names.py::test_every_name_that_was_ever_stored_is_stored_still",),
+    ),
+    Mutant(
+        name="a scale is stored as a sensitivity, and a sensitivity as a scale",
+        edits=(
+            (
+                "privacy/codec.py",
+                '"DiscreteLaplaceEvent", "scale", "l1_sensitivity"',
+                '"DiscreteLaplaceEvent", ("scale", "l1_sensitivity"), ("l1_sensitivity", "scale")',
+            ),
+        ),
+        tests=("tests/privacy/test_codec.py::test_the_written_form_never_changes",),
+    ),
+    Mutant(
+        name="a stored answer is given whatever the owner lets one unit add",
+        edits=(
+            (
+                "session/answer_key.py",
+                '"unit", "limits", "matches", "keeps_rows")',
+                '"unit", "matches", "keeps_rows", unwritten=("limits",))',
+            ),
+        ),
+        tests=("tests/session/test_answer_key.py",),
+    ),
+    Mutant(
+        name="whatever has no stored name is written as Python calls it",
+        edits=(
+            (
+                "privacy/stored_names.py",
+                "            raise _unstored(self._what, value) from None\n",
+                "            return Names(type(value).__name__)\n",
+            ),
+        ),
+        tests=("tests/session/test_stored_names.py::test_what_has_no_name_is_refused",),
     ),
 )

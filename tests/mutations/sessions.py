@@ -231,18 +231,18 @@ MUTANTS = (
     ),
     Mutant(
         name="a stored answer outlives its data",
-        edits=(("session/pipeline.py", '        "data": policy.data_version,\n', ""),),
+        edits=(("session/answer_key.py", '        "data": policy.data_version,\n', ""),),
         tests=("tests/session/test_pipeline.py",),
     ),
     Mutant(
         name="a stored answer is of any price",
         edits=(
             (
-                "session/pipeline.py",
+                "session/answer_key.py",
                 '        "event": encode_event(plan.event),\n        "charge": encode_guarantee(plan.charge),\n',
                 "",
             ),
-            ("session/pipeline.py", '        "sections": [_section(section) for section in plan.sections],\n', ""),
+            ("session/answer_key.py", '        "sections": [_section(section) for section in plan.sections],\n', ""),
         ),
         tests=("tests/session/test_pipeline.py",),
     ),

@@ -14,7 +14,7 @@ from sfumato.accounting.comparison import Best, best
 from sfumato.errors import ParameterError
 from sfumato.numeric.rationals import positive_integer
 from sfumato.numeric.rounding import float_up
-from sfumato.privacy.codec import VERSION, Json, decode_event
+from sfumato.privacy.codec import EVENTS, VERSION, Json, decode_event
 from sfumato.privacy.events import Event, SelfComposedEvent
 from sfumato.privacy.formats import parse_json
 from sfumato.privacy.neighbors import as_relation
@@ -76,7 +76,7 @@ def _release(entry: Json) -> tuple[Event, int]:
     """An event, as the codec writes it or without the version, alone or beside a count."""
     if not isinstance(entry, dict):
         raise ParameterError("release", entry, 'must look like {"event": {"type": "PureEvent", "epsilon": 1}}')
-    if entry.get("type") == SelfComposedEvent.__name__:  # its count is its own
+    if entry.get("type") == EVENTS.table[SelfComposedEvent].tag:  # its count is its own
         return decode_event({"version": VERSION, "event": entry}), 1
     if "type" not in entry and not entry.keys() <= _FIELDS:
         raise ParameterError("release", sorted(entry.keys() - _FIELDS), f"may only have {', '.join(sorted(_FIELDS))}")

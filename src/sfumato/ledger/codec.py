@@ -1,5 +1,7 @@
 """Entries as canonical JSON text with a version: old texts load for ever, and newer ones are refused.
 
+What entries and their fields are called here is stored, whatever Python calls them; see `privacy.stored_names`.
+
 Version 1 knew `Opened`, `Reserved` and `Committed` without windows, parents and times; version 3 has `Suspended`,
 `Resumed` and `Moved`, version 4 has `Renewed` and `Protected`. A new field with a harmless default keeps the version;
 whatever an older reader must not overlook raises it.
@@ -7,13 +9,30 @@ whatever an older reader must not overlook raises it.
 
 import json
 from collections.abc import Callable
-from dataclasses import fields
 from functools import lru_cache
-from typing import Any, Final, NamedTuple, get_args
+from typing import Any, Final, NamedTuple
 
 from sfumato.accounting.adaptive.amounts import Amounts
 from sfumato.errors import LedgerError, ParameterError
-from sfumato.ledger.entry import Charge, Entry, Part, Price, Reserved
+from sfumato.ledger.entry import (
+    Abandoned,
+    Charge,
+    Closed,
+    Committed,
+    Entry,
+    Moved,
+    Opened,
+    Part,
+    Price,
+    Protected,
+    Rebudgeted,
+    Recognized,
+    Renewed,
+    Reserved,
+    Resumed,
+    Shared,
+    Suspended,
+)
 from sfumato.ledger.windows import CalendarWindow, RollingWindow, Window
 from sfumato.privacy.codec import (
     Json,
@@ -29,40 +48,65 @@ from sfumato.privacy.events import Event
 from sfumato.privacy.formats import parse_json
 from sfumato.privacy.guarantees import NoGuarantee
 from sfumato.privacy.neighbors import NeighboringRelation
+from sfumato.privacy.stored_names import Names, StoredNames, unstored
 
 VERSION: Final = 4
-_ENTRIES: Final[dict[str, Callable[..., Entry]]] = {cls.__name__: cls for cls in get_args(Entry)}
+ENTRIES: Final = StoredNames[Entry](
+    "entry",
+    {
+        Opened: Names("Opened", "account", "budget", "neighboring_relation", "privacy_unit", "parents", "window", "at"),
+        Rebudgeted: Names("Rebudgeted", "account", "budget", "reason", "at"),
+        Closed: Names("Closed", "account", "reason", "at"),
+        Recognized: Names("Recognized", "account", "fingerprints", "at"),
+        Protected: Names("Protected", "account", "table", "unit", "sources", "fingerprints", "beside", "at"),
+        Reserved: Names(
+            "Reserved", "account", "request", "question", "event", "charge", "part", "prices", "principal",
+            "idempotency_key", "body", "key", "at",
+        ),
+        Renewed: Names("Renewed", "account", "request", "lease", "at"),
+        Committed: Names("Committed", "account", "request", "key", "answer", "at"),
+        Abandoned: Names("Abandoned", "account", "request", "reason", "at"),
+        Shared: Names(
+            "Shared", "account", "source", "request", "event", "charge", "prices", "principal", "idempotency_key",
+            "body", "at",
+        ),
+        Suspended: Names("Suspended", "account", "request", "at"),
+        Resumed: Names("Resumed", "account", "reason", "at"),
+        Moved: Names("Moved", "destination", "at"),
+    },
+)  # fmt: skip
+"""How entries are stored."""
 _YEAR_10000: Final = 253_402_300_800_000_000  # no calendar here goes on from there
 _SINCE: Final = (
-    dict.fromkeys(_ENTRIES, 2)
-    | dict.fromkeys(("Opened", "Reserved", "Committed"), 1)
+    dict.fromkeys(("Opened", "Reserved", "Committed"), 1)
+    | dict.fromkeys(("Rebudgeted", "Closed", "Recognized", "Abandoned", "Shared"), 2)
     | dict.fromkeys(("Suspended", "Resumed", "Moved"), 3)
     | dict.fromkeys(("Renewed", "Protected"), 4)
 )
-"""From which version on there is an entry of a kind."""
+"""From which version on there is an entry of a tag."""
 
 
 def encode_entry(entry: Entry) -> str:
     """An entry as the text that is hashed and stored: ASCII, keys sorted, no spaces.
 
     Raises:
-        ParameterError: An answer is not JSON, or would not come back as it is (a tuple, a NaN, a key that is no text).
+        ParameterError: An answer is not JSON, or would not come back as it is (a tuple, a NaN, a key that is no text);
+            or it is no entry.
 
     Example:
         >>> from sfumato.ledger.entry import Committed
         >>> print(encode_entry(Committed(account="people", request="r", key="k", answer=[3, 0.5])))
         {"entry":{"account":"people","answer":[3,0.5],"at":0,"key":"k","request":"r","type":"Committed"},"version":2}
     """
+    names = ENTRIES.of(entry)
     try:
-        document = {"version": max(2, _SINCE[type(entry).__name__]), "entry": _document(entry)}
+        document = {"version": max(2, _SINCE[names.tag]), "entry": _document(entry, names)}
         text = json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False)
         faithful = decode_entry(text) == entry  # else a ledger could be written that cannot be read
     except (TypeError, ValueError, RecursionError):
         faithful = False
     if not faithful:
-        raise ParameterError(
-            "entry", type(entry).__name__, "must hold JSON: finite numbers, lists, text keys"
-        ) from None
+        raise ParameterError("entry", names.tag, "must hold JSON: finite numbers, lists, text keys") from None
     return text
 
 
@@ -93,24 +137,26 @@ class _Codec(NamedTuple):
     decode: Callable[[Any], object]
 
 
-def _document(entry: Entry) -> dict[str, Json]:
+def _document(entry: Entry, names: Names) -> dict[str, Json]:
     # A reservation without a flight is written as it was before there were flights, which older versions read.
     left_out = "key" if isinstance(entry, Reserved) and not entry.key else None
-    named = [one.name for one in fields(entry) if one.name != left_out]
-    told = {name: _CODECS.get(name, _TEXT).encode(getattr(entry, name)) for name in named}
-    return {"type": type(entry).__name__} | told
+    told = {
+        stored: _CODECS.get(stored, _TEXT).encode(getattr(entry, own))
+        for stored, own in names.fields
+        if stored != left_out
+    }
+    return {"type": names.tag} | told
 
 
 def _entry(document: Json, version: int) -> Entry:
-    kind = document.get("type") if isinstance(document, dict) else None
-    if not isinstance(document, dict) or _SINCE.get(str(kind), VERSION + 1) > version:
+    found = ENTRIES.stored_as(document.get("type")) if isinstance(document, dict) else None
+    if not isinstance(document, dict) or found is None or _SINCE[found[1].tag] > version:
         raise ParameterError("entry", "a document", "must be an entry written by this package")
-    told = {
-        name: value if type(value) is str and name not in _DECODERS else _DECODERS.get(name, _text)(value)
-        for name, value in document.items()
-        if name != "type"
-    }
-    return _ENTRIES[str(kind)](**told)
+    cls, names = found
+    told = {stored: value for stored, value in document.items() if stored != "type"}
+    if not told.keys() <= names.attributes.keys():
+        raise ParameterError("entry", "a document", f"must have the fields {', '.join(names.attributes)}")
+    return cls(**{names.attributes[stored]: _DECODERS.get(stored, _text)(value) for stored, value in told.items()})
 
 
 def _text(value: object) -> str:
@@ -201,6 +247,8 @@ def _encode_window(window: Window | None) -> Json:
             return {"calendar": str(period)}
         case RollingWindow(days=days):
             return {"days": days}
+        case _:
+            raise unstored("window", window)
 
 
 def _window(document: Json) -> Window | None:

@@ -1,8 +1,8 @@
 """What a ledger holds, as frozen values: an account opened, a cost reserved, an answer committed, and so on.
 
-Compatibility: a class here is never renamed or removed and a field never changes meaning, because ledgers last for
-ever. New fields get a default that keeps the old meaning. Times are microseconds since 1970 in UTC; 0 where an old
-ledger told none.
+Compatibility: what is stored of a class here never changes, because ledgers last for ever: its tag and the names of its
+fields, which `codec` has, and what they mean. New fields get a default that keeps the old meaning. Times are
+microseconds since 1970 in UTC; 0 where an old ledger told none.
 """
 
 from dataclasses import dataclass

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, Literal, TypeAlias, assert_never
 
 from sfumato.accounting.adaptive.amounts import Amounts
+from sfumato.ledger.codec import ENTRIES
 from sfumato.ledger.entry import (
     Abandoned,
     Charge,
@@ -270,7 +271,7 @@ def _ended(row: HistoryRow, entry: Committed | Abandoned) -> HistoryRow:
 
 def _rows_of(entry: Entry, budgets: Mapping[str, Budget]) -> Iterator[HistoryRow]:
     """The row of an entry, if it has one of its own."""
-    row = HistoryRow(at=entry.at, kind=type(entry).__name__.lower(), account=entry.account)
+    row = HistoryRow(at=entry.at, kind=ENTRIES.of(entry).tag.lower(), account=entry.account)
     match entry:
         case Opened(budget=budget) | Rebudgeted(budget=budget):
             reason = entry.reason if isinstance(entry, Rebudgeted) else ""

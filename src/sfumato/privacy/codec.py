@@ -1,27 +1,89 @@
-"""Versioned JSON of events and guarantees, by a closed registry: old ledgers load for ever.
+"""Versioned JSON of events and guarantees, by a closed list of names: old ledgers load for ever.
 
-Rationals are written as text ("1/10"), so that no reader rounds them; nothing is ever imported by name.
+What classes and fields are called here is stored, whatever Python calls them; see `stored_names`. Rationals are written
+as text ("1/10"), so that no reader rounds them; nothing is ever imported by name.
 """
 
 import re
-from collections.abc import Callable
-from dataclasses import fields
 from fractions import Fraction
 from functools import lru_cache
-from typing import Final, TypeAlias, get_args
+from typing import Any, Final, TypeAlias
 
 from sfumato.errors import ParameterError
 from sfumato.privacy.budgets import ZCDP, Budget, RenyiDP
-from sfumato.privacy.events import MAX_NESTING, Event
+from sfumato.privacy.events import (
+    MAX_NESTING,
+    ApproxEvent,
+    ComposedEvent,
+    DiscreteGaussianEvent,
+    DiscreteLaplaceEvent,
+    Event,
+    ExponentialEvent,
+    FiniteEvent,
+    FullyAdaptiveEvent,
+    GaussianEvent,
+    GroupEvent,
+    LaplaceEvent,
+    MixtureOfGaussiansEvent,
+    NonPrivateEvent,
+    PartitionEvent,
+    PoissonSampledEvent,
+    PureEvent,
+    RandomizedResponseEvent,
+    RepeatAndSelectEvent,
+    SampledWithoutReplacementEvent,
+    SelfComposedEvent,
+    TruncatedPoissonSampledEvent,
+    ZCDPEvent,
+)
 from sfumato.privacy.formats import MAX_DIGITS
-from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, Guarantee, NoGuarantee, PureDP
+from sfumato.privacy.guarantees import ApproxDP, Guarantee, NoGuarantee, PureDP
+from sfumato.privacy.stored_names import Names, StoredNames
 
 VERSION: Final = 1
 Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
 
 _RATIONAL: Final = re.compile(rf"-?[0-9]{{1,{MAX_DIGITS}}}(/(?=0*[1-9])[0-9]{{1,{MAX_DIGITS}}})?")
-_EVENTS: Final[dict[str, Callable[..., Event]]] = {cls.__name__: cls for cls in get_args(Event)}
-_FIELDS: Final = {cls.__name__: [field.name for field in fields(cls)] for cls in get_args(Event)}
+EVENTS: Final = StoredNames[Event](
+    "event",
+    {
+        NonPrivateEvent: Names("NonPrivateEvent"),
+        PureEvent: Names("PureEvent", "epsilon"),
+        ApproxEvent: Names("ApproxEvent", "epsilon", "delta"),
+        ZCDPEvent: Names("ZCDPEvent", "rho"),
+        LaplaceEvent: Names("LaplaceEvent", "noise_multiplier"),
+        GaussianEvent: Names("GaussianEvent", "noise_multiplier"),
+        DiscreteLaplaceEvent: Names("DiscreteLaplaceEvent", "scale", "l1_sensitivity"),
+        DiscreteGaussianEvent: Names("DiscreteGaussianEvent", "stddev", "l2_sensitivity", "l0_sensitivity"),
+        RandomizedResponseEvent: Names("RandomizedResponseEvent", "probability", "categories"),
+        ExponentialEvent: Names("ExponentialEvent", "epsilon"),
+        FiniteEvent: Names("FiniteEvent", "p", "q"),
+        MixtureOfGaussiansEvent: Names("MixtureOfGaussiansEvent", "stddev", "sensitivities", "probabilities"),
+        PoissonSampledEvent: Names("PoissonSampledEvent", "sampling_probability", "event"),
+        TruncatedPoissonSampledEvent: Names(
+            "TruncatedPoissonSampledEvent", "sampling_probability", "source_size", "max_sample_size", "event"
+        ),
+        SampledWithoutReplacementEvent: Names("SampledWithoutReplacementEvent", "sample_size", "source_size", "event"),
+        RepeatAndSelectEvent: Names("RepeatAndSelectEvent", "event", "mean", "shape"),
+        FullyAdaptiveEvent: Names("FullyAdaptiveEvent", "budget"),
+        SelfComposedEvent: Names("SelfComposedEvent", "event", "count"),
+        ComposedEvent: Names("ComposedEvent", "events"),
+        PartitionEvent: Names("PartitionEvent", "events", "max_parts_per_unit"),
+        GroupEvent: Names("GroupEvent", "event", "size"),
+    },
+)
+"""How events are stored."""
+BUDGETS: Final = StoredNames[Budget](
+    "budget",
+    {
+        PureDP: Names("PureDP", "epsilon"),
+        ApproxDP: Names("ApproxDP", "epsilon", "delta"),
+        NoGuarantee: Names("NoGuarantee"),
+        ZCDP: Names("ZCDP", "rho", "delta"),
+        RenyiDP: Names("RenyiDP", "orders", "bounds", "delta"),
+    },
+)
+"""How guarantees and other budgets are stored."""
 
 
 def encode_event(event: Event) -> dict[str, Json]:
@@ -32,7 +94,7 @@ def encode_event(event: Event) -> dict[str, Json]:
         >>> encode_event(PureEvent(Fraction(1, 10)))
         {'version': 1, 'event': {'type': 'PureEvent', 'epsilon': '1/10'}}
     """
-    return {"version": VERSION, "event": _encode(event)}
+    return {"version": VERSION, "event": _encode(EVENTS, event)}
 
 
 def decode_event(document: Json) -> Event:
@@ -50,13 +112,7 @@ def decode_event(document: Json) -> Event:
 
 def encode_guarantee(guarantee: Guarantee) -> dict[str, Json]:
     """A guarantee as JSON."""
-    match guarantee:
-        case PureDP():
-            return {"type": "PureDP", "epsilon": str(guarantee.epsilon)}
-        case ApproxDP():
-            return {"type": "ApproxDP", "epsilon": str(guarantee.epsilon), "delta": str(guarantee.delta)}
-        case NoGuarantee():
-            return {"type": "NoGuarantee"}
+    return _encode(BUDGETS, guarantee)
 
 
 def decode_guarantee(document: Json) -> Guarantee:
@@ -65,27 +121,15 @@ def decode_guarantee(document: Json) -> Guarantee:
     Raises:
         ParameterError: The document is none.
     """
-    match document:
-        case {"type": "PureDP", "epsilon": str(epsilon)}:
-            return PureDP(rational(epsilon))
-        case {"type": "ApproxDP", "epsilon": str(epsilon), "delta": str(delta)}:
-            return ApproxDP(rational(epsilon), rational(delta))
-        case {"type": "NoGuarantee"}:
-            return NO_GUARANTEE
-        case _:
-            raise ParameterError("guarantee", "a document", "must be a guarantee written by this package")
+    guarantee = decode_budget(document)
+    if isinstance(guarantee, ZCDP | RenyiDP):
+        raise ParameterError("guarantee", "a document", "must be a guarantee written by this package")
+    return guarantee
 
 
 def encode_budget(budget: Budget) -> dict[str, Json]:
     """A budget, or what was spent of one, as JSON."""
-    match budget:
-        case ZCDP():
-            return {"type": "ZCDP", "rho": str(budget.rho), "delta": str(budget.delta)}
-        case RenyiDP():
-            orders, bounds = ([str(number) for number in numbers] for numbers in (budget.orders, budget.bounds))
-            return {"type": "RenyiDP", "orders": [*orders], "bounds": [*bounds], "delta": str(budget.delta)}
-        case _:
-            return encode_guarantee(budget)
+    return _encode(BUDGETS, budget)
 
 
 def decode_budget(document: Json) -> Budget:
@@ -94,13 +138,15 @@ def decode_budget(document: Json) -> Budget:
     Raises:
         ParameterError: The document is none.
     """
-    match document:
-        case {"type": "ZCDP", "rho": str(rho), "delta": str(delta)}:
-            return ZCDP(rational(rho), rational(delta))
-        case {"type": "RenyiDP", "orders": list(orders), "bounds": list(bounds), "delta": str(delta)}:
-            return RenyiDP(tuple(map(rational, orders)), tuple(map(rational, bounds)), rational(delta))
-        case _:
-            return decode_guarantee(document)
+    found = BUDGETS.stored_as(document.get("type")) if isinstance(document, dict) else None
+    if not isinstance(document, dict) or found is None or not found[1].attributes.keys() <= document.keys():
+        raise ParameterError("guarantee", "a document", "must be a guarantee or budget written by this package")
+    cls, names = found
+    return cls(**{own: _rationals(document[stored]) for stored, own in names.fields})
+
+
+def _rationals(value: Json) -> object:
+    return tuple(map(rational, value)) if isinstance(value, list) else rational(value)
 
 
 def rational(text: Json) -> Fraction:
@@ -127,11 +173,12 @@ def _not_rational(text: object) -> ParameterError:
     return ParameterError("rational", str(text)[:20], 'must be written as "1" or "1/10"')
 
 
-def _encode(event: Event) -> dict[str, Json]:
-    return {"type": type(event).__name__} | {field.name: _field(getattr(event, field.name)) for field in fields(event)}
+def _encode(stored_names: StoredNames[Any], value: Event | Budget) -> dict[str, Json]:
+    names = stored_names.of(value)
+    return {"type": names.tag} | {stored: _field(getattr(value, own)) for stored, own in names.fields}
 
 
-def _field(value: object) -> Json:
+def _field(value: Any) -> Json:
     match value:
         case Fraction():
             return str(value)
@@ -139,22 +186,23 @@ def _field(value: object) -> Json:
             return value
         case tuple():
             return [_field(item) for item in value]
-        case _ if type(value).__name__ in _EVENTS:
-            return _encode(value)  # type: ignore[arg-type] # the registry says that it is an event
         case _:
-            raise ParameterError("event", type(value).__name__, "must hold rationals, whole numbers and events only")
+            return _encode(EVENTS, value)
 
 
 def _decode(document: Json, depth: int) -> Event:
-    name = document.get("type") if isinstance(document, dict) else None
-    if not isinstance(document, dict) or not isinstance(name, str) or name not in _EVENTS:
+    found = EVENTS.stored_as(document.get("type")) if isinstance(document, dict) else None
+    if not isinstance(document, dict) or found is None:
         raise ParameterError("event", "a document", "must be an event written by this package")
+    cls, names = found
+    told = {stored: _value(value, depth + 1) for stored, value in document.items() if stored != "type"}
     try:
-        return _EVENTS[name](**{f: _value(value, depth + 1) for f, value in document.items() if f != "type"})
+        return cls(**{names.attributes[stored]: value for stored, value in told.items()})
     except ParameterError:
         raise
-    except (TypeError, ValueError, ZeroDivisionError):
-        raise ParameterError("event", name, f"must have the fields {', '.join(_FIELDS[name])}") from None
+    except (TypeError, ValueError, ZeroDivisionError, KeyError):
+        requirement = f"must have the fields {', '.join(names.attributes)}"
+        raise ParameterError("event", names.tag, requirement) from None
 
 
 def _value(value: Json, depth: int) -> object:

@@ -3,8 +3,8 @@
 An event says how an answer was made, never what it cost; every accountant prices it in its own measure.
 Additive noise is described relative to the sensitivity it hides, under the neighbouring relation of the account.
 
-Compatibility: a class here is never renamed or removed and a field never changes meaning, because ledgers hold events
-for ever. New fields get a default that keeps the old meaning.
+Compatibility: what is stored of a class here never changes, because ledgers hold events for ever: its tag and the names
+of its fields, which `codec` has, and what they mean. New fields get a default that keeps the old meaning.
 """
 
 from dataclasses import dataclass

@@ -3,15 +3,19 @@
 Names of columns and of outputs, the order of conditions, BETWEEN, `x >= 3` for `NOT x < 3`, columns computed in
 sub-queries or in place make no difference, and how the answer is shown is no part of it. Questions with equal forms
 have equal exact answers on every database. Two that mean the same may differ here: the second is then charged.
+
+What is called here how is hashed into what is stored, whatever Python calls it; see `privacy.stored_names`.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
 from hashlib import sha256
-from typing import Final
+from typing import Any, Final
 
+from sfumato.errors import ParameterError
+from sfumato.privacy.stored_names import Names, StoredNames, unstored
 from sfumato.query.bounding import bound_joins
 from sfumato.query.expressions import And, ColumnRef, Condition, Expression, Literal, replaced
 from sfumato.query.facts import Facts
@@ -19,21 +23,32 @@ from sfumato.query.inference import facts_of
 from sfumato.query.relations import (
     Aggregate,
     Bound,
+    CountDistinct,
+    CountRows,
+    CountUnits,
+    CountValues,
+    Covariance,
     Distinct,
     Except,
     Filter,
     Folded,
     Grouped,
+    Histogram,
     Intersect,
     Join,
+    Mean,
     Part,
+    Quantile,
     Relation,
     Select,
     SemiJoin,
     Source,
     Statistic,
+    Sum,
     TopK,
     UnionAll,
+    Variance,
+    VectorSum,
     values_of,
 )
 from sfumato.query.schema import Key, Limits, Table
@@ -42,6 +57,25 @@ from sfumato.query.simplify import Json, Origin, document_of, simplify, text, te
 
 _LONGEST: Final = 300
 """A column whose text is longer stands as its hash, so that columns made of columns do not grow without limit."""
+
+STATISTICS: Final = StoredNames[Statistic](
+    "statistic",
+    {
+        CountRows: Names("CountRows"),
+        CountValues: Names("CountValues", unwritten=("value",)),
+        CountUnits: Names("CountUnits"),
+        CountDistinct: Names("CountDistinct", "max_values_per_unit", unwritten=("value",)),
+        Sum: Names("Sum", "bounds", unwritten=("value",)),
+        Mean: Names("Mean", "bounds", unwritten=("value",)),
+        Variance: Names("Variance", "bounds", "population", "root", unwritten=("value",)),
+        Covariance: Names("Covariance", "population", "normalized", unwritten=("first", "second")),
+        Quantile: Names("Quantile", "quantile", "bounds", "interval", unwritten=("value",)),
+        Histogram: Names("Histogram", "edges", unwritten=("value",)),
+        TopK: Names("TopK", "k", unwritten=("value",)),
+        VectorSum: Names("VectorSum", unwritten=("values",)),
+    },
+)
+"""How statistics are written; their expressions are written before these fields, as they are no names."""
 
 
 def question_text(question: Aggregate) -> str:
@@ -102,10 +136,12 @@ def _form(relation: Relation) -> _Form:
             return _join(relation, _form(relation.left), _form(relation.right))
         case SemiJoin():
             return _semi_join(relation, _form(relation.child), _form(relation.other))
-        case UnionAll(left, right) | Intersect(left, right) | Except(left, right):
-            sides: list[Json] = [_with_columns(_form(side)) for side in (left, right)]
-            places = {name: _origin("place", place) for place, name in enumerate(shape_of(left).columns)}
-            return _Form({type(relation).__name__: sides}, places)
+        case UnionAll():
+            return _of_both("UnionAll", relation)
+        case Intersect():
+            return _of_both("Intersect", relation)
+        case Except():
+            return _of_both("Except", relation)
         case Distinct(child):
             form = _form(child)
             return _Form({"distinct": form.document(), "columns": _sorted(form.listed())}, _behind("distinct", form))
@@ -114,6 +150,8 @@ def _form(relation: Relation) -> _Form:
             return _Form({"bound": _with_columns(form), "rows": most}, form.columns)
         case Grouped():
             return _grouped(relation, _form(relation.child))
+        case _:
+            raise unstored("relation", relation)
 
 
 def _source(table: Table) -> _Form:
@@ -157,6 +195,12 @@ def _on(on: tuple[tuple[str, str], ...], left: _Form, right: _Form) -> Json:
     return _sorted([[document_of(left.columns[first]), document_of(right.columns[second])] for first, second in on])
 
 
+def _of_both(tag: str, relation: UnionAll | Intersect | Except) -> _Form:
+    sides: list[Json] = [_with_columns(_form(side)) for side in (relation.left, relation.right)]
+    places = {name: _origin("place", place) for place, name in enumerate(shape_of(relation.left).columns)}
+    return _Form({tag: sides}, places)
+
+
 def _grouped(grouped: Grouped, form: _Form) -> _Form:
     facts = shape_of(grouped.child).columns
     keys = {key: _origin("key", document_of(form.columns[key])) for key in grouped.keys}
@@ -198,19 +242,16 @@ def _key(name: str, form: _Form, columns: Mapping[str, Facts]) -> Json:
 
 def _statistic(statistic: Statistic, form: _Form, columns: Mapping[str, Facts]) -> Json:
     """What it computes, from what, and by which public facts; only those of `TopK` list values."""
+    names = STATISTICS.of(statistic)
     values: list[Json] = [[document_of(form.over(v)), _facts(v, columns)] for v in values_of(statistic)]
     listed = _keys(facts_of(statistic.value, columns).values) if isinstance(statistic, TopK) else None
-    parameters = {f.name: getattr(statistic, f.name) for f in fields(statistic)}
-    own: dict[str, Json] = {name: _plain(value) for name, value in parameters.items() if name not in _VALUES}
+    own = {stored: _plain(getattr(statistic, name)) for stored, name in names.fields}
     return [
-        type(statistic).__name__,
+        names.tag,
         *values,
         *([listed] if listed else []),
-        {n: part for n, part in own.items() if part},
+        {stored: part for stored, part in own.items() if part},
     ]
-
-
-_VALUES: Final = frozenset({"value", "first", "second", "values"})
 
 
 def _facts(expression: Expression, columns: Mapping[str, Facts]) -> Json:
@@ -225,7 +266,7 @@ def _keys(values: tuple[Key, ...] | None) -> Json:
     return None if values is None else [[type(value).__name__, str(value)] for value in values]
 
 
-def _plain(value: object) -> Json:
+def _plain(value: Any) -> Json:
     """A parameter as it is written down."""
     match value:
         case None | bool() | int():
@@ -234,8 +275,10 @@ def _plain(value: object) -> Json:
             return str(value.value)
         case tuple():
             return [_plain(one) for one in value]
-        case _:
+        case Fraction():
             return str(value)
+        case _:
+            raise ParameterError("statistic", type(value).__name__, "must have numbers and truths as parameters")
 
 
 def _sorted(documents: Iterable[Json]) -> list[Json]:

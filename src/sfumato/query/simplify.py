@@ -11,6 +11,7 @@ from datetime import date, datetime
 from fractions import Fraction
 from typing import Final, TypeAlias
 
+from sfumato.privacy.stored_names import unstored
 from sfumato.query.expressions import (
     OPERATORS,
     And,
@@ -117,6 +118,8 @@ def document_of(expression: Expression) -> Json:
             return ["not", document_of(condition)]
         case And(conditions) | Or(conditions):
             return ["and" if isinstance(expression, And) else "or", *map(document_of, conditions)]
+        case _:
+            raise unstored("expression", expression)
 
 
 def _constant(literal: Literal) -> Json:

@@ -3,12 +3,10 @@
 `prepare` looks at no data, `flights.flown` makes the cost durable, `execute` is the only one that touches data.
 """
 
-import json
 import logging
 from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, fields, is_dataclass, replace
-from fractions import Fraction
+from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from typing import Any, Final, TypeAlias
@@ -28,18 +26,17 @@ from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.prices import admitted
 from sfumato.ledger.reservations import NOBODY, Asked, Reservation
 from sfumato.noise.entropy import random_bytes
-from sfumato.privacy.codec import Json, encode_event, encode_guarantee
+from sfumato.privacy.codec import Json
 from sfumato.privacy.guarantees import ApproxDP, PureDP
 from sfumato.privacy.secret import Secret
-from sfumato.query.canonical import question_hash, question_text
+from sfumato.query.canonical import question_hash
 from sfumato.query.compile import compile_plan, with_chosen_bounds
-from sfumato.query.csv_format import DEFAULT_FORMAT
-from sfumato.query.expressions import Expression
 from sfumato.query.plan import Law, PrivatePlan, Section
 from sfumato.query.policy import Policy
 from sfumato.query.relations import Aggregate, Relation, Source, inputs, tables_of
 from sfumato.query.relations import Part as PeoplePart
 from sfumato.query.statement import Statement
+from sfumato.session.answer_key import answer_key
 from sfumato.session.receipt import Receipt, receipt_from_dict
 from sfumato.session.releasing import Released, Run, release
 from sfumato.session.several_engines import SeveralEngines, batches_of
@@ -108,7 +105,7 @@ def prepare(
     if part is not None:
         _check_part(question, part)
     plan = compile_plan(question, total, neighboring_relation=desk.policy.neighboring_relation, law=law)
-    return Prepared(plan=plan, text=text, key=_key(desk.policy, plan), part=part)
+    return Prepared(plan=plan, text=text, key=answer_key(desk.policy, plan), part=part)
 
 
 def _check_tables(desk: Desk, question: Aggregate) -> None:
@@ -298,45 +295,3 @@ def _receipt(desk: Desk, ticket: Ticket, library: str) -> Receipt:
         privacy_unit=policy.unit_name, library=library, policy_version=policy.version, data_version=policy.data_version,
         request=ticket.reservation.request,
     )  # fmt: skip
-
-
-def _key(policy: Policy, plan: PrivatePlan) -> str:
-    """All that an answer depends on: question and limits, bounds and keys, mechanisms and price, formats, versions."""
-    bounds, tables = plan.bounds, tables_of(plan.question.child.child)
-    written = {table.name: policy.sources[table.name].csv or DEFAULT_FORMAT for table in tables}
-    formats = {name: repr(csv) for name, csv in written.items() if csv != DEFAULT_FORMAT}
-    document = {
-        "question": question_text(plan.question),
-        "sections": [_section(section) for section in plan.sections],
-        "bounds": None if bounds is None else [_section(bounds.section), bounds.law, encode_guarantee(bounds.rest)],
-        "tables": [repr(table) for table in tables],
-        "event": encode_event(plan.event),
-        "charge": encode_guarantee(plan.charge),
-        "relation": policy.neighboring_relation.value,
-        "policy": policy.version,
-        "data": policy.data_version,
-        **({"formats": formats} if formats else {}),  # without them the key is that of earlier versions
-    }
-    return sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
-
-
-def _section(section: Section) -> Json:
-    """What is measured, how, and what is made of it; which rows and expressions those are says the question itself."""
-    statements: Json = [_figures((one.keys, one.measures, one.cell, one.limits)) for one in section.statements]
-    return [statements, _figures((section.selection, section.measurements, section.outputs))]
-
-
-def _figures(value: object) -> Json:
-    """A value of a plan without names and expressions, which questions that mean the same may write differently."""
-    match value:
-        case tuple():
-            return [_figures(inner) for inner in value]
-        case _ if isinstance(value, Expression):
-            return None
-        case _ if is_dataclass(value):
-            inner = [_figures(getattr(value, one.name)) for one in fields(value) if one.name != "name"]
-            return [type(value).__name__, *inner]
-        case Fraction():
-            return str(value)
-        case _:
-            return repr(value)

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from hashlib import sha256
 from os import PathLike
 from pathlib import Path
 from typing import Any, overload
@@ -20,6 +19,7 @@ from sfumato.query.expressions import ColumnRef
 from sfumato.query.plan import Law, PrivatePlan
 from sfumato.query.questions import buys_interval, column_names, wide_sums
 from sfumato.query.relations import Histogram, Presented
+from sfumato.session.answer_key import request_body
 from sfumato.session.answering import Answered, answered
 from sfumato.session.explain import explain, programs
 from sfumato.session.forecast import Forecast, forecast
@@ -221,7 +221,7 @@ class Question:
         if idempotency_key is None:
             return Asked(principal=account)
         _require_text(idempotency_key)
-        body = sha256(repr((prepared.key, self.text, prepared.part, confidence)).encode()).hexdigest()
+        body = request_body(prepared.key, self.text, prepared.part, confidence)
         return Asked(principal=account, idempotency_key=idempotency_key, body=body)
 
     def _release(self, plan: PrivatePlan, answered: Answered, confidence: Fraction, size: int | None) -> Release:

@@ -1,0 +1,161 @@
+"""Questions whose hashes and keys are frozen: ledgers and stored answers call them by these for ever.
+
+`python -m tests.session.stored_keys` writes the golden file anew, which makes every stored answer of these cost again.
+"""
+
+import json
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+from tests.meta.repository import ROOT
+from tests.query.planning import PEOPLE, TOWNS, VISITS, N, ref
+from tests.session.desk import desk, rows
+
+from sfumato.privacy.guarantees import guarantee
+from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, NeighboringRelation
+from sfumato.query.canonical import question_hash, question_text
+from sfumato.query.csv_format import CsvFormat
+from sfumato.query.expressions import Literal
+from sfumato.query.plan import Law
+from sfumato.query.policy import SourceFacts
+from sfumato.query.questions import presented
+from sfumato.query.relations import (
+    AUTO,
+    Bound,
+    Except,
+    Filter,
+    Histogram,
+    Intersect,
+    Part,
+    Presented,
+    Quantile,
+    Select,
+    Source,
+    Statistic,
+    Sum,
+    TopK,
+    UnionAll,
+    VectorSum,
+)
+from sfumato.query.schema import Limits, Table, UnitPath, integer, text, timestamp
+from sfumato.query.sql.questions import parse_question
+from sfumato.session.pipeline import Desk, Prepared, charged_part, prepare
+from sfumato.session.question import Question
+
+FILE: Final = ROOT / "tests" / "golden" / "keys.json"
+SLOTS: Final = Table(
+    name="slots",
+    columns={"visitor": text(), "at": timestamp(), "seat": integer(values=[1, 2])},
+    unit=UnitPath("visitor", VISITS, "who"),
+    limits=Limits(max_rows_per_unit=3, max_rows_per_group_per_unit=2),
+    keeps_rows=True,
+)
+TABLES: Final = (PEOPLE, VISITS, TOWNS, SLOTS)
+FORMAT: Final = CsvFormat(delimiter=";", encoding="latin-1", decimal=",", thousands=".", dates="%d.%m.%Y", null=["NA"])
+AGE, PAY = ref("age"), ref("pay")
+PART: Final = Part(child=Source(VISITS), by="ward", values=("A", "B"), value="A", max_parts_per_unit=2, salt="0" * 32)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A question, and all that its key depends on."""
+
+    question: Presented
+    epsilon: str = "1"
+    delta: str = "0"
+    relation: NeighboringRelation = ADD_OR_REMOVE_ONE
+    law: Law | None = None
+    part: Part | None = None
+    formatted: bool = False
+
+
+def sql(query: str, **options) -> Asked:
+    """A question in SQL."""
+    return Asked(question=parse_question(query, {table.name: Source(table) for table in TABLES}), **options)
+
+
+def of(child, *statistics: tuple[str, Statistic], **options) -> Asked:
+    """A question about a relation."""
+    return Asked(question=presented(child, statistics=statistics), **options)
+
+
+def _both(kind) -> Asked:
+    ages = Select(Source(PEOPLE), (("x", AGE),))
+    return of(kind(ages, Filter(ages, Literal(value=True))), N)
+
+
+CASES: Final = {
+    "rows": sql("SELECT COUNT(*) AS n FROM people WHERE age > 50 AND NOT smokes"),
+    "groups": sql("SELECT sex, COUNT(*) AS n, COUNT(pay) AS c, SUM(pay) AS s, AVG(age) AS a FROM people GROUP BY sex"),
+    "moments": sql(
+        "SELECT VAR_POP(pay) AS v, STDDEV(age) AS s, COVAR_SAMP(age, pay) AS c, CORR(age, pay) AS r FROM people"
+    ),
+    "gaussian": sql("SELECT SUM(pay) AS s, AVG(kids) AS a FROM people", delta="1e-6", law="gaussian"),
+    "private keys": sql("SELECT town, COUNT(*) AS n FROM people GROUP BY town", delta="1e-6"),
+    "replaced keys": sql(
+        "SELECT town, COUNT(*) AS n FROM people GROUP BY town", delta="1e-6", relation=REPLACE_ONE
+    ),
+    "quantiles": sql("SELECT MEDIAN(age) AS m, MIN(pay) AS l, MAX(pay) AS h FROM people"),
+    "interval": of(Source(PEOPLE), ("m", Quantile(AGE, Fraction(1, 4), interval=True))),
+    "replaced": sql("SELECT MEDIAN(age) AS m, SUM(pay) AS s, COUNT(*) AS n FROM people", relation=REPLACE_ONE),
+    "histogram": of(Source(PEOPLE), ("h", Histogram(AGE, (Fraction(0), Fraction(50), Fraction(100))))),
+    "top": of(Source(PEOPLE), ("t", TopK(ref("sex"), 1)), ("v", VectorSum((AGE, PAY)))),
+    "chosen bounds": of(Source(PEOPLE), ("s", Sum(AGE, AUTO)), ("b", Sum(PAY, (Fraction(1, 2), Fraction(3))))),
+    "people": sql("SELECT ward, COUNT(DISTINCT who) AS n, COUNT(DISTINCT ill) AS k FROM visits GROUP BY ward"),
+    "narrowed": Asked(question=presented(Source(VISITS), statistics=(N,), limits=Limits(max_rows_per_unit=2))),
+    "path": sql("SELECT seat, COUNT(*) AS n FROM slots WHERE EXTRACT(YEAR FROM at) > 2020 GROUP BY seat"),
+    "day": sql("SELECT COUNT(*) AS n FROM slots WHERE at < TIMESTAMP '2026-01-31 12:00:00'"),
+    "join": sql("SELECT size, COUNT(*) AS n FROM visits JOIN towns ON visits.ill = towns.code GROUP BY size"),
+    "semi join": sql("SELECT COUNT(*) AS n FROM visits v WHERE NOT EXISTS (SELECT 1 FROM towns WHERE code = v.ill)"),
+    "union": _both(UnionAll),
+    "intersection": _both(Intersect),
+    "difference": _both(Except),
+    "bound": of(Bound(Source(VISITS), 3), N),
+    "folded": sql(
+        "SELECT AVG(h) AS a FROM (SELECT who, SUM(hours) AS h, COUNT(*) AS k, MIN(beds) AS b FROM visits GROUP BY who)"
+    ),
+    "distinct": sql("SELECT COUNT(*) AS n FROM (SELECT DISTINCT sex, age FROM people)"),
+    "expressions": sql(
+        "SELECT SUM(CASE WHEN age IN (1, 2) OR town IS NULL THEN pay * 2 ELSE LEAST(age, 3) END) AS s FROM people "
+        "WHERE born >= DATE '1990-01-31' AND NOT (sex = 'f' AND smokes) AND COALESCE(pay, 0.5) < 3"
+    ),
+    "sets": sql("SELECT sex, smokes, COUNT(*) AS n FROM people GROUP BY GROUPING SETS ((sex), (sex, smokes), ())"),
+    "part": of(PART, N, part=PART),
+    "format": sql("SELECT COUNT(*) AS n FROM people", formatted=True),
+}  # fmt: skip
+
+
+def curator(asked: Asked) -> Desk:
+    """A desk over the tables, which have no rows."""
+    facts = SourceFacts(source=None, csv=FORMAT if asked.formatted else None)
+    return desk(
+        *((table, rows(table)) for table in TABLES),
+        relation=asked.relation,
+        sources={table.name: facts for table in TABLES},
+    )
+
+
+def prepared(asked: Asked) -> Prepared:
+    """The question with its key."""
+    part = None if asked.part is None else charged_part(asked.part)
+    total = guarantee(asked.epsilon, asked.delta)
+    return prepare(curator(asked), asked.question.child, text="as asked", total=total, part=part, law=asked.law)
+
+
+def stored(asked: Asked) -> dict[str, str]:
+    """What of a question is stored, or hashed into what is stored."""
+    found = prepared(asked)
+    written = Question(relation=asked.question, text="as asked", desk=curator(asked), part=found.part)
+    sent = written._asked("monday", found, Fraction(95, 100))  # the ledger alone has it
+    return {
+        "question": question_text(asked.question.child),
+        "hash": question_hash(asked.question.child),
+        "key": found.key,
+        "body": sent.body,
+    }
+
+
+if __name__ == "__main__":
+    written = {name: stored(asked) for name, asked in CASES.items()}
+    FILE.write_text(json.dumps(written, ensure_ascii=False, indent=1) + "\n", "utf-8")
