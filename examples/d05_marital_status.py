@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 
 import sfumato as sf
-from sfumato.accounting.basic import BasicAccountant
+from sfumato.accounting.composition.basic import BasicAccountant
 
 DRAWS = 10_000
 SCALE = Fraction(1, 1000)

@@ -14,7 +14,7 @@ from pathlib import Path
 import pyarrow as pa
 
 import sfumato as sf
-from sfumato.accounting.basic import BasicAccountant
+from sfumato.accounting.composition.basic import BasicAccountant
 from sfumato.privacy.events import GroupEvent, PureEvent
 
 EPSILON = Fraction(1, 10)

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 import sfumato as sf
-from sfumato.attacks.outcome import Outcome, curve
+from sfumato.attacks.core.outcome import Outcome, curve
 from sfumato.attacks.reconstruction import (
     accuracy_over,
     exact_sums,

@@ -8,10 +8,10 @@ a curator a question about one patient's cell is answered with noise as large as
 from datetime import date
 
 import sfumato as sf
-from sfumato.attacks.anonymity import k_anonymity
-from sfumato.attacks.classes import Coarsening
-from sfumato.attacks.linkage import linkage
-from sfumato.attacks.outcome import Outcome
+from sfumato.attacks.core.classes import Coarsening
+from sfumato.attacks.core.outcome import Outcome
+from sfumato.attacks.disclosure.anonymity import k_anonymity
+from sfumato.attacks.linking.linkage import linkage
 from sfumato.datasets.voters import QUASI_IDENTIFIERS, HospitalAndVoters, hospital_and_voters
 
 PEOPLE = 10_000

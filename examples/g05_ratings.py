@@ -8,8 +8,8 @@ made-up subscribers, fewer of them and fewer movies, so that the figures differ.
 import pyarrow as pa
 
 import sfumato as sf
-from sfumato.attacks.outcome import Outcome
-from sfumato.attacks.sparse_linkage import sparse_linkage
+from sfumato.attacks.core.outcome import Outcome
+from sfumato.attacks.linking.sparse_linkage import sparse_linkage
 from sfumato.datasets.ratings import ratings
 
 EPSILON = "1"

@@ -13,8 +13,8 @@ from pathlib import Path
 import pyarrow as pa
 
 import sfumato as sf
-from sfumato.attacks.outcome import Outcome
-from sfumato.attacks.unicity import unicity_by_points, unicity_picture
+from sfumato.attacks.core.outcome import Outcome
+from sfumato.attacks.linking.unicity import unicity_by_points, unicity_picture
 from sfumato.datasets.traces import traces
 
 PEOPLE = 10_000

@@ -8,8 +8,8 @@ both looks him up in both, and keeps the occupations that both leave open. Two c
 import pyarrow as pa
 
 import sfumato as sf
-from sfumato.attacks.anonymity import distinct_diversity, k_anonymity, uniqueness
-from sfumato.attacks.generalization import Generalized, generalize, homogeneity, intersection
+from sfumato.attacks.disclosure.anonymity import distinct_diversity, k_anonymity, uniqueness
+from sfumato.attacks.disclosure.generalization import Generalized, generalize, homogeneity, intersection
 
 COLUMNS = ("age", "education_num", "hours_per_week")
 SENSITIVE = "occupation"

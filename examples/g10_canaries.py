@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 import sfumato as sf
-from sfumato.accounting.gaussian import analytic_stddev
+from sfumato.accounting.gaussian.gaussian import analytic_stddev
 from sfumato.audit.canaries import CanaryReport, audit_in_one_run
 
 CANARIES = 1_000

@@ -13,7 +13,7 @@ from typing import Any, Final
 from hypothesis import strategies as st
 
 from sfumato.engines.doubles import LARGEST
-from sfumato.query.expressions import (
+from sfumato.query.model.expressions import (
     And,
     Call,
     Case,
@@ -27,8 +27,8 @@ from sfumato.query.expressions import (
     Null,
     Or,
 )
-from sfumato.query.functions import Function
-from sfumato.query.kinds import NUMBERS, TIMES, Kind
+from sfumato.query.model.functions import Function
+from sfumato.query.model.kinds import NUMBERS, TIMES, Kind
 
 COLUMNS: Final[Mapping[str, Kind]] = {f"{kind.value} {number}": kind for kind in Kind for number in (1, 2)}
 

@@ -142,9 +142,10 @@ def _near_a_source(path: Path) -> Iterator[tuple[str, str]]:
     elif not twin.is_file():
         yield from ((test, f"imports {file}") for test in _users(path))
     own = ROOT / "proofs" / inside.with_suffix(".md")
-    beside = own.parent.glob("*.md") if own.parent.is_dir() else ()
-    for note in sorted(beside, key=lambda note: (note != own, note)):
-        if note == own or re.search(rf"[`/]{re.escape(path.name)}`", _code(note)):
+    notes = (ROOT / "proofs" / inside.parts[0]).rglob("*.md")
+    for note in sorted(notes, key=lambda note: (note != own, note)):
+        named = path.name if note.parent == own.parent else f"{path.parent.name}/{path.name}"
+        if note == own or re.search(rf"[`/]{re.escape(named)}`", _code(note)):
             yield from ((test, f"named in {_name(note)}") for test in tests_named_in(note))
     if roles := _ROLE.findall(text):
         yield from _keepers(path, roles)
@@ -152,10 +153,11 @@ def _near_a_source(path: Path) -> Iterator[tuple[str, str]]:
 
 def _keepers(path: Path, roles: list[str]) -> Iterator[tuple[str, str]]:
     """Tests of what keeps a role's contract, and of what inherits the role."""
-    folder = ROOT / "tests" / path.parent.relative_to(SOURCE)
-    contracts = sorted(folder.glob("*contract.py"))
+    inside = path.relative_to(SOURCE)
+    contracts = sorted((ROOT / "tests" / inside.parts[0]).rglob("*contract.py"))
     importing = [contract for contract in contracts if _module(path) in _text(contract)]
-    for contract in importing or contracts:
+    beside = [contract for contract in contracts if contract.parent == ROOT / "tests" / inside.parent]
+    for contract in importing or beside:
         classes = _CONTRACT.findall(_text(contract))
         for test in _users(contract):
             kept = re.compile(rf"^class \w+\(.*\b(?:{'|'.join(classes)})\b", re.MULTILINE)

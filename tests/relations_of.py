@@ -5,8 +5,9 @@ from itertools import count
 
 from tests.strategies import chance, pick
 
-from sfumato.query.bounding import matches_of
-from sfumato.query.expressions import (
+from sfumato.query.analysis.bounding import matches_of
+from sfumato.query.analysis.shape import shape_of
+from sfumato.query.model.expressions import (
     And,
     Call,
     Case,
@@ -20,9 +21,9 @@ from sfumato.query.expressions import (
     Null,
     Or,
 )
-from sfumato.query.functions import Function
-from sfumato.query.kinds import NUMBERS, Kind
-from sfumato.query.relations import (
+from sfumato.query.model.functions import Function
+from sfumato.query.model.kinds import NUMBERS, Kind
+from sfumato.query.model.relations import (
     Bound,
     Distinct,
     Except,
@@ -39,7 +40,6 @@ from sfumato.query.relations import (
     Source,
     UnionAll,
 )
-from sfumato.query.shape import shape_of
 
 CONSTANTS = {
     Kind.INTEGER: tuple(map(Fraction, (0, 1, 2, -3, 2**53 + 1))),

@@ -8,10 +8,10 @@ from tests.relations_of import Growing, columns, expression, private
 from tests.strategies import limits
 
 from sfumato.errors import UnboundedSensitivityError
-from sfumato.query.kinds import Kind
-from sfumato.query.measures import CellCount, RowCount, StepProduct, Steps, StepSum, UnitCount, ValueCount
-from sfumato.query.schema import MAX_STEPS, Limits
-from sfumato.query.statement import Bins, KeyColumn, Statement, Values
+from sfumato.query.model.kinds import Kind
+from sfumato.query.model.measures import CellCount, RowCount, StepProduct, Steps, StepSum, UnitCount, ValueCount
+from sfumato.query.model.schema import MAX_STEPS, Limits
+from sfumato.query.model.statement import Bins, KeyColumn, Statement, Values
 
 KEYS = {
     Kind.TEXT: ("x", "y", "1", "2", "z"),

@@ -14,9 +14,9 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from sfumato.privacy.neighbors import EACH_ROW, EachRow, UnitColumn
-from sfumato.query.kinds import Kind
-from sfumato.query.schema import PUBLIC, Limits, Table, TableUnit, UnitPath, boolean, integer, real, text
-from sfumato.query.schema import date as day
+from sfumato.query.model.kinds import Kind
+from sfumato.query.model.schema import PUBLIC, Limits, Table, TableUnit, UnitPath, boolean, integer, real, text
+from sfumato.query.model.schema import date as day
 
 POISON: Final = (
     "", " ", "word", "NaN", "inf", "-inf", "Infinity", "1e400", "-1e400", "1e-400", "1_000", " 39 ", "+7", ".5", "5.",

@@ -11,7 +11,7 @@ from hypothesis.internal.constants_ast import Constants
 from tests.examples_drawn import POOL, draw_the_same_whatever_is_imported
 from tests.expressions_of import expressions
 
-from sfumato.query.kinds import Kind
+from sfumato.query.model.kinds import Kind
 
 LITERALS = [1_234_577, 987.125, "a literal"]
 

@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from tests.audit.detection import Detection, detect
 from tests.audit.zoo import BROKEN_SPARSE_VECTORS, RIGHT, SEEDED, Specimen
 
-from sfumato.attacks.floating_point import precision_attack, support_attack, textbook_laplace_reaches
+from sfumato.attacks.implementation.floating_point import precision_attack, support_attack, textbook_laplace_reaches
 
 SIZES = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000)
 TESTERS = ("split_search", "bits", "hockey_stick", "law")

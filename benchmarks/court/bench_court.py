@@ -22,7 +22,7 @@ import cases_textbooks
 from docket import DOCKET, TEXTBOOK, Case, command, python_of, samples_scaled
 
 from sfumato.audit import TESTERS, AuditReport, Verdict
-from sfumato.audit.commands import Command
+from sfumato.audit.reports.commands import Command
 from sfumato.errors import SfumatoError
 
 DOCKETS = (

@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeAlias
 from accounts import PeerAccount
 
 from sfumato.audit import AuditReport, DeclaredLaw, Mechanism, NeighborPair, Verdict, audit
-from sfumato.audit.accountants import check_accountant
+from sfumato.audit.accountants.accountants import check_accountant
 from sfumato.audit.noiseless import Norm, check_sensitivity
 from sfumato.numeric.rationals import Number
 from sfumato.privacy.events import Event

@@ -19,9 +19,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from sfumato.engines.csv_files import batches, header
-from sfumato.query.csv_format import CsvFormat
-from sfumato.query.schema import date, integer, real, text
+from sfumato.engines.sources.csv_files import batches, header
+from sfumato.query.model.csv_format import CsvFormat
+from sfumato.query.model.schema import date, integer, real, text
 
 COLUMNS = {
     "patient": text(), "ward": text(), "age": integer(0, 120), "cost": real(0, 9_999), "day": date(), "note": text(),

@@ -23,9 +23,9 @@ import polars as pl
 import pyarrow.parquet as pq
 from bench_bounding import SALT, SPREADS, at_most, cpu_seconds, statement, visits, write_rows
 
-from sfumato.engines.duckdb import DuckDBEngine
-from sfumato.engines.sources import open_source, readable
-from sfumato.query.schema import Limits
+from sfumato.engines.duckdb.engine import DuckDBEngine
+from sfumato.engines.sources.sources import open_source, readable
+from sfumato.query.model.schema import Limits
 
 INPUTS: dict[str, Callable[[Path], Any]] = {
     "Parquet": lambda path: path,

@@ -19,9 +19,9 @@ import pyarrow.parquet as pq
 from bench_bounding import SALT, SPREADS, at_most, statement, visits, write_rows
 from postgres_server import OWNER, READER, Server, postgres
 
-from sfumato.engines.postgres import PostgresEngine
-from sfumato.engines.sources import open_in_place
-from sfumato.query.schema import Limits
+from sfumato.engines.postgres.engine import PostgresEngine
+from sfumato.engines.sources.sources import open_in_place
+from sfumato.query.model.schema import Limits
 
 KEPT = 3
 MEMORY = "64MB"

@@ -20,14 +20,14 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from sfumato.engines.sources import SparkData
-from sfumato.engines.spark import SparkEngine
+from sfumato.engines.sources.sources import SparkData
+from sfumato.engines.spark.engine import SparkEngine
 from sfumato.privacy.neighbors import UnitColumn
-from sfumato.query.expressions import ColumnRef
-from sfumato.query.measures import RowCount, Steps, StepSum
-from sfumato.query.relations import Source
-from sfumato.query.schema import Limits, Table, integer, real
-from sfumato.query.statement import KeyColumn, Statement
+from sfumato.query.model.expressions import ColumnRef
+from sfumato.query.model.measures import RowCount, Steps, StepSum
+from sfumato.query.model.relations import Source
+from sfumato.query.model.schema import Limits, Table, integer, real
+from sfumato.query.model.statement import KeyColumn, Statement
 
 GROUPS, ROWS_PER_UNIT, KEPT = 100, 10, 3
 SALT = "0123456789abcdef" * 2

@@ -12,11 +12,11 @@ from pathlib import Path
 from threading import Lock
 from unittest.mock import patch
 
-from sfumato.ledger.entry import Opened
+from sfumato.ledger.core.entry import Opened
+from sfumato.ledger.core.store import Batch
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.locations import open_ledger
-from sfumato.ledger.store import Batch
-from sfumato.ledger.turns import OpenTurn
+from sfumato.ledger.writing.turns import OpenTurn
 from sfumato.privacy.events import PureEvent
 from sfumato.privacy.guarantees import PureDP
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE

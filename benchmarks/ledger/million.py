@@ -10,18 +10,18 @@ from pathlib import Path
 from charging import BUDGET, CHARGE, EVENT, LEVELS, open_accounts
 
 from sfumato.accounting.adaptive.amounts import Amounts
-from sfumato.ledger.codec import encode_entry
-from sfumato.ledger.entry import Committed, Reserved
-from sfumato.ledger.journal import Chain, Record
-from sfumato.ledger.key import LedgerKey
+from sfumato.ledger.core.codec import encode_entry
+from sfumato.ledger.core.entry import Committed, Reserved
+from sfumato.ledger.core.journal import Chain, Record
+from sfumato.ledger.core.replay import Replay
+from sfumato.ledger.core.store import Batch, Pointer
+from sfumato.ledger.keeping.key import LedgerKey
+from sfumato.ledger.keeping.pointers import answer_name, first_name, pointer_to
+from sfumato.ledger.keeping.seals import encode_seal, seal_of
+from sfumato.ledger.keeping.snapshots import encode_snapshot
 from sfumato.ledger.ledger import SNAPSHOT_EVERY
 from sfumato.ledger.locations import open_ledger
-from sfumato.ledger.pointers import answer_name, first_name, pointer_to
-from sfumato.ledger.replay import Replay
-from sfumato.ledger.seals import encode_seal, seal_of
-from sfumato.ledger.snapshots import encode_snapshot
-from sfumato.ledger.sqlite import SQLiteStore
-from sfumato.ledger.store import Batch, Pointer
+from sfumato.ledger.sqlite.store import SQLiteStore
 from sfumato.privacy.guarantees import PureDP
 
 ENTRIES, AT_ONCE = 10**6, 20_000

@@ -13,9 +13,9 @@ from pathlib import Path
 from million import build
 
 from sfumato.cli.ledger.verify import verify
-from sfumato.ledger.journal import Chain
+from sfumato.ledger.core.journal import Chain
 from sfumato.ledger.locations import open_ledger
-from sfumato.ledger.sqlite import SQLiteStore
+from sfumato.ledger.sqlite.store import SQLiteStore
 
 ENTRIES = 10**5
 PAGE = 10_000

@@ -6,13 +6,13 @@ from fractions import Fraction
 from math import sqrt
 from pathlib import Path
 
-from sfumato.accounting.gaussian import analytic_stddev
-from sfumato.accounting.joint_gaussian import joint_stddevs
-from sfumato.attacks.outcome import Outcome, curve
+from sfumato.accounting.composition.joint_gaussian import joint_stddevs
+from sfumato.accounting.gaussian.gaussian import analytic_stddev
+from sfumato.attacks.core.outcome import Outcome, curve
+from sfumato.attacks.linking.unicity import unicity_by_points, unicity_picture
 from sfumato.attacks.reconstruction import accuracy_over, noisy_sums
-from sfumato.attacks.unicity import unicity_by_points, unicity_picture
 from sfumato.datasets.traces import traces
-from sfumato.mechanisms.laplace import Laplace
+from sfumato.mechanisms.additive.laplace import Laplace
 from sfumato.plots import save
 from sfumato.plots.panels import BLUE, GREEN, GREY, INK, ORANGE, PURPLE, RED, legend, new_figure, percent
 

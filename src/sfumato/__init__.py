@@ -18,17 +18,17 @@ from sfumato.version import __version__
 
 if TYPE_CHECKING:
     from sfumato import accounting, attacks, audit, datasets, errors, mechanisms, plots, privacy
+    from sfumato.ledger.core.windows import CalendarWindow, RollingWindow
     from sfumato.ledger.locations import ExistingLedger
-    from sfumato.ledger.windows import CalendarWindow, RollingWindow
     from sfumato.privacy.budgets import ZCDP, RenyiDP
     from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, PureDP
     from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, EACH_ROW, REPLACE_ONE, NeighboringRelation, UnitColumn
-    from sfumato.query.columns import boolean, date, integer, real, text, timestamp
-    from sfumato.query.csv_format import CsvFormat
-    from sfumato.query.handles import coalesce, constant, greatest, least, when
-    from sfumato.query.policy import Place, Policy, SourceFacts, csv
-    from sfumato.query.schema import PUBLIC, Limits, Table, UnitPath
-    from sfumato.query.statistics import (
+    from sfumato.query.model.columns import boolean, date, integer, real, text, timestamp
+    from sfumato.query.model.csv_format import CsvFormat
+    from sfumato.query.model.schema import PUBLIC, Limits, Table, UnitPath
+    from sfumato.query.policy.policy import Place, Policy, SourceFacts, csv
+    from sfumato.query.python.handles import coalesce, constant, greatest, least, when
+    from sfumato.query.python.statistics import (
         correlation,
         count,
         count_distinct,
@@ -44,80 +44,80 @@ if TYPE_CHECKING:
         variance,
         vector_sum,
     )
-    from sfumato.query.statistics import (
+    from sfumato.query.python.statistics import (
         max as max,  # noqa: A004 # the field's words, used as sf.max, sf.min, sf.sum
     )
-    from sfumato.query.statistics import (
+    from sfumato.query.python.statistics import (
         min as min,  # noqa: A004 # the same
     )
-    from sfumato.query.statistics import (
+    from sfumato.query.python.statistics import (
         sum as sum,  # noqa: A004 # the same
     )
-    from sfumato.session.question import Question
-    from sfumato.session.release import Release
-    from sfumato.session.saved import SavedRelease
+    from sfumato.session.asking.question import Question
+    from sfumato.session.opening.snapshots import prepare
+    from sfumato.session.releases.release import Release
     from sfumato.session.session import Session, open_session
-    from sfumato.session.snapshots import prepare
+    from sfumato.session.stored.saved import SavedRelease
 
     open = open_session  # noqa: A001 # the first word of every script
 
 _HOMES = {
     "ADD_OR_REMOVE_ONE": "privacy.neighbors",
     "ApproxDP": "privacy.guarantees",
-    "CalendarWindow": "ledger.windows",
-    "CsvFormat": "query.csv_format",
+    "CalendarWindow": "ledger.core.windows",
+    "CsvFormat": "query.model.csv_format",
     "EACH_ROW": "privacy.neighbors",
     "ExistingLedger": "ledger.locations",
-    "Limits": "query.schema",
+    "Limits": "query.model.schema",
     "NO_GUARANTEE": "privacy.guarantees",
     "NeighboringRelation": "privacy.neighbors",
-    "PUBLIC": "query.schema",
-    "Place": "query.policy",
-    "Policy": "query.policy",
+    "PUBLIC": "query.model.schema",
+    "Place": "query.policy.policy",
+    "Policy": "query.policy.policy",
     "PureDP": "privacy.guarantees",
-    "Question": "session.question",
+    "Question": "session.asking.question",
     "REPLACE_ONE": "privacy.neighbors",
-    "Release": "session.release",
+    "Release": "session.releases.release",
     "RenyiDP": "privacy.budgets",
-    "RollingWindow": "ledger.windows",
-    "SavedRelease": "session.saved",
+    "RollingWindow": "ledger.core.windows",
+    "SavedRelease": "session.stored.saved",
     "Session": "session.session",
-    "SourceFacts": "query.policy",
-    "Table": "query.schema",
+    "SourceFacts": "query.policy.policy",
+    "Table": "query.model.schema",
     "UnitColumn": "privacy.neighbors",
-    "UnitPath": "query.schema",
+    "UnitPath": "query.model.schema",
     "ZCDP": "privacy.budgets",
-    "boolean": "query.columns",
-    "coalesce": "query.handles",
-    "constant": "query.handles",
-    "correlation": "query.statistics",
-    "count": "query.statistics",
-    "count_distinct": "query.statistics",
-    "count_units": "query.statistics",
-    "covariance": "query.statistics",
-    "csv": "query.policy",
-    "date": "query.columns",
-    "greatest": "query.handles",
-    "histogram": "query.statistics",
-    "integer": "query.columns",
-    "least": "query.handles",
-    "max": "query.statistics",
-    "mean": "query.statistics",
-    "median": "query.statistics",
-    "min": "query.statistics",
-    "mode": "query.statistics",
+    "boolean": "query.model.columns",
+    "coalesce": "query.python.handles",
+    "constant": "query.python.handles",
+    "correlation": "query.python.statistics",
+    "count": "query.python.statistics",
+    "count_distinct": "query.python.statistics",
+    "count_units": "query.python.statistics",
+    "covariance": "query.python.statistics",
+    "csv": "query.policy.policy",
+    "date": "query.model.columns",
+    "greatest": "query.python.handles",
+    "histogram": "query.python.statistics",
+    "integer": "query.model.columns",
+    "least": "query.python.handles",
+    "max": "query.python.statistics",
+    "mean": "query.python.statistics",
+    "median": "query.python.statistics",
+    "min": "query.python.statistics",
+    "mode": "query.python.statistics",
     "open": "session.session",
-    "prepare": "session.snapshots",
-    "quantile": "query.statistics",
-    "real": "query.columns",
-    "stddev": "query.statistics",
-    "sum": "query.statistics",
-    "text": "query.columns",
-    "timestamp": "query.columns",
-    "top_k": "query.statistics",
-    "variance": "query.statistics",
-    "vector_sum": "query.statistics",
-    "when": "query.handles",
+    "prepare": "session.opening.snapshots",
+    "quantile": "query.python.statistics",
+    "real": "query.model.columns",
+    "stddev": "query.python.statistics",
+    "sum": "query.python.statistics",
+    "text": "query.model.columns",
+    "timestamp": "query.model.columns",
+    "top_k": "query.python.statistics",
+    "variance": "query.python.statistics",
+    "vector_sum": "query.python.statistics",
+    "when": "query.python.handles",
 }
 _PACKAGES = frozenset({"accounting", "attacks", "audit", "datasets", "errors", "mechanisms", "plots", "privacy"})
 _OTHER_NAMES = {"open": "open_session"}

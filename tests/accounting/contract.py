@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from sfumato.accounting.accountant import Accountant
+from sfumato.accounting.core.accountant import Accountant
 from sfumato.errors import ParameterError, UnsupportedEventError
 from sfumato.privacy.events import (
     ApproxEvent,

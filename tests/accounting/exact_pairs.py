@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from itertools import product
 
-from sfumato.accounting.finite import smallest_delta, smallest_epsilon
+from sfumato.accounting.core.finite import smallest_delta, smallest_epsilon
 from sfumato.privacy.events import (
     ComposedEvent,
     Event,

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.accounting.basic import BasicAccountant
 from sfumato.accounting.calibration import (
     Parameter,
     calibrate,
@@ -14,9 +13,10 @@ from sfumato.accounting.calibration import (
     largest_sampling_probability,
     smallest_noise,
 )
-from sfumato.accounting.gaussian import analytic_stddev, gaussian_epsilon_up
-from sfumato.accounting.gdp import GDPAccountant
-from sfumato.accounting.optimal import OptimalAccountant
+from sfumato.accounting.composition.basic import BasicAccountant
+from sfumato.accounting.composition.optimal import OptimalAccountant
+from sfumato.accounting.gaussian.gaussian import analytic_stddev, gaussian_epsilon_up
+from sfumato.accounting.gaussian.gdp import GDPAccountant
 from sfumato.accounting.pld.accountant import PLDAccountant
 from sfumato.accounting.rdp import RDPAccountant
 from sfumato.errors import ParameterError, UnsupportedEventError

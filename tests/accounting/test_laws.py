@@ -11,12 +11,12 @@ from tests.accounting.contract import DELTA, EVENTS, name_of
 from tests.accounting.exact_pairs import exact_delta, exact_epsilon
 from tests.sizes import FULL_SIZE
 
-from sfumato.accounting.advanced import AdvancedAccountant
-from sfumato.accounting.basic import BasicAccountant
 from sfumato.accounting.comparison import BestAccountant
-from sfumato.accounting.concentrated import ZCDPAccountant
-from sfumato.accounting.gdp import GDPAccountant
-from sfumato.accounting.optimal import OptimalAccountant
+from sfumato.accounting.composition.advanced import AdvancedAccountant
+from sfumato.accounting.composition.basic import BasicAccountant
+from sfumato.accounting.composition.optimal import OptimalAccountant
+from sfumato.accounting.gaussian.concentrated import ZCDPAccountant
+from sfumato.accounting.gaussian.gdp import GDPAccountant
 from sfumato.accounting.pld.accountant import PLDAccountant
 from sfumato.accounting.rdp import RDPAccountant
 from sfumato.errors import SfumatoError

@@ -11,8 +11,8 @@ from dp_accounting import pld, rdp
 from dp_accounting.pld import accountant as peer_composition
 from dp_accounting.pld import common
 
-from sfumato.accounting.gdp import GDPAccountant
-from sfumato.accounting.optimal import OptimalAccountant
+from sfumato.accounting.composition.optimal import OptimalAccountant
+from sfumato.accounting.gaussian.gdp import GDPAccountant
 from sfumato.accounting.pld.accountant import PLDAccountant
 from sfumato.privacy.events import GaussianEvent, PureEvent, RandomizedResponseEvent
 from sfumato.privacy.neighbors import NeighboringRelation

@@ -5,10 +5,10 @@ from fractions import Fraction
 import pytest
 from tests.accounting.lattice_sums import composed_delta
 
-from sfumato.accounting.basic import BasicAccountant
 from sfumato.accounting.comparison import BestAccountant
-from sfumato.accounting.concentrated import ZCDPAccountant
-from sfumato.accounting.gdp import GDPAccountant
+from sfumato.accounting.composition.basic import BasicAccountant
+from sfumato.accounting.gaussian.concentrated import ZCDPAccountant
+from sfumato.accounting.gaussian.gdp import GDPAccountant
 from sfumato.accounting.pld.accountant import PLDAccountant
 from sfumato.accounting.rdp import RDPAccountant
 from sfumato.numeric.rationals import sqrt_up

@@ -13,9 +13,9 @@ from tests.accounting.vectors import Row, best_known, forward_rows, inverse_rows
 
 from sfumato.accounting.calibration import smallest_noise
 from sfumato.accounting.comparison import best
-from sfumato.accounting.gaussian import analytic_stddev, classic_stddev
-from sfumato.accounting.gdp import GDPAccountant
-from sfumato.accounting.optimal import OptimalAccountant
+from sfumato.accounting.composition.optimal import OptimalAccountant
+from sfumato.accounting.gaussian.gaussian import analytic_stddev, classic_stddev
+from sfumato.accounting.gaussian.gdp import GDPAccountant
 from sfumato.accounting.pld.accountant import PLDAccountant
 from sfumato.accounting.rdp import RDPAccountant
 from sfumato.privacy.events import GaussianEvent, LaplaceEvent, PoissonSampledEvent, SelfComposedEvent

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sfumato.accounting.matrix_events import tree_aggregation_event
+from sfumato.accounting.core.matrix_events import tree_aggregation_event
 from sfumato.privacy.events import (
     ApproxEvent,
     ComposedEvent,

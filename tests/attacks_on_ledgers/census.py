@@ -5,10 +5,10 @@ from functools import partial
 import pyarrow as pa
 
 import sfumato as sf
-from sfumato.ledger.clock import DAY
+from sfumato.ledger.core.clock import DAY
 from sfumato.ledger.locations import open_ledger
-from sfumato.query.policy import Policy, SourceFacts
-from sfumato.query.schema import Table, integer, real, text
+from sfumato.query.model.schema import Table, integer, real, text
+from sfumato.query.policy.policy import Policy, SourceFacts
 from sfumato.session import session as sessions
 
 PEOPLE = Table(

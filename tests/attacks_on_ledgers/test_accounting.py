@@ -5,17 +5,17 @@ from fractions import Fraction
 
 import pytest
 from tests.attacks_on_ledgers.census import COUNT, PEOPLE, asked, census, ledger_of, people, policy
-from tests.session.opening import recorded
+from tests.session.opened import recorded
 
 import sfumato as sf
 from sfumato.accounting import PLDAccountant, ZCDPAccountant, rdp_epsilon_up, zcdp_epsilon_up
 from sfumato.errors import BudgetExceededError, ParameterError
-from sfumato.ledger.entry import Part, Reserved
-from sfumato.ledger.event_prices import price_of
+from sfumato.ledger.core.entry import Part, Reserved
+from sfumato.ledger.core.event_prices import price_of
 from sfumato.privacy.budgets import ZCDP, RenyiDP
 from sfumato.privacy.events import ComposedEvent
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE
-from sfumato.query.policy import SourceFacts
+from sfumato.query.policy.policy import SourceFacts
 
 DELTA = "1e-6"
 MIXED = (

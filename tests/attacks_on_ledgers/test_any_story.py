@@ -6,12 +6,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from tests.attacks_on_ledgers.census import Clock, asked, believed, census, ledger_of
-from tests.session.opening import recorded
+from tests.session.opened import recorded
 from tests.sizes import FULL_SIZE
 
 import sfumato as sf
 from sfumato.errors import BudgetExceededError, EngineError, LedgerError
-from sfumato.ledger.windows import CalendarWindow, RollingWindow
+from sfumato.ledger.core.windows import CalendarWindow, RollingWindow
 
 SEEDS = 60 if FULL_SIZE else 3
 STEPS = 60

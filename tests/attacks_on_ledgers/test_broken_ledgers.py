@@ -4,11 +4,11 @@ import shutil
 
 import pytest
 from tests.attacks_on_ledgers.census import asked, census, ledger_of
-from tests.session.opening import recorded
+from tests.session.opened import recorded
 
 import sfumato as sf
 from sfumato.errors import LedgerCorruptError, LedgerError
-from sfumato.ledger.sqlite import SQLiteStore
+from sfumato.ledger.sqlite.store import SQLiteStore
 
 # 36: a ledger that cannot be written.
 

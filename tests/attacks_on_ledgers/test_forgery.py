@@ -15,9 +15,9 @@ from tests.ledger.processes import home
 from tests.ledger.sqlite_edits import without_triggers
 
 from sfumato.errors import LedgerCorruptError, LedgerError
-from sfumato.ledger.codec import encode_entry
-from sfumato.ledger.entry import Rebudgeted
-from sfumato.ledger.journal import Chain
+from sfumato.ledger.core.codec import encode_entry
+from sfumato.ledger.core.entry import Rebudgeted
+from sfumato.ledger.core.journal import Chain
 from sfumato.privacy.guarantees import PureDP
 
 

@@ -13,7 +13,7 @@ from tests.sizes import FULL_SIZE
 
 import sfumato as sf
 from sfumato.errors import BudgetExceededError
-from sfumato.ledger.entry import Committed
+from sfumato.ledger.core.entry import Committed
 
 ROUNDS = 12 if FULL_SIZE else 1
 ANALYSTS = ("ann", "bob", "cyn", "dan")
@@ -104,9 +104,9 @@ def test_34_threads_that_ask_one_session_pass_no_account(tmp_path):
 KILLED = """
 import os, signal, sys
 from tests.attacks_on_ledgers.census import asked, census
-from sfumato.engines.reference import ReferenceEngine
+from sfumato.engines.reference.engine import ReferenceEngine
 from sfumato.ledger.ledger import Ledger
-from sfumato.session.question import Question
+from sfumato.session.asking.question import Question
 
 place, when, path = sys.argv[1:]
 owner, name = {

@@ -4,11 +4,11 @@ from fractions import Fraction
 
 import pytest
 from tests.attacks_on_ledgers.census import COUNT, asked, census, ledger_of
-from tests.session.opening import recorded
+from tests.session.opened import recorded
 
 import sfumato as sf
 from sfumato.errors import BudgetExceededError, EngineError, ReservationError, UnavailableError
-from sfumato.ledger.entry import Abandoned, Reserved, Suspended
+from sfumato.ledger.core.entry import Abandoned, Reserved, Suspended
 from sfumato.ledger.locations import open_ledger
 
 # 41: the same request.

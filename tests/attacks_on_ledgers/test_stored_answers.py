@@ -8,13 +8,13 @@ from dataclasses import replace
 import pytest
 from tests.attacks_on_ledgers.census import CENSUS, COUNT, PEOPLE, asked, census, ledger_of, people
 from tests.ledger.sqlite_edits import without_triggers
-from tests.session.opening import recorded
+from tests.session.opened import recorded
 
 import sfumato as sf
 from sfumato.errors import BudgetExceededError, LedgerCorruptError
-from sfumato.ledger.journal import Chain
+from sfumato.ledger.core.journal import Chain
 from sfumato.privacy.neighbors import REPLACE_ONE
-from sfumato.query.schema import integer
+from sfumato.query.model.schema import integer
 
 TENTH = sf.PureDP("0.1")
 SURE = 3_000

@@ -11,7 +11,7 @@ from tests.attacks_on_ledgers.census import CENSUS, COUNT, Clock, asked, believe
 
 import sfumato as sf
 from sfumato.errors import BudgetExceededError, LedgerError, ParameterError
-from sfumato.ledger.windows import CalendarWindow
+from sfumato.ledger.core.windows import CalendarWindow
 from sfumato.privacy.neighbors import REPLACE_ONE
 
 ONE = sf.PureDP(1)

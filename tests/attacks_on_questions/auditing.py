@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 from tests.attacks_on_questions.observing import SALTS, plan_of
 
 from sfumato.audit.auditor import audit
-from sfumato.audit.roles import NeighborPair
+from sfumato.audit.core.roles import NeighborPair
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
 from sfumato.privacy.secret import Secret
-from sfumato.query.auto_bounds import chosen_bounds
-from sfumato.query.compile import with_chosen_bounds
-from sfumato.query.plan import PrivatePlan
-from sfumato.query.sections import ground_of
-from sfumato.session.releasing import release
+from sfumato.query.planning.auto_bounds import chosen_bounds
+from sfumato.query.planning.compile import with_chosen_bounds
+from sfumato.query.planning.plan import PrivatePlan
+from sfumato.query.planning.sections import ground_of
+from sfumato.session.releases.releasing import release
 
 
 class Prepared:

@@ -8,9 +8,9 @@ import pyarrow as pa
 
 import sfumato as sf
 from sfumato.privacy.neighbors import UnitColumn
-from sfumato.query.policy import Policy, SourceFacts
-from sfumato.query.schema import PUBLIC, Limits, Table, UnitPath, boolean, integer, real, text, timestamp
-from sfumato.query.schema import date as day
+from sfumato.query.model.schema import PUBLIC, Limits, Table, UnitPath, boolean, integer, real, text, timestamp
+from sfumato.query.model.schema import date as day
+from sfumato.query.policy.policy import Policy, SourceFacts
 
 PATIENTS = Table(
     name="patients", columns={"patient": text(), "sex": text(values=["f", "m"]), "born": day(), "town": text()},

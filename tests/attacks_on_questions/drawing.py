@@ -3,7 +3,8 @@
 from collections import Counter
 from hashlib import shake_256
 
-from sfumato.mechanisms import gaussian_noise, laplace, noisy_top_k
+from sfumato.mechanisms.additive import gaussian_noise, laplace
+from sfumato.mechanisms.selection import noisy_top_k
 
 
 class Recorder:

@@ -3,7 +3,7 @@
 from tests.attacks_on_questions.observing import found_of
 
 from sfumato.privacy.secret import Secret
-from sfumato.session.releasing import release
+from sfumato.session.releases.releasing import release
 
 
 def released_often(session, plan, runs):

@@ -11,11 +11,11 @@ from tests.attacks_on_questions.clinic import CLINIC, clinic, ordinary, stored, 
 from tests.attacks_on_questions.neighbors_of import HEAVY, clinics
 from tests.attacks_on_questions.observing import by_place, found_of, multisets, plan_of
 from tests.attacks_on_questions.questions import CLINIC_QUESTIONS, by_turns
-from tests.session.opening import recorded
+from tests.session.opened import recorded
 
 import sfumato as sf
 from sfumato.errors import BudgetExceededError, ParameterError, SfumatoError
-from sfumato.mechanisms.laplace import Laplace
+from sfumato.mechanisms.additive.laplace import Laplace
 
 FAR = 2**53
 ENOUGH = 1_000

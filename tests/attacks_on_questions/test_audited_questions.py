@@ -9,7 +9,7 @@ from tests.attacks_on_questions.clinic import PUBLIC_WARDS, clinic, ordinary, pa
 from tests.attacks_on_questions.questions import FULL_SIZE
 
 import sfumato as sf
-from sfumato.query.schema import Limits
+from sfumato.query.model.schema import Limits
 
 SAMPLES = 10_000 if FULL_SIZE else 2_000
 pytestmark = pytest.mark.statistical

@@ -9,7 +9,7 @@ from tests.attacks_on_questions.neighbors_of import HEAVY, NEWCOMERS, clinics, r
 from tests.attacks_on_questions.observing import SALTS, assert_told_the_truth, by_place, found_of, plan_of
 from tests.attacks_on_questions.questions import CLINIC_QUESTIONS, FULL_SIZE, TOWN_QUESTIONS, by_turns
 from tests.attacks_on_questions.small_clinics import COUNTED, clinic_of, exact_of
-from tests.session.opening import recorded
+from tests.session.opened import recorded
 
 import sfumato as sf
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE

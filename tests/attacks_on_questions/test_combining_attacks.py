@@ -8,7 +8,7 @@ import pytest
 from tests.attacks_on_questions.clinic import clinic, drug, ordinary, patient, visit
 from tests.attacks_on_questions.observing import by_place, found_of, plan_of
 from tests.attacks_on_questions.small_clinics import COUNTED, clinic_of, exact_of
-from tests.session.opening import recorded
+from tests.session.opened import recorded
 
 import sfumato as sf
 from sfumato.errors import NotPrivateError, UnboundedSensitivityError

@@ -12,10 +12,10 @@ from tests.attacks_on_questions.observing import plan_of
 from tests.attacks_on_questions.releasing import released_often
 
 import sfumato as sf
-from sfumato.mechanisms.laplace import Laplace
-from sfumato.session.forecast import forecast
-from sfumato.session.presenting import present
-from sfumato.session.releasing import Released
+from sfumato.mechanisms.additive.laplace import Laplace
+from sfumato.session.asking.forecast import forecast
+from sfumato.session.releases.presenting import present
+from sfumato.session.releases.releasing import Released
 
 ALPHA = 1e-6
 CONFIDENCE = Fraction(95, 100)

@@ -9,16 +9,16 @@ from tests.attacks_on_questions.databases import databases
 from tests.attacks_on_questions.observing import assert_told_the_truth, found_of, multisets, plan_of
 from tests.attacks_on_questions.questions import FULL_SIZE
 from tests.expressions_of import COLUMNS, expressions, rows
-from tests.session.opening import recorded
+from tests.session.opened import recorded
 
 import sfumato as sf
 from sfumato.errors import NotPrivateError, ParameterError, SfumatoError
 from sfumato.privacy.neighbors import UnitColumn
-from sfumato.query.expressions import ColumnRef
-from sfumato.query.kinds import Kind
-from sfumato.query.questions import presented
-from sfumato.query.relations import CountDistinct, CountRows, CountValues, Filter, Select
-from sfumato.query.schema import Column, Limits, Table
+from sfumato.query.model.expressions import ColumnRef
+from sfumato.query.model.kinds import Kind
+from sfumato.query.model.relations import CountDistinct, CountRows, CountValues, Filter, Select
+from sfumato.query.model.schema import Column, Limits, Table
+from sfumato.query.planning.questions import presented
 
 ANYTHING = Table(
     name="t", columns={name: Column(kind=kind) for name, kind in COLUMNS.items()} | {"u": sf.text()},

@@ -10,17 +10,17 @@ from tests.attacks_on_questions.drawing import Recorder
 from tests.attacks_on_questions.observing import found_of, multisets, plan_of, sections_of
 from tests.attacks_on_questions.questions import DELTA, QUESTIONS, by_turns
 from tests.query.pricing import price
-from tests.session.opening import recorded
+from tests.session.opened import recorded
 
 import sfumato as sf
 from sfumato.accounting.pld.accountant import PLDAccountant
 from sfumato.errors import BudgetExceededError, NotPrivateError, ParameterError, SfumatoError
 from sfumato.privacy.events import DiscreteGaussianEvent, DiscreteLaplaceEvent
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE
-from sfumato.query.compile import with_chosen_bounds
-from sfumato.query.plan import TopChoice
-from sfumato.query.schema import PUBLIC, Table, text
-from sfumato.session import partition
+from sfumato.query.model.schema import PUBLIC, Table, text
+from sfumato.query.planning.compile import with_chosen_bounds
+from sfumato.query.planning.plan import TopChoice
+from sfumato.session.asking import partition
 
 ROWS = {clinic: ordinary, town: townsfolk}
 BY_NAME = {asked.name: asked for asked in QUESTIONS}

@@ -18,7 +18,7 @@ from tests.attacks_on_questions.releasing import released_often
 from tests.attacks_on_questions.small_clinics import clinic_of
 
 import sfumato as sf
-from sfumato.mechanisms.truncated_geometric import TruncatedGeometricSelection
+from sfumato.mechanisms.partitions.truncated_geometric import TruncatedGeometricSelection
 from sfumato.privacy.secret import Secret
 
 ALPHA = 1e-6

@@ -11,17 +11,18 @@ from tests.attacks_on_questions.databases import databases, is_listed
 from tests.attacks_on_questions.drawing import Recorder, Stream
 from tests.attacks_on_questions.observing import found_of, multisets, plan_of, sections_of
 from tests.attacks_on_questions.questions import DELTA, QUESTIONS, by_turns
-from tests.session.opening import recorded
+from tests.session.opened import recorded
 
 import sfumato as sf
-from sfumato.engines import duckdb as embedded
 from sfumato.engines.base import aligned
+from sfumato.engines.duckdb import engine as embedded
 from sfumato.errors import EngineError, ParameterError, SfumatoError
-from sfumato.noise import entropy, supply
+from sfumato.noise import entropy
+from sfumato.noise.tables import supply
 from sfumato.privacy.secret import Secret
-from sfumato.query.plan import Additive
-from sfumato.session import pipeline
-from sfumato.session.releasing import release
+from sfumato.query.planning.plan import Additive
+from sfumato.session.asking import pipeline
+from sfumato.session.releases.releasing import release
 
 SALT = bytes(range(16))
 

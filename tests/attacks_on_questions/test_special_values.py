@@ -27,7 +27,7 @@ from tests.strategies import POISON
 
 import sfumato as sf
 from sfumato.errors import ParameterError
-from sfumato.query.kinds import NUMBERS, Kind
+from sfumato.query.model.kinds import NUMBERS, Kind
 
 BROKEN_TEXT = pa.Array.from_buffers(
     pa.string(), 2, [None, pa.py_buffer(b"\0\0\0\0\3\0\0\0\6\0\0\0"), pa.py_buffer(b"\xff\xfe\x00a\xc3(")]

@@ -17,8 +17,8 @@ from tests.engines.running import started, statement
 from tests.sizes import FULL_SIZE
 
 from sfumato.privacy.neighbors import UnitColumn
-from sfumato.query.schema import Limits, Table, integer, text
-from sfumato.query.work import MAX_WORK, statement_work
+from sfumato.query.analysis.work import MAX_WORK, statement_work
+from sfumato.query.model.schema import Limits, Table, integer, text
 
 ROWS, RUNS, ALPHA = (100_000, 200, 1e-3) if FULL_SIZE else (1_000, 5, 1e-3)
 ENGINES = ["duckdb", "postgres", "spark"] if FULL_SIZE else ["duckdb"]

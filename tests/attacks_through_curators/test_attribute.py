@@ -5,8 +5,8 @@ import pytest
 from tests.attacks_through_curators.disjoint_worlds import looked_up, released
 
 import sfumato as sf
-from sfumato.attacks.attribute import attribute_from_model, attribute_from_sums, largest_inference
-from sfumato.attacks.coin_game import tossed
+from sfumato.attacks.core.coin_game import tossed
+from sfumato.attacks.disclosure.attribute import attribute_from_model, attribute_from_sums, largest_inference
 
 SURE = 1 - 2e-6
 WORLDS, OTHERS, ILL = 2_000, 5, 3

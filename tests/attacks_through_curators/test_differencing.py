@@ -10,9 +10,15 @@ from tests.attacks_through_curators.disjoint_worlds import OTHERS, looked_up, re
 from tests.laws import ALPHA
 
 import sfumato as sf
-from sfumato.attacks.coin_game import play
-from sfumato.attacks.differencing import MeanOf, difference, difference_of_means, differencing, value_inference
-from sfumato.attacks.limits import largest_advantage, largest_success
+from sfumato.attacks.core.coin_game import play
+from sfumato.attacks.core.limits import largest_advantage, largest_success
+from sfumato.attacks.questions.differencing import (
+    MeanOf,
+    difference,
+    difference_of_means,
+    differencing,
+    value_inference,
+)
 
 TRIALS = 12_000
 RNG = np.random.default_rng(55_000)

@@ -5,8 +5,8 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.attacks.generalization import Generalized, generalize
-from sfumato.attacks.outcome import Outcome
+from sfumato.attacks.core.outcome import Outcome
+from sfumato.attacks.disclosure.generalization import Generalized, generalize
 from sfumato.attacks.tables import Predicate, downcoding, predicates, singling_out, skewness
 
 RNG = np.random.default_rng(1997)

@@ -10,9 +10,9 @@ from tests.attacks_through_curators.disjoint_worlds import with_and_without
 from tests.laws import ALPHA
 
 import sfumato as sf
-from sfumato.attacks.coin_game import play
-from sfumato.attacks.limits import largest_advantage
-from sfumato.attacks.tracker import general_tracker, refuses_small_sets
+from sfumato.attacks.core.coin_game import play
+from sfumato.attacks.core.limits import largest_advantage
+from sfumato.attacks.questions.tracker import general_tracker, refuses_small_sets
 
 TRIALS = 10_000
 

@@ -7,13 +7,13 @@ import pytest
 from tests.audit.zoo import laplace_cdf, laplace_steps
 
 from sfumato.audit.auditor import audit
+from sfumato.audit.core.roles import NeighborPair
+from sfumato.audit.core.runs import one_by_one
 from sfumato.audit.laws import DeclaredLaw
 from sfumato.audit.neighbors import Neighbors
-from sfumato.audit.roles import NeighborPair
-from sfumato.audit.runs import one_by_one
 from sfumato.errors import ParameterError
 from sfumato.mechanisms import Laplace, NoisyMax, RandomizedResponse
-from sfumato.noise.integers import narrow, python_integers
+from sfumato.noise.uniform.integers import narrow, python_integers
 
 COUNT = Laplace(l1_sensitivity=1, epsilon=1)
 ONE_MORE = NeighborPair(5, 6, "one person more")

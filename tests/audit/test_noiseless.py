@@ -9,10 +9,10 @@ from operator import add
 import numpy as np
 import pytest
 
-from sfumato.audit.findings import Verdict
+from sfumato.audit.core.findings import Verdict
+from sfumato.audit.core.roles import NeighborPair
 from sfumato.audit.neighbors import small_pairs
 from sfumato.audit.noiseless import check_sensitivity
-from sfumato.audit.roles import NeighborPair
 from sfumato.errors import ParameterError
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE
 

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
-from sfumato.accounting.gaussian import analytic_stddev
+from sfumato.accounting.gaussian.gaussian import analytic_stddev
+from sfumato.audit.core.roles import Mechanism, NeighborPair
 from sfumato.audit.laws import Cdf, DeclaredLaw
-from sfumato.audit.roles import Mechanism, NeighborPair
 from sfumato.privacy.guarantees import ApproxDP
 
 EPSILON = 1

@@ -12,8 +12,8 @@ import sfumato as sf
 from sfumato.audit import Worlds
 from sfumato.privacy.guarantees import ApproxDP
 from sfumato.privacy.neighbors import UnitColumn
-from sfumato.query.policy import Policy, Risk, SourceFacts
-from sfumato.query.schema import PUBLIC, Limits, Table
+from sfumato.query.model.schema import PUBLIC, Limits, Table
+from sfumato.query.policy.policy import Policy, Risk, SourceFacts
 
 AT_ONCE = min(RUNS // 4, 25_000)
 """So many worlds are in one question."""

@@ -12,10 +12,10 @@ from typing import Any
 from tests.sizes import FULL_SIZE
 
 from sfumato.audit.auditor import TESTERS
-from sfumato.audit.findings import AuditReport
-from sfumato.audit.repeats import check_repeats
-from sfumato.audit.roles import NeighborPair
-from sfumato.audit.runs import run_on
+from sfumato.audit.core.findings import AuditReport
+from sfumato.audit.core.repeats import check_repeats
+from sfumato.audit.core.roles import NeighborPair
+from sfumato.audit.core.runs import run_on
 from sfumato.privacy.guarantees import ApproxDP
 
 RUNS = 300_000 if FULL_SIZE else 10_000

@@ -13,7 +13,7 @@ from tests.audits_of_everything.judging import HALF, Case
 import sfumato as sf
 from sfumato.errors import BudgetExceededError
 from sfumato.privacy.guarantees import ApproxDP
-from sfumato.query.schema import Limits
+from sfumato.query.model.schema import Limits
 
 COUNT = "SELECT world, COUNT(*) AS n FROM visits GROUP BY world"
 SUM = "SELECT world, SUM(x) AS n FROM visits GROUP BY world"

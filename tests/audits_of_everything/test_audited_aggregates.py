@@ -5,7 +5,7 @@ from sqlglot import exp
 from tests.audits_of_everything.aggregates import CASES, IN_PYTHON, IN_SQL, IN_TEST
 from tests.audits_of_everything.judging import FULL_SIZE, judged
 
-from sfumato.query import statistics
+from sfumato.query.python import statistics
 from sfumato.query.sql.grammar import FUNCTIONS
 
 

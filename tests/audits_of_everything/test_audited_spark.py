@@ -6,7 +6,7 @@ from tests.audits_of_everything.judging import RUNS, judged
 from tests.engines.spark_application import application
 from tests.sizes import FULL_SIZE
 
-from sfumato.query.policy import Risk
+from sfumato.query.policy.policy import Risk
 
 pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
 

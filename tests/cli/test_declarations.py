@@ -6,7 +6,7 @@ import pytest
 
 from sfumato.cli.declarations import declared_columns, separated
 from sfumato.errors import ParameterError
-from sfumato.query.schema import boolean, date, integer, real, text, timestamp
+from sfumato.query.model.schema import boolean, date, integer, real, text, timestamp
 
 NOON = datetime.fromisoformat("2026-01-31T12:00")
 

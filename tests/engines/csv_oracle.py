@@ -5,7 +5,7 @@ import re
 from datetime import datetime
 from pathlib import Path
 
-from sfumato.query.csv_format import DEFAULT_FORMAT
+from sfumato.query.model.csv_format import DEFAULT_FORMAT
 
 
 def rows(path: Path, *, names, has_header, csv_format=DEFAULT_FORMAT):

@@ -12,12 +12,12 @@ from tests.engines.running import SALT, ask, by_place, count_where, found, start
 from sfumato.engines.sampling import rank_hash
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.privacy.secret import Secret
-from sfumato.query.expressions import Call, ColumnRef, Literal
-from sfumato.query.functions import Function
-from sfumato.query.measures import CellCount, RowCount, Steps, StepSum, UnitCount, ValueCount
-from sfumato.query.relations import Join, Part, SemiJoin, Source
-from sfumato.query.schema import PUBLIC, Limits, Table, UnitPath, boolean, integer, real, text
-from sfumato.query.statement import Bins, KeyColumn, Statement, Values
+from sfumato.query.model.expressions import Call, ColumnRef, Literal
+from sfumato.query.model.functions import Function
+from sfumato.query.model.measures import CellCount, RowCount, Steps, StepSum, UnitCount, ValueCount
+from sfumato.query.model.relations import Join, Part, SemiJoin, Source
+from sfumato.query.model.schema import PUBLIC, Limits, Table, UnitPath, boolean, integer, real, text
+from sfumato.query.model.statement import Bins, KeyColumn, Statement, Values
 
 CONDITIONS_ON_NULL = [
     # condition on a row of which v is NULL and w is 1, and whether the row is kept

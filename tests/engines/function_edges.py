@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from sfumato.engines.doubles import LARGEST
 from sfumato.engines.values import MAX_INT64, MIN_INT64
-from sfumato.query.functions import Function
+from sfumato.query.model.functions import Function
 
 at = datetime.fromisoformat
 MOST, LEAST, BIG = MAX_INT64, MIN_INT64, LARGEST

@@ -6,11 +6,11 @@ import pyarrow as pa
 from tests.ending import AT_END
 from tests.engines.postgres_server import server
 
-from sfumato.engines.postgres_connection import Connection
-from sfumato.engines.sql.dialects.postgres import sql
+from sfumato.engines.postgres.connection import Connection
+from sfumato.engines.postgres.dialect import sql
+from sfumato.engines.sql.expressions.terms import aliased
 from sfumato.engines.sql.queries import select
 from sfumato.engines.sql.queries import table as named
-from sfumato.engines.sql.terms import aliased
 
 
 @cache

@@ -5,8 +5,8 @@ from functools import cache
 import duckdb
 import pyarrow as pa
 
-from sfumato.engines.sql.dialects.duckdb import sql
-from sfumato.query.kinds import Kind
+from sfumato.engines.duckdb.dialect import sql
+from sfumato.query.model.kinds import Kind
 
 ARROW = {
     Kind.INTEGER: pa.int64(),

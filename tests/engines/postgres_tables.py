@@ -10,16 +10,16 @@ import pytest
 from tests.engines import running
 from tests.engines.postgres_server import server
 
-from sfumato.engines import postgres
-from sfumato.engines.arrow_tables import repaired
-from sfumato.engines.postgres import PostgresEngine
-from sfumato.engines.postgres_address import address_of
-from sfumato.engines.postgres_connection import Connection
-from sfumato.engines.sources import CsvFile, DataSource, LazyData, ParquetFile, PostgresData, stored_rows
+from sfumato.engines.postgres import engine as postgres
+from sfumato.engines.postgres.connection import Connection
+from sfumato.engines.postgres.engine import PostgresEngine
+from sfumato.engines.sources.arrow_tables import repaired
+from sfumato.engines.sources.postgres_address import address_of
+from sfumato.engines.sources.sources import CsvFile, DataSource, LazyData, ParquetFile, PostgresData, stored_rows
 from sfumato.engines.values import converted
 from sfumato.privacy.neighbors import UnitColumn
-from sfumato.query.kinds import Kind
-from sfumato.query.schema import Table
+from sfumato.query.model.kinds import Kind
+from sfumato.query.model.schema import Table
 
 
 @contextmanager

@@ -12,11 +12,11 @@ import pytest
 from tests.engines.running import ask, by_place, count_where, found, started, statement
 from tests.engines.stored_values import BOOLEANS_AS_READ, NUMBERS_AS_READ, TIMES_AS_READ
 
-from sfumato.engines.sources import open_source
+from sfumato.engines.sources.sources import open_source
 from sfumato.engines.values import shortened
 from sfumato.errors import EngineError, ParameterError
 from sfumato.privacy.neighbors import UnitColumn
-from sfumato.query.schema import PUBLIC, Limits, Table, UnitPath, boolean, date, integer, real, text, timestamp
+from sfumato.query.model.schema import PUBLIC, Limits, Table, UnitPath, boolean, date, integer, real, text, timestamp
 
 PEOPLE = Table(
     name="people",

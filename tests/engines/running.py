@@ -1,15 +1,15 @@
 """Run the exact half of a question on an engine, for tests alone: nothing here adds noise."""
 
 from sfumato.engines.base import Found, aligned, groups
-from sfumato.engines.duckdb import DuckDBEngine
-from sfumato.engines.reference import ReferenceEngine
-from sfumato.engines.sources import ArrowData, CsvFile, LazyData, ParquetFile, open_source, readable
+from sfumato.engines.duckdb.engine import DuckDBEngine
+from sfumato.engines.reference.engine import ReferenceEngine
+from sfumato.engines.sources.sources import ArrowData, CsvFile, LazyData, ParquetFile, open_source, readable
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
-from sfumato.query.relations import Aggregate, Relation, Source, tables_of
-from sfumato.query.schema import Table
-from sfumato.query.sections import draft
+from sfumato.query.model.relations import Aggregate, Relation, Source, tables_of
+from sfumato.query.model.schema import Table
+from sfumato.query.model.statement import Statement
+from sfumato.query.planning.sections import draft
 from sfumato.query.sql.questions import parse_question
-from sfumato.query.statement import Statement
 
 SALT = "00112233445566778899aabbccddeeff"
 ENGINES = {"duckdb": DuckDBEngine, "reference": ReferenceEngine}

@@ -13,10 +13,10 @@ from functools import cache
 import pyarrow as pa
 from tests.ending import AT_END
 
-from sfumato.engines.spark import SparkEngine
-from sfumato.engines.spark_java import found_java
-from sfumato.engines.spark_session import STARTED, OwnSession
-from sfumato.engines.sql.dialects.spark import sql
+from sfumato.engines.spark.dialect import sql
+from sfumato.engines.spark.engine import SparkEngine
+from sfumato.engines.spark.java import found_java
+from sfumato.engines.spark.session import STARTED, OwnSession
 
 MASTER = "local[2,3]"
 """Two tasks at a time; each may fail twice."""

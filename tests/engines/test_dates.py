@@ -21,7 +21,7 @@ from sfumato.engines.dates import (
     seconds_added,
     truncated,
 )
-from sfumato.query.functions import Function
+from sfumato.query.model.functions import Function
 
 UNITS = ("year", "quarter", "month", "week", "day", "hour", "minute")
 MOMENTS = st.dates() | st.datetimes()

@@ -9,8 +9,8 @@ from tests.engines.in_postgres import answer
 from sfumato.engines.lists import list_query, list_table
 from sfumato.engines.sampling import encoded
 from sfumato.engines.sql.entries import Mark
-from sfumato.engines.sql.terms import TYPES
-from sfumato.query.kinds import Kind
+from sfumato.engines.sql.expressions.terms import TYPES
+from sfumato.query.model.kinds import Kind
 
 VALUES = {
     Kind.INTEGER: (-(2**63), 0, 2**63 - 1), Kind.TEXT: ("", "\x00", "x", "é"), Kind.BOOLEAN: (False, True),

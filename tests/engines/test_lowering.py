@@ -5,17 +5,17 @@ import pytest
 from tests.engines.in_sql import run
 from tests.engines.running import SALT, statement
 
+from sfumato.engines.duckdb.dialect import DUCKDB, sql
 from sfumato.engines.lowering import LOW_BITS, added_up, lower, presented
 from sfumato.engines.sampling import Sampling
-from sfumato.engines.sql.dialects.duckdb import DUCKDB, sql
-from sfumato.engines.sql.dialects.spark import SPARK
+from sfumato.engines.spark.dialect import SPARK
 from sfumato.engines.sql.queries import select, table
 from sfumato.engines.sql.relations import Catalogue
 from sfumato.privacy.neighbors import EACH_ROW, UnitColumn
-from sfumato.query.measures import RowCount
-from sfumato.query.relations import Source
-from sfumato.query.schema import Limits, Table, integer, text
-from sfumato.query.statement import KeyColumn, Statement
+from sfumato.query.model.measures import RowCount
+from sfumato.query.model.relations import Source
+from sfumato.query.model.schema import Limits, Table, integer, text
+from sfumato.query.model.statement import KeyColumn, Statement
 
 HOSTILE = "\"; DROP TABLE t; --'"
 CATALOGUE = Catalogue(named=lambda declared: table(declared.name, "typed"))

@@ -10,7 +10,7 @@ from sfumato.engines.lowering import LOW_BITS, Lowered
 from sfumato.engines.results import found, of_halves
 from sfumato.engines.results import halves as halves_of
 from sfumato.engines.sql.entries import Mark
-from sfumato.query.kinds import Kind
+from sfumato.query.model.kinds import Kind
 
 
 def lowered(*keys, cell=None, measure_count=1):

@@ -9,8 +9,8 @@ from tests.engines.stored_values import BOOLEANS_AS_READ, MOMENTS_AS_READ, NUMBE
 
 from sfumato.engines.doubles import LARGEST
 from sfumato.engines.values import MAX_INT64, MIN_INT64, converted, greatest_of, least_of, null_cell, typed
-from sfumato.query.kinds import Kind
-from sfumato.query.schema import Column, integer, real
+from sfumato.query.model.kinds import Kind
+from sfumato.query.model.schema import Column, integer, real
 
 ANYTHING = (
     st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary() | st.decimals(allow_nan=False)

@@ -7,7 +7,7 @@ from tests.laws import assert_law
 
 import sfumato as sf
 from examples import d07_symptoms as example
-from sfumato.accounting.basic import BasicAccountant
+from sfumato.accounting.composition.basic import BasicAccountant
 from sfumato.numeric.distributions import discrete_laplace_cdf
 
 NAMES = ("fever", "cough", "shortness_of_breath", "fatigue", "headache", "sore_throat", "diarrhea")

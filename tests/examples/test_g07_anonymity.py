@@ -2,7 +2,7 @@ import pytest
 
 import sfumato as sf
 from examples import g07_anonymity as example
-from sfumato.attacks.generalization import homogeneity, intersection
+from sfumato.attacks.disclosure.generalization import homogeneity, intersection
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@ import pytest
 
 import sfumato as sf
 from examples import g09_membership as example
-from sfumato.attacks.membership import tracing
+from sfumato.attacks.members.membership import tracing
 
 RNG = np.random.default_rng(9)
 

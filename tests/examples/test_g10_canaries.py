@@ -1,7 +1,7 @@
 import pytest
 
 from examples import g10_canaries as example
-from sfumato.audit.findings import Verdict
+from sfumato.audit.core.findings import Verdict
 
 
 @pytest.mark.statistical

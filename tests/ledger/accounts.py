@@ -2,10 +2,10 @@
 
 from fractions import Fraction
 
-from sfumato.ledger.entry import Opened, Part
-from sfumato.ledger.key import fresh_key
+from sfumato.ledger.core.entry import Opened, Part
+from sfumato.ledger.core.reservations import Reservation
+from sfumato.ledger.keeping.key import fresh_key
 from sfumato.ledger.ledger import Ledger
-from sfumato.ledger.reservations import Reservation
 from sfumato.privacy.events import ApproxEvent, PureEvent
 from sfumato.privacy.guarantees import Guarantee, PureDP, guarantee
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation

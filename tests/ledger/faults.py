@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from tests.ledger.accounts import TENTH, people
 
 from sfumato.errors import SfumatoError
-from sfumato.ledger.entry import Reserved
-from sfumato.ledger.reservations import Asked
-from sfumato.ledger.seals import Seal, encode_seal
-from sfumato.ledger.store import Batch
+from sfumato.ledger.core.entry import Reserved
+from sfumato.ledger.core.reservations import Asked
+from sfumato.ledger.core.store import Batch
+from sfumato.ledger.keeping.seals import Seal, encode_seal
 from sfumato.privacy.events import PureEvent
 from sfumato.privacy.guarantees import PureDP
 

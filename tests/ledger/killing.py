@@ -10,9 +10,9 @@ from threading import Lock
 from typing import NamedTuple
 from unittest.mock import patch
 
-from sfumato.ledger.entry import Opened
-from sfumato.ledger.reservations import Asked
-from sfumato.ledger.turns import OpenTurn
+from sfumato.ledger.core.entry import Opened
+from sfumato.ledger.core.reservations import Asked
+from sfumato.ledger.writing.turns import OpenTurn
 from sfumato.noise.entropy import random_bytes
 from sfumato.privacy.budgets import ZCDP
 from sfumato.privacy.events import GaussianEvent

@@ -9,9 +9,9 @@ from fractions import Fraction
 from tests.ledger.processes import PATIENCE, ended, started, wire
 
 from sfumato.errors import BudgetExceededError
-from sfumato.ledger.entry import Opened, Reserved
-from sfumato.ledger.measures import price
-from sfumato.ledger.reservations import Asked
+from sfumato.ledger.core.entry import Opened, Reserved
+from sfumato.ledger.core.measures import price
+from sfumato.ledger.core.reservations import Asked
 from sfumato.privacy.budgets import ZCDP, RenyiDP
 from sfumato.privacy.events import GaussianEvent
 from sfumato.privacy.guarantees import ApproxDP

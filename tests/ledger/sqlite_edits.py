@@ -5,8 +5,8 @@ from contextlib import closing
 
 from tests.ledger.store_contract import linked
 
-from sfumato.ledger.journal import Chain
-from sfumato.ledger.sqlite import SQLiteStore
+from sfumato.ledger.core.journal import Chain
+from sfumato.ledger.sqlite.store import SQLiteStore
 
 FIRST_VERSION = """
 CREATE TABLE record (

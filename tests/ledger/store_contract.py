@@ -7,8 +7,8 @@ from threading import Event
 import pytest
 
 from sfumato.errors import LedgerConflictError, LedgerError
-from sfumato.ledger.journal import Chain, Record
-from sfumato.ledger.store import Batch, End, LedgerStore, Pointer, Reading
+from sfumato.ledger.core.journal import Chain, Record
+from sfumato.ledger.core.store import Batch, End, LedgerStore, Pointer, Reading
 
 
 class StopError(Exception):

@@ -6,19 +6,19 @@ from fractions import Fraction
 from typing import TypeVar
 
 from sfumato.accounting.adaptive.amounts import Amounts
-from sfumato.ledger import rules
-from sfumato.ledger.codec import encode_entry
-from sfumato.ledger.draft import Draft
-from sfumato.ledger.entry import Committed, Entry, Opened, Part, Price, Protected, Reserved
-from sfumato.ledger.follower import Follower
-from sfumato.ledger.journal import Record
-from sfumato.ledger.key import LedgerKey
-from sfumato.ledger.measures import in_words
+from sfumato.ledger.core.codec import encode_entry
+from sfumato.ledger.core.entry import Committed, Entry, Opened, Part, Price, Protected, Reserved
+from sfumato.ledger.core.journal import Record
+from sfumato.ledger.core.measures import in_words
+from sfumato.ledger.core.replay import Replay
+from sfumato.ledger.core.reservations import Reservation
+from sfumato.ledger.core.store import LedgerStore
+from sfumato.ledger.keeping.follower import Follower
+from sfumato.ledger.keeping.key import LedgerKey
+from sfumato.ledger.keeping.snapshots import encode_snapshot
 from sfumato.ledger.memory import MemoryStore
-from sfumato.ledger.replay import Replay
-from sfumato.ledger.reservations import Reservation
-from sfumato.ledger.snapshots import encode_snapshot
-from sfumato.ledger.store import LedgerStore
+from sfumato.ledger.writing import rules
+from sfumato.ledger.writing.draft import Draft
 from sfumato.privacy.budgets import Budget
 from sfumato.privacy.events import ApproxEvent, Event, PureEvent
 from sfumato.privacy.guarantees import PureDP, guarantee

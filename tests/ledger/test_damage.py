@@ -12,11 +12,11 @@ from tests.ledger.faults import answer, appended, charges, filled
 from tests.ledger.killing import open_accounts
 from tests.ledger.processes import Home, ended, home, started, wire
 from tests.ledger.sqlite_edits import edit, first_version, without_triggers
-from tests.ledger.writing import endless
+from tests.ledger.writers import endless
 
 from sfumato.errors import LedgerCorruptError, LedgerError
-from sfumato.ledger.checkpoints import checkpoint_in
-from sfumato.ledger.entry import Committed, Reserved
+from sfumato.ledger.core.entry import Committed, Reserved
+from sfumato.ledger.keeping.checkpoints import checkpoint_in
 
 
 @pytest.fixture

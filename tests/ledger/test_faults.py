@@ -27,8 +27,8 @@ from tests.ledger.processes import ended, home, started, wire
 
 from sfumato.errors import BudgetExceededError, LedgerError, ParameterError
 from sfumato.ledger.locations import open_ledger
-from sfumato.ledger.postgres_connection import LedgerConnection
-from sfumato.ledger.turns import OpenTurn
+from sfumato.ledger.postgres.connection import LedgerConnection
+from sfumato.ledger.writing.turns import OpenTurn
 from sfumato.privacy.budgets import ZCDP
 from sfumato.privacy.events import PureEvent
 from sfumato.privacy.guarantees import ApproxDP, PureDP

@@ -8,17 +8,17 @@ import pytest
 from tests.ledger.stories import KEY, NOON, HandClock
 
 from sfumato.errors import LedgerError
-from sfumato.ledger.clock import DAY
-from sfumato.ledger.codec import decode_entry, encode_entry
-from sfumato.ledger.entry import Entry
-from sfumato.ledger.journal import Record
+from sfumato.ledger.core.clock import DAY
+from sfumato.ledger.core.codec import decode_entry, encode_entry
+from sfumato.ledger.core.entry import Entry
+from sfumato.ledger.core.journal import Record
+from sfumato.ledger.core.replay import Replay
+from sfumato.ledger.core.reservations import Asked
+from sfumato.ledger.core.store import Batch
 from sfumato.ledger.labels import label_of
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.memory import MemoryStore
-from sfumato.ledger.replay import Replay
-from sfumato.ledger.reservations import Asked
-from sfumato.ledger.store import Batch
-from sfumato.ledger.verification import rewritten
+from sfumato.ledger.reading.verification import rewritten
 from sfumato.privacy.budgets import ZCDP
 from sfumato.privacy.events import PureEvent
 from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, PureDP

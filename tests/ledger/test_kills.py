@@ -10,9 +10,9 @@ from tests.ledger.killing import CHARGE, CHARGED, COMMITTED, POINTS, curator, op
 from tests.ledger.processes import Home, ended, home, started
 from tests.sizes import FULL_SIZE
 
-from sfumato.ledger.attachments import Attachment
-from sfumato.ledger.entry import Committed, Reserved
-from sfumato.ledger.reservations import Asked
+from sfumato.ledger.core.entry import Committed, Reserved
+from sfumato.ledger.core.reservations import Asked
+from sfumato.ledger.keeping.attachments import Attachment
 from sfumato.privacy.budgets import ZCDP
 from sfumato.privacy.guarantees import ApproxDP
 

@@ -7,12 +7,12 @@ import pytest
 from tests.ledger.stories import HandClock, account, gaussian, release, time
 
 from sfumato.accounting.adaptive.renyi_filter import RDPFilter
-from sfumato.accounting.zcdp import zcdp_epsilon_up
+from sfumato.accounting.gaussian.zcdp import zcdp_epsilon_up
 from sfumato.errors import LedgerError, ParameterError
+from sfumato.ledger.core.windows import CalendarWindow, RollingWindow
 from sfumato.ledger.labels import label_of
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.memory import MemoryStore
-from sfumato.ledger.windows import CalendarWindow, RollingWindow
 from sfumato.numeric.rationals import exact
 from sfumato.privacy.budgets import ZCDP, RenyiDP
 from sfumato.privacy.events import GaussianEvent

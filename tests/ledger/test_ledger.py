@@ -14,13 +14,13 @@ from sfumato.errors import (
     ReservationError,
     UnsupportedEventError,
 )
-from sfumato.ledger.checkpoints import CheckpointFile, Noting
-from sfumato.ledger.entry import Committed, Opened, Reserved
+from sfumato.ledger.core.entry import Committed, Opened, Reserved
+from sfumato.ledger.core.replay import Replay
+from sfumato.ledger.core.reservations import Asked
+from sfumato.ledger.keeping.checkpoints import CheckpointFile, Noting
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.memory import MemoryStore
-from sfumato.ledger.replay import Replay
-from sfumato.ledger.reservations import Asked
-from sfumato.ledger.sqlite import SQLiteStore
+from sfumato.ledger.sqlite.store import SQLiteStore
 from sfumato.privacy.events import DiscreteLaplaceEvent, NonPrivateEvent, PureEvent
 from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, PureDP
 from sfumato.privacy.neighbors import REPLACE_ONE

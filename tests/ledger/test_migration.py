@@ -10,11 +10,11 @@ from tests.ledger.sqlite_edits import first_version, without_triggers, write
 from tests.ledger.stories import account, held, release
 
 from sfumato.errors import LedgerCorruptError, LedgerError, ParameterError
-from sfumato.ledger.checkpoints import checkpoint_in
-from sfumato.ledger.journal import Record
+from sfumato.ledger.core.journal import Record
+from sfumato.ledger.core.reservations import Asked
+from sfumato.ledger.keeping.checkpoints import checkpoint_in
 from sfumato.ledger.locations import FOLDER, open_ledger
 from sfumato.ledger.migration import migrate
-from sfumato.ledger.reservations import Asked
 from sfumato.privacy.guarantees import PureDP
 
 GOLDEN = Path(__file__).parent.parent / "golden"

@@ -18,13 +18,13 @@ from tests.sizes import FULL_SIZE
 
 from sfumato.errors import LedgerError, ReservationError, SfumatoError
 from sfumato.ledger import ledger as module
-from sfumato.ledger.checkpoints import CheckpointFile, Noting
-from sfumato.ledger.clock import DAY
-from sfumato.ledger.entry import Part
+from sfumato.ledger.core.clock import DAY
+from sfumato.ledger.core.entry import Part
+from sfumato.ledger.core.reservations import Asked
+from sfumato.ledger.core.windows import CalendarWindow, RollingWindow
+from sfumato.ledger.keeping.checkpoints import CheckpointFile, Noting
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.memory import MemoryStore
-from sfumato.ledger.reservations import Asked
-from sfumato.ledger.windows import CalendarWindow, RollingWindow
 from sfumato.privacy.budgets import ZCDP
 from sfumato.privacy.guarantees import guarantee
 from sfumato.privacy.neighbors import NeighboringRelation

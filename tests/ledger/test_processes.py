@@ -7,10 +7,10 @@ from itertools import islice
 import pytest
 from tests.ledger.killing import CHARGE, NOISE, open_accounts
 from tests.ledger.processes import ended, home, started, wire
-from tests.ledger.writing import endless, maker
+from tests.ledger.writers import endless, maker
 from tests.sizes import FULL_SIZE
 
-from sfumato.ledger.entry import Committed, Reserved
+from sfumato.ledger.core.entry import Committed, Reserved
 from sfumato.privacy.guarantees import ApproxDP
 
 ROUNDS = 30 if FULL_SIZE else 3

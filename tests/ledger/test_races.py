@@ -8,7 +8,7 @@ from tests.ledger.processes import home
 from tests.ledger.racing import ONE, PROCESSES, THREADS, Race, ask_the_same, leaves, paid_in, spend, tree
 from tests.sizes import FULL_SIZE
 
-from sfumato.ledger.entry import Reserved
+from sfumato.ledger.core.entry import Reserved
 
 ROUNDS = 100 if FULL_SIZE else 5
 MANY = 1_000  # what a round does not spend

@@ -8,10 +8,11 @@ from contextlib import suppress
 import pytest
 from tests.ledger.accounts import people, reserve
 from tests.ledger.processes import ended, home, started, wire
-from tests.ledger.writing import holding
+from tests.ledger.writers import holding
 
 from sfumato.errors import LedgerTimeoutError
-from sfumato.ledger import postgres_connection, sqlite_turns
+from sfumato.ledger.postgres import connection as postgres_connection
+from sfumato.ledger.sqlite import turns as sqlite_turns
 from sfumato.privacy.guarantees import PureDP
 
 

@@ -22,10 +22,10 @@ from sfumato.errors import (
     ParameterError,
     UnsupportedEventError,
 )
-from sfumato.ledger import rules
-from sfumato.ledger.clock import DAY
-from sfumato.ledger.measures import in_words
-from sfumato.ledger.windows import CalendarWindow, RollingWindow
+from sfumato.ledger.core.clock import DAY
+from sfumato.ledger.core.measures import in_words
+from sfumato.ledger.core.windows import CalendarWindow, RollingWindow
+from sfumato.ledger.writing import rules
 from sfumato.privacy.budgets import ZCDP, RenyiDP
 from sfumato.privacy.events import ApproxEvent, GaussianEvent
 from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, PureDP

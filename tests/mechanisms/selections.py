@@ -8,7 +8,7 @@ from math import prod
 
 from tests.mechanisms.exhaustive import neighbours
 
-from sfumato.accounting.finite import smallest_delta
+from sfumato.accounting.core.finite import smallest_delta
 from sfumato.privacy.neighbors import NeighboringRelation
 
 KeyLaw = dict[object, Fraction]

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from tests.noise.tables import LONG
+from tests.noise.exact_tables import LONG
 
 from sfumato.mechanisms import (
     DistributedLaplace,
@@ -18,15 +18,11 @@ from sfumato.mechanisms import (
     NoisyTopK,
     ProposeTestRelease,
     SparseVector,
-    distributed_laplace,
-    gaussian,
-    gaussian_noise,
-    laplace,
-    noisy_max,
-    noisy_top_k,
-    propose_test_release,
-    sparse_vector_session,
 )
+from sfumato.mechanisms.additive import gaussian, gaussian_noise, laplace
+from sfumato.mechanisms.distributed import laplace as distributed_laplace
+from sfumato.mechanisms.selection import noisy_max, noisy_top_k, sparse_vector_session
+from sfumato.mechanisms.stable import propose_test_release
 
 EPSILON = 1 / LONG
 WIDE = LONG * 200

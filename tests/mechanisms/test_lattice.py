@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sfumato.errors import ParameterError
-from sfumato.mechanisms.laplace import Laplace
+from sfumato.mechanisms.additive.laplace import Laplace
 from sfumato.mechanisms.lattice import (
     LARGEST_STEP,
     as_rational,
@@ -24,7 +24,7 @@ from sfumato.mechanisms.lattice import (
     lattice_steps,
     to_lattice,
 )
-from sfumato.mechanisms.quantile import Quantile
+from sfumato.mechanisms.quantiles.quantile import Quantile
 
 FRACTIONS = st.fractions(-50, 50, max_denominator=16)  # many of them lie halfway between two steps
 RESOLUTIONS = st.sampled_from([Fraction(1), Fraction(1, 2), Fraction(1, 8), Fraction(2, 3), Fraction(7)])

@@ -13,9 +13,9 @@ from tests.meta.repository import ROOT, SOURCE, documents, modules, name, nodes,
 import sfumato as sf
 from sfumato import errors, mechanisms
 from sfumato.privacy.events import DiscreteLaplaceEvent
-from sfumato.query import statistics
-from sfumato.query.functions import Function
-from sfumato.query.handles import ColumnHandle
+from sfumato.query.model.functions import Function
+from sfumato.query.python import statistics
+from sfumato.query.python.handles import ColumnHandle
 from sfumato.query.sql.grammar import FUNCTIONS
 
 KEY = re.compile(r"\[([A-Z][A-Za-z]*\d\d[a-z]?)\]")
@@ -67,9 +67,12 @@ def note(path):
 
 def is_proved(path):
     """A module has a note of its own, or a note of its package names it as code that it proves."""
-    notes = [content for at, content in documents().items() if at.parent == note(path).parent]
+    package, own = ROOT / "proofs" / path.relative_to(SOURCE).parts[0], note(path).parent
+    notes = {at: text.partition("\n\n")[2].partition("\n\n")[0] for at, text in documents().items()}
     return note(path).is_file() or any(
-        f"`{path.name}`" in content.partition("\n\n")[2].partition("\n\n")[0] for content in notes
+        f"`{path.name if at.parent == own else f'{path.parent.name}/{path.name}'}`" in code
+        for at, code in notes.items()
+        if package in at.parents
     )
 
 

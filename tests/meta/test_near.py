@@ -8,7 +8,7 @@ from tests import near
 from tests.meta.repository import modules, name
 from tests.mutations.mutants import Mutant
 
-LAPLACE = "src/sfumato/mechanisms/laplace.py"
+LAPLACE = "src/sfumato/mechanisms/additive/laplace.py"
 QUICK, SLOW = "tests/x/test_quick.py", "tests/x/test_slow.py"
 TIMES = near.Times(files={QUICK: 4, SLOW: 60}, tests={f"{SLOW}::test_a": 20, f"{SLOW}::test_b": 20})
 
@@ -22,38 +22,42 @@ def test_every_source_has_something_near():
 
 
 def test_its_tests_come_first_and_then_its_examples():
-    assert list(near.near_all([LAPLACE]))[:2] == ["tests/mechanisms/test_laplace.py", LAPLACE]
+    assert list(near.near_all([LAPLACE]))[:2] == ["tests/mechanisms/additive/test_laplace.py", LAPLACE]
 
 
 def test_tests_of_a_proof_are_near_to_the_code_that_it_is_about():
-    of_skellam = near.near_all(["src/sfumato/accounting/skellam.py"])
+    of_skellam = near.near_all(["src/sfumato/accounting/gaussian/skellam.py"])
     elsewhere = "tests/numeric/test_skellam.py::test_the_remainder_covers_what_follows"
-    assert of_skellam[elsewhere] == "named in proofs/accounting/skellam.md"
-    assert "tests/noise/test_bernoulli.py" in near.near_all(["src/sfumato/noise/rejection.py"])  # named as its code
+    assert of_skellam[elsewhere] == "named in proofs/accounting/gaussian/skellam.md"
+    assert "tests/noise/uniform/test_bernoulli.py" in near.near_all(
+        ["src/sfumato/noise/uniform/rejection.py"]
+    )  # named as its code
 
 
 def test_tests_of_whatever_keeps_its_contract_are_near_to_a_role():
     assert {"tests/accounting/test_rdp.py", "tests/accounting/pld/test_accountant.py"} <= near.near_all(
-        ["src/sfumato/accounting/accountant.py"]
+        ["src/sfumato/accounting/core/accountant.py"]
     ).keys()
-    assert "tests/engines/test_duckdb.py" in near.near_all(["src/sfumato/engines/base.py"])
-    assert "tests/mechanisms/test_exponential.py" in near.near_all(["src/sfumato/mechanisms/selection.py"])  # inherits
+    assert "tests/engines/duckdb/test_engine.py" in near.near_all(["src/sfumato/engines/base.py"])
+    assert "tests/mechanisms/selection/test_exponential.py" in near.near_all(
+        ["src/sfumato/mechanisms/selection/selection.py"]
+    )  # inherits
 
 
 def test_changed_tests_examples_and_documents_have_what_is_near_too():
     assert near.near_all([QUICK]) == {QUICK: "itself"}
-    assert "tests/ledger/test_sqlite.py" in near.near_all(["tests/ledger/store_contract.py"])
+    assert "tests/ledger/sqlite/test_store.py" in near.near_all(["tests/ledger/store_contract.py"])
     assert "tests/accounting/pld/test_flatten.py" in near.near_all(["tests/accounting/conftest.py"])
     assert near.near_all(["tests/mutations/noise.py"]).keys() == {near.BUGS_FIT}
     example = near.near_all(["examples/d06_city_vote.py"])
     assert list(example) == ["tests/examples/test_d06_city_vote.py", f"{near.A_SCRIPT_RUNS}[d06_city_vote]"]
-    note = near.near_all(["proofs/mechanisms/laplace.md"])
-    assert {"tests/meta/test_docs.py", "tests/mechanisms/test_laplace.py"} <= note.keys()
+    note = near.near_all(["proofs/mechanisms/additive/laplace.md"])
+    assert {"tests/meta/test_docs.py", "tests/mechanisms/additive/test_laplace.py"} <= note.keys()
     assert near.near_all(["Makefile"]) == {}
 
 
 def test_a_test_is_named_once_if_its_file_is_near_to_another_change():
-    both = near.near_all(["tests/numeric/test_skellam.py", "src/sfumato/accounting/skellam.py"])
+    both = near.near_all(["tests/numeric/test_skellam.py", "src/sfumato/accounting/gaussian/skellam.py"])
     assert not any(target.startswith("tests/numeric/test_skellam.py::") for target in both)
 
 

@@ -5,7 +5,7 @@ import re
 from tests.meta.repository import ROOT, SOURCE, inside, modules, name, offenders, text, texts
 
 WITHOUT = {
-    "accounting/accountant.py": "a role: its contract is tests/accounting/contract.py, which every accountant inherits",
+    "accounting/core/accountant.py": "a role; every accountant inherits its contract, tests/accounting/contract.py",
     "accounting/profiles/profile.py": "a role and a pair of it: every profile is tested by assert_is_a_profile",
     "version.py": "one constant, which the command line's tests print",
 }

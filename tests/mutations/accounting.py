@@ -33,8 +33,8 @@ MUTANTS = (
     ),
     Mutant(
         name="calibration returns the end of the bracket that was refused",
-        edits=(("accounting/crossing.py", "    return allowed.value", "    return refused.value"),),
-        tests=("tests/accounting/test_crossing.py",),
+        edits=(("accounting/core/crossing.py", "    return allowed.value", "    return refused.value"),),
+        tests=("tests/accounting/core/test_crossing.py",),
     ),
     Mutant(
         name="a calibration at ε = 0 looks at ε",
@@ -60,44 +60,56 @@ MUTANTS = (
     ),
     Mutant(
         name="printed figures are rounded down",
-        edits=(("accounting/printed.py", "rounding=ROUND_CEILING", "rounding='ROUND_FLOOR'"),),
-        tests=("tests/accounting/test_printed.py",),
+        edits=(("accounting/core/printed.py", "rounding=ROUND_CEILING", "rounding='ROUND_FLOOR'"),),
+        tests=("tests/accounting/core/test_printed.py",),
     ),
     Mutant(
         name="a truncated sample drives nobody out",
-        edits=(("accounting/pricing.py", "any_of_them=any_of_them, steps=2)", "any_of_them=any_of_them)"),),
-        tests=("tests/accounting/test_amplification.py",),
+        edits=(("accounting/composition/pricing.py", "any_of_them=any_of_them, steps=2)", "any_of_them=any_of_them)"),),
+        tests=("tests/accounting/core/test_amplification.py",),
     ),
     Mutant(
         name="losses are summed from the mode on",
         edits=(
             (
-                "accounting/composed_responses.py",
+                "accounting/core/composed_responses.py",
                 "epsilon_each + count) / 2) + 1, law.lowest)",
                 "epsilon_each + count) / 2) + 1, law.mode)",
             ),
         ),
-        tests=("tests/accounting/test_composed_responses.py",),
+        tests=("tests/accounting/core/test_composed_responses.py",),
     ),
     Mutant(
         name="the delta of events is not taken off",
-        edits=(("accounting/optimal.py", "return (delta - failing) / (1 - failing)", "return delta - 0 * failing"),),
-        tests=("tests/accounting/test_optimal.py",),
+        edits=(
+            (
+                "accounting/composition/optimal.py",
+                "return (delta - failing) / (1 - failing)",
+                "return delta - 0 * failing",
+            ),
+        ),
+        tests=("tests/accounting/composition/test_optimal.py",),
     ),
     Mutant(
         name="a group over a sample shares delta as one",
-        edits=(("accounting/pricing.py", "share / any_of_them", "share / event.sampling_probability"),),
-        tests=("tests/accounting/test_pricing.py",),
+        edits=(("accounting/composition/pricing.py", "share / any_of_them", "share / event.sampling_probability"),),
+        tests=("tests/accounting/composition/test_pricing.py",),
     ),
     Mutant(
         name="the best of many costs one epsilon less",
-        edits=(("accounting/pricing.py", "else (2 + event.shape) * epsilon", "else (1 + event.shape) * epsilon"),),
-        tests=("tests/accounting/test_pricing.py",),
+        edits=(
+            (
+                "accounting/composition/pricing.py",
+                "else (2 + event.shape) * epsilon",
+                "else (1 + event.shape) * epsilon",
+            ),
+        ),
+        tests=("tests/accounting/composition/test_pricing.py",),
     ),
     Mutant(
         name="advanced composition forgets counts",
-        edits=(("accounting/advanced.py", "squares += count * epsilon**2", "squares += epsilon**2"),),
-        tests=("tests/accounting/test_advanced.py",),
+        edits=(("accounting/composition/advanced.py", "squares += count * epsilon**2", "squares += epsilon**2"),),
+        tests=("tests/accounting/composition/test_advanced.py",),
     ),
     Mutant(
         name="a filter looks at what was spent, not at what would be",
@@ -197,77 +209,83 @@ MUTANTS = (
         name="groups over a partition cost linearly",
         edits=(
             (
-                "accounting/additive.py",
+                "accounting/core/additive.py",
                 "flattened(part, relation, group_size=size), relation, leaf)",
                 "flattened(part, relation), relation, leaf).times(size)",
             ),
         ),
-        tests=("tests/accounting/test_additive.py",),
+        tests=("tests/accounting/core/test_additive.py",),
     ),
     Mutant(
         name="the factor between discrete and continuous law forgotten",
         edits=(
             (
-                "accounting/gaussian_bound.py",
+                "accounting/gaussian/gaussian_bound.py",
                 "inner = min(epsilon - self.log_factor, _LARGEST_EPSILON)",
                 "inner = min(epsilon, _LARGEST_EPSILON)",
             ),
         ),
-        tests=("tests/accounting/test_gaussian_bound.py",),
+        tests=("tests/accounting/gaussian/test_gaussian_bound.py",),
     ),
     Mutant(
         name="discrete noise taken for continuous",
-        edits=(("accounting/smoothing.py", "square / (variance - taken), 64)", "square / variance, 64)"),),
-        tests=("tests/accounting/test_smoothing.py",),
+        edits=(("accounting/gaussian/smoothing.py", "square / (variance - taken), 64)", "square / variance, 64)"),),
+        tests=("tests/accounting/gaussian/test_smoothing.py",),
     ),
     Mutant(
         name="pure events at half their concentrated price",
-        edits=(("accounting/zcdp.py", "float(min(loss, _FULL)) / 2)", "float(min(loss, _FULL)) / 4)"),),
-        tests=("tests/accounting/test_zcdp.py::test_rho_of_pure_mechanisms_is_that_of_randomized_response",),
+        edits=(("accounting/gaussian/zcdp.py", "float(min(loss, _FULL)) / 2)", "float(min(loss, _FULL)) / 4)"),),
+        tests=("tests/accounting/gaussian/test_zcdp.py::test_rho_of_pure_mechanisms_is_that_of_randomized_response",),
     ),
     Mutant(
         name="delta of approximate events not spent",
         edits=(
-            ("accounting/concentrated.py", "delta=(delta - Fraction(slack)) / (1 - Fraction(slack)))", "delta=delta)"),
+            (
+                "accounting/gaussian/concentrated.py",
+                "delta=(delta - Fraction(slack)) / (1 - Fraction(slack)))",
+                "delta=delta)",
+            ),
         ),
-        tests=("tests/accounting/test_concentrated.py",),
+        tests=("tests/accounting/gaussian/test_concentrated.py",),
     ),
     Mutant(
         name="a count composes its event once",
         edits=(
             (
-                "accounting/tally.py",
+                "accounting/core/tally.py",
                 "Tally(tuple((event, _within_limit(many * times)) for event, many in self.counts), self.is_tight)",
                 "Tally(self.counts, self.is_tight)",
             ),
         ),
-        tests=("tests/accounting/test_tally.py",),
+        tests=("tests/accounting/core/test_tally.py",),
     ),
     Mutant(
         name="concentrated privacy of a group grows linearly",
-        edits=(("accounting/tally.py", "ZCDPEvent(event.rho * size**2)", "ZCDPEvent(event.rho * size)"),),
-        tests=("tests/accounting/test_tally.py",),
+        edits=(("accounting/core/tally.py", "ZCDPEvent(event.rho * size**2)", "ZCDPEvent(event.rho * size)"),),
+        tests=("tests/accounting/core/test_tally.py",),
     ),
     Mutant(
         name="a sample of everybody means the same outside it",
         edits=(
             (
-                "accounting/tally.py",
+                "accounting/core/tally.py",
                 "(inner is relation or all(isinstance(single, _PLAIN) for single, _ in seen))",
                 "True",
             ),
         ),
-        tests=("tests/accounting/test_tally.py",),
+        tests=("tests/accounting/core/test_tally.py",),
     ),
     Mutant(
         name="a bound of a group is a lower bound too",
-        edits=(("accounting/tallied.py", "return found if self.tally.is_tight else", "return found if True else"),),
-        tests=("tests/accounting/test_tallied.py",),
+        edits=(
+            ("accounting/core/tallied.py", "return found if self.tally.is_tight else", "return found if True else"),
+        ),
+        tests=("tests/accounting/core/test_tallied.py",),
     ),
     Mutant(
         name="a replaced unit in a sample of everybody is one step",
-        edits=(("accounting/tally.py", "group_size=group_size * steps)", "group_size=group_size)"),),
-        tests=("tests/accounting/test_tally.py",),
+        edits=(("accounting/core/tally.py", "group_size=group_size * steps)", "group_size=group_size)"),),
+        tests=("tests/accounting/core/test_tally.py",),
     ),
     Mutant(
         name="what is cut off above a grid is lost",

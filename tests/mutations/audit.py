@@ -5,29 +5,29 @@ from tests.mutations.mutants import Mutant
 MUTANTS = (
     Mutant(
         name="what is allowed bounds right guesses alone",
-        edits=(("attacks/differencing.py", "1 - (1 - baseline) / power)", "1.0)"),),
-        tests=("tests/attacks/test_differencing.py::test_what_is_allowed_bounds_wrong_guesses_too",),
+        edits=(("attacks/questions/differencing.py", "1 - (1 - baseline) / power)", "1.0)"),),
+        tests=("tests/attacks/questions/test_differencing.py::test_what_is_allowed_bounds_wrong_guesses_too",),
     ),
     Mutant(
         name="an audit tests on the half it searched",
         edits=(
             (
-                "audit/split_search.py",
+                "audit/search/split_search.py",
                 "for half in (runs.search, runs.test))",
                 "for half in (runs.search, runs.search))",
             ),
         ),
-        tests=("tests/audit/test_split_search.py",),
+        tests=("tests/audit/search/test_split_search.py",),
     ),
     Mutant(
         name="an audit's coins are not fair",
-        edits=(("audit/runs.py", "bernoulli(Fraction(1, 2), tested)", "bernoulli(Fraction(1, 3), tested)"),),
-        tests=("tests/audit/test_runs.py",),
+        edits=(("audit/core/runs.py", "bernoulli(Fraction(1, 2), tested)", "bernoulli(Fraction(1, 3), tested)"),),
+        tests=("tests/audit/core/test_runs.py",),
     ),
     Mutant(
         name="the conditional test expects too few events",
-        edits=(("audit/bounds.py", "likelier / (1 + likelier)", "likelier / (2 + likelier)"),),
-        tests=("tests/audit/test_bounds.py",),
+        edits=(("audit/search/bounds.py", "likelier / (1 + likelier)", "likelier / (2 + likelier)"),),
+        tests=("tests/audit/search/test_bounds.py",),
     ),
     Mutant(
         name="the spread of a law is not looked at",
@@ -36,35 +36,39 @@ MUTANTS = (
     ),
     Mutant(
         name="a set seen once counts as an attack",
-        edits=(("attacks/floating_point.py", "counts[cell] >= enough", "counts[cell] >= 1"),),
-        tests=("tests/attacks/test_floating_point.py",),
+        edits=(("attacks/implementation/floating_point.py", "counts[cell] >= enough", "counts[cell] >= 1"),),
+        tests=("tests/attacks/implementation/test_floating_point.py",),
     ),
     Mutant(
         name="an audit reads an array with the dtype that its oddest output needs",
-        edits=(("audit/columns.py", "(_without_dtype(plain(row)) for row in rows)", "map(plain, rows)"),),
-        tests=("tests/audit/test_columns.py",),
+        edits=(("audit/core/columns.py", "(_without_dtype(plain(row)) for row in rows)", "map(plain, rows)"),),
+        tests=("tests/audit/core/test_columns.py",),
     ),
     Mutant(
         name="a sum of coordinates rounds as it goes",
-        edits=(("audit/reading.py", "return fsum(numbers)", "return sum(numbers, start=0.0)"),),
-        tests=("tests/audit/test_reading.py",),
+        edits=(("audit/core/reading.py", "return fsum(numbers)", "return sum(numbers, start=0.0)"),),
+        tests=("tests/audit/core/test_reading.py",),
     ),
     Mutant(
         name="an audit does not see what a double misses",
         edits=(
-            ("audit/reading.py", "exact != (held := Fraction(nearest))", "exact == (held := Fraction(nearest)) + 1"),
+            (
+                "audit/core/reading.py",
+                "exact != (held := Fraction(nearest))",
+                "exact == (held := Fraction(nearest)) + 1",
+            ),
         ),
-        tests=("tests/audit/test_reading.py",),
+        tests=("tests/audit/core/test_reading.py",),
     ),
     Mutant(
         name="an audit does not count outputs",
-        edits=(("audit/runs.py", "if len(read) == count:", "if True:"),),
-        tests=("tests/audit/test_runs.py",),
+        edits=(("audit/core/runs.py", "if len(read) == count:", "if True:"),),
+        tests=("tests/audit/core/test_runs.py",),
     ),
     Mutant(
         name="repeated noise is never found",
-        edits=(("audit/repeats.py", "exp(same_order - lgamma(len(answers) + 1))", "1.0"),),
-        tests=("tests/audit/test_repeats.py",),
+        edits=(("audit/core/repeats.py", "exp(same_order - lgamma(len(answers) + 1))", "1.0"),),
+        tests=("tests/audit/core/test_repeats.py",),
     ),
     Mutant(
         name="a law of two cells is tested by an approximation",
@@ -79,55 +83,57 @@ MUTANTS = (
     ),
     Mutant(
         name="an attack runs where it could find nothing",
-        edits=(("attacks/floating_point.py", "epsilon=claimed) > samples:", "epsilon=claimed) < 0:"),),
-        tests=("tests/attacks/test_floating_point.py::test_too_few_samples_to_find_anything_are_refused",),
+        edits=(("attacks/implementation/floating_point.py", "epsilon=claimed) > samples:", "epsilon=claimed) < 0:"),),
+        tests=(
+            "tests/attacks/implementation/test_floating_point.py::test_too_few_samples_to_find_anything_are_refused",
+        ),
     ),
     Mutant(
         name="bets against a claim ignore δ",
         edits=(
             (
-                "audit/bets.py",
+                "audit/search/bets.py",
                 "return 1 - paid, -paid, paid - deltas - factors, paid - deltas",
                 "return 1 - paid, -paid, paid - factors, paid",
             ),
         ),
-        tests=("tests/audit/test_bets.py",),
+        tests=("tests/audit/search/test_bets.py",),
     ),
     Mutant(
         name="bets pay less than e^ε on the other side",
-        edits=(("audit/bets.py", "paid - deltas - factors,", "paid - deltas - 0.8 * factors,"),),
-        tests=("tests/audit/test_bets.py",),
+        edits=(("audit/search/bets.py", "paid - deltas - factors,", "paid - deltas - 0.8 * factors,"),),
+        tests=("tests/audit/search/test_bets.py",),
     ),
     Mutant(
         name="the bets are chosen on the half that is tested",
-        edits=(("audit/split_search.py", "bettor = Bettor(*seen, ", "bettor = Bettor(*tested, "),),
-        tests=("tests/audit/test_split_search.py",),
+        edits=(("audit/search/split_search.py", "bettor = Bettor(*seen, ", "bettor = Bettor(*tested, "),),
+        tests=("tests/audit/search/test_split_search.py",),
     ),
     Mutant(
         name="an audit swaps the sides of its event",
         edits=(
             (
-                "audit/split_search.py",
+                "audit/search/split_search.py",
                 "return (second, first) if suspicion.likelier_on_second",
                 "return (first, second) if suspicion.likelier_on_second",
             ),
         ),
-        tests=("tests/audit/test_split_search.py",),
+        tests=("tests/audit/search/test_split_search.py",),
     ),
     Mutant(
         name="a lower bound on ε skips a claim that holds",
-        edits=(("audit/bets.py", "else int(np.argmin(refuted))", "else int(refuted.sum())"),),
-        tests=("tests/audit/test_bets.py",),
+        edits=(("audit/search/bets.py", "else int(np.argmin(refuted))", "else int(refuted.sum())"),),
+        tests=("tests/audit/search/test_bets.py",),
     ),
     Mutant(
         name="the audit takes δ = 0 whatever was claimed",
-        edits=(("audit/split_search.py", "if claim.delta == 0:", "if claim.delta >= 0:"),),
-        tests=("tests/audit/test_split_search.py",),
+        edits=(("audit/search/split_search.py", "if claim.delta == 0:", "if claim.delta >= 0:"),),
+        tests=("tests/audit/search/test_split_search.py",),
     ),
     Mutant(
         name="an error is taken for an answer",
-        edits=(("attacks/error_oracle.py", "return 1.0", "return 0.0"),),
-        tests=("tests/attacks/test_error_oracle.py",),
+        edits=(("attacks/implementation/error_oracle.py", "return 1.0", "return 0.0"),),
+        tests=("tests/attacks/implementation/test_error_oracle.py",),
     ),
     Mutant(
         name="a block is unique whatever else fits",
@@ -148,94 +154,102 @@ MUTANTS = (
     ),
     Mutant(
         name="events are ranked as if any number of runs told as much",
-        edits=(("audit/ranking.py", "wanted = -math.log(self.significance)", "wanted = 0.01"),),
-        tests=("tests/audit/test_ranking.py",),
+        edits=(("audit/search/ranking.py", "wanted = -math.log(self.significance)", "wanted = 0.01"),),
+        tests=("tests/audit/search/test_ranking.py",),
     ),
     Mutant(
         name="several steps are held to the promise of one, without δ",
-        edits=(("audit/split_search.py", "significance=significance) / distance", "significance=significance)"),),
-        tests=("tests/audit/test_split_search.py",),
+        edits=(
+            ("audit/search/split_search.py", "significance=significance) / distance", "significance=significance)"),
+        ),
+        tests=("tests/audit/search/test_split_search.py",),
     ),
     Mutant(
         name="several steps are held to the promise of one, with δ",
-        edits=(("audit/split_search.py", "Bettor(*seen, distance=distance)", "Bettor(*seen)"),),
-        tests=("tests/audit/test_split_search.py",),
+        edits=(("audit/search/split_search.py", "Bettor(*seen, distance=distance)", "Bettor(*seen)"),),
+        tests=("tests/audit/search/test_split_search.py",),
     ),
     Mutant(
         name="δ does not grow with the steps",
-        edits=(("audit/bets.py", "group(claim, self.distance)", "group(claim, 1)"),),
-        tests=("tests/audit/test_bets.py",),
+        edits=(("audit/search/bets.py", "group(claim, self.distance)", "group(claim, 1)"),),
+        tests=("tests/audit/search/test_bets.py",),
     ),
     Mutant(
         name="a finding looks at ε alone",
-        edits=(("audit/findings.py", " or self.delta_lower_bound > self.claim.delta", ""),),
-        tests=("tests/audit/test_findings.py",),
+        edits=(("audit/core/findings.py", " or self.delta_lower_bound > self.claim.delta", ""),),
+        tests=("tests/audit/core/test_findings.py",),
     ),
     Mutant(
         name="unions of cells are taken in order, not by their likelihood ratios",
         edits=(
             (
-                "audit/events.py",
+                "audit/search/events.py",
                 'np.argsort(sign * np.log((theirs + 1) / (ours + 1)), kind="stable")',
                 "np.arange(len(here))[::sign]",
             ),
         ),
-        tests=("tests/audit/test_hockey_stick.py",),
+        tests=("tests/audit/search/test_hockey_stick.py",),
     ),
     Mutant(
         name="missing numbers fall into the last cell",
         edits=(
-            ("audit/hockey_stick.py", "found[np.isnan(values)] = len(ends) + 1", "found[np.isnan(values)] = len(ends)"),
+            (
+                "audit/search/hockey_stick.py",
+                "found[np.isnan(values)] = len(ends) + 1",
+                "found[np.isnan(values)] = len(ends)",
+            ),
         ),
-        tests=("tests/audit/test_hockey_stick.py",),
+        tests=("tests/audit/search/test_hockey_stick.py",),
     ),
     Mutant(
         name="the truth of composed Gaussian noise forgets the count",
         edits=(
             (
-                "audit/truths.py",
+                "audit/accountants/truths.py",
                 "case GaussianEvent(noise):\n            return _gaussian(math.sqrt(count) / float(noise))",
                 "case GaussianEvent(noise):\n            return _gaussian(1 / float(noise))",
             ),
         ),
-        tests=("tests/audit/test_truths.py",),
+        tests=("tests/audit/accountants/test_truths.py",),
     ),
     Mutant(
         name="optimal composition leaves δ out",
         edits=(
             (
-                "audit/truths.py",
+                "audit/accountants/truths.py",
                 "_optimal(float(epsilon), float(delta), count)",
                 "_optimal(float(epsilon), 0.0, count)",
             ),
         ),
-        tests=("tests/audit/test_truths.py", "tests/audit/test_accountant_laws.py"),
+        tests=("tests/audit/accountants/test_truths.py", "tests/audit/accountants/test_laws.py"),
     ),
     Mutant(
         name="a count is compared with itself",
-        edits=(("audit/accountant_laws.py", "((SelfComposedEvent(event, count), 1),)", "((event, count),)"),),
-        tests=("tests/audit/test_accountant_laws.py",),
+        edits=(("audit/accountants/laws.py", "((SelfComposedEvent(event, count), 1),)", "((event, count),)"),),
+        tests=("tests/audit/accountants/test_laws.py",),
     ),
     Mutant(
         name="costs below the truth pass",
-        edits=(("audit/accountant_laws.py", "if said < truth * (1 - _ROUNDING) - _FINER:", "if said < 0:"),),
-        tests=("tests/audit/test_accountant_laws.py",),
+        edits=(("audit/accountants/laws.py", "if said < truth * (1 - _ROUNDING) - _FINER:", "if said < 0:"),),
+        tests=("tests/audit/accountants/test_laws.py",),
     ),
     Mutant(
         name="an ε below the truth passes",
-        edits=(("audit/accountant_laws.py", "> delta + _FINER * delta:", "> 1:"),),
-        tests=("tests/audit/test_accountant_laws.py",),
+        edits=(("audit/accountants/laws.py", "> delta + _FINER * delta:", "> 1:"),),
+        tests=("tests/audit/accountants/test_laws.py",),
     ),
     Mutant(
         name="an accountant that fails is said to keep the law",
         edits=(
             (
-                "audit/accountants.py",
+                "audit/accountants/accountants.py",
                 'unchecked[f"{type(error).__name__}: {error}"] = None\n            continue',
                 "counterexample = None",
             ),
         ),
-        tests=("tests/audit/test_accountants.py::test_what_has_no_price_or_fails_is_listed_and_breaks_nothing",),
+        tests=(
+            "tests/audit/accountants/test_accountants.py::test_what_has_no_price_or_fails_is_listed_and_breaks_nothing",
+        ),
     ),
     Mutant(
         name="a sensitivity is compared in floats",
@@ -259,23 +273,23 @@ MUTANTS = (
     ),
     Mutant(
         name="a page believes what outputs say",
-        edits=(("audit/page.py", "autoescape=True", "autoescape=False"),),
-        tests=("tests/audit/test_page.py",),
+        edits=(("audit/reports/page.py", "autoescape=True", "autoescape=False"),),
+        tests=("tests/audit/reports/test_page.py",),
     ),
     Mutant(
         name="a page of a pass does not say that it proves nothing",
-        edits=(("audit/page.py", "if lines else [CAVEAT]", "if lines else []"),),
-        tests=("tests/audit/test_page.py",),
+        edits=(("audit/reports/page.py", "if lines else [CAVEAT]", "if lines else []"),),
+        tests=("tests/audit/reports/test_page.py",),
     ),
     Mutant(
         name="a page calls a calibration bug a refuted claim",
         edits=(
             (
-                "audit/page.py",
+                "audit/reports/page.py",
                 'outputs on two neighbors contradict it.": report.violations',
                 'outputs on two neighbors contradict it.": report.found',
             ),
         ),
-        tests=("tests/audit/test_page.py",),
+        tests=("tests/audit/reports/test_page.py",),
     ),
 )

@@ -18,24 +18,32 @@ def _aggregate(name):
 PLANS = (
     Mutant(
         name="audited: a sum moves as far as its upper bound",
-        edits=(("query/stability.py", "furthest=max(abs(low), abs(high)), entries", "furthest=abs(high), entries"),),
+        edits=(
+            (
+                "query/analysis/stability.py",
+                "furthest=max(abs(low), abs(high)), entries",
+                "furthest=abs(high), entries",
+            ),
+        ),
         tests=_aggregate("SUM(x)"),
     ),
     Mutant(
         name="audited: the rows of a unit move a group as one",
-        edits=(("query/stability.py", "Sensitivity(l1=reach.rows * furthest,", "Sensitivity(l1=furthest,"),),
+        edits=(("query/analysis/stability.py", "Sensitivity(l1=reach.rows * furthest,", "Sensitivity(l1=furthest,"),),
         tests=_aggregate("COUNT(*)"),
     ),
     Mutant(
         name="audited: a unit is counted in one of its groups",
-        edits=(("query/stability.py", "Reach(rows=entries, rows_per_group=1", "Reach(rows=1, rows_per_group=1"),),
+        edits=(
+            ("query/analysis/stability.py", "Reach(rows=entries, rows_per_group=1", "Reach(rows=1, rows_per_group=1"),
+        ),
         tests=_path("units of two groups"),
     ),
     Mutant(
         name="audited: replacing a unit costs what adding one costs",
         edits=(
             (
-                "query/stability.py",
+                "query/analysis/stability.py",
                 "    if neighboring_relation is NeighboringRelation.ADD_OR_REMOVE_ONE:\n        return one\n",
                 "    if neighboring_relation:\n        return one\n",
             ),
@@ -44,19 +52,21 @@ PLANS = (
     ),
     Mutant(
         name="audited: in L2 a row moves a sum by one step",
-        edits=(("query/stability.py", "sqrt_up(Fraction(squares * furthest**2))", "sqrt_up(Fraction(squares))"),),
+        edits=(
+            ("query/analysis/stability.py", "sqrt_up(Fraction(squares * furthest**2))", "sqrt_up(Fraction(squares))"),
+        ),
         tests=_path("Gaussian noise"),
     ),
     Mutant(
         name="audited: a private key is as likely to be shown as if its unit had no other",
-        edits=(("query/sections.py", "max_groups_per_unit=reach.groups,", "max_groups_per_unit=1,"),),
+        edits=(("query/planning/sections.py", "max_groups_per_unit=reach.groups,", "max_groups_per_unit=1,"),),
         tests=_path("private keys of one person"),
     ),
     Mutant(
         name="audited: a median moves by a third of its ranks",
         edits=(
             (
-                "mechanisms/quantile.py",
+                "mechanisms/quantiles/quantile.py",
                 "return self.epsilon / self.rank_range",
                 "return 3 * self.epsilon / self.rank_range",
             ),
@@ -66,7 +76,13 @@ PLANS = (
     ),
     Mutant(
         name="audited: a statistic that needs several numbers pays for one",
-        edits=(("query/components.py", "l1=sum(part.l1 for part in parts),", "l1=min(part.l1 for part in parts),"),),
+        edits=(
+            (
+                "query/planning/components.py",
+                "l1=sum(part.l1 for part in parts),",
+                "l1=min(part.l1 for part in parts),",
+            ),
+        ),
         tests=_aggregate("vector_sum"),
     ),
 )
@@ -76,7 +92,7 @@ ENGINES = (
         name="audited: in SQL values are clamped from above only",
         edits=(
             (
-                "engines/sql/terms.py",
+                "engines/sql/expressions/terms.py",
                 'return function("LEAST", function("GREATEST", value, least), most)',
                 'return function("LEAST", value, most)',
             ),
@@ -109,7 +125,7 @@ ENGINES = (
         name="audited: in plain Python values are clamped from above only",
         edits=(
             (
-                "engines/entries.py",
+                "engines/reference/entries.py",
                 (
                     "        return steps.lower\n"
                     "    return min(max(math.floor(quotient + 0.5), steps.lower), steps.upper)\n"
@@ -126,7 +142,7 @@ SESSIONS = (
         name="audited: a process of its own draws half of the noise",
         edits=(
             (
-                "mechanisms/laplace.py",
+                "mechanisms/additive/laplace.py",
                 "discrete_laplace(self.scale, len(steps))",
                 "discrete_laplace(self.scale / 2, len(steps))",
             ),
@@ -139,7 +155,7 @@ SESSIONS = (
         name="audited: groups that differ in their last key have the same noise",
         edits=(
             (
-                "session/releasing.py",
+                "session/releases/releasing.py",
                 "            noisy = measurement.mechanism.release(exact.reshape(-1))\n",
                 (
                     "            drawn = np.asarray(measurement.mechanism.release(0 * exact.reshape(-1)))\n"
@@ -153,7 +169,7 @@ SESSIONS = (
         name="audited: noise that was drawn once is kept for the next question",
         edits=(
             (
-                "session/releasing.py",
+                "session/releases/releasing.py",
                 "            noisy = measurement.mechanism.release(exact.reshape(-1))\n",
                 (
                     "            drawn = np.asarray(measurement.mechanism.release(0 * exact.reshape(-1)))\n"
@@ -167,7 +183,7 @@ SESSIONS = (
         name="audited: public groups that are empty are left out",
         edits=(
             (
-                "session/releasing.py",
+                "session/releases/releasing.py",
                 "        return groups(section.statements[0])\n",
                 (
                     "        if not found.keys:\n"
@@ -183,7 +199,7 @@ SESSIONS = (
         name="audited: a stored answer is drawn again for nothing",
         edits=(
             (
-                "session/pipeline.py",
+                "session/asking/pipeline.py",
                 "    return _readable(desk, desk.ledger.answer(desk.account, prepared.key))\n",
                 (
                     "    found = _readable(desk, desk.ledger.answer(desk.account, prepared.key))\n"
@@ -199,18 +215,18 @@ SESSIONS = (
         name="audited: a retry under a key is drawn again for nothing",
         edits=(
             (
-                "session/answering.py",
+                "session/asking/answering.py",
                 "    answer = stored(desk, prepared)\n    if answer is None and",
                 "    answer = None if asked.idempotency_key else stored(desk, prepared)\n    if answer is None and",
             ),
             (
-                "session/flights.py",
+                "session/asking/flights.py",
                 "answer = answer_of(desk, ticket) if ticket.reservation.is_answered else None",
                 "answer = None",
             ),
-            ("session/pipeline.py", "        found = answer_of(desk, ticket)\n", "        found = answer\n"),
+            ("session/asking/pipeline.py", "        found = answer_of(desk, ticket)\n", "        found = answer\n"),
             (
-                "session/pipeline.py",
+                "session/asking/pipeline.py",
                 "    return stored(desk, ticket.prepared) or answer  #",
                 "    return answer  #",
             ),
@@ -221,7 +237,7 @@ SESSIONS = (
         name="audited: an answer that accounts share is drawn again for each",
         edits=(
             (
-                "session/pipeline.py",
+                "session/asking/pipeline.py",
                 "plan, own = prepared.plan, partial(own_answer, prepared)",
                 (
                     "plan = prepared.plan\n\n"
@@ -238,7 +254,7 @@ SESSIONS = (
         name="audited: people in two parts of a partition pay for one",
         edits=(
             (
-                "session/pipeline.py",
+                "session/asking/pipeline.py",
                 "value=repr(part.value),\n        max_parts_per_unit=part.max_parts_per_unit,",
                 "value=repr(part.value),\n        max_parts_per_unit=1,",
             ),
@@ -249,7 +265,7 @@ SESSIONS = (
         name="audited: the receipt says half of what was released",
         edits=(
             (
-                "session/pipeline.py",
+                "session/asking/pipeline.py",
                 "event=plan.event, guarantee=plan.charge,\n",
                 "event=plan.event, guarantee=type(plan.charge)(plan.charge.epsilon / 2),\n",
             ),
@@ -260,7 +276,7 @@ SESSIONS = (
         name="audited: numbers in a file have a quarter of their noise",
         edits=(
             (
-                "session/streaming.py",
+                "session/releases/streaming.py",
                 "        noisy = measurement.mechanism.release(own.reshape(-1)) if own.size else own\n",
                 (
                     "        noisy = own.reshape(-1)\n"
@@ -274,7 +290,11 @@ SESSIONS = (
     Mutant(
         name="audited: an account below another does not pay with it",
         edits=(
-            ("session/account_view.py", "parents=(self._desk.account,), window=window", "parents=(), window=window"),
+            (
+                "session/asking/account_view.py",
+                "parents=(self._desk.account,), window=window",
+                "parents=(), window=window",
+            ),
         ),
         tests=_path("accounts below"),
     ),
@@ -285,7 +305,7 @@ LEDGERS = (
         name="audited: an account pays a quarter of what a question costs",
         edits=(
             (
-                "ledger/replay.py",
+                "ledger/core/replay.py",
                 'return Amounts((("epsilon", entry.charge.epsilon), ("delta"',
                 'return Amounts((("epsilon", entry.charge.epsilon / 4), ("delta"',
             ),
@@ -296,7 +316,7 @@ LEDGERS = (
         name="audited: nobody is refused",
         edits=(
             (
-                "ledger/rules.py",
+                "ledger/writing/rules.py",
                 "    draft.replay.require_payable(priced)\n    if flight is not None:\n",
                 "    if flight is not None:\n",
             ),
@@ -307,7 +327,7 @@ LEDGERS = (
         name="audited: each question is compared with the whole budget",
         edits=(
             (
-                "ledger/account.py",
+                "ledger/core/account.py",
                 "self.spent(at).plus(self.increase(price, part, at)).is_within(allowed)",
                 "self.increase(price, part, at).is_within(allowed)",
             ),

@@ -2,19 +2,21 @@
 
 from tests.mutations.mutants import Mutant
 
-READING = "tests/engines/test_reference.py::TestReadingByReference::"
+READING = "tests/engines/reference/test_engine.py::TestReadingByReference::"
 
 MUTANTS = (
     Mutant(
         name="people whose ids 64 bits do not hold vanish",
         edits=(("engines/values.py", "digits > FITTING_DIGITS", "digits > 2 * FITTING_DIGITS"),),
-        tests=("tests/engines/test_arrow_tables.py::test_whole_numbers_beyond_64_bits_are_refused_by_the_type_alone",),
+        tests=(
+            "tests/engines/sources/test_arrow_tables.py::test_whole_numbers_beyond_64_bits_are_refused_by_the_type_alone",
+        ),
     ),
     Mutant(
         name="values not clamped",
         edits=(
             (
-                "engines/entries.py",
+                "engines/reference/entries.py",
                 (
                     "    if quotient >= steps.upper:\n        return steps.upper\n"
                     "    if quotient <= steps.lower:\n        return steps.lower\n"
@@ -27,14 +29,14 @@ MUTANTS = (
     ),
     Mutant(
         name="a unit keeps all of its groups",
-        edits=(("engines/entries.py", "    if most is None:\n", "    if most is None or found:\n"),),
+        edits=(("engines/reference/entries.py", "    if most is None:\n", "    if most is None or found:\n"),),
         tests=("tests/query/test_tiny_databases.py",),
     ),
     Mutant(
         name="a unit keeps all of its rows",
         edits=(
             (
-                "engines/entries.py",
+                "engines/reference/entries.py",
                 "return wanted if limit is None else min(wanted, limit - taken)",
                 "return wanted",
             ),
@@ -43,58 +45,64 @@ MUTANTS = (
     ),
     Mutant(
         name="each entry has the limit of all of them",
-        edits=(("engines/entries.py", "        in_all[entry.unit] += rows\n", ""),),
+        edits=(("engines/reference/entries.py", "        in_all[entry.unit] += rows\n", ""),),
         tests=("tests/query/test_tiny_databases.py",),
     ),
     Mutant(
         name="sums are not scaled, only rows",
-        edits=(("engines/entries.py", "    if counted <= allowed:\n", "    if counted or not counted:\n"),),
+        edits=(("engines/reference/entries.py", "    if counted <= allowed:\n", "    if counted or not counted:\n"),),
         tests=("tests/query/test_tiny_databases.py",),
     ),
     Mutant(
         name="scaled sums are rounded away from 0",
         edits=(
             (
-                "engines/entries.py",
+                "engines/reference/entries.py",
                 "magnitude = abs(total) * allowed // counted",
                 "magnitude = -(-abs(total) * allowed // counted)",
             ),
         ),
-        tests=("tests/engines/test_entries.py",),
+        tests=("tests/engines/reference/test_entries.py",),
     ),
     Mutant(
         name="groups above a limit are kept in the order of their names",
-        edits=(("engines/entries.py", "rank=lambda g: (rank_hash(salt, g), *g[1:])", "rank=lambda g: g[1:]"),),
-        tests=("tests/engines/test_entries.py",),
+        edits=(
+            ("engines/reference/entries.py", "rank=lambda g: (rank_hash(salt, g), *g[1:])", "rank=lambda g: g[1:]"),
+        ),
+        tests=("tests/engines/reference/test_entries.py",),
     ),
     Mutant(
         name="the groups with the most rows are kept",
         edits=(
             (
-                "engines/entries.py",
+                "engines/reference/entries.py",
                 "    groups = {(entry.unit, *entry.place[:key_count]): None for entry in found}\n",
                 "    groups = {(entry.unit, *entry.place[:key_count]): -entry.rows for entry in found}\n",
             ),
-            ("engines/entries.py", "rank=lambda g: (rank_hash(salt, g), *g[1:])", "rank=lambda g: (groups[g], *g[1:])"),
+            (
+                "engines/reference/entries.py",
+                "rank=lambda g: (rank_hash(salt, g), *g[1:])",
+                "rank=lambda g: (groups[g], *g[1:])",
+            ),
         ),
-        tests=("tests/engines/test_entries.py",),
+        tests=("tests/engines/reference/test_entries.py",),
     ),
     Mutant(
         name="limits are used up in the order of the values",
         edits=(
             (
-                "engines/entries.py",
+                "engines/reference/entries.py",
                 "key=lambda e: (rank_hash(salt, (e.unit, *e.place)), e.place)",
                 "key=lambda e: (e.sums, e.place)",
             ),
         ),
-        tests=("tests/engines/test_entries.py",),
+        tests=("tests/engines/reference/test_entries.py",),
     ),
     Mutant(
         name="units are counted by their rows",
         edits=(
             (
-                "engines/entries.py",
+                "engines/reference/entries.py",
                 "return len({entry.unit for entry, _ in group})",
                 "return sum(rows for _, rows in group)",
             ),
@@ -105,12 +113,12 @@ MUTANTS = (
         name="rows of no listed group are in some",
         edits=(
             (
-                "engines/entries.py",
+                "engines/reference/entries.py",
                 "value is None or (listed is not None and value not in listed)",
                 "value is None",
             ),
         ),
-        tests=("tests/engines/test_entries.py",),
+        tests=("tests/engines/reference/test_entries.py",),
     ),
     Mutant(
         name="a double beyond the range is a value",
@@ -143,7 +151,7 @@ MUTANTS = (
         name="rows of two people meet in a join",
         edits=(
             (
-                "engines/reference_relations.py",
+                "engines/reference/relations.py",
                 "within_units = shapes[1].metric is Metric.UNITS",
                 "within_units = False",
             ),
@@ -154,7 +162,7 @@ MUTANTS = (
         name="whoever has a partner decides over the rows of others",
         edits=(
             (
-                "engines/reference_relations.py",
+                "engines/reference/relations.py",
                 "    partners = {key: [row] for key, row in ((key_other(owned), owned[1]) for owned in other)}\n",
                 (
                     "    units = {unit for unit, _ in child}\n"
@@ -162,13 +170,13 @@ MUTANTS = (
                 ),
             ),
         ),
-        tests=("tests/engines/test_reference_relations.py",),
+        tests=("tests/engines/reference/test_relations.py",),
     ),
     Mutant(
         name="only one of several owners owns what they share",
         edits=(
             (
-                "engines/reference_sources.py",
+                "engines/reference/sources.py",
                 "            owners[row[path.key]][unit] = None\n",
                 "            owners[row[path.key]] = {unit: None}\n",
             ),
@@ -177,74 +185,74 @@ MUTANTS = (
     ),
     Mutant(
         name="more rows match than are declared",
-        edits=(("engines/reference_sources.py", "rows = _truncated(rows, columns, most)", "pass"),),
-        tests=("tests/engines/test_reference_sources.py",),
+        edits=(("engines/reference/sources.py", "rows = _truncated(rows, columns, most)", "pass"),),
+        tests=("tests/engines/reference/test_sources.py",),
     ),
     Mutant(
         name="which rows match depends on how they are stored",
         edits=(
             (
-                "engines/reference_sources.py",
+                "engines/reference/sources.py",
                 "rank=lambda owned: rank_hash(_NO_SALT, tuple(owned[1].values())),",
                 "rank=lambda _: 0,",
             ),
         ),
-        tests=("tests/engines/test_reference_sources.py",),
+        tests=("tests/engines/reference/test_sources.py",),
     ),
     Mutant(
         name="nothing bounds the rows of a relation",
         edits=(
             (
-                "engines/reference_relations.py",
+                "engines/reference/relations.py",
                 "    return least(\n        rows, relation.max_rows_per_unit,",
                 "    return least(\n        rows, len(rows),",
             ),
         ),
-        tests=("tests/engines/test_reference_relations.py",),
+        tests=("tests/engines/reference/test_relations.py",),
     ),
     Mutant(
         name="a unit lies in every part",
         edits=(
             (
-                "engines/reference_relations.py",
+                "engines/reference/relations.py",
                 "listed = [(unit, row) for unit, row in listed if (unit, row[part.by]) in kept]",
                 "listed = [(unit, row) for unit, row in listed if kept]",
             ),
         ),
-        tests=("tests/engines/test_reference_relations.py",),
+        tests=("tests/engines/reference/test_relations.py",),
     ),
     Mutant(
         name="rows of two people that look alike are one",
         edits=(
             (
-                "engines/reference_relations.py",
+                "engines/reference/relations.py",
                 "    unit, row = owned\n    return (unit, *row.values())",
                 "    _, row = owned\n    return tuple(row.values())",
             ),
         ),
-        tests=("tests/engines/test_reference_relations.py",),
+        tests=("tests/engines/reference/test_relations.py",),
     ),
     Mutant(
         name="groups of a sub-query hold rows of several people",
         edits=(
             (
-                "engines/reference_folds.py",
+                "engines/reference/folds.py",
                 "together[(unit, *(row[key] for key in grouped.keys))].append(row)",
                 "together[(rows[0][0], *(row[key] for key in grouped.keys))].append(row)",
             ),
         ),
-        tests=("tests/engines/test_reference_folds.py",),
+        tests=("tests/engines/reference/test_folds.py",),
     ),
     Mutant(
         name="what a sub-query sums is not clamped",
         edits=(
             (
-                "engines/reference_folds.py",
+                "engines/reference/folds.py",
                 "    points = (clamped_steps(cell, steps) for cell in cells)\n",
                 "    points = (math.floor(float(cell) / float(steps.resolution) + 0.5) for cell in cells)\n",
             ),
         ),
-        tests=("tests/engines/test_reference_folds.py",),
+        tests=("tests/engines/reference/test_folds.py",),
     ),
     Mutant(
         name="what was found of one group is put on another",

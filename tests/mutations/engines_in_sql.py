@@ -2,8 +2,8 @@
 
 from tests.mutations.mutants import Mutant
 
-DUCKDB = "tests/engines/test_duckdb.py::TestDuckDBEngine::"
-READING = "tests/engines/test_duckdb.py::TestReadingByDuckDB::"
+DUCKDB = "tests/engines/duckdb/test_engine.py::TestDuckDBEngine::"
+READING = "tests/engines/duckdb/test_engine.py::TestReadingByDuckDB::"
 
 MUTANTS = (
     Mutant(
@@ -116,7 +116,7 @@ MUTANTS = (
     ),
     Mutant(
         name="in SQL a total is rounded twice",
-        edits=(("engines/sql/dialects/duckdb.py", 'cast(cast(total, "VARCHAR"), "DOUBLE")', 'cast(total, "DOUBLE")'),),
+        edits=(("engines/duckdb/dialect.py", 'cast(cast(total, "VARCHAR"), "DOUBLE")', 'cast(total, "DOUBLE")'),),
         tests=("tests/engines/sql/test_folds.py::test_a_total_is_rounded_to_the_nearest_double_once",),
     ),
     Mutant(
@@ -194,46 +194,48 @@ MUTANTS = (
         name="in SQL the engine's own hash reads the number of a unit, in which others have a say",
         edits=(("engines/sql/bounding.py", "_hashed(rows.owner, rows.shape.unit_kind),", "column(UNIT),"),),
         tests=(
-            "tests/engines/test_duckdb_prepared.py::test_a_new_unit_changes_nothing_of_the_others_whatever_their_numbers",
+            "tests/engines/duckdb/test_prepared.py::test_a_new_unit_changes_nothing_of_the_others_whatever_their_numbers",
         ),
     ),
     Mutant(
         name="in SQL texts grow without an end",
-        edits=(("engines/sql/dialects/duckdb.py", "all_of([present, short])", "present"),),
-        tests=("tests/engines/sql/test_scalars.py::test_functions_have_their_meaning_at_their_edges",),
+        edits=(("engines/duckdb/dialect.py", "all_of([present, short])", "present"),),
+        tests=("tests/engines/sql/expressions/test_scalars.py::test_functions_have_their_meaning_at_their_edges",),
     ),
     Mutant(
         name="in SQL a double beyond the range is a value",
-        edits=(("engines/sql/kinds.py", "return guarded(value, within_range)", "return value"),),
-        tests=("tests/engines/sql/test_kinds.py", "tests/engines/sql/test_casts.py"),
+        edits=(("engines/sql/expressions/kinds.py", "return guarded(value, within_range)", "return value"),),
+        tests=("tests/engines/sql/expressions/test_kinds.py", "tests/engines/sql/expressions/test_casts.py"),
     ),
     Mutant(
         name="in SQL what goes beyond the range may come back",
         edits=(
             (
-                "engines/sql/kinds.py",
+                "engines/sql/expressions/kinds.py",
                 'return function("operand", self.sql) if self.pending',
                 "return self.sql if self.pending",
             ),
         ),
-        tests=("tests/engines/sql/test_scalars.py::test_what_is_beyond_the_range_is_null_wherever_it_is_read",),
+        tests=(
+            "tests/engines/sql/expressions/test_scalars.py::test_what_is_beyond_the_range_is_null_wherever_it_is_read",
+        ),
     ),
     Mutant(
         name="in SQL factors are not rounded",
         edits=(
             (
-                "engines/sql/dialects/duckdb.py",
+                "engines/duckdb/dialect.py",
                 '"factor": lambda value: scaled_by(value, BELOW)',
                 '"factor": lambda value: value',
             ),
         ),
-        tests=("tests/engines/sql/test_kinds.py::test_factors_and_divisors_are_multiples",),
+        tests=("tests/engines/sql/expressions/test_kinds.py::test_factors_and_divisors_are_multiples",),
     ),
     Mutant(
         name="in SQL a text is read whole",
         edits=(
             (
-                "engines/sql/casts.py",
+                "engines/sql/expressions/casts.py",
                 "return value if declared.longest is None else beginning(value, declared.longest)",
                 "return value",
             ),
@@ -242,22 +244,24 @@ MUTANTS = (
     ),
     Mutant(
         name="in SQL a long id is known by its beginning",
-        edits=(("engines/sql/casts.py", 'function("sha256_text", x)', 'function("sha256_text", first)'),),
+        edits=(("engines/sql/expressions/casts.py", 'function("sha256_text", x)', 'function("sha256_text", first)'),),
         tests=(f"{READING}test_long_ids_are_never_cut",),
     ),
     Mutant(
         name="in SQL a number is looked for in a text of any length",
-        edits=(("engines/sql/casts.py", "as_kind(beginning(written, LONGEST_STORED), ", "as_kind(written, "),),
+        edits=(
+            ("engines/sql/expressions/casts.py", "as_kind(beginning(written, LONGEST_STORED), ", "as_kind(written, "),
+        ),
         tests=(f"{READING}test_of_long_text_little_is_looked_at_where_no_text_is_declared",),
     ),
     Mutant(
         name="the regular expression of a pattern goes back",
-        edits=(("engines/sql/dialects/patterns.py", 'f"(?>.*?{piece})"', 'f"(?:.*?{piece})"'),),
-        tests=("tests/engines/sql/dialects/test_patterns.py::test_java_never_goes_back_but_over_the_last_run",),
+        edits=(("engines/sql/patterns.py", 'f"(?>.*?{piece})"', 'f"(?:.*?{piece})"'),),
+        tests=("tests/engines/sql/test_patterns.py::test_java_never_goes_back_but_over_the_last_run",),
     ),
     Mutant(
         name="on DuckDB an escaped percent sign of a pattern is any run of characters",
-        edits=(("engines/sql/dialects/duckdb.py", "character not in _SPECIAL", 'character not in "_"'),),
-        tests=("tests/engines/sql/dialects/test_duckdb.py::test_the_engines_own_like_is_taken_for_words_alone",),
+        edits=(("engines/duckdb/dialect.py", "character not in _SPECIAL", 'character not in "_"'),),
+        tests=("tests/engines/duckdb/test_dialect.py::test_the_engines_own_like_is_taken_for_words_alone",),
     ),
 )

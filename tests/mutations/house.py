@@ -7,42 +7,46 @@ MUTANTS = (
         name="Laplace noise halved",
         edits=(
             (
-                "mechanisms/laplace.py",
+                "mechanisms/additive/laplace.py",
                 "discrete_laplace(self.scale, len(steps))",
                 "discrete_laplace(self.scale / 2, len(steps))",
             ),
         ),
-        tests=("tests/mechanisms/test_laplace.py::test_vectors_of_rounded_values_stay_within_epsilon",),
+        tests=("tests/mechanisms/additive/test_laplace.py::test_vectors_of_rounded_values_stay_within_epsilon",),
     ),
     Mutant(
         name="Gaussian noise halved",
         edits=(
-            ("mechanisms/gaussian.py", "discrete_gaussian(self.stddev**2, ", "discrete_gaussian(self.stddev**2 / 4, "),
+            (
+                "mechanisms/additive/gaussian.py",
+                "discrete_gaussian(self.stddev**2, ",
+                "discrete_gaussian(self.stddev**2 / 4, ",
+            ),
         ),
-        tests=("tests/mechanisms/test_gaussian.py",),
+        tests=("tests/mechanisms/additive/test_gaussian.py",),
     ),
     Mutant(
         name="Gaussian noise of a given width halved",
         edits=(
             (
-                "mechanisms/gaussian_noise.py",
+                "mechanisms/additive/gaussian_noise.py",
                 "discrete_gaussian(self.stddev**2, ",
                 "discrete_gaussian(self.stddev**2 / 4, ",
             ),
         ),
-        tests=("tests/mechanisms/test_gaussian_noise.py",),
+        tests=("tests/mechanisms/additive/test_gaussian_noise.py",),
     ),
     Mutant(
         name="several Gaussian answers are each as narrow as one alone",
         edits=(
-            ("accounting/joint_gaussian.py", " * sqrt_up(whole / weight)) for", ") for"),
+            ("accounting/composition/joint_gaussian.py", " * sqrt_up(whole / weight)) for", ") for"),
             (
-                "accounting/joint_gaussian.py",
+                "accounting/composition/joint_gaussian.py",
                 "if _is_within(ComposedEvent(tuple(events)), epsilon, delta):",
                 "if True:",
             ),
         ),
-        tests=("tests/accounting/test_joint_gaussian.py",),
+        tests=("tests/accounting/composition/test_joint_gaussian.py",),
     ),
     Mutant(
         name="ties rounded to even",
@@ -59,27 +63,27 @@ MUTANTS = (
         name="an extreme moves by half a rank",
         edits=(
             (
-                "mechanisms/extreme.py",
+                "mechanisms/quantiles/extreme.py",
                 "PermuteAndFlip(utility_sensitivity=1,",
                 "PermuteAndFlip(utility_sensitivity='1/2',",
             ),
         ),
-        tests=("tests/mechanisms/test_extreme.py",),
+        tests=("tests/mechanisms/quantiles/test_extreme.py",),
     ),
     Mutant(
         name="an extreme is as far as the values are",
         edits=(
             (
-                "mechanisms/extreme.py",
+                "mechanisms/quantiles/extreme.py",
                 "np.maximum(beyond - (self.rank - 1), self.rank - reached))",
                 "2 * np.maximum(beyond - (self.rank - 1), self.rank - reached))",
             ),
         ),
-        tests=("tests/mechanisms/test_extreme.py",),
+        tests=("tests/mechanisms/quantiles/test_extreme.py",),
     ),
     Mutant(
         name="a reservation is forgotten",
-        edits=(("ledger/account.py", "self.lifetime.add(price, part)", "pass"),),
+        edits=(("ledger/core/account.py", "self.lifetime.add(price, part)", "pass"),),
         tests=("tests/ledger/test_ledger.py::test_ten_tenths_fill_a_budget_of_one_and_the_eleventh_is_refused",),
     ),
     Mutant(
@@ -104,7 +108,7 @@ MUTANTS = (
     ),
     Mutant(
         name="a row is looked at for the name of the only column",
-        edits=(("engines/csv_suggestions.py", "_MOST_LINES if len(wanted) > 1 else 0", "_MOST_LINES"),),
-        tests=("tests/engines/test_csv_suggestions.py",),
+        edits=(("engines/sources/csv_suggestions.py", "_MOST_LINES if len(wanted) > 1 else 0", "_MOST_LINES"),),
+        tests=("tests/engines/sources/test_csv_suggestions.py",),
     ),
 )

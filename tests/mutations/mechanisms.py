@@ -7,50 +7,54 @@ MUTANTS = (
         name="a center is priced for replacement as for adding",
         edits=(
             (
-                "mechanisms/posterior_models.py",
+                "mechanisms/posterior/models.py",
                 "return 2 * (self.high - self.low) / self.scale",
                 "return (self.high - self.low) / self.scale",
             ),
         ),
-        tests=("tests/mechanisms/test_posterior_sampling.py", "tests/mechanisms/test_posterior_models.py"),
+        tests=("tests/mechanisms/posterior/test_sampling.py", "tests/mechanisms/posterior/test_models.py"),
     ),
     Mutant(
         name="the bound of truncated noise is one too small",
         edits=(
             (
-                "mechanisms/truncated_laplace.py",
+                "mechanisms/additive/truncated_laplace.py",
                 "first = exp_bounds((bound - steps + 1) / scale, bits)[1]",
                 "first = exp_bounds((bound - steps + 2) / scale, bits)[1]",
             ),
         ),
-        tests=("tests/mechanisms/test_truncated_laplace.py",),
+        tests=("tests/mechanisms/additive/test_truncated_laplace.py",),
     ),
     Mutant(
         name="numbers that move together do not share the delta of truncated noise",
         edits=(
             (
-                "mechanisms/truncated_laplace.py",
+                "mechanisms/additive/truncated_laplace.py",
                 "_bound(scale, steps, self.delta / each)",
                 "_bound(scale, steps, self.delta)",
             ),
         ),
-        tests=("tests/mechanisms/test_truncated_laplace.py::test_the_budget_is_shared_by_the_numbers_that_move",),
+        tests=(
+            "tests/mechanisms/additive/test_truncated_laplace.py::test_the_budget_is_shared_by_the_numbers_that_move",
+        ),
     ),
     Mutant(
         name="gaps are told below the threshold too",
         edits=(
             (
-                "mechanisms/sparse_vector_session.py",
+                "mechanisms/selection/sparse_vector_session.py",
                 "(noisy - self._noisy_threshold) * unit if said else None",
                 "(noisy - self._noisy_threshold) * unit",
             ),
         ),
-        tests=("tests/mechanisms/test_sparse_vector.py::test_gaps_are_those_of_the_definition_for_every_noise",),
+        tests=(
+            "tests/mechanisms/selection/test_sparse_vector.py::test_gaps_are_those_of_the_definition_for_every_noise",
+        ),
     ),
     Mutant(
         name="scores that move both ways get the noise of counts",
-        edits=(("mechanisms/noisy_max.py", "directions = 1 if self.monotonic else 2", "directions = 1"),),
-        tests=("tests/mechanisms/test_noisy_max.py::test_scores_of_any_sensitivity_stay_within_epsilon",),
+        edits=(("mechanisms/selection/noisy_max.py", "directions = 1 if self.monotonic else 2", "directions = 1"),),
+        tests=("tests/mechanisms/selection/test_noisy_max.py::test_scores_of_any_sensitivity_stay_within_epsilon",),
     ),
     Mutant(
         name="whole numbers are rounded toward zero on their way to the lattice",
@@ -74,8 +78,8 @@ MUTANTS = (
     ),
     Mutant(
         name="a vector is not clamped from above",
-        edits=(("mechanisms/geometric.py", "min(last, _LAST))", "_LAST)"),),
-        tests=("tests/mechanisms/test_geometric.py::test_a_vector_is_clamped_as_its_numbers_are",),
+        edits=(("mechanisms/additive/geometric.py", "min(last, _LAST))", "_LAST)"),),
+        tests=("tests/mechanisms/additive/test_geometric.py::test_a_vector_is_clamped_as_its_numbers_are",),
     ),
     Mutant(
         name="whole floats are clamped where whole numbers are not, so that a missing cell moves all others",
@@ -87,24 +91,26 @@ MUTANTS = (
             ),
         ),
         tests=(
-            "tests/mechanisms/test_additive.py::test_that_one_cell_is_missing_moves_no_other_by_more_than_pandas_rounds",
+            "tests/mechanisms/additive/test_additive.py::test_that_one_cell_is_missing_moves_no_other_by_more_than_pandas_rounds",
         ),
     ),
     Mutant(
         name="only floats are clamped",
         edits=(
             (
-                "mechanisms/additive.py",
+                "mechanisms/additive/additive.py",
                 "np.clip(exact, -LARGEST, LARGEST) if exact.dtype == object else exact",
                 "exact",
             ),
         ),
-        tests=("tests/mechanisms/test_additive.py::test_there_is_one_clamp_for_all",),
+        tests=("tests/mechanisms/additive/test_additive.py::test_there_is_one_clamp_for_all",),
     ),
     Mutant(
         name="a continuous calibration shows what the noise drawn misses",
-        edits=(("mechanisms/gaussian.py", "l0_sensitivity=moved) <= self.delta:", "l0_sensitivity=moved) < 1:"),),
-        tests=("tests/mechanisms/test_gaussian.py::test_no_calibration_shows_what_its_noise_misses",),
+        edits=(
+            ("mechanisms/additive/gaussian.py", "l0_sensitivity=moved) <= self.delta:", "l0_sensitivity=moved) < 1:"),
+        ),
+        tests=("tests/mechanisms/additive/test_gaussian.py::test_no_calibration_shows_what_its_noise_misses",),
     ),
     Mutant(
         name="a hint names a package that anybody may register",
@@ -115,180 +121,200 @@ MUTANTS = (
         name="a share that did not arrive counts as one without noise",
         edits=(
             (
-                "mechanisms/shares.py",
+                "mechanisms/distributed/shares.py",
                 'requirement = "must be integers, or one-dimensional',
                 'return np.zeros(1, dtype=np.int64)\n    requirement = "must be integers, or one-dimensional',
             ),
         ),
-        tests=("tests/mechanisms/test_shares.py::test_what_is_no_share_is_never_counted_as_one",),
+        tests=("tests/mechanisms/distributed/test_shares.py::test_what_is_no_share_is_never_counted_as_one",),
     ),
     Mutant(
         name="a respondent who gave no answer said no",
-        edits=(("mechanisms/survey.py", "else list(answers)", "else list(map(bool, answers))"),),
-        tests=("tests/mechanisms/test_survey.py::test_an_answer_that_nobody_gave_is_not_counted_as_no",),
+        edits=(("mechanisms/response/survey.py", "else list(answers)", "else list(map(bool, answers))"),),
+        tests=("tests/mechanisms/response/test_survey.py::test_an_answer_that_nobody_gave_is_not_counted_as_no",),
     ),
     Mutant(
         name="noise of a stated width takes unknown coordinates for one",
         edits=(
             (
-                "mechanisms/gaussian_noise.py",
+                "mechanisms/additive/gaussian_noise.py",
                 "self.l2_sensitivity, self.l0_sensitivity)",
                 "self.l2_sensitivity, self.l0_sensitivity or 1)",
             ),
         ),
-        tests=("tests/mechanisms/test_gaussian_noise.py::test_how_many_numbers_move_is_unknown_unless_it_is_stated",),
+        tests=(
+            "tests/mechanisms/additive/test_gaussian_noise.py::test_how_many_numbers_move_is_unknown_unless_it_is_stated",
+        ),
     ),
     Mutant(
         name="permute-and-flip pays for one direction only",
-        edits=(("mechanisms/selection.py", "(1 if self.monotonic else 2)", "1"),),
-        tests=("tests/mechanisms/test_permute_and_flip.py",),
+        edits=(("mechanisms/selection/selection.py", "(1 if self.monotonic else 2)", "1"),),
+        tests=("tests/mechanisms/selection/test_permute_and_flip.py",),
     ),
     Mutant(
         name="rounding of utilities not paid for",
         edits=(
             (
-                "mechanisms/selection.py",
+                "mechanisms/selection/selection.py",
                 "ceil(self.utility_sensitivity / self.resolution)",
                 "self.utility_sensitivity / self.resolution",
             ),
         ),
-        tests=("tests/mechanisms/test_permute_and_flip.py",),
+        tests=("tests/mechanisms/selection/test_permute_and_flip.py",),
     ),
     Mutant(
         name="a lie that may be the truth",
         edits=(
             (
-                "mechanisms/kary_randomized_response.py",
+                "mechanisms/response/kary_randomized_response.py",
                 "others += others >= truths[liars]",
                 "others += others > truths[liars]",
             ),
         ),
-        tests=("tests/mechanisms/test_kary_randomized_response.py",),
+        tests=("tests/mechanisms/response/test_kary_randomized_response.py",),
     ),
     Mutant(
         name="sparse vector with half the noise of comparisons",
         edits=(
-            ("mechanisms/sparse_vector.py", "self._steps_moved * (1 if self.monotonic else 2)", "self._steps_moved"),
+            (
+                "mechanisms/selection/sparse_vector.py",
+                "self._steps_moved * (1 if self.monotonic else 2)",
+                "self._steps_moved",
+            ),
         ),
-        tests=("tests/mechanisms/test_sparse_vector.py",),
+        tests=("tests/mechanisms/selection/test_sparse_vector.py",),
     ),
     Mutant(
         name="sparse vector never halts",
         edits=(
-            ("mechanisms/sparse_vector_session.py", "self._remaining -= int(np.count_nonzero(above[:asked]))", "pass"),
+            (
+                "mechanisms/selection/sparse_vector_session.py",
+                "self._remaining -= int(np.count_nonzero(above[:asked]))",
+                "pass",
+            ),
         ),
-        tests=("tests/mechanisms/test_sparse_vector_session.py",),
+        tests=("tests/mechanisms/selection/test_sparse_vector_session.py",),
     ),
     Mutant(
         name="the lead of a winner is the difference",
-        edits=(("mechanisms/noisy_top_k.py", " - (rival < index)", ""),),
+        edits=(("mechanisms/selection/noisy_top_k.py", " - (rival < index)", ""),),
         tests=(
-            "tests/mechanisms/test_noisy_top_k.py::test_the_code_ranks_and_measures_leads_as_the_definition_for_every_noise",
+            "tests/mechanisms/selection/test_noisy_top_k.py::test_the_code_ranks_and_measures_leads_as_the_definition_for_every_noise",
         ),
     ),
     Mutant(
         name="a quantile with half the range",
         edits=(
             (
-                "mechanisms/quantile.py",
+                "mechanisms/quantiles/quantile.py",
                 "return 2 * max(quantile, 1 - quantile) if",
                 "return max(quantile, 1 - quantile) if",
             ),
         ),
-        tests=("tests/mechanisms/test_quantile.py",),
+        tests=("tests/mechanisms/quantiles/test_quantile.py",),
     ),
     Mutant(
         name="as many values added beyond an end as there are",
         edits=(
             (
-                "mechanisms/quantile.py",
+                "mechanisms/quantiles/quantile.py",
                 "mirrored, 1 - self.quantile, rate, added=self.margin",
                 "mirrored, 1 - self.quantile, rate, added=len(steps)",
             ),
         ),
-        tests=("tests/mechanisms/test_quantile.py",),
+        tests=("tests/mechanisms/quantiles/test_quantile.py",),
     ),
     Mutant(
         name="a replaced value charged once a level",
-        edits=(("mechanisms/quantiles.py", "apart = 2 * apart if node.level", "apart = apart if node.level"),),
-        tests=("tests/mechanisms/test_quantiles.py",),
+        edits=(
+            ("mechanisms/quantiles/quantiles.py", "apart = 2 * apart if node.level", "apart = apart if node.level"),
+        ),
+        tests=("tests/mechanisms/quantiles/test_quantiles.py",),
     ),
     Mutant(
         name="smooth bounds rounded one by one",
-        edits=(("mechanisms/median.py", "_RESERVE: Final = Fraction(1, 1 << 28)", "_RESERVE: Final = Fraction(0)"),),
-        tests=("tests/mechanisms/test_median.py::test_the_bound_is_smooth_exactly_and_covers_the_local_sensitivity",),
+        edits=(
+            ("mechanisms/stable/median.py", "_RESERVE: Final = Fraction(1, 1 << 28)", "_RESERVE: Final = Fraction(0)"),
+        ),
+        tests=(
+            "tests/mechanisms/stable/test_median.py::test_the_bound_is_smooth_exactly_and_covers_the_local_sensitivity",
+        ),
     ),
     Mutant(
         name="smooth noise halved",
         edits=(
             (
-                "mechanisms/smooth_sensitivity.py",
+                "mechanisms/stable/smooth_sensitivity.py",
                 "scale = self.scale_factor * min(",
                 "scale = self.scale_factor / 2 * min(",
             ),
         ),
-        tests=("tests/mechanisms/test_smooth_sensitivity.py",),
+        tests=("tests/mechanisms/stable/test_smooth_sensitivity.py",),
     ),
     Mutant(
         name="a tie passes the test of stability",
-        edits=(("mechanisms/propose_test_release.py", "<= self.threshold:", "< self.threshold:"),),
-        tests=("tests/mechanisms/test_propose_test_release.py",),
+        edits=(("mechanisms/stable/propose_test_release.py", "<= self.threshold:", "< self.threshold:"),),
+        tests=("tests/mechanisms/stable/test_propose_test_release.py",),
     ),
     Mutant(
         name="a threshold one too low",
         edits=(
             (
-                "mechanisms/thresholds.py",
+                "mechanisms/partitions/thresholds.py",
                 "self.max_rows_per_group_per_unit + 1 + width",
                 "self.max_rows_per_group_per_unit + width",
             ),
         ),
-        tests=("tests/mechanisms/test_thresholds.py",),
+        tests=("tests/mechanisms/partitions/test_thresholds.py",),
     ),
     Mutant(
         name="delta not split over the keys of a unit",
-        edits=(("mechanisms/partition_selection.py", "share = delta / keys", "share = delta"),),
-        tests=("tests/mechanisms/test_truncated_geometric.py",),
+        edits=(("mechanisms/partitions/partition_selection.py", "share = delta / keys", "share = delta"),),
+        tests=("tests/mechanisms/partitions/test_truncated_geometric.py",),
     ),
     Mutant(
         name="keys of nobody shown",
         edits=(
-            ("mechanisms/thresholds.py", "(exact_counts > 0) & (noisy >= self.threshold)", "noisy >= self.threshold"),
+            (
+                "mechanisms/partitions/thresholds.py",
+                "(exact_counts > 0) & (noisy >= self.threshold)",
+                "noisy >= self.threshold",
+            ),
         ),
-        tests=("tests/mechanisms/test_stable_histogram.py",),
+        tests=("tests/mechanisms/partitions/test_stable_histogram.py",),
     ),
     Mutant(
         name="shares of noise sized for everybody although some may drop out",
         edits=(
-            ("mechanisms/distributed_laplace.py", "Fraction(1, self._parties.needed)", "Fraction(1, self.parties)"),
+            ("mechanisms/distributed/laplace.py", "Fraction(1, self._parties.needed)", "Fraction(1, self.parties)"),
         ),
-        tests=("tests/mechanisms/test_distributed_laplace.py",),
+        tests=("tests/mechanisms/distributed/test_laplace.py",),
     ),
     Mutant(
         name="Skellam privacy summed from the wrong place",
-        edits=(("accounting/skellam.py", "first = -(linf_sensitivity // 2)", "first = linf_sensitivity"),),
-        tests=("tests/accounting/test_skellam.py",),
+        edits=(("accounting/gaussian/skellam.py", "first = -(linf_sensitivity // 2)", "first = linf_sensitivity"),),
+        tests=("tests/accounting/gaussian/test_skellam.py",),
     ),
     Mutant(
         name="a posterior is not tempered",
-        edits=(("mechanisms/posterior_sampling.py", '"power", affordable / price)', '"power", price / price)'),),
-        tests=("tests/mechanisms/test_posterior_sampling.py",),
+        edits=(("mechanisms/posterior/sampling.py", '"power", affordable / price)', '"power", price / price)'),),
+        tests=("tests/mechanisms/posterior/test_sampling.py",),
     ),
     Mutant(
         name="replaced units move measurements like added ones",
-        edits=(("mechanisms/matrix_strategies.py", "_movement(columns - columns[:, [cell]])", "_movement(columns)"),),
-        tests=("tests/mechanisms/test_matrix.py",),
+        edits=(("mechanisms/matrix/strategies.py", "_movement(columns - columns[:, [cell]])", "_movement(columns)"),),
+        tests=("tests/mechanisms/matrix/test_matrix.py",),
     ),
     Mutant(
         name="a clamped count gets half its noise",
         edits=(
             (
-                "mechanisms/geometric.py",
+                "mechanisms/additive/geometric.py",
                 "            l1_sensitivity=l1_sensitivity,\n            epsilon=epsilon,\n",
                 "            l1_sensitivity=l1_sensitivity,\n            epsilon=2 * epsilon,\n",
             ),
         ),
-        tests=("tests/mechanisms/test_geometric.py",),
+        tests=("tests/mechanisms/additive/test_geometric.py",),
     ),
     Mutant(
         name="floats rounded to the lattice on their own",
@@ -321,52 +347,58 @@ MUTANTS = (
     ),
     Mutant(
         name="the object of the first row shown",
-        edits=(("mechanisms/partition_selection.py", "canonical_counts(opened(counts))", "dict(opened(counts))"),),
-        tests=("tests/mechanisms/test_partition_selection.py",),
+        edits=(
+            (
+                "mechanisms/partitions/partition_selection.py",
+                "canonical_counts(opened(counts))",
+                "dict(opened(counts))",
+            ),
+        ),
+        tests=("tests/mechanisms/partitions/test_partition_selection.py",),
     ),
     Mutant(
         name="counts of keys that fall together added up",
         edits=(
             (
-                "mechanisms/keys.py",
+                "mechanisms/partitions/keys.py",
                 "largest[key] = max(count, largest.get(key, count))",
                 "largest[key] = count + largest.get(key, 0)",
             ),
         ),
-        tests=("tests/mechanisms/test_keys.py",),
+        tests=("tests/mechanisms/partitions/test_keys.py",),
     ),
     Mutant(
         name="clocks set back tell which of two equal moments came first",
-        edits=(("mechanisms/keys.py", "key.replace(fold=0).astimezone(UTC)", "key.astimezone(UTC)"),),
-        tests=("tests/mechanisms/test_keys.py",),
+        edits=(("mechanisms/partitions/keys.py", "key.replace(fold=0).astimezone(UTC)", "key.astimezone(UTC)"),),
+        tests=("tests/mechanisms/partitions/test_keys.py",),
     ),
     Mutant(
         name="fair coins lie half as often",
         edits=(
             (
-                "mechanisms/randomized_response.py",
+                "mechanisms/response/randomized_response.py",
                 "_FALSEHOOD: Final = _FAIR * (1 - _FAIR)",
                 "_FALSEHOOD: Final = _FAIR * (1 - _FAIR) / 2",
             ),
         ),
-        tests=("tests/mechanisms/test_randomized_response.py",),
+        tests=("tests/mechanisms/response/test_randomized_response.py",),
     ),
     Mutant(
         name="noisy max under replacement with the noise for adding",
-        edits=(("mechanisms/noisy_max.py", "units = 2 if", "units = 1 if"),),
-        tests=("tests/mechanisms/test_noisy_max.py",),
+        edits=(("mechanisms/selection/noisy_max.py", "units = 2 if", "units = 1 if"),),
+        tests=("tests/mechanisms/selection/test_noisy_max.py",),
     ),
     Mutant(
         name="Skellam shares sized for everybody although some may drop out",
         edits=(
-            ("mechanisms/distributed_skellam.py", "self.mean / self._parties.needed))", "self.mean / self.parties))"),
+            ("mechanisms/distributed/skellam.py", "self.mean / self._parties.needed))", "self.mean / self.parties))"),
         ),
-        tests=("tests/mechanisms/test_distributed_skellam.py",),
+        tests=("tests/mechanisms/distributed/test_skellam.py",),
     ),
     Mutant(
         name="a vector is taken to move in one number",
-        edits=(("mechanisms/additive.py", "if l0_sensitivity is None and numbers != 1:", "if False:"),),
-        tests=("tests/mechanisms/test_gaussian.py",),
+        edits=(("mechanisms/additive/additive.py", "if l0_sensitivity is None and numbers != 1:", "if False:"),),
+        tests=("tests/mechanisms/additive/test_gaussian.py",),
     ),
     Mutant(
         name="floats beyond 2^53 spread by their decimals",
@@ -389,8 +421,8 @@ MUTANTS = (
     Mutant(
         name="sums of squared differences of a strategy wrap",
         edits=(
-            ("mechanisms/matrix_strategies.py", "LARGEST_ENTRY: Final = 1 << 20", "LARGEST_ENTRY: Final = 1 << 22"),
+            ("mechanisms/matrix/strategies.py", "LARGEST_ENTRY: Final = 1 << 20", "LARGEST_ENTRY: Final = 1 << 22"),
         ),
-        tests=("tests/mechanisms/test_matrix_strategies.py::test_the_largest_entries_and_rows_do_not_wrap",),
+        tests=("tests/mechanisms/matrix/test_strategies.py::test_the_largest_entries_and_rows_do_not_wrap",),
     ),
 )

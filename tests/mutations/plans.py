@@ -2,7 +2,7 @@
 
 from tests.mutations.mutants import Mutant
 
-READING = "tests/engines/test_reference.py::TestReadingByReference::"
+READING = "tests/engines/reference/test_engine.py::TestReadingByReference::"
 TINY = "tests/query/test_tiny_databases.py::"
 
 TOO_MANY_ROWS = "test_the_rows_of_one_patient_do_not_multiply_beyond_what_an_engine_holds"
@@ -12,57 +12,61 @@ MUTANTS = (
         name="the ends of a bought interval are free",
         edits=(
             (
-                "query/components.py",
+                "query/planning/components.py",
                 "return Choice(is_free=moved(statement, neighboring_relation) == 0)",
                 "return Choice(is_free=getattr(component, 'side', None) is not None)",
             ),
         ),
         tests=(
-            "tests/session/test_choices.py::test_an_interval_takes_two_thirds_of_the_price_and_none_of_anything_else",
+            "tests/session/releases/test_choices.py::test_an_interval_takes_two_thirds_of_the_price_and_none_of_anything_else",
         ),
     ),
     Mutant(
         name="noise relies on limits of tables that no engine enforces below a join",
-        edits=(("query/stability.py", "keys, is_bound=True)", "keys)"),),
-        tests=("tests/query/test_stability.py::test_no_unit_moves_a_measure_further_where_one_once_did",),
+        edits=(("query/analysis/stability.py", "keys, is_bound=True)", "keys)"),),
+        tests=("tests/query/analysis/test_stability.py::test_no_unit_moves_a_measure_further_where_one_once_did",),
     ),
     Mutant(
         name="a row of a public join moves as one, however many partners it has",
-        edits=(("query/stability.py", "return own * matches(relation) if own else 0", "return own"),),
+        edits=(("query/analysis/stability.py", "return own * matches(relation) if own else 0", "return own"),),
         tests=(f"{TINY}test_f1_e6_no_operator_moves_more_rows_than_it_is_said_to_and_what_it_does_move_is_known",),
     ),
     Mutant(
         name="a group that changes counts once",
-        edits=(("query/stability.py", "return 2 * _moved(child, table)", "return _moved(child, table)"),),
+        edits=(("query/analysis/stability.py", "return 2 * _moved(child, table)", "return _moved(child, table)"),),
         tests=(f"{TINY}test_f1_e6_no_operator_moves_more_rows_than_it_is_said_to_and_what_it_does_move_is_known",),
     ),
     Mutant(
         name="a union of a table with itself moves as one row",
         edits=(
-            ("query/stability.py", "return _moved(left, table) + _moved(right, table)", "return _moved(left, table)"),
+            (
+                "query/analysis/stability.py",
+                "return _moved(left, table) + _moved(right, table)",
+                "return _moved(left, table)",
+            ),
         ),
         tests=(f"{TINY}test_f1_e6_no_operator_moves_more_rows_than_it_is_said_to_and_what_it_does_move_is_known",),
     ),
     Mutant(
         name="the table of which the fewest rows move is the one that counts",
-        edits=(("query/stability.py", "return max((_moved(", "return min((_moved("),),
+        edits=(("query/analysis/stability.py", "return max((_moved(", "return min((_moved("),),
         tests=("tests/query/test_textbook_sensitivities.py::test_e6_a_transformation_is_as_stable_as_pinq_says",),
     ),
     Mutant(
         name="a unit that takes the place of another moves as one",
-        edits=(("query/stability.py", "l1 = min(2 * one.l1, furthest * touched)", "l1 = one.l1"),),
+        edits=(("query/analysis/stability.py", "l1 = min(2 * one.l1, furthest * touched)", "l1 = one.l1"),),
         tests=("tests/query/test_tiny_databases.py",),
     ),
     Mutant(
         name="a value and the one that replaces it are never on two sides of 0",
-        edits=(("query/stability.py", "width = max(high, 0) - min(low, 0)", "width = max(high, -low)"),),
+        edits=(("query/analysis/stability.py", "width = max(high, 0) - min(low, 0)", "width = max(high, -low)"),),
         tests=("tests/query/test_textbook_sensitivities.py",),
     ),
     Mutant(
         name="in L2 the rows of a unit lie apart",
         edits=(
             (
-                "query/stability.py",
+                "query/analysis/stability.py",
                 "squares = full * reach.rows_per_group**2 + rest**2",
                 "squares = reach.rows",
             ),
@@ -71,202 +75,230 @@ MUTANTS = (
     ),
     Mutant(
         name="every line of a file is taken for a row",
-        edits=(("query/stability.py", "rows.table.keeps_rows and not statement.keys", "not statement.keys"),),
+        edits=(("query/analysis/stability.py", "rows.table.keeps_rows and not statement.keys", "not statement.keys"),),
         tests=("tests/query/test_textbook_sensitivities.py",),
     ),
     Mutant(
         name="an analyst widens the limits of the policy",
         edits=(
             (
-                "query/bounding.py",
+                "query/analysis/bounding.py",
                 "max_rows_per_unit=least(limits.max_rows_per_unit, asked.max_rows_per_unit),",
                 "max_rows_per_unit=asked.max_rows_per_unit or limits.max_rows_per_unit,",
             ),
         ),
-        tests=("tests/query/test_bounding.py",),
+        tests=("tests/query/analysis/test_bounding.py",),
     ),
     Mutant(
         name="nothing is bounded below a join",
         edits=(
             (
-                "query/bounding.py",
+                "query/analysis/bounding.py",
                 "left, right = _bounded(left), right if is_public(right) else _bounded(right)",
                 "pass",
             ),
         ),
-        tests=("tests/query/test_bounding.py",),
+        tests=("tests/query/analysis/test_bounding.py",),
     ),
     Mutant(
         name="the second table of a join is not bounded",
         edits=(
             (
-                "query/bounding.py",
+                "query/analysis/bounding.py",
                 "left, right = _bounded(left), right if is_public(right) else _bounded(right)",
                 "left = _bounded(left)",
             ),
         ),
-        tests=("tests/query/test_bounding.py",),
+        tests=("tests/query/analysis/test_bounding.py",),
     ),
     Mutant(
         name="rows are bounded behind a join within units, and not below it",
         edits=(
             (
-                "query/bounding.py",
+                "query/analysis/bounding.py",
                 "left, right = _bounded(left), right if is_public(right) else _bounded(right)",
                 "return _bounded(replace(relation, left=left, right=right))",
             ),
         ),
-        tests=("tests/query/test_bounding.py",),
+        tests=("tests/query/analysis/test_bounding.py",),
     ),
     Mutant(
         name="of a union only the first table has limits",
         edits=(
             (
-                "query/bounding.py",
+                "query/analysis/bounding.py",
                 "return _added(limits_of(left, seen), limits_of(right, seen))",
                 "return limits_of(left, seen)",
             ),
         ),
-        tests=("tests/query/test_bounding.py",),
+        tests=("tests/query/analysis/test_bounding.py",),
     ),
     Mutant(
         name="columns that are whole numbers on one side and floats on the other join",
-        edits=(("query/shape.py", "    _check_kinds(join.on, left, right)\n", ""),),
-        tests=("tests/query/test_shape.py",),
+        edits=(("query/analysis/shape.py", "    _check_kinds(join.on, left, right)\n", ""),),
+        tests=("tests/query/analysis/test_shape.py",),
     ),
     Mutant(
         name="private rows that are units meet any others",
-        edits=(("query/shape.py", "if left.metric is Metric.ROWS and not is_keyed:", "if False:"),),
-        tests=("tests/query/test_shape.py",),
+        edits=(("query/analysis/shape.py", "if left.metric is Metric.ROWS and not is_keyed:", "if False:"),),
+        tests=("tests/query/analysis/test_shape.py",),
     ),
     Mutant(
         name="a choice costs as much however many rows a unit has",
         edits=(
-            ("query/components.py", "return share.epsilon / rows if rows else", "return share.epsilon if rows else"),
+            (
+                "query/planning/components.py",
+                "return share.epsilon / rows if rows else",
+                "return share.epsilon if rows else",
+            ),
         ),
-        tests=("tests/query/test_components.py",),
+        tests=("tests/query/planning/test_components.py",),
     ),
     Mutant(
         name="a row that is replaced is paid for once in a choice",
         edits=(
             (
-                "query/components.py",
+                "query/planning/components.py",
                 "return rows if neighboring_relation is NeighboringRelation.ADD_OR_REMOVE_ONE else 2 * rows",
                 "return rows",
             ),
         ),
-        tests=("tests/query/test_components.py",),
+        tests=("tests/query/planning/test_components.py",),
     ),
     Mutant(
         name="of a vector of sums only the first moves",
-        edits=(("query/components.py", "    if len(parts) == 1:\n        return parts[0]", "    return parts[0]"),),
-        tests=("tests/query/test_components.py",),
+        edits=(
+            ("query/planning/components.py", "    if len(parts) == 1:\n        return parts[0]", "    return parts[0]"),
+        ),
+        tests=("tests/query/planning/test_components.py",),
     ),
     Mutant(
         name="different values are counted among all rows",
         edits=(
-            ("query/lowering.py", "rows=Distinct(Select(ground.rows, columns))", "rows=Select(ground.rows, columns)"),
+            (
+                "query/planning/lowering.py",
+                "rows=Distinct(Select(ground.rows, columns))",
+                "rows=Select(ground.rows, columns)",
+            ),
         ),
-        tests=("tests/query/test_lowering.py",),
+        tests=("tests/query/planning/test_lowering.py",),
     ),
     Mutant(
         name="weights are taken as they are, not as shares",
-        edits=(("query/allocation.py", "each = epsilon * weight / whole / count", "each = epsilon * weight / count"),),
-        tests=("tests/query/test_allocation.py",),
+        edits=(
+            (
+                "query/planning/allocation.py",
+                "each = epsilon * weight / whole / count",
+                "each = epsilon * weight / count",
+            ),
+        ),
+        tests=("tests/query/planning/test_allocation.py",),
     ),
     Mutant(
         name="Gaussian answers that are calibrated together have the ε of all of them each",
         edits=(
             (
-                "query/allocation.py",
+                "query/planning/allocation.py",
                 "weights=[share for _, share in parts], epsilon=epsilon, delta=delta,",
                 "weights=[share for _, share in parts], epsilon=epsilon * len(parts), delta=delta,",
             ),
         ),
-        tests=("tests/query/test_allocation.py",),
+        tests=("tests/query/planning/test_allocation.py",),
     ),
     Mutant(
         name="every taker of δ has all of it",
-        edits=(("query/allocation.py", "delta = total.delta / max(1, takers)", "delta = total.delta"),),
-        tests=("tests/query/test_allocation.py",),
+        edits=(("query/planning/allocation.py", "delta = total.delta / max(1, takers)", "delta = total.delta"),),
+        tests=("tests/query/planning/test_allocation.py",),
     ),
     Mutant(
         name="bounds are chosen for nothing",
         edits=(
             (
-                "query/compile.py",
+                "query/planning/compile.py",
                 "rest = guarantee(total.epsilon - sum(epsilons, start=Fraction(0)), total.delta)",
                 "rest = guarantee(total.epsilon, total.delta)",
             ),
         ),
-        tests=("tests/query/test_auto_bounds.py",),
+        tests=("tests/query/planning/test_auto_bounds.py",),
     ),
     Mutant(
         name="the cells that bounds are chosen from move as one row, however many a unit has",
         edits=(
             (
-                "query/auto_bounds.py",
+                "query/planning/auto_bounds.py",
                 "mechanism = laplace(moved, epsilon)",
                 "mechanism = laplace(type(moved)(l1=min(1, moved.l1), l2=moved.l2, l0=moved.l0), epsilon)",
             ),
         ),
-        tests=("tests/query/test_auto_bounds.py",),
+        tests=("tests/query/planning/test_auto_bounds.py",),
     ),
     Mutant(
         name="only the first of several ways to group is told of",
         edits=(
             (
-                "query/plan.py",
+                "query/planning/plan.py",
                 "for section in self.sections for event in section.events",
                 "for section in self.sections[:1] for event in section.events",
             ),
         ),
-        tests=("tests/query/test_plan.py",),
+        tests=("tests/query/planning/test_plan.py",),
     ),
     Mutant(
         name="the selection of private keys is not told of",
         edits=(
             (
-                "query/plan.py",
+                "query/planning/plan.py",
                 "chosen = () if self.selection is None else (self.selection.event,)",
                 "chosen: tuple[Event, ...] = ()",
             ),
         ),
-        tests=("tests/query/test_plan.py",),
+        tests=("tests/query/planning/test_plan.py",),
     ),
     Mutant(
         name="a statistic is the same question whatever it is clamped to",
-        edits=(("query/canonical.py", "own.items() if part}", 'own.items() if part and stored != "bounds"}'),),
-        tests=("tests/query/test_canonical.py::test_whatever_changes_an_exact_answer_makes_another_question",),
+        edits=(("query/printing/canonical.py", "own.items() if part}", 'own.items() if part and stored != "bounds"}'),),
+        tests=("tests/query/printing/test_canonical.py::test_whatever_changes_an_exact_answer_makes_another_question",),
     ),
     Mutant(
         name="rows that are sampled below a join are the same whatever their columns",
-        edits=(("query/canonical.py", "_form(bound_joins(group_by.child))", "_form(group_by.child)"),),
-        tests=("tests/query/test_canonical.py::test_whatever_changes_an_exact_answer_makes_another_question",),
+        edits=(("query/printing/canonical.py", "_form(bound_joins(group_by.child))", "_form(group_by.child)"),),
+        tests=("tests/query/printing/test_canonical.py::test_whatever_changes_an_exact_answer_makes_another_question",),
     ),
     Mutant(
         name="a limit is no part of a question",
-        edits=(("query/canonical.py", '"limits": _limits(question.limits),', '"limits": None,'),),
-        tests=("tests/query/test_canonical.py::test_whatever_changes_an_exact_answer_makes_another_question",),
+        edits=(("query/printing/canonical.py", '"limits": _limits(question.limits),', '"limits": None,'),),
+        tests=("tests/query/printing/test_canonical.py::test_whatever_changes_an_exact_answer_makes_another_question",),
     ),
     Mutant(
         name="a median takes a unit of one row for the whole of it",
-        edits=(("query/components.py", "rows = reach_of(statement).rows", "rows = min(1, reach_of(statement).rows)"),),
-        tests=("tests/query/test_components.py",),
+        edits=(
+            (
+                "query/planning/components.py",
+                "rows = reach_of(statement).rows",
+                "rows = min(1, reach_of(statement).rows)",
+            ),
+        ),
+        tests=("tests/query/planning/test_components.py",),
     ),
     Mutant(
         name="joins may make any number of rows of one unit",
-        edits=(("query/sections.py", "    check_growth(question.child.child)\n", ""),),
+        edits=(("query/planning/sections.py", "    check_growth(question.child.child)\n", ""),),
         tests=(f"tests/attacks_on_questions/test_function_attacks.py::{TOO_MANY_ROWS}",),
     ),
     Mutant(
         name="rows that meet several public ones are not bounded before they do",
-        edits=(("query/bounding.py", "not is_public(join.right) or matches(join) > 1", "not is_public(join.right)"),),
-        tests=("tests/query/test_bounding.py",),
+        edits=(
+            (
+                "query/analysis/bounding.py",
+                "not is_public(join.right) or matches(join) > 1",
+                "not is_public(join.right)",
+            ),
+        ),
+        tests=("tests/query/analysis/test_bounding.py",),
     ),
     Mutant(
         name="groups by more columns are taken to be one row of each group by fewer",
-        edits=(("query/bounding.py", "return 1 if columns.issuperset(keys) else None", "return 1"),),
+        edits=(("query/analysis/bounding.py", "return 1 if columns.issuperset(keys) else None", "return 1"),),
         tests=(
             "tests/query/test_textbook_sensitivities.py::test_a_group_has_no_more_rows_of_a_unit_than_share_its_keys",
         ),
@@ -274,64 +306,68 @@ MUTANTS = (
     Mutant(
         name="a unit is known by the beginning of its id",
         edits=(
-            ("query/schema.py", "replace(column, is_id=True) if name in names", "replace(column) if name in names"),
+            (
+                "query/model/schema.py",
+                "replace(column, is_id=True) if name in names",
+                "replace(column) if name in names",
+            ),
         ),
         tests=(f"{READING}test_long_ids_are_never_cut",),
     ),
     Mutant(
         name="a text that is too long may be a public key",
-        edits=(("query/columns.py", "return self.max_length + 1", "return self.max_length"),),
+        edits=(("query/model/columns.py", "return self.max_length + 1", "return self.max_length"),),
         tests=(f"{READING}test_a_text_that_is_too_long_is_none_of_the_public_keys",),
     ),
     Mutant(
         name="how much of a text is read is no part of a question",
         edits=(
             (
-                "query/canonical.py",
+                "query/printing/canonical.py",
                 'ColumnRef(name) if column.longest is None else _origin("column", name, column.longest)',
                 "ColumnRef(name)",
             ),
         ),
-        tests=("tests/query/test_canonical.py::test_whatever_changes_an_exact_answer_makes_another_question",),
+        tests=("tests/query/printing/test_canonical.py::test_whatever_changes_an_exact_answer_makes_another_question",),
     ),
     Mutant(
         name="any pattern takes as long as the text",
-        edits=(("query/work.py", "return 1 + len(pattern) * length", "return 1 + length"),),
-        tests=("tests/query/test_work.py::test_any_other_pattern_is_admitted_only_while_it_is_short",),
+        edits=(("query/analysis/work.py", "return 1 + len(pattern) * length", "return 1 + length"),),
+        tests=("tests/query/analysis/test_work.py::test_any_other_pattern_is_admitted_only_while_it_is_short",),
     ),
     Mutant(
         name="a pattern may be as long as one likes",
-        edits=(("query/work.py", "if len(pattern) * length > MAX_PATTERN_WORK:", "if False:"),),
-        tests=("tests/query/test_work.py::test_any_other_pattern_is_admitted_only_while_it_is_short",),
+        edits=(("query/analysis/work.py", "if len(pattern) * length > MAX_PATTERN_WORK:", "if False:"),),
+        tests=("tests/query/analysis/test_work.py::test_any_other_pattern_is_admitted_only_while_it_is_short",),
     ),
     Mutant(
         name="only the first statement of a question is bounded in its work",
-        edits=(("query/sections.py", "for statement in statements:", "for statement in statements[:1]:"),),
-        tests=("tests/query/test_work.py",),
+        edits=(("query/planning/sections.py", "for statement in statements:", "for statement in statements[:1]:"),),
+        tests=("tests/query/analysis/test_work.py",),
     ),
     Mutant(
         name="a computed column takes one step wherever it is read",
         edits=(
             (
-                "query/work.py",
+                "query/analysis/work.py",
                 "return made, total + sum(made.values())",
                 "return dict.fromkeys(made, 1), total + sum(made.values())",
             ),
         ),
-        tests=("tests/query/test_work.py::test_a_column_that_is_computed_counts_wherever_it_is_read",),
+        tests=("tests/query/analysis/test_work.py::test_a_column_that_is_computed_counts_wherever_it_is_read",),
     ),
     Mutant(
         name="texts that are joined are as long as the first",
-        edits=(("query/signatures.py", "return min(sum(lengths), MAX_TEXT)", "return first"),),
-        tests=("tests/query/test_work.py::test_the_length_of_a_text_that_is_made_is_public",),
+        edits=(("query/analysis/signatures.py", "return min(sum(lengths), MAX_TEXT)", "return first"),),
+        tests=("tests/query/analysis/test_work.py::test_the_length_of_a_text_that_is_made_is_public",),
     ),
     Mutant(
         name="a sum is stored under the tag of a mean, and a mean under that of a sum",
         edits=(
-            ("query/canonical.py", 'Sum: Names("Sum", "bounds"', 'Sum: Names("Mean", "bounds"'),
-            ("query/canonical.py", 'Mean: Names("Mean", "bounds"', 'Mean: Names("Sum", "bounds"'),
+            ("query/printing/canonical.py", 'Sum: Names("Sum", "bounds"', 'Sum: Names("Mean", "bounds"'),
+            ("query/printing/canonical.py", 'Mean: Names("Mean", "bounds"', 'Mean: Names("Sum", "bounds"'),
         ),
-        tests=("tests/session/test_answer_key.py",),
+        tests=("tests/session/asking/test_answer_key.py",),
     ),
     Mutant(
         name="an event is stored under another tag",
@@ -353,12 +389,12 @@ MUTANTS = (
         name="a stored answer is given whatever the owner lets one unit add",
         edits=(
             (
-                "session/answer_key.py",
+                "session/asking/answer_key.py",
                 '"unit", "limits", "matches", "keeps_rows")',
                 '"unit", "matches", "keeps_rows", unwritten=("limits",))',
             ),
         ),
-        tests=("tests/session/test_answer_key.py",),
+        tests=("tests/session/asking/test_answer_key.py",),
     ),
     Mutant(
         name="whatever has no stored name is written as Python calls it",

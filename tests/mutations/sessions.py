@@ -9,32 +9,32 @@ MUTANTS = (
         name="a sum beyond 64 bits stops at the largest whole number",
         edits=(
             (
-                "session/answer.py",
+                "session/releases/answer.py",
                 "return whole if abs(whole) <= LARGEST_WHOLE else None",
                 "return min(whole, 2**63 - 1)",
             ),
         ),
         tests=(
             (
-                "tests/session/test_answer.py::"
+                "tests/session/releases/test_answer.py::"
                 "test_beyond_64_bits_a_value_is_missing_and_an_end_open_and_neither_is_another_number"
             ),
         ),
     ),
     Mutant(
         name="sums between wide bounds are whole numbers of 64 bits",
-        edits=(("query/measures.py", "abs(end) * MOST_ROWS <= MAX_KEY for end in ends", "True for end in ends"),),
+        edits=(("query/model/measures.py", "abs(end) * MOST_ROWS <= MAX_KEY for end in ends", "True for end in ends"),),
         tests=("tests/session/test_wide_sums.py::test_records_hold_the_whole_sum",),
     ),
     Mutant(
         name="the type of a sum with automatic bounds follows from those that were chosen",
-        edits=(("query/compile.py", "return _with_wide_sums(final, plan.question)", "return final"),),
+        edits=(("query/planning/compile.py", "return _with_wide_sums(final, plan.question)", "return final"),),
         tests=("tests/session/test_wide_sums.py::test_automatic_bounds_do_not_change_the_type_of_a_sum",),
     ),
     Mutant(
         name="the owner's exact numbers are in the repr of a report",
-        edits=(("session/examination.py", "missing: int = field(repr=False)", "missing: int"),),
-        tests=("tests/session/test_examination.py::test_no_number_is_shown_until_it_is_printed",),
+        edits=(("session/opening/examination.py", "missing: int = field(repr=False)", "missing: int"),),
+        tests=("tests/session/opening/test_examination.py::test_no_number_is_shown_until_it_is_printed",),
     ),
     Mutant(
         name="a session does not say whom it protects",
@@ -49,18 +49,22 @@ MUTANTS = (
     Mutant(
         name="ids of two kinds are one unit",
         edits=(
-            ("query/schema.py", 'f"{_written(column)} ({self.column(column).kind})"', 'f"{_written(column)} (text)"'),
+            (
+                "query/model/schema.py",
+                'f"{_written(column)} ({self.column(column).kind})"',
+                'f"{_written(column)} (text)"',
+            ),
         ),
         tests=("tests/session/test_units_in_ledgers.py::test_ids_of_another_kind_are_another_unit",),
     ),
     Mutant(
         name="a path is bound to its first step alone",
-        edits=(("query/schema.py", "({_written(key)}), {table.owner_text}", "({_written(key)})"),),
+        edits=(("query/model/schema.py", "({_written(key)}), {table.owner_text}", "({_written(key)})"),),
         tests=("tests/session/test_units_in_ledgers.py::test_a_path_to_the_unit_is_bound_with_all_of_its_steps",),
     ),
     Mutant(
         name="a file at the same place is another one once its rows change",
-        edits=(("session/lineage.py", "if isinstance(place, str | PathLike))", "if False)"),),
+        edits=(("session/opening/lineage.py", "if isinstance(place, str | PathLike))", "if False)"),),
         tests=(
             (
                 "tests/session/test_units_in_ledgers.py::"
@@ -72,7 +76,7 @@ MUTANTS = (
         name="charged after the data was read",
         edits=(
             (
-                "session/flights.py",
+                "session/asking/flights.py",
                 "        found = _begun(desk, prepared, asked, over)",
                 (
                     "        desk.engine.run(prepared.plan.sections[0].statements[0], salt='0' * 32)\n"
@@ -80,18 +84,18 @@ MUTANTS = (
                 ),
             ),
         ),
-        tests=("tests/session/test_pipeline.py", "tests/session/test_session.py"),
+        tests=("tests/session/asking/test_pipeline.py", "tests/session/test_session.py"),
     ),
     Mutant(
         name="batch by batch groups with private keys are all shown",
-        edits=(("session/streaming.py", "places = np.flatnonzero(kept)", "places = np.arange(len(kept))"),),
-        tests=("tests/session/test_streaming.py::test_a_private_group_is_shown_by_its_own_coin",),
+        edits=(("session/releases/streaming.py", "places = np.flatnonzero(kept)", "places = np.arange(len(kept))"),),
+        tests=("tests/session/releases/test_streaming.py::test_a_private_group_is_shown_by_its_own_coin",),
     ),
     Mutant(
         name="batch by batch the noise of the first batch is used again",
         edits=(
             (
-                "session/streaming.py",
+                "session/releases/streaming.py",
                 "        noisy = measurement.mechanism.release(own.reshape(-1)) if own.size else own\n",
                 (
                     "        drawn = measurement.mechanism.release(0 * own.reshape(-1)) if own.size else own\n"
@@ -99,21 +103,21 @@ MUTANTS = (
                 ),
             ),
         ),
-        tests=("tests/session/test_streaming.py::test_every_number_has_noise_of_its_own",),
+        tests=("tests/session/releases/test_streaming.py::test_every_number_has_noise_of_its_own",),
     ),
     Mutant(
         name="a question that is asked twice at once is shown twice",
-        edits=(("session/pipeline.py", "return stored(desk, ticket.prepared) or answer", "return answer"),),
+        edits=(("session/asking/pipeline.py", "return stored(desk, ticket.prepared) or answer", "return answer"),),
         tests=(
-            "tests/session/test_pipeline.py::test_of_two_answers_that_were_paid_for_outside_of_a_flight_both_show_the_first",
+            "tests/session/asking/test_pipeline.py::test_of_two_answers_that_were_paid_for_outside_of_a_flight_both_show_the_first",
         ),
     ),
     Mutant(
         name="progress tells how many groups of a batch were released",
-        edits=(("session/saving.py", "        waiting += len(batch)\n", "        told(len(batch))\n"),),
+        edits=(("session/asking/saving.py", "        waiting += len(batch)\n", "        told(len(batch))\n"),),
         tests=(
             (
-                "tests/session/test_saving.py::"
+                "tests/session/asking/test_saving.py::"
                 "test_progress_moves_in_steps_that_do_not_tell_how_many_groups_of_a_batch_were_released"
             ),
         ),
@@ -125,46 +129,48 @@ MUTANTS = (
     ),
     Mutant(
         name="saved groups stay in the order of the engine",
-        edits=(("session/batch_files.py", "by=keys,", "by=[],"),),
-        tests=("tests/session/test_batch_files.py::test_keys_of_every_kind_come_back_in_order",),
+        edits=(("session/stored/batch_files.py", "by=keys,", "by=[],"),),
+        tests=("tests/session/stored/test_batch_files.py::test_keys_of_every_kind_come_back_in_order",),
     ),
     Mutant(
         name="parts of a saved answer are as large as the batches of the engine",
-        edits=(("engines/duckdb_database.py", "ROW_GROUP_SIZE {rows_in_a_part}", "ROW_GROUP_SIZE 8192"),),
-        tests=("tests/session/test_batch_files.py",),
+        edits=(("engines/duckdb/database.py", "ROW_GROUP_SIZE {rows_in_a_part}", "ROW_GROUP_SIZE 8192"),),
+        tests=("tests/session/stored/test_batch_files.py",),
     ),
     Mutant(
         name="a file beside the ledger is believed whatever is in it",
-        edits=(("ledger/attachments.py", "changed = _hash(path) != attachment.sha256", "changed = False"),),
-        tests=("tests/ledger/test_attachments.py",),
+        edits=(("ledger/keeping/attachments.py", "changed = _hash(path) != attachment.sha256", "changed = False"),),
+        tests=("tests/ledger/keeping/test_attachments.py",),
     ),
     Mutant(
         name="groups with private keys are all shown",
         edits=(
             (
-                "session/releasing.py",
+                "session/releases/releasing.py",
                 "for group, is_kept in zip(candidates, mask, strict=True) if is_kept)",
                 "for group, is_kept in zip(candidates, mask, strict=True))",
             ),
         ),
-        tests=("tests/session/test_releasing.py::test_private_groups_are_shown_sorted_and_those_of_few_units_are_not",),
+        tests=(
+            "tests/session/releases/test_releasing.py::test_private_groups_are_shown_sorted_and_those_of_few_units_are_not",
+        ),
     ),
     Mutant(
         name="groups with private keys come in the order of the engine",
         edits=(
             (
-                "session/releasing.py",
+                "session/releases/releasing.py",
                 "return sorted(group for group, is_kept in",
                 "return list(group for group, is_kept in",
             ),
         ),
-        tests=("tests/session/test_releasing.py",),
+        tests=("tests/session/releases/test_releasing.py",),
     ),
     Mutant(
         name="noise is drawn again until no answer is negative",
         edits=(
             (
-                "session/releasing.py",
+                "session/releases/releasing.py",
                 "            noisy = measurement.mechanism.release(exact.reshape(-1))\n",
                 (
                     "            while min(noisy := measurement.mechanism.release(exact.reshape(-1)), default=0) < 0:\n"
@@ -178,149 +184,159 @@ MUTANTS = (
         name="what is counted of a group stands beside another",
         edits=(
             (
-                "session/releasing.py",
+                "session/releases/releasing.py",
                 "exact = aligned(statement, found, shown)[:, list(measurement.measures)]",
                 "exact = aligned(statement, found, shown[::-1])[:, list(measurement.measures)]",
             ),
         ),
-        tests=("tests/session/test_releasing.py",),
+        tests=("tests/session/releases/test_releasing.py",),
     ),
     Mutant(
         name="private keys are selected by their rows",
-        edits=(("query/sections.py", "measure=main.measures.index(UnitCount())", "measure=0"),),
-        tests=("tests/query/test_sections.py",),
+        edits=(("query/planning/sections.py", "measure=main.measures.index(UnitCount())", "measure=0"),),
+        tests=("tests/query/planning/test_sections.py",),
     ),
     Mutant(
         name="every statement of a question samples anew",
         edits=(
             (
-                "session/pipeline.py",
+                "session/asking/pipeline.py",
                 "return desk.engine.run(statement, salt=salt)",
                 "return desk.engine.run(statement, salt=random_bytes(16).hex())",
             ),
         ),
-        tests=("tests/session/test_pipeline.py::test_all_statements_of_a_question_share_a_fresh_salt",),
+        tests=("tests/session/asking/test_pipeline.py::test_all_statements_of_a_question_share_a_fresh_salt",),
     ),
     Mutant(
         name="an answer is drawn anew whenever it is asked for",
         edits=(
             (
-                "session/answering.py",
+                "session/asking/answering.py",
                 "    answer = stored(desk, prepared)\n    if answer is None and",
                 "    answer = None\n    if answer is None and",
             ),
-            ("ledger/rules.py", "if draft.find(answer_name(entry.account, entry.key)) is not None:", "if False:"),
+            (
+                "ledger/writing/rules.py",
+                "if draft.find(answer_name(entry.account, entry.key)) is not None:",
+                "if False:",
+            ),
         ),
-        tests=("tests/session/test_question.py",),
+        tests=("tests/session/asking/test_question.py",),
     ),
     Mutant(
         name="every question samples alike",
-        edits=(("session/pipeline.py", "salt = random_bytes(16).hex()", 'salt = "0" * 32'),),
-        tests=("tests/session/test_pipeline.py::test_all_statements_of_a_question_share_a_fresh_salt",),
+        edits=(("session/asking/pipeline.py", "salt = random_bytes(16).hex()", 'salt = "0" * 32'),),
+        tests=("tests/session/asking/test_pipeline.py::test_all_statements_of_a_question_share_a_fresh_salt",),
     ),
     Mutant(
         name="a table of another session is taken for one of this",
         edits=(
             (
-                "session/pipeline.py",
+                "session/asking/pipeline.py",
                 "if desk.policy.tables.get(table.name) != table:",
                 "if table.name not in desk.policy.tables:",
             ),
         ),
-        tests=("tests/session/test_pipeline.py",),
+        tests=("tests/session/asking/test_pipeline.py",),
     ),
     Mutant(
         name="a stored answer outlives its data",
-        edits=(("session/answer_key.py", '        "data": policy.data_version,\n', ""),),
-        tests=("tests/session/test_pipeline.py",),
+        edits=(("session/asking/answer_key.py", '        "data": policy.data_version,\n', ""),),
+        tests=("tests/session/asking/test_pipeline.py",),
     ),
     Mutant(
         name="a stored answer is of any price",
         edits=(
             (
-                "session/answer_key.py",
+                "session/asking/answer_key.py",
                 '        "event": encode_event(plan.event),\n        "charge": encode_guarantee(plan.charge),\n',
                 "",
             ),
-            ("session/answer_key.py", '        "sections": [_section(section) for section in plan.sections],\n', ""),
+            (
+                "session/asking/answer_key.py",
+                '        "sections": [_section(section) for section in plan.sections],\n',
+                "",
+            ),
         ),
-        tests=("tests/session/test_pipeline.py",),
+        tests=("tests/session/asking/test_pipeline.py",),
     ),
     Mutant(
         name="bounds are chosen anew whenever an answer is shown",
         edits=(
             (
-                "session/pipeline.py",
+                "session/asking/pipeline.py",
                 "    if first is None:\n        return plan\n",
                 "    return plan\n",
             ),
         ),
-        tests=("tests/session/test_question.py", "tests/session/test_pipeline.py"),
+        tests=("tests/session/asking/test_question.py", "tests/session/asking/test_pipeline.py"),
     ),
     Mutant(
         name="the answer to a part is charged to no part",
-        edits=(("session/flights.py", "part=prepared.part, asked=asked,", "part=None, asked=asked,"),),
-        tests=("tests/session/test_partition.py",),
+        edits=(("session/asking/flights.py", "part=prepared.part, asked=asked,", "part=None, asked=asked,"),),
+        tests=("tests/session/asking/test_partition.py",),
     ),
     Mutant(
         name="parts of a partition choose each for themselves",
         edits=(
             (
-                "session/partition.py",
+                "session/asking/partition.py",
                 "public | {table.name: replace(first, value=value)},",
                 "public | {table.name: replace(first, value=value, salt=random_bytes(16).hex())},",
             ),
         ),
-        tests=("tests/session/test_partition.py",),
+        tests=("tests/session/asking/test_partition.py",),
     ),
     Mutant(
         name="a partition charges its cheapest parts",
-        edits=(("accounting/conversions.py", "from heapq import nlargest", "from heapq import nsmallest as nlargest"),),
-        tests=("tests/accounting/test_conversions.py::test_in_parallel_the_largest_parts_count",),
+        edits=(
+            ("accounting/core/conversions.py", "from heapq import nlargest", "from heapq import nsmallest as nlargest"),
+        ),
+        tests=("tests/accounting/core/test_conversions.py::test_in_parallel_the_largest_parts_count",),
     ),
     Mutant(
         name="what was left when an answer was given is said to be left now",
         edits=(
             (
-                "session/question.py",
+                "session/asking/question.py",
                 "return replace(receipt, left=self.desk.ledger.remaining(self.desk.account)) if reused else receipt",
                 "return receipt",
             ),
         ),
-        tests=("tests/session/test_question.py", "tests/session/test_session.py"),
+        tests=("tests/session/asking/test_question.py", "tests/session/test_session.py"),
     ),
     Mutant(
         name="several intervals hold each, and not all at once",
-        edits=(("session/answer.py", "return 1 - (1 - confidence) / parts", "return confidence"),),
-        tests=("tests/session/test_answer.py",),
+        edits=(("session/releases/answer.py", "return 1 - (1 - confidence) / parts", "return confidence"),),
+        tests=("tests/session/releases/test_answer.py",),
     ),
     Mutant(
         name="public keys are read from a table of people",
-        edits=(("query/policy.py", "if not self.tables[origin.table].is_public:", "if False:"),),
-        tests=("tests/query/test_policy.py",),
+        edits=(("query/policy/policy.py", "if not self.tables[origin.table].is_public:", "if False:"),),
+        tests=("tests/query/policy/test_policy.py",),
     ),
     Mutant(
         name="a question that is paid for as a part reads everybody",
-        edits=(("session/pipeline.py", "        _check_part(question, part)", "        pass"),),
-        tests=("tests/session/test_partition.py::test_a_question_to_a_part_reads_nobody_outside_of_it",),
+        edits=(("session/asking/pipeline.py", "        _check_part(question, part)", "        pass"),),
+        tests=("tests/session/asking/test_partition.py::test_a_question_to_a_part_reads_nobody_outside_of_it",),
     ),
     Mutant(
         name="a failure on rows is told to who asked",
-        edits=(("session/pipeline.py", "        if cause is None:\n            raise\n", "        raise\n"),),
+        edits=(("session/asking/pipeline.py", "        if cause is None:\n            raise\n", "        raise\n"),),
         tests=("tests/session/test_suspension.py",),
     ),
     Mutant(
         name="snapshots are for all to read",
-        edits=(("session/snapshots.py", "0o600", "0o644"),),
+        edits=(("session/opening/snapshots.py", "0o600", "0o644"),),
         tests=(
-            "tests/session/test_snapshots.py::test_a_snapshot_is_read_instead_of_a_view_and_is_of_one_data_version",
+            "tests/session/opening/test_snapshots.py::test_a_snapshot_is_read_instead_of_a_view_and_is_of_one_data_version",
         ),
     ),
     Mutant(
         name="a snapshot of another data version is read",
-        edits=(("session/snapshots.py", "    if found != data_version:\n", "    if False:\n"),),
+        edits=(("session/opening/snapshots.py", "    if found != data_version:\n", "    if False:\n"),),
         tests=(
-            "tests/session/test_snapshots.py::test_a_snapshot_is_read_instead_of_a_view_and_is_of_one_data_version",
+            "tests/session/opening/test_snapshots.py::test_a_snapshot_is_read_instead_of_a_view_and_is_of_one_data_version",
         ),
     ),
     Mutant(

@@ -126,6 +126,6 @@ def test_a_bug_is_noticed_where_other_tests_have_the_package_imported_beforehand
 
 @pytest.mark.mutation
 def test_the_copy_without_bugs_passes(tmp_path):
-    control = Mutant(name="none", edits=(), tests=("tests/query/test_bounding.py",))
+    control = Mutant(name="none", edits=(), tests=("tests/query/analysis/test_bounding.py",))
     result = run_suite(tmp_path, control, broken=False)
     assert result.exit_code == 0, result.output[-4000:]

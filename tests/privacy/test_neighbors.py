@@ -1,7 +1,7 @@
 import pytest
 
-from sfumato.accounting.basic import BasicAccountant
-from sfumato.accounting.conversions import touched_parts
+from sfumato.accounting.composition.basic import BasicAccountant
+from sfumato.accounting.core.conversions import touched_parts
 from sfumato.errors import ParameterError
 from sfumato.privacy.neighbors import (
     ADD_OR_REMOVE_ONE,

@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sfumato.privacy.neighbors import UnitColumn
-from sfumato.query.canonical import question_hash
-from sfumato.query.columns import boolean, date, integer, real, text, timestamp
-from sfumato.query.describe import described
-from sfumato.query.expressions import TRUE
-from sfumato.query.frame import Frame
-from sfumato.query.relations import Filter, Presented, Relation, Source
-from sfumato.query.schema import PUBLIC, Limits, Table, UnitPath
+from sfumato.query.model.columns import boolean, date, integer, real, text, timestamp
+from sfumato.query.model.expressions import TRUE
+from sfumato.query.model.relations import Filter, Presented, Relation, Source
+from sfumato.query.model.schema import PUBLIC, Limits, Table, UnitPath
+from sfumato.query.printing.canonical import question_hash
+from sfumato.query.printing.describe import described
+from sfumato.query.python.frame import Frame
 from sfumato.query.sql.constants import Parameters
 from sfumato.query.sql.context import Context
 from sfumato.query.sql.names import scope_of

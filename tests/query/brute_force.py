@@ -14,15 +14,15 @@ from tests.engines import postgres_tables
 from tests.statements_of import statement
 from tests.strategies import database, pick, policy, stored
 
-from sfumato.engines.duckdb import DuckDBEngine
-from sfumato.engines.reference import ReferenceEngine
-from sfumato.engines.reference_relations import relation_rows
-from sfumato.engines.sources import ArrowData
+from sfumato.engines.duckdb.engine import DuckDBEngine
+from sfumato.engines.reference.engine import ReferenceEngine
+from sfumato.engines.reference.relations import relation_rows
+from sfumato.engines.sources.sources import ArrowData
 from sfumato.engines.values import typed
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, UnitColumn
-from sfumato.query.measures import CellCount
-from sfumato.query.relations import tables_of
-from sfumato.query.stability import sensitivity
+from sfumato.query.analysis.stability import sensitivity
+from sfumato.query.model.measures import CellCount
+from sfumato.query.model.relations import tables_of
 
 ENGINES = {
     "reference": ReferenceEngine,

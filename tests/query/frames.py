@@ -1,11 +1,11 @@
 """Frames over four kinds of tables, whose questions are the relations themselves, and the values of their columns."""
 
-from sfumato.engines.mixing import unmixed
-from sfumato.engines.scalars import evaluate
+from sfumato.engines.reference.mixing import unmixed
+from sfumato.engines.reference.scalars import evaluate
 from sfumato.privacy.neighbors import UnitColumn
-from sfumato.query.frame import Frame
-from sfumato.query.relations import Presented, Source
-from sfumato.query.schema import PUBLIC, Limits, Table, boolean, date, integer, real, text, timestamp
+from sfumato.query.model.relations import Presented, Source
+from sfumato.query.model.schema import PUBLIC, Limits, Table, boolean, date, integer, real, text, timestamp
+from sfumato.query.python.frame import Frame
 
 PEOPLE = Table(
     name="people",

@@ -3,8 +3,8 @@
 import math
 from itertools import permutations, product
 
-from sfumato.mechanisms.extreme import Extreme
-from sfumato.mechanisms.noisy_top_k import NoisyTopK
+from sfumato.mechanisms.quantiles.extreme import Extreme
+from sfumato.mechanisms.selection.noisy_top_k import NoisyTopK
 
 
 def law_of(mechanism, counts):

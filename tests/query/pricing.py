@@ -2,11 +2,11 @@
 
 from fractions import Fraction
 
-from sfumato.accounting.basic import BasicAccountant
-from sfumato.accounting.gdp import GDPAccountant
+from sfumato.accounting.composition.basic import BasicAccountant
+from sfumato.accounting.gaussian.gdp import GDPAccountant
 from sfumato.accounting.pld.accountant import PLDAccountant
 from sfumato.privacy.events import ApproxEvent, ComposedEvent, DiscreteGaussianEvent
-from sfumato.query.plan import PrivatePlan
+from sfumato.query.planning.plan import PrivatePlan
 
 
 def fixed_price(events, relation):

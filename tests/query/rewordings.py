@@ -4,8 +4,9 @@ from dataclasses import replace
 
 from tests.strategies import chance, pick
 
-from sfumato.query.expressions import And, ColumnRef, Compare, Comparison, IsIn, Not, Or
-from sfumato.query.relations import (
+from sfumato.query.analysis.shape import shape_of
+from sfumato.query.model.expressions import And, ColumnRef, Compare, Comparison, IsIn, Not, Or
+from sfumato.query.model.relations import (
     Bound,
     Distinct,
     Except,
@@ -20,7 +21,6 @@ from sfumato.query.relations import (
     Source,
     UnionAll,
 )
-from sfumato.query.shape import shape_of
 
 MIRRORED = {Comparison.LESS: Comparison.GREATER, Comparison.EQUAL: Comparison.EQUAL}
 

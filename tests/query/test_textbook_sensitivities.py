@@ -7,13 +7,14 @@ import pyarrow as pa
 import pytest
 from tests.query.brute_force import moves, sums_of
 
-from sfumato.engines.sources import ArrowData
+from sfumato.engines.sources.sources import ArrowData
 from sfumato.errors import UnboundedSensitivityError
 from sfumato.numeric.rationals import sqrt_up
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, UnitColumn
-from sfumato.query.expressions import TRUE, ColumnRef, Compare, Comparison, Literal
-from sfumato.query.measures import CellCount, RowCount, StepProduct, Steps, StepSum, UnitCount, ValueCount
-from sfumato.query.relations import (
+from sfumato.query.analysis.stability import Reach, moved_rows, reach_of, sensitivity
+from sfumato.query.model.expressions import TRUE, ColumnRef, Compare, Comparison, Literal
+from sfumato.query.model.measures import CellCount, RowCount, StepProduct, Steps, StepSum, UnitCount, ValueCount
+from sfumato.query.model.relations import (
     Distinct,
     Except,
     Filter,
@@ -28,9 +29,8 @@ from sfumato.query.relations import (
     Source,
     UnionAll,
 )
-from sfumato.query.schema import PUBLIC, Limits, Table, integer, text
-from sfumato.query.stability import Reach, moved_rows, reach_of, sensitivity
-from sfumato.query.statement import Bins, KeyColumn, Statement, Values
+from sfumato.query.model.schema import PUBLIC, Limits, Table, integer, text
+from sfumato.query.model.statement import Bins, KeyColumn, Statement, Values
 
 V, K = ColumnRef("v"), ColumnRef("k")
 KEYS = ("x", "y", "z")

@@ -10,12 +10,13 @@ import pytest
 from tests.query.brute_force import SALTS, assert_within, rows_of_relation, sums_of, without
 
 from sfumato.engines.base import aligned, groups
-from sfumato.engines.reference import ReferenceEngine
-from sfumato.engines.sources import ArrowData
+from sfumato.engines.reference.engine import ReferenceEngine
+from sfumato.engines.sources.sources import ArrowData
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, UnitColumn
-from sfumato.query.expressions import ColumnRef, Compare, Comparison, Literal
-from sfumato.query.measures import CellCount, RowCount, StepProduct, Steps, StepSum, UnitCount, ValueCount
-from sfumato.query.relations import (
+from sfumato.query.analysis.stability import moved_rows, sensitivity
+from sfumato.query.model.expressions import ColumnRef, Compare, Comparison, Literal
+from sfumato.query.model.measures import CellCount, RowCount, StepProduct, Steps, StepSum, UnitCount, ValueCount
+from sfumato.query.model.relations import (
     Distinct,
     Except,
     Filter,
@@ -31,9 +32,8 @@ from sfumato.query.relations import (
     Source,
     UnionAll,
 )
-from sfumato.query.schema import PUBLIC, Limits, Table, UnitPath, integer, text
-from sfumato.query.stability import moved_rows, sensitivity
-from sfumato.query.statement import KeyColumn, Statement, Values
+from sfumato.query.model.schema import PUBLIC, Limits, Table, UnitPath, integer, text
+from sfumato.query.model.statement import KeyColumn, Statement, Values
 
 
 class PlainRows:

@@ -1,21 +1,21 @@
 """A curator's desk over small tables in memory, with the engine in plain Python and a ledger that forgets."""
 
 import pyarrow as pa
-from tests.query.planning import relation_of
+from tests.query.planned import relation_of
 
-from sfumato.engines.reference import ReferenceEngine
-from sfumato.engines.sources import open_source, readable
-from sfumato.ledger.entry import Opened
+from sfumato.engines.reference.engine import ReferenceEngine
+from sfumato.engines.sources.sources import open_source, readable
+from sfumato.ledger.core.entry import Opened
+from sfumato.ledger.core.reservations import NOBODY
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.memory import MemoryStore
-from sfumato.ledger.reservations import NOBODY
 from sfumato.privacy.guarantees import NO_GUARANTEE
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
-from sfumato.query.canonical import question_hash
-from sfumato.query.policy import Policy, SourceFacts
-from sfumato.query.questions import presented
-from sfumato.session.pipeline import Desk, Ticket
-from sfumato.session.question import Question
+from sfumato.query.planning.questions import presented
+from sfumato.query.policy.policy import Policy, SourceFacts
+from sfumato.query.printing.canonical import question_hash
+from sfumato.session.asking.pipeline import Desk, Ticket
+from sfumato.session.asking.question import Question
 
 SURE = 10**6
 """So much ε that noise moves an answer less than once in any number of test runs."""

@@ -6,9 +6,9 @@ from multiprocessing import get_context
 from threading import Event
 from unittest.mock import patch
 
-from tests.session.opening import COUNT, opened
+from tests.session.opened import COUNT, opened
 
-from sfumato.engines.duckdb import DuckDBEngine
+from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.errors import SfumatoError
 
 THREADS = 4

@@ -11,14 +11,14 @@ from tests.meta.repository import ROOT
 
 from sfumato.privacy.guarantees import guarantee
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
-from sfumato.query.compile import compile_plan
-from sfumato.query.questions import with_intervals
-from sfumato.query.relations import Source
-from sfumato.query.schema import Table, integer, text
+from sfumato.query.model.relations import Source
+from sfumato.query.model.schema import Table, integer, text
+from sfumato.query.planning.compile import compile_plan
+from sfumato.query.planning.questions import with_intervals
 from sfumato.query.sql.questions import parse_question
-from sfumato.session.presenting import present
-from sfumato.session.release import shown_estimate
-from sfumato.session.releasing import Released
+from sfumato.session.releases.presenting import present
+from sfumato.session.releases.release import shown_estimate
+from sfumato.session.releases.releasing import Released
 
 FILE: Final = ROOT / "tests" / "golden" / "answers.json"
 TABLE: Final = Table(

@@ -9,18 +9,14 @@ from fractions import Fraction
 from typing import Final
 
 from tests.meta.repository import ROOT
-from tests.query.planning import PEOPLE, TOWNS, VISITS, N, ref
+from tests.query.planned import PEOPLE, TOWNS, VISITS, N, ref
 from tests.session.desk import desk, rows
 
 from sfumato.privacy.guarantees import guarantee
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, NeighboringRelation
-from sfumato.query.canonical import question_hash, question_text
-from sfumato.query.csv_format import CsvFormat
-from sfumato.query.expressions import Literal
-from sfumato.query.plan import Law
-from sfumato.query.policy import SourceFacts
-from sfumato.query.questions import presented
-from sfumato.query.relations import (
+from sfumato.query.model.csv_format import CsvFormat
+from sfumato.query.model.expressions import Literal
+from sfumato.query.model.relations import (
     AUTO,
     Bound,
     Except,
@@ -38,10 +34,14 @@ from sfumato.query.relations import (
     UnionAll,
     VectorSum,
 )
-from sfumato.query.schema import Limits, Table, UnitPath, integer, text, timestamp
+from sfumato.query.model.schema import Limits, Table, UnitPath, integer, text, timestamp
+from sfumato.query.planning.plan import Law
+from sfumato.query.planning.questions import presented
+from sfumato.query.policy.policy import SourceFacts
+from sfumato.query.printing.canonical import question_hash, question_text
 from sfumato.query.sql.questions import parse_question
-from sfumato.session.pipeline import Desk, Prepared, charged_part, prepare
-from sfumato.session.question import Question
+from sfumato.session.asking.pipeline import Desk, Prepared, charged_part, prepare
+from sfumato.session.asking.question import Question
 
 FILE: Final = ROOT / "tests" / "golden" / "keys.json"
 SLOTS: Final = Table(

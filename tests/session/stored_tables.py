@@ -9,16 +9,16 @@ from typing import Final
 
 from tests.meta.repository import ROOT
 
-from sfumato.ledger.codec import ENTRIES
-from sfumato.ledger.windows import Period
+from sfumato.ledger.core.codec import ENTRIES
+from sfumato.ledger.core.windows import Period
 from sfumato.privacy.codec import BUDGETS, EVENTS
 from sfumato.privacy.neighbors import NeighboringRelation
-from sfumato.query.canonical import STATISTICS
-from sfumato.query.expressions import Comparison
-from sfumato.query.functions import Function
-from sfumato.query.kinds import Kind
-from sfumato.query.relations import Auto, Fold, JoinKind
-from sfumato.session.answer_key import DECLARED, MEMBERS, PLANS
+from sfumato.query.model.expressions import Comparison
+from sfumato.query.model.functions import Function
+from sfumato.query.model.kinds import Kind
+from sfumato.query.model.relations import Auto, Fold, JoinKind
+from sfumato.query.printing.canonical import STATISTICS
+from sfumato.session.asking.answer_key import DECLARED, MEMBERS, PLANS
 
 FILE: Final = ROOT / "tests" / "golden" / "stored_names.json"
 CODECS: Final = {

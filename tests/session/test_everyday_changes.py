@@ -8,7 +8,7 @@ import pytest
 from tests.engines.postgres_server import READER, server
 
 import sfumato as sf
-from sfumato.ledger.entry import Committed, Protected, Reserved
+from sfumato.ledger.core.entry import Committed, Protected, Reserved
 from sfumato.privacy.neighbors import UnitColumn
 
 PEOPLE = {"pid": ["a", "a", "b", "c"], "hours": [5, 7, 9, 2]}

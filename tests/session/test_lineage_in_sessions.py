@@ -6,8 +6,8 @@ from tests.attacks_on_ledgers.census import CENSUS, COUNT, asked, census, ledger
 
 import sfumato as sf
 from sfumato.errors import BudgetExceededError, LedgerError, ParameterError
-from sfumato.ledger.entry import Protected
-from sfumato.ledger.windows import CalendarWindow
+from sfumato.ledger.core.entry import Protected
+from sfumato.ledger.core.windows import CalendarWindow
 from sfumato.privacy.neighbors import REPLACE_ONE
 
 POLICY = """

@@ -7,17 +7,17 @@ from fractions import Fraction
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.query.planning import TOWNS, VISITS, N, planned, ref
-from tests.query.test_compile import questions
+from tests.query.planned import TOWNS, VISITS, N, planned, ref
+from tests.query.planning.test_compile import questions
 from tests.session.desk import desk, rows
 
 from sfumato.errors import SfumatoError
 from sfumato.privacy.guarantees import guarantee
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE
-from sfumato.query.compile import compile_plan, with_chosen_bounds
-from sfumato.query.plan import Additive
-from sfumato.query.relations import Quantile, Sum, tables_of
-from sfumato.query.shape import Metric, shape_of
+from sfumato.query.analysis.shape import Metric, shape_of
+from sfumato.query.model.relations import Quantile, Sum, tables_of
+from sfumato.query.planning.compile import compile_plan, with_chosen_bounds
+from sfumato.query.planning.plan import Additive
 
 SALTS = ("00" * 16, "a5" * 16)
 TOWN_ROWS = rows(TOWNS, {"code": "x", "area": 7, "size": "s"}, {"code": "y", "area": 600, "size": "l"}, {"code": "y"})

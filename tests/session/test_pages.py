@@ -8,10 +8,10 @@ from tests.meta.repository import ROOT
 
 import sfumato as sf
 from sfumato.errors import SfumatoError
-from sfumato.query.canonical import question_hash
-from sfumato.query.expressions import Call, children
-from sfumato.query.functions import Function
-from sfumato.query.relations import Select
+from sfumato.query.model.expressions import Call, children
+from sfumato.query.model.functions import Function
+from sfumato.query.model.relations import Select
+from sfumato.query.printing.canonical import question_hash
 
 QUESTIONS, SQL, QUERIES, POLICY = (
     (ROOT / "docs" / page).read_text("utf-8")

@@ -7,10 +7,10 @@ from fractions import Fraction
 import pandas as pd
 import pyarrow as pa
 import pytest
-from tests.session.opening import CANARY, COLUMNS, COUNT, DATA, SURE, opened, recorded, shop, shop_policy
+from tests.session.opened import CANARY, COLUMNS, COUNT, DATA, SURE, opened, recorded, shop, shop_policy
 
 import sfumato as sf
-from sfumato.engines.sources import open_source
+from sfumato.engines.sources.sources import open_source
 from sfumato.errors import (
     BudgetExceededError,
     EngineError,
@@ -24,7 +24,7 @@ from sfumato.errors import (
     UnsupportedEventError,
 )
 from sfumato.privacy.neighbors import UnitColumn
-from sfumato.query.schema import Table
+from sfumato.query.model.schema import Table
 
 BAD_QUESTIONS = [
     # question, epsilon, delta, error, what the message says to do

@@ -10,22 +10,22 @@ from enum import Enum
 from typing import get_args, get_type_hints
 
 import pytest
-from tests.query.planning import PEOPLE, N, question
+from tests.query.planned import PEOPLE, N, question
 from tests.session.stored_keys import CASES, curator, prepared, stored
 from tests.session.stored_tables import CODECS, FILE, tables
 
 from sfumato.errors import ParameterError
-from sfumato.ledger import entry
-from sfumato.ledger.codec import ENTRIES, encode_entry
+from sfumato.ledger.core import entry
+from sfumato.ledger.core.codec import ENTRIES, encode_entry
 from sfumato.privacy import budgets, events, guarantees, single_events
 from sfumato.privacy.codec import BUDGETS, EVENTS, encode_budget, encode_event, encode_guarantee
 from sfumato.privacy.guarantees import PureDP
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
 from sfumato.privacy.stored_names import StoredNames
-from sfumato.query import expressions, relations
-from sfumato.query.canonical import STATISTICS, _form, question_text
-from sfumato.query.csv_format import CsvFormat
-from sfumato.query.expressions import (
+from sfumato.query.analysis.simplify import document_of
+from sfumato.query.model import expressions, relations
+from sfumato.query.model.csv_format import CsvFormat
+from sfumato.query.model.expressions import (
     And,
     Call,
     Case,
@@ -40,14 +40,14 @@ from sfumato.query.expressions import (
     Null,
     Or,
 )
-from sfumato.query.functions import Function
-from sfumato.query.kinds import Kind
-from sfumato.query.plan import Section
-from sfumato.query.relations import Relation, lineage
-from sfumato.query.schema import Table
-from sfumato.query.simplify import document_of
-from sfumato.session import answer_key
-from sfumato.session.answer_key import DECLARED, MEMBERS, PLANS, declared_text
+from sfumato.query.model.functions import Function
+from sfumato.query.model.kinds import Kind
+from sfumato.query.model.relations import Relation, lineage
+from sfumato.query.model.schema import Table
+from sfumato.query.planning.plan import Section
+from sfumato.query.printing.canonical import STATISTICS, _form, question_text
+from sfumato.session.asking import answer_key
+from sfumato.session.asking.answer_key import DECLARED, MEMBERS, PLANS, declared_text
 
 FROZEN = json.loads(FILE.read_text("ascii"))
 X, TRUTH = ColumnRef("x"), Literal(value=True)

@@ -4,7 +4,7 @@ import logging
 from dataclasses import replace
 
 import pytest
-from tests.query.planning import PEOPLE, VISITS, N
+from tests.query.planned import PEOPLE, VISITS, N
 from tests.session.desk import asked, desk, rows
 
 import sfumato as sf

@@ -7,14 +7,14 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.session.opening import LINES, ORDERS, shop_policy
+from tests.session.opened import LINES, ORDERS, shop_policy
 
 import sfumato as sf
 from sfumato.errors import LedgerError, ParameterError, UnitChangedError
 from sfumato.ledger.labels import label_of
 from sfumato.privacy.neighbors import EACH_ROW, REPLACE_ONE, UnitColumn
-from sfumato.query.policy import Policy, SourceFacts
-from sfumato.query.schema import PUBLIC, Limits, Table, UnitPath, integer, text
+from sfumato.query.model.schema import PUBLIC, Limits, Table, UnitPath, integer, text
+from sfumato.query.policy.policy import Policy, SourceFacts
 
 VISITS = pa.table({"pid": ["a", "a", "b"], "visit": ["1", "2", "3"], "hours": [5, 7, 9]})
 MORE = pa.table({"pid": ["a", "a", "b", "c"], "visit": ["1", "2", "3", "4"], "hours": [5, 7, 9, 1]})

@@ -9,7 +9,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sfumato.accounting.accountant import Accountant, EpsilonInterval
     from sfumato.accounting.adaptive.amounts import Amounts
     from sfumato.accounting.adaptive.concentrated_filters import GDPFilter, ZCDPFilter
     from sfumato.accounting.adaptive.filters import fits, remaining
@@ -19,13 +18,6 @@ if TYPE_CHECKING:
     from sfumato.accounting.adaptive.pure_filters import AdvancedFilter, ApproxFilter, PureFilter
     from sfumato.accounting.adaptive.renyi_filter import RDPFilter
     from sfumato.accounting.adaptive.renyi_odometers import RDPOdometer, ZCDPOdometer
-    from sfumato.accounting.advanced import AdvancedAccountant, advanced_composition
-    from sfumato.accounting.amplification import (
-        amplified_by_poisson_sampling,
-        amplified_by_sampling_without_replacement,
-        amplified_by_shuffling,
-    )
-    from sfumato.accounting.basic import BasicAccountant
     from sfumato.accounting.calibration import (
         Calibration,
         Parameter,
@@ -34,10 +26,18 @@ if TYPE_CHECKING:
         largest_sampling_probability,
         smallest_noise,
     )
-    from sfumato.accounting.central_limit import Estimate, clt_estimate
     from sfumato.accounting.comparison import Best, BestAccountant, best
-    from sfumato.accounting.concentrated import ZCDPAccountant
-    from sfumato.accounting.conversions import (
+    from sfumato.accounting.composition.advanced import AdvancedAccountant, advanced_composition
+    from sfumato.accounting.composition.basic import BasicAccountant
+    from sfumato.accounting.composition.joint_gaussian import joint_stddevs
+    from sfumato.accounting.composition.optimal import OptimalAccountant
+    from sfumato.accounting.core.accountant import Accountant, EpsilonInterval
+    from sfumato.accounting.core.amplification import (
+        amplified_by_poisson_sampling,
+        amplified_by_sampling_without_replacement,
+        amplified_by_shuffling,
+    )
+    from sfumato.accounting.core.conversions import (
         group,
         group_gdp,
         group_zcdp,
@@ -48,9 +48,19 @@ if TYPE_CHECKING:
         to_approx,
         to_pure,
     )
+    from sfumato.accounting.core.finite import privacy_losses, smallest_delta, smallest_epsilon
+    from sfumato.accounting.core.matrix_events import matrix_event, tree_aggregation_event
+    from sfumato.accounting.core.trade_off import (
+        approx_trade_off,
+        finite_trade_off,
+        gaussian_trade_off,
+        profile_trade_off,
+        trade_off_corners,
+    )
     from sfumato.accounting.explained import RiskTable, risk_table
-    from sfumato.accounting.finite import privacy_losses, smallest_delta, smallest_epsilon
-    from sfumato.accounting.gaussian import (
+    from sfumato.accounting.gaussian.central_limit import Estimate, clt_estimate
+    from sfumato.accounting.gaussian.concentrated import ZCDPAccountant
+    from sfumato.accounting.gaussian.gaussian import (
         analytic_stddev,
         classic_stddev,
         discrete_gaussian_delta_up,
@@ -59,23 +69,9 @@ if TYPE_CHECKING:
         gaussian_delta_up,
         gaussian_epsilon_up,
     )
-    from sfumato.accounting.gdp import GDPAccountant, gdp_delta_up, gdp_epsilon_up, gdp_mu_down, pure_to_gdp
-    from sfumato.accounting.joint_gaussian import joint_stddevs
-    from sfumato.accounting.matrix_events import matrix_event, tree_aggregation_event
-    from sfumato.accounting.optimal import OptimalAccountant
-    from sfumato.accounting.pld.accountant import PLDAccountant
-    from sfumato.accounting.pld.privacy_loss import PrivacyLoss
-    from sfumato.accounting.rdp import RDPAccountant
-    from sfumato.accounting.renyi.conversion import rdp_delta_up, rdp_epsilon_up
-    from sfumato.accounting.skellam import skellam_delta_up, skellam_epsilon_up, skellam_mean
-    from sfumato.accounting.trade_off import (
-        approx_trade_off,
-        finite_trade_off,
-        gaussian_trade_off,
-        profile_trade_off,
-        trade_off_corners,
-    )
-    from sfumato.accounting.zcdp import (
+    from sfumato.accounting.gaussian.gdp import GDPAccountant, gdp_delta_up, gdp_epsilon_up, gdp_mu_down, pure_to_gdp
+    from sfumato.accounting.gaussian.skellam import skellam_delta_up, skellam_epsilon_up, skellam_mean
+    from sfumato.accounting.gaussian.zcdp import (
         bun_steinke_epsilon_up,
         discrete_laplace_to_zcdp,
         exponential_to_zcdp,
@@ -84,25 +80,29 @@ if TYPE_CHECKING:
         zcdp_delta_up,
         zcdp_epsilon_up,
     )
+    from sfumato.accounting.pld.accountant import PLDAccountant
+    from sfumato.accounting.pld.privacy_loss import PrivacyLoss
+    from sfumato.accounting.rdp import RDPAccountant
+    from sfumato.accounting.renyi.conversion import rdp_delta_up, rdp_epsilon_up
 
 _HOMES = {
-    "Accountant": "accountant",
-    "AdvancedAccountant": "advanced",
+    "Accountant": "core.accountant",
+    "AdvancedAccountant": "composition.advanced",
     "AdvancedFilter": "adaptive.pure_filters",
     "Amounts": "adaptive.amounts",
     "ApproxFilter": "adaptive.pure_filters",
-    "BasicAccountant": "basic",
+    "BasicAccountant": "composition.basic",
     "BasicOdometer": "adaptive.odometers",
     "Best": "comparison",
     "BestAccountant": "comparison",
     "Calibration": "calibration",
-    "EpsilonInterval": "accountant",
-    "Estimate": "central_limit",
-    "GDPAccountant": "gdp",
+    "EpsilonInterval": "core.accountant",
+    "Estimate": "gaussian.central_limit",
+    "GDPAccountant": "gaussian.gdp",
     "GDPFilter": "adaptive.concentrated_filters",
     "Odometer": "adaptive.odometers",
     "OdometerFilter": "adaptive.odometer_filter",
-    "OptimalAccountant": "optimal",
+    "OptimalAccountant": "composition.optimal",
     "PLDAccountant": "pld.accountant",
     "Parameter": "calibration",
     "PrivacyFilter": "adaptive.privacy_filter",
@@ -113,65 +113,65 @@ _HOMES = {
     "RDPFilter": "adaptive.renyi_filter",
     "RDPOdometer": "adaptive.renyi_odometers",
     "RiskTable": "explained",
-    "ZCDPAccountant": "concentrated",
+    "ZCDPAccountant": "gaussian.concentrated",
     "ZCDPFilter": "adaptive.concentrated_filters",
     "ZCDPOdometer": "adaptive.renyi_odometers",
-    "advanced_composition": "advanced",
-    "amplified_by_poisson_sampling": "amplification",
-    "amplified_by_sampling_without_replacement": "amplification",
-    "amplified_by_shuffling": "amplification",
-    "analytic_stddev": "gaussian",
-    "approx_trade_off": "trade_off",
+    "advanced_composition": "composition.advanced",
+    "amplified_by_poisson_sampling": "core.amplification",
+    "amplified_by_sampling_without_replacement": "core.amplification",
+    "amplified_by_shuffling": "core.amplification",
+    "analytic_stddev": "gaussian.gaussian",
+    "approx_trade_off": "core.trade_off",
     "best": "comparison",
-    "bun_steinke_epsilon_up": "zcdp",
+    "bun_steinke_epsilon_up": "gaussian.zcdp",
     "calibrate": "calibration",
-    "classic_stddev": "gaussian",
-    "clt_estimate": "central_limit",
-    "discrete_gaussian_delta_up": "gaussian",
-    "discrete_gaussian_epsilon_up": "gaussian",
-    "discrete_laplace_to_zcdp": "zcdp",
-    "discrete_stddev": "gaussian",
-    "exponential_to_zcdp": "zcdp",
-    "finite_trade_off": "trade_off",
+    "classic_stddev": "gaussian.gaussian",
+    "clt_estimate": "gaussian.central_limit",
+    "discrete_gaussian_delta_up": "gaussian.gaussian",
+    "discrete_gaussian_epsilon_up": "gaussian.gaussian",
+    "discrete_laplace_to_zcdp": "gaussian.zcdp",
+    "discrete_stddev": "gaussian.gaussian",
+    "exponential_to_zcdp": "gaussian.zcdp",
+    "finite_trade_off": "core.trade_off",
     "fits": "adaptive.filters",
-    "gaussian_delta_up": "gaussian",
-    "gaussian_epsilon_up": "gaussian",
-    "gaussian_trade_off": "trade_off",
-    "gdp_delta_up": "gdp",
-    "gdp_epsilon_up": "gdp",
-    "gdp_mu_down": "gdp",
-    "joint_stddevs": "joint_gaussian",
-    "group": "conversions",
-    "group_gdp": "conversions",
-    "group_zcdp": "conversions",
-    "laplace_to_zcdp": "zcdp",
+    "gaussian_delta_up": "gaussian.gaussian",
+    "gaussian_epsilon_up": "gaussian.gaussian",
+    "gaussian_trade_off": "core.trade_off",
+    "gdp_delta_up": "gaussian.gdp",
+    "gdp_epsilon_up": "gaussian.gdp",
+    "gdp_mu_down": "gaussian.gdp",
+    "joint_stddevs": "composition.joint_gaussian",
+    "group": "core.conversions",
+    "group_gdp": "core.conversions",
+    "group_zcdp": "core.conversions",
+    "laplace_to_zcdp": "gaussian.zcdp",
     "largest_count": "calibration",
     "largest_sampling_probability": "calibration",
-    "matrix_event": "matrix_events",
-    "parallel": "conversions",
-    "privacy_losses": "finite",
-    "profile_trade_off": "trade_off",
-    "pure_to_gdp": "gdp",
-    "pure_to_zcdp": "zcdp",
+    "matrix_event": "core.matrix_events",
+    "parallel": "core.conversions",
+    "privacy_losses": "core.finite",
+    "profile_trade_off": "core.trade_off",
+    "pure_to_gdp": "gaussian.gdp",
+    "pure_to_zcdp": "gaussian.zcdp",
     "rdp_delta_up": "renyi.conversion",
     "rdp_epsilon_up": "renyi.conversion",
     "remaining": "adaptive.filters",
-    "repeated": "conversions",
+    "repeated": "core.conversions",
     "risk_table": "explained",
-    "sequential": "conversions",
-    "skellam_delta_up": "skellam",
-    "skellam_epsilon_up": "skellam",
-    "skellam_mean": "skellam",
-    "smallest_delta": "finite",
-    "smallest_epsilon": "finite",
+    "sequential": "core.conversions",
+    "skellam_delta_up": "gaussian.skellam",
+    "skellam_epsilon_up": "gaussian.skellam",
+    "skellam_mean": "gaussian.skellam",
+    "smallest_delta": "core.finite",
+    "smallest_epsilon": "core.finite",
     "smallest_noise": "calibration",
-    "stable": "conversions",
-    "to_approx": "conversions",
-    "to_pure": "conversions",
-    "trade_off_corners": "trade_off",
-    "tree_aggregation_event": "matrix_events",
-    "zcdp_delta_up": "zcdp",
-    "zcdp_epsilon_up": "zcdp",
+    "stable": "core.conversions",
+    "to_approx": "core.conversions",
+    "to_pure": "core.conversions",
+    "trade_off_corners": "core.trade_off",
+    "tree_aggregation_event": "core.matrix_events",
+    "zcdp_delta_up": "gaussian.zcdp",
+    "zcdp_epsilon_up": "gaussian.zcdp",
 }
 
 __all__ = [

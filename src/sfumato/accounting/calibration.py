@@ -7,9 +7,9 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Final, TypeAlias
 
-from sfumato.accounting.accountant import Accountant
-from sfumato.accounting.crossing import Axis, costliest_allowed
-from sfumato.accounting.printed import text_exactly, text_up
+from sfumato.accounting.core.accountant import Accountant
+from sfumato.accounting.core.crossing import Axis, costliest_allowed
+from sfumato.accounting.core.printed import text_exactly, text_up
 from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import called, of_kind
 from sfumato.numeric.rationals import Number, positive
@@ -86,7 +86,7 @@ def calibrate(
         UnsupportedEventError: The accountant has no sound price for the event.
 
     Example:
-        >>> from sfumato.accounting.basic import BasicAccountant
+        >>> from sfumato.accounting.composition.basic import BasicAccountant
         >>> from sfumato.privacy.events import LaplaceEvent
         >>> print(calibrate(LaplaceEvent, target=PureDP("0.1"), accountant=BasicAccountant()))
         noise 10 costs ε 0.1 at δ 0
@@ -132,7 +132,7 @@ def smallest_noise(
         ParameterError: No noise meets the target.
 
     Example:
-        >>> from sfumato.accounting.basic import BasicAccountant
+        >>> from sfumato.accounting.composition.basic import BasicAccountant
         >>> from sfumato.privacy.events import GaussianEvent
         >>> noise = smallest_noise(GaussianEvent, target=ApproxDP(1, "1e-6"), accountant=BasicAccountant())
         >>> round(float(noise), 4)
@@ -155,7 +155,7 @@ def largest_count(event: Event, *, target: Target, accountant: Accountant, toler
         ParameterError: Not even one release meets the target.
 
     Example:
-        >>> from sfumato.accounting.basic import BasicAccountant
+        >>> from sfumato.accounting.composition.basic import BasicAccountant
         >>> from sfumato.privacy.events import PureEvent
         >>> largest_count(PureEvent("0.1"), target=PureDP(1), accountant=BasicAccountant())
         10

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from sfumato.accounting.printed import percent_down, percent_up, text_up
+from sfumato.accounting.core.printed import percent_down, percent_up, text_up
 from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import listed
 from sfumato.numeric.rationals import Number, nonnegative, probability

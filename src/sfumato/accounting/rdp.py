@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
-from sfumato.accounting.accountant import EpsilonInterval
+from sfumato.accounting.core.accountant import EpsilonInterval
+from sfumato.accounting.core.tallied import TalliedAccountant
 from sfumato.accounting.renyi.bound import RenyiBound
 from sfumato.accounting.renyi.conversion import delta_up, epsilon_up
 from sfumato.accounting.renyi.of_event import bound_of, bound_of_tally
-from sfumato.accounting.tallied import TalliedAccountant
 from sfumato.errors import UnsupportedEventError
 from sfumato.privacy.events import Event
 

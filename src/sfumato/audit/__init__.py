@@ -6,16 +6,13 @@ bugs, and reports keep the two apart. A third test asks twice, and finds noise t
 audited by their laws, and sensitivities by exact answers without noise. A report can be read as a page.
 """
 
-from sfumato.audit.accountant_laws import Account
-from sfumato.audit.accountants import ForeignAccount, check_accountant
-from sfumato.audit.adapters import adapted
+from sfumato.audit.accountants.accountants import ForeignAccount, check_accountant
+from sfumato.audit.accountants.laws import Account
 from sfumato.audit.auditor import TESTERS, audit
-from sfumato.audit.bits import BITS
-from sfumato.audit.bounds import Count, conditional_p_value, epsilon_lower_bound
 from sfumato.audit.canaries import CanaryFinding, CanaryReport, audit_in_one_run, audit_scores
-from sfumato.audit.columns import Columns, Outputs, columns
-from sfumato.audit.commands import Command, serve
-from sfumato.audit.findings import (
+from sfumato.audit.core.adapters import adapted
+from sfumato.audit.core.columns import Columns, Outputs, columns
+from sfumato.audit.core.findings import (
     CAVEAT,
     AccountingFinding,
     AuditReport,
@@ -25,16 +22,19 @@ from sfumato.audit.findings import (
     SensitivityFinding,
     Verdict,
 )
-from sfumato.audit.hockey_stick import HOCKEY_STICK
+from sfumato.audit.core.repeats import check_repeats, repeat_p_value
+from sfumato.audit.core.roles import Mechanism, NeighborGenerator, NeighborPair, Runs, Tester
+from sfumato.audit.core.runs import one_by_one, run_on
+from sfumato.audit.core.worlds import Worlds
 from sfumato.audit.laws import ALPHA, DeclaredLaw, check_law, p_value, spread_p_value
 from sfumato.audit.neighbors import Neighbors, small_databases, small_pairs
 from sfumato.audit.noiseless import check_sensitivity
-from sfumato.audit.page import page, save_page
-from sfumato.audit.repeats import check_repeats, repeat_p_value
-from sfumato.audit.roles import Mechanism, NeighborGenerator, NeighborPair, Runs, Tester
-from sfumato.audit.runs import one_by_one, run_on
-from sfumato.audit.split_search import SPLIT_SEARCH, SplitTester
-from sfumato.audit.worlds import Worlds
+from sfumato.audit.reports.commands import Command, serve
+from sfumato.audit.reports.page import page, save_page
+from sfumato.audit.search.bits import BITS
+from sfumato.audit.search.bounds import Count, conditional_p_value, epsilon_lower_bound
+from sfumato.audit.search.hockey_stick import HOCKEY_STICK
+from sfumato.audit.search.split_search import SPLIT_SEARCH, SplitTester
 
 __all__ = [
     "ALPHA",

@@ -3,14 +3,14 @@
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from sfumato.audit.bits import BITS
-from sfumato.audit.findings import AuditReport, EventFinding
-from sfumato.audit.hockey_stick import HOCKEY_STICK
+from sfumato.audit.core.findings import AuditReport, EventFinding
+from sfumato.audit.core.repeats import check_repeats
+from sfumato.audit.core.roles import Mechanism, NeighborPair, Releasing, Tester, as_pair
+from sfumato.audit.core.runs import MOST_SAMPLES, as_mechanism, run_on
 from sfumato.audit.laws import ALPHA, DeclaredLaw, check_law
-from sfumato.audit.repeats import check_repeats
-from sfumato.audit.roles import Mechanism, NeighborPair, Releasing, Tester, as_pair
-from sfumato.audit.runs import MOST_SAMPLES, as_mechanism, run_on
-from sfumato.audit.split_search import SPLIT_SEARCH
+from sfumato.audit.search.bits import BITS
+from sfumato.audit.search.hockey_stick import HOCKEY_STICK
+from sfumato.audit.search.split_search import SPLIT_SEARCH
 from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import called, finite, listed, of_kind, share, whole
 from sfumato.numeric.rationals import Number

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 from scipy.stats import binom, chi2
 
-from sfumato.audit.findings import LawFinding
-from sfumato.audit.labels import plain
-from sfumato.audit.reading import as_float
+from sfumato.audit.core.findings import LawFinding
+from sfumato.audit.core.labels import plain
+from sfumato.audit.core.reading import as_float
 from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import called, of_kind, share, whole
 
@@ -88,7 +88,7 @@ def check_law(law: DeclaredLaw, *, samples: int, significance: float = ALPHA) ->
             a parameter lies outside.
 
     Example:
-        >>> from sfumato.noise.uniform import uniform_below
+        >>> from sfumato.noise.uniform.uniform import uniform_below
         >>> die = DeclaredLaw("a fair die", lambda n: uniform_below(6, n), lambda k: min(max(k + 1, 0), 6) / 6)
         >>> check_law(die, samples=5000).verdict
         <Verdict.NOTHING_FOUND: 'nothing found'>

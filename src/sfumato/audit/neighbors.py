@@ -13,8 +13,8 @@ from typing import Any, Final, TypeAlias, assert_never
 
 import numpy as np
 
-from sfumato.audit.labels import label, plain
-from sfumato.audit.roles import NeighborPair
+from sfumato.audit.core.labels import label, plain
+from sfumato.audit.core.roles import NeighborPair
 from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import listed, of_kind, whole
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation

@@ -11,9 +11,9 @@ from fractions import Fraction
 from numbers import Rational
 from typing import Any, Final, Literal, TypeAlias
 
-from sfumato.audit.findings import SensitivityFinding
-from sfumato.audit.labels import plain
-from sfumato.audit.roles import NeighborPair, each_pair
+from sfumato.audit.core.findings import SensitivityFinding
+from sfumato.audit.core.labels import plain
+from sfumato.audit.core.roles import NeighborPair, each_pair
 from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import called, of_kind, one_of
 from sfumato.numeric.rationals import Number, nonnegative

@@ -15,8 +15,8 @@ from typing import Any, Final
 import numpy as np
 
 from sfumato import mechanisms
+from sfumato.audit.core.roles import NeighborPair
 from sfumato.audit.laws import DeclaredLaw
-from sfumato.audit.roles import NeighborPair
 from sfumato.errors import ParameterError
 from sfumato.numeric.distributions import discrete_gaussian_cdf, discrete_laplace_cdf
 from sfumato.numeric.rationals import Number

@@ -9,10 +9,10 @@ from typing import Final, TypeVar
 
 import typer
 
-from sfumato.accounting.accountant import Accountant
 from sfumato.accounting.calibration import Calibration, Parameter, calibrate
 from sfumato.accounting.comparison import ACCOUNTANTS, BestAccountant
-from sfumato.accounting.printed import text_exactly, text_up
+from sfumato.accounting.core.accountant import Accountant
+from sfumato.accounting.core.printed import text_exactly, text_up
 from sfumato.cli.account import json_number
 from sfumato.errors import ParameterError
 from sfumato.numeric.rationals import Number, positive, probability

@@ -8,9 +8,9 @@ from datetime import date, datetime
 from typing import Final
 
 from sfumato.errors import ParameterError
-from sfumato.query import schema
-from sfumato.query.kinds import Kind
-from sfumato.query.schema import Column, Key
+from sfumato.query.model import schema
+from sfumato.query.model.kinds import Kind
+from sfumato.query.model.schema import Column, Key
 
 _COLUMN_FORMS: Final = (
     "must look like age=int:17:90, hours=float:0:100:0.01, sex=text, member=bool, day=date or at=timestamp"

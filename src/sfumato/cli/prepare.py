@@ -5,9 +5,9 @@ from pathlib import Path
 import typer
 
 from sfumato.privacy.guarantees import NO_GUARANTEE
-from sfumato.query.policy_file import load_policy
+from sfumato.query.policy.file import load_policy
+from sfumato.session.opening.snapshots import prepare
 from sfumato.session.session import Session
-from sfumato.session.snapshots import prepare
 
 
 def take(policy: str) -> None:

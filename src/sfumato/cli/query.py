@@ -17,14 +17,14 @@ from sfumato.ledger.locations import open_ledger
 from sfumato.privacy.budgets import Budget
 from sfumato.privacy.guarantees import ApproxDP, Guarantee, PureDP, guarantee
 from sfumato.privacy.neighbors import EACH_ROW, UnitColumn
-from sfumato.query.policy import Policy, csv
-from sfumato.query.policy_file import load_policy
-from sfumato.query.schema import Limits
-from sfumato.session.question import Question
-from sfumato.session.release import Release
-from sfumato.session.saved import SavedRelease
-from sfumato.session.saving import file_for
+from sfumato.query.model.schema import Limits
+from sfumato.query.policy.file import load_policy
+from sfumato.query.policy.policy import Policy, csv
+from sfumato.session.asking.question import Question
+from sfumato.session.asking.saving import file_for
+from sfumato.session.releases.release import Release
 from sfumato.session.session import Session, open_session
+from sfumato.session.stored.saved import SavedRelease
 
 _FILE_AND_SQL: Final = 2
 

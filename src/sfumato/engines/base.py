@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from sfumato.errors import EngineError, FailedOnRowsError, ParameterError
 from sfumato.privacy.secret import Secret
-from sfumato.query.measures import CellCount
-from sfumato.query.schema import Key, Table
-from sfumato.query.statement import Bins, Statement
+from sfumato.query.model.measures import CellCount
+from sfumato.query.model.schema import Key, Table
+from sfumato.query.model.statement import Bins, Statement
 
 Integers: TypeAlias = npt.NDArray[np.object_]
 """Python integers, which never wrap: one row a group, one column a measure."""

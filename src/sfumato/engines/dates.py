@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Final, TypeVar
 
-from sfumato.query.functions import Function
+from sfumato.query.model.functions import Function
 
 DATE_PATTERN: Final = r"(000[1-9]|00[1-9][0-9]|0[1-9][0-9]{2}|[1-9][0-9]{3})-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
 """A day in text, ISO 8601; a day that its month does not have still matches, and is NULL."""

@@ -10,7 +10,7 @@ import math
 from functools import cache
 from typing import Final
 
-from sfumato.query.functions import RANGE
+from sfumato.query.model.functions import RANGE
 
 LIMIT: Final = 2.0**RANGE
 """Every double is less in size, about 3.27e150."""

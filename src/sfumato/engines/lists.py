@@ -10,13 +10,13 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sfumato.engines.sampling import encoded
-from sfumato.engines.sql.dialects.dialect import native
+from sfumato.engines.sql.dialect import native
 from sfumato.engines.sql.entries import PLACE, VALUE, Mark
+from sfumato.engines.sql.expressions.terms import TYPES, aliased, cast, column, text
 from sfumato.engines.sql.rows import ENCODING
-from sfumato.engines.sql.terms import TYPES, aliased, cast, column, text
 from sfumato.engines.values import converted
-from sfumato.query.kinds import Kind
-from sfumato.query.schema import Key
+from sfumato.query.model.kinds import Kind
+from sfumato.query.model.schema import Key
 
 _ARROW: Final = {
     Kind.INTEGER: pa.int64(), Kind.TEXT: pa.string(), Kind.BOOLEAN: pa.bool_(), Kind.DATE: pa.date32(),

@@ -11,15 +11,15 @@ from sqlglot import exp
 
 from sfumato.engines.sampling import Sampling
 from sfumato.engines.sql.bounding import Bounding, binding_limits
-from sfumato.engines.sql.dialects.dialect import Dialect
+from sfumato.engines.sql.dialect import Dialect
 from sfumato.engines.sql.entries import Mark, marked
+from sfumato.engines.sql.expressions.terms import Sql, aliased, column, figure, function, operation
 from sfumato.engines.sql.queries import select, table
 from sfumato.engines.sql.relations import Catalogue, lower_relation
 from sfumato.engines.sql.rows import Rows
-from sfumato.engines.sql.terms import Sql, aliased, column, figure, function, operation
 from sfumato.engines.sql.totals import KEPT, counts_cells, totals_of_rows, totals_of_units
-from sfumato.query.relations import Part, lineage
-from sfumato.query.statement import Statement
+from sfumato.query.model.relations import Part, lineage
+from sfumato.query.model.statement import Statement
 
 _SALT: Final = "…"
 """What people read instead of a salt."""

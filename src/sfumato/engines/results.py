@@ -9,8 +9,8 @@ import numpy.typing as npt
 from sfumato.engines.base import Found, Integers
 from sfumato.engines.lowering import LOW_BITS, Lowered
 from sfumato.engines.sql.entries import Mark
-from sfumato.query.kinds import TIMES, Kind
-from sfumato.query.schema import Key
+from sfumato.query.model.kinds import TIMES, Kind
+from sfumato.query.model.schema import Key
 
 _FITTING: Final = (-2, 1)
 """What the upper part of a 64-bit integer lies between."""

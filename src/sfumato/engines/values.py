@@ -19,8 +19,8 @@ from typing import Final, TypeAlias
 from sfumato.engines.dates import as_date, as_timestamp
 from sfumato.engines.doubles import limited
 from sfumato.errors import ParameterError
-from sfumato.query.columns import MAX_ID, Column
-from sfumato.query.kinds import Kind
+from sfumato.query.model.columns import MAX_ID, Column
+from sfumato.query.model.kinds import Kind
 
 Cell: TypeAlias = int | float | str | bool | date | None
 """A value of a kind, or NULL: a TIMESTAMP is a `datetime`, which is a date too. A double is `limited`, never −0.0."""
@@ -86,7 +86,7 @@ def shortened(text: str, column: Column) -> str:
     A long id is its first `MAX_ID` characters and the SHA-256 of the whole id: ids that differ stay different.
 
     Example:
-        >>> from sfumato.query.schema import text
+        >>> from sfumato.query.model.schema import text
         >>> shortened("Lisbon", text(max_length=3)), shortened("Lisbon", text(max_length=3, values=["Lis"]))
         ('Lis', 'Lisb')
     """

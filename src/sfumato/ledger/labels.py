@@ -9,12 +9,12 @@ from typing import Final, assert_never
 
 from sfumato.accounting.adaptive.amounts import Amounts
 from sfumato.accounting.adaptive.renyi_filter import RDPFilter
-from sfumato.accounting.parameters import open_delta
-from sfumato.accounting.printed import text_up
-from sfumato.accounting.zcdp import zcdp_epsilon_up
+from sfumato.accounting.core.parameters import open_delta
+from sfumato.accounting.core.printed import text_up
+from sfumato.accounting.gaussian.zcdp import zcdp_epsilon_up
+from sfumato.ledger.core.measures import in_words, is_own_measure, limits
+from sfumato.ledger.core.windows import Window
 from sfumato.ledger.ledger import Ledger
-from sfumato.ledger.measures import in_words, is_own_measure, limits
-from sfumato.ledger.windows import Window
 from sfumato.numeric.rationals import Number
 from sfumato.numeric.rounding import float_up
 from sfumato.privacy.budgets import ZCDP, Budget, RenyiDP
@@ -190,7 +190,7 @@ def label_of(ledger: Ledger, account: str, *, delta: Number = "1e-6") -> Privacy
         ParameterError: δ is not between 0 and 1, both excluded.
 
     Example:
-        >>> from sfumato.ledger.entry import Opened
+        >>> from sfumato.ledger.core.entry import Opened
         >>> from sfumato.ledger.memory import MemoryStore
         >>> from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
         >>> ledger = Ledger(MemoryStore())

@@ -7,13 +7,9 @@ from typing import Self, TypeVar, cast
 from weakref import finalize
 
 from sfumato.errors import SfumatoError
-from sfumato.ledger import rules
-from sfumato.ledger.account import AccountState
-from sfumato.ledger.attachments import Attachments
-from sfumato.ledger.checkpoints import Checkpoint, Noting, require_not_older
-from sfumato.ledger.clock import Clock, SystemClock
-from sfumato.ledger.draft import Draft
-from sfumato.ledger.entry import (
+from sfumato.ledger.core.account import AccountState
+from sfumato.ledger.core.clock import Clock, SystemClock
+from sfumato.ledger.core.entry import (
     Abandoned,
     Charge,
     Closed,
@@ -26,19 +22,23 @@ from sfumato.ledger.entry import (
     Reserved,
     Shared,
 )
-from sfumato.ledger.group import Group, Job
-from sfumato.ledger.journal import Chain
-from sfumato.ledger.key import LedgerKey, fresh_key
-from sfumato.ledger.measures import in_words
-from sfumato.ledger.pointers import answer_name, asked_name, first_name
-from sfumato.ledger.prices import admitted
-from sfumato.ledger.readings import Readings
-from sfumato.ledger.replay import Replay
-from sfumato.ledger.reservations import NOBODY, Asked, Flight, Reservation
-from sfumato.ledger.seals import Seal
-from sfumato.ledger.snapshots import encode_snapshot
-from sfumato.ledger.store import End, LedgerStore
-from sfumato.ledger.verification import require_index
+from sfumato.ledger.core.journal import Chain
+from sfumato.ledger.core.measures import in_words
+from sfumato.ledger.core.prices import admitted
+from sfumato.ledger.core.replay import Replay
+from sfumato.ledger.core.reservations import NOBODY, Asked, Flight, Reservation
+from sfumato.ledger.core.store import End, LedgerStore
+from sfumato.ledger.keeping.attachments import Attachments
+from sfumato.ledger.keeping.checkpoints import Checkpoint, Noting, require_not_older
+from sfumato.ledger.keeping.key import LedgerKey, fresh_key
+from sfumato.ledger.keeping.pointers import answer_name, asked_name, first_name
+from sfumato.ledger.keeping.seals import Seal
+from sfumato.ledger.keeping.snapshots import encode_snapshot
+from sfumato.ledger.reading.readings import Readings
+from sfumato.ledger.reading.verification import require_index
+from sfumato.ledger.writing import rules
+from sfumato.ledger.writing.draft import Draft
+from sfumato.ledger.writing.group import Group, Job
 from sfumato.noise.entropy import random_bytes
 from sfumato.privacy.budgets import Budget
 from sfumato.privacy.codec import Json

@@ -9,17 +9,17 @@ from typing import Final
 from urllib.parse import quote, urlsplit
 
 from sfumato.errors import LedgerCorruptError, LedgerMissingError, ParameterError
-from sfumato.ledger.attachments import Attachments
-from sfumato.ledger.checkpoints import CheckpointFile, Noting
-from sfumato.ledger.clock import Clock
-from sfumato.ledger.key import LedgerKey, announce, announced, fresh_key, key_in, settle
+from sfumato.ledger.core.clock import Clock
+from sfumato.ledger.core.store import Batch, End, LedgerStore
+from sfumato.ledger.keeping.attachments import Attachments
+from sfumato.ledger.keeping.checkpoints import CheckpointFile, Noting
+from sfumato.ledger.keeping.key import LedgerKey, announce, announced, fresh_key, key_in, settle
+from sfumato.ledger.keeping.seals import UNWRITTEN, encode_seal, sealed_by
+from sfumato.ledger.keeping.sinks import SINK
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.memory import MemoryStore
-from sfumato.ledger.postgres_address import address_of
-from sfumato.ledger.seals import UNWRITTEN, encode_seal, sealed_by
-from sfumato.ledger.sinks import SINK
-from sfumato.ledger.sqlite import SQLiteStore
-from sfumato.ledger.store import Batch, End, LedgerStore
+from sfumato.ledger.postgres.address import address_of
+from sfumato.ledger.sqlite.store import SQLiteStore
 
 _LOG: Final = logging.getLogger("sfumato.ledger")
 _MEMORY: Final = "memory:"
@@ -91,7 +91,7 @@ class Place:
     def open_store(self, *, must_exist: bool, is_upgraded: bool = False) -> LedgerStore:
         """The records themselves; made if there are none; if they are upgraded, also those of an older version."""
         # PostgreSQL needs packages of its own.
-        kind = resolve_name("sfumato.ledger.postgres:PostgresStore") if self.is_on_server else SQLiteStore
+        kind = resolve_name("sfumato.ledger.postgres.store:PostgresStore") if self.is_on_server else SQLiteStore
         store: LedgerStore = kind(self.location, must_exist=must_exist, is_upgraded=is_upgraded)
         return store
 

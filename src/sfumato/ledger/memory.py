@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from threading import Lock
 
 from sfumato.errors import LedgerError
-from sfumato.ledger.journal import Chain, Record
-from sfumato.ledger.store import Batch, End, Pointer
-from sfumato.ledger.turns import OneAtATime, OpenTurn
+from sfumato.ledger.core.journal import Chain, Record
+from sfumato.ledger.core.store import Batch, End, Pointer
+from sfumato.ledger.writing.turns import OneAtATime, OpenTurn
 
 _PLACE = "memory:"
 

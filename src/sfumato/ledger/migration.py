@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from sfumato.errors import LedgerCorruptError, LedgerError
-from sfumato.ledger.attachments import Attachment, Attachments, attachments_in
-from sfumato.ledger.checkpoints import require_not_older
-from sfumato.ledger.clock import SystemClock
-from sfumato.ledger.codec import decode_entry, encode_entry
-from sfumato.ledger.entry import Committed, Entry, Moved
-from sfumato.ledger.journal import Chain, Record
-from sfumato.ledger.key import LedgerKey, announce, fresh_key, key_in, settle
+from sfumato.ledger.core.clock import SystemClock
+from sfumato.ledger.core.codec import decode_entry, encode_entry
+from sfumato.ledger.core.entry import Committed, Entry, Moved
+from sfumato.ledger.core.journal import Chain, Record
+from sfumato.ledger.core.replay import Replay
+from sfumato.ledger.core.store import Batch, LedgerStore, Reading, Turn
+from sfumato.ledger.keeping.attachments import Attachment, Attachments, attachments_in
+from sfumato.ledger.keeping.checkpoints import require_not_older
+from sfumato.ledger.keeping.key import LedgerKey, announce, fresh_key, key_in, settle
+from sfumato.ledger.keeping.seals import seal_of
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.locations import Place, key_of, open_ledger, place_of
-from sfumato.ledger.replay import Replay
-from sfumato.ledger.seals import seal_of
-from sfumato.ledger.store import Batch, LedgerStore, Reading, Turn
-from sfumato.ledger.verification import StrictReplay, rewritten
+from sfumato.ledger.reading.verification import StrictReplay, rewritten
 
 Heard: TypeAlias = Callable[[int], object]
 """Is told how many records were copied so far."""

@@ -4,15 +4,15 @@ import os
 from contextlib import closing
 
 from sfumato.errors import LedgerError, ParameterError
-from sfumato.ledger.clock import SystemClock
-from sfumato.ledger.codec import encode_entry
-from sfumato.ledger.entry import Closed
-from sfumato.ledger.follower import Follower, follow
-from sfumato.ledger.key import LedgerKey, announce, fresh_key, settle
+from sfumato.ledger.core.clock import SystemClock
+from sfumato.ledger.core.codec import encode_entry
+from sfumato.ledger.core.entry import Closed
+from sfumato.ledger.core.replay import Replay
+from sfumato.ledger.core.store import Batch, Turn
+from sfumato.ledger.keeping.follower import Follower, follow
+from sfumato.ledger.keeping.key import LedgerKey, announce, fresh_key, settle
 from sfumato.ledger.locations import open_ledger, place_of
-from sfumato.ledger.replay import Replay
-from sfumato.ledger.store import Batch, Turn
-from sfumato.ledger.verification import StrictReplay, rewritten
+from sfumato.ledger.reading.verification import StrictReplay, rewritten
 
 
 def rotate_key(location: str | os.PathLike[str]) -> LedgerKey:

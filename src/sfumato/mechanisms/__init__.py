@@ -7,81 +7,81 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from sfumato.mechanisms.additive.gaussian import Gaussian
+    from sfumato.mechanisms.additive.gaussian_noise import GaussianNoise
+    from sfumato.mechanisms.additive.geometric import Geometric
+    from sfumato.mechanisms.additive.laplace import Laplace
+    from sfumato.mechanisms.additive.staircase import Staircase
+    from sfumato.mechanisms.additive.truncated_laplace import TruncatedLaplace
     from sfumato.mechanisms.base import AdditiveMechanism, Mechanism
-    from sfumato.mechanisms.distributed_laplace import DistributedLaplace
-    from sfumato.mechanisms.distributed_skellam import DistributedSkellam
-    from sfumato.mechanisms.exponential import Exponential
-    from sfumato.mechanisms.extreme import Extreme
-    from sfumato.mechanisms.gaussian import Gaussian
-    from sfumato.mechanisms.gaussian_noise import GaussianNoise
-    from sfumato.mechanisms.geometric import Geometric
-    from sfumato.mechanisms.kary_randomized_response import KaryRandomizedResponse
-    from sfumato.mechanisms.keys import canonical_key
-    from sfumato.mechanisms.laplace import Laplace
-    from sfumato.mechanisms.matrix import MatrixMechanism
-    from sfumato.mechanisms.noisy_max import NoisyMax
-    from sfumato.mechanisms.noisy_top_k import NoisyTopK, TopK
-    from sfumato.mechanisms.permute_and_flip import PermuteAndFlip
-    from sfumato.mechanisms.posterior_models import BetaBernoulli, GammaPoisson, LaplaceLocation, PosteriorModel
-    from sfumato.mechanisms.posterior_sampling import PosteriorSampling
-    from sfumato.mechanisms.propose_test_release import ProposeTestRelease, StableValue
-    from sfumato.mechanisms.quantile import Quantile, QuantileEnd
-    from sfumato.mechanisms.quantiles import Quantiles
-    from sfumato.mechanisms.randomized_response import RandomizedResponse
-    from sfumato.mechanisms.smooth_median import SmoothMedian
-    from sfumato.mechanisms.smooth_sensitivity import SmoothedValue, SmoothSensitivity
-    from sfumato.mechanisms.sparse_vector import SparseVector
-    from sfumato.mechanisms.sparse_vector_session import SparseVectorSession
-    from sfumato.mechanisms.stable_histogram import StableHistogram
-    from sfumato.mechanisms.stable_median import StableMedian
-    from sfumato.mechanisms.staircase import Staircase
-    from sfumato.mechanisms.survey import SurveyEstimate
-    from sfumato.mechanisms.thresholds import GaussianThreshold, LaplaceThreshold
-    from sfumato.mechanisms.truncated_geometric import TruncatedGeometricSelection
-    from sfumato.mechanisms.truncated_laplace import TruncatedLaplace
+    from sfumato.mechanisms.distributed.laplace import DistributedLaplace
+    from sfumato.mechanisms.distributed.skellam import DistributedSkellam
+    from sfumato.mechanisms.matrix.matrix import MatrixMechanism
+    from sfumato.mechanisms.partitions.keys import canonical_key
+    from sfumato.mechanisms.partitions.stable_histogram import StableHistogram
+    from sfumato.mechanisms.partitions.thresholds import GaussianThreshold, LaplaceThreshold
+    from sfumato.mechanisms.partitions.truncated_geometric import TruncatedGeometricSelection
+    from sfumato.mechanisms.posterior.models import BetaBernoulli, GammaPoisson, LaplaceLocation, PosteriorModel
+    from sfumato.mechanisms.posterior.sampling import PosteriorSampling
+    from sfumato.mechanisms.quantiles.extreme import Extreme
+    from sfumato.mechanisms.quantiles.quantile import Quantile, QuantileEnd
+    from sfumato.mechanisms.quantiles.quantiles import Quantiles
+    from sfumato.mechanisms.response.kary_randomized_response import KaryRandomizedResponse
+    from sfumato.mechanisms.response.randomized_response import RandomizedResponse
+    from sfumato.mechanisms.response.survey import SurveyEstimate
+    from sfumato.mechanisms.selection.exponential import Exponential
+    from sfumato.mechanisms.selection.noisy_max import NoisyMax
+    from sfumato.mechanisms.selection.noisy_top_k import NoisyTopK, TopK
+    from sfumato.mechanisms.selection.permute_and_flip import PermuteAndFlip
+    from sfumato.mechanisms.selection.sparse_vector import SparseVector
+    from sfumato.mechanisms.selection.sparse_vector_session import SparseVectorSession
+    from sfumato.mechanisms.stable.propose_test_release import ProposeTestRelease, StableValue
+    from sfumato.mechanisms.stable.smooth_median import SmoothMedian
+    from sfumato.mechanisms.stable.smooth_sensitivity import SmoothedValue, SmoothSensitivity
+    from sfumato.mechanisms.stable.stable_median import StableMedian
 
 _HOMES = {
     "AdditiveMechanism": "base",
-    "BetaBernoulli": "posterior_models",
-    "DistributedLaplace": "distributed_laplace",
-    "DistributedSkellam": "distributed_skellam",
-    "Exponential": "exponential",
-    "GammaPoisson": "posterior_models",
-    "Extreme": "extreme",
-    "Gaussian": "gaussian",
-    "GaussianNoise": "gaussian_noise",
-    "GaussianThreshold": "thresholds",
-    "Geometric": "geometric",
-    "KaryRandomizedResponse": "kary_randomized_response",
-    "Laplace": "laplace",
-    "LaplaceLocation": "posterior_models",
-    "LaplaceThreshold": "thresholds",
-    "MatrixMechanism": "matrix",
+    "BetaBernoulli": "posterior.models",
+    "DistributedLaplace": "distributed.laplace",
+    "DistributedSkellam": "distributed.skellam",
+    "Exponential": "selection.exponential",
+    "GammaPoisson": "posterior.models",
+    "Extreme": "quantiles.extreme",
+    "Gaussian": "additive.gaussian",
+    "GaussianNoise": "additive.gaussian_noise",
+    "GaussianThreshold": "partitions.thresholds",
+    "Geometric": "additive.geometric",
+    "KaryRandomizedResponse": "response.kary_randomized_response",
+    "Laplace": "additive.laplace",
+    "LaplaceLocation": "posterior.models",
+    "LaplaceThreshold": "partitions.thresholds",
+    "MatrixMechanism": "matrix.matrix",
     "Mechanism": "base",
-    "NoisyMax": "noisy_max",
-    "NoisyTopK": "noisy_top_k",
-    "PermuteAndFlip": "permute_and_flip",
-    "PosteriorModel": "posterior_models",
-    "PosteriorSampling": "posterior_sampling",
-    "ProposeTestRelease": "propose_test_release",
-    "Quantile": "quantile",
-    "QuantileEnd": "quantile",
-    "Quantiles": "quantiles",
-    "RandomizedResponse": "randomized_response",
-    "SmoothMedian": "smooth_median",
-    "SmoothSensitivity": "smooth_sensitivity",
-    "SmoothedValue": "smooth_sensitivity",
-    "SparseVector": "sparse_vector",
-    "SparseVectorSession": "sparse_vector_session",
-    "StableHistogram": "stable_histogram",
-    "StableMedian": "stable_median",
-    "StableValue": "propose_test_release",
-    "Staircase": "staircase",
-    "SurveyEstimate": "survey",
-    "TopK": "noisy_top_k",
-    "TruncatedGeometricSelection": "truncated_geometric",
-    "TruncatedLaplace": "truncated_laplace",
-    "canonical_key": "keys",
+    "NoisyMax": "selection.noisy_max",
+    "NoisyTopK": "selection.noisy_top_k",
+    "PermuteAndFlip": "selection.permute_and_flip",
+    "PosteriorModel": "posterior.models",
+    "PosteriorSampling": "posterior.sampling",
+    "ProposeTestRelease": "stable.propose_test_release",
+    "Quantile": "quantiles.quantile",
+    "QuantileEnd": "quantiles.quantile",
+    "Quantiles": "quantiles.quantiles",
+    "RandomizedResponse": "response.randomized_response",
+    "SmoothMedian": "stable.smooth_median",
+    "SmoothSensitivity": "stable.smooth_sensitivity",
+    "SmoothedValue": "stable.smooth_sensitivity",
+    "SparseVector": "selection.sparse_vector",
+    "SparseVectorSession": "selection.sparse_vector_session",
+    "StableHistogram": "partitions.stable_histogram",
+    "StableMedian": "stable.stable_median",
+    "StableValue": "stable.propose_test_release",
+    "Staircase": "additive.staircase",
+    "SurveyEstimate": "response.survey",
+    "TopK": "selection.noisy_top_k",
+    "TruncatedGeometricSelection": "partitions.truncated_geometric",
+    "TruncatedLaplace": "additive.truncated_laplace",
+    "canonical_key": "partitions.keys",
 }
 
 __all__ = [

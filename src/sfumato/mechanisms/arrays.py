@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import ParameterError
-from sfumato.noise.integers import Integers, narrow, python_integers
+from sfumato.noise.uniform.integers import Integers, narrow, python_integers
 
 Column: TypeAlias = NDArray[Any] | list[Any]
 """A plain array of one dimension that holds integers (Python's, if they need it), bits or floats; or else a list."""

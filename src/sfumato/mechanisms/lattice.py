@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.arrays import LARGEST, column, integer_column, present, within
-from sfumato.noise.integers import Integers, narrow, python_integers
+from sfumato.noise.uniform.integers import Integers, narrow, python_integers
 from sfumato.numeric.rationals import Number, exact, positive, sqrt_up
 
 _SMALLEST_EXPONENT: Final = -400  # smaller decimals count as 0

@@ -10,27 +10,27 @@ from types import TracebackType
 from typing import Any, Self
 
 from sfumato.engines.base import Preparing
-from sfumato.engines.csv_text import PACKED
+from sfumato.engines.sources.csv_text import PACKED
 from sfumato.errors import ParameterError
-from sfumato.ledger.entry import Opened
+from sfumato.ledger.core.entry import Opened
+from sfumato.ledger.core.windows import CalendarWindow, RollingWindow, Window
 from sfumato.ledger.locations import ExistingLedger, open_ledger
-from sfumato.ledger.windows import CalendarWindow, RollingWindow, Window
 from sfumato.numeric.arguments import listed, of_kind
 from sfumato.numeric.rationals import flag
 from sfumato.privacy.budgets import Budget, as_budget
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, EACH_ROW, NeighboringRelation, PrivacyUnit, UnitColumn
-from sfumato.query.kinds import Kind
-from sfumato.query.policy import Policy, SourceFacts
-from sfumato.query.schema import Column, Limits, Table
-from sfumato.session.account_view import AccountView
-from sfumato.session.examination import Examination, examined
-from sfumato.session.lineage import identities, protected
-from sfumato.session.opening import open_engines, open_sources, places_of, relations_of, with_kept_rows
-from sfumato.session.pipeline import Desk
-from sfumato.session.preparation import Preparation
-from sfumato.session.public_keys import with_public_keys
-from sfumato.session.typical_questions import TypicalError, typical_errors
-from sfumato.session.violations import violations
+from sfumato.query.model.kinds import Kind
+from sfumato.query.model.schema import Column, Limits, Table
+from sfumato.query.policy.policy import Policy, SourceFacts
+from sfumato.session.asking.account_view import AccountView
+from sfumato.session.asking.pipeline import Desk
+from sfumato.session.asking.preparation import Preparation
+from sfumato.session.asking.typical_questions import TypicalError, typical_errors
+from sfumato.session.opening.examination import Examination, examined
+from sfumato.session.opening.lineage import identities, protected
+from sfumato.session.opening.opening import open_engines, open_sources, places_of, relations_of, with_kept_rows
+from sfumato.session.opening.public_keys import with_public_keys
+from sfumato.session.opening.violations import violations
 
 
 class Session(AccountView):
@@ -257,7 +257,7 @@ def _path(value: Any, name: str, wanted: str) -> str | PathLike[str]:
 
 
 def _loaded(path: str | PathLike[str]) -> Policy:
-    from sfumato.query.policy_file import load_policy  # pydantic is for policy files alone
+    from sfumato.query.policy.file import load_policy  # pydantic is for policy files alone
 
     return load_policy(Path(path))
 

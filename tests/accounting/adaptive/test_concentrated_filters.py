@@ -7,9 +7,9 @@ from tests.accounting.adaptive.adversaries import Move, leaky_response, moment, 
 from tests.accounting.adaptive.filter_contract import FilterContract
 
 from sfumato.accounting.adaptive.concentrated_filters import GDPFilter, ZCDPFilter
-from sfumato.accounting.finite import smallest_delta
-from sfumato.accounting.gaussian import gaussian_delta_up
-from sfumato.accounting.zcdp import zcdp_delta_up
+from sfumato.accounting.core.finite import smallest_delta
+from sfumato.accounting.gaussian.gaussian import gaussian_delta_up
+from sfumato.accounting.gaussian.zcdp import zcdp_delta_up
 from sfumato.errors import ParameterError
 from sfumato.numeric.rounding import exp_down, exp_up
 from sfumato.privacy.events import (

@@ -13,7 +13,7 @@ from sfumato.accounting.adaptive.odometers import BasicOdometer, PureOdometer
 from sfumato.accounting.adaptive.pure_filters import ApproxFilter, PureFilter
 from sfumato.accounting.adaptive.renyi_filter import RDPFilter
 from sfumato.accounting.adaptive.renyi_odometers import RDPOdometer, ZCDPOdometer
-from sfumato.accounting.finite import smallest_delta
+from sfumato.accounting.core.finite import smallest_delta
 from sfumato.errors import BudgetExceededError, ParameterError
 from sfumato.numeric.rounding import exp_down
 from sfumato.privacy.events import ApproxEvent, GaussianEvent, PureEvent

@@ -9,7 +9,7 @@ from tests.accounting.adaptive.filter_contract import FilterContract
 
 from sfumato.accounting.adaptive.amounts import Amounts
 from sfumato.accounting.adaptive.pure_filters import AdvancedFilter, ApproxFilter, PureFilter
-from sfumato.accounting.finite import smallest_delta
+from sfumato.accounting.core.finite import smallest_delta
 from sfumato.errors import ParameterError
 from sfumato.numeric.rounding import exp_down, log_up
 from sfumato.privacy.events import (

@@ -8,8 +8,8 @@ from tests.accounting.adaptive.filter_contract import FilterContract
 from sfumato.accounting.adaptive.odometer_filter import OdometerFilter
 from sfumato.accounting.adaptive.renyi_filter import RDPFilter
 from sfumato.accounting.adaptive.renyi_odometers import RDPOdometer
-from sfumato.accounting.finite import smallest_delta
-from sfumato.accounting.zcdp import zcdp_epsilon_up
+from sfumato.accounting.core.finite import smallest_delta
+from sfumato.accounting.gaussian.zcdp import zcdp_epsilon_up
 from sfumato.errors import ParameterError
 from sfumato.numeric.rounding import exp_down, exp_up
 from sfumato.privacy.events import ApproxEvent, GaussianEvent, PureEvent

@@ -6,7 +6,7 @@ from tests.accounting.adaptive.adversaries import Move, crossing_probability, fi
 from tests.accounting.adaptive.odometer_contract import OdometerContract
 
 from sfumato.accounting.adaptive.renyi_odometers import ODOMETER_ORDERS, RDPOdometer, ZCDPOdometer
-from sfumato.accounting.zcdp import zcdp_epsilon_up
+from sfumato.accounting.gaussian.zcdp import zcdp_epsilon_up
 from sfumato.errors import ParameterError
 from sfumato.privacy.events import ApproxEvent, FiniteEvent, GaussianEvent, NonPrivateEvent, PureEvent, ZCDPEvent
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from tests.accounting.contract import AccountantContract
 from tests.sizes import FULL_SIZE
 
-from sfumato.accounting.gaussian import gaussian_delta_up, gaussian_epsilon_up
-from sfumato.accounting.gaussian_curve import continuous_delta_down
+from sfumato.accounting.gaussian.gaussian import gaussian_delta_up, gaussian_epsilon_up
+from sfumato.accounting.gaussian.gaussian_curve import continuous_delta_down
 from sfumato.accounting.pld.accountant import PLDAccountant
 from sfumato.errors import ParameterError, UnsupportedEventError
 from sfumato.privacy.events import (

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from tests.accounting.pld.laws import PAIRS, symmetric
 
-from sfumato.accounting.gaussian import gaussian_delta_up, gaussian_epsilon_up
+from sfumato.accounting.gaussian.gaussian import gaussian_delta_up, gaussian_epsilon_up
 from sfumato.accounting.pld.bounds import CertifiedCurve
 from sfumato.accounting.pld.composing import curve_at_delta, curve_at_epsilon
 from sfumato.accounting.pld.convolve import Composition

@@ -6,7 +6,7 @@ import pytest
 from tests.accounting.pld.brute_force import exact_delta
 from tests.accounting.pld.laws import PAIRS, finite, symmetric
 
-from sfumato.accounting.gaussian import gaussian_delta_up
+from sfumato.accounting.gaussian.gaussian import gaussian_delta_up
 from sfumato.accounting.pld.composite import composed
 from sfumato.accounting.profiles.additive import Gaussian
 from sfumato.accounting.profiles.finite import WorstPair

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from tests.accounting.pld.laws import symmetric
 
-from sfumato.accounting.gaussian import gaussian_delta_up
+from sfumato.accounting.gaussian.gaussian import gaussian_delta_up
 from sfumato.accounting.pld.composing import laws_of
 from sfumato.accounting.pld.convolve import compose
 from sfumato.accounting.pld.cumulants import Cumulants

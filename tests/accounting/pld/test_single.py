@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.accounting.pld.brute_force import exact_delta, finite_pairs
 
-from sfumato.accounting.gaussian import gaussian_delta_up, gaussian_epsilon_up
+from sfumato.accounting.gaussian.gaussian import gaussian_delta_up, gaussian_epsilon_up
 from sfumato.accounting.pld.single import is_single, single_delta_up, single_epsilon_bounds
 from sfumato.accounting.profiles.additive import Gaussian, Laplace
 from sfumato.accounting.profiles.combined import Bracketed, Steps

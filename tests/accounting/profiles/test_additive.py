@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.accounting.profiles.oracles import assert_encloses, assert_is_a_profile, gaussian_delta, mp
 
-from sfumato.accounting.gaussian import gaussian_delta_up
+from sfumato.accounting.gaussian.gaussian import gaussian_delta_up
 from sfumato.accounting.profiles.additive import Gaussian, Laplace
 
 MULTIPLIERS = st.fractions(min_value=Fraction(1, 50), max_value=10**4, max_denominator=10**4)

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from tests.accounting.profiles.oracles import lower_bounds, mp
 
+from sfumato.accounting.gaussian.zcdp import zcdp_delta_up
 from sfumato.accounting.profiles.additive import Gaussian
 from sfumato.accounting.profiles.concentrated import Concentrated
-from sfumato.accounting.zcdp import zcdp_delta_up
 
 EPSILONS = [0.0, 1e-6, 0.01, 0.3, 1.0, 5.0, 40.0, 600.0]
 RHOS = [Fraction(1, 10**9), Fraction(1, 1000), Fraction(1, 2), Fraction(7), Fraction(400)]

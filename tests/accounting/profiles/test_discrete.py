@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.accounting.profiles.oracles import assert_encloses, assert_is_a_profile, hockey_stick, mp
 
-from sfumato.accounting.discrete_gaussian import discrete_gaussian_delta_up
+from sfumato.accounting.gaussian.discrete_gaussian import discrete_gaussian_delta_up
 from sfumato.accounting.profiles.additive import Laplace
 from sfumato.accounting.profiles.discrete import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.accounting.profiles.oracles import assert_encloses, assert_is_a_profile, hockey_stick, mp
 
-from sfumato.accounting.finite import smallest_delta
+from sfumato.accounting.core.finite import smallest_delta
 from sfumato.accounting.profiles.finite import EVERYTHING, NOTHING, FinitePair, WorstPair, randomized_response
 
 WEIGHTS = st.lists(st.integers(0, 30), min_size=4, max_size=4).filter(any)

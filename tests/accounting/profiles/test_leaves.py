@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.accounting.profiles.oracles import only_single
 
-from sfumato.accounting.discrete_gaussian import discrete_gaussian_delta_up
+from sfumato.accounting.gaussian.discrete_gaussian import discrete_gaussian_delta_up
 from sfumato.accounting.profiles.combined import Bracketed
 from sfumato.accounting.profiles.concentrated import Concentrated
 from sfumato.accounting.profiles.discrete import DiscreteGaussian, RoundedGaussian

@@ -3,9 +3,9 @@ from fractions import Fraction
 import pytest
 from tests.accounting.contract import EVENTS
 
+from sfumato.accounting.core.tally import flattened
 from sfumato.accounting.profiles.of_event import pair_of, supports_pair
 from sfumato.accounting.profiles.profile import DominatingPair
-from sfumato.accounting.tally import flattened
 from sfumato.errors import UnsupportedEventError
 from sfumato.privacy.events import (
     DiscreteGaussianEvent,

@@ -3,8 +3,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from sfumato.accounting.gaussian.zcdp import zcdp_delta_up, zcdp_epsilon_up
 from sfumato.accounting.renyi.conversion import ORDERS, delta_up, epsilon_up, least, rdp_delta_up, rdp_epsilon_up
-from sfumato.accounting.zcdp import zcdp_delta_up, zcdp_epsilon_up
 from sfumato.errors import ParameterError
 
 MILLIONTH = Fraction(1, 10**6)

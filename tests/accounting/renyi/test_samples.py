@@ -3,9 +3,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from sfumato.accounting.core.tally import flattened
 from sfumato.accounting.renyi.of_event import bound_of
 from sfumato.accounting.renyi.samples import Inside, exchanged, sampled
-from sfumato.accounting.tally import flattened
 from sfumato.privacy.events import ComposedEvent, GaussianEvent, LaplaceEvent, SelfComposedEvent
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
 

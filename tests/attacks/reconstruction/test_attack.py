@@ -6,8 +6,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from sfumato.attacks.limits import largest_success
-from sfumato.attacks.outcome import curve
+from sfumato.attacks.core.limits import largest_success
+from sfumato.attacks.core.outcome import curve
 from sfumato.attacks.reconstruction import (
     accuracy_over,
     every_mask,

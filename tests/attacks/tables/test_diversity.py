@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sfumato.attacks.generalization import Generalized, homogeneity
+from sfumato.attacks.disclosure.generalization import Generalized, homogeneity
 from sfumato.attacks.tables.diversity import similarity, skewness
 from sfumato.errors import ParameterError
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sfumato.attacks.generalization import generalize
+from sfumato.attacks.disclosure.generalization import generalize
 from sfumato.attacks.tables.downcoding import downcoding
 from sfumato.errors import ParameterError
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sfumato.attacks.linkage import linkage
+from sfumato.attacks.linking.linkage import linkage
 from sfumato.attacks.tables.misspelt import edits, misspelt, misspelt_linkage
 from sfumato.datasets.voters import hospital_and_voters
 from sfumato.errors import ParameterError

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sfumato.attacks.generalization import generalize
+from sfumato.attacks.disclosure.generalization import generalize
 from sfumato.attacks.tables.singling_out import Predicate, predicates, singling_out
 from sfumato.errors import ParameterError
 

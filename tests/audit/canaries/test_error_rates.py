@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from sfumato.audit.bounds import Count
 from sfumato.audit.canaries.error_rates import LEVELS, ErrorRates, independent_canaries, mu_of_error_rates
 from sfumato.audit.canaries.guesses import Scored
+from sfumato.audit.search.bounds import Count
 
 RNG = np.random.default_rng(2101)
 RUNS, LEVEL = 400, 0.2

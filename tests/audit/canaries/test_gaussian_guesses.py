@@ -3,7 +3,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sfumato.accounting.gaussian import gaussian_delta_up
+from sfumato.accounting.gaussian.gaussian import gaussian_delta_up
 from sfumato.audit.canaries.gaussian_guesses import _curve, gaussian_p_value, refuted_mu
 from sfumato.audit.canaries.guesses import Guesses, Scored
 from sfumato.audit.canaries.one_run import exact_p_value

@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 from sfumato.audit.canaries.report import GAUSSIAN_SCORES, INDEPENDENCE, NOTHING, CanaryFinding, CanaryReport
-from sfumato.audit.findings import CAVEAT, Verdict
+from sfumato.audit.core.findings import CAVEAT, Verdict
 from sfumato.privacy.guarantees import ApproxDP
 
 CLAIM = ApproxDP(1, "1e-5")

@@ -11,7 +11,7 @@ from sfumato.cli.audit.question import How, audited
 from sfumato.cli.query import Declared, Price
 from sfumato.errors import ParameterError
 from sfumato.privacy.guarantees import ApproxDP
-from sfumato.query.schema import integer
+from sfumato.query.model.schema import integer
 
 SQL = "SELECT ward, SUM(age) AS years FROM people GROUP BY ward"
 DECLARED = ("--column", "age=int:17:90", "--keys", "ward=A,B")

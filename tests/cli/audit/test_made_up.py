@@ -11,8 +11,8 @@ import pytest
 from sfumato.cli.audit.made_up import as_arrow, pairs_of, read_rows
 from sfumato.errors import ParameterError
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, UnitColumn
-from sfumato.query import schema
-from sfumato.query.schema import Limits, Table
+from sfumato.query.model import schema
+from sfumato.query.model.schema import Limits, Table
 
 PEOPLE = Table(
     name="people",

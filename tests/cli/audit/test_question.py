@@ -9,8 +9,8 @@ from tests.cli.commands import refusal, run
 from sfumato.cli.audit.question import Asking, told_apart
 from sfumato.errors import ParameterError
 from sfumato.privacy.guarantees import PureDP
-from sfumato.query.policy import Policy, SourceFacts
-from sfumato.query.schema import Table, integer
+from sfumato.query.model.schema import Table, integer
+from sfumato.query.policy.policy import Policy, SourceFacts
 
 WARDS = ("--keys", "ward=A,B", "--worlds", "ward")
 AGE = ("--column", "age=int:17:90")

@@ -2,7 +2,7 @@ import pytest
 from tests.cli.demo.telling import row, sentences
 
 from sfumato.cli.demo import payroll
-from sfumato.session.answer import NOTHING, Estimate
+from sfumato.session.releases.answer import NOTHING, Estimate
 
 
 @pytest.fixture

@@ -1,9 +1,9 @@
 import pytest
 from tests.ledger.stories import account, held, release
 
-from sfumato.ledger.entry import Part
+from sfumato.ledger.core.entry import Part
+from sfumato.ledger.core.windows import CalendarWindow
 from sfumato.ledger.locations import open_ledger
-from sfumato.ledger.windows import CalendarWindow
 from sfumato.privacy.budgets import ZCDP
 from sfumato.privacy.events import GaussianEvent
 from sfumato.privacy.guarantees import ApproxDP, PureDP

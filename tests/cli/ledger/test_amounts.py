@@ -2,7 +2,7 @@ import pytest
 
 from sfumato.cli.ledger.amounts import budget_of, window_of
 from sfumato.errors import ParameterError
-from sfumato.ledger.windows import CalendarWindow, RollingWindow
+from sfumato.ledger.core.windows import CalendarWindow, RollingWindow
 from sfumato.privacy.budgets import ZCDP
 from sfumato.privacy.guarantees import ApproxDP, PureDP
 

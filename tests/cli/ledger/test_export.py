@@ -4,9 +4,9 @@ import json
 from tests.cli.ledger.telling import told
 from tests.ledger.stories import release
 
-from sfumato.ledger.journal import Chain
+from sfumato.ledger.core.journal import Chain
+from sfumato.ledger.core.reservations import Asked
 from sfumato.ledger.locations import open_ledger
-from sfumato.ledger.reservations import Asked
 
 
 def lines(ledger):

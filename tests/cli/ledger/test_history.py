@@ -8,9 +8,9 @@ from tests.cli.commands import refusal, run
 from tests.cli.ledger.telling import told
 from tests.ledger.stories import release
 
-from sfumato.ledger import clock
-from sfumato.ledger.history import time_text
+from sfumato.ledger.core import clock
 from sfumato.ledger.locations import open_ledger
+from sfumato.ledger.reading.history import time_text
 
 
 def test_the_last_rows_are_a_table_in_order(ledger):

@@ -2,7 +2,7 @@ import pytest
 from tests.ledger.stories import HandClock, account, release, time
 
 from sfumato.cli.ledger.outlook import last_questions, more, outlook
-from sfumato.ledger.clock import DAY
+from sfumato.ledger.core.clock import DAY
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.memory import MemoryStore
 from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, PureDP

@@ -2,8 +2,8 @@ import pytest
 from tests.cli.commands import refusal, run
 from tests.cli.ledger.telling import told
 
+from sfumato.ledger.core.windows import RollingWindow
 from sfumato.ledger.locations import open_ledger
-from sfumato.ledger.windows import RollingWindow
 from sfumato.privacy.events import PureEvent
 from sfumato.privacy.guarantees import PureDP
 

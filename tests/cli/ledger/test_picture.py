@@ -3,10 +3,10 @@ from tests.ledger.stories import HandClock, account, gaussian, release, time
 
 from sfumato.cli.ledger import picture
 from sfumato.errors import ParameterError
-from sfumato.ledger.clock import DAY
+from sfumato.ledger.core.clock import DAY
+from sfumato.ledger.core.windows import CalendarWindow
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.memory import MemoryStore
-from sfumato.ledger.windows import CalendarWindow
 from sfumato.privacy.budgets import ZCDP
 from sfumato.privacy.events import GaussianEvent
 from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, PureDP

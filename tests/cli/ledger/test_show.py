@@ -4,7 +4,7 @@ from tests.cli.ledger.telling import row, told
 from tests.ledger.sqlite_edits import without_triggers
 from tests.ledger.stories import account, held, release
 
-from sfumato.ledger import clock
+from sfumato.ledger.core import clock
 from sfumato.ledger.locations import open_ledger
 from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP
 

@@ -6,7 +6,7 @@ from tests.cli.commands import refusal
 from tests.cli.ledger.telling import told
 
 from sfumato.errors import LedgerMissingError
-from sfumato.ledger.checkpoints import checkpoint_in
+from sfumato.ledger.keeping.checkpoints import checkpoint_in
 from sfumato.ledger.locations import CHECKPOINT, open_ledger
 
 

@@ -1,4 +1,4 @@
-"""What entries and rows add in SQL is what `engines.entries` says, in as many bits as it takes."""
+"""What entries and rows add in SQL is what `engines.reference.entries` says, in as many bits as it takes."""
 
 from fractions import Fraction
 
@@ -8,17 +8,17 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.engines.in_sql import database, run, values_of
 
-from sfumato.engines.entries import amount, is_counted, scaled
+from sfumato.engines.duckdb.dialect import sql
+from sfumato.engines.reference.entries import amount, is_counted, scaled
 from sfumato.engines.sql.amounts import ROWS, aggregate_names, aggregates, allowed_amount, whole_amount
-from sfumato.engines.sql.dialects.duckdb import sql
+from sfumato.engines.sql.expressions.terms import column, function
 from sfumato.engines.sql.queries import select, table
 from sfumato.engines.sql.rows import Rows
-from sfumato.engines.sql.terms import column, function
-from sfumato.query.expressions import ColumnRef
-from sfumato.query.measures import CellCount, RowCount, StepProduct, Steps, StepSum, UnitCount, ValueCount
-from sfumato.query.relations import Source
-from sfumato.query.schema import MAX_LIMIT, Table, integer, real
-from sfumato.query.shape import shape_of
+from sfumato.query.analysis.shape import shape_of
+from sfumato.query.model.expressions import ColumnRef
+from sfumato.query.model.measures import CellCount, RowCount, StepProduct, Steps, StepSum, UnitCount, ValueCount
+from sfumato.query.model.relations import Source
+from sfumato.query.model.schema import MAX_LIMIT, Table, integer, real
 
 TABLE = Source(Table(name="t", columns={"i": integer(), "f": real()}))
 ROWS_OF = Rows(query=select([], table("cells")), shape=shape_of(TABLE))

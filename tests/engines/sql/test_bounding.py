@@ -12,22 +12,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.engines.in_sql import database, run
 
-from sfumato.engines.entries import Entry, allowances
+from sfumato.engines.duckdb.dialect import DUCKDB
 from sfumato.engines.lists import list_table
+from sfumato.engines.reference.entries import Entry, allowances
 from sfumato.engines.sampling import Sampling
 from sfumato.engines.sql.bounding import ABOVE, ALLOWED, ENTRIES, Bounding, above, binding_limits, bounded, needs_order
-from sfumato.engines.sql.dialects.duckdb import DUCKDB
 from sfumato.engines.sql.entries import marked
+from sfumato.engines.sql.expressions.terms import column
 from sfumato.engines.sql.queries import select, table
 from sfumato.engines.sql.rows import Rows
-from sfumato.engines.sql.terms import column
 from sfumato.privacy.neighbors import UnitColumn
-from sfumato.query.expressions import ColumnRef
-from sfumato.query.measures import RowCount
-from sfumato.query.relations import Source
-from sfumato.query.schema import Limits, Table, text
-from sfumato.query.shape import shape_of
-from sfumato.query.statement import KeyColumn, Statement, Values
+from sfumato.query.analysis.shape import shape_of
+from sfumato.query.model.expressions import ColumnRef
+from sfumato.query.model.measures import RowCount
+from sfumato.query.model.relations import Source
+from sfumato.query.model.schema import Limits, Table, text
+from sfumato.query.model.statement import KeyColumn, Statement, Values
 
 SALT = "00112233445566778899aabbccddeeff"
 TABLE = Source(

@@ -6,19 +6,19 @@ import pyarrow as pa
 import pytest
 from tests.engines.in_sql import database
 
+from sfumato.engines.duckdb.dialect import sql
 from sfumato.engines.lists import list_table
 from sfumato.engines.sampling import encoded
-from sfumato.engines.sql.dialects.duckdb import sql
 from sfumato.engines.sql.entries import CELL, marked, with_lists
+from sfumato.engines.sql.expressions.terms import function
 from sfumato.engines.sql.queries import select, table
 from sfumato.engines.sql.rows import Rows
-from sfumato.engines.sql.terms import function
-from sfumato.query.expressions import ColumnRef
-from sfumato.query.measures import RowCount, Steps
-from sfumato.query.relations import Source
-from sfumato.query.schema import Table, boolean, integer, real, text
-from sfumato.query.shape import shape_of
-from sfumato.query.statement import Bins, KeyColumn, Statement, Values
+from sfumato.query.analysis.shape import shape_of
+from sfumato.query.model.expressions import ColumnRef
+from sfumato.query.model.measures import RowCount, Steps
+from sfumato.query.model.relations import Source
+from sfumato.query.model.schema import Table, boolean, integer, real, text
+from sfumato.query.model.statement import Bins, KeyColumn, Statement, Values
 
 TABLE = Source(Table(name="t", columns={"k": text(), "j": integer(), "f": real(), "b": boolean()}))
 CELLS = pa.table(

@@ -7,17 +7,17 @@ from hypothesis import strategies as st
 from tests.engines.in_sql import database, run
 from tests.expressions_of import DOUBLES, INTEGERS
 
-from sfumato.engines.reference_folds import folded_rows
-from sfumato.engines.sql.dialects.duckdb import sql
+from sfumato.engines.duckdb.dialect import sql
+from sfumato.engines.reference.folds import folded_rows
+from sfumato.engines.sql.expressions.terms import column, function
 from sfumato.engines.sql.folds import lower_grouped
 from sfumato.engines.sql.queries import select, table
 from sfumato.engines.sql.rows import Rows
-from sfumato.engines.sql.terms import column, function
 from sfumato.privacy.neighbors import EACH_ROW, UnitColumn
-from sfumato.query.expressions import ColumnRef
-from sfumato.query.relations import Fold, Folded, Grouped, Source
-from sfumato.query.schema import Limits, Table, integer, real, text
-from sfumato.query.shape import shape_of
+from sfumato.query.analysis.shape import shape_of
+from sfumato.query.model.expressions import ColumnRef
+from sfumato.query.model.relations import Fold, Folded, Grouped, Source
+from sfumato.query.model.schema import Limits, Table, integer, real, text
 
 NUMBER, REAL, TEXT = map(ColumnRef, ("i", "f", "k"))
 COLUMNS = {"k": text(), "i": integer(-(2**53), 2**53), "f": real(-(10**6), 10**6, resolution="1/3"), "j": integer(0, 9)}

@@ -9,10 +9,10 @@ from tests.expressions_of import DOUBLES, cells
 
 from sfumato.engines.sampling import encoded as encoded_in_python
 from sfumato.engines.sampling import rank_hash as rank_hash_in_python
+from sfumato.engines.sql.expressions.terms import aliased, column, function
 from sfumato.engines.sql.hash import encoded, halved, halves, rank_hash, rank_text
 from sfumato.engines.sql.queries import select, table
-from sfumato.engines.sql.terms import aliased, column, function
-from sfumato.query.kinds import Kind
+from sfumato.query.model.kinds import Kind
 
 SALT = "00112233445566778899aabbccddeeff"
 

@@ -5,9 +5,9 @@ import pytest
 from sqlglot import exp
 from tests.engines.in_sql import run
 
-from sfumato.engines.sql.dialects.duckdb import sql
+from sfumato.engines.duckdb.dialect import sql
+from sfumato.engines.sql.expressions.terms import aliased, column, figure, function, operation
 from sfumato.engines.sql.queries import gathered, joined, same, select, table, window
-from sfumato.engines.sql.terms import aliased, column, figure, function, operation
 
 CELLS = pa.table({"u": [1, 1, 2, 3], "v": [5, 7, 5, None]})
 OTHERS = pa.table({"u": [1, 2, 2], "w": [10, 20, 21]})

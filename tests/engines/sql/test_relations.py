@@ -11,20 +11,20 @@ from tests.relations_of import Growing, private
 from tests.sizes import COSTLY
 from tests.strategies import database, policy, stored
 
-from sfumato.engines.duckdb import DuckDBEngine
-from sfumato.engines.reference_relations import relation_rows
-from sfumato.engines.sources import ArrowData
-from sfumato.engines.sql.dialects.duckdb import sql
+from sfumato.engines.duckdb.dialect import sql
+from sfumato.engines.duckdb.engine import DuckDBEngine
+from sfumato.engines.reference.relations import relation_rows
+from sfumato.engines.sources.sources import ArrowData
+from sfumato.engines.sql.expressions.terms import column
 from sfumato.engines.sql.queries import select, table
 from sfumato.engines.sql.relations import lower_join, lower_relation, lower_semi_join
 from sfumato.engines.sql.rows import Rows
-from sfumato.engines.sql.terms import column
 from sfumato.engines.values import typed
 from sfumato.errors import UnboundedSensitivityError
 from sfumato.privacy.neighbors import UnitColumn
-from sfumato.query.relations import Join, JoinKind, SemiJoin, Source
-from sfumato.query.schema import PUBLIC, Limits, Table, integer, real, text
-from sfumato.query.shape import Metric, shape_of
+from sfumato.query.analysis.shape import Metric, shape_of
+from sfumato.query.model.relations import Join, JoinKind, SemiJoin, Source
+from sfumato.query.model.schema import PUBLIC, Limits, Table, integer, real, text
 
 SALT = "00112233445566778899aabbccddeeff"
 

@@ -7,16 +7,16 @@ from hypothesis import strategies as st
 from tests.engines.in_sql import run
 
 from sfumato.engines.sampling import encoded, least, rank_hash
+from sfumato.engines.sql.expressions.terms import column, function, is_null
 from sfumato.engines.sql.queries import select, table
 from sfumato.engines.sql.rows import ENCODING, NUMBER, OWNER, Rows, least_ranked, names_of
-from sfumato.engines.sql.terms import column, function, is_null
 from sfumato.privacy.neighbors import EACH_ROW, UnitColumn
-from sfumato.query.expressions import Call, ColumnRef
-from sfumato.query.functions import Function
-from sfumato.query.kinds import Kind
-from sfumato.query.relations import Source
-from sfumato.query.schema import Limits, Table, integer, text
-from sfumato.query.shape import shape_of
+from sfumato.query.analysis.shape import shape_of
+from sfumato.query.model.expressions import Call, ColumnRef
+from sfumato.query.model.functions import Function
+from sfumato.query.model.kinds import Kind
+from sfumato.query.model.relations import Source
+from sfumato.query.model.schema import Limits, Table, integer, text
 
 COLUMNS = {'a"b': text(), "u": integer(), "c0": integer(), "RANK": text()}
 CELLS = pa.table({"u": ["x", "y"], "c0": ["p", None], "c1": [1, 2], "c2": [3, 4], "c3": ["r", "s"]})

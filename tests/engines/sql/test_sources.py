@@ -8,12 +8,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.engines.in_sql import database, run
 
-from sfumato.engines.reference_sources import source_rows
-from sfumato.engines.sql.dialects.duckdb import sql
+from sfumato.engines.duckdb.dialect import sql
+from sfumato.engines.reference.sources import source_rows
 from sfumato.engines.sql.queries import table
 from sfumato.engines.sql.sources import is_computed, owned_rows, typed_columns
 from sfumato.privacy.neighbors import EACH_ROW, UnitColumn
-from sfumato.query.schema import PUBLIC, Limits, Table, UnitPath, integer, text
+from sfumato.query.model.schema import PUBLIC, Limits, Table, UnitPath, integer, text
 
 ONE = Limits(max_rows_per_unit=1)
 PEOPLE = Table(name="people", columns={"who": text(), "home": integer()}, unit=UnitColumn("who"), limits=ONE)

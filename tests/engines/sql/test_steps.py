@@ -11,13 +11,13 @@ from tests.engines.in_sql import ARROW, values_of
 from tests.expressions_of import DOUBLES, INTEGERS
 
 from sfumato.engines.doubles import LARGEST
-from sfumato.engines.entries import clamped_steps as clamped_in_python
-from sfumato.engines.sql.kinds import Term, computed
+from sfumato.engines.reference.entries import clamped_steps as clamped_in_python
+from sfumato.engines.sql.expressions.kinds import Term, computed
+from sfumato.engines.sql.expressions.terms import column
 from sfumato.engines.sql.steps import clamped_steps, moved_steps
-from sfumato.engines.sql.terms import column
-from sfumato.query.expressions import ColumnRef
-from sfumato.query.kinds import Kind
-from sfumato.query.measures import COARSEST, Steps
+from sfumato.query.model.expressions import ColumnRef
+from sfumato.query.model.kinds import Kind
+from sfumato.query.model.measures import COARSEST, Steps
 
 FAR = 2**53
 NEAR = st.integers(-100, 100)

@@ -4,20 +4,20 @@ import pyarrow as pa
 import pytest
 from tests.engines.in_sql import run
 
+from sfumato.engines.duckdb.dialect import DUCKDB, sql
 from sfumato.engines.sampling import Sampling
 from sfumato.engines.sql.bounding import Bounding, binding_limits
-from sfumato.engines.sql.dialects.duckdb import DUCKDB, sql
 from sfumato.engines.sql.entries import marked
 from sfumato.engines.sql.queries import select, table
 from sfumato.engines.sql.rows import Rows
 from sfumato.engines.sql.totals import KEPT, counts_cells, totals_of_rows, totals_of_units
 from sfumato.privacy.neighbors import EACH_ROW, UnitColumn
-from sfumato.query.expressions import ColumnRef
-from sfumato.query.measures import CellCount, RowCount, UnitCount, ValueCount
-from sfumato.query.relations import Source
-from sfumato.query.schema import Limits, Table, integer, text
-from sfumato.query.shape import shape_of
-from sfumato.query.statement import KeyColumn, Statement, Values
+from sfumato.query.analysis.shape import shape_of
+from sfumato.query.model.expressions import ColumnRef
+from sfumato.query.model.measures import CellCount, RowCount, UnitCount, ValueCount
+from sfumato.query.model.relations import Source
+from sfumato.query.model.schema import Limits, Table, integer, text
+from sfumato.query.model.statement import KeyColumn, Statement, Values
 
 COLUMNS = {"k": text(), "v": integer()}
 ROWS = Source(Table(name="t", columns=COLUMNS, unit=EACH_ROW))

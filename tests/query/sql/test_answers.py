@@ -4,9 +4,9 @@ import pytest
 from tests.query.asking import PEOPLE, VISITS, parsed, text_of
 
 from sfumato.errors import NotPrivateError, ParameterError
-from sfumato.query.expressions import ColumnRef, Compare, Comparison, Literal
-from sfumato.query.relations import Aggregate as Asked
-from sfumato.query.relations import CountRows, GroupBy, OrderKey, Presented, Source, Sum
+from sfumato.query.model.expressions import ColumnRef, Compare, Comparison, Literal
+from sfumato.query.model.relations import Aggregate as Asked
+from sfumato.query.model.relations import CountRows, GroupBy, OrderKey, Presented, Source, Sum
 
 WARD, N = ColumnRef("ward"), ColumnRef("n")
 

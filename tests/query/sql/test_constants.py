@@ -7,9 +7,9 @@ from sqlglot import exp
 from tests.query.asking import expression_of
 
 from sfumato.errors import NotPrivateError, ParameterError
-from sfumato.query.expressions import Call, ColumnRef, Literal
-from sfumato.query.functions import Function
-from sfumato.query.kinds import Kind
+from sfumato.query.model.expressions import Call, ColumnRef, Literal
+from sfumato.query.model.functions import Function
+from sfumato.query.model.kinds import Kind
 from sfumato.query.sql.constants import Parameters, bare, constant, midnight, negated, number, time_constant, whole
 
 TWO = Literal(Fraction(2))

@@ -2,9 +2,9 @@ import pytest
 from tests.query.asking import PEOPLE, expression_of
 
 from sfumato.errors import ParameterError
-from sfumato.query.expressions import And, ColumnRef, Compare, Comparison, Literal, Not
-from sfumato.query.facts import of_column
-from sfumato.query.inference import facts_of
+from sfumato.query.analysis.inference import facts_of
+from sfumato.query.model.expressions import And, ColumnRef, Compare, Comparison, Literal, Not
+from sfumato.query.model.facts import of_column
 from sfumato.query.sql.facts import KnownFacts
 
 COLUMNS = {name: of_column(column) for name, column in PEOPLE.columns.items()}

@@ -4,11 +4,11 @@ import pytest
 from tests.query.asking import LINEITEMS, ORDERS, PEOPLE, SOURCES, WARDS, rows
 
 from sfumato.errors import NotPrivateError, ParameterError, UnboundedSensitivityError
-from sfumato.query.bounding import limits_of
-from sfumato.query.expressions import Call, Case, ColumnRef, Compare, Comparison, Literal, Null
-from sfumato.query.functions import Function
-from sfumato.query.kinds import Kind
-from sfumato.query.relations import Filter, Fold, Folded, Grouped, Select, Source
+from sfumato.query.analysis.bounding import limits_of
+from sfumato.query.model.expressions import Call, Case, ColumnRef, Compare, Comparison, Literal, Null
+from sfumato.query.model.functions import Function
+from sfumato.query.model.kinds import Kind
+from sfumato.query.model.relations import Filter, Fold, Folded, Grouped, Select, Source
 from sfumato.query.sql.folds import selected
 
 TOTAL, STATUS = ColumnRef("total"), ColumnRef("status")

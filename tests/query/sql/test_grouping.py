@@ -2,9 +2,9 @@ import pytest
 from tests.query.asking import VISITS, parsed
 
 from sfumato.errors import NotPrivateError, ParameterError
-from sfumato.query.expressions import Call, ColumnRef
-from sfumato.query.functions import Function
-from sfumato.query.relations import Select, Source
+from sfumato.query.model.expressions import Call, ColumnRef
+from sfumato.query.model.functions import Function
+from sfumato.query.model.relations import Select, Source
 
 YEAR = Call(Function.YEAR, (ColumnRef("day"),))
 OWN = tuple((name, ColumnRef(name)) for name in VISITS.columns)

@@ -4,9 +4,9 @@ import pytest
 from tests.query.asking import parsed
 
 from sfumato.errors import NotPrivateError
-from sfumato.query.expressions import Call, Case, ColumnRef, Compare, Comparison, Literal
-from sfumato.query.functions import Function
-from sfumato.query.relations import CountRows, Mean, Sum
+from sfumato.query.model.expressions import Call, Case, ColumnRef, Compare, Comparison, Literal
+from sfumato.query.model.functions import Function
+from sfumato.query.model.relations import CountRows, Mean, Sum
 
 HOURS, N = ColumnRef("hours"), ColumnRef("n")
 

@@ -4,9 +4,9 @@ import pytest
 from tests.query.asking import CUSTOMERS, LINEITEMS, ORDERS, SOURCES, VISITS, WARDS, parsed, rows
 
 from sfumato.errors import NotPrivateError, ParameterError
-from sfumato.query.expressions import Call, ColumnRef, Compare, Comparison, Literal
-from sfumato.query.functions import Function
-from sfumato.query.relations import Filter, Grouped, Join, JoinKind, Select, Source
+from sfumato.query.model.expressions import Call, ColumnRef, Compare, Comparison, Literal
+from sfumato.query.model.functions import Function
+from sfumato.query.model.relations import Filter, Grouped, Join, JoinKind, Select, Source
 
 
 def joined(sql):

@@ -4,7 +4,7 @@ import pytest
 from tests.query.asking import condition_of, expression_of
 
 from sfumato.errors import NotPrivateError, ParameterError
-from sfumato.query.expressions import (
+from sfumato.query.model.expressions import (
     FALSE,
     TRUE,
     And,
@@ -20,8 +20,8 @@ from sfumato.query.expressions import (
     Null,
     Or,
 )
-from sfumato.query.functions import Function
-from sfumato.query.kinds import Kind
+from sfumato.query.model.functions import Function
+from sfumato.query.model.kinds import Kind
 
 AGE, PAY, SEX, SMOKER = map(ColumnRef, ("age", "pay", "Sex", "smoker"))
 

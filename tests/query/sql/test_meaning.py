@@ -9,7 +9,7 @@ import duckdb
 import pytest
 from tests.query.asking import SOURCES, rows
 
-from sfumato.engines.reference_relations import relation_rows
+from sfumato.engines.reference.relations import relation_rows
 
 TYPES = {
     "integer": "BIGINT", "float": "DOUBLE", "text": "VARCHAR", "boolean": "BOOLEAN", "date": "DATE",

@@ -3,8 +3,8 @@ from sqlglot import exp
 from tests.query.asking import ORDERS, PEOPLE, SOURCES, parsed, text_of
 
 from sfumato.errors import NotPrivateError, ParameterError
-from sfumato.query.expressions import ColumnRef
-from sfumato.query.relations import Select, Source, UnionAll
+from sfumato.query.model.expressions import ColumnRef
+from sfumato.query.model.relations import Select, Source, UnionAll
 from sfumato.query.sql.names import (
     Visible,
     aliased,

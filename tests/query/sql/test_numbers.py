@@ -4,8 +4,8 @@ import pytest
 from tests.query.asking import expression_of
 
 from sfumato.errors import NotPrivateError, ParameterError
-from sfumato.query.expressions import Call, ColumnRef, Literal
-from sfumato.query.functions import Function
+from sfumato.query.model.expressions import Call, ColumnRef, Literal
+from sfumato.query.model.functions import Function
 
 AGE, PAY = ColumnRef("age"), ColumnRef("pay")
 

@@ -4,8 +4,8 @@ import pytest
 from tests.query.asking import ORDERS, PEOPLE
 
 from sfumato.errors import NotPrivateError, ParameterError
-from sfumato.query.relations import Source
-from sfumato.query.schema import Limits
+from sfumato.query.model.relations import Source
+from sfumato.query.model.schema import Limits
 from sfumato.query.sql.options import Options, parse_options
 
 HEADER = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS"

@@ -2,7 +2,7 @@ import pytest
 from tests.query.asking import SOURCES, rows
 
 from sfumato.errors import NotPrivateError, ParameterError
-from sfumato.query.shape import shape_of
+from sfumato.query.analysis.shape import shape_of
 from sfumato.query.sql.names import aliased, scope_of
 from sfumato.query.sql.outputs import name_of, named_outputs
 from sfumato.query.sql.parsing import parsed

@@ -10,10 +10,10 @@ from sqlglot import exp
 from tests.query.asking import SOURCES, condition_of, hashed, parsed
 
 from sfumato.errors import NotPrivateError, ParameterError, SfumatoError
-from sfumato.query.canonical import question_hash
-from sfumato.query.expressions import FALSE, ColumnRef, Compare, Comparison, Literal
-from sfumato.query.relations import Filter
-from sfumato.query.schema import Limits
+from sfumato.query.model.expressions import FALSE, ColumnRef, Compare, Comparison, Literal
+from sfumato.query.model.relations import Filter
+from sfumato.query.model.schema import Limits
+from sfumato.query.printing.canonical import question_hash
 from sfumato.query.sql.grammar import FUNCTIONS
 from sfumato.query.sql.options import Options, parse_options
 from sfumato.query.sql.parsing import MAX_LENGTH

@@ -6,10 +6,10 @@ from sqlglot import exp
 from tests.query.asking import SOURCES, condition_of, expression_of
 
 from sfumato.errors import NotPrivateError, ParameterError
-from sfumato.query.expressions import FALSE, TRUE, Call, ColumnRef, Literal, Null
-from sfumato.query.functions import Function
-from sfumato.query.kinds import Kind
-from sfumato.query.sizes import MAX_RELATIONS
+from sfumato.query.analysis.sizes import MAX_RELATIONS
+from sfumato.query.model.expressions import FALSE, TRUE, Call, ColumnRef, Literal, Null
+from sfumato.query.model.functions import Function
+from sfumato.query.model.kinds import Kind
 from sfumato.query.sql.context import Context
 from sfumato.query.sql.names import scope_of
 from sfumato.query.sql.parsing import parsed

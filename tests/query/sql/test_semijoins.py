@@ -4,8 +4,8 @@ import pytest
 from tests.query.asking import CUSTOMERS, LINEITEMS, ORDERS, VISITS, WARDS, parsed
 
 from sfumato.errors import NotPrivateError, ParameterError
-from sfumato.query.expressions import ColumnRef, Compare, Comparison, IsNull, Literal, Not
-from sfumato.query.relations import Filter, Grouped, SemiJoin, Source
+from sfumato.query.model.expressions import ColumnRef, Compare, Comparison, IsNull, Literal, Not
+from sfumato.query.model.relations import Filter, Grouped, SemiJoin, Source
 
 
 def asked(sql):

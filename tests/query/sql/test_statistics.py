@@ -4,10 +4,10 @@ import pytest
 from tests.query.asking import SOURCES, parsed
 
 from sfumato.errors import NotPrivateError, ParameterError
-from sfumato.query.expressions import Call, Case, ColumnRef, Compare, Comparison, Literal, Null
-from sfumato.query.functions import Function
-from sfumato.query.kinds import Kind
-from sfumato.query.relations import (
+from sfumato.query.model.expressions import Call, Case, ColumnRef, Compare, Comparison, Literal, Null
+from sfumato.query.model.functions import Function
+from sfumato.query.model.kinds import Kind
+from sfumato.query.model.relations import (
     CountDistinct,
     CountRows,
     CountUnits,

@@ -5,9 +5,9 @@ import pytest
 from tests.query.asking import expression_of
 
 from sfumato.errors import NotPrivateError, ParameterError
-from sfumato.query.expressions import Call, ColumnRef, Literal, Not, Null
-from sfumato.query.functions import Function
-from sfumato.query.kinds import Kind
+from sfumato.query.model.expressions import Call, ColumnRef, Literal, Not, Null
+from sfumato.query.model.functions import Function
+from sfumato.query.model.kinds import Kind
 from sfumato.query.sql.texts import MAX_CHARACTERS
 
 SEX, AGE, PAY = ColumnRef("Sex"), ColumnRef("age"), ColumnRef("pay")

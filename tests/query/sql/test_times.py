@@ -5,8 +5,8 @@ import pytest
 from tests.query.asking import condition_of, expression_of
 
 from sfumato.errors import NotPrivateError, ParameterError
-from sfumato.query.expressions import Call, ColumnRef, Compare, Comparison, Literal
-from sfumato.query.functions import Function
+from sfumato.query.model.expressions import Call, ColumnRef, Compare, Comparison, Literal
+from sfumato.query.model.functions import Function
 
 PLACED, TOTAL = ColumnRef("placed"), ColumnRef("total")
 

@@ -10,23 +10,23 @@ from itertools import accumulate
 import duckdb
 import pyarrow as pa
 from tests.query.worked.schema import database
-from tests.session.opening import RecordingEngine
+from tests.session.opened import RecordingEngine
 
 import sfumato as sf
 from sfumato.engines.base import aligned, groups
-from sfumato.engines.reference import ReferenceEngine
-from sfumato.ledger.entry import Opened
+from sfumato.engines.reference.engine import ReferenceEngine
+from sfumato.ledger.core.entry import Opened
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.memory import MemoryStore
-from sfumato.mechanisms.extreme import Extreme
+from sfumato.mechanisms.quantiles.extreme import Extreme
 from sfumato.privacy.guarantees import NO_GUARANTEE, guarantee
-from sfumato.query.compile import compile_plan
-from sfumato.query.plan import Additive, QuantileChoice, TopChoice
+from sfumato.query.planning.compile import compile_plan
+from sfumato.query.planning.plan import Additive, QuantileChoice, TopChoice
 from sfumato.query.sql.options import parse_options
-from sfumato.session.opening import open_sources, places_of
-from sfumato.session.presenting import present
-from sfumato.session.releasing import Released
-from sfumato.session.view import View
+from sfumato.session.asking.view import View
+from sfumato.session.opening.opening import open_sources, places_of
+from sfumato.session.releases.presenting import present
+from sfumato.session.releases.releasing import Released
 
 SURE = 10**9
 """So much ε that every noise is as narrow as it can be drawn, and every choice certain."""

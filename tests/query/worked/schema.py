@@ -12,8 +12,8 @@ from tests.query.worked.shop_rows import shop_rows
 
 import sfumato as sf
 from sfumato.privacy.neighbors import EACH_ROW, UnitColumn
-from sfumato.query.policy import Place, Policy, SourceFacts
-from sfumato.query.schema import PUBLIC, Limits, Table, UnitPath, boolean, date, integer, real, text, timestamp
+from sfumato.query.model.schema import PUBLIC, Limits, Table, UnitPath, boolean, date, integer, real, text, timestamp
+from sfumato.query.policy.policy import Place, Policy, SourceFacts
 
 LOOSE = {
     "customers": Limits(max_rows_per_unit=1),

@@ -19,8 +19,8 @@ from tests.query.worked.test_worked_frames import (
 )
 
 import sfumato as sf
-from sfumato.engines.sources import open_source, readable
-from sfumato.query.policy import SourceFacts
+from sfumato.engines.sources.sources import open_source, readable
+from sfumato.query.policy.policy import SourceFacts
 
 REFERENCE = oracles._reference
 

@@ -9,12 +9,12 @@ from typing import Final
 import numpy as np
 
 from sfumato.accounting.adaptive.amounts import Amount, Amounts
-from sfumato.accounting.additive import EXACT_ANSWER, AdditivePrice, is_priced, total_price
-from sfumato.accounting.basic import BasicAccountant
-from sfumato.accounting.concentrated import ZCDPAccountant
-from sfumato.accounting.pricing import point
+from sfumato.accounting.composition.basic import BasicAccountant
+from sfumato.accounting.composition.pricing import point
+from sfumato.accounting.core.additive import EXACT_ANSWER, AdditivePrice, is_priced, total_price
+from sfumato.accounting.core.tally import Tally
+from sfumato.accounting.gaussian.concentrated import ZCDPAccountant
 from sfumato.accounting.renyi.of_event import bound_of, renyi_bound
-from sfumato.accounting.tally import Tally
 from sfumato.errors import ParameterError, UnsupportedEventError
 from sfumato.numeric.arguments import listed
 from sfumato.numeric.rationals import Number, exact

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 from sfumato.accounting.adaptive.amounts import NOTHING, Amounts
-from sfumato.accounting.tally import flattened
+from sfumato.accounting.core.tally import flattened
 from sfumato.errors import UnsupportedEventError
 from sfumato.numeric.rationals import positive_integer
 from sfumato.privacy.events import Event

@@ -6,7 +6,7 @@ from fractions import Fraction
 from sfumato.accounting.adaptive.amounts import Amounts
 from sfumato.accounting.adaptive.event_prices import approx_price, pure_price
 from sfumato.accounting.adaptive.privacy_filter import AdditiveFilter
-from sfumato.accounting.parameters import open_delta
+from sfumato.accounting.core.parameters import open_delta
 from sfumato.errors import ParameterError
 from sfumato.numeric.rationals import nonnegative, positive, sqrt_up
 from sfumato.numeric.rounding import log_up

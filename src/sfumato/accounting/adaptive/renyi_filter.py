@@ -7,7 +7,7 @@ from typing import Self
 from sfumato.accounting.adaptive.amounts import Amounts
 from sfumato.accounting.adaptive.event_prices import order_name, renyi_orders, renyi_price
 from sfumato.accounting.adaptive.privacy_filter import AdditiveFilter
-from sfumato.accounting.parameters import open_delta
+from sfumato.accounting.core.parameters import open_delta
 from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import listed
 from sfumato.numeric.rationals import Number, nonnegative

@@ -16,7 +16,7 @@ from sfumato.accounting.adaptive.event_prices import (
     zcdp_price,
 )
 from sfumato.accounting.adaptive.odometers import AdditiveOdometer
-from sfumato.accounting.parameters import open_delta
+from sfumato.accounting.core.parameters import open_delta
 from sfumato.accounting.renyi.of_event import bound_of
 from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import listed

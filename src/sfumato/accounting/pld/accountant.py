@@ -9,8 +9,10 @@ from typing import Final
 
 import numpy as np
 
-from sfumato.accounting.accountant import EpsilonInterval
-from sfumato.accounting.gaussian_bound import GaussianBound, epsilon_down, least_epsilon_up
+from sfumato.accounting.core.accountant import EpsilonInterval
+from sfumato.accounting.core.tallied import TalliedAccountant
+from sfumato.accounting.core.tally import Tally
+from sfumato.accounting.gaussian.gaussian_bound import GaussianBound, epsilon_down, least_epsilon_up
 from sfumato.accounting.pld.composing import Pairs, highest_loss, infinite_loss_up, orders
 from sfumato.accounting.pld.composite import composed, composed_profile
 from sfumato.accounting.pld.privacy_loss import PrivacyLoss
@@ -20,8 +22,6 @@ from sfumato.accounting.profiles.combined import Bracketed
 from sfumato.accounting.profiles.finite import EVERYTHING
 from sfumato.accounting.profiles.leaves import symmetric
 from sfumato.accounting.profiles.of_event import pair_of, supports_pair
-from sfumato.accounting.tallied import TalliedAccountant
-from sfumato.accounting.tally import Tally
 from sfumato.errors import ParameterError
 from sfumato.numeric.rationals import Number, nonnegative, sqrt_up
 from sfumato.privacy.events import Event, GaussianEvent, NonPrivateEvent, ZCDPEvent

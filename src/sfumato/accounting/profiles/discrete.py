@@ -6,11 +6,11 @@ from fractions import Fraction
 
 import numpy as np
 
+from sfumato.accounting.gaussian.smoothing import bound_above, leaks_over, longest_move
 from sfumato.accounting.profiles.additive import Gaussian
 from sfumato.accounting.profiles.lattice_tails import LatticeTails, lattice_tails
 from sfumato.accounting.profiles.outward import MARGIN, ULP, exp_down, exp_up, share
 from sfumato.accounting.profiles.profile import Array
-from sfumato.accounting.smoothing import bound_above, leaks_over, longest_move
 from sfumato.numeric.rationals import sqrt_up
 from sfumato.numeric.rounding import float_up
 
@@ -116,7 +116,7 @@ class DiscreteGaussian:
 class RoundedGaussian:
     """Discrete Gaussian noise on a vector of integers, by the continuous noise that it rounds.
 
-    δ(ε) ≤ e^(f/2) δ_μ(ε − f), with μ and f of `accounting.smoothing`.
+    δ(ε) ≤ e^(f/2) δ_μ(ε − f), with μ and f of `accounting.gaussian.smoothing`.
 
     **Guarantee**: for every vector that moves by at most `l2_sensitivity` in L2 and in at most `l0_sensitivity`
     coordinates, in either order. Tested by one coordinate alone, moved by as many whole steps.

@@ -5,6 +5,7 @@ from fractions import Fraction
 from math import floor
 from typing import Any, Final, TypeAlias
 
+from sfumato.accounting.gaussian.smoothing import SMALLEST_STDDEV, longest_move
 from sfumato.accounting.profiles.additive import Gaussian, Laplace
 from sfumato.accounting.profiles.choice import BoundedRange
 from sfumato.accounting.profiles.combined import Bracketed, worst_of
@@ -14,7 +15,6 @@ from sfumato.accounting.profiles.finite import EVERYTHING, FinitePair, WorstPair
 from sfumato.accounting.profiles.mixtures import mirrored, presence
 from sfumato.accounting.profiles.profile import DominatingPair, Profile
 from sfumato.accounting.profiles.shapes import largest_shapes
-from sfumato.accounting.smoothing import SMALLEST_STDDEV, longest_move
 from sfumato.privacy.events import (
     ApproxEvent,
     DiscreteGaussianEvent,

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from sfumato.accounting.tally import flattened, grouped
+from sfumato.accounting.core.tally import flattened, grouped
 from sfumato.privacy.events import Event
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, NeighboringRelation
 

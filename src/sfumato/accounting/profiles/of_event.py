@@ -8,7 +8,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from sfumato.accounting.conversions import touched_parts
+from sfumato.accounting.core.conversions import touched_parts
+from sfumato.accounting.core.tally import flattened
 from sfumato.accounting.profiles.combined import Bracketed, Mixed, Steps, worst_of
 from sfumato.accounting.profiles.finite import NOTHING
 from sfumato.accounting.profiles.leaves import (
@@ -28,7 +29,6 @@ from sfumato.accounting.profiles.profile import DominatingPair
 from sfumato.accounting.profiles.sampled import SampledBackward, SampledForward, SampledReplacement
 from sfumato.accounting.profiles.supported import supports_pair
 from sfumato.accounting.profiles.truncation import truncation
-from sfumato.accounting.tally import flattened
 from sfumato.errors import UnsupportedEventError
 from sfumato.privacy.events import (
     DiscreteGaussianEvent,

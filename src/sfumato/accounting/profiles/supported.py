@@ -2,8 +2,8 @@
 
 from typing import Final
 
+from sfumato.accounting.core.tally import flattened
 from sfumato.accounting.profiles.leaves import SYMMETRIC
-from sfumato.accounting.tally import flattened
 from sfumato.privacy.events import (
     DiscreteGaussianEvent,
     Event,

@@ -13,8 +13,9 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from sfumato.accounting.amplification import any_sampled_up
-from sfumato.accounting.conversions import touched_parts
+from sfumato.accounting.core.amplification import any_sampled_up
+from sfumato.accounting.core.conversions import touched_parts
+from sfumato.accounting.core.tally import Tally, flattened, response_epsilon_up
 from sfumato.accounting.renyi import curves
 from sfumato.accounting.renyi.bound import EVERYTHING, RenyiBound, composed, costliest, worst
 from sfumato.accounting.renyi.gaussian_samples import mixture_bound, sampled_group_bound
@@ -24,7 +25,6 @@ from sfumato.accounting.renyi.samples import Inside, exchanged, sampled
 from sfumato.accounting.renyi.sampling import SMALLEST_CHANCE
 from sfumato.accounting.renyi.selection import selected_bound
 from sfumato.accounting.renyi.truncated import overflow_of, truncated_bound
-from sfumato.accounting.tally import Tally, flattened, response_epsilon_up
 from sfumato.errors import UnsupportedEventError
 from sfumato.numeric.divergences import max_divergence
 from sfumato.numeric.rounding import float_up

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
+from sfumato.accounting.core.tally import Tally
 from sfumato.accounting.renyi.bound import RenyiBound
 from sfumato.accounting.renyi.gaussian_samples import exchanged_gaussian_bound, sampled_gaussian_bound
 from sfumato.accounting.renyi.sampling import exchanged_bound, sampled_bound
-from sfumato.accounting.tally import Tally
 from sfumato.numeric.rationals import sqrt_up
 from sfumato.privacy.events import GaussianEvent
 

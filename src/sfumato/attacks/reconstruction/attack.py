@@ -8,8 +8,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.attacks.limits import largest_success
-from sfumato.attacks.outcome import Outcome
+from sfumato.attacks.core.limits import largest_success
+from sfumato.attacks.core.outcome import Outcome
 from sfumato.attacks.reconstruction.problem import (
     MOST_PLACES,
     AnswerOfMask,
@@ -167,7 +167,7 @@ def accuracy_over(
             gives something else.
 
     Example:
-        >>> from sfumato.attacks.outcome import curve
+        >>> from sfumato.attacks.core.outcome import curve
         >>> from sfumato.attacks.reconstruction.sums import noisy_sums
         >>> few = {"people": 32, "questions": 128, "databases": 2}
         >>> found = accuracy_over([0, 100], lambda secret, scale: noisy_sums(secret, scale=scale), **few)

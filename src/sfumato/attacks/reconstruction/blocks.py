@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array, eye_array, hstack
 
-from sfumato.attacks.outcome import Outcome
+from sfumato.attacks.core.outcome import Outcome
 from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import called, listed, of_kind, real, result, whole
 from sfumato.numeric.rationals import flag

@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.attacks.coin_game import allowed, tossed
+from sfumato.attacks.core.coin_game import allowed, tossed
 from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import floats, truths, whole
 

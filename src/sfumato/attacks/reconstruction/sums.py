@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from sfumato.attacks.coin_game import dice
+from sfumato.attacks.core.coin_game import dice
 from sfumato.attacks.reconstruction.problem import AnswerOfMask, Bits
 from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import one_of, real, truths

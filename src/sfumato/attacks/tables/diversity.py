@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.attacks.classes import Table, column_of, equal
-from sfumato.attacks.generalization import Disclosure, Generalized, generalized, homogeneity
-from sfumato.attacks.outcome import Outcome
+from sfumato.attacks.core.classes import Table, column_of, equal
+from sfumato.attacks.core.outcome import Outcome
+from sfumato.attacks.disclosure.generalization import Disclosure, Generalized, generalized, homogeneity
 from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import called
 
@@ -32,7 +32,7 @@ def skewness(released: Generalized, people: Table, *, sensitive: str, value: Any
         ParameterError: A column is missing, nobody in the table has the value, or nobody known is in that class.
 
     Example:
-        >>> from sfumato.attacks.generalization import generalize
+        >>> from sfumato.attacks.disclosure.generalization import generalize
         >>> table = {"age": [20, 21, 40, 41], "ill": ["flu", "HIV", "flu", "asthma"]}
         >>> made = generalize(table, columns=["age"], sensitive="ill", k=2)
         >>> found = skewness(made, table, sensitive="ill", value="HIV")
@@ -76,7 +76,7 @@ def similarity(released: Generalized, people: Table, *, sensitive: str, alike: C
         ParameterError: A column is missing, or there are no people.
 
     Example:
-        >>> from sfumato.attacks.generalization import generalize
+        >>> from sfumato.attacks.disclosure.generalization import generalize
         >>> table = {"age": [20, 21, 40, 41], "ill": ["ulcer", "gastritis", "flu", "ulcer"]}
         >>> made = generalize(table, columns=["age"], sensitive="ill", k=2)
         >>> found = similarity(made, table, sensitive="ill", alike=lambda ill: "lung" if ill == "flu" else "stomach")

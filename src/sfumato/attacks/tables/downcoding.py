@@ -6,9 +6,9 @@ can, and then their ends are the values of somebody.
 
 import numpy as np
 
-from sfumato.attacks.classes import Table
-from sfumato.attacks.generalization import Generalized, generalized, numbers_of
-from sfumato.attacks.outcome import Outcome
+from sfumato.attacks.core.classes import Table
+from sfumato.attacks.core.outcome import Outcome
+from sfumato.attacks.disclosure.generalization import Generalized, generalized, numbers_of
 from sfumato.errors import ParameterError
 
 
@@ -26,7 +26,7 @@ def downcoding(released: Generalized, people: Table) -> Outcome:
         ParameterError: A column is missing, or nobody lies in the classes.
 
     Example:
-        >>> from sfumato.attacks.generalization import generalize
+        >>> from sfumato.attacks.disclosure.generalization import generalize
         >>> table = {"age": [20, 29, 41, 58], "ill": ["a", "b", "c", "d"]}
         >>> print(downcoding(generalize(table, columns=["age"], sensitive="ill", k=2), table))
         downcoding of a 2-anonymous table: right in 4 of 4, 100.0% (39.8% to 100.0%); blind guessing 15.6%

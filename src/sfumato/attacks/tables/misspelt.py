@@ -13,9 +13,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.attacks.classes import Table, codes, column_of, equal, names_of, values_of
-from sfumato.attacks.coin_game import dice
-from sfumato.attacks.outcome import Outcome
+from sfumato.attacks.core.classes import Table, codes, column_of, equal, names_of, values_of
+from sfumato.attacks.core.coin_game import dice
+from sfumato.attacks.core.outcome import Outcome
 from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import as_float
 

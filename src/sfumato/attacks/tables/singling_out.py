@@ -11,10 +11,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.attacks.classes import Table
-from sfumato.attacks.coin_game import dice
-from sfumato.attacks.generalization import Generalized, generalized, numbers_of
-from sfumato.attacks.outcome import Outcome
+from sfumato.attacks.core.classes import Table
+from sfumato.attacks.core.coin_game import dice
+from sfumato.attacks.core.outcome import Outcome
+from sfumato.attacks.disclosure.generalization import Generalized, generalized, numbers_of
 from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import listed, of_kind
 
@@ -71,7 +71,7 @@ def predicates(released: Generalized) -> list[Predicate]:
     Of m people with different values it fits exactly one with a chance of (1 − 1/m)^(m−1), which is at least 37%.
 
     Example:
-        >>> from sfumato.attacks.generalization import generalize
+        >>> from sfumato.attacks.disclosure.generalization import generalize
         >>> made = generalize({"age": [20, 21, 40, 41], "ill": [1, 2, 3, 4]}, columns=["age"], sensitive="ill", k=2)
         >>> [(one.low.tolist(), one.share) for one in predicates(made)]
         [([20.0], 0.5), ([40.0], 0.5)]
@@ -100,7 +100,7 @@ def singling_out(tried: list[Predicate], people: Table, *, population: Table) ->
         ParameterError: There are no predicates, or a column is missing.
 
     Example:
-        >>> from sfumato.attacks.generalization import generalize
+        >>> from sfumato.attacks.disclosure.generalization import generalize
         >>> names = tuple("abcdefgh")
         >>> draws = np.random.default_rng(1).integers(0, 10**6, (8, 4_000))
         >>> table = {name: values[:400] for name, values in zip(names, draws, strict=True)}

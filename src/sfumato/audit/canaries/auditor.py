@@ -11,7 +11,7 @@ from typing import Final, TypeAlias, TypeVar
 
 import numpy as np
 
-from sfumato.accounting.gaussian_bound import GaussianBound, epsilon_down
+from sfumato.accounting.gaussian.gaussian_bound import GaussianBound, epsilon_down
 from sfumato.audit.canaries.error_rates import independent_canaries, mu_of_error_rates
 from sfumato.audit.canaries.gaussian_guesses import refuted_mu
 from sfumato.audit.canaries.guesses import Booleans, Floats, Guesses, Scored
@@ -27,7 +27,7 @@ from sfumato.audit.canaries.report import (
 )
 from sfumato.audit.canaries.separation import mu_of_separation
 from sfumato.errors import ParameterError
-from sfumato.noise.bernoulli import bernoulli
+from sfumato.noise.uniform.bernoulli import bernoulli
 from sfumato.numeric.arguments import called, column, finite, listed, share
 from sfumato.numeric.rationals import Number
 from sfumato.privacy.guarantees import ApproxDP

@@ -14,8 +14,8 @@ from typing import Final
 import numpy as np
 from scipy.special import ndtri
 
-from sfumato.audit.bounds import Count
 from sfumato.audit.canaries.guesses import Floats, Scored
+from sfumato.audit.search.bounds import Count
 from sfumato.numeric.proportions import lower_limit, upper_limit
 from sfumato.numeric.rounding import float_up
 

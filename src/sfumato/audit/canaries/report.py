@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sfumato.audit.findings import CAVEAT, Verdict
+from sfumato.audit.core.findings import CAVEAT, Verdict
 from sfumato.privacy.guarantees import ApproxDP
 
 NOTHING = "only the coins that decided who was included"

@@ -10,7 +10,7 @@ from pyarrow import parquet
 
 from sfumato.cli.audit.made_up import Row, as_arrow
 from sfumato.errors import ParameterError
-from sfumato.query.schema import Column
+from sfumato.query.model.schema import Column
 
 _TIMEOUT: Final = 600.0
 

@@ -12,14 +12,14 @@ from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
 
-from sfumato.audit.documents import read_json
-from sfumato.audit.labels import label
+from sfumato.audit.core.labels import label
+from sfumato.audit.core.roles import NeighborPair
 from sfumato.audit.neighbors import NEW_KEY, Neighbors
-from sfumato.audit.roles import NeighborPair
+from sfumato.audit.reports.documents import read_json
 from sfumato.errors import ParameterError
 from sfumato.privacy.neighbors import REPLACE_ONE, NeighboringRelation, UnitColumn
-from sfumato.query.kinds import Kind
-from sfumato.query.schema import Column, Table
+from sfumato.query.model.kinds import Kind
+from sfumato.query.model.schema import Column, Table
 
 Row: TypeAlias = Mapping[str, Any]
 Database: TypeAlias = tuple[Row, ...]

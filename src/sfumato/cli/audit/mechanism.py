@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from sfumato.audit.adapters import adapted
-from sfumato.audit.roles import NeighborPair
+from sfumato.audit.core.adapters import adapted
+from sfumato.audit.core.roles import NeighborPair
 from sfumato.audit.worst_cases import declared_laws, named, worst_pairs
 from sfumato.cli.audit.reporting import Wanted, audit_and_tell
 from sfumato.errors import ParameterError

@@ -9,11 +9,11 @@ from typing import Any
 
 import typer
 
-from sfumato.audit.adapters import adapted
-from sfumato.audit.columns import Outputs
-from sfumato.audit.commands import Command
-from sfumato.audit.documents import read_pairs
-from sfumato.audit.roles import Mechanism
+from sfumato.audit.core.adapters import adapted
+from sfumato.audit.core.columns import Outputs
+from sfumato.audit.core.roles import Mechanism
+from sfumato.audit.reports.commands import Command
+from sfumato.audit.reports.documents import read_pairs
 from sfumato.cli.audit.reporting import Wanted, audit_and_tell
 from sfumato.errors import ParameterError
 

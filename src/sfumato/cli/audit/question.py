@@ -12,9 +12,9 @@ from typing import Any, Final
 
 from sqlglot import exp
 
-from sfumato.audit.roles import Mechanism, NeighborPair
-from sfumato.audit.runs import one_by_one
-from sfumato.audit.worlds import Worlds
+from sfumato.audit.core.roles import Mechanism, NeighborPair
+from sfumato.audit.core.runs import one_by_one
+from sfumato.audit.core.worlds import Worlds
 from sfumato.cli.audit.children import ask_child
 from sfumato.cli.audit.made_up import Row, as_arrow, pairs_of, read_rows
 from sfumato.cli.audit.reporting import Wanted, audit_and_tell
@@ -24,10 +24,10 @@ from sfumato.cli.show import note
 from sfumato.errors import ParameterError
 from sfumato.privacy.guarantees import ApproxDP, PureDP
 from sfumato.privacy.neighbors import EACH_ROW, UnitColumn
-from sfumato.query.columns import integer
-from sfumato.query.policy import Policy, SourceFacts
-from sfumato.query.policy_file import load_policy
-from sfumato.query.schema import Limits, Table
+from sfumato.query.model.columns import integer
+from sfumato.query.model.schema import Limits, Table
+from sfumato.query.policy.file import load_policy
+from sfumato.query.policy.policy import Policy, SourceFacts
 from sfumato.query.sql.parsing import parsed
 from sfumato.session.session import Session
 

@@ -12,10 +12,10 @@ from typing import Any, Final
 import typer
 
 from sfumato.audit.auditor import audit
-from sfumato.audit.documents import report_document
-from sfumato.audit.findings import AuditReport
+from sfumato.audit.core.findings import AuditReport
+from sfumato.audit.core.roles import Mechanism, NeighborPair
 from sfumato.audit.laws import DeclaredLaw
-from sfumato.audit.roles import Mechanism, NeighborPair
+from sfumato.audit.reports.documents import report_document
 from sfumato.cli.ledger.bars import progress
 from sfumato.cli.ledger.texts import printable
 from sfumato.errors import ParameterError
@@ -99,7 +99,7 @@ def _heard(mechanism: Mechanism, heard: Any, at_once: int | None) -> Mechanism:
 
 def _page(report: AuditReport, title: str) -> str:
     """The page; what draws it is loaded where one is wanted."""
-    from sfumato.audit.page import page
+    from sfumato.audit.reports.page import page
 
     return page(report, title=title)
 

@@ -8,7 +8,7 @@ from sfumato.cli.demo.people import BINS, OLDEST, YOUNGEST, People, age_bin, tru
 from sfumato.cli.demo.stage import Stage, paid
 from sfumato.errors import ParameterError
 from sfumato.plots import histogram, save
-from sfumato.session.release import Release, shown_estimate
+from sfumato.session.releases.release import Release, shown_estimate
 from sfumato.session.session import Session
 
 EPSILON: Final = "0.01"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from sfumato.cli.demo.curators import Curators
 from sfumato.cli.demo.stage import Stage
 from sfumato.privacy.budgets import Budget
-from sfumato.session.release import Release
+from sfumato.session.releases.release import Release
 
 
 def show_receipt(stage: Stage, release: Release) -> None:

@@ -10,8 +10,8 @@ import pyarrow as pa
 from sfumato.cli.demo.people import BINS, OLDEST, YOUNGEST, People
 from sfumato.datasets import company, medical_table
 from sfumato.privacy.guarantees import PureDP
-from sfumato.query.policy import Policy, SourceFacts
-from sfumato.query.schema import Column, Table, integer, text
+from sfumato.query.model.schema import Column, Table, integer, text
+from sfumato.query.policy.policy import Policy, SourceFacts
 from sfumato.session.session import Session
 
 MARITAL_STATUS: Final = (

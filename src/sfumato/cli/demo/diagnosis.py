@@ -6,7 +6,7 @@ from typing import Final
 from sfumato.cli.demo.curators import numbered_patients
 from sfumato.cli.demo.stage import Stage, paid
 from sfumato.errors import BudgetExceededError
-from sfumato.session.release import shown_estimate
+from sfumato.session.releases.release import shown_estimate
 from sfumato.session.session import Session
 
 FIVE_EPSILON, FOUR_EPSILON = "0.1", "0.2"

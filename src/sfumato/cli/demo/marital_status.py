@@ -5,7 +5,7 @@ from typing import Final
 from sfumato.cli.demo.curators import MARITAL_STATUS
 from sfumato.cli.demo.people import People, true_counts
 from sfumato.cli.demo.stage import Stage, paid
-from sfumato.session.release import shown_estimate
+from sfumato.session.releases.release import shown_estimate
 from sfumato.session.session import Session
 
 EPSILON: Final = "0.1"

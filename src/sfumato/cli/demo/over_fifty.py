@@ -4,7 +4,7 @@ from typing import Final
 
 from sfumato.cli.demo.people import OVER, People
 from sfumato.cli.demo.stage import Stage, paid
-from sfumato.session.release import Release, shown_estimate
+from sfumato.session.releases.release import Release, shown_estimate
 from sfumato.session.session import Session
 
 EPSILONS: Final = ("0.1", "0.001")

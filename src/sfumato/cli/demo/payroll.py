@@ -5,7 +5,7 @@ from typing import Final
 from sfumato.cli.demo.curators import TOP_SALARY
 from sfumato.cli.demo.stage import Stage
 from sfumato.datasets import company
-from sfumato.session.answer import Estimate
+from sfumato.session.releases.answer import Estimate
 from sfumato.session.session import Session
 
 EPSILONS: Final = ("8", "1", "0.1")

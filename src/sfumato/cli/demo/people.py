@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from sfumato.datasets import adult_or_people, load_adult
-from sfumato.query.schema import Key
+from sfumato.query.model.schema import Key
 
 OVER = 50
 YOUNGEST, OLDEST, BINS = 17, 90, 10

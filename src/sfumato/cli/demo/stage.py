@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from sfumato.cli.show import console, table
-from sfumato.session.release import Release
+from sfumato.session.releases.release import Release
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 """Budgets and windows as options say them."""
 
 from sfumato.errors import ParameterError
-from sfumato.ledger.windows import CalendarWindow, RollingWindow, Window
+from sfumato.ledger.core.windows import CalendarWindow, RollingWindow, Window
 from sfumato.privacy.budgets import ZCDP, Budget
 from sfumato.privacy.guarantees import guarantee
 

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 import typer
 
 from sfumato.cli.ledger.texts import cell
-from sfumato.ledger.history import HistoryRow, history, time_text
-from sfumato.ledger.journal import Chain
+from sfumato.ledger.core.journal import Chain
 from sfumato.ledger.locations import open_ledger
+from sfumato.ledger.reading.history import HistoryRow, history, time_text
 
 FIELDS = ("time", "kind", "account", "principal", "question", "asked", "epsilon", "delta", "cost", "state", "note")
 

@@ -11,9 +11,9 @@ from sfumato.cli.ledger.outlook import clock_lines, outlook
 from sfumato.cli.ledger.picture import draw
 from sfumato.cli.ledger.texts import console, printable
 from sfumato.cli.show import table
-from sfumato.ledger.history import HistoryRow, Standstill, Standstills, history, time_text
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.locations import open_ledger
+from sfumato.ledger.reading.history import HistoryRow, Standstill, Standstills, history, time_text
 
 _SHOWN: Final = 20
 _WIDTH: Final = 60  # of a question; all of it is in the CSV

@@ -5,11 +5,11 @@ from typing import Final
 
 from sfumato.cli.ledger.texts import counted
 from sfumato.errors import UnsupportedEventError
-from sfumato.ledger.clock import DAY, MICROSECONDS
-from sfumato.ledger.history import Standstill, activity, last_paid, time_text
+from sfumato.ledger.core.clock import DAY, MICROSECONDS
+from sfumato.ledger.core.replay import Paid
 from sfumato.ledger.ledger import Ledger
-from sfumato.ledger.replay import Paid
-from sfumato.ledger.spending import project, spending
+from sfumato.ledger.reading.history import Standstill, activity, last_paid, time_text
+from sfumato.ledger.reading.spending import project, spending
 
 _RECENT: Final = 10_000  # among so many entries the last question is looked for
 _MINUTE: Final = 60 * MICROSECONDS  # by which the clocks of two hosts may differ without a word

@@ -4,9 +4,9 @@ import typer
 
 from sfumato.cli.ledger.texts import printable
 from sfumato.errors import ParameterError
-from sfumato.ledger.entry import Opened
+from sfumato.ledger.core.entry import Opened
+from sfumato.ledger.core.windows import Window
 from sfumato.ledger.locations import open_ledger
-from sfumato.ledger.windows import Window
 from sfumato.privacy.budgets import Budget
 
 

@@ -5,9 +5,9 @@ from fractions import Fraction
 from pathlib import Path
 
 from sfumato.errors import ParameterError
-from sfumato.ledger.clock import MICROSECONDS
+from sfumato.ledger.core.clock import MICROSECONDS
 from sfumato.ledger.ledger import Ledger
-from sfumato.ledger.spending import Point, Projection, project, spending
+from sfumato.ledger.reading.spending import Point, Projection, project, spending
 from sfumato.plots.burn_down import Course, burn_down
 from sfumato.plots.files import save
 

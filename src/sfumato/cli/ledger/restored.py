@@ -7,7 +7,7 @@ import typer
 
 from sfumato.cli.ledger.texts import printable
 from sfumato.errors import LedgerError, ParameterError
-from sfumato.ledger.checkpoints import Checkpoint, CheckpointFile
+from sfumato.ledger.keeping.checkpoints import Checkpoint, CheckpointFile
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.locations import open_ledger, place_of
 from sfumato.privacy.events import ApproxEvent, PureEvent

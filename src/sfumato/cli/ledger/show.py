@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from sfumato.cli.ledger.outlook import clock_lines, last_questions, limited_by, more
 from sfumato.cli.ledger.texts import console, counted, printable
 from sfumato.cli.show import table
-from sfumato.ledger.entry import Opened
+from sfumato.ledger.core.entry import Opened
+from sfumato.ledger.core.replay import Paid
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.locations import open_ledger
-from sfumato.ledger.replay import Paid
 
 _HEADER = ("account", "budget", "spent", "left", "more", "limited by", "state")
 

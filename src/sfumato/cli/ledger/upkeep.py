@@ -8,14 +8,14 @@ import typer
 
 from sfumato.cli.ledger.bars import progress
 from sfumato.cli.ledger.texts import counted, printable
-from sfumato.ledger.attachments import attachments_in, removed
-from sfumato.ledger.checkpoints import CheckpointFile, encode_checkpoint
-from sfumato.ledger.entry import Committed
-from sfumato.ledger.history import time_text
+from sfumato.ledger.core.entry import Committed
+from sfumato.ledger.keeping.attachments import attachments_in, removed
+from sfumato.ledger.keeping.checkpoints import CheckpointFile, encode_checkpoint
+from sfumato.ledger.keeping.sinks import send
 from sfumato.ledger.locations import open_ledger, place_of
 from sfumato.ledger.migration import migrate
+from sfumato.ledger.reading.history import time_text
 from sfumato.ledger.rotation import declare_all_spent, rotate_key
-from sfumato.ledger.sinks import send
 
 _DAY: Final = 24 * 60 * 60  # a question that takes longer loses its file
 

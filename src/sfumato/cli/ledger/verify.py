@@ -12,11 +12,11 @@ from rich.progress import Progress
 from sfumato.cli.ledger.bars import progress
 from sfumato.cli.ledger.outlook import clock_lines
 from sfumato.cli.ledger.texts import console, counted
-from sfumato.ledger.attachments import Attachment, Attachments, attachments_in
-from sfumato.ledger.entry import Committed, Entry
-from sfumato.ledger.history import Standstills
+from sfumato.ledger.core.entry import Committed, Entry
+from sfumato.ledger.keeping.attachments import Attachment, Attachments, attachments_in
 from sfumato.ledger.locations import Place, open_ledger, place_of
-from sfumato.ledger.verification import audited
+from sfumato.ledger.reading.history import Standstills
+from sfumato.ledger.reading.verification import audited
 
 _CHAIN: Final = "hash chain intact, every charge was allowed"
 

@@ -5,9 +5,7 @@ from typing import Final
 
 from sqlglot import exp
 
-from sfumato.engines.sql.rows import Rows
-from sfumato.engines.sql.steps import moved_steps
-from sfumato.engines.sql.terms import (
+from sfumato.engines.sql.expressions.terms import (
     Sql,
     aliased,
     all_of,
@@ -22,9 +20,11 @@ from sfumato.engines.sql.terms import (
     present,
     whole,
 )  # fmt: skip
+from sfumato.engines.sql.rows import Rows
+from sfumato.engines.sql.steps import moved_steps
 from sfumato.engines.values import MAX_INT64
-from sfumato.query.expressions import Expression
-from sfumato.query.measures import CellCount, Measure, RowCount, StepProduct, StepSum, UnitCount, ValueCount, fits
+from sfumato.query.model.expressions import Expression
+from sfumato.query.model.measures import CellCount, Measure, RowCount, StepProduct, StepSum, UnitCount, ValueCount, fits
 
 ROWS: Final = "n"
 """How many rows an entry has."""

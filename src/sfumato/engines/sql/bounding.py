@@ -13,17 +13,28 @@ from sqlglot import exp
 
 from sfumato.engines.sampling import Sampling
 from sfumato.engines.sql.amounts import ROWS, aggregate_names
-from sfumato.engines.sql.dialects.dialect import Dialect
+from sfumato.engines.sql.dialect import Dialect
 from sfumato.engines.sql.entries import Mark, Marked, with_lists
+from sfumato.engines.sql.expressions.terms import (
+    Sql,
+    aliased,
+    any_of,
+    case,
+    cast,
+    column,
+    figure,
+    function,
+    operation,
+    text,
+)
 from sfumato.engines.sql.hash import halved, halves, rank_hash, rank_text
 from sfumato.engines.sql.queries import joined, same, select, table, window
 from sfumato.engines.sql.rows import UNIT
-from sfumato.engines.sql.terms import Sql, aliased, any_of, case, cast, column, figure, function, operation, text
-from sfumato.query.bounding import least
-from sfumato.query.kinds import Kind
-from sfumato.query.measures import Measure
-from sfumato.query.schema import Limits
-from sfumato.query.statement import Statement
+from sfumato.query.analysis.bounding import least
+from sfumato.query.model.kinds import Kind
+from sfumato.query.model.measures import Measure
+from sfumato.query.model.schema import Limits
+from sfumato.query.model.statement import Statement
 
 ALLOWED: Final = "a"
 """How many rows of an entry are allowed."""

@@ -11,15 +11,15 @@ from typing import Final
 
 from sqlglot import exp
 
+from sfumato.engines.sql.expressions.terms import Sql, aliased, between, column, function, operation, present, whole
 from sfumato.engines.sql.hash import encoded
 from sfumato.engines.sql.queries import joined, select, table
 from sfumato.engines.sql.rows import ENCODING, Rows
 from sfumato.engines.sql.steps import clamped_steps
-from sfumato.engines.sql.terms import Sql, aliased, between, column, function, operation, present, whole
-from sfumato.query.kinds import Kind
-from sfumato.query.schema import Key
-from sfumato.query.statement import Bins, Statement
-from sfumato.query.statement import Cell as Cells
+from sfumato.query.model.kinds import Kind
+from sfumato.query.model.schema import Key
+from sfumato.query.model.statement import Bins, Statement
+from sfumato.query.model.statement import Cell as Cells
 
 CELL: Final = "x"
 VALUE, PLACE = "value", "place"

@@ -4,11 +4,8 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from sfumato.engines.sql.kinds import limited
-from sfumato.engines.sql.queries import select
-from sfumato.engines.sql.rows import Rows
-from sfumato.engines.sql.steps import clamped_steps
-from sfumato.engines.sql.terms import (
+from sfumato.engines.sql.expressions.kinds import limited
+from sfumato.engines.sql.expressions.terms import (
     Sql,
     aliased,
     between,
@@ -21,12 +18,15 @@ from sfumato.engines.sql.terms import (
     guarded,
     operation,
 )  # fmt: skip
+from sfumato.engines.sql.queries import select
+from sfumato.engines.sql.rows import Rows
+from sfumato.engines.sql.steps import clamped_steps
 from sfumato.engines.values import MAX_INT64, MIN_INT64
-from sfumato.query.expressions import Expression
-from sfumato.query.inference import facts_of
-from sfumato.query.kinds import Kind
-from sfumato.query.measures import Steps, steps_of
-from sfumato.query.relations import Fold, Folded, Grouped
+from sfumato.query.analysis.inference import facts_of
+from sfumato.query.model.expressions import Expression
+from sfumato.query.model.kinds import Kind
+from sfumato.query.model.measures import Steps, steps_of
+from sfumato.query.model.relations import Fold, Folded, Grouped
 
 _COUNT, _TOTAL = "n", "t"
 

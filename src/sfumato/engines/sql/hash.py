@@ -9,8 +9,7 @@ from typing import Final
 
 from sqlglot import exp
 
-from sfumato.engines.sql.queries import select
-from sfumato.engines.sql.terms import (
+from sfumato.engines.sql.expressions.terms import (
     Sql,
     aliased,
     case,
@@ -23,7 +22,8 @@ from sfumato.engines.sql.terms import (
     operation,
     text,
 )
-from sfumato.query.kinds import Kind
+from sfumato.engines.sql.queries import select
+from sfumato.query.model.kinds import Kind
 
 _HALF: Final = 64
 _MASK: Final = 2**_HALF - 1

@@ -5,7 +5,7 @@ from typing import Literal, TypeAlias
 
 from sqlglot import exp
 
-from sfumato.engines.sql.terms import Sql, all_of, column
+from sfumato.engines.sql.expressions.terms import Sql, all_of, column
 
 Join: TypeAlias = Literal["inner", "left", "semi", "anti"]
 

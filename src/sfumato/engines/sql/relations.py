@@ -9,15 +9,27 @@ from typing import Final, assert_never
 
 from sqlglot import exp
 
+from sfumato.engines.sql.expressions.terms import (
+    Sql,
+    aliased,
+    all_of,
+    cast,
+    column,
+    constant,
+    figure,
+    function,
+    one_of,
+    operation,
+)
 from sfumato.engines.sql.folds import lower_grouped
 from sfumato.engines.sql.hash import encoded, rank_text
 from sfumato.engines.sql.queries import Join as Meeting
 from sfumato.engines.sql.queries import joined, same, select, window
 from sfumato.engines.sql.rows import UNIT, Rows, least_ranked
-from sfumato.engines.sql.terms import Sql, aliased, all_of, cast, column, constant, figure, function, one_of, operation
-from sfumato.query.facts import merged
-from sfumato.query.kinds import Kind
-from sfumato.query.relations import (
+from sfumato.query.analysis.shape import shape_of
+from sfumato.query.model.facts import merged
+from sfumato.query.model.kinds import Kind
+from sfumato.query.model.relations import (
     Bound,
     Distinct,
     Except,
@@ -33,8 +45,7 @@ from sfumato.query.relations import (
     Source,
     UnionAll,
 )
-from sfumato.query.schema import Table
-from sfumato.query.shape import shape_of
+from sfumato.query.model.schema import Table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

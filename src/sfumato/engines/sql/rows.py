@@ -6,14 +6,14 @@ from typing import Final
 
 from sqlglot import exp
 
+from sfumato.engines.sql.expressions.kinds import Term
+from sfumato.engines.sql.expressions.scalars import lower_expression
+from sfumato.engines.sql.expressions.terms import Sql, aliased, any_of, case, column, figure, function, operation
 from sfumato.engines.sql.hash import encoded, rank_text
-from sfumato.engines.sql.kinds import Term
 from sfumato.engines.sql.queries import joined, select, window
-from sfumato.engines.sql.scalars import lower_expression
-from sfumato.engines.sql.terms import Sql, aliased, any_of, case, column, figure, function, operation
-from sfumato.query.expressions import Expression
-from sfumato.query.kinds import Kind
-from sfumato.query.shape import Metric, Shape
+from sfumato.query.analysis.shape import Metric, Shape
+from sfumato.query.model.expressions import Expression
+from sfumato.query.model.kinds import Kind
 
 UNIT: Final = "u"
 """The column of the unit, in relations whose rows have owners."""

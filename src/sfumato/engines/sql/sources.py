@@ -8,14 +8,14 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from sfumato.engines.sql.casts import lower_typed
+from sfumato.engines.sql.expressions.casts import lower_typed
+from sfumato.engines.sql.expressions.terms import aliased, column, is_null, operation, present
 from sfumato.engines.sql.queries import joined, select
 from sfumato.engines.sql.rows import UNIT, Rows, least_ranked, names_of
-from sfumato.engines.sql.terms import aliased, column, is_null, operation, present
 from sfumato.privacy.neighbors import UnitColumn
-from sfumato.query.relations import Source
-from sfumato.query.schema import Table, UnitPath
-from sfumato.query.shape import shape_of
+from sfumato.query.analysis.shape import shape_of
+from sfumato.query.model.relations import Source
+from sfumato.query.model.schema import Table, UnitPath
 
 _OWNED = "k"
 _NO_SALT = ""  # which rows match has to be the same in every question

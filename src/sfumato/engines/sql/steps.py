@@ -5,10 +5,21 @@ from typing import Final
 
 from sqlglot import exp
 
-from sfumato.engines.sql.kinds import Term, within_range
-from sfumato.engines.sql.terms import Sql, case, cast, clamped, double, function, named, operation, present, whole
-from sfumato.query.kinds import Kind
-from sfumato.query.measures import Steps
+from sfumato.engines.sql.expressions.kinds import Term, within_range
+from sfumato.engines.sql.expressions.terms import (
+    Sql,
+    case,
+    cast,
+    clamped,
+    double,
+    function,
+    named,
+    operation,
+    present,
+    whole,
+)
+from sfumato.query.model.kinds import Kind
+from sfumato.query.model.measures import Steps
 
 _HALVES: Final = 2**52
 """Up to here doubles tell a whole number from itself and a half: rounding moves nothing that lies on a bound."""

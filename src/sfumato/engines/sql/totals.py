@@ -8,11 +8,11 @@ from sqlglot import exp
 from sfumato.engines.sql.amounts import ROWS, aggregates, allowed_amount, sum_of, whole_amount
 from sfumato.engines.sql.bounding import ABOVE, ALLOWED, ENTRIES, Bounding, above, bounded, needs_order, simply_allowed
 from sfumato.engines.sql.entries import CELL, Mark, Marked
+from sfumato.engines.sql.expressions.terms import Sql, aliased, column, different, figure, function, operation
 from sfumato.engines.sql.queries import gathered, joined, same, select, table
 from sfumato.engines.sql.rows import UNIT
-from sfumato.engines.sql.terms import Sql, aliased, column, different, figure, function, operation
-from sfumato.query.bounding import least
-from sfumato.query.measures import CellCount, Measure, UnitCount
+from sfumato.query.analysis.bounding import least
+from sfumato.query.model.measures import CellCount, Measure, UnitCount
 
 KEPT: Final = "kept"
 """How many entries of a group are allowed a row."""

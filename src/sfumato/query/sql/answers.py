@@ -6,12 +6,13 @@ from typing import Final
 from sqlglot import exp
 
 from sfumato.errors import NotPrivateError, ParameterError
-from sfumato.query.expressions import ColumnRef, Expression
-from sfumato.query.facts import Facts
-from sfumato.query.names import fresh
-from sfumato.query.questions import MAX_COLUMNS, answer_facts, presented
-from sfumato.query.relations import Aggregate, CountRows, GroupBy, OrderKey, Presented, Statistic
-from sfumato.query.schema import Limits
+from sfumato.query.analysis.units import ties_of
+from sfumato.query.model.expressions import ColumnRef, Expression
+from sfumato.query.model.facts import Facts
+from sfumato.query.model.names import fresh
+from sfumato.query.model.relations import Aggregate, CountRows, GroupBy, OrderKey, Presented, Statistic
+from sfumato.query.model.schema import Limits
+from sfumato.query.planning.questions import MAX_COLUMNS, answer_facts, presented
 from sfumato.query.sql.context import Context
 from sfumato.query.sql.folds import has_groups
 from sfumato.query.sql.grouping import Grouping, GroupKey, at_place, grouped_by, grouping
@@ -22,7 +23,6 @@ from sfumato.query.sql.parsing import require_only, shown, unnested
 from sfumato.query.sql.refusals import is_distinct, refusal, require_clauses
 from sfumato.query.sql.relations import ROWS_CLAUSES, rows_of, with_ctes
 from sfumato.query.sql.statistics import Values, statistic_of
-from sfumato.query.units import ties_of
 
 MAX_SHOWN: Final = 10**9
 """The most rows that LIMIT and OFFSET can name."""

@@ -11,10 +11,10 @@ from sqlglot import exp
 
 from sfumato.errors import NotPrivateError, ParameterError
 from sfumato.numeric.rationals import exact
-from sfumato.query.conditions import literal
-from sfumato.query.expressions import Call, Expression, Literal
-from sfumato.query.functions import Function
-from sfumato.query.kinds import Kind
+from sfumato.query.analysis.conditions import literal
+from sfumato.query.model.expressions import Call, Expression, Literal
+from sfumato.query.model.functions import Function
+from sfumato.query.model.kinds import Kind
 from sfumato.query.sql.parsing import shown
 
 _DAY: Final = r"\d{4}-\d{2}-\d{2}"

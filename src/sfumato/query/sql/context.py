@@ -8,9 +8,9 @@ from typing import Final
 from sqlglot import exp
 
 from sfumato.errors import ParameterError
-from sfumato.query.expressions import Expression
-from sfumato.query.facts import Facts
-from sfumato.query.relations import Relation
+from sfumato.query.model.expressions import Expression
+from sfumato.query.model.facts import Facts
+from sfumato.query.model.relations import Relation
 from sfumato.query.sql.constants import Parameters
 from sfumato.query.sql.facts import KnownFacts
 from sfumato.query.sql.logic import RULES as LOGIC

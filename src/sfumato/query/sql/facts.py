@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias, assert_never
 
-from sfumato.query.expressions import (
+from sfumato.query.analysis.inference import facts_of
+from sfumato.query.model.expressions import (
     And,
     Call,
     Case,
@@ -18,8 +19,7 @@ from sfumato.query.expressions import (
     Or,
     children,
 )
-from sfumato.query.facts import Facts
-from sfumato.query.inference import facts_of
+from sfumato.query.model.facts import Facts
 
 Compound: TypeAlias = Call | Case | Compare | IsIn | IsNull | Not | And | Or
 

@@ -6,11 +6,12 @@ from dataclasses import replace
 from sqlglot import exp
 
 from sfumato.errors import NotPrivateError
-from sfumato.query.expressions import Expression, columns_of
-from sfumato.query.facts import Facts
-from sfumato.query.folds import grouped, with_columns
-from sfumato.query.relations import Folded, Grouped, Relation
-from sfumato.query.shape import Metric, shape_of
+from sfumato.query.analysis.shape import Metric, shape_of
+from sfumato.query.analysis.units import NO_TIES, determines_unit, ties_of
+from sfumato.query.model.expressions import Expression, columns_of
+from sfumato.query.model.facts import Facts
+from sfumato.query.model.relations import Folded, Grouped, Relation
+from sfumato.query.planning.folds import grouped, with_columns
 from sfumato.query.sql.context import Context
 from sfumato.query.sql.grouping import Grouping, grouping
 from sfumato.query.sql.groups import Groups, Keys
@@ -19,7 +20,6 @@ from sfumato.query.sql.names import Scope, check_labels, scope_of, unit_columns
 from sfumato.query.sql.outputs import named_outputs
 from sfumato.query.sql.parsing import shown
 from sfumato.query.sql.statistics import Values, fold_of, has_aggregate
-from sfumato.query.units import NO_TIES, determines_unit, ties_of
 
 
 def has_groups(select: exp.Select) -> bool:

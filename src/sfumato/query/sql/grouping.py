@@ -8,10 +8,10 @@ from typing import Final, TypeAlias
 from sqlglot import exp
 
 from sfumato.errors import NotPrivateError, ParameterError
-from sfumato.query.expressions import ColumnRef, Expression, Literal
-from sfumato.query.grouping_sets import MAX_GROUPING_SETS, cube, rollup
-from sfumato.query.names import fresh
-from sfumato.query.relations import Select
+from sfumato.query.model.expressions import ColumnRef, Expression, Literal
+from sfumato.query.model.names import fresh
+from sfumato.query.model.relations import Select
+from sfumato.query.planning.grouping_sets import MAX_GROUPING_SETS, cube, rollup
 from sfumato.query.sql.context import Context
 from sfumato.query.sql.names import Scope, found, label_of, same, scope_of
 from sfumato.query.sql.outputs import name_of

@@ -6,9 +6,9 @@ from typing import Generic, TypeVar
 from sqlglot import exp
 
 from sfumato.errors import NotPrivateError
-from sfumato.query.expressions import ColumnRef, Expression
-from sfumato.query.facts import Facts
-from sfumato.query.names import fresh
+from sfumato.query.model.expressions import ColumnRef, Expression
+from sfumato.query.model.facts import Facts
+from sfumato.query.model.names import fresh
 from sfumato.query.sql.context import Context
 from sfumato.query.sql.grouping import Grouping, GroupKey
 from sfumato.query.sql.names import found, same

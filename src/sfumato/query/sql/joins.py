@@ -7,14 +7,14 @@ from typing import Literal as OneOf
 from sqlglot import exp
 
 from sfumato.errors import NotPrivateError, ParameterError
-from sfumato.query.expressions import TRUE, And, ColumnRef, Condition, Expression
-from sfumato.query.names import fresh
-from sfumato.query.relations import Filter, Join, JoinKind, Relation, Select
-from sfumato.query.shape import Metric
+from sfumato.query.analysis.shape import Metric
+from sfumato.query.analysis.units import NO_TIES, Ties, same_unit, ties_of
+from sfumato.query.model.expressions import TRUE, And, ColumnRef, Condition, Expression
+from sfumato.query.model.names import fresh
+from sfumato.query.model.relations import Filter, Join, JoinKind, Relation, Select
 from sfumato.query.sql.context import Context
 from sfumato.query.sql.names import Scope, Visible, found, qualified, same, scope_of, unit_columns
 from sfumato.query.sql.parsing import conjuncts, require_only, shown, unnested
-from sfumato.query.units import NO_TIES, Ties, same_unit, ties_of
 
 Link = tuple[Expression, Expression]
 """Two expressions that must be equal: over the left rows, and over the right ones."""

@@ -6,8 +6,8 @@ from typing import Final
 from sqlglot import exp
 
 from sfumato.errors import NotPrivateError
-from sfumato.query.conditions import literal
-from sfumato.query.expressions import (
+from sfumato.query.analysis.conditions import literal
+from sfumato.query.model.expressions import (
     FALSE,
     OPERATORS,
     TRUE,
@@ -25,7 +25,7 @@ from sfumato.query.expressions import (
     Null,
     Or,
 )
-from sfumato.query.functions import Function
+from sfumato.query.model.functions import Function
 from sfumato.query.sql.constants import bare
 from sfumato.query.sql.parsing import require_only, shown, unnested
 from sfumato.query.sql.refusals import refusal

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from sfumato.errors import NotPrivateError, ParameterError
-from sfumato.query.expressions import ColumnRef
-from sfumato.query.relations import Relation, Select
-from sfumato.query.shape import Shape, shape_of
+from sfumato.query.analysis.shape import Shape, shape_of
+from sfumato.query.analysis.units import NO_TIES, UNIT, determines_unit, ties_of
+from sfumato.query.model.expressions import ColumnRef
+from sfumato.query.model.relations import Relation, Select
 from sfumato.query.sql.parsing import require_only, shown
 from sfumato.query.sql.refusals import refusal
-from sfumato.query.units import NO_TIES, UNIT, determines_unit, ties_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ from typing import Final
 from sqlglot import exp
 
 from sfumato.errors import NotPrivateError
-from sfumato.query.expressions import Call, Expression, Literal
-from sfumato.query.functions import Function
-from sfumato.query.parameters import MAX_DIGITS
+from sfumato.query.model.expressions import Call, Expression, Literal
+from sfumato.query.model.functions import Function
+from sfumato.query.model.parameters import MAX_DIGITS
 from sfumato.query.sql.constants import negated, number
 from sfumato.query.sql.parsing import shown
 from sfumato.query.sql.scalars import Rule, Rules, Scalars

@@ -10,8 +10,8 @@ from sqlglot import Token, TokenType
 from sfumato.errors import NotPrivateError, ParameterError
 from sfumato.numeric.rationals import exact, positive_integer
 from sfumato.privacy.neighbors import UnitColumn
-from sfumato.query.relations import Relation, tables_of
-from sfumato.query.schema import Limits
+from sfumato.query.model.relations import Relation, tables_of
+from sfumato.query.model.schema import Limits
 from sfumato.query.sql.parsing import tokens_of
 
 _HEADER: Final = ("SELECT", "WITH", "DIFFERENTIAL_PRIVACY")

@@ -6,7 +6,7 @@ from typing import Final
 from sqlglot import exp
 
 from sfumato.errors import ParameterError
-from sfumato.query.names import fresh
+from sfumato.query.model.names import fresh
 from sfumato.query.sql.names import Scope, Visible, found, same
 from sfumato.query.sql.parsing import require_only, shown
 

@@ -9,7 +9,7 @@ from sqlglot.errors import ParseError, SqlglotError, TokenError
 from sqlglot.generators.postgres import PostgresGenerator
 
 from sfumato.errors import NotPrivateError, ParameterError, SfumatoError
-from sfumato.query.schema import unicode_text
+from sfumato.query.model.schema import unicode_text
 from sfumato.query.sql.grammar import QuestionParser
 
 DIALECT: Final = "postgres"

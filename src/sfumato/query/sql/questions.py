@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from sfumato.errors import ParameterError
-from sfumato.query.relations import Presented, Relation
-from sfumato.query.sizes import check_size
+from sfumato.query.analysis.sizes import check_size
+from sfumato.query.model.relations import Presented, Relation
 from sfumato.query.sql.answers import question_of
 from sfumato.query.sql.constants import Parameters
 from sfumato.query.sql.context import Context
@@ -35,8 +35,8 @@ def parse_question(
         UnboundedSensitivityError: A sub-query sums what has no bounds.
 
     Example:
-        >>> from sfumato.query.relations import Source
-        >>> from sfumato.query.schema import Table, integer
+        >>> from sfumato.query.model.relations import Source
+        >>> from sfumato.query.model.schema import Table, integer
         >>> people = Source(Table(name="people", columns={"age": integer(0, 120)}))
         >>> parse_question("SELECT AVG(age) AS a FROM people", {"people": people}).child.statistics
         (('a', Mean(value=ColumnRef(name='age'), bounds=None)),)
@@ -66,8 +66,8 @@ def parse_view(text: str, sources: Mapping[str, Relation]) -> Relation:
         UnboundedSensitivityError: It sums what has no bounds.
 
     Example:
-        >>> from sfumato.query.relations import Source
-        >>> from sfumato.query.schema import Table, integer
+        >>> from sfumato.query.model.relations import Source
+        >>> from sfumato.query.model.schema import Table, integer
         >>> people = Source(Table(name="people", columns={"age": integer(0, 120)}))
         >>> type(parse_view("SELECT * FROM people WHERE age >= 18", {"people": people})).__name__
         'Filter'

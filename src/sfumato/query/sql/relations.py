@@ -6,8 +6,8 @@ from typing import Final
 from sqlglot import exp
 
 from sfumato.errors import NotPrivateError, ParameterError
-from sfumato.query.expressions import ColumnRef, Condition, Expression
-from sfumato.query.relations import Distinct, Except, Intersect, Relation, UnionAll
+from sfumato.query.model.expressions import ColumnRef, Condition, Expression
+from sfumato.query.model.relations import Distinct, Except, Intersect, Relation, UnionAll
 from sfumato.query.sql.context import Context, Named
 from sfumato.query.sql.folds import folded, has_groups, require_unit, selected
 from sfumato.query.sql.joins import Link, filtered, join_clause, joined, link_of, sides_of, told_apart

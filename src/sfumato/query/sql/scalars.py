@@ -11,8 +11,9 @@ from typing import Any, Final, TypeAlias
 from sqlglot import exp
 
 from sfumato.errors import ParameterError
-from sfumato.query.conditions import literal
-from sfumato.query.expressions import (
+from sfumato.query.analysis.conditions import literal
+from sfumato.query.analysis.sizes import MAX_RELATIONS, MAX_SIZE
+from sfumato.query.model.expressions import (
     FALSE,
     TRUE,
     And,
@@ -27,9 +28,8 @@ from sfumato.query.expressions import (
     Null,
     Or,
 )
-from sfumato.query.functions import Function
-from sfumato.query.kinds import TIMES, Kind
-from sfumato.query.sizes import MAX_RELATIONS, MAX_SIZE
+from sfumato.query.model.functions import Function
+from sfumato.query.model.kinds import TIMES, Kind
 from sfumato.query.sql.constants import Parameters, constant, midnight, time_constant, whole
 from sfumato.query.sql.facts import KnownFacts
 from sfumato.query.sql.parsing import require_only, shown, unnested

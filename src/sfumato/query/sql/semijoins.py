@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sfumato.errors import NotPrivateError
-from sfumato.query.expressions import ColumnRef, Condition, Expression, IsNull, Not
-from sfumato.query.inference import facts_of
-from sfumato.query.relations import SemiJoin
+from sfumato.query.analysis.inference import facts_of
+from sfumato.query.analysis.units import NO_TIES, determines_unit, ties_of
+from sfumato.query.model.expressions import ColumnRef, Condition, Expression, IsNull, Not
+from sfumato.query.model.relations import SemiJoin
 from sfumato.query.sql.joins import Link, linked, require_same_unit
 from sfumato.query.sql.names import Scope, scope_of
 from sfumato.query.sql.parsing import require_only, shown, unnested
-from sfumato.query.units import NO_TIES, determines_unit, ties_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,9 +8,10 @@ from typing import Any, Final
 from sqlglot import exp
 
 from sfumato.errors import NotPrivateError, ParameterError
-from sfumato.query.expressions import Case, Condition, Expression, Literal, Null
-from sfumato.query.folds import folded
-from sfumato.query.relations import (
+from sfumato.query.analysis.shape import Shape
+from sfumato.query.analysis.units import Ties, holds_unit
+from sfumato.query.model.expressions import Case, Condition, Expression, Literal, Null
+from sfumato.query.model.relations import (
     CountDistinct,
     CountRows,
     CountUnits,
@@ -24,10 +25,9 @@ from sfumato.query.relations import (
     TopK,
     Variance,
 )
-from sfumato.query.shape import Shape
+from sfumato.query.planning.folds import folded
 from sfumato.query.sql.parsing import require_only, shown
 from sfumato.query.sql.scalars import Scalars
-from sfumato.query.units import Ties, holds_unit
 
 _AGGREGATES: Final = (exp.AggFunc, exp.Filter, exp.WithinGroup)
 _FOLDS: Final = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max)

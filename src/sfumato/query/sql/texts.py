@@ -7,10 +7,10 @@ from typing import Final
 from sqlglot import exp
 
 from sfumato.errors import NotPrivateError
-from sfumato.query.expressions import Call, Expression, Literal, Not, Null
-from sfumato.query.functions import Function
-from sfumato.query.kinds import TIMES, Kind
-from sfumato.query.letters import lowered
+from sfumato.query.model.expressions import Call, Expression, Literal, Not, Null
+from sfumato.query.model.functions import Function
+from sfumato.query.model.kinds import TIMES, Kind
+from sfumato.query.model.letters import lowered
 from sfumato.query.sql.parsing import require_only, shown, unnested
 from sfumato.query.sql.scalars import Rule, Rules, Scalars, as_time
 

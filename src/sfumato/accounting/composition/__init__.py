@@ -1,0 +1,1 @@
+"""What several releases cost together, by theorems on (ε, δ)."""

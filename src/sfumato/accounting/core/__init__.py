@@ -1,0 +1,1 @@
+"""What all accountants share: conversions, tallies of events, profiles of one release."""

@@ -1,0 +1,1 @@
+"""Gaussian noise and its kin: exact curves, zero-concentrated and Gaussian privacy."""

@@ -1,0 +1,249 @@
+"""Gaussian differential privacy: Gaussian releases compose exactly, μ² adds up."""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache, partial
+from typing import Final
+
+from scipy.special import erfinv, ndtri_exp
+
+from sfumato.accounting.core.accountant import EpsilonInterval
+from sfumato.accounting.core.additive import EXACT_ANSWER, AdditivePrice, is_priced, total_price
+from sfumato.accounting.core.tallied import TalliedAccountant
+from sfumato.accounting.core.tally import Tally, response_epsilon_up
+from sfumato.accounting.gaussian.discrete_gaussian import discrete_gaussian_delta_up, discrete_gaussian_epsilon_up
+from sfumato.accounting.gaussian.gaussian import analytic_stddev, gaussian_delta_up, gaussian_epsilon_up
+from sfumato.accounting.gaussian.gaussian_bound import (
+    GaussianBound,
+    certifiable_down,
+    epsilon_down,
+    least_delta_up,
+    least_epsilon_up,
+)
+from sfumato.accounting.gaussian.smoothing import LEAKS, SMALLEST_STDDEV, bound_above, bound_below, longest_move
+from sfumato.numeric.rationals import Number, nonnegative, positive, sqrt_up
+from sfumato.numeric.rounding import inflated
+from sfumato.privacy.events import (
+    DiscreteGaussianEvent,
+    Event,
+    GaussianEvent,
+    NonPrivateEvent,
+    PureEvent,
+    RandomizedResponseEvent,
+)
+from sfumato.privacy.neighbors import NeighboringRelation
+
+_SMALL: Final = Fraction(1, 2**20)  # below it μ = ε √(π/2) to 1e-12
+_SLOPE: Final = math.sqrt(math.pi / 2) * (1 + 1e-11)
+_LARGEST: Final = Fraction(2) ** 500  # of a standard deviation or sensitivity whose own curve is certified
+_LARGE: Final = 1000  # beyond it Q(x) ≤ e^(-x²/2)/2 is tight enough
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GDPAccountant(TalliedAccountant):
+    """Gaussian differential privacy: releases with noise multipliers σᵢ cost exactly what one with μ² = Σ 1/σᵢ² does.
+
+    Pure events and randomized response cost the μ that their ε implies. Discrete Gaussian releases are held against
+    continuous ones of slightly less noise: the factor between the laws is taken once, over all releases, whatever their
+    number. A single one of which one coordinate moves has its own exact curve.
+
+    **Guarantee**: never below the truth, for its neighbouring relation and for adaptively chosen events. For continuous
+    noise alone the interval is exact to 1e-9; of a hundred discrete releases its upper end is 4% above the truth at a
+    standard deviation of 2, 0.2% at 10, and 0.01% at 50.
+
+    Edge cases: all other events are refused, and discrete Gaussian ones with a standard deviation below 2.
+
+    Args:
+        neighboring_relation: Between which databases the events' sensitivities and the guarantee hold.
+
+    Example:
+        >>> spent = GDPAccountant().compose(GaussianEvent(10), count=100)
+        >>> spent.mu
+        Fraction(1, 1)
+        >>> round(float(spent.epsilon("1e-6")), 6)
+        4.886554
+
+    References:
+        [DRS22] Corollaries 2.13 and 3.3.
+    """
+
+    @property
+    def mu(self) -> Fraction | float:
+        """The μ of all releases, rounded up; infinite with discrete noise, for which no μ is proved."""
+        squared_mu = total_price(self.tally, self.neighboring_relation, _continuous_price).measure
+        return sqrt_up(squared_mu) if isinstance(squared_mu, Fraction) else math.inf
+
+    def _supports(self, event: Event) -> bool:
+        return is_priced(event, self.neighboring_relation, _coordinates)
+
+    def _interval(self, delta: Fraction) -> EpsilonInterval:
+        above, below = _bounds(self.tally, self.neighboring_relation)
+        if not above:
+            return EpsilonInterval(epsilon_down(below, delta) if below else math.inf, math.inf)
+        single = _one_coordinate(self.tally)
+        if single is None:
+            upper = least_epsilon_up(above, delta)
+        else:
+            upper = discrete_gaussian_epsilon_up(
+                stddev=single.stddev, l2_sensitivity=single.l2_sensitivity, delta=delta, l0_sensitivity=1
+            )
+        return EpsilonInterval(min(epsilon_down(below, delta), upper), upper)
+
+    def _delta(self, epsilon: Fraction) -> Fraction | float:
+        above, _ = _bounds(self.tally, self.neighboring_relation)
+        single = _one_coordinate(self.tally)
+        if single is not None:
+            return discrete_gaussian_delta_up(
+                stddev=single.stddev,
+                l2_sensitivity=single.l2_sensitivity,
+                epsilon=certifiable_down(epsilon),
+                l0_sensitivity=1,
+            )
+        return least_delta_up(above, epsilon) if above else Fraction(1)
+
+
+def gdp_delta_up(*, mu: Number, epsilon: Number) -> float:
+    """The smallest δ at ε that μ-Gaussian differential privacy implies, rounded up: that of noise with σ = Δ/μ.
+
+    Raises:
+        ParameterError: A parameter lies outside.
+
+    Example:
+        >>> round(gdp_delta_up(mu=1, epsilon=1), 12)
+        0.126936737507
+
+    References:
+        [DRS22] Corollary 2.13.
+    """
+    return gaussian_delta_up(noise_multiplier=1 / positive(mu, "mu"), epsilon=epsilon)
+
+
+def gdp_epsilon_up(*, mu: Number, delta: Number) -> Fraction | float:
+    """The smallest ε at δ that μ-Gaussian differential privacy implies, rounded up: the inverse of `gdp_delta_up`.
+
+    Edge cases: δ = 0 has no finite ε.
+
+    Raises:
+        ParameterError: A parameter lies outside.
+
+    Example:
+        >>> round(float(gdp_epsilon_up(mu=2, delta="1e-6")), 6)
+        10.997151
+    """
+    return gaussian_epsilon_up(noise_multiplier=1 / positive(mu, "mu"), delta=delta)
+
+
+def gdp_mu_down(*, epsilon: Number, delta: Number) -> Fraction:
+    """The largest μ whose Gaussian noise keeps (ε, δ), rounded down: how much may be spent, Σ 1/σᵢ² ≤ μ².
+
+    It is no bound for other mechanisms: (ε, δ) with δ above 0 implies μ-Gaussian differential privacy for no μ.
+
+    Raises:
+        ParameterError: A parameter lies outside.
+
+    Example:
+        >>> round(float(gdp_mu_down(epsilon=1, delta="1e-6")), 6)
+        0.236704
+    """
+    return 1 / analytic_stddev(l2_sensitivity=1, epsilon=epsilon, delta=delta)
+
+
+def pure_to_gdp(epsilon: Number) -> Fraction:
+    """The smallest μ of all ε-differentially private mechanisms: Φ(μ/2) = e^ε / (1 + e^ε), rounded up.
+
+    **Guarantee**: every ε-differentially private mechanism is μ-Gaussian differentially private, for its neighbouring
+    relation. It is attained by randomized response.
+
+    Raises:
+        ParameterError: ε is negative.
+
+    Example:
+        >>> round(float(pure_to_gdp(1)), 6)
+        1.232035
+
+    References:
+        [LSJK22], [WZ10]
+    """
+    loss = nonnegative(epsilon, "epsilon")
+    if loss <= _SMALL:
+        return loss * Fraction(_SLOPE)
+    if loss > _LARGE:
+        return sqrt_up(8 * loss)
+    exponent = float(loss)
+    if loss < 1:
+        return Fraction(inflated(math.sqrt(8) * float(erfinv(math.tanh(exponent / 2)))))
+    return Fraction(inflated(-2 * float(ndtri_exp(-exponent - math.log1p(math.exp(-exponent))))))
+
+
+def _continuous_price(event: Event) -> AdditivePrice:
+    match event:
+        case GaussianEvent():
+            return AdditivePrice(event.noise_multiplier**-2)
+        case PureEvent():
+            return AdditivePrice(pure_to_gdp(event.epsilon) ** 2)
+        case RandomizedResponseEvent() if (epsilon := response_epsilon_up(event)) is not None:
+            return AdditivePrice(pure_to_gdp(epsilon) ** 2)
+        case _:
+            return EXACT_ANSWER
+
+
+def _coordinates(event: Event) -> AdditivePrice | None:
+    """How many coordinates of discrete noise an event moves at most; None where it is refused."""
+    match event:
+        case NonPrivateEvent():
+            return EXACT_ANSWER
+        case GaussianEvent() | PureEvent() | RandomizedResponseEvent():
+            return AdditivePrice()
+        case DiscreteGaussianEvent() if event.stddev >= SMALLEST_STDDEV:
+            _, coordinates = longest_move(event.l2_sensitivity, event.l0_sensitivity)
+            return AdditivePrice(Fraction(coordinates))
+        case _:
+            return None
+
+
+@lru_cache(maxsize=1024)
+def _bounds(tally: Tally, relation: NeighboringRelation) -> tuple[tuple[GaussianBound, ...], tuple[GaussianBound, ...]]:
+    """Bounds of everything composed, from above and from below; none where an answer without noise is among it."""
+    coordinates = total_price(tally, relation, _coordinates).measure
+    if not isinstance(coordinates, Fraction):
+        return (), ()
+    leaks = [leak / coordinates for leak in LEAKS] if coordinates else [Fraction(0)]
+    above = [total_price(tally, relation, partial(_above, leak=leak)) for leak in leaks]
+    below = [total_price(tally, relation, partial(_below, leak=leak)) for leak in leaks]
+    return _finite(above), _finite(below)
+
+
+def _finite(prices: list[AdditivePrice]) -> tuple[GaussianBound, ...]:
+    return tuple(
+        GaussianBound(Fraction(price.measure), Fraction(price.slack)) for price in prices if price.measure != math.inf
+    )
+
+
+def _above(event: Event, leak: Fraction) -> AdditivePrice:
+    """μ², and beside it the logarithm of the factor between discrete and continuous law."""
+    if isinstance(event, DiscreteGaussianEvent):
+        return _pair(bound_above(event.stddev, event.l2_sensitivity, event.l0_sensitivity, leak))
+    return _continuous_price(event)
+
+
+def _below(event: Event, leak: Fraction) -> AdditivePrice:
+    """The same of a mechanism that has the event; of pure events it knows none."""
+    if isinstance(event, DiscreteGaussianEvent):
+        return _pair(bound_below(event.stddev, event.l2_sensitivity, event.l0_sensitivity, leak))
+    return _continuous_price(event) if isinstance(event, GaussianEvent) else AdditivePrice()
+
+
+def _pair(bound: GaussianBound) -> AdditivePrice:
+    return AdditivePrice(bound.squared_mu, bound.log_factor)
+
+
+def _one_coordinate(tally: Tally) -> DiscreteGaussianEvent | None:
+    """The only event, if it was composed once and moves one coordinate of discrete noise, whose curve is exact."""
+    match tally.counts:
+        case ((DiscreteGaussianEvent() as event, 1),):
+            _, coordinates = longest_move(event.l2_sensitivity, event.l0_sensitivity)
+            is_certifiable = max(event.stddev, event.l2_sensitivity) <= _LARGEST
+            return event if coordinates == 1 and is_certifiable else None
+        case _:
+            return None

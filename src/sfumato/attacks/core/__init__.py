@@ -1,0 +1,1 @@
+"""Games, their limits and outcomes."""

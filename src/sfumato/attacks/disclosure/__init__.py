@@ -1,0 +1,1 @@
+"""What a table without names tells of people in it."""

@@ -1,0 +1,1 @@
+"""What numbers, times and errors tell beside the answer."""

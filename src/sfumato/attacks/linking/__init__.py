@@ -1,0 +1,1 @@
+"""People found again in data without names."""

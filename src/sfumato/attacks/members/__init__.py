@@ -1,0 +1,1 @@
+"""Whether a person is in the data."""

@@ -1,0 +1,1 @@
+"""What answers to many questions tell together."""

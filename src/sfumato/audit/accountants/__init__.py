@@ -1,0 +1,1 @@
+"""Audits of accountants, by laws that each must keep."""

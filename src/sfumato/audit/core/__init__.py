@@ -1,0 +1,1 @@
+"""Runs of what is audited, and the findings they lead to."""

@@ -1,0 +1,1 @@
+"""Findings on a page, and on the command line."""

@@ -1,0 +1,1 @@
+"""The event that refutes a guarantee best."""

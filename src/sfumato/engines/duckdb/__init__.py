@@ -1,0 +1,1 @@
+"""Statements on DuckDB, which also reads files and frames."""

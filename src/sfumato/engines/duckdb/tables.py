@@ -1,0 +1,117 @@
+"""The tables of DuckDB that relations are read from: typed at their first use, from wherever their rows are stored."""
+
+from collections.abc import Mapping
+from itertools import chain, count, repeat
+from pathlib import Path
+from typing import Any, Final
+
+import duckdb
+from sqlglot import exp
+
+from sfumato.engines.duckdb.database import literal_path
+from sfumato.engines.duckdb.dialect import sql
+from sfumato.engines.sources.arrow_tables import holds_times, parquet_schema, read_parquet
+from sfumato.engines.sources.sources import ArrowData, CsvFile, DataSource, LazyData, ParquetFile
+from sfumato.engines.sql.expressions.terms import column, function
+from sfumato.engines.sql.queries import select
+from sfumato.engines.sql.queries import table as name_of
+from sfumato.engines.sql.sources import is_computed, owned_rows, typed_columns
+from sfumato.errors import EngineError
+from sfumato.query.model.schema import Table
+
+SCHEMA: Final = "typed"
+"""The schema of typed tables, apart from what they were made of."""
+
+
+class TypedTables:
+    """Makes a table or view of `Rows` of every table that is asked for, once.
+
+    Args:
+        database: Where they are made.
+        sources: Where the rows of each table come from.
+    """
+
+    def __init__(self, database: duckdb.DuckDBPyConnection, sources: Mapping[str, DataSource]) -> None:
+        self._database = database
+        self._sources = dict(sources)
+        self._made: list[tuple[Table, exp.Table]] = []
+        self._numbers = count()
+        database.execute(f"CREATE SCHEMA {SCHEMA}")
+
+    def named(self, table: Table) -> exp.Table:
+        """The name of the typed table; it is made if there is none yet.
+
+        Raises:
+            duckdb.Error: It cannot be made.
+            OSError: The source is gone.
+            EngineError: A LazyFrame cannot be read.
+        """
+        for made, name in self._made:
+            if made == table:
+                return name
+        name = self._make(table, next(self._numbers))
+        self._made.append((table, name))
+        return name
+
+    def _make(self, table: Table, number: int) -> exp.Table:
+        """A table of what is read once, or has to be looked up; a view of all else, which stays where it is."""
+        raw, source = f"raw {number}", self._sources[table.name]
+        typed = self._typed(raw, table, source)
+        name = name_of(f"t{number}", SCHEMA)
+        kind = "TABLE" if isinstance(source, CsvFile) or is_computed(table) else "VIEW"
+        self._database.execute(f"CREATE {kind} {sql(name)} AS {sql(owned_rows(table, typed, self.named))}")
+        return name
+
+    def _typed(self, raw: str, table: Table, source: DataSource) -> exp.Select:
+        """The declared columns: of a LazyFrame a table that grows batch by batch, else a query of what is stored."""
+        if not isinstance(source, LazyData):
+            return typed_columns(table, self._store(raw, table, source), name_of(raw))
+        target, batch = name_of(raw), f"{raw} batch"
+        commands = chain([f"CREATE TABLE {sql(target)} AS"], repeat(f"INSERT INTO {sql(target)}"))
+
+        def take(data: Any) -> None:
+            self._database.register(batch, data)
+            typed = typed_columns(table, self._types(batch), name_of(batch))
+            self._database.execute(f"{next(commands)} {sql(typed)}")
+            self._database.unregister(batch)
+
+        try:
+            source.stream(table, take)
+        except EngineError:
+            self._database.execute(f"DROP TABLE IF EXISTS {sql(target)}")
+            raise
+        return select([], target)
+
+    def _store(self, raw: str, table: Table, source: CsvFile | ParquetFile | ArrowData) -> Mapping[str, str]:
+        """Make a view of a source as it is stored, and say the types of its columns."""
+        match source:
+            case ArrowData(data, _):
+                self._database.register(raw, data)
+            case ParquetFile():
+                self._store_parquet(raw, table, source.path)
+            case CsvFile():
+                self._database.register(raw, source.batches(table))
+                return dict.fromkeys(table.columns, "VARCHAR")
+        return self._types(raw)
+
+    def _store_parquet(self, raw: str, table: Table, path: Path) -> None:
+        """The file in place; but its repaired columns if some text is not UTF-8, or if it has times (`holds_times`)."""
+        if holds_times(parquet_schema(path), table):
+            self._database.register(raw, read_parquet(path, table))
+            return
+        self._database.read_parquet(literal_path(path)).create_view(raw)
+        storage = self._types(raw)
+        texts = [
+            function("SUM", function("LENGTH", column(name))) for name in table.columns if storage[name] == "VARCHAR"
+        ]
+        if not texts:
+            return
+        try:
+            self._database.execute(sql(select(texts, name_of(raw)))).fetchall()
+        except duckdb.Error:
+            self._database.execute(f"DROP VIEW {sql(name_of(raw))}")
+            self._database.register(raw, read_parquet(path, table))
+
+    def _types(self, raw: str) -> Mapping[str, str]:
+        described = self._database.execute(f"DESCRIBE {sql(name_of(raw))}").fetchall()
+        return {row[0]: str(row[1]).split("(")[0] for row in described}

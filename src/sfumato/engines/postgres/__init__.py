@@ -1,0 +1,1 @@
+"""Statements on PostgreSQL, and what its catalogue says."""

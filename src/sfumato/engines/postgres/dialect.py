@@ -1,0 +1,164 @@
+"""SQL as PostgreSQL reads it: what it could raise for a value is written so that it cannot.
+
+Whole numbers of 128 bits are its numerics, which have as many digits as they need. Text is compared by code points,
+whatever locale a column or the database has: each constant and each cast to text says COLLATE "C".
+"""
+
+from typing import Final
+
+from sqlglot import exp
+from sqlglot.generators.postgres import PostgresGenerator
+
+from sfumato.engines.postgres.doubles import DOUBLES
+from sfumato.engines.postgres.names import Under, kept_apart, once, under_names, write_under
+from sfumato.engines.postgres.texts import TEXTS
+from sfumato.engines.postgres.times import TIMES
+from sfumato.engines.sql.dialect import Dialect, Idioms, native, writing
+from sfumato.engines.sql.expressions.terms import Sql, between, case, cast, figure, operation, text
+from sfumato.engines.values import MAX_INT64, MIN_INT64
+
+_UUID: Final = exp.DataType.build("UUID", dialect="postgres")
+
+
+def _named_in(value: Sql, body: Sql) -> Sql:
+    """As the only column of a query."""
+    (name,) = body.expressions
+    return under_names({name.name: value}, body.this)
+
+
+def _narrow_sum(value: Sql) -> Sql:
+    """Of 32 bits, of which the sum has 64: that of more is a numeric, which takes longer."""
+    return native("SUM", cast(value, "INTEGER"))
+
+
+def _whole_of_wide(value: Sql) -> Sql:
+    return once(value, lambda x: case([(between(x, figure(MIN_INT64), figure(MAX_INT64)), cast(x, "BIGINT"))]))
+
+
+def _power_of_two(bits: Sql) -> Sql:
+    return cast(figure(2 ** int(bits.name)), "HUGEINT")
+
+
+def _high_bits(total: Sql, low_bits: Sql) -> Sql:
+    wide, power = cast(total, "HUGEINT"), _power_of_two(low_bits)
+    return cast(native("DIV", operation(exp.Sub, wide, _rest(wide, power)), power), "BIGINT")
+
+
+def _low_bits(total: Sql, low_bits: Sql) -> Sql:
+    return cast(_rest(cast(total, "HUGEINT"), _power_of_two(low_bits)), "BIGINT")
+
+
+def _rest(wide: Sql, power: Sql) -> Sql:
+    """What is above a multiple of a power of two, also below 0."""
+    return native("MOD", operation(exp.Add, native("MOD", wide, power), power), power)
+
+
+def _native_hash(salt: Sql, *values: Sql) -> Sql:
+    """A chain: each value is hashed with the 64 bits of the hash before it as seed, and so the last mixes them all."""
+    found: Sql = native("HASHTEXTEXTENDED", salt, figure(0))
+    for value in values:
+        named = value.name if isinstance(value, exp.Anonymous) else ""
+        found = _HASHES.get(named, _hash_of_any)(value, found)
+    return found
+
+
+def _hash_of_any(value: Sql, before: Sql) -> Sql:
+    """As the type of the value is hashed; of a record of one value it is the hash of that."""
+    return native("HASH_RECORD_EXTENDED", native("ROW", value), before)
+
+
+def _hash_of_whole(value: Sql, before: Sql) -> Sql:
+    """Of the upper half and then of the lower one: the engine folds both into 32 bits, so that numbers would tie."""
+    number = cast(value.expressions[0], "BIGINT")
+    upper = operation(exp.BitwiseRightShift, number, figure(_HALF))
+    lower = operation(exp.BitwiseAnd, number.copy(), figure(2**_HALF - 1))
+    return native("HASHINT8EXTENDED", lower, native("HASHINT8EXTENDED", upper, before))
+
+
+def _hash_of_time(value: Sql, before: Sql) -> Sql:
+    """Of its text: the engine hashes it as a whole number."""
+    return native("HASHTEXTEXTENDED", TIMES["time_in_full"](*value.expressions), before)
+
+
+_HALF: Final = 32
+_HASHES: Final = {"hashed_whole": _hash_of_whole, "hashed_time": _hash_of_time}
+
+
+def _sha256_text(value: Sql) -> Sql:
+    """Of its bytes in UTF-8."""
+    hashed = native("SHA256", native("CONVERT_TO", value, text("UTF8")))
+    return cast(native("ENCODE", hashed, text("hex")), "VARCHAR")
+
+
+IDIOMS: Final[Idioms] = {
+    **DOUBLES,
+    **TEXTS,
+    **TIMES,
+    "named_in": _named_in,
+    # whole numbers, of 64 and of 128 bits
+    "whole_quotient": lambda first, second: operation(exp.Div, first, second),
+    "wide_quotient": lambda first, second: native("DIV", first, second),
+    "wide_rest": lambda first, second: native("MOD", first, second),
+    "narrow_sum": _narrow_sum,
+    "wide_sum": lambda value: native("SUM", value),
+    "whole_of_wide": _whole_of_wide,
+    "nearest_double": lambda total: cast(total, "DOUBLE"),
+    "high_bits": _high_bits,
+    "low_bits": _low_bits,
+    # hashes
+    "md5_text": lambda message: exp.Cast(this=native("MD5", message), to=_UUID),  # 16 bytes, in the order of digits
+    "sha256_text": _sha256_text,
+    "native_hash": _native_hash,
+}
+
+
+class _Writer(PostgresGenerator):
+    TRANSFORMS = {  # noqa: RUF012 # as the library declares it
+        **PostgresGenerator.TRANSFORMS, **writing(IDIOMS), Under: write_under,
+    }  # fmt: skip
+    TYPE_MAPPING = {**PostgresGenerator.TYPE_MAPPING, exp.DType.INT128: "NUMERIC"}  # noqa: RUF012 # the same
+
+    def generate(self, expression: exp.Expr, copy: bool = True) -> str:  # noqa: FBT001, FBT002 # as the library declares it
+        """Of levels that the planner must not merge."""
+        return super().generate(kept_apart(expression.copy() if copy else expression), copy=False)
+
+    def literal_sql(self, expression: exp.Literal) -> str:
+        """Text by code points."""
+        if not expression.is_string:
+            return super().literal_sql(expression)
+        return f'{self._quoted(expression)} COLLATE "C"'
+
+    def cast_sql(self, expression: exp.Cast, safe_prefix: str | None = None) -> str:
+        """A constant of its type is read once, which one that was text before is not."""
+        if isinstance(expression.this, exp.Literal) and expression.this.is_string:
+            return f"CAST({self._quoted(expression.this)} AS {self.sql(expression, 'to')})"
+        made = super().cast_sql(expression, safe_prefix)
+        return f'({made} COLLATE "C")' if expression.to.is_type(*exp.DataType.TEXT_TYPES) else made
+
+    def div_sql(self, expression: exp.Div) -> str:
+        """Of whole numbers it is whole, and doubles are doubles already."""
+        return self.binary(expression, "/")
+
+    def _quoted(self, expression: exp.Literal) -> str:
+        return "'" + expression.name.replace("'", "''") + "'"
+
+
+def _half_of_sha256(message: Sql) -> Sql:
+    """The first half of SHA-256, as 16 bytes."""
+    hashed = native("SHA256", native("CONVERT_TO", message, text("UTF8")))
+    digits = native("ENCODE", native("SUBSTR", hashed, figure(1), figure(_BYTES)), text("hex"))
+    return exp.Cast(this=digits, to=_UUID)
+
+
+_BYTES: Final = 16
+
+
+class _WriterWithoutMD5(_Writer):
+    TRANSFORMS = {**_Writer.TRANSFORMS, **writing({**IDIOMS, "md5_text": _half_of_sha256})}  # noqa: RUF012 # as above
+
+
+POSTGRES: Final = Dialect(writer=_Writer, base="postgres")
+POSTGRES_WITHOUT_MD5: Final = Dialect(writer=_WriterWithoutMD5, base="postgres")
+"""For servers whose policy of cryptography (FIPS) forbids MD5: as good a hash, which draws other samples."""
+
+sql: Final = POSTGRES.sql

@@ -1,0 +1,1 @@
+"""Statements in plain Python: slow, and what all engines are compared with."""

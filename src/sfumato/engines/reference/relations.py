@@ -1,0 +1,185 @@
+"""The rows of every relation in plain Python, each with its unit beside its columns; their order means nothing."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeAlias, assert_never
+
+from sfumato.engines.reference.folds import folded_rows
+from sfumato.engines.reference.mixing import unmixed
+from sfumato.engines.reference.scalars import evaluate, holds
+from sfumato.engines.reference.sources import OwnedRow, Reader, source_rows
+from sfumato.engines.sampling import least, rank_hash
+from sfumato.engines.values import Cell, Row, converted
+from sfumato.query.analysis.shape import Metric, shape_of
+from sfumato.query.model.facts import merged
+from sfumato.query.model.kinds import Kind
+from sfumato.query.model.relations import (
+    Bound,
+    Distinct,
+    Except,
+    Filter,
+    Grouped,
+    Intersect,
+    Join,
+    JoinKind,
+    Part,
+    Relation,
+    Select,
+    SemiJoin,
+    Source,
+    UnionAll,
+)
+
+Key: TypeAlias = tuple[Cell, ...] | None
+"""What must be equal for two rows to meet; None meets nothing."""
+
+
+def relation_rows(relation: Relation, read: Reader, *, salt: str) -> list[OwnedRow]:
+    """The rows of a relation that `shape_of` accepts.
+
+    Args:
+        relation: What is asked for.
+        read: Gives the typed rows of a table.
+        salt: By which `Bound` samples.
+    """
+    match relation:
+        case Source(table):
+            return source_rows(table, read)
+        case Part():
+            return _part(relation, source_rows(relation.child.table, read))
+        case Filter():
+            return _filtered(relation, relation_rows(relation.child, read, salt=salt))
+        case Select():
+            return _selected(relation, relation_rows(relation.child, read, salt=salt))
+        case Distinct(child):
+            return _distinct(relation_rows(child, read, salt=salt))
+        case Bound():
+            return _bounded(relation, relation_rows(relation.child, read, salt=salt), salt)
+        case Grouped():
+            return folded_rows(relation, relation_rows(relation.child, read, salt=salt))
+        case SemiJoin():
+            sides = [relation_rows(side, read, salt=salt) for side in (relation.child, relation.other)]
+            return semi_joined_rows(relation, *sides)
+        case Join():
+            sides = [relation_rows(side, read, salt=salt) for side in (relation.left, relation.right)]
+            return joined_rows(relation, *sides)
+        case UnionAll() | Intersect() | Except():
+            sides = [relation_rows(side, read, salt=salt) for side in (relation.left, relation.right)]
+            return _combined(relation, *_alike(relation, *sides))
+        case _:
+            assert_never(relation)
+
+
+def _part(part: Part, rows: list[OwnedRow]) -> list[OwnedRow]:
+    """The rows of one part, of units that keep it."""
+    listed = [(unit, row) for unit, row in rows if row[part.by] in part.values]
+    if shape_of(part).metric is Metric.UNITS:
+        parts = least(
+            {(unit, row[part.by]): None for unit, row in listed}, part.max_parts_per_unit,
+            within=lambda place: place[0], rank=lambda place: (rank_hash(part.salt, place), place[1]),
+        )  # fmt: skip
+        kept = set(parts)
+        listed = [(unit, row) for unit, row in listed if (unit, row[part.by]) in kept]
+    return [(unit, row) for unit, row in listed if row[part.by] == part.value]
+
+
+def _filtered(relation: Filter, rows: list[OwnedRow]) -> list[OwnedRow]:
+    condition = unmixed(relation.condition, shape_of(relation.child).columns)
+    return [(unit, row) for unit, row in rows if holds(condition, row)]
+
+
+def _selected(relation: Select, rows: list[OwnedRow]) -> list[OwnedRow]:
+    facts = shape_of(relation.child).columns
+    columns = {name: unmixed(expression, facts) for name, expression in relation.columns}
+    return [(unit, {name: evaluate(value, row) for name, value in columns.items()}) for unit, row in rows]
+
+
+def _distinct(rows: list[OwnedRow]) -> list[OwnedRow]:
+    return list({_values(owned): owned for owned in rows}.values())
+
+
+def _bounded(relation: Bound, rows: list[OwnedRow], salt: str) -> list[OwnedRow]:
+    return least(
+        rows, relation.max_rows_per_unit, within=lambda owned: owned[0],
+        rank=lambda owned: rank_hash(salt, _values(owned)),
+    )  # fmt: skip
+
+
+def _alike(
+    relation: UnionAll | Intersect | Except, left: list[OwnedRow], right: list[OwnedRow]
+) -> tuple[list[OwnedRow], list[OwnedRow]]:
+    """Both sides with the names of the left one, and where whole numbers meet floats with floats."""
+    columns, others = (shape_of(side).columns for side in (relation.left, relation.right))
+    kinds = {
+        name: merged([facts, other]).kind
+        for (name, facts), other in zip(columns.items(), others.values(), strict=True)
+    }  # fmt: skip
+    return _as_kinds(left, kinds), _as_kinds(right, kinds)
+
+
+def _as_kinds(rows: list[OwnedRow], kinds: Mapping[str, Kind]) -> list[OwnedRow]:
+    return [(unit, dict(zip(kinds, _cells(row.values(), kinds.values()), strict=True))) for unit, row in rows]
+
+
+def _cells(cells: Iterable[Cell], kinds: Iterable[Kind]) -> list[Cell]:
+    pairs = zip(cells, kinds, strict=True)
+    return [converted(cell, kind) if kind is Kind.FLOAT else cell for cell, kind in pairs]
+
+
+def _combined(relation: UnionAll | Intersect | Except, left: list[OwnedRow], right: list[OwnedRow]) -> list[OwnedRow]:
+    if isinstance(relation, UnionAll):
+        return left + right
+    rows = {_values(owned): owned for owned in left}
+    counts, others = (Counter(map(_values, side)) for side in (left, right))
+    kept = counts & others if isinstance(relation, Intersect) else counts - others
+    return [rows[values] for values in kept.elements()]
+
+
+def _values(owned: OwnedRow) -> tuple[Cell, ...]:
+    """What tells rows apart: the unit, then all columns; NULL equals NULL."""
+    unit, row = owned
+    return (unit, *row.values())
+
+
+def joined_rows(join: Join, left: list[OwnedRow], right: list[OwnedRow]) -> list[OwnedRow]:
+    """Each row of the left side with each of its partners; of a left join, one without any with NULLs."""
+    key_left, key_right = _keys(join.left, join.right, join.on)
+    partners: dict[Key, list[Row]] = defaultdict(list)
+    for owned in right:
+        partners[key_right(owned)].append(owned[1])
+    alone: list[Row] = [dict.fromkeys(shape_of(join.right).columns)] if join.kind is JoinKind.LEFT else []
+    return [
+        (unit, {**row, **other}) for unit, row in left for other in _met(partners, key_left((unit, row))) or alone
+    ]  # fmt: skip
+
+
+def semi_joined_rows(join: SemiJoin, child: list[OwnedRow], other: list[OwnedRow]) -> list[OwnedRow]:
+    """The rows that have a partner, or those that have none."""
+    key_child, key_other = _keys(join.child, join.other, join.on)
+    partners = {key: [row] for key, row in ((key_other(owned), owned[1]) for owned in other)}
+    return [owned for owned in child if bool(_met(partners, key_child(owned))) is not join.negated]
+
+
+def _met(partners: Mapping[Key, list[Row]], key: Key) -> list[Row]:
+    return [] if key is None else partners.get(key, [])
+
+
+def _keys(
+    left: Relation, right: Relation, on: tuple[tuple[str, str], ...]
+) -> tuple[Callable[[OwnedRow], Key], Callable[[OwnedRow], Key]]:
+    """The keys of both sides; a whole number and a float are equal as doubles."""
+    shapes = shape_of(left), shape_of(right)
+    within_units = shapes[1].metric is Metric.UNITS
+    kinds = [{shapes[0].column(first).kind, shapes[1].column(second).kind} for first, second in on]
+    as_floats = [Kind.FLOAT in pair for pair in kinds]
+
+    def key_of(names: list[str]) -> Callable[[OwnedRow], Key]:
+        def key(owned: OwnedRow) -> Key:
+            unit, row = owned
+            pairs = zip(names, as_floats, strict=True)
+            cells = [converted(row[name], Kind.FLOAT) if as_float else row[name] for name, as_float in pairs]
+            return None if None in cells else (unit if within_units else None, *cells)
+
+        return key
+
+    return key_of([first for first, _ in on]), key_of([second for _, second in on])

@@ -1,0 +1,199 @@
+"""The value of an expression on a row, in plain Python: the meaning of `query.model.functions` that every engine keeps.
+
+Total: whatever the row holds there is a value or NULL. An INTEGER is an `int` and a FLOAT a `float`, and that alone
+says which arithmetic is meant; `mixing.unmixed` makes it so of expressions that mix them. Whatever a `Call` gives
+passes through one gate: a whole number beyond 64 bits and a double beyond the range of `doubles` are NULL. Columns and
+constants are within it already, so that every value is.
+"""
+
+import math
+import operator
+from collections.abc import Callable, Mapping
+from datetime import date
+from fractions import Fraction
+from functools import partial
+from typing import Final
+
+from sfumato.engines import dates
+from sfumato.engines.doubles import limited
+from sfumato.engines.reference import arithmetic, texts
+from sfumato.engines.values import MAX_INT64, MIN_INT64, Cell, Row, converted, greatest_of, least_of
+from sfumato.query.model.expressions import (
+    OPERATORS,
+    And,
+    Call,
+    Case,
+    ColumnRef,
+    Compare,
+    Comparison,
+    Condition,
+    Expression,
+    IsIn,
+    IsNull,
+    Literal,
+    Not,
+    Null,
+    Or,
+    Value,
+)
+from sfumato.query.model.functions import Function
+from sfumato.query.model.kinds import Kind
+from sfumato.query.model.letters import lowered, raised
+
+
+def evaluate(expression: Expression, row: Row) -> Cell:
+    """The value of an expression on a row.
+
+    Args:
+        expression: One that `facts_of` accepts; if it may mix whole numbers and floats, after `mixing.unmixed`.
+        row: A cell for each column it reads.
+
+    Example:
+        >>> from sfumato.query.model.functions import Function
+        >>> half = Call(Function.DIVIDE, (ColumnRef("n"), Literal(Fraction(2))))
+        >>> [evaluate(half, {"n": n}) for n in (-7, 7.0, None)]
+        [-3, 3.5, None]
+    """
+    match expression:
+        case ColumnRef(name):
+            return row[name]
+        case Literal(value):
+            return constant(value)
+        case Null():
+            return None
+        case Call(function, arguments):
+            return _within_its_kind(_called(function, [evaluate(argument, row) for argument in arguments]))
+        case Case(branches, default):
+            return evaluate(next((value for condition, value in branches if holds(condition, row)), default), row)
+        case Compare(comparison, left, right):
+            return compared(comparison, evaluate(left, row), evaluate(right, row))
+        case IsIn(value, values):
+            return _is_in(evaluate(value, row), [constant(listed.value) for listed in values])
+        case IsNull(value):
+            return evaluate(value, row) is None
+        case Not(condition):
+            return _not(evaluate(condition, row))
+        case And(conditions):
+            return _all([evaluate(condition, row) for condition in conditions])
+        case Or(conditions):
+            return _not(_all([_not(evaluate(condition, row)) for condition in conditions]))
+
+
+def holds(condition: Condition, row: Row) -> bool:
+    """Whether a condition is true of a row, neither false nor NULL."""
+    return evaluate(condition, row) is True
+
+
+def compared(comparison: Comparison, first: Cell, second: Cell) -> bool | None:
+    """A comparison of two cells of one kind; of a whole number and a float as doubles, as engines do."""
+    compare = OPERATORS[comparison]
+    match first, second:
+        case (None, _) | (_, None):
+            return None
+        case int(), float():
+            return compare(float(first), second)
+        case float(), int():
+            return compare(first, float(second))
+        case _:
+            return compare(first, second)
+
+
+def constant(value: Value) -> float | str | date:
+    """A constant as a cell."""
+    return number(value) if isinstance(value, Fraction) else value
+
+
+def number(value: Fraction) -> int | float:
+    """A constant number as engines know it: a 64-bit integer if it is one, else the nearest double, never −0.0."""
+    whole = value.denominator == 1 and MIN_INT64 <= value <= MAX_INT64
+    return int(value) if whole else float(value) + 0.0
+
+
+def _called(function: Function, values: list[Cell]) -> Cell:
+    if function in _OF_NULLS:
+        return _OF_NULLS[function](values)
+    return None if None in values else _STRICT[function](*values)
+
+
+def _within_its_kind(value: Cell) -> Cell:
+    match value:
+        case bool():
+            return value
+        case int():
+            return value if MIN_INT64 <= value <= MAX_INT64 else None
+        case float():
+            return limited(value)
+        case _:
+            return value
+
+
+def _all(truths: list[Cell]) -> bool | None:
+    return False if False in truths else None if None in truths else True
+
+
+def _not(truth: Cell) -> bool | None:
+    return None if truth is None else not truth
+
+
+def _is_in(value: Cell, listed: list[Cell]) -> bool | None:
+    return None if value is None else any(compared(Comparison.EQUAL, value, other) for other in listed)
+
+
+def _present(values: list[Cell]) -> list[Cell]:
+    return [value for value in values if value is not None]
+
+
+def _null_if(values: list[Cell]) -> Cell:
+    first, second = values
+    return None if compared(Comparison.EQUAL, first, second) else first
+
+
+_OF_NULLS: Final[Mapping[Function, Callable[[list[Cell]], Cell]]] = {
+    Function.LEAST: lambda values: least_of(_present(values)),
+    Function.GREATEST: lambda values: greatest_of(_present(values)),
+    Function.COALESCE: lambda values: next(iter(_present(values)), None),
+    Function.NULL_IF: _null_if,
+}
+"""Functions to which NULL is a value among others."""
+
+_STRICT: Final[Mapping[Function, Callable[..., Cell]]] = {
+    Function.ADD: operator.add,
+    Function.SUBTRACT: operator.sub,
+    Function.MULTIPLY: arithmetic.product,
+    Function.DIVIDE: arithmetic.divided,
+    Function.MODULO: arithmetic.modulo,
+    Function.NEGATE: operator.neg,
+    Function.ABS: abs,
+    Function.SIGN: arithmetic.sign,
+    Function.FLOOR: partial(arithmetic.whole, math.floor),
+    Function.CEIL: partial(arithmetic.whole, math.ceil),
+    Function.TRUNC: partial(arithmetic.whole, math.trunc),
+    Function.ROUND: arithmetic.rounded,
+    Function.SQRT: arithmetic.square_root,
+    Function.LN: partial(arithmetic.logarithm, math.log),
+    Function.LOG10: partial(arithmetic.logarithm, math.log10),
+    Function.EXP: arithmetic.exponential,
+    Function.POWER: arithmetic.power,
+    Function.TO_INTEGER: partial(converted, kind=Kind.INTEGER),
+    Function.TO_FLOAT: partial(converted, kind=Kind.FLOAT),
+    Function.TO_TEXT: partial(converted, kind=Kind.TEXT),
+    Function.TO_BOOLEAN: partial(converted, kind=Kind.BOOLEAN),
+    Function.TO_DATE: partial(converted, kind=Kind.DATE),
+    Function.TO_TIMESTAMP: partial(converted, kind=Kind.TIMESTAMP),
+    Function.LOWER: lowered,
+    Function.UPPER: raised,
+    Function.LENGTH: len,
+    Function.SUBSTRING: texts.substring,
+    Function.TRIM: lambda text: text.strip(" "),
+    Function.LTRIM: lambda text: text.lstrip(" "),
+    Function.RTRIM: lambda text: text.rstrip(" "),
+    Function.CONCAT: texts.concatenated,
+    Function.LIKE: texts.is_like,
+    **dates.PARTS,
+    Function.TRUNCATE: dates.truncated,
+    Function.ADD_DAYS: dates.days_added,
+    Function.ADD_MONTHS: dates.months_added,
+    Function.ADD_SECONDS: dates.seconds_added,
+    Function.DAYS_BETWEEN: dates.days_between,
+}
+"""Functions of which a NULL makes NULL."""

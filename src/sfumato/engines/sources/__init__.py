@@ -1,0 +1,1 @@
+"""Where data lies: files, frames, tables, and what identifies a version of them."""

@@ -1,0 +1,214 @@
+"""SQL as Spark reads it, with ANSI on: what it could raise for a value is written so that it cannot.
+
+Whole numbers of 128 bits are decimals of 38 digits: nothing here is beyond 2^126, see proofs/engines/spark/engine.md.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from sqlglot import exp
+from sqlglot.generators.spark import SparkGenerator
+
+from sfumato.engines.spark.doubles import DOUBLES
+from sfumato.engines.sql.dialect import Dialect, Idioms, native, writing
+from sfumato.engines.sql.expressions.terms import Sql, cast, figure, function, guarded, named, operation, text, try_cast
+from sfumato.engines.sql.patterns import in_java, liked
+from sfumato.query.model.functions import MAX_TEXT
+from sfumato.query.model.patterns import Place
+
+_UNSAFE: Final = re.compile(r"[^ !#%&()*+,./0-9:;<=>?@A-Z\[\]^_a-z{|}~\ud800-\udfff-]")
+"""What the engine might read as anything but itself between quotes: quotes, backslashes, dollars, all but ASCII.
+
+Half a surrogate pair is left, which cannot be sent: escaped, it would become a question mark.
+"""
+
+_FINDERS: Final = {Place.BEGINNING: "STARTSWITH", Place.END: "ENDSWITH", Place.ANYWHERE: "CONTAINS"}
+
+
+def _call(name: str) -> Callable[..., Sql]:
+    return lambda *arguments: function(name, *arguments)
+
+
+def _whole(name: str) -> Callable[..., Sql]:
+    """A function of 32 bits, in 64."""
+    return lambda *arguments: cast(function(name, *arguments), "BIGINT")
+
+
+def _cast_to(name: str) -> Callable[[Sql], Sql]:
+    return lambda value: cast(value, name)
+
+
+def _try_cast_to(name: str) -> Callable[[Sql], Sql]:
+    return lambda value: try_cast(value, name)
+
+
+def _of_several(name: str) -> Callable[..., Sql]:
+    """A function that the engine refuses to call on one value."""
+    return lambda *values: values[0] if len(values) == 1 else native(name, *values)
+
+
+def _named_in(value: Sql, body: Sql) -> Sql:
+    """As the only element of an array."""
+    return function("GET", function("TRANSFORM", function("ARRAY", value), body), figure(0))
+
+
+def _joined_within(*texts: Sql) -> Sql:
+    """Of each no more is copied than can matter; NULL if one is."""
+    beginnings = (function("SUBSTRING", one, figure(1), figure(MAX_TEXT + 1)) for one in texts)
+    return guarded(
+        function("CONCAT", *beginnings), lambda x: operation(exp.LTE, function("LENGTH", x), figure(MAX_TEXT))
+    )
+
+
+def _wide_quotient(first: Sql, second: Sql) -> Sql:
+    """Cut off toward zero: what is divided leaves no rest, because the engine would round it half up."""
+
+    def divided(x: Sql, y: Sql) -> Sql:
+        multiple = operation(exp.Sub, x, operation(exp.Mod, x, y))
+        return cast(operation(exp.Div, multiple, y), "HUGEINT")
+
+    return named(first, lambda x: named(second, lambda y: divided(x, y)))
+
+
+def _rest(total: Sql, low_bits: Sql) -> tuple[Sql, Sql, Sql]:
+    """A total, a power of two, and what the total is above a multiple of it."""
+    wide, power = cast(total, "HUGEINT"), cast(figure(2 ** int(low_bits.name)), "HUGEINT")
+    return wide, power, function("PMOD", wide, power)
+
+
+def _high_bits(total: Sql, low_bits: Sql) -> Sql:
+    wide, power, rest = _rest(total, low_bits)
+    return operation(exp.IntDiv, operation(exp.Sub, wide, rest), power)
+
+
+def _low_bits(total: Sql, low_bits: Sql) -> Sql:
+    return cast(_rest(total, low_bits)[2], "BIGINT")
+
+
+def _is_match(value: Sql, pattern: Sql) -> Sql:
+    """The whole text: a $ would also stand before a line break at the end."""
+    return exp.RegexpLike(this=value, expression=text(rf"^(?:{pattern.name})\z"))
+
+
+def _is_like(value: Sql, pattern: Sql) -> Sql:
+    return liked(
+        value, pattern.name, finders=_FINDERS,
+        otherwise=lambda x, pieces: exp.RegexpLike(this=x, expression=text(in_java(pieces))),
+    )  # fmt: skip
+
+
+def _later_by(unit: str) -> Callable[[Sql, Sql], Sql]:
+    return lambda moment, count: function("TIMESTAMPADD", exp.Var(this=unit), count, moment)
+
+
+def with_zone(moment: Sql) -> Sql:
+    """As the engine's functions of times want it; the zone of its session is UTC."""
+    return exp.Cast(this=moment, to=exp.DataType.build("TIMESTAMPTZ"))
+
+
+def _start_of(unit: Sql, moment: Sql) -> Sql:
+    return cast(function("DATE_TRUNC", unit, with_zone(moment)), "TIMESTAMP")
+
+
+def _time_in_full(moment: Sql) -> Sql:
+    return function("DATE_FORMAT", with_zone(moment), text("yyyy-MM-dd HH:mm:ss.SSSSSS"))
+
+
+def _days_between(first: Sql, second: Sql) -> Sql:
+    return _whole("DATEDIFF")(cast(second, "DATE"), cast(first, "DATE"))
+
+
+IDIOMS: Final[Idioms] = {
+    **DOUBLES,
+    "named_in": _named_in,
+    "LEAST": _of_several("LEAST"),
+    "GREATEST": _of_several("GREATEST"),
+    # whole numbers, of 64 and of 128 bits
+    "whole_quotient": lambda first, second: operation(exp.IntDiv, first, second),
+    "wide_quotient": _wide_quotient,
+    "wide_rest": lambda first, second: operation(exp.Mod, first, second),
+    "narrow_sum": lambda value: function("SUM", value),
+    "wide_sum": lambda value: function("SUM", cast(value, "HUGEINT")),
+    "whole_of_wide": _try_cast_to("BIGINT"),
+    "nearest_double": _cast_to("DOUBLE"),
+    "high_bits": _high_bits,
+    "low_bits": _low_bits,
+    # casts
+    "whole_of_text": _try_cast_to("BIGINT"),
+    "double_of_text": _try_cast_to("DOUBLE"),
+    "time_of_text": _try_cast_to("TIMESTAMP"),
+    "text_of_whole": _cast_to("VARCHAR"),
+    "text_of_boolean": _cast_to("VARCHAR"),
+    "text_of_decimal": _cast_to("VARCHAR"),
+    "text_of_date": _cast_to("VARCHAR"),
+    # text
+    "is_match": _is_match,
+    "is_like": _is_like,
+    "letters_replaced": _call("TRANSLATE"),
+    "lower_ascii": _call("LOWER"),
+    "upper_ascii": _call("UPPER"),
+    "byte_count": _call("OCTET_LENGTH"),
+    "joined": lambda *pieces: function("CONCAT_WS", text(""), *pieces),
+    "joined_within": _joined_within,
+    # days and times
+    "days_after_date": _call("DATE_ADD"),
+    "days_after_time": _later_by("DAY"),
+    "months_after_date": _call("ADD_MONTHS"),
+    "months_after_time": _later_by("MONTH"),
+    "seconds_after_time": _later_by("SECOND"),
+    "days_between": _days_between,
+    "start_of": _start_of,
+    "year_of": _whole("YEAR"),
+    "quarter_of": _whole("QUARTER"),
+    "month_of": _whole("MONTH"),
+    "week_of": _whole("WEEKOFYEAR"),
+    "day_of": _whole("DAY"),
+    "day_of_week_of": lambda moment: operation(exp.Sub, _whole("DAYOFWEEK")(moment), figure(1)),
+    "iso_day_of_week_of": lambda moment: operation(exp.Add, _whole("WEEKDAY")(moment), figure(1)),
+    "day_of_year_of": _whole("DAYOFYEAR"),
+    "hour_of": _whole("HOUR"),
+    "minute_of": _whole("MINUTE"),
+    "second_of": _whole("SECOND"),
+    "time_in_full": _time_in_full,
+    # hashes
+    "md5_text": _call("MD5"),
+    "sha256_text": lambda value: function("SHA2", value, figure(256)),
+    "hashed_whole": lambda value: value,
+    "hashed_time": lambda value: value,
+    "native_hash": _call("XXHASH64"),
+}
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return f"\\U{ord(found[0]):08X}"
+
+
+class _Writer(SparkGenerator):
+    TRANSFORMS = {  # noqa: RUF012 # as the library declares it
+        **SparkGenerator.TRANSFORMS,
+        **writing(IDIOMS),
+        exp.TryCast: lambda writer, node: writer.cast_sql(node, safe_prefix="TRY_"),
+    }
+    TYPE_MAPPING = {  # noqa: RUF012 # the same
+        **SparkGenerator.TYPE_MAPPING,
+        exp.DType.INT128: "DECIMAL(38, 0)",
+        exp.DType.TIMESTAMP: "TIMESTAMP_NTZ",
+        exp.DType.TIMESTAMPNTZ: "TIMESTAMP_NTZ",
+        exp.DType.TIMESTAMPTZ: "TIMESTAMP_LTZ",
+    }
+
+    def literal_sql(self, expression: exp.Literal) -> str:
+        """Text with what is not safe in it by the number of the character."""
+        if not expression.is_string:
+            return super().literal_sql(expression)
+        return f"'{_UNSAFE.sub(_escaped, expression.name)}'"
+
+    def cte_sql(self, expression: exp.CTE) -> str:
+        """The engine decides itself what it computes once."""
+        expression.set("materialized", None)
+        return super().cte_sql(expression)
+
+
+SPARK: Final = Dialect(writer=_Writer, base="spark", gathers_units=True)
+sql: Final = SPARK.sql

@@ -1,0 +1,262 @@
+"""A session of Spark that is the engine's own: no setting of it is anybody else's, and none of theirs is its.
+
+ANSI is on, times have no zone or are in UTC, text is what its bytes are, and no text of SQL is anything but SQL. What
+fails in it is logged nowhere.
+"""
+
+import csv
+import logging
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from importlib import import_module
+from importlib.util import find_spec
+from threading import Lock, get_ident
+from typing import Any, Final
+from uuid import uuid4
+
+import pyarrow as pa
+from py4j.protocol import Py4JError, Py4JNetworkError
+from pyspark import SparkContext
+from pyspark.errors import AnalysisException, ParseException, PySparkException
+from pyspark.logger import PySparkLogger
+from pyspark.sql import SparkSession
+
+from sfumato.engines import base
+from sfumato.engines.sources.sources import Opened, SparkData
+from sfumato.engines.spark.java import found_java
+from sfumato.errors import ParameterError
+
+SETTINGS: Final = {
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.ansi.doubleQuotedIdentifiers": "false",
+    "spark.sql.ansi.enforceReservedKeywords": "false",
+    "spark.sql.variable.substitute": "false",  # else ${…} in a text would be a setting
+    "spark.sql.parser.escapedStringLiterals": "false",
+    "spark.sql.caseSensitive": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.timestampType": "TIMESTAMP_NTZ",
+    "spark.sql.decimalOperations.allowPrecisionLoss": "true",
+    "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",  # else old days make reading fail
+    "spark.sql.parquet.int96RebaseModeInRead": "CORRECTED",
+    "spark.sql.avro.datetimeRebaseModeInRead": "CORRECTED",
+    "spark.sql.legacy.timeParserPolicy": "CORRECTED",
+    "spark.sql.legacy.charVarcharAsString": "false",
+    "spark.sql.legacy.setopsPrecedence.enabled": "false",
+    "spark.sql.legacy.ctePrecedencePolicy": "CORRECTED",
+    "spark.sql.legacy.decimal.retainFractionDigitsOnTruncate": "false",
+    "spark.sql.functionResolution.sessionOrder": "second",  # else a function of the user's could be called like ours
+    "spark.sql.parser.quotedRegexColumnNames": "false",  # else a name in backticks could be several columns
+    "spark.sql.crossJoin.enabled": "true",
+    "spark.sql.shuffle.orderIndependentChecksum.enabled": "true",  # a retry that gives something else is told,
+    "spark.sql.shuffle.orderIndependentChecksum.enableFullRetryOnMismatch": "true",  # and all is computed again
+    "spark.sql.parser.manageParserCaches": "true",  # else what it remembers of parsing fills its memory,
+    "spark.sql.parser.parserDfaCacheFlushRatio": "10",  # of which this is the share that it may have, in percent
+}
+"""What the meaning of a query depends on, and that a session may answer as many as it likes."""
+
+STARTED: Final = {
+    "spark.app.name": "sfumato",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "OFF",  # what a task fails with may quote a row
+    "spark.sql.ui.retainedExecutions": "1",  # of each it keeps plans and counts, which may fill the memory
+    "spark.ui.retainedJobs": "1",
+    "spark.ui.retainedStages": "1",
+}
+"""What an application is started with, so that it shows nothing, and keeps nothing of what it has answered."""
+
+_RETRIES: Final = 4
+"""How often a server is asked that does not answer, the last time after some seconds."""
+
+_SENDING: Final = Lock()
+"""Which session is active is a variable of the process."""
+
+_REQUIREMENT: Final = "say which Spark is meant, by one of session=, master= or remote="
+
+_OF_CONNECT: Final = (import_module("grpc").RpcError,) if find_spec("grpc") else ()
+
+FAILURES: Final = (
+    PySparkException, Py4JError, *_OF_CONNECT, pa.ArrowException, OSError, csv.Error, UnicodeError, MemoryError,
+    RuntimeError, AssertionError, AttributeError,
+)  # fmt: skip
+"""What Spark, its clients and its sources raise; the last two are what a session that was stopped answers."""
+
+_WITHOUT_ROWS: Final = (
+    AnalysisException,
+    ParseException,
+    Py4JNetworkError,
+    ConnectionError,
+    AssertionError,
+    AttributeError,
+)
+
+_LOGGERS: Final = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+"""To these Spark's client writes what a query failed with, which may quote a row."""
+
+
+def cause_of(error: BaseException) -> str | None:
+    """The class of a failure while rows were read; None if it cannot be about them.
+
+    That is a lost connection, a session that was stopped, and what Spark refuses when it analyzes a query.
+    """
+    if isinstance(error, _WITHOUT_ROWS) or (isinstance(error, _OF_CONNECT) and _is_unavailable(error)):
+        return None
+    return base.cause_of(error)
+
+
+def _is_unavailable(error: Any) -> bool:
+    return getattr(error.code(), "name", "") == "UNAVAILABLE"
+
+
+class OwnSession:
+    """A session of its own, which knows the temporary views of another one.
+
+    Args:
+        sources: Among others the DataFrames that are read in it.
+        session: As of `SparkEngine`.
+        master: As of `SparkEngine`.
+        remote: As of `SparkEngine`.
+
+    Raises:
+        ParameterError: It is not said which Spark is meant, or a DataFrame is not of it.
+    """
+
+    def __init__(
+        self, sources: Mapping[str, Opened], *, session: Any, master: str | None, remote: str | None
+    ) -> None:  # fmt: skip
+        frames = {name: one.where for name, one in sources.items() if isinstance(one, SparkData) and _is_frame(one)}
+        if session is None and master is None and remote is None and frames:
+            session = next(iter(frames.values())).sparkSession
+        if sum(given is not None for given in (session, master, remote)) != 1 or (remote and frames):
+            raise ParameterError("engine_options", "spark", _REQUIREMENT)
+        self._application: Any
+        self._application, origin = (None, session) if master is None else _started(master)
+        with _viewed(frames, origin) as self._views:
+            self.spark = _connected(remote) if remote is not None else _cloned(origin)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)  # one of them is deprecated, but there
+                for name, value in SETTINGS.items():
+                    self.spark.conf.set(name, value)
+            self.spark.catalog.tableExists("sfumato")  # only now what the other session has is copied
+
+    def located(self, sources: Mapping[str, Opened]) -> Mapping[str, Opened]:
+        """The sources with names for DataFrames."""
+
+        def named(name: str, one: Opened) -> Opened:
+            return replace(one, where=self._views[name]) if isinstance(one, SparkData) and _is_frame(one) else one
+
+        return {name: named(name, one) for name, one in sources.items()}
+
+    def close(self) -> None:
+        """Leave it; an application that was started for it ends."""
+        if self._application is not None:
+            self._application.stop()
+        elif _is_remote(self.spark):
+            with suppress(*FAILURES):  # its own stop() would end a server that the user has in this process
+                self.spark.client.release_session()
+            self.spark.client.close()
+
+
+@contextmanager
+def sending(spark: Any) -> Iterator[None]:
+    """Inside, a table of Arrow may be sent to a session, which is then not left as the active one of this thread."""
+    if _is_remote(spark):
+        yield
+        return
+    java = spark._jvm.org.apache.spark.sql.classic.SparkSession  # noqa: SLF001 # has no public name
+    with _SENDING:
+        active, before = SparkSession._activeSession, java.getActiveSession()  # noqa: SLF001 # one of Python, one of Java
+        try:
+            yield
+        finally:
+            SparkSession._activeSession = active  # noqa: SLF001 # there is no public way back
+            java.setActiveSession(before.get()) if before.isDefined() else java.clearActiveSession()
+
+
+def _is_frame(source: SparkData) -> bool:
+    return not isinstance(source.where, str)
+
+
+def _connected(remote: str) -> Any:
+    """A session on a server; it is asked something at once, and not for minutes if it does not answer."""
+    try:
+        spark = import_module("pyspark.sql.connect.session").SparkSession(connection=remote)  # not the default
+        patient = spark.client.get_retry_policies()
+        retries = import_module("pyspark.sql.connect.client.retries")
+        spark.client.set_retry_policies([retries.DefaultPolicy(max_retries=_RETRIES)])
+        spark.conf.get("spark.sql.session.timeZone")
+    except ImportError:
+        raise ParameterError(
+            "remote", "sc://…", "needs the client of Spark; run: pip install 'pyspark[connect]'"
+        ) from None
+    except FAILURES:
+        shown = remote.split(";", maxsplit=1)[0]  # behind it there may be a token
+        raise ParameterError(
+            "remote", shown, "is no Spark Connect server that lets one in; check its address"
+        ) from None
+    spark.client.set_retry_policies(patient)
+    return spark
+
+
+def _started(master: str) -> tuple[Any, Any]:
+    """An application on a cluster, and its session; or None and that of the one which this process has already."""
+    is_there = SparkContext._active_spark_context is not None  # noqa: SLF001 # has no public name
+    builder = SparkSession.builder
+    for setting, value in () if is_there else (("spark.master", master), *STARTED.items()):  # else they would be set
+        builder = builder.config(setting, value)
+    try:
+        with found_java():
+            spark = builder.getOrCreate()
+    except FAILURES:
+        raise ParameterError("master", master, "starts no application; check its address, and Java") from None
+    if spark.sparkContext.master != master:
+        requirement = "is not the cluster of the application that this process has; hand over its session=, or stop it"
+        raise ParameterError("master", master, requirement)
+    return (None if is_there else spark), spark
+
+
+def _cloned(session: Any) -> Any:
+    """A session of the same application with the same temporary views."""
+    if _is_remote(session):
+        session.conf.get("spark.sql.session.timeZone")  # a session that was asked nothing is not there yet
+        return session.cloneSession()
+    return SparkSession(session.sparkContext, session._jsparkSession.cloneSession())  # noqa: SLF001 # has no public name
+
+
+@contextmanager
+def _viewed(frames: Mapping[str, Any], session: Any) -> Iterator[Mapping[str, str]]:
+    """Views of DataFrames, for as long as it takes to make another session that has them too."""
+    if any(frame.sparkSession is not session for frame in frames.values()):
+        raise ParameterError("source", "a Spark DataFrame", "must be of the session that the engine is given")
+    views = {name: f"sfumato_{uuid4().hex}" for name in frames}
+    try:
+        for name, frame in frames.items():
+            frame.where("true").createTempView(views[name])  # else what it has cached would go with the view
+        yield views
+    finally:
+        for view in views.values():
+            session.catalog.dropTempView(view)
+
+
+def _is_remote(session: Any) -> bool:
+    return not hasattr(session, "_jsparkSession")
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Nothing that fails in this thread is logged by Spark's client."""
+    own = get_ident()
+
+    def is_of_others(record: logging.LogRecord) -> bool:
+        return record.thread != own
+
+    loggers = [PySparkLogger.getLogger(name) for name in _LOGGERS]
+    for logger in loggers:
+        logger.addFilter(is_of_others)
+    try:
+        yield
+    finally:
+        for logger in loggers:
+            logger.removeFilter(is_of_others)

@@ -1,0 +1,161 @@
+"""The tables of Spark that relations are read from: queries of what is stored, typed where they are read."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Final
+from uuid import uuid4
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.errors import AnalysisException
+from pyspark.sql.pandas.types import from_arrow_schema
+from sqlglot import exp
+
+from sfumato.engines.lists import list_table
+from sfumato.engines.sources.sources import (
+    Opened,
+    PostgresData,
+    SparkData,
+    check_declared,
+    check_distinct,
+    may_fail_on_rows,
+    stored_rows,
+)
+from sfumato.engines.spark.definitions import is_total
+from sfumato.engines.spark.dialect import sql
+from sfumato.engines.spark.session import sending
+from sfumato.engines.spark.types import check_types, read_columns, storage_of
+from sfumato.engines.sql.entries import Mark
+from sfumato.engines.sql.queries import select
+from sfumato.engines.sql.queries import table as name_of
+from sfumato.engines.sql.sources import owned_rows, typed_columns
+from sfumato.errors import EngineError, ParameterError
+from sfumato.query.model.schema import Table
+from sfumato.query.policy.policy import Risk
+
+_PART: Final = re.compile(r"`((?:[^`]|``)*)`|([^.`]+)")
+"""A part of the name of a table, between dots; in backticks if it has any in it."""
+
+
+class SparkTables:
+    """Gives a query of `Rows` for every table that is asked for.
+
+    Args:
+        spark: The session they are read in.
+        sources: Where the rows of each table come from; DataFrames by the names of views of them.
+
+    Raises:
+        ParameterError: There is no such table, or it cannot be read as declared.
+    """
+
+    def __init__(self, spark: Any, sources: Mapping[str, Opened]) -> None:
+        self._spark = spark
+        self._sources = dict(sources)
+        self._made: list[tuple[Table, exp.Select]] = []
+        for source in sources.values():
+            if isinstance(source, SparkData):
+                self._raw(source.table, source)
+
+    def named(self, table: Table) -> exp.Query:
+        """The query of the typed table.
+
+        Raises:
+            pyspark.errors.PySparkException: It cannot be read.
+            OSError: The source is gone.
+        """
+        for made, query in self._made:
+            if made == table:
+                return query
+        storage, raw = self._raw(table, self._sources[table.name])
+        typed = typed_columns(table, storage, raw)
+        query = select([], owned_rows(table, typed, self.named))
+        self._made.append((table, query))
+        return query
+
+    def whole(self, table: Table) -> exp.Select:
+        """A query of the declared columns of all rows."""
+        return self._raw(table, self._sources[table.name])[1]
+
+    def check(self, table: Table) -> None:
+        """Refuse a table whose definition was changed, and since then may fail on some row.
+
+        Raises:
+            EngineError: It was.
+        """
+        source = self._sources[table.name]
+        if isinstance(source, SparkData):
+            frame = self._spark.sql(f"SELECT * FROM {sql(_named(str(source.where)))}")
+            if not self._accepts(source, frame):
+                raise EngineError("spark", "looked whether a definition is as it was when the session was opened")
+
+    @contextmanager
+    def lists(self, marks: Sequence[Mark]) -> Iterator[Mapping[str, exp.Select]]:
+        """The lists of public keys and cells, as queries by the names of their tables."""
+        views = {mark.table: self._view(list_table(mark)) for mark in marks}
+        try:
+            yield {name: select([], name_of(view)) for name, view in views.items()}
+        finally:
+            for view in views.values():
+                self._spark.catalog.dropTempView(view)
+
+    def _raw(self, table: Table, source: Opened) -> tuple[Mapping[str, str], exp.Select]:
+        """The types of the declared columns as they are stored, and a query of them."""
+        if isinstance(source, SparkData):
+            stored: exp.Table = _named(str(source.where))
+        else:
+            if isinstance(source, PostgresData):
+                raise ParameterError("source", table.name, "is of another engine than Spark, which cannot read it")
+            stored = name_of(self._view(stored_rows(source, table)))
+        frame = self._frame(stored, source)
+        schema = frame.schema
+        check_distinct(schema.names, "a Spark table")
+        check_declared(schema.names, table)
+        if isinstance(source, SparkData):
+            check_types(schema, table)
+            if not self._accepts(source, frame):
+                raise ParameterError("source", table.name, may_fail_on_rows(str(table.name)))
+        return storage_of(schema, table), exp.Select(expressions=read_columns(schema, table)).from_(stored, copy=False)
+
+    def _accepts(self, source: SparkData, frame: Any) -> bool:
+        """Whether it can fail on no row, or its owner accepts that it may."""
+        return Risk.FAILING_ROWS in source.accepted_risks or is_total(self._spark, str(source.where), frame)
+
+    def _frame(self, stored: exp.Table, source: Opened) -> Any:
+        try:
+            frame = self._spark.sql(f"SELECT * FROM {sql(stored)}")
+            frame.schema  # noqa: B018 # asked now, as it is then analyzed
+        except AnalysisException:
+            requirement = "is no table or view of this Spark; name it as spark:catalog.schema.table"
+            raise ParameterError("source", getattr(source, "where", "a frame"), requirement) from None
+        return frame
+
+    def _view(self, data: Any) -> str:
+        """A temporary view of an Arrow table."""
+        name = f"sfumato_{uuid4().hex}"
+        known = _known(data)
+        schema = from_arrow_schema(
+            known.schema, prefer_timestamp_ntz=True
+        )  # without it a server takes no table without rows
+        with sending(self._spark):
+            self._spark.createDataFrame(known, schema).createTempView(name)
+        return name
+
+
+def _named(name: str) -> exp.Table:
+    parts = [quoted.replace("``", "`") or plain for quoted, plain in _PART.findall(name)]
+    return exp.Table(this=exp.Var(this=".".join(sql(exp.to_identifier(part, quoted=True)) for part in parts)))
+
+
+def _known(data: Any) -> Any:
+    """An Arrow table with types that Spark has."""
+    return pa.table({name: _column(data.column(name)) for name in data.column_names})
+
+
+def _column(stored: Any) -> Any:
+    kind = stored.type
+    if pa.types.is_null(kind) or pa.types.is_string_view(kind):
+        return stored.cast(pa.string())
+    if pa.types.is_uint64(kind):
+        return pc.cast(stored, pa.decimal128(20, 0))
+    return stored.cast(pa.int64()) if pa.types.is_unsigned_integer(kind) else stored

@@ -1,1 +1,0 @@
-"""How the SQL of each engine is written."""

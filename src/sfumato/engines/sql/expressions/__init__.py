@@ -1,0 +1,1 @@
+"""Expressions in SQL, by kind: numbers, text, days, casts."""

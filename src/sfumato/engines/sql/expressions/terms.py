@@ -1,0 +1,196 @@
+"""The smallest pieces of emitted SQL: quoted names, typed constants, calls, operators that cannot be misread.
+
+Terms are values: nobody changes one, so that several may hold the same. A dialect copies the tree that it writes.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import date, datetime
+from hashlib import md5
+from typing import Final, TypeAlias
+
+from sqlglot import exp
+
+from sfumato.query.model.kinds import Kind
+
+Sql: TypeAlias = exp.Expr
+
+TYPES: Final = {
+    Kind.INTEGER: "BIGINT",
+    Kind.FLOAT: "DOUBLE",
+    Kind.TEXT: "VARCHAR",
+    Kind.BOOLEAN: "BOOLEAN",
+    Kind.DATE: "DATE",
+    Kind.TIMESTAMP: "TIMESTAMP",
+}
+"""What engines hold the values of each kind in."""
+
+_LARGEST_REPEATED: Final = 14
+"""Terms of more nodes than these are computed once under a name; smaller ones may be written several times."""
+
+_NO_WORK: Final = (exp.DataType, exp.Identifier, exp.Paren)
+"""What does not count as a node."""
+
+_ATOMS: Final = (
+    exp.Column, exp.Literal, exp.Cast, exp.TryCast, exp.Anonymous, exp.Boolean, exp.Null, exp.Paren, exp.Case, exp.Trim,
+    exp.Window,
+)  # fmt: skip
+
+
+def column(name: str, table: str | None = None) -> exp.Column:
+    """A quoted name, of a relation if several have it."""
+    quoted = exp.to_identifier(name, quoted=True)
+    return exp.Column(this=quoted, table=None if table is None else exp.to_identifier(table, quoted=True))
+
+
+def aliased(value: Sql, name: str) -> exp.Alias:
+    """A value under a name."""
+    return exp.Alias(this=value, alias=exp.to_identifier(name, quoted=True))
+
+
+def function(name: str, *arguments: Sql) -> exp.Anonymous:
+    """A call of a function or an idiom, which every engine has in its dialect."""
+    return exp.Anonymous(this=name, expressions=list(arguments))
+
+
+def operation(operator: type[exp.Binary], left: Sql, right: Sql) -> exp.Binary:
+    """Two operands, each in parentheses of its own: engines do not agree on what binds closer."""
+    return operator(this=_closed(left), expression=_closed(right))
+
+
+def different(value: Sql) -> exp.Count:
+    """The number of different values."""
+    return exp.Count(this=exp.Distinct(expressions=[value]))
+
+
+def negated(condition: Sql) -> exp.Not:
+    """NOT of a condition."""
+    return exp.Not(this=_closed(condition))
+
+
+def is_null(value: Sql) -> exp.Is:
+    """Whether a value is NULL."""
+    return exp.Is(this=_closed(value), expression=exp.Null())
+
+
+def present(value: Sql) -> exp.Not:
+    """Whether a value is not NULL."""
+    return exp.Not(this=is_null(value))
+
+
+def all_of(conditions: Iterable[Sql]) -> Sql:
+    """AND; true of nothing."""
+    return exp.and_(*conditions, copy=False) if (conditions := list(conditions)) else exp.true()
+
+
+def any_of(conditions: Iterable[Sql]) -> Sql:
+    """OR; false of nothing."""
+    return exp.or_(*conditions, copy=False) if (conditions := list(conditions)) else exp.false()
+
+
+def case(branches: Sequence[tuple[Sql, Sql]], default: Sql | None = None) -> exp.Case:
+    """The value of the first branch whose condition is true, else the default, or NULL."""
+    return exp.Case(ifs=[exp.If(this=condition, true=value) for condition, value in branches], default=default)
+
+
+def cast(value: Sql, to: str) -> exp.Cast:
+    """A value as a type that it always fits."""
+    return exp.Cast(this=value, to=_type(to))
+
+
+def try_cast(value: Sql, to: str) -> exp.TryCast:
+    """A value as a type, or NULL where it does not fit."""
+    return exp.TryCast(this=value, to=_type(to))
+
+
+def null(kind: Kind) -> exp.Cast:
+    """NULL of a kind."""
+    return cast(exp.Null(), TYPES[kind])
+
+
+def figure(value: int) -> Sql:
+    """An integer as it is written."""
+    return exp.Literal.number(value)
+
+
+def whole(value: int) -> exp.Cast:
+    """A 64-bit integer."""
+    return cast(figure(value), "BIGINT")
+
+
+def double(value: float) -> exp.Cast:
+    """A binary double, by its shortest decimal."""
+    return cast(text(repr(value)), "DOUBLE")
+
+
+def text(value: str) -> exp.Literal:
+    """Text."""
+    return exp.Literal.string(value)
+
+
+def constant(value: float | str | date) -> Sql:
+    """A constant of the type of its kind; an `int` is a 64-bit integer."""
+    match value:
+        case bool():
+            return exp.Boolean(this=value)
+        case str():
+            return text(value)
+        case int():
+            return whole(value)
+        case float():
+            return double(value)
+        case datetime():
+            return cast(text(value.isoformat(" ", "microseconds")), "TIMESTAMP")
+        case _:
+            return cast(text(value.isoformat()), "DATE")
+
+
+def stripped(value: Sql, position: str | None = None) -> exp.Trim:
+    """Text without spaces around it, or LEADING or TRAILING ones; engines would otherwise take other kinds off too."""
+    return exp.Trim(this=value, expression=text(" "), position=position)
+
+
+def between(value: Sql, least: Sql, most: Sql) -> exp.Between:
+    """Whether a value lies in an interval, ends included."""
+    return exp.Between(this=_closed(value), low=least, high=most)
+
+
+def clamped(value: Sql, least: Sql, most: Sql) -> Sql:
+    """A value, or the end of an interval that it lies beyond; of NULL the lower one."""
+    return function("LEAST", function("GREATEST", value, least), most)
+
+
+def one_of(value: Sql, listed: Iterable[Sql]) -> exp.In:
+    """Whether a value is one of several."""
+    return exp.In(this=_closed(value), expressions=list(listed))
+
+
+def named(value: Sql, body: Callable[[Sql], Sql]) -> Sql:
+    """What `body` makes of a value, perhaps of several copies of it.
+
+    A large value is computed once, under a name, so that terms do not grow with the power of their depth. The name is
+    made of what it is, so that one that hides another is the same.
+    """
+    if sum(not isinstance(node, _NO_WORK) for node in value.walk()) <= _LARGEST_REPEATED:
+        return body(value)
+    name = f"x{md5(value.sql().encode(errors='replace'), usedforsecurity=False).hexdigest()[:16]}"
+    made = exp.Lambda(this=body(column(name)), expressions=[exp.to_identifier(name, quoted=True)])
+    return function("named_in", value, made)
+
+
+def guarded(value: Sql, condition: Callable[[Sql], Sql]) -> Sql:
+    """A value where a condition on it holds, else NULL."""
+    return named(value, lambda x: case([(condition(x), x)]))
+
+
+def _closed(value: Sql) -> Sql:
+    return value if isinstance(value, _ATOMS) else exp.Paren(this=value)
+
+
+_TYPES: Final = {
+    name: exp.DataType.build(name, dialect="duckdb")
+    for name in (*TYPES.values(), "HUGEINT", "UBIGINT", "INTEGER", "BIT")
+}
+
+
+def _type(name: str) -> exp.DataType:
+    return _TYPES[name]

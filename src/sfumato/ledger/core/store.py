@@ -1,0 +1,120 @@
+"""The role of a store: it keeps records in order, and lets one writer at a time append to them.
+
+Beside the records it keeps pointers, by which one record of a million is found, one snapshot of what they add up to,
+and the seal of the last batch. It knows nothing of what any of these say; the ledger above verifies whatever it reads.
+"""
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Protocol
+
+from sfumato.errors import LedgerCorruptError
+from sfumato.ledger.core.journal import Chain, Record
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pointer:
+    """At which index the record of a name is; the seal tells whoever has the ledger's key that this is true."""
+
+    name: str
+    index: int
+    seal: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """What is kept at once, all of it or nothing.
+
+    Attributes:
+        records: Records after the last one.
+        pointers: Pointers by new names.
+        snapshot: A snapshot instead of the last; None to leave that.
+        seal: A seal instead of the last; None to leave that.
+        is_reindexed: Whether these pointers replace all that there are, as under a new key.
+    """
+
+    records: tuple[Record, ...] = ()
+    pointers: tuple[Pointer, ...] = ()
+    snapshot: str | None = None
+    seal: str | None = None
+    is_reindexed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class End:
+    """How far a store is at one moment: its length, the hash of the last record, and the seal of the last batch."""
+
+    chain: Chain
+    seal: str | None
+
+
+class Reading(Protocol):
+    """What can be read of a store at any time."""
+
+    def read(self, start: int, *, limit: int | None = None) -> tuple[Record, ...]:
+        """The records from an index on, in order, at most so many.
+
+        Raises:
+            LedgerError: The store cannot be read.
+            LedgerCorruptError: It is damaged.
+        """
+
+    def find(self, name: str) -> Pointer | None:
+        """The pointer of a name, if there is one."""
+
+    def pointers(self, *, after: str = "", limit: int) -> tuple[Pointer, ...]:
+        """The pointers whose names come after one, by the bytes of their names, at most so many."""
+
+    def snapshot(self) -> str | None:
+        """The last snapshot, if there is one."""
+
+    def end(self) -> End:
+        """How far it is, all of it at one moment.
+
+        Raises:
+            LedgerCorruptError: Records are gone.
+        """
+
+
+class Turn(Reading, Protocol):
+    """The right to append, which nobody else has meanwhile; it reads what was kept up to now, itself included."""
+
+    def append(self, batch: Batch) -> None:
+        """Put a batch at the end; it lasts once the turn is over.
+
+        Raises:
+            LedgerConflictError: The first record does not follow the last one that is there.
+            LedgerError: A pointer's name is taken, or the store cannot be written.
+        """
+
+
+class LedgerStore(Reading, Protocol):
+    """Where a ledger lives, for any number of threads and, where the store lasts, of processes."""
+
+    def turn(self) -> AbstractContextManager[Turn]:
+        """Wait for the right to append; at the end of the block what was appended is on the disk, all or nothing.
+
+        An error inside of the block appends nothing. If the end of the block fails, the batch was kept or not.
+
+        Raises:
+            LedgerError: The store cannot be written.
+        """
+
+    def check(self) -> None:
+        """All that the store can verify of itself without reading what its records say: pages, counts, its tables.
+
+        Raises:
+            LedgerCorruptError: Something is damaged.
+        """
+
+    def close(self) -> None:
+        """Let go of files and connections; every later call fails, a second `close` does nothing."""
+
+
+def unsealed(place: str) -> LedgerCorruptError:
+    """The refusal of a store whose tables are those of a version that sealed no batch."""
+    requirement = (
+        f"{place} has no seals; if an older version of this package wrote it, and nobody else could,"
+        " `sfumato ledger migrate --unsealed` takes its entries as they are"
+    )
+    return LedgerCorruptError(0, requirement)

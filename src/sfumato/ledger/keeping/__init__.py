@@ -1,0 +1,1 @@
+"""What keeps a ledger true: key, seals, checkpoints, snapshots."""

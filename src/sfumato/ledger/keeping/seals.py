@@ -1,0 +1,128 @@
+"""The keyed seal of every batch: what the ledger's key says of the whole chain, and of what lies beside it.
+
+The chain has no key, so that anybody can verify it, and anybody who may write the store can compute it anew. The seal
+of the last batch tells the ledger that it wrote just these entries, as many and no others.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Final, Self
+
+from sfumato.errors import LedgerCorruptError
+from sfumato.ledger.core.journal import Chain
+from sfumato.ledger.core.store import End, Pointer
+from sfumato.ledger.keeping.key import LedgerKey
+from sfumato.privacy.formats import parse_json
+
+VERSION: Final = 1
+_PURPOSE: Final = "batch"
+_BITS: Final = 256
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Index:
+    """All pointers in short: how many, and the sum modulo 2²⁵⁶ of their hashes, whatever their order.
+
+    Example:
+        >>> one, two = (Pointer(name=name, index=0, seal="s") for name in ("one", "two"))
+        >>> Index().plus([one, two]) == Index().plus([two]).plus([one])
+        True
+    """
+
+    count: int = 0
+    total: int = 0
+
+    def plus(self, pointers: Iterable[Pointer]) -> Self:
+        """The index with more pointers."""
+        hashes = [_hash(pointer) for pointer in pointers]
+        return type(self)(count=self.count + len(hashes), total=(self.total + sum(hashes)) % (1 << _BITS))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seal:
+    """What a seal covers.
+
+    Attributes:
+        chain: The length of the ledger and the hash of its last entry.
+        index: All pointers.
+        checkpoint: Where the ledger notes how far it is; None for nowhere.
+    """
+
+    chain: Chain
+    index: Index
+    checkpoint: str | None = None
+
+
+UNWRITTEN: Final = Seal(chain=Chain(), index=Index())
+"""What holds of a store in which nothing was ever kept."""
+
+
+def encode_seal(seal: Seal, key: LedgerKey) -> str:
+    """A seal as text: the HMAC by the ledger's key, a space, and JSON."""
+    document = {
+        "version": VERSION, "key": key.name, "length": seal.chain.length, "head": seal.chain.head,
+        "pointers": seal.index.count, "index": f"{seal.index.total:064x}", "checkpoint": seal.checkpoint,
+    }  # fmt: skip
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"))
+    return f"{key.seal(_PURPOSE, text)} {text}"
+
+
+def seal_of(end: End, key: LedgerKey) -> Seal:
+    """The seal at the end of a store, which the key made, and which covers all that is there.
+
+    **Guarantee**: whoever does not have the key makes no seal of a chain that the ledger did not write, unless
+    HMAC-SHA256 is broken; an older state with its own seal passes, and is for the checkpoint to refuse.
+
+    Raises:
+        LedgerCorruptError: There are entries and no seal, another key made it, or it covers other entries.
+    """
+    if end.seal is None:
+        if end.chain.length == 0:
+            return UNWRITTEN
+        requirement = "no seal covers the entries; whoever may write the ledger may have written them"
+        raise LedgerCorruptError(end.chain.length - 1, requirement)
+    seal, _, text = end.seal.partition(" ")
+    if not key.verifies(seal, _PURPOSE, text):
+        raise LedgerCorruptError(max(end.chain.length - 1, 0), _not_by(sealed_by(end), key))
+    document = json.loads(text)
+    if document["version"] != VERSION:
+        raise LedgerCorruptError(end.chain.length, "its seal was written by a newer sfumato; use that one")
+    chain = Chain(length=document["length"], head=document["head"])
+    if chain != end.chain:
+        raise _uncovered(chain, end.chain)
+    index = Index(count=document["pointers"], total=int(document["index"], 16))
+    return Seal(chain=chain, index=index, checkpoint=document["checkpoint"])
+
+
+def sealed_by(end: End) -> str | None:
+    """The name of the key that a seal says it was made with, which is not verified; None where it says nothing."""
+    try:
+        document = parse_json((end.seal or "").partition(" ")[2])
+    except ValueError:
+        return None
+    name = document.get("key") if isinstance(document, dict) else None
+    return name if isinstance(name, str) else None
+
+
+def _not_by(name: str | None, key: LedgerKey) -> str:
+    if name is None or name == key.name:
+        return "the seal of the last batch is damaged, or was not made with the ledger's key"
+    return (
+        f"the last batch was sealed with the key {name}, and the key beside the ledger is {key.name};"
+        " restore the key that belongs to it"
+    )
+
+
+def _uncovered(sealed: Chain, found: Chain) -> LedgerCorruptError:
+    if found.length < sealed.length:
+        return LedgerCorruptError(found.length, f"it was sealed and is gone: {sealed.length} entries were sealed")
+    if found.length > sealed.length:
+        return LedgerCorruptError(sealed.length, "no seal covers it: it was not written with the ledger's key")
+    return LedgerCorruptError(found.length - 1, "it is another than the one that was sealed")
+
+
+def _hash(pointer: Pointer) -> int:
+    text = f"{pointer.index}:{len(pointer.name)}:{pointer.name}{pointer.seal}"
+    return int.from_bytes(sha256(text.encode("utf-8", "surrogatepass")).digest())

@@ -1,0 +1,1 @@
+"""What is read of a ledger: answers, history, spending, whether it is whole."""

@@ -1,0 +1,270 @@
+"""Everything computed anew from the first record: hashes, decisions, prices, pointers, and what they add up to."""
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import lru_cache
+from operator import lt
+from typing import Final, TypeAlias
+
+from sfumato.errors import (
+    BudgetError,
+    LedgerCorruptError,
+    LedgerError,
+    ParameterError,
+    UnavailableError,
+    UnitChangedError,
+    UnsupportedEventError,
+)
+from sfumato.ledger.core.entry import Charge, Committed, Entry, Protected, Reserved, Shared
+from sfumato.ledger.core.event_prices import price_of
+from sfumato.ledger.core.journal import Chain, Record
+from sfumato.ledger.core.replay import Paid, Replay
+from sfumato.ledger.core.store import Batch, LedgerStore, Pointer, Reading, Turn
+from sfumato.ledger.keeping.follower import PAGE, follow
+from sfumato.ledger.keeping.key import LedgerKey
+from sfumato.ledger.keeping.pointers import entry_at, names_of, pointer_to
+from sfumato.ledger.keeping.seals import Index, Seal, encode_seal
+from sfumato.ledger.keeping.snapshots import encode_snapshot
+from sfumato.ledger.writing.protection import others
+from sfumato.privacy.events import Event
+
+Cost: TypeAlias = tuple[Event, Charge]
+"""What an answer was paid with."""
+
+_MANY = 1_000
+
+
+class StrictReplay(Replay):
+    """A replay that decides everything again: what was never to be granted does not follow."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._paid: dict[str, tuple[Cost, str | None]] = {}
+        self._answers: dict[tuple[str, str], Cost] = {}
+        self._covered = set[tuple[object, ...]]()  # see `_require_prices`
+
+    def apply(self, entry: Entry) -> None:
+        """Take one more entry into account, if it was rightly granted.
+
+        Raises:
+            ParameterError: It was not, or cannot follow the ones before.
+        """
+        match entry:
+            case Reserved() | Shared():
+                self._require_granted(entry)
+            case Committed():
+                self._require_its_own(entry)
+                self._require_available(entry)
+            case Protected() if entry.account in self.accounts:
+                self._require_unit(entry)
+            case _:
+                pass
+        super().apply(entry)
+
+    def _require_granted(self, entry: Paid) -> None:
+        if entry.request in self._paid:
+            raise ParameterError("request", entry.request, "must be new")
+        self._paid[entry.request] = (entry.event, entry.charge), _source_of(entry)
+        try:
+            self.require_payable(entry)
+            self._require_prices(entry)
+        except (BudgetError, LedgerError, UnavailableError, UnsupportedEventError) as error:
+            raise ParameterError("charge", str(entry.charge), f"was never to be granted: {error}") from error
+
+    def _require_unit(self, entry: Protected) -> None:
+        try:
+            others(self, self.state(entry.account).opened, entry, entry.beside, {})
+        except UnitChangedError as error:
+            raise ParameterError("unit", entry.unit, f"was never to be bound: {error}") from error
+
+    def _require_available(self, entry: Committed) -> None:
+        try:
+            self.require_available(entry.account)
+        except UnavailableError as error:
+            raise ParameterError("account", entry.account, "must not be suspended while it is answered") from error
+
+    def _require_its_own(self, entry: Committed) -> None:
+        """An answer that was shared is one that its source had, and cost the same."""
+        paid = self._paid.get(entry.request)
+        if paid is None:
+            return  # which cannot follow anyway
+        cost, source = paid
+        if source is not None and self._answers.get((source, entry.key)) != cost:
+            raise ParameterError("source", source, "must have the answer, for the same charge")
+        self._answers.setdefault((entry.account, entry.key), cost)
+
+    def _require_prices(self, entry: Paid) -> None:
+        relation = self.state(entry.account).opened.neighboring_relation
+        # Events and charges that are equal are mostly the same values, and all of them are kept in `_paid`.
+        pair = id(entry.event), id(entry.charge), relation
+        if pair not in self._covered:
+            price = _price_of(entry.event, delta=entry.charge.delta, neighboring_relation=relation)
+            if price > entry.charge.epsilon * _AS_GOOD_AS:
+                raise ParameterError("charge", str(entry.charge), f"must cover the event, whose ε at this δ is {price}")
+            self._covered.add(pair)
+        recorded = {price.account: price.amounts.times(_AS_GOOD_AS) for price in entry.prices}
+        for now in self.priced(entry.account, entry.event, entry.charge, _source_of(entry)):
+            if now.account not in recorded or not now.amounts.is_within(recorded[now.account]):
+                raise ParameterError("prices", now.account, f"must cover the event, which costs {now.amounts}")
+
+
+def _source_of(entry: Paid) -> str | None:
+    """Who asked first, if the answer is that of another account."""
+    return entry.source if isinstance(entry, Shared) else None
+
+
+_price_of = lru_cache(maxsize=4096)(price_of)
+_AS_GOOD_AS: Final = 1 + Fraction(1, 10**9)
+"""Prices that come from floats differ in their last bits between machines; what was recorded is what was paid."""
+
+
+def verified(
+    store: LedgerStore,
+    key: LedgerKey,
+    current: Replay,
+    seal: Seal,
+    at: int,
+    told: Callable[[int], None] | None = None,
+    *,
+    about: Callable[[Entry], None] | None = None,
+) -> Replay:
+    """The replay of a whole store, which at a time agrees with the one that is in use, and with all pointers.
+
+    Args:
+        store: Where the records are.
+        key: The ledger's key.
+        current: The replay that is in use.
+        seal: The seal at its end.
+        at: What time it is.
+        told: Hears now and then how many records were followed.
+        about: Hears of each entry; whether it is true is only known at the end.
+
+    Raises:
+        LedgerCorruptError: At the first entry that does not follow; or pointers or the snapshot say something else.
+    """
+    replay, wanted = StrictReplay(), dict[str, Pointer]()
+
+    def hear(record: Record, entry: Entry) -> None:
+        _tell(told, record)
+        for name in names_of(entry, replay):
+            if name not in wanted:
+                wanted[name] = pointer_to(record, name, key)
+        if about is not None:
+            about(entry)
+
+    follow(store, replay, hear, until=current.chain.length)
+    _require_pointers(store, seal, key, wanted)
+    for state in (*replay.accounts.values(), *current.accounts.values()):
+        state.spent(at)  # drops what has left its window, in both
+    if encode_snapshot(replay, key) != encode_snapshot(current, key):
+        raise LedgerCorruptError(replay.chain.length, "its snapshot says something else than its entries")
+    return replay
+
+
+def audited(store: LedgerStore, told: Callable[[int], None] | None = None) -> Chain:
+    """All that whoever does not have the key can verify: that entries follow each other, and were rightly granted.
+
+    Not that the ledger wrote them, nor that pointers, snapshot and answers are its own.
+
+    Raises:
+        LedgerCorruptError: At the first entry that does not follow, or was never to be granted.
+    """
+    replay = StrictReplay()
+    store.check()
+    follow(store, replay, lambda record, _: _tell(told, record), until=store.end().chain.length)
+    return replay.chain
+
+
+def require_index(store: Reading, seal: Seal) -> None:
+    """Refuse pointers that are others, more or fewer than those that were sealed; reads all of them.
+
+    Raises:
+        LedgerCorruptError: They are.
+    """
+    index = _index_of(store, seal.chain.length)
+    if index != seal.index:
+        raise _changed(seal, index)
+
+
+def _require_pointers(store: Reading, seal: Seal, key: LedgerKey, wanted: dict[str, Pointer]) -> None:
+    """Refuse pointers of which one is not as the key made it, leads to another record, or is missing; reads all.
+
+    That costs one pass in the order of names. To find each name on its own, and its record once more, took longer than
+    all the rest of a verification.
+    """
+
+    def about(pointer: Pointer) -> None:
+        made = wanted.pop(pointer.name, None)
+        if made is None or made == pointer:
+            return
+        if pointer.index > made.index:
+            raise _lost(made)
+        entry_at(store, pointer, key)
+
+    index = _index_of(store, seal.chain.length, about)
+    if wanted:
+        raise _lost(min(wanted.values(), key=lambda pointer: pointer.index))
+    if index != seal.index:
+        raise _changed(seal, index)
+
+
+def _index_of(store: Reading, length: int, about: Callable[[Pointer], None] | None = None) -> Index:
+    """All pointers in short to the first records of a store; `about` hears of each, also of those to later records."""
+    index, after, is_sorted = Index(), "", True
+    while is_sorted and (page := store.pointers(after=after, limit=PAGE)):
+        if about is not None:
+            for pointer in page:
+                about(pointer)
+        # Whoever writes meanwhile has given names to later records only.
+        index = index.plus(one for one in page if one.index < length)
+        names = [after.encode(), *(one.name.encode() for one in page)]
+        after, is_sorted = page[-1].name, all(map(lt, names, names[1:]))  # else a damaged table would be read for ever
+    return index if is_sorted else Index(count=index.count, total=-1)  # which nothing was sealed with
+
+
+def _lost(pointer: Pointer) -> LedgerCorruptError:
+    return LedgerCorruptError(pointer.index, "the pointer by which it is found is gone; migrate the ledger")
+
+
+def _changed(seal: Seal, index: Index) -> LedgerCorruptError:
+    requirement = (
+        f"pointers to entries were changed or are gone: {seal.index.count} were sealed, {index.count} are there;"
+        " `sfumato ledger migrate` makes them anew"
+    )
+    return LedgerCorruptError(max(seal.chain.length - 1, 0), requirement)
+
+
+def rewritten(turn: Turn, replay: Replay, key: LedgerKey, *, checkpoint: str | None = None) -> Seal:
+    """Seal all that is in a store with a key: pointers, snapshot, and the end; in the turn that there is.
+
+    Args:
+        turn: Of the store.
+        replay: Has followed nothing yet; follows all records.
+        key: The key that the ledger has from now on.
+        checkpoint: Where it notes how far it is.
+
+    Raises:
+        LedgerCorruptError: A record does not follow.
+    """
+    pointers, index, taken = list[Pointer](), Index(), set[str]()
+
+    def about(record: Record, entry: Entry) -> None:
+        for name in names_of(entry, replay):
+            if name not in taken:
+                taken.add(name)
+                pointers.append(pointer_to(record, name, key))
+
+    follow(turn, replay, about)
+    turn.append(Batch(is_reindexed=True))
+    for start in range(0, len(pointers), _MANY):
+        page = tuple(pointers[start : start + _MANY])
+        turn.append(Batch(pointers=page))
+        index = index.plus(page)
+    seal = Seal(chain=replay.chain, index=index, checkpoint=checkpoint)
+    turn.append(Batch(snapshot=encode_snapshot(replay, key), seal=encode_seal(seal, key)))
+    return seal
+
+
+def _tell(told: Callable[[int], None] | None, record: Record) -> None:
+    if told is not None and record.index % _MANY == 0:
+        told(record.index)

@@ -1,0 +1,1 @@
+"""What may be written, in which order, by whom."""

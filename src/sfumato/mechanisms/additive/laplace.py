@@ -1,0 +1,148 @@
+"""The Laplace mechanism on integers and on the lattice of a resolution."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import inf, sqrt
+
+import numpy as np
+
+from sfumato.errors import ParameterError
+from sfumato.mechanisms.additive.additive import Answer, Exact, half_width, release_on_lattice
+from sfumato.mechanisms.lattice import as_resolution, lattice_l1_sensitivity
+from sfumato.noise.domain import drawable, short_scale
+from sfumato.noise.laws.discrete_laplace import discrete_laplace, discrete_laplace_one
+from sfumato.noise.uniform.integers import Integers, add_noise
+from sfumato.numeric.distributions import discrete_laplace_half_width, discrete_laplace_variance
+from sfumato.numeric.rationals import Number, nonnegative, positive_integer
+from sfumato.privacy.events import DiscreteLaplaceEvent, PureEvent
+from sfumato.privacy.secret import Secret
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Laplace:
+    """Adds k with probability ∝ exp(−|k|/scale) lattice steps, independently to each number.
+
+    scale = Δ/ε, where Δ is how many steps one unit moves the vector of numbers in L1; the steps are 1 for integers,
+    and `resolution` for real numbers, which are first rounded to them (and Δ is enlarged to cover that). A scale of
+    long terms, as an ε out of a division makes it, is rounded up by less than 2^−22 of itself, because long terms are
+    slow to draw with; `event` has the scale that is drawn with.
+
+    **Guarantee**: ε-differential privacy for the neighbouring relation of `l1_sensitivity`, for the noise that is
+    really drawn; no rounding is left out. Proof: proofs/mechanisms/additive/laplace.md.
+
+    ==================================  ================================  =============  ===========
+    Edge case                           Answer                            Accuracy       Event
+    ==================================  ================================  =============  ===========
+    l1_sensitivity = 0                  the exact one (on the lattice)    0 (½ step)     PureEvent(0)
+    epsilon = 0 otherwise               0, nothing of the data            ∞              PureEvent(0)
+    scale below 1/1000 or above 2^50    ParameterError when constructed
+    NaN, None, with a resolution        as 0
+    ±∞, beyond 2^62 steps               as ±2^62 steps
+    ±∞, beyond ±10^308, no resolution   as ±10^308
+    not whole, without a resolution     ParameterError: the one that a value can cause
+    ==================================  ================================  =============  ===========
+
+    Args:
+        l1_sensitivity: How far one unit moves the exact vector in L1, 0 or more, in the unit of the values.
+        epsilon: 0 or more.
+        resolution: The width of a lattice step, above 0; None where the exact values are integers.
+        dimension: The length of the vectors to be released, which matters with a resolution only.
+        l0_sensitivity: How many coordinates of the vector one unit moves, if not all; matters likewise.
+
+    Raises:
+        ParameterError: A parameter lies outside.
+
+    Example:
+        >>> count = Laplace(l1_sensitivity=1, epsilon="0.1")
+        >>> count.scale, count.accuracy(0.95), isinstance(count.release(42), int)
+        (Fraction(10, 1), 30, True)
+
+    References:
+        [DMNS06] Proposition 1; [GRS09] for integers; [CKS20] for the sampler.
+    """
+
+    l1_sensitivity: Fraction
+    epsilon: Fraction
+    resolution: Fraction | None
+    dimension: int
+    l0_sensitivity: int
+    scale: Fraction
+    """The scale of the noise in lattice steps; 0 where none is drawn."""
+
+    def __init__(
+        self,
+        *,
+        l1_sensitivity: Number,
+        epsilon: Number,
+        resolution: Number | None = None,
+        dimension: int = 1,
+        l0_sensitivity: int | None = None,
+    ) -> None:
+        step = None if resolution is None else as_resolution(resolution)
+        object.__setattr__(self, "l1_sensitivity", nonnegative(l1_sensitivity, "l1_sensitivity"))
+        object.__setattr__(self, "epsilon", nonnegative(epsilon, "epsilon"))
+        object.__setattr__(self, "resolution", step)
+        object.__setattr__(self, "dimension", positive_integer(dimension, "dimension"))
+        moved = self.dimension if l0_sensitivity is None else positive_integer(l0_sensitivity, "l0_sensitivity")
+        object.__setattr__(self, "l0_sensitivity", min(moved, self.dimension))
+        scale = self._steps_moved / self.epsilon if self.epsilon else Fraction(0)
+        object.__setattr__(self, "scale", short_scale(drawable(scale, "scale")) if scale else scale)
+
+    @property
+    def event(self) -> DiscreteLaplaceEvent | PureEvent:
+        """What one release tells of the data."""
+        return DiscreteLaplaceEvent(self.scale, self._steps_moved) if self.scale else PureEvent(Fraction(0))
+
+    def release(self, exact: Exact | Secret[Exact]) -> Answer:
+        """The exact value, a number or a vector of numbers, with noise.
+
+        Returns:
+            An int, or with a resolution a Fraction; of a vector, an array of as many: int64 where all answers fit,
+            Python integers otherwise; with a resolution floats, each nearest to its lattice point.
+
+        Raises:
+            ParameterError: Something is no integer; with a resolution, no number, or there are not `dimension`.
+        """
+        return release_on_lattice(exact, self._perturb, self._perturb_one, resolution=self.resolution)
+
+    @property
+    def variance(self) -> float:
+        """The variance of the noise on each number, in squared lattice steps; infinite where nothing is told."""
+        if self.l1_sensitivity == 0:
+            return 0.0
+        return discrete_laplace_variance(self.scale) if self.scale else inf
+
+    @property
+    def stddev(self) -> float:
+        """The standard deviation of the noise on each number, in lattice steps as `scale`."""
+        return sqrt(self.variance)
+
+    def accuracy(self, confidence: Number = "0.95") -> int | Fraction | float:
+        """The smallest half-width t with P(|answer − exact| ≤ t) ≥ confidence, for each answer."""
+        if self.l1_sensitivity == 0:
+            return half_width(0, self.resolution)
+        return half_width(discrete_laplace_half_width(self.scale, confidence), self.resolution) if self.scale else inf
+
+    @property
+    def _steps_moved(self) -> Fraction:
+        return lattice_l1_sensitivity(
+            self.l1_sensitivity, resolution=self.resolution, l0_sensitivity=self.l0_sensitivity
+        )
+
+    def _perturb(self, steps: Integers) -> Integers:
+        self._check(len(steps))
+        if self.l1_sensitivity == 0:
+            return steps
+        if self.scale == 0:
+            return np.zeros(len(steps), dtype=np.int64)
+        return add_noise(steps, discrete_laplace(self.scale, len(steps)))
+
+    def _perturb_one(self, step: int) -> int:
+        self._check(1)
+        if self.l1_sensitivity == 0:
+            return step
+        return step + discrete_laplace_one(self.scale) if self.scale else 0
+
+    def _check(self, dimension: int) -> None:
+        if self.resolution is not None and dimension != self.dimension:
+            raise ParameterError("exact", f"{dimension} numbers", f"must be of dimension {self.dimension}")

@@ -1,0 +1,1 @@
+"""Noise that each of several parties adds a share of."""

@@ -1,0 +1,156 @@
+"""Discrete Laplace noise that many parties make together, without anyone who knows it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import inf, sqrt
+
+import numpy as np
+
+from sfumato.mechanisms.additive.additive import Answer, Exact
+from sfumato.mechanisms.distributed.shares import Parties
+from sfumato.noise.domain import drawable
+from sfumato.noise.laws.discrete_laplace import discrete_laplace
+from sfumato.noise.laws.polya import polya
+from sfumato.noise.uniform.integers import Integers, add
+from sfumato.numeric.distributions import discrete_laplace_variance
+from sfumato.numeric.polya import polya_difference_half_width
+from sfumato.numeric.rationals import Number, nonnegative
+from sfumato.privacy.events import DiscreteLaplaceEvent, PureEvent
+from sfumato.privacy.secret import Secret
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class DistributedLaplace:
+    """Each of n parties adds a share of the noise to its integers, so that the sum has discrete Laplace noise.
+
+    A share is the difference of two Pólya integers of shape 1/m, where m = n − max_dropouts. Those of m parties add up
+    to exactly the noise k ∝ exp(−|k|/scale) of scale = Δ/ε, where Δ is how far one unit moves the vector of sums in L1;
+    those of more parties to a little more.
+
+    **Guarantee**: the combined sum is ε-differentially private for the neighbouring relation of `l1_sensitivity`, if
+    at least m parties add their share honestly and keep it to themselves. A single share hides next to nothing: it may
+    be seen only by a protocol that reveals nothing but the sum. Proof: proofs/mechanisms/distributed/laplace.md.
+
+    ==================================  ================================  =============  ===========
+    Edge case                           Answer                            Accuracy       Event
+    ==================================  ================================  =============  ===========
+    l1_sensitivity = 0                  the exact sum                     0              PureEvent(0)
+    epsilon = 0 otherwise               0, nothing of the data            ∞              PureEvent(0)
+    one party, no dropouts              that of `Laplace`
+    fewer shares than m                 ParameterError when combined
+    None, NaN or masked for a share     ParameterError when combined
+    scale below 1/1000 or above 2^50    ParameterError when constructed
+    ==================================  ================================  =============  ===========
+
+    Args:
+        parties: n, 1 or more.
+        l1_sensitivity: How far one unit moves the exact vector of sums in L1, 0 or more.
+        epsilon: 0 or more.
+        max_dropouts: How many parties may send nothing, or share what they know of the noise; below n.
+        modulus_bits: None, or b for sums modulo 2^b, as in `Parties`.
+
+    Raises:
+        ParameterError: A parameter lies outside.
+
+    Example:
+        >>> votes = DistributedLaplace(parties=100, l1_sensitivity=1, epsilon="0.5", max_dropouts=10)
+        >>> isinstance(votes.combine([votes.share(1) for _ in range(95)]), int), votes.accuracy(0.95)
+        (True, 11)
+
+    References:
+        [DKMMN06] for the idea; [GX17] for shares of this law.
+    """
+
+    parties: int
+    l1_sensitivity: Fraction
+    epsilon: Fraction
+    max_dropouts: int
+    modulus_bits: int | None
+    scale: Fraction
+    """The scale of the noise of the sum; 0 where none is drawn."""
+
+    def __init__(
+        self,
+        *,
+        parties: int,
+        l1_sensitivity: Number,
+        epsilon: Number,
+        max_dropouts: int = 0,
+        modulus_bits: int | None = None,
+    ) -> None:
+        object.__setattr__(self, "parties", parties)
+        object.__setattr__(self, "l1_sensitivity", nonnegative(l1_sensitivity, "l1_sensitivity"))
+        object.__setattr__(self, "epsilon", nonnegative(epsilon, "epsilon"))
+        object.__setattr__(self, "max_dropouts", max_dropouts)
+        object.__setattr__(self, "modulus_bits", modulus_bits)
+        scale = self.l1_sensitivity / self.epsilon if self.epsilon else Fraction(0)
+        object.__setattr__(self, "scale", drawable(scale, "scale") if scale else scale)
+        _ = self._parties  # refuses impossible numbers of parties
+
+    @property
+    def event(self) -> DiscreteLaplaceEvent | PureEvent:
+        """What the combined sum tells of the data."""
+        return DiscreteLaplaceEvent(self.scale, self.l1_sensitivity) if self.scale else PureEvent(Fraction(0))
+
+    def share(self, contribution: Exact | Secret[Exact] = 0) -> Answer:
+        """One party's integer, or vector of integers, with its share of the noise; drawn afresh at each call.
+
+        Raises:
+            ParameterError: The contribution holds something that is no integer.
+        """
+        return self._parties.share(
+            contribution, lambda values: self._perturb(values, Fraction(1, self._parties.needed))
+        )
+
+    def combine(self, shares: Sequence[Answer]) -> Answer:
+        """The private sum of the shares that arrived; leave out those that did not.
+
+        Raises:
+            ParameterError: One is no share, such as None or NaN, or they are fewer than parties − max_dropouts or more
+                than the parties.
+        """
+        return self._parties.combine(shares)
+
+    def release(self, exact: Exact | Secret[Exact]) -> Answer:
+        """What `combine` answers if all parties send their shares and the exact sums are these."""
+        together = Parties(parties=1, modulus_bits=self.modulus_bits)
+        shape = Fraction(self.parties, self._parties.needed)
+        return together.combine([together.share(exact, lambda values: self._perturb(values, shape))])
+
+    @property
+    def variance(self) -> float:
+        """The variance of the noise of each sum if all parties send; infinite where nothing is told."""
+        if not self.scale:
+            return inf if self.l1_sensitivity else 0.0
+        return discrete_laplace_variance(self.scale) * self.parties / self._parties.needed
+
+    @property
+    def stddev(self) -> float:
+        """The standard deviation of the noise on each sum if all parties send."""
+        return sqrt(self.variance)
+
+    def accuracy(self, confidence: Number = "0.95") -> int | float:
+        """A half-width t with P(|answer − exact sum| ≤ t) ≥ confidence, for each sum, however many parties drop out.
+
+        The smallest without `max_dropouts`, otherwise at most about twice that; a sum that wraps is not covered.
+        """
+        if not self.scale:
+            return inf if self.l1_sensitivity else 0
+        return polya_difference_half_width(Fraction(self.parties, self._parties.needed), self.scale, confidence)
+
+    @property
+    def _parties(self) -> Parties:
+        return Parties(parties=self.parties, max_dropouts=self.max_dropouts, modulus_bits=self.modulus_bits)
+
+    def _perturb(self, values: Integers, shape: Fraction) -> Integers:
+        """Adds ⌊shape⌋ differences of Pólya integers of shape 1, which are discrete Laplace, and one of the rest."""
+        if not self.scale:
+            return np.zeros(len(values), dtype=np.int64) if self.l1_sensitivity else values
+        for _ in range(int(shape)):
+            values = add(values, discrete_laplace(self.scale, len(values)))
+        rest = shape - int(shape)
+        if rest:
+            values = add(values, polya(rest, self.scale, len(values)))
+            values = add(values, -polya(rest, self.scale, len(values)))
+        return values

@@ -1,0 +1,160 @@
+"""Skellam noise that many parties make together: like a discrete Gaussian's, but its shares are of its own kind."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import sqrt
+
+from sfumato.accounting.core.parameters import open_delta
+from sfumato.accounting.gaussian.skellam import skellam_mean
+from sfumato.errors import ParameterError
+from sfumato.mechanisms.additive.additive import Answer, Exact, stated_for_vectors
+from sfumato.mechanisms.distributed.shares import Parties
+from sfumato.noise.laws.skellam import skellam
+from sfumato.noise.uniform.integers import Integers, add_noise
+from sfumato.numeric.rationals import Number, nonnegative, positive_integer
+from sfumato.numeric.skellam import LARGEST_MEAN, skellam_half_width
+from sfumato.privacy.events import ApproxEvent, PureEvent
+from sfumato.privacy.secret import Secret
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class DistributedSkellam:
+    """Each of n parties adds a share of the noise to its integers, so that the sum has Skellam noise.
+
+    A share is the difference of two Poisson integers of mean `mean`/m, where m = n − max_dropouts. Those of m parties
+    add up to exactly the difference of two Poisson integers of `mean`, the smallest for which that law has (ε, δ);
+    those of more parties to a little more.
+
+    **Guarantee**: the combined sum is (ε, δ)-differentially private for the neighbouring relation of the sensitivities,
+    if at least m parties add their share honestly and keep it to themselves. A single share hides next to nothing: it
+    may be seen only by a protocol that reveals nothing but the sum. Proof: proofs/mechanisms/distributed/skellam.md.
+
+    ==================================  ================================  =============  ===========
+    Edge case                           Answer                            Accuracy       Event
+    ==================================  ================================  =============  ===========
+    linf_sensitivity = 0                the exact sum                     0              PureEvent(0)
+    epsilon = 0                         with noise: δ alone allows it
+    delta = 0                           ParameterError when constructed
+    fewer shares than m                 ParameterError when combined
+    mean·n/m above 2^28                 ParameterError when constructed
+    ==================================  ================================  =============  ===========
+
+    Args:
+        parties: n, 1 or more.
+        linf_sensitivity: How far one unit moves each sum it moves: a whole number, 0 or more.
+        epsilon: 0 or more.
+        delta: Above 0 and below 1; far below one over the number of people.
+        l0_sensitivity: How many sums of a vector one unit moves, each noised for ε and δ over so many; must be stated
+            for vectors.
+        max_dropouts: How many parties may send nothing, or share what they know of the noise; below n.
+        modulus_bits: None, or b for sums modulo 2^b, as in `Parties`.
+
+    Raises:
+        ParameterError: A parameter lies outside.
+
+    Example:
+        >>> votes = DistributedSkellam(parties=100, linf_sensitivity=1, epsilon=1, delta="1e-6", max_dropouts=10)
+        >>> isinstance(votes.combine([votes.share(1) for _ in range(95)]), int), votes.accuracy(0.95)
+        (True, 8)
+
+    References:
+        [DKMMN06] for the idea; [AKL21] for this law.
+    """
+
+    parties: int
+    linf_sensitivity: int
+    epsilon: Fraction
+    delta: Fraction
+    l0_sensitivity: int | None
+    max_dropouts: int
+    modulus_bits: int | None
+    mean: Fraction
+    """Of each of the two Poisson integers whose difference is the noise of m parties; 0 where none is drawn."""
+
+    def __init__(
+        self,
+        *,
+        parties: int,
+        linf_sensitivity: int,
+        epsilon: Number,
+        delta: Number,
+        l0_sensitivity: int | None = None,
+        max_dropouts: int = 0,
+        modulus_bits: int | None = None,
+    ) -> None:
+        if type(linf_sensitivity) is not int or linf_sensitivity < 0:
+            raise ParameterError("linf_sensitivity", linf_sensitivity, "must be a whole number, 0 or more")
+        object.__setattr__(self, "parties", parties)
+        object.__setattr__(self, "linf_sensitivity", linf_sensitivity)
+        object.__setattr__(self, "epsilon", nonnegative(epsilon, "epsilon"))
+        object.__setattr__(self, "delta", open_delta(delta))
+        moved = None if l0_sensitivity is None else positive_integer(l0_sensitivity, "l0_sensitivity")
+        object.__setattr__(self, "l0_sensitivity", moved)
+        object.__setattr__(self, "max_dropouts", max_dropouts)
+        object.__setattr__(self, "modulus_bits", modulus_bits)
+        needed = self._parties.needed
+        each, mean = self.l0_sensitivity or 1, Fraction(0)
+        if linf_sensitivity:
+            share = {"epsilon": self.epsilon / each, "delta": self.delta / each}
+            mean = skellam_mean(linf_sensitivity=linf_sensitivity, **share)
+        object.__setattr__(self, "mean", mean)
+        if mean * parties > LARGEST_MEAN * needed:
+            requirement = "makes the noise of all parties larger than can be accounted for; expect fewer dropouts"
+            raise ParameterError("max_dropouts", max_dropouts, requirement)
+
+    @property
+    def event(self) -> ApproxEvent | PureEvent:
+        """What the combined sum tells of the data."""
+        return ApproxEvent(self.epsilon, self.delta) if self.mean else PureEvent(Fraction(0))
+
+    def share(self, contribution: Exact | Secret[Exact] = 0) -> Answer:
+        """One party's integer, or vector of integers, with its share of the noise; drawn afresh at each call.
+
+        Raises:
+            ParameterError: The contribution holds something that is no integer.
+        """
+        return self._parties.share(contribution, lambda values: self._perturb(values, self.mean / self._parties.needed))
+
+    def combine(self, shares: Sequence[Answer]) -> Answer:
+        """The private sum of the shares that arrived; leave out those that did not.
+
+        Raises:
+            ParameterError: One is no share, such as None or NaN, or they are fewer than parties − max_dropouts or more
+                than the parties.
+        """
+        return self._parties.combine(shares)
+
+    def release(self, exact: Exact | Secret[Exact]) -> Answer:
+        """What `combine` answers if all parties send their shares and the exact sums are these."""
+        together = Parties(parties=1, modulus_bits=self.modulus_bits)
+        return together.combine([together.share(exact, lambda values: self._perturb(values, self._mean_of_all))])
+
+    @property
+    def variance(self) -> float:
+        """The variance of the noise of each sum if all parties send."""
+        return float(2 * self._mean_of_all)
+
+    @property
+    def stddev(self) -> float:
+        """The standard deviation of the noise on each sum if all parties send."""
+        return sqrt(self.variance)
+
+    def accuracy(self, confidence: Number = "0.95") -> int:
+        """The smallest t with P(|answer − exact sum| ≤ t) ≥ confidence if all parties send, or a little more.
+
+        With dropouts the error is smaller; a sum that wraps is not covered.
+        """
+        return skellam_half_width(self._mean_of_all, confidence) if self.mean else 0
+
+    @property
+    def _parties(self) -> Parties:
+        return Parties(parties=self.parties, max_dropouts=self.max_dropouts, modulus_bits=self.modulus_bits)
+
+    @property
+    def _mean_of_all(self) -> Fraction:
+        return self.mean * self.parties / self._parties.needed
+
+    def _perturb(self, values: Integers, mean: Fraction) -> Integers:
+        stated_for_vectors(self.l0_sensitivity, len(values))
+        return add_noise(values, skellam(mean, len(values))) if mean else values

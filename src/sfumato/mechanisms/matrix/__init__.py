@@ -1,0 +1,1 @@
+"""Many sums of the same numbers, answered together."""

@@ -1,0 +1,225 @@
+"""The matrix mechanism: many linear queries of one histogram, computed from measurements that cost less."""
+
+from contextlib import suppress
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Final, Literal, TypeAlias
+
+import numpy as np
+
+from sfumato.errors import ParameterError
+from sfumato.mechanisms.additive.additive import Vector, integers
+from sfumato.mechanisms.additive.gaussian import Gaussian
+from sfumato.mechanisms.additive.laplace import Laplace
+from sfumato.mechanisms.base import opened
+from sfumato.mechanisms.matrix.strategies import (
+    IntegerMatrix,
+    Matrix,
+    Movement,
+    Rationals,
+    hierarchical,
+    identity,
+    movement,
+    rationals,
+    whole,
+    whole_multiple,
+)
+from sfumato.mechanisms.matrix.weighted_noise import Floats, Noise, half_widths, variance
+from sfumato.noise.uniform.integers import SAFE, Integers, largest
+from sfumato.numeric.rationals import Number, positive, sqrt_up
+from sfumato.privacy.events import DiscreteGaussianEvent, DiscreteLaplaceEvent, PureEvent
+from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation, as_relation
+from sfumato.privacy.secret import Secret
+
+Strategy: TypeAlias = Literal["best", "identity", "workload", "hierarchical"] | Matrix
+
+_DUST: Final = 1e-12  # what is smaller, relative to its row, is an error of the pseudo-inverse
+_RESIDUAL: Final = 1e-9
+_LARGEST_MEASUREMENT: Final = 1 << 100  # beyond any count; a float holds it and what is computed from it
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class MatrixMechanism:
+    """Answers W·x for a public matrix W of linear queries and a secret histogram x: W·A⁺·(A·x + noise).
+
+    The strategy A, a matrix of whole numbers, is what is measured with noise. Its columns say how far one unit moves
+    the measurements: noise is scaled to the largest column in L1 (Laplace), or in L2 if a δ is given (Gaussian); under
+    replacement, to the largest difference of two columns if that is more. A⁺ is the pseudo-inverse, so the answers are
+    those of the histogram that fits the noisy measurements best in least squares. All come from that one histogram, so
+    they are consistent: a query that is the sum of two others is answered by the sum of their answers.
+
+    A is given, or one of "identity" (each cell), "workload" (W itself, in whole numbers), "hierarchical" (a binary tree
+    of sums, good for ranges), or the "best": the one of these with the smallest predicted total squared error.
+
+    **Guarantee**: (ε, δ)-differential privacy, δ = 0 without a delta, under `neighboring_relation`, for the whole
+    vector of answers, if a unit is counted once at most, in one cell. Sensitivities are exact integers and the noise
+    is exact; floats enter after it only. Proof: proofs/mechanisms/matrix/matrix.md.
+
+    =======================================  ==============================================================
+    Edge case                                Behaviour
+    =======================================  ==============================================================
+    no unit moves any measurement            exact answers, PureEvent(0): all entries of the workload are 0
+    W not computable from a given A          ParameterError when constructed
+    epsilon = 0                              ParameterError when constructed
+    a histogram of another length            ParameterError; the number of cells is public
+    counts of any size, negative ones too    exact until the noise is added; answers are floats
+    =======================================  ==============================================================
+
+    Args:
+        workload: W, queries × cells, numbers up to 2^20.
+        epsilon: Above 0.
+        delta: Above 0 and below 1 for Gaussian noise; None for Laplace noise.
+        strategy: A, measurements × cells, whole numbers up to 2^20; or a name.
+        neighboring_relation: How a database may differ from its neighbour.
+
+    Raises:
+        ParameterError: A parameter lies outside.
+
+    Example:
+        >>> running_totals = np.tril(np.ones((64, 64), dtype=int))
+        >>> totals = MatrixMechanism(running_totals, epsilon=1, delta="1e-6")
+        >>> len(totals.strategy), totals.noise.l0_sensitivity, totals.release(np.full(64, 100)).shape
+        (127, 7, (64,))
+
+    References:
+        [LMHMR15]; [MMHM18] for strategies; [HRMS10] for the tree.
+    """
+
+    workload: Rationals = field(repr=False)
+    strategy: tuple[tuple[int, ...], ...] = field(repr=False)
+    noise: Noise
+    neighboring_relation: NeighboringRelation
+    _weights: Floats = field(repr=False, compare=False)
+    """W·A⁺: of what noise each answer's error is made."""
+
+    def __init__(
+        self,
+        workload: Matrix,
+        *,
+        epsilon: Number,
+        delta: Number | None = None,
+        strategy: Strategy = "best",
+        neighboring_relation: NeighboringRelation = ADD_OR_REMOVE_ONE,
+    ) -> None:
+        queries, budget, relation = rationals(workload), positive(epsilon, "epsilon"), as_relation(neighboring_relation)
+        rounded = np.array([[float(entry) for entry in row] for row in queries])
+        plans = [
+            _Plan(
+                strategy=measured,
+                noise=_calibrated(movement(measured, relation), budget, delta),
+                weights=_reconstruction(rounded, measured),
+            )
+            for measured in _candidates(strategy, queries)
+        ]
+        best = min(plans, key=lambda plan: plan.total_variance)
+        object.__setattr__(self, "workload", queries)
+        object.__setattr__(self, "strategy", tuple(map(tuple, best.strategy.tolist())))
+        object.__setattr__(self, "noise", best.noise)
+        object.__setattr__(self, "neighboring_relation", relation)
+        object.__setattr__(self, "_weights", best.weights)
+
+    @property
+    def epsilon(self) -> Fraction:
+        """What one release promises, with the noise's δ if it is Gaussian."""
+        return self.noise.epsilon
+
+    @property
+    def event(self) -> DiscreteLaplaceEvent | DiscreteGaussianEvent | PureEvent:
+        """What one release tells of the data: the noisy measurements, of which all answers are made."""
+        return self.noise.event
+
+    @property
+    def stddevs(self) -> Floats:
+        """The standard deviation of each answer, known before anything is spent."""
+        deviations: Floats = np.sqrt(variance(self.noise) * (self._weights**2).sum(axis=1))
+        return deviations
+
+    def accuracy(self, confidence: Number = "0.95") -> Floats:
+        """For each answer a half-width t with P(|answer − exact| ≤ t) ≥ confidence, but for the rounding of floats.
+
+        Exact where one measurement makes the answer; else a bound, at 95% and more up to twice as large as need be.
+        """
+        return half_widths(self._weights, self.noise, confidence=confidence)
+
+    def release(self, histogram: Vector | Secret[Vector]) -> Floats:
+        """The answer to each query.
+
+        Args:
+            histogram: A whole number for each cell.
+
+        Raises:
+            ParameterError: A number is no integer, or there is not one for each cell.
+        """
+        answers: Floats = self._weights @ _floats(self._measured(histogram))
+        return answers
+
+    def _measured(self, histogram: Vector | Secret[Vector]) -> Integers:
+        """A·x with noise: whatever is computed from it is private."""
+        counts, measured = integers(opened(histogram)), np.array(self.strategy, dtype=np.int64)
+        if len(counts) != measured.shape[1]:
+            raise ParameterError(
+                "histogram", f"{len(counts)} numbers", f"must have one for each of {measured.shape[1]} cells"
+            )
+        if largest(counts) * int(np.abs(measured).sum(axis=1).max()) > SAFE:
+            counts, measured = counts.astype(object), measured.astype(object)
+        noisy: Integers = self.noise.release(measured @ counts)
+        return noisy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Plan:
+    """A strategy, the noise it needs, and the weights of that noise in each answer."""
+
+    strategy: IntegerMatrix
+    noise: Noise
+    weights: Floats
+
+    @property
+    def total_variance(self) -> float:
+        return variance(self.noise) * float((self.weights**2).sum())
+
+
+def _candidates(strategy: Strategy, queries: Rationals) -> list[IntegerMatrix]:
+    cells = len(queries[0])
+    if not isinstance(strategy, str):
+        return [whole(strategy, cells=cells)]
+    match strategy:
+        case "identity":
+            return [identity(cells)]
+        case "hierarchical":
+            return [hierarchical(cells)]
+        case "workload":
+            return [whole_multiple(queries)]
+        case "best":
+            found = [identity(cells), hierarchical(cells)]
+            with suppress(ParameterError):  # its denominators may be too large
+                found.append(whole_multiple(queries))
+            return found
+        case _:
+            requirement = 'must be "best", "identity", "workload", "hierarchical" or a matrix'
+            raise ParameterError("strategy", strategy, requirement)
+
+
+def _calibrated(moved: Movement, epsilon: Fraction, delta: Number | None) -> Noise:
+    if delta is None:
+        return Laplace(l1_sensitivity=moved.l1, epsilon=epsilon)
+    distance = sqrt_up(Fraction(moved.l2_squared))
+    return Gaussian(l2_sensitivity=distance, epsilon=epsilon, delta=delta, l0_sensitivity=max(1, moved.l0))
+
+
+def _reconstruction(workload: Floats, strategy: IntegerMatrix) -> Floats:
+    """W·A⁺, if W·A⁺·A = W."""
+    weights: Floats = workload @ np.linalg.pinv(strategy.astype(np.float64))
+    if np.abs(weights @ strategy - workload).max() > _RESIDUAL * max(1.0, np.abs(workload).max()):
+        requirement = "must let every query be computed: each row of the workload a combination of its rows"
+        raise ParameterError("strategy", "a matrix", requirement)
+    weights[np.abs(weights) < _DUST * np.abs(weights).max(axis=1, keepdims=True)] = 0
+    weights.setflags(write=False)
+    return weights
+
+
+def _floats(measurements: Integers) -> Floats:
+    """The nearest floats, of measurements of any size."""
+    if measurements.dtype != object:
+        return measurements.astype(np.float64)
+    return np.array([float(max(-_LARGEST_MEASUREMENT, min(_LARGEST_MEASUREMENT, value))) for value in measurements])

@@ -1,0 +1,1 @@
+"""A parameter drawn from its posterior."""

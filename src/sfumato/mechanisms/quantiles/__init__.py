@@ -1,0 +1,1 @@
+"""Medians and other quantiles of values in public bounds."""

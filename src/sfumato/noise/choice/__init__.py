@@ -1,0 +1,1 @@
+"""One of several candidates, by exact probabilities."""

@@ -1,0 +1,1 @@
+"""Exact samplers, one law each."""

@@ -1,0 +1,1 @@
+"""Laws drawn from tables of their probabilities."""

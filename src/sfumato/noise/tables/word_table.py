@@ -1,0 +1,148 @@
+"""A law as a table of 64-bit words: inverse transform of one uniform number, exact to its infinite tail.
+
+An atom is drawn by comparing U, uniform in [0, 1), with the cumulative probabilities C_0 < C_1 < … Word i is
+⌊2^64·C_i⌋, certified: it is computed from integers that enclose C_i, at a precision where both ends agree. The first 64
+bits of U settle the atom unless they equal a word; then U is extended by fresh bits, and the C_i are enclosed anew at a
+higher precision, until it is settled. The last word is 2^64 − 1, so whatever lies beyond it is such a tie too.
+
+A guide maps the first 16 bits of U straight to the atom wherever no word lies among the numbers they begin.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import repeat
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.noise import entropy
+from sfumato.noise.uniform.weights import Law
+
+GUIDE_BITS: Final = 16
+MIXED: Final = -1
+"""What the guide says where 16 bits do not settle the atom."""
+
+_GUARD: Final = 64  # bits of the first enclosure beyond those of a word
+_MOST_GUARD: Final = 4 * _GUARD  # some C_i of an odd scale may lie as near a multiple of 2^−64 as its maker likes
+_NEGLIGIBLE: Final = 32  # weights below 2^(32 − precision) are bounded together, as a tail
+_WORD: Final = 64
+
+
+class UncertifiedError(Exception):
+    """A word of this law cannot be certified at a reasonable precision: it is to be drawn without a table."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Cumulative:
+    """Sums of the weights of the first atoms, and of all, each between two integers."""
+
+    sums: tuple[tuple[int, int], ...]
+    total: tuple[int, int]
+
+
+class WordTable:
+    """The certified words of a law and their guide.
+
+    **Guarantee**: `atoms` maps uniform words to independent atoms whose law is exactly that of the weights. Proof:
+    proofs/noise/tables/word_table.md.
+
+    Args:
+        law: The weights.
+        word_bits: Length of a word; shorter ones only make ties more frequent, for tests.
+        guide_bits: How many leading bits the guide reads.
+
+    Raises:
+        UncertifiedError: The law has no table, which its public parameters decide.
+    """
+
+    def __init__(self, law: Law, *, word_bits: int = _WORD, guide_bits: int = GUIDE_BITS) -> None:
+        self._law, self._bits, self._rest = law, word_bits, word_bits - guide_bits
+        self.words: Final = np.array(_words(law, word_bits), dtype=np.uint64)
+        self.guide: Final = self._guide(guide_bits)
+
+    def atoms(self, leading: NDArray[Any]) -> NDArray[np.int64]:
+        """The atom of each U whose first bits are given: fresh bits follow them."""
+        rest = entropy.random_words(len(leading)) >> np.uint64(_WORD - self._rest)
+        prefixes = leading.astype(np.uint64) << np.uint64(self._rest) | rest
+        found: NDArray[np.int64] = np.searchsorted(self.words, prefixes, side="right")
+        ties = (found > 0) & (self.words[found - 1] == prefixes)
+        for i in np.flatnonzero(ties).tolist():
+            found[i] = self.settle(int(prefixes[i]))
+        return found
+
+    def atom(self, word: int) -> int:
+        """The atom of the U that begins with these 64 bits."""
+        prefix = word >> _WORD - self._bits
+        found = self.guide.item(prefix >> self._rest)
+        if found != MIXED:
+            return int(found)
+        found = int(self.words.searchsorted(np.uint64(prefix), side="right"))
+        return self.settle(prefix) if found and int(self.words[found - 1]) == prefix else found
+
+    def settle(self, prefix: int) -> int:
+        """The atom of a U that begins with a word: U is extended until it lies on one side of every C_i."""
+        bits = self._bits
+        while True:
+            prefix, bits = prefix << _WORD | int.from_bytes(entropy.random_bytes(8)), bits + _WORD
+            found = _locate(_enclosed(self._law, bits + _GUARD), prefix, bits)
+            if found is not None:
+                return found
+
+    def _guide(self, bits: int) -> NDArray[np.int16]:
+        """For each leading part, the atom of all words that begin with it, if that is one and the same."""
+        lowest = np.arange(1 << bits, dtype=np.uint64) << np.uint64(self._rest)
+        highest = lowest | np.uint64((1 << self._rest) - 1)
+        first = np.searchsorted(self.words, lowest, side="left")
+        past = np.searchsorted(self.words, highest, side="right")
+        return np.where(first == past, first, MIXED).astype(np.int16)
+
+
+def _words(law: Law, bits: int) -> list[int]:
+    """⌊2^bits·C_i⌋ for each atom i, up to the first that is 2^bits − 1."""
+    for precision in range(bits + _GUARD, bits + _MOST_GUARD, _WORD):
+        words = []
+        for lower, upper in _word_bounds(_enclosed(law, precision), bits):
+            if lower != upper:
+                break
+            words.append(lower)
+            if lower == (1 << bits) - 1:
+                return words
+    raise UncertifiedError
+
+
+def _word_bounds(enclosed: _Cumulative, bits: int) -> Iterator[tuple[int, int]]:
+    """The least and the largest that each word can be; C_i is below 1 because the support is infinite."""
+    last = (1 << bits) - 1
+    for lower, upper in enclosed.sums:
+        yield (lower << bits) // enclosed.total[1], min((upper << bits) // enclosed.total[0], last)
+
+
+def _locate(enclosed: _Cumulative, prefix: int, bits: int) -> int | None:
+    """The atom of every U that begins with `prefix`, if the enclosures tell that it is one and the same."""
+    smallest, largest = enclosed.total
+    for i, (lower, upper) in enumerate(enclosed.sums):
+        if (prefix + 1) * largest <= lower << bits:
+            return i
+        if prefix * smallest < upper << bits:
+            return None
+    return None
+
+
+def _enclosed(law: Law, precision: int) -> _Cumulative:
+    """Sums of weights down to a negligible one, and the total, with a bound of what follows it.
+
+    The ratio of neighbouring weights never grows, so all that follow a weight w, whose predecessor was v, add up to at
+    most w·r/(1 − r) with r = w/v.
+    """
+    sums: list[tuple[int, int]] = []
+    lower = upper = before = 0
+    for magnitude, (least, most) in enumerate(law.weights(precision)):
+        for _ in repeat(None, law.each if magnitude else law.first):
+            lower, upper = lower + least, upper + most
+            sums.append((lower, upper))
+        if most < before and most >> _NEGLIGIBLE == 0:
+            tail = law.each * most * most // (before - most) + 1
+            return _Cumulative(tuple(sums), (lower, upper + tail))
+        before = least
+    raise AssertionError  # the stream of weights is infinite

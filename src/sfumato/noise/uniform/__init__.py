@@ -1,0 +1,1 @@
+"""Uniform numbers, and events of a given probability."""

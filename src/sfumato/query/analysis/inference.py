@@ -1,0 +1,93 @@
+"""What is publicly known of an expression, by what is known of the columns that it reads.
+
+Derived from the owner's declarations alone. Kinds are binding: an expression that mixes them is refused.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from sfumato.errors import ParameterError
+from sfumato.query.analysis.signatures import SIGNATURES
+from sfumato.query.model.expressions import (
+    And,
+    Call,
+    Case,
+    ColumnRef,
+    Compare,
+    Expression,
+    IsIn,
+    IsNull,
+    Literal,
+    Not,
+    Null,
+    Or,
+    children,
+)
+from sfumato.query.model.facts import Facts, family, literal_facts, merged
+from sfumato.query.model.intervals import Interval
+from sfumato.query.model.kinds import Kind
+from sfumato.query.model.parameters import check_parameters
+
+
+def facts_of(expression: Expression, columns: Mapping[str, Facts]) -> Facts:
+    """The facts of an expression over columns of known facts.
+
+    Raises:
+        ParameterError: It mixes kinds, or reads a column that does not exist.
+    """
+    match expression:
+        case ColumnRef(name):
+            return _column(name, columns)
+        case Literal(value):
+            return literal_facts(value)
+        case Null(kind):
+            return Facts(kind=kind, values=(), longest=0 if kind is Kind.TEXT else None)
+        case Case(branches, default):
+            for condition, _ in branches:
+                _require_condition(facts_of(condition, columns))
+            return merged([facts_of(value, columns) for value in (*(v for _, v in branches), default)])
+        case Call(function, arguments):
+            check_parameters(expression)
+            known = [facts_of(argument, columns) for argument in arguments]
+            facts = SIGNATURES[function](expression, known)
+            facts = replace(facts, interval=facts.interval.within_doubles(), certain=_certain(expression, known))
+            # an infinite double, which a column may hold, is NULL in whatever a function makes of it
+            return replace(facts, nullable=True) if facts.kind is Kind.FLOAT else facts
+        case And() | Or() | Not() | Compare() | IsIn() | IsNull():
+            return _condition(expression, columns)
+
+
+def _certain(call: Call, arguments: Sequence[Facts]) -> Interval | None:
+    """The interval of a result by what is certain of the arguments, if for any of them that is another one."""
+    if all(facts.certain is None for facts in arguments):
+        return None
+    certain = [replace(facts, interval=facts.certain_interval, certain=None) for facts in arguments]
+    return SIGNATURES[call.function](call, certain).interval.within_doubles()
+
+
+def _column(name: str, columns: Mapping[str, Facts]) -> Facts:
+    if name not in columns:
+        raise ParameterError("column", name, f"must be one of: {', '.join(columns)}")
+    return columns[name]
+
+
+def _condition(expression: Expression, columns: Mapping[str, Facts]) -> Facts:
+    inner = [facts_of(child, columns) for child in children(expression)]
+    match expression:
+        case Compare(comparison, _, _) if family(inner[0].kind) != family(inner[1].kind):
+            shown = f"{inner[0].kind} {comparison} {inner[1].kind}"
+            raise ParameterError("comparison", shown, "must compare values of one kind")
+        case IsIn() if len({family(facts.kind) for facts in inner}) > 1:
+            raise ParameterError("IN", "constants of other kinds", "must list constants of the kind of the value")
+        case And() | Or() | Not():
+            for facts in inner:
+                _require_condition(facts)
+        case _:
+            pass  # IS NULL takes anything
+    nullable = not isinstance(expression, IsNull) and any(facts.nullable for facts in inner)
+    return Facts(kind=Kind.BOOLEAN, values=(False, True), nullable=nullable)
+
+
+def _require_condition(facts: Facts) -> None:
+    if facts.kind is not Kind.BOOLEAN:
+        raise ParameterError("condition", facts.kind.value, "must be true or false; compare the value with something")

@@ -1,0 +1,60 @@
+"""How large a question may be: counted before anything else looks at it, so that no question costs much to refuse."""
+
+from typing import Final, TypeAlias
+
+from sfumato.errors import ParameterError
+from sfumato.query.model.expressions import Expression, children
+from sfumato.query.model.relations import Filter, Grouped, Relation, Select, inputs
+
+MAX_DEPTH: Final = 40
+"""How deep relations and the expressions in them may be nested: later steps, and the stack, have room for more."""
+
+MAX_RELATIONS: Final = 200
+"""How many relations a question may be made of; one that is used twice counts twice."""
+
+MAX_SIZE: Final = 100_000
+"""How many relations, columns, constants and functions a question may hold in all."""
+
+Node: TypeAlias = Relation | Expression
+
+
+def check_size(*roots: Node) -> None:
+    """Refuse what is nested too deeply or is too large, in time that its size does not bound.
+
+    A tree that shares its branches is as large as the one that does not, so it may have 2^40 nodes at depth 40:
+    counting stops at the limit.
+
+    Raises:
+        ParameterError: It is too deep, or too large.
+    """
+    size = relations = depth = 0
+    level = list(roots)
+    while level:
+        size += len(level)
+        relations += sum(isinstance(node, Relation) for node in level)
+        deeper = f"must be nested at most {MAX_DEPTH} deep; combine conditions side by side"
+        _check_at_most(depth, MAX_DEPTH, "levels", deeper)
+        _check_at_most(relations, MAX_RELATIONS, "relations", f"must be made of at most {MAX_RELATIONS} relations")
+        _check_at_most(size, MAX_SIZE, "terms", f"must hold at most {MAX_SIZE:,} columns, constants and functions")
+        level = [inner for node in level for inner in _inside(node)]
+        depth += 1
+
+
+def _check_at_most(number: int, most: int, what: str, requirement: str) -> None:
+    if number > most:
+        raise ParameterError("question", f"too many {what}", requirement)
+
+
+def _inside(node: Node) -> tuple[Node, ...]:
+    """What a relation or an expression is made of."""
+    match node:
+        case Filter(child, condition):
+            return (child, condition)
+        case Select(child, columns):
+            return (child, *(expression for _, expression in columns))
+        case Grouped(child, _, columns):
+            return (child, *(column.value for column in columns if column.value is not None))
+        case _ if isinstance(node, Relation):
+            return inputs(node)
+        case _:
+            return children(node)

@@ -1,0 +1,1 @@
+"""What a question is made of: kinds, columns, tables, expressions, relations, measures."""

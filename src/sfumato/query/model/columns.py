@@ -1,0 +1,246 @@
+"""Columns as the owner declares them: kind, public bounds, lattice, public keys."""
+
+import datetime as dt
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import floor
+from typing import Final, TypeAlias
+
+from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import listed
+from sfumato.numeric.rationals import Number, exact, positive, positive_integer
+from sfumato.query.model.kinds import NUMBERS, Kind
+
+MAX_STEPS: Final = 2**53
+"""Bounds lie within this many lattice steps of 0, where binary doubles still count one by one."""
+
+MAX_KEY: Final = 2**63 - 1
+
+DEFAULT_LENGTH: Final = 256
+"""How many characters of a text are read where the owner declares nothing else."""
+
+MAX_LENGTH: Final = 2**20
+"""The largest `max_length` that can be declared."""
+
+MAX_ID: Final = 256
+"""Ids of up to so many characters are read as they are; longer ones as these and the SHA-256 of the whole id."""
+
+DIGEST: Final = 64
+"""How many hexadecimal digits a SHA-256 has."""
+
+_FINEST: Final = Fraction(1, 10**100)  # a resolution, and the values on its lattice, are doubles far from 0 and ∞
+
+Key: TypeAlias = int | str | bool | dt.date
+"""A key to group by; a `datetime` for a timestamp."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """What the owner declares about one column.
+
+    Attributes:
+        kind: How values are read; what does not convert is NULL.
+        lower: Public lower bound, or None.
+        upper: Public upper bound, or None.
+        resolution: The lattice on which values are summed; 1 for integers.
+        values: Public keys, in the order in which answers list them, or None.
+        nullable: If False, NULL counts as the bound nearest to 0, so that every row has a value.
+        max_length: Of text, how many characters of a value are read, 256 if nothing is said; None for other kinds.
+        is_id: Of text, whether it tells people or rows apart, as its table declares (`schema.Table`): ids are never
+            cut, so that different ids stay different.
+    """
+
+    kind: Kind
+    lower: Fraction | None = None
+    upper: Fraction | None = None
+    resolution: Fraction = Fraction(1)
+    values: tuple[Key, ...] | None = None
+    nullable: bool = True
+    max_length: int | None = field(default=None, repr=False)  # stored answers are found by what is shown of a table,
+    is_id: bool = field(default=False, repr=False)  # and by the canonical form of a question, which has lengths
+
+    def __post_init__(self) -> None:
+        if self.kind is Kind.TEXT:
+            most = DEFAULT_LENGTH if self.max_length is None else self.max_length
+            object.__setattr__(self, "max_length", positive_integer(most, "max_length", most=MAX_LENGTH))
+        elif self.max_length is not None or self.is_id:
+            raise ParameterError("max_length", self.max_length, f"belongs to text; this column is {self.kind}")
+        if self.values is not None:
+            object.__setattr__(self, "values", _checked_keys(self.kind, self.values))
+            self._check_lengths(self.values)
+        if self.resolution <= 0 or (self.kind is not Kind.FLOAT and self.resolution != 1):
+            raise ParameterError(
+                "resolution", str(self.resolution), "must be above 0, and 1 unless the column is a float"
+            )
+        if not _FINEST <= self.resolution <= 1 / _FINEST:
+            raise ParameterError("resolution", "out of range", "must lie between 1e-100 and 1e100")
+        if (self.lower is None) != (self.upper is None):
+            raise ParameterError("bounds", (self.lower, self.upper), "must have both a lower and an upper end")
+        if self.lower is not None and self.upper is not None:
+            self._check_bounds(self.lower, self.upper)
+        elif not self.nullable:
+            raise ParameterError("nullable", False, "needs bounds, because NULL then counts as the bound nearest to 0")
+
+    def _check_bounds(self, lower: Fraction, upper: Fraction) -> None:
+        bounds = (str(lower), str(upper))
+        if self.kind not in NUMBERS:
+            raise ParameterError("bounds", bounds, f"belong to a number; this column is {self.kind}")
+        if lower >= upper:
+            raise ParameterError("bounds", bounds, "must have the lower end below the upper one")
+        if self.kind is Kind.INTEGER and (lower.denominator, upper.denominator) != (1, 1):
+            raise ParameterError("bounds", bounds, "must be whole numbers, as the column has; sf.real has others")
+        if max(abs(lower), abs(upper)) / self.resolution > MAX_STEPS:
+            raise ParameterError(
+                "bounds", bounds, f"must lie within 2^53 steps of {self.resolution}; use a coarser one"
+            )
+
+    def _check_lengths(self, values: tuple[Key, ...]) -> None:
+        """What is listed is read whole, so that nothing longer is taken for it."""
+        if self.max_length is None:
+            return
+        longest = max(len(value) for value in values if isinstance(value, str))
+        if longest > self.max_length:
+            requirement = f"must have at most max_length = {self.max_length} characters; declare a larger max_length"
+            raise ParameterError("values", f"a key of {longest} characters", requirement)
+        if self.is_id and longest > MAX_ID:
+            requirement = f"must have at most {MAX_ID} characters, because the column holds ids"
+            raise ParameterError("values", f"a key of {longest} characters", requirement)
+
+    @property
+    def longest(self) -> int | None:
+        """The most characters of a value as it is read; None of other kinds than text."""
+        if self.is_id:
+            return MAX_ID + DIGEST
+        if self.max_length is None or self.values is None:
+            return self.max_length
+        return self.max_length + 1
+
+    @property
+    def bounded_steps(self) -> tuple[int, int] | None:
+        """The bounds in lattice steps, rounded half up like every value."""
+        if self.lower is None or self.upper is None:
+            return None
+        return self.steps(self.lower), self.steps(self.upper)
+
+    def steps(self, value: Fraction) -> int:
+        """The lattice point of a value: floor(x / resolution + 1/2)."""
+        return floor(value / self.resolution + Fraction(1, 2))
+
+
+def unicode_text(text: str, name: str) -> str:
+    """Text that engines and ledgers can store.
+
+    Raises:
+        ParameterError: It holds half a surrogate pair.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ParameterError(name, ascii(text[:80]), "must be Unicode text, without unpaired surrogates") from None
+    return text
+
+
+_KEY_TYPES: Final = {
+    Kind.INTEGER: int, Kind.TEXT: str, Kind.BOOLEAN: bool, Kind.DATE: dt.date, Kind.TIMESTAMP: dt.datetime,
+}  # fmt: skip
+
+
+def integer(
+    lower: Number | None = None,
+    upper: Number | None = None,
+    *,
+    values: Iterable[int] | None = None,
+    nullable: bool = True,
+) -> Column:
+    """A whole number, between public bounds if it is to be summed.
+
+    Example:
+        >>> integer(17, 90).bounded_steps
+        (17, 90)
+    """
+    return Column(
+        kind=Kind.INTEGER, lower=_bound(lower, "lower"), upper=_bound(upper, "upper"), values=_keys(values),
+        nullable=nullable,
+    )  # fmt: skip
+
+
+def real(
+    lower: Number | None = None, upper: Number | None = None, *, resolution: Number = "0.01", nullable: bool = True
+) -> Column:
+    """A number with a fraction, summed on a public lattice of `resolution`.
+
+    Example:
+        >>> real(0, 100, resolution="0.5").bounded_steps
+        (0, 200)
+    """
+    return Column(
+        kind=Kind.FLOAT, lower=_bound(lower, "lower"), upper=_bound(upper, "upper"),
+        resolution=positive(resolution, "resolution"), nullable=nullable,
+    )  # fmt: skip
+
+
+def text(*, values: Iterable[str] | None = None, max_length: int = DEFAULT_LENGTH) -> Column:
+    """Text, with public keys if answers are to be grouped by it.
+
+    Of a longer value the first `max_length` characters (code points) are read, on every engine, so that no person's
+    text makes a query slow. Ids are never cut: columns that hold units, foreign keys to them, or that `matches` names.
+    A value longer than `max_length` equals none of the public keys.
+
+    Args:
+        values: The public keys, each of at most `max_length` characters.
+        max_length: The most characters read of a value, from 1 to 2^20.
+
+    Raises:
+        ParameterError: `max_length` is out of range, or a key is longer.
+
+    Example:
+        >>> text(max_length=80).max_length
+        80
+    """
+    return Column(kind=Kind.TEXT, values=_keys(values), max_length=max_length)
+
+
+def boolean() -> Column:
+    """True or false; its two values are public keys."""
+    return Column(kind=Kind.BOOLEAN, values=(False, True))
+
+
+def date(*, values: Iterable[dt.date] | None = None) -> Column:
+    """A day of the years 1 to 9999, with public keys if answers are to be grouped by it.
+
+    Example:
+        >>> date(values=[dt.date(2026, 1, 31)]).kind
+        <Kind.DATE: 'date'>
+    """
+    return Column(kind=Kind.DATE, values=_keys(values))
+
+
+def timestamp(*, values: Iterable[dt.datetime] | None = None) -> Column:
+    """A microsecond of the years 1 to 9999, without a time zone: say it in UTC."""
+    return Column(kind=Kind.TIMESTAMP, values=_keys(values))
+
+
+def _bound(value: Number | None, name: str) -> Fraction | None:
+    return None if value is None else exact(value, name)
+
+
+def _keys(values: Iterable[Key] | None) -> tuple[Key, ...] | None:
+    return None if values is None else listed(values, "values", of="keys")
+
+
+def _checked_keys(kind: Kind, keys: tuple[Key, ...]) -> tuple[Key, ...]:
+    """Keys of the column's own type, each once; numbers with fractions are no keys."""
+    for key in keys:
+        if type(key) is not _KEY_TYPES.get(kind):  # exactly: True is no 1, and no time is a day
+            raise ParameterError("values", key, f"is no key of a column of type {kind}")
+        match key:
+            case str():
+                unicode_text(key, "values")
+            case int() if abs(key) > MAX_KEY:
+                raise ParameterError("values", key, "must lie within 64 bits, as whole numbers in columns do")
+            case dt.datetime() if key.tzinfo is not None:
+                raise ParameterError("values", key, "must be a time in UTC, written without a time zone")
+    if not keys or len(set(keys)) != len(keys):
+        raise ParameterError("values", f"{len(keys)} keys", "must hold at least one key, each of them once")
+    return keys

@@ -1,0 +1,202 @@
+"""Expressions over one row: frozen trees of columns, constants, functions and conditions, with SQL's NULL.
+
+Every expression is total: whatever a row holds, it has a value or is NULL, never an error. What each function means is
+said in `functions`; engines keep it to the bit.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+from fractions import Fraction
+from operator import eq, ge, gt, le, lt, ne
+from typing import Any, Final, TypeAlias
+
+from sfumato.errors import ParameterError
+from sfumato.query.model.functions import Function
+from sfumato.query.model.kinds import Kind
+
+Value: TypeAlias = Fraction | str | bool | date
+"""A constant: an exact number, text, a truth, a date, or (as `datetime`, which is a date too) a timestamp."""
+
+
+class Comparison(StrEnum):
+    """The six comparisons."""
+
+    EQUAL = "="
+    NOT_EQUAL = "<>"
+    LESS = "<"
+    LESS_EQUAL = "<="
+    GREATER = ">"
+    GREATER_EQUAL = ">="
+
+
+OPERATORS: Final[Mapping[Comparison, Callable[[Any, Any], bool]]] = {
+    Comparison.EQUAL: eq,
+    Comparison.NOT_EQUAL: ne,
+    Comparison.LESS: lt,
+    Comparison.LESS_EQUAL: le,
+    Comparison.GREATER: gt,
+    Comparison.GREATER_EQUAL: ge,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnRef:
+    """The value of a column in this row."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A constant."""
+
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Null:
+    """NULL, of a kind."""
+
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function of `functions.Function` of some arguments; parameters that must be constants are `Literal`s."""
+
+    function: Function
+    arguments: "tuple[Expression, ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """The value of the first branch whose condition is true, else the default."""
+
+    branches: "tuple[tuple[Expression, Expression], ...]"
+    default: "Expression"
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """A comparison; NULL if either side is."""
+
+    comparison: Comparison
+    left: "Expression"
+    right: "Expression"
+
+
+@dataclass(frozen=True, slots=True)
+class IsIn:
+    """Whether a value is one of some constants; NULL if the value is.
+
+    Raises:
+        ParameterError: There are none: SQL has no such list, and engines do not agree on what is in it.
+    """
+
+    value: "Expression"
+    values: tuple[Literal, ...]
+
+    def __post_init__(self) -> None:
+        if not self.values:
+            raise ParameterError("IN", "()", "must list at least one constant")
+
+
+@dataclass(frozen=True, slots=True)
+class IsNull:
+    """Whether a value is NULL; never NULL itself."""
+
+    value: "Expression"
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """True for false, false for true, NULL for NULL."""
+
+    condition: "Expression"
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    """True if all are; false if any is; else NULL. Of nothing: true."""
+
+    conditions: "tuple[Expression, ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    """True if any is; false if all are; else NULL. Of nothing: false."""
+
+    conditions: "tuple[Expression, ...]"
+
+
+Expression: TypeAlias = ColumnRef | Literal | Null | Call | Case | Compare | IsIn | IsNull | Not | And | Or
+Condition: TypeAlias = Expression
+"""An expression of kind BOOLEAN."""
+
+TRUE: Final = And(())
+FALSE: Final = Or(())
+
+
+def children(expression: Expression) -> tuple[Expression, ...]:
+    """The expressions that an expression is made of."""
+    match expression:
+        case ColumnRef() | Literal() | Null():
+            return ()
+        case Call(_, arguments):
+            return arguments
+        case Case(branches, default):
+            return (*(part for branch in branches for part in branch), default)
+        case Compare(_, left, right):
+            return (left, right)
+        case IsIn(value, values):
+            return (value, *values)
+        case IsNull(value):
+            return (value,)
+        case Not(inner):
+            return (inner,)
+        case And(conditions) | Or(conditions):
+            return conditions
+
+
+def depth(expression: Expression) -> int:
+    """How deep an expression is nested; counted level by level, so that no depth is too much for it."""
+    levels = 0
+    level: list[Expression] = [expression]
+    while level := [inner for outer in level for inner in children(outer)]:
+        levels += 1
+    return levels
+
+
+def columns_of(expression: Expression) -> frozenset[str]:
+    """The names of the columns an expression reads."""
+    if isinstance(expression, ColumnRef):
+        return frozenset({expression.name})
+    return frozenset().union(*map(columns_of, children(expression)))
+
+
+def replaced(expression: Expression, columns: Mapping[str, Expression]) -> Expression:
+    """The expression with other expressions in place of some columns."""
+    match expression:
+        case ColumnRef(name):
+            return columns.get(name, expression)
+        case Literal() | Null():
+            return expression
+        case Call(function, arguments):
+            return Call(function, tuple(replaced(a, columns) for a in arguments))
+        case Case(branches, default):
+            cases = tuple((replaced(c, columns), replaced(v, columns)) for c, v in branches)
+            return Case(cases, replaced(default, columns))
+        case Compare(comparison, left, right):
+            return Compare(comparison, replaced(left, columns), replaced(right, columns))
+        case IsIn(value, values):
+            return IsIn(replaced(value, columns), values)
+        case IsNull(value):
+            return IsNull(replaced(value, columns))
+        case Not(inner):
+            return Not(replaced(inner, columns))
+        case And(conditions):
+            return And(tuple(replaced(c, columns) for c in conditions))
+        case Or(conditions):
+            return Or(tuple(replaced(c, columns) for c in conditions))

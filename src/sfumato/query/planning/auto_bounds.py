@@ -1,0 +1,131 @@
+"""Bounds chosen by a mechanism: of a noisy histogram of magnitudes, the outermost cells with more than noise in them.
+
+The first part of the budget pays for the histogram, before anything else of the question is measured; the rest is then
+spent with the bounds that it gave, which are shown with the answer. See docs/decisions/0010.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise
+from typing import Final, TypeAlias
+
+from sfumato.errors import ParameterError
+from sfumato.privacy.neighbors import NeighboringRelation
+from sfumato.query.analysis.stability import sensitivity
+from sfumato.query.model.expressions import Expression
+from sfumato.query.model.kinds import NUMBERS
+from sfumato.query.model.measures import RowCount
+from sfumato.query.model.relations import AUTO, Aggregate, Mean, Quantile, Statistic, Sum, Variance
+from sfumato.query.model.statement import Statement
+from sfumato.query.planning.allocation import laplace
+from sfumato.query.planning.lowering import Ground, cells_between
+from sfumato.query.planning.plan import Additive, LinearOutput, Section
+
+SHARE: Final = Fraction(1, 4)
+"""Of the share of a statistic, so much goes to its bounds."""
+
+POWERS: Final = 40
+"""Magnitudes are told apart from one step of the lattice to 2^40 of them."""
+
+FALSE_ALARM: Final = Fraction(1, 20)
+"""The probability that noise alone makes any empty cell count."""
+
+Bounded: TypeAlias = Sum | Mean | Variance | Quantile
+
+
+def automatic(question: Aggregate) -> tuple[tuple[str, Bounded], ...]:
+    """The statistics whose bounds are to be chosen."""
+    return tuple(
+        (name, s) for name, s in question.statistics if isinstance(s, Bounded) and s.bounds is AUTO
+    )  # fmt: skip
+
+
+def bounds_section(
+    question: Aggregate, ground: Ground, epsilons: Sequence[Fraction], neighboring_relation: NeighboringRelation
+) -> Section:
+    """The section that measures magnitudes, of all rows together; one measurement for each automatic statistic.
+
+    Args:
+        question: What is asked.
+        ground: Its rows, without keys.
+        epsilons: What each histogram may cost.
+        neighboring_relation: What may change.
+    """
+    statements = tuple(_histogram(ground, name, statistic) for name, statistic in automatic(question))
+    measurements = []
+    for place, (statement, epsilon) in enumerate(zip(statements, epsilons, strict=True)):
+        moved = sensitivity(statement, RowCount(), neighboring_relation=neighboring_relation)
+        mechanism = laplace(moved, epsilon)
+        measurements.append(Additive(statement=place, measures=(0,), sensitivity=moved, mechanism=mechanism))
+    outputs = tuple(LinearOutput(name=name, measurement=place) for place, (name, _) in enumerate(automatic(question)))
+    return Section(
+        keys=(), selection=None, statements=statements, measurements=tuple(measurements), outputs=outputs
+    )  # fmt: skip
+
+
+def with_bounds(question: Aggregate, bounds: Mapping[str, tuple[Fraction, Fraction]]) -> Aggregate:
+    """The question with chosen bounds in place of automatic ones."""
+    statistics: list[tuple[str, Statistic]] = [
+        (name, replace(s, bounds=bounds[name]) if isinstance(s, Bounded) and s.bounds is AUTO else s)
+        for name, s in question.statistics
+    ]
+    return replace(question, statistics=tuple(statistics))
+
+
+def stated_bounds(question: Aggregate) -> dict[str, tuple[Fraction, Fraction]]:
+    """The bounds that a question states of its statistics."""
+    return {
+        name: s.bounds for name, s in question.statistics if isinstance(s, Bounded) and isinstance(s.bounds, tuple)
+    }  # fmt: skip
+
+
+def chosen_bounds(
+    ground: Ground, question: Aggregate, section: Section, measured: Sequence[Sequence[Sequence[int]]]
+) -> dict[str, tuple[Fraction, Fraction]]:
+    """The bounds that the released histograms give.
+
+    Args:
+        ground: What the histograms were made of.
+        question: What is asked.
+        section: What was released.
+        measured: What was released of each histogram: one group of noisy counts.
+    """
+    found = {}
+    for (name, statistic), measurement, (counts,) in zip(
+        automatic(question), section.measurements, measured, strict=True
+    ):
+        if not isinstance(measurement, Additive):
+            raise TypeError("histograms are measured with additive noise")
+        enough = measurement.mechanism.accuracy(1 - FALSE_ALARM / len(counts))
+        found[name] = _outermost(_edges(ground, statistic.value), counts, float(enough))
+    return found
+
+
+def widest_bounds(ground: Ground, question: Aggregate) -> dict[str, tuple[Fraction, Fraction]]:
+    """The widest bounds that could be chosen, with which a plan is tried before anything is spent."""
+    edges = {name: _edges(ground, statistic.value) for name, statistic in automatic(question)}
+    return {name: (own[0], own[-1]) for name, own in edges.items()}
+
+
+def _outermost(edges: Sequence[Fraction], counts: Sequence[int], enough: float) -> tuple[Fraction, Fraction]:
+    """From the first cell with more than noise in it to the last; from 0 to one step if there is none."""
+    kept = [cell for cell, count in zip(pairwise(edges), counts, strict=True) if count > enough]
+    if not kept:
+        middle = len(edges) // 2
+        return edges[middle], edges[middle + 1]
+    return kept[0][0], kept[-1][1]
+
+
+def _edges(ground: Ground, value: Expression) -> tuple[Fraction, ...]:
+    """…, −4, −2, −1, 0, 1, 2, 4, … steps of the lattice; cells beyond the ends count as the outermost."""
+    step = ground.facts(value).lattice
+    powers = [step * 2**power for power in range(POWERS + 1)]
+    return (*(-power for power in reversed(powers)), Fraction(0), *powers)
+
+
+def _histogram(ground: Ground, name: str, statistic: Bounded) -> Statement:
+    value = statistic.value
+    if ground.facts(value).kind not in NUMBERS:
+        raise ParameterError("bounds", name, "can only be chosen for numbers")
+    return ground.with_cells(cells_between(_edges(ground, value)[1:-1], value))

@@ -1,0 +1,102 @@
+"""Statistics inside of a sub-query: exact folds of the rows of one group, which no noise covers and nobody is shown."""
+
+from collections.abc import Collection
+from fractions import Fraction
+
+from sfumato.errors import NotPrivateError
+from sfumato.query.analysis.inference import facts_of
+from sfumato.query.analysis.shape import Shape, shape_of
+from sfumato.query.analysis.units import NO_TIES, UNIT, ties_of
+from sfumato.query.model.expressions import Call, Case, ColumnRef, Expression, IsNull, Literal, Null
+from sfumato.query.model.facts import Facts
+from sfumato.query.model.functions import Function
+from sfumato.query.model.relations import (
+    AUTO,
+    Bounds,
+    CountDistinct,
+    CountRows,
+    CountValues,
+    Fold,
+    Folded,
+    Grouped,
+    Mean,
+    Quantile,
+    Relation,
+    Select,
+    Statistic,
+    Sum,
+)
+
+_EXTREMES = {Fraction(0): Fold.MIN, Fraction(1): Fold.MAX}
+
+
+def folded(name: str, statistic: Statistic, shape: Shape) -> Folded:
+    """The fold of the rows of each group that a statistic stands for.
+
+    Args:
+        name: What the column is called.
+        statistic: COUNT, COUNT(x), COUNT(DISTINCT x), SUM, AVG, MIN or MAX; SUM and AVG perhaps of clamped values.
+        shape: What is known of the rows.
+
+    Raises:
+        NotPrivateError: It is another statistic.
+        ParameterError: A column does not exist, or is of the wrong kind.
+
+    Example:
+        >>> from sfumato.query.model.relations import Source
+        >>> from sfumato.query.model.schema import Table, integer
+        >>> from sfumato.query.analysis.shape import shape_of
+        >>> folded("n", CountRows(), shape_of(Source(Table(name="t", columns={"age": integer()})))).fold.value
+        'count_rows'
+    """
+    match statistic:
+        case CountRows():
+            return Folded(name, Fold.COUNT_ROWS)
+        case CountValues(value):
+            return Folded(name, Fold.COUNT, value)
+        case CountDistinct(value, None):
+            return Folded(name, Fold.COUNT_DISTINCT, value)
+        case Sum(value, bounds) if bounds is not AUTO:
+            return Folded(name, Fold.SUM, _clamped(value, bounds, shape))
+        case Mean(value, bounds) if bounds is not AUTO:
+            return Folded(name, Fold.MEAN, _clamped(value, bounds, shape))
+        case Quantile(value, quantile, None) if quantile in _EXTREMES:
+            return Folded(name, _EXTREMES[quantile], value)
+        case _:
+            raise NotPrivateError(
+                f"{type(statistic).__name__} in a sub-query",
+                "a sub-query has the exact folds of single groups only",
+                "Fold by count, count_distinct, sum, mean, min or max, or ask for it outside.",
+            )
+
+
+def grouped(rows: Relation, keys: Collection[str], folds: Collection[Folded], *, used: Collection[str]) -> Grouped:
+    """One row for each group, of which `used` columns are read.
+
+    Units are kept apart anyway, so a key that holds the unit is none: it is the one value that a group has of it.
+    """
+    ties = ties_of(rows)
+    units = [key for key in keys if UNIT in ties.get(key, NO_TIES)]
+    others = tuple(key for key in keys if key not in units)
+    has_columns = bool(others or folds)
+    carried = [Folded(name, Fold.MIN, ColumnRef(name)) for name in units if name in used or not has_columns]
+    return Grouped(rows, others, (*carried, *folds))
+
+
+def with_columns(relation: Relation, columns: tuple[tuple[str, Expression], ...]) -> Relation:
+    """Some columns of a relation, which stays as it is if they are its own in their order."""
+    own = tuple((name, ColumnRef(name)) for name in shape_of(relation).columns)
+    return relation if columns == own else Select(relation, columns)
+
+
+def clamped(value: Expression, lower: Literal, upper: Literal, facts: Facts) -> Expression:
+    """A value moved into bounds; NULL stays NULL, though LEAST and GREATEST leave it out."""
+    inside = Call(Function.LEAST, (Call(Function.GREATEST, (value, lower)), upper))
+    return Case(((IsNull(value), Null(facts.kind)),), inside) if facts.nullable else inside
+
+
+def _clamped(value: Expression, bounds: Bounds, shape: Shape) -> Expression:
+    if bounds is None or bounds is AUTO:
+        return value
+    lower, upper = bounds
+    return clamped(value, Literal(lower), Literal(upper), facts_of(value, shape.columns))

@@ -1,0 +1,165 @@
+"""One way to group a question: its statements and what they need, and, with shares of the budget, its `Section`."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sfumato.errors import NotPrivateError, ParameterError
+from sfumato.mechanisms.partitions.truncated_geometric import TruncatedGeometricSelection
+from sfumato.privacy.neighbors import NeighboringRelation
+from sfumato.query.analysis.bounding import bound_joins, limits_of, narrowed, ungrouped
+from sfumato.query.analysis.growth import check_growth
+from sfumato.query.analysis.keys import MAX_GROUPS, key_columns
+from sfumato.query.analysis.shape import Metric, shape_of
+from sfumato.query.analysis.stability import moved_rows, reach_of
+from sfumato.query.analysis.work import check_work
+from sfumato.query.model.measures import Measure, UnitCount
+from sfumato.query.model.relations import Aggregate
+from sfumato.query.model.schema import Limits
+from sfumato.query.model.statement import KeyColumn, Statement, Values
+from sfumato.query.planning.allocation import KeySelection, Need, Share
+from sfumato.query.planning.components import Counted, measurement_of, need_of
+from sfumato.query.planning.lowering import Ground, Recipe, recipe
+from sfumato.query.planning.plan import KeyChoice, Measurement, Output, Section
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A section without its shares of the budget.
+
+    Attributes:
+        keys: What it groups by.
+        statements: What engines run, the main one first; it is left out where nothing needs it.
+        recipes: One a statistic.
+        neighboring_relation: What may change between neighbouring databases.
+    """
+
+    keys: tuple[KeyColumn, ...]
+    statements: tuple[Statement, ...]
+    recipes: tuple[Recipe, ...]
+    neighboring_relation: NeighboringRelation
+
+    @property
+    def size(self) -> int:
+        """How many numbers of public groups and cells it releases; for the bins of a quantile, one a group."""
+        sizes = (
+            (one.group_count or 1) * (one.cell.count or 1 if isinstance(one.cell, Values) else 1)
+            for one in self.statements
+        )
+        return max(sizes)
+
+    @property
+    def is_selected(self) -> bool:
+        """Whether its groups are shown by private selection."""
+        return any(key.values is None for key in self.keys)
+
+    @property
+    def needs(self) -> tuple[tuple[Need, ...], ...]:
+        """What each statistic needs; before them the selection of private keys, if there are any."""
+        main = self.statements[0]
+        statistics = tuple(
+            tuple(need_of(component, main, self.neighboring_relation) for component in one.components)
+            for one in self.recipes
+        )
+        if not self.is_selected:
+            return statistics
+        private = tuple(key.name for key in self.keys if key.values is None)
+        return (KeySelection(is_free=reach_of(main).rows == 0, keys=private),), *statistics
+
+    def weights(self, stated: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
+        """The weight of each of its needs."""
+        own = stated or (Fraction(1),) * len(self.recipes)
+        return (Fraction(1), *own) if self.is_selected else own
+
+    def section(self, shares: Sequence[Sequence[Share]]) -> Section:
+        """The section, with a share for each of its needs."""
+        selection = None
+        if self.is_selected:
+            (share,), *shares = shares
+            selection = self._selection(share)
+        measurements: list[Measurement] = []
+        outputs: list[Output] = []
+        for one, own in zip(self.recipes, shares, strict=True):
+            outputs += one.outputs(len(measurements))
+            measurements += [
+                measurement_of(component, share, self.statements, self.neighboring_relation)
+                for component, share in zip(one.components, own, strict=True)
+            ]
+        return Section(
+            keys=self.keys, selection=selection, statements=self.statements, measurements=tuple(measurements),
+            outputs=tuple(outputs),
+        )  # fmt: skip
+
+    def _selection(self, share: Share) -> KeyChoice:
+        main = self.statements[0]
+        reach = reach_of(main)
+        mechanism = None
+        if reach.rows > 0:
+            mechanism = TruncatedGeometricSelection(
+                epsilon=share.epsilon, delta=share.delta, max_groups_per_unit=reach.groups,
+                neighboring_relation=self.neighboring_relation,
+            )  # fmt: skip
+        return KeyChoice(measure=main.measures.index(UnitCount()), mechanism=mechanism)
+
+
+def draft(question: Aggregate, keys: tuple[str, ...], *, neighboring_relation: NeighboringRelation) -> Draft:
+    """A question grouped by some of its keys.
+
+    Raises:
+        NotPrivateError: Private keys where one row may become several, or time that could reveal a person.
+        UnboundedSensitivityError: A sum without bounds.
+        ParameterError: Values of a wrong kind, or more groups than an answer can hold.
+    """
+    ground = ground_of(question, keys)
+    recipes = tuple(recipe(ground, name, statistic) for name, statistic in question.statistics)
+    counted = [c for one in recipes for c in one.components if isinstance(c, Counted)]
+    measures: list[Measure] = [measure for component in counted for measure in component.measures]
+    if any(key.values is None for key in ground.keys):
+        _check_rows(ground)
+        measures.append(UnitCount())
+    main = Statement(
+        rows=ground.rows, keys=ground.keys, limits=ground.limits, measures=tuple(dict.fromkeys(measures))
+    )  # fmt: skip
+    own = [c.statement for one in recipes for c in one.components if not isinstance(c, Counted)]
+    statements = [main, *own] if measures else own
+    for statement in statements:
+        check_work(statement)
+    return Draft(
+        keys=ground.keys, recipes=recipes, neighboring_relation=neighboring_relation,
+        statements=tuple(one for index, one in enumerate(statements) if one not in statements[:index]),
+    )  # fmt: skip
+
+
+def check_size(drafts: Sequence[Draft]) -> None:
+    """Refuse more public groups and cells than an answer can hold.
+
+    Raises:
+        ParameterError: There are more.
+    """
+    size = sum(one.size for one in drafts)
+    if size > MAX_GROUPS:
+        raise ParameterError(
+            "GROUP BY", f"{size:,} groups and cells", f"must make at most {MAX_GROUPS:,}; all of them are in the answer"
+        )
+
+
+def ground_of(question: Aggregate, names: tuple[str, ...]) -> Ground:
+    """The rows, bounded below joins; and the limits of a unit, which without keys are on one group."""
+    shape = shape_of(question.child.child)
+    check_growth(question.child.child)
+    limits = Limits()
+    if shape.metric is Metric.UNITS:
+        limits = narrowed(limits_of(question.child.child), question.limits)
+        limits = limits if names else ungrouped(limits)
+    return Ground(
+        rows=bound_joins(question.child.child), shape=shape, keys=key_columns(shape, names), limits=limits
+    )  # fmt: skip
+
+
+def _check_rows(ground: Ground) -> None:
+    if ground.shape.metric is Metric.ROWS and moved_rows(ground.rows) > 1:
+        raise NotPrivateError(
+            "GROUP BY",
+            "each row is a unit, and one row may become several here, so units cannot be counted",
+            "List the public keys in the policy, or declare a privacy unit.",
+        )

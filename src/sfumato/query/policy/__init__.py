@@ -1,0 +1,1 @@
+"""What an owner declares, and the file it stands in."""

@@ -1,0 +1,235 @@
+"""The owner's policy as a value: tables, where their rows come from, who a person is, and the version of all this."""
+
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from os import PathLike
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import listed
+from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation, as_relation
+from sfumato.query.model.csv_format import CsvFormat
+from sfumato.query.model.kinds import Kind
+from sfumato.query.model.schema import Table, UnitPath
+
+_ADDRESS: Final = re.compile(r"[a-z][a-z0-9+]+:")
+
+
+def is_address(source: str) -> bool:
+    """Whether a source is no file but the address of a table, such as ``postgresql://…``."""
+    return _ADDRESS.match(source) is not None
+
+
+class Risk(StrEnum):
+    """What an owner accepts of a source by name, because nothing here can rule it out."""
+
+    ROW_SECURITY = "row_security"
+    """PostgreSQL leaves out rows that a policy hides from the role: answers are about the others alone."""
+
+    FAILING_ROWS = "failing_rows"
+    """Its definition may fail on some row. That a query failed is then one bit about a person, without noise."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceFacts:
+    """Where the rows of a table come from.
+
+    Attributes:
+        source: A path, an address or a frame.
+        names: The names of a CSV file without a header.
+        accepted_risks: What the owner accepts of the source: names of `Risk`.
+        snapshot: The Parquet file that is read instead of the source; `sf.prepare` writes it.
+        csv: How a CSV file is written, if otherwise than in UTF-8 with commas; `sf.csv` says it in short.
+
+    Raises:
+        ParameterError: There is no such risk, or a format that is no `CsvFormat`.
+    """
+
+    source: Any = field(repr=False)  # a frame shows its rows
+    names: tuple[str, ...] | None = None
+    accepted_risks: Collection[str] = ()
+    snapshot: str | PathLike[str] | None = None
+    csv: CsvFormat | None = None
+
+    def __post_init__(self) -> None:
+        if self.csv is not None and not isinstance(self.csv, CsvFormat):
+            raise ParameterError("csv", self.csv, 'must be a CsvFormat, such as sf.CsvFormat(delimiter=";")')
+        if isinstance(self.accepted_risks, str) or not set(self.accepted_risks) <= set(Risk):
+            raise ParameterError("accepted_risks", self.accepted_risks, f"must be a list of: {', '.join(Risk)}")
+        object.__setattr__(self, "accepted_risks", tuple(self.accepted_risks))
+
+    @property
+    def accepted(self) -> frozenset[Risk]:
+        """The accepted risks."""
+        return frozenset(map(Risk, self.accepted_risks))
+
+
+def csv(
+    path: str | PathLike[str],
+    *,
+    delimiter: str = ",",
+    encoding: str = "utf-8",
+    decimal: str = ".",
+    thousands: str | None = None,
+    dates: str | Iterable[str] = (),
+    null: str | Iterable[str] = (),
+    skip_lines: int = 0,
+    names: Iterable[str] | None = None,
+) -> SourceFacts:
+    """A CSV file as a source, and how it is written: the arguments are those of `CsvFormat`.
+
+    Args:
+        path: The file; ``.csv.gz`` and ``.csv.zst`` are compressed.
+        delimiter: What stands between fields: ``";"``, a tab.
+        encoding: By what the bytes are text: ``"latin-1"``, ``"cp1252"``, ``"utf-16"``.
+        decimal: ``"."`` or ``","``.
+        thousands: What stands between groups of three digits, such as ``"."``.
+        dates: How days and times are written, such as ``"%d.%m.%Y"``; ISO 8601 if nothing is said.
+        null: Fields that are NULL besides empty ones, such as ``["NA"]``.
+        skip_lines: How many lines come before the header.
+        names: The columns of a file without a header.
+
+    Raises:
+        ParameterError: A format that cannot be read, or could be read in two ways.
+
+    Example:
+        >>> visits = csv("visits.csv", delimiter=";", encoding="latin-1", decimal=",", dates="%d.%m.%Y", null=["NA"])
+        >>> visits.csv.delimiter
+        ';'
+    """
+    if not isinstance(path, str | PathLike):
+        raise ParameterError("path", type(path).__name__, "must be a path to a CSV file")
+    written = CsvFormat(
+        delimiter=delimiter, encoding=encoding, decimal=decimal, thousands=thousands, skip_lines=skip_lines,
+        dates=dates, null=null,
+    )  # fmt: skip
+    source = path if isinstance(path, str) else Path(path)
+    return SourceFacts(source=source, names=None if names is None else listed(names, "names", of="names"), csv=written)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A column of a table."""
+
+    table: str
+    column: str
+
+    def __str__(self) -> str:
+        return f"{self.table}.{self.column}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """What the owner declares about one database of people.
+
+    Attributes:
+        dataset: The name of the account that pays for every question about these people.
+        version: Raised by the owner when declarations change.
+        data_version: Raised by the owner when the data changes; stored answers of another version are not used again.
+        unit_name: What one privacy unit is called, such as "patient".
+        neighboring_relation: What may change between neighbouring databases.
+        tables: The declared tables by name. Where their rows have owners, equal ids are one person, whatever the table.
+        sources: Where the rows of each table come from, public ones too.
+        views: SELECT statements by name, to be asked like tables; one may read tables and the views before it.
+        values_from: Columns whose public keys are all values of a column of a public table, read when a session opens.
+        derived_from: Other datasets with the same people in them: their accounts pay for questions to this one too.
+        beside: Other datasets with the same data, in which they protect another unit: neither account pays for the
+            other, and both budgets add up for the same people.
+        shares_answers: Whether a stored answer to one account is given to others of this dataset, who pay for it.
+
+    Raises:
+        ParameterError: Names that clash or do not exist, or tables that are not about the same people.
+    """
+
+    dataset: str
+    version: str
+    data_version: str
+    unit_name: str
+    tables: Mapping[str, Table]
+    sources: Mapping[str, SourceFacts]
+    neighboring_relation: NeighboringRelation = ADD_OR_REMOVE_ONE
+    views: Mapping[str, str] = field(default_factory=dict)
+    values_from: Mapping[Place, Place] = field(default_factory=dict)
+    derived_from: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
+    shares_answers: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.tables or self.tables.keys() != self.sources.keys():
+            raise ParameterError("tables", list(self.tables), "must be at least one, each with a source")
+        if not self.dataset or "/" in self.dataset:
+            raise ParameterError(
+                "dataset", self.dataset, "must be a name without a slash, which parts it from accounts"
+            )
+        names = [*self.tables, *self.views]
+        if len({name.lower() for name in names}) != len(names):
+            raise ParameterError("tables", names, "must have names that differ in more than case, views included")
+        object.__setattr__(self, "neighboring_relation", as_relation(self.neighboring_relation))
+        for name in ("tables", "sources", "views", "values_from"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+        object.__setattr__(self, "tables", MappingProxyType(_with_ids_of_paths(self.tables)))
+        for name, table in self.tables.items():
+            self._check_table(name, table)
+        self._check_units()
+        for place, origin in self.values_from.items():
+            self._check_values_from(place, origin)
+
+    def with_tables(self, change: Callable[[Table], Table]) -> "Policy":
+        """The policy with every table changed; paths from one table to another lead to the changed ones."""
+        changed: dict[str, Table] = {}
+
+        def rebuilt(table: Table) -> Table:
+            if table.name not in changed:
+                new = change(table)
+                path = new.unit
+                changed[table.name] = (
+                    replace(new, unit=replace(path, table=rebuilt(path.table))) if isinstance(path, UnitPath) else new
+                )
+            return changed[table.name]
+
+        return replace(self, tables={name: rebuilt(table) for name, table in self.tables.items()})
+
+    def _check_table(self, name: str, table: Table) -> None:
+        if table.name != name:
+            raise ParameterError(f"tables.{name}", table.name, "must be a table of this name")
+        if isinstance(table.unit, UnitPath) and self.tables.get(table.unit.table.name) != table.unit.table:
+            raise ParameterError(f"tables.{name}.unit", str(table.unit), "must lead to a table of this policy")
+
+    def _check_units(self) -> None:
+        kinds: dict[Kind, str] = {table.unit_kind: name for name, table in self.tables.items() if table.has_owners}
+        if len(kinds) > 1:
+            shown = ", ".join(f"{name}: {kind}" for kind, name in kinds.items())
+            raise ParameterError(
+                "tables",
+                shown,
+                f"must tell every {self.unit_name} by ids of one kind, as all are about the same people",
+            )
+
+    def _check_values_from(self, place: Place, origin: Place) -> None:
+        name = f"tables.{place.table}.columns.{place.column}.values_from"
+        if any(at.table not in self.tables or at.column not in self.tables[at.table].columns for at in (place, origin)):
+            raise ParameterError(name, str(origin), 'must be a column of a public table, such as "wards.code"')
+        if not self.tables[origin.table].is_public:
+            raise ParameterError(name, str(origin), 'must be a column of a table of which the unit is "public"')
+        own, other = (self.tables[at.table].column(at.column).kind for at in (place, origin))
+        if own is not other or own is Kind.FLOAT:
+            raise ParameterError(name, f"{own} from {other}", "must be of one kind, and no float, to be keys")
+
+
+def _with_ids_of_paths(tables: Mapping[str, Table]) -> dict[str, Table]:
+    """The tables, in which the columns that paths lead to are ids."""
+    keys: dict[str, set[str]] = {}
+    for table in tables.values():
+        if isinstance(table.unit, UnitPath):
+            keys.setdefault(table.unit.table.name, set()).add(table.unit.key)
+
+    def marked(table: Table) -> Table:
+        new = table.with_ids(*keys.get(table.name, ()))
+        path = new.unit
+        return replace(new, unit=replace(path, table=marked(path.table))) if isinstance(path, UnitPath) else new
+
+    return {name: marked(table) for name, table in tables.items()}

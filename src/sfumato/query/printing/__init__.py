@@ -1,0 +1,1 @@
+"""Questions as text: SQL, descriptions, and the form that keys are made of."""

@@ -1,0 +1,1 @@
+"""Questions asked in Python: frames and expressions of columns."""

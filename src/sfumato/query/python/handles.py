@@ -1,0 +1,120 @@
+"""Columns in Python: handles that make expressions, and the functions of several of them."""
+
+from dataclasses import dataclass
+
+from sfumato.errors import ParameterError
+from sfumato.query.analysis.inference import facts_of
+from sfumato.query.model.expressions import Case, ColumnRef, Expression, Null
+from sfumato.query.model.functions import Function
+from sfumato.query.python.functions import NumberFunctions, TextFunctions, TimeFunctions
+from sfumato.query.python.operators import Operators
+
+
+class ColumnHandle(Operators, NumberFunctions, TextFunctions, TimeFunctions):
+    """A column of a frame, or what is computed of its columns; never its values.
+
+    Compare with ``==``, ``<`` …, combine conditions with ``&``, ``|`` and ``~``. Arithmetic is as in SQL: of two whole
+    numbers ``//`` is cut off toward zero and ``%`` has the sign of the left side; ``/`` is always a fraction. What is
+    undefined is NULL, and NULL makes NULL.
+    """
+
+    __slots__ = ()
+
+
+def expression_of(value: str | ColumnHandle) -> Expression:
+    """The expression of a handle, or of a column by its name.
+
+    Raises:
+        ParameterError: It is neither.
+    """
+    if isinstance(value, ColumnHandle):
+        return value.expression
+    if isinstance(value, str):
+        return ColumnRef(value)
+    raise ParameterError(
+        "column", type(value).__name__, "must be the name of a column, or computed, such as people.age"
+    )
+
+
+def constant(value: object) -> ColumnHandle:
+    """A constant as a column: a number, text, a truth, a date or a time.
+
+    Example:
+        >>> constant("none").expression
+        Literal(value='none')
+    """
+    return ColumnHandle.of(value)
+
+
+def least(*values: object) -> ColumnHandle:
+    """The least of some values that is not NULL.
+
+    Example:
+        >>> least(2, 1).facts.interval.upper
+        Fraction(1, 1)
+    """
+    return _of_some(Function.LEAST, values)
+
+
+def greatest(*values: object) -> ColumnHandle:
+    """The greatest of some values that is not NULL."""
+    return _of_some(Function.GREATEST, values)
+
+
+def coalesce(*values: object) -> ColumnHandle:
+    """The first of some values that is not NULL."""
+    return _of_some(Function.COALESCE, values)
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """A choice between values that is not finished: add cases with `when`, and end it with `otherwise`."""
+
+    branches: tuple[tuple[object, object], ...]
+
+    def when(self, condition: ColumnHandle, value: object) -> "When":
+        """Another case, for rows for which no condition before it is true."""
+        return When((*self.branches, (condition, value)))
+
+    def otherwise(self, value: object = None) -> ColumnHandle:
+        """The value of all other rows; NULL if left out.
+
+        Raises:
+            ParameterError: The values are of several kinds, or all of them NULL.
+        """
+        values = [*(own for _, own in self.branches), value]
+        null = _null_beside(values)
+        results = [null if own is None else own for own in values]
+        return ColumnHandle.made(_case, *(condition for condition, _ in self.branches), *results)
+
+
+def when(condition: ColumnHandle, value: object) -> When:
+    """A value for rows for which a condition is true; ``sf.when(…).when(…).otherwise(…)`` is a column.
+
+    Example:
+        >>> when(constant(1) > 2, "more").otherwise("less").facts.values
+        ('more', 'less')
+    """
+    return When(((condition, value),))
+
+
+def _case(*parts: Expression) -> Case:
+    """Of the conditions, then as many values, then the default."""
+    *branches, default = parts
+    half = len(branches) // 2
+    return Case(tuple(zip(branches[:half], branches[half:], strict=True)), default)
+
+
+def _null_beside(values: list[object]) -> ColumnHandle:
+    """NULL of the kind of the first value that is none."""
+    for value in values:
+        if value is not None:
+            null = Null(ColumnHandle.of(value).facts.kind)
+            return ColumnHandle(null, facts_of(null, {}))
+    raise ParameterError("when", None, "must have a value that is not NULL")
+
+
+def _of_some(function: Function, values: tuple[object, ...]) -> ColumnHandle:
+    if not values:
+        raise ParameterError(function.value, "no values", "must have at least one")
+    return ColumnHandle.call(function, *values)

@@ -1,0 +1,220 @@
+"""The key of a stored answer: a hash of all that the answer depends on.
+
+What classes, fields and members of enumerations are called here is hashed, whatever Python calls them; see
+`privacy.stored_names`. Where that changes, no answer is found again that was bought before.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from datetime import date, datetime
+from enum import Enum
+from fractions import Fraction
+from hashlib import sha256
+from types import MappingProxyType, NoneType
+from typing import Any, Final
+
+from sfumato.ledger.core.entry import Part
+from sfumato.mechanisms.additive.gaussian_noise import GaussianNoise
+from sfumato.mechanisms.additive.laplace import Laplace
+from sfumato.mechanisms.partitions.truncated_geometric import TruncatedGeometricSelection
+from sfumato.mechanisms.quantiles.extreme import Extreme
+from sfumato.mechanisms.quantiles.quantile import Quantile, QuantileEnd
+from sfumato.mechanisms.selection.noisy_top_k import NoisyTopK
+from sfumato.privacy.codec import Json, encode_event, encode_guarantee
+from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, EachRow, UnitColumn
+from sfumato.privacy.stored_names import Names, StoredNames
+from sfumato.query.analysis.sensitivity import Sensitivity
+from sfumato.query.model.columns import Column
+from sfumato.query.model.csv_format import DEFAULT_FORMAT, CsvFormat
+from sfumato.query.model.expressions import Expression
+from sfumato.query.model.kinds import Kind
+from sfumato.query.model.measures import CellCount, RowCount, StepProduct, Steps, StepSum, UnitCount, ValueCount
+from sfumato.query.model.relations import tables_of
+from sfumato.query.model.schema import Limits, Public, Table, UnitPath
+from sfumato.query.model.statement import Bins, KeyColumn, Values
+from sfumato.query.planning.plan import (
+    Additive,
+    CovarianceOutput,
+    KeyChoice,
+    LinearOutput,
+    MeanOutput,
+    PrivatePlan,
+    QuantileChoice,
+    QuantileIntervalOutput,
+    QuantileOutput,
+    Section,
+    TopChoice,
+    TopOutput,
+    VarianceOutput,
+)
+from sfumato.query.policy.policy import Policy
+from sfumato.query.printing.canonical import question_text
+
+PLANS: Final = StoredNames[Any](
+    "plan",
+    {
+        KeyColumn: Names("KeyColumn", "values", unwritten=("name",)),
+        Limits: Names("Limits", "max_rows_per_unit", "max_groups_per_unit", "max_rows_per_group_per_unit"),
+        RowCount: Names("RowCount"),
+        ValueCount: Names("ValueCount", "present"),
+        StepSum: Names("StepSum", "steps"),
+        StepProduct: Names("StepProduct", "first", "second"),
+        UnitCount: Names("UnitCount"),
+        CellCount: Names("CellCount"),
+        Steps: Names("Steps", "value", "resolution", "lower", "upper", "offset", "nullable"),
+        Bins: Names("Bins", "steps", "width"),
+        Values: Names("Values", "value", "values"),
+        Sensitivity: Names("Sensitivity", "l1", "l2", "l0"),
+        KeyChoice: Names("KeyChoice", "measure", "mechanism"),
+        Additive: Names("Additive", "statement", "measures", "sensitivity", "mechanism"),
+        QuantileChoice: Names("QuantileChoice", "statement", "mechanism", "rows"),
+        TopChoice: Names("TopChoice", "statement", "mechanism", "rows"),
+        Laplace: Names(
+            "Laplace", "l1_sensitivity", "epsilon", "resolution", "dimension", "l0_sensitivity", "scale"
+        ),
+        GaussianNoise: Names("GaussianNoise", "l2_sensitivity", "stddev", "l0_sensitivity"),
+        Quantile: Names("Quantile", "quantile", "lower", "upper", "epsilon", "resolution", "neighboring_relation"),
+        QuantileEnd: Names(
+            "QuantileEnd", "quantile", "is_upper", "lower", "upper", "epsilon", "resolution", "confidence",
+            "neighboring_relation",
+        ),
+        Extreme: Names("Extreme", "largest", "lower", "upper", "epsilon", "resolution"),
+        NoisyTopK: Names("NoisyTopK", "k", "epsilon", "utility_sensitivity", "monotonic", "resolution"),
+        TruncatedGeometricSelection: Names(
+            "TruncatedGeometricSelection", "epsilon", "delta", "max_groups_per_unit", "neighboring_relation"
+        ),
+        LinearOutput: Names(
+            "LinearOutput", "measurement", "resolution", "coordinate", "is_whole", unwritten=("name",)
+        ),
+        MeanOutput: Names("MeanOutput", "count", "total", "steps", unwritten=("name",)),
+        VarianceOutput: Names(
+            "VarianceOutput", "count", "total", "squares", "steps", "population", "root", unwritten=("name",)
+        ),
+        CovarianceOutput: Names(
+            "CovarianceOutput", "count", "totals", "products", "steps", "population", "squares", unwritten=("name",)
+        ),
+        QuantileOutput: Names("QuantileOutput", "measurement", "bins", "is_whole", unwritten=("name",)),
+        QuantileIntervalOutput: Names(
+            "QuantileIntervalOutput", "measurement", "ends", "bins", "is_whole", unwritten=("name",)
+        ),
+        TopOutput: Names("TopOutput", "measurement", "coordinate", "values", unwritten=("name",)),
+    },
+)  # fmt: skip
+"""How what is measured is written: in this order, without the names of fields and without those of columns."""
+
+DECLARED: Final = StoredNames[Any](
+    "declaration",
+    {
+        Table: Names("Table", "name", "columns", "unit", "limits", "matches", "keeps_rows"),
+        Column: Names(
+            "Column", "kind", "lower", "upper", "resolution", "values", "nullable", unwritten=("max_length", "is_id")
+        ),
+        Limits: Names("Limits", "max_rows_per_unit", "max_groups_per_unit", "max_rows_per_group_per_unit"),
+        EachRow: Names("EachRow"),
+        UnitColumn: Names("UnitColumn", "column"),
+        UnitPath: Names("UnitPath", "column", "table", "key"),
+        Public: Names("Public"),
+        CsvFormat: Names(
+            "CsvFormat", "delimiter", "encoding", "decimal", "thousands", "dates", "null", "skip_lines"
+        ),
+        Part: Names("Part", "partition", "value", "max_parts_per_unit"),
+    },
+)  # fmt: skip
+"""How what the owner declares is written. How much of a text is read stands in the question itself."""
+
+MEMBERS: Final[Mapping[Enum, str]] = MappingProxyType(
+    {
+        Kind.INTEGER: "<Kind.INTEGER: 'integer'>",
+        Kind.FLOAT: "<Kind.FLOAT: 'float'>",
+        Kind.TEXT: "<Kind.TEXT: 'text'>",
+        Kind.BOOLEAN: "<Kind.BOOLEAN: 'boolean'>",
+        Kind.DATE: "<Kind.DATE: 'date'>",
+        Kind.TIMESTAMP: "<Kind.TIMESTAMP: 'timestamp'>",
+        ADD_OR_REMOVE_ONE: "<NeighboringRelation.ADD_OR_REMOVE_ONE: 'add_or_remove_one'>",
+        REPLACE_ONE: "<NeighboringRelation.REPLACE_ONE: 'replace_one'>",
+    }
+)
+"""How members of enumerations are written."""
+
+
+def answer_key(policy: Policy, plan: PrivatePlan) -> str:
+    """All that an answer depends on: question and limits, bounds and keys, mechanisms and price, formats, versions."""
+    bounds, tables = plan.bounds, tables_of(plan.question.child.child)
+    written = {table.name: policy.sources[table.name].csv or DEFAULT_FORMAT for table in tables}
+    formats = {name: declared_text(csv) for name, csv in written.items() if csv != DEFAULT_FORMAT}
+    document = {
+        "question": question_text(plan.question),
+        "sections": [_section(section) for section in plan.sections],
+        "bounds": None if bounds is None else [_section(bounds.section), bounds.law, encode_guarantee(bounds.rest)],
+        "tables": [declared_text(table) for table in tables],
+        "event": encode_event(plan.event),
+        "charge": encode_guarantee(plan.charge),
+        "relation": policy.neighboring_relation.value,
+        "policy": policy.version,
+        "data": policy.data_version,
+        **({"formats": formats} if formats else {}),  # without them the key is that of earlier versions
+    }
+    return sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
+
+
+def request_body(key: str, text: str, part: Part | None, confidence: Fraction) -> str:
+    """A hash of all that a receipt and an answer under an idempotency key say."""
+    return sha256(declared_text((key, text, part, confidence)).encode()).hexdigest()
+
+
+def declared_text(value: object) -> str:
+    """A declaration as a line that is hashed.
+
+    Example:
+        >>> declared_text(UnitColumn("person"))
+        "UnitColumn(column='person')"
+    """
+    plain = _PLAIN.get(type(value))
+    if plain is not None:
+        return plain(value)
+    if isinstance(value, str | int):  # of a class of the caller's own, as a member of an enumeration
+        return repr(value)
+    names = DECLARED.of(value)
+    inner = ", ".join([f"{stored}={declared_text(getattr(value, own))}" for stored, own in names.fields])
+    return f"{names.tag}({inner})"
+
+
+def _tuple_text(values: tuple[object, ...]) -> str:
+    inner = ", ".join(map(declared_text, values))
+    return f"({inner},)" if len(values) == 1 else f"({inner})"
+
+
+def _mapping_text(values: Mapping[Any, Any]) -> str:
+    inner = ", ".join([f"{declared_text(name)}: {declared_text(value)}" for name, value in values.items()])
+    return f"mappingproxy({{{inner}}})"
+
+
+_PLAIN: Final[dict[type, Callable[[Any], str]]] = {
+    **dict.fromkeys((NoneType, bool, int, str, Fraction, date, datetime), repr),
+    **dict.fromkeys((type(member) for member in MEMBERS), MEMBERS.__getitem__),
+    tuple: _tuple_text,
+    MappingProxyType: _mapping_text,
+}
+"""How values are written whose names are Python's own, or in the table above."""
+
+
+def _section(section: Section) -> Json:
+    """What is measured, how, and what is made of it; which rows and expressions those are says the question itself."""
+    statements: Json = [_figures((one.keys, one.measures, one.cell, one.limits)) for one in section.statements]
+    return [statements, _figures((section.selection, section.measurements, section.outputs))]
+
+
+def _figures(value: Any) -> Json:
+    """A value of a plan without names and expressions, which questions that mean the same may write differently."""
+    match value:
+        case tuple():
+            return [_figures(inner) for inner in value]
+        case Fraction():
+            return str(value)
+        case str() | int() | date() | None:
+            return declared_text(value)
+        case _ if isinstance(value, Expression):
+            return None
+        case _:
+            names = PLANS.of(value)
+            return [names.tag, *(_figures(getattr(value, own)) for _, own in names.fields)]

@@ -1,0 +1,312 @@
+"""`Question`: a plan and a desk. Its cost and error are free to ask; `release` spends."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from os import PathLike
+from pathlib import Path
+from typing import Any, overload
+
+from sfumato.errors import ParameterError
+from sfumato.ledger.core.entry import Part
+from sfumato.ledger.core.reservations import Asked
+from sfumato.numeric.rationals import Number, decimal_text, exact, flag, positive_integer
+from sfumato.privacy.guarantees import ApproxDP, PureDP, guarantee
+from sfumato.query.model.expressions import ColumnRef
+from sfumato.query.model.relations import Histogram, Presented
+from sfumato.query.planning.auto_bounds import automatic, stated_bounds
+from sfumato.query.planning.components import OF_INTERVALS
+from sfumato.query.planning.plan import Law, PrivatePlan
+from sfumato.query.planning.questions import buys_interval, column_names, wide_sums
+from sfumato.query.printing.expression_sql import expression_sql
+from sfumato.session.asking.answer_key import request_body
+from sfumato.session.asking.answering import Answered, answered
+from sfumato.session.asking.explain import explain, programs
+from sfumato.session.asking.forecast import Forecast, forecast
+from sfumato.session.asking.pipeline import Desk, Prepared, final_plan, prepare
+from sfumato.session.asking.progress import told
+from sfumato.session.asking.saving import file_for, kept_in_files, write_answer
+from sfumato.session.asking.targets import least_epsilon
+from sfumato.session.releases.presenting import present
+from sfumato.session.releases.receipt import Receipt, receipt_from_dict
+from sfumato.session.releases.release import Binned, Release
+from sfumato.session.stored.saved import SavedRelease
+from sfumato.session.stored.stored import decode_released, decode_section
+
+CONFIDENCE = Fraction(95, 100)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Question:
+    """One question to one database, not yet answered; it is shown as it was asked.
+
+    Attributes:
+        relation: What is asked, and how the answer is to be shown.
+        text: How it was asked, for people.
+        desk: Who answers it.
+        part: The part of a partition that it reads, if it reads no other.
+    """
+
+    relation: Presented
+    text: str
+    desk: Desk
+    part: Part | None = None
+
+    def cost(self, *, epsilon: Number, delta: Number = 0, mechanism: Law | None = None) -> PureDP | ApproxDP:
+        """What a release with these parameters charges; no data is touched and nothing is spent.
+
+        Args:
+            epsilon: The total ε of the whole question.
+            delta: The total δ; above 0 it lets columns take Gaussian noise where that errs less, and private keys.
+            mechanism: ``"laplace"`` or ``"gaussian"``, to have that law for all additive noise.
+        """
+        return self._prepared(epsilon, delta, mechanism).plan.charge
+
+    def error(
+        self,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        mechanism: Law | None = None,
+        confidence: Number = CONFIDENCE,
+        size: int | None = None,
+    ) -> tuple[Forecast, ...]:
+        """How far each column will be from the exact value; no data is touched and nothing is spent.
+
+        Args:
+            epsilon: The total ε of the whole question.
+            delta: The total δ.
+            mechanism: The law of additive noise, if not the better one.
+            confidence: How often the error is to stay below the figure.
+            size: For means, how many values they are presumed to be over.
+        """
+        plan = self._prepared(epsilon, delta, mechanism).plan
+        return forecast(plan, confidence=_checked(confidence), size=_checked_size(size))
+
+    def explain(
+        self, *, epsilon: Number = 1, delta: Number = 0, mechanism: Law | None = None, sql: bool = False
+    ) -> str:
+        """The plan for people: what is bounded, which noise, what it costs; no data is touched and nothing is spent.
+
+        Args:
+            epsilon: The total ε of the whole question.
+            delta: The total δ.
+            mechanism: The law of additive noise, if not the better one.
+            sql: Whether to add the SQL that the engine will run for the exact half, without its salts.
+        """
+        plan = self._prepared(epsilon, delta, mechanism).plan
+        text = explain(plan, self.desk.policy, CONFIDENCE)
+        return f"{text}\n{programs(plan, self.desk.engine)}" if sql else text
+
+    def epsilon_for(
+        self,
+        error: Mapping[str, Number],
+        *,
+        delta: Number = 0,
+        mechanism: Law | None = None,
+        confidence: Number = CONFIDENCE,
+        size: int | None = None,
+    ) -> Fraction:
+        """The smallest ε, to six decimals, at which no column errs by more than asked; nothing is spent.
+
+        Args:
+            error: For some columns, the largest half-width, in the column's own unit; absolute, never relative.
+            delta: The total δ.
+            mechanism: The law of additive noise, if not the better one.
+            confidence: How often the error is to stay below it.
+            size: For means, how many values they are presumed to be over.
+
+        Raises:
+            ParameterError: There is no such column, or no ε is enough.
+        """
+        share, presumed = _checked(confidence), _checked_size(size)
+        return least_epsilon(
+            lambda epsilon: forecast(self._prepared(epsilon, delta, mechanism).plan, confidence=share, size=presumed),
+            error,
+        )
+
+    @overload
+    def release(
+        self,
+        *,
+        epsilon: Number | None = None,
+        delta: Number = 0,
+        error: Mapping[str, Number] | None = None,
+        mechanism: Law | None = None,
+        confidence: Number = CONFIDENCE,
+        size: int | None = None,
+        to: None = None,
+        progress: bool = False,
+        idempotency_key: str | None = None,
+    ) -> Release: ...
+
+    @overload
+    def release(
+        self,
+        *,
+        epsilon: Number | None = None,
+        delta: Number = 0,
+        error: Mapping[str, Number] | None = None,
+        mechanism: Law | None = None,
+        confidence: Number = CONFIDENCE,
+        size: int | None = None,
+        to: str | PathLike[str],
+        progress: bool = False,
+        idempotency_key: str | None = None,
+    ) -> SavedRelease: ...
+
+    def release(
+        self,
+        *,
+        epsilon: Number | None = None,
+        delta: Number = 0,
+        error: Mapping[str, Number] | None = None,
+        mechanism: Law | None = None,
+        confidence: Number = CONFIDENCE,
+        size: int | None = None,
+        to: str | PathLike[str] | None = None,
+        progress: bool = False,
+        idempotency_key: str | None = None,
+    ) -> Release | SavedRelease:
+        """Spend, look at the data, answer with noise. The same question again is answered from the ledger, for nothing.
+
+        Args:
+            epsilon: The total ε of the whole question; there is no default.
+            delta: The total δ.
+            error: Instead of ε, the largest errors of some columns; see `epsilon_for`.
+            mechanism: The law of additive noise, if not the better one.
+            confidence: Of the intervals; those of quantiles are bought for 0.95, and hold no oftener.
+            size: How many values you know each group to have, to mark quantiles and most frequent values that tell
+                nothing of so few; where a count of them is released, that is taken. It changes no answer.
+            to: A Parquet file to write the answer to, batch by batch, for groups by the million; see `SavedRelease`.
+            progress: Whether to show, on the error stream, how long it takes, and into a file how many groups were
+                released so far.
+            idempotency_key: A text of your own, one for each question. If you never heard an answer, ask again under
+                the same key: nothing is charged twice, and the answer is the same, byte for byte.
+
+        Raises:
+            ParameterError: Neither ε nor an error is stated, or both; or the answer cannot be written there; or the
+                interval of a quantile is to hold oftener than it is bought for.
+            ReservationError: The key was used for another question, or for one that failed after it was charged.
+            BudgetExceededError: The account cannot pay; nothing was spent and no data was touched.
+            EngineError: The engine failed after the charge; nothing is refunded.
+        """
+        share, known = _checked(confidence), _checked_size(size)
+        _check_bought(self.relation, share)
+        if (epsilon is None) == (error is None):
+            raise ParameterError("epsilon", epsilon, "must be stated, or an error instead: epsilon=1, or error={...}")
+        if epsilon is None:
+            epsilon = self.epsilon_for(error or {}, delta=delta, mechanism=mechanism, confidence=confidence)
+        flag(progress, "progress")
+        path = None if to is None else file_for(to, self.relation, self.desk.policy)
+        prepared = self._prepared(epsilon, delta, mechanism)
+        with told("groups released", shown=progress) as hear:
+            keep = None if path is None else kept_in_files(self.desk.ledger.attachments, hear)
+            found = answered(self.desk, prepared, asked=self._asked(idempotency_key, prepared, share), keep=keep)
+        if path is None:
+            return self._release(prepared.plan, found, share, known)
+        return self._saved(path, prepared.plan, found, share)
+
+    def __repr__(self) -> str:
+        """Nothing of the desk: there are the sources."""
+        return f"<Question: {self.text}>"
+
+    def _prepared(self, epsilon: Number, delta: Number, mechanism: Law | None) -> Prepared:
+        total = guarantee(epsilon, delta)
+        return prepare(self.desk, self.relation.child, text=self.text, total=total, part=self.part, law=mechanism)
+
+    def _asked(self, idempotency_key: str | None, prepared: Prepared, confidence: Fraction) -> Asked:
+        """Who asks, under which key, and a hash of all that a receipt and an answer under it say."""
+        account = self.desk.account
+        if idempotency_key is None:
+            return Asked(principal=account)
+        _require_text(idempotency_key)
+        body = request_body(prepared.key, self.text, prepared.part, confidence)
+        return Asked(principal=account, idempotency_key=idempotency_key, body=body)
+
+    def _release(self, plan: PrivatePlan, answered: Answered, confidence: Fraction, size: int | None) -> Release:
+        answer, reused = answered.answer, answered.is_reused
+        final, attachments = self._final(plan, answer), self.desk.ledger.attachments
+        released = [decode_section(one, attachments) for one in answer["sections"]]
+        shown = present(self.relation, final, released, confidence, size=size)
+        return Release(
+            keys=shown.keys, statistics=shown.statistics, kinds=shown.kinds, groups=shown.groups,
+            estimates=shown.estimates, confidence=float(confidence), receipt=self._receipt(answer, reused=reused),
+            reused=reused, notes=_notes(plan, final), histograms=_histograms(self.relation),
+        )  # fmt: skip
+
+    def _saved(self, path: Path, plan: PrivatePlan, answered: Answered, confidence: Fraction) -> SavedRelease:
+        answer, reused = answered.answer, answered.is_reused
+        final, attachments = self._final(plan, answer), self.desk.ledger.attachments
+        count, columns = write_answer(
+            path, self.relation, final, answer["sections"], attachments, confidence=confidence
+        )  # fmt: skip
+        return SavedRelease(
+            path=path, row_count=count, keys=columns.head.keys, statistics=columns.head.statistics,
+            confidence=float(confidence), receipt=self._receipt(answer, reused=reused), reused=reused,
+            notes=_notes(plan, final),
+        )  # fmt: skip
+
+    def _final(self, plan: PrivatePlan, answer: dict[str, Any]) -> PrivatePlan:
+        """The plan with the bounds that were chosen for it."""
+        first = None if answer["bounds"] is None else decode_released(answer["bounds"])
+        return final_plan(self.desk, plan, first)
+
+    def _receipt(self, answer: dict[str, Any], *, reused: bool) -> Receipt:
+        receipt = receipt_from_dict(answer["receipt"])
+        return replace(receipt, left=self.desk.ledger.remaining(self.desk.account)) if reused else receipt
+
+
+def _histograms(question: Presented) -> tuple[Binned, ...]:
+    """The histograms of which all bins are columns of the answer, as they are released."""
+    aggregate = question.child
+    shown = {e.name: name for name, e in question.columns if isinstance(e, ColumnRef)}
+    found = []
+    for name, statistic in aggregate.statistics:
+        if isinstance(statistic, Histogram):
+            bins = column_names(name, statistic)
+            columns = tuple(shown[one] for one in bins if one in shown) if question.columns else bins
+            if len(columns) == len(bins):
+                value = expression_sql(statistic.value)
+                found.append(Binned(name=name, value=value, edges=statistic.edges, columns=columns))
+    return tuple(found)
+
+
+def _notes(plan: PrivatePlan, final: PrivatePlan) -> tuple[str, ...]:
+    """The bounds that were chosen for it, and which sums of whole numbers are doubles."""
+    bounds = stated_bounds(final.question)
+    chosen = (
+        f"bounds of {name}: {' to '.join(map(decimal_text, bounds[name]))}, chosen with a part of the budget"
+        for name, _ in automatic(plan.question)
+    )
+    wide = (
+        f"{name}: a FLOAT, because sums of whole numbers between its bounds may pass 64 bits; rounded beyond 2^53"
+        for name in wide_sums(final.question)
+    )
+    return (*chosen, *wide)
+
+
+def _checked(confidence: Number) -> Fraction:
+    """A confidence as the rational it says, before anything is spent."""
+    share = exact(confidence, "confidence")
+    if not 0 < share < 1:
+        raise ParameterError("confidence", confidence, "must lie between 0 and 1, such as 0.95")
+    return share
+
+
+def _check_bought(question: Presented, confidence: Fraction) -> None:
+    """Refuse to call the interval of a quantile surer than it is."""
+    if confidence > OF_INTERVALS and buys_interval(question):
+        requirement = "is above the 0.95 for which intervals of quantiles are bought; leave it out, or the intervals"
+        raise ParameterError("confidence", float(confidence), requirement)
+
+
+def _require_text(idempotency_key: object) -> None:
+    """Refuse a key that could not be written down, before anything is spent."""
+    if not isinstance(idempotency_key, str) or not idempotency_key:
+        raise ParameterError("idempotency_key", idempotency_key, "must be text that is not empty")
+
+
+def _checked_size(size: int | None) -> int | None:
+    """How many values are presumed."""
+    return None if size is None else positive_integer(size, "size")

@@ -1,0 +1,1 @@
+"""Opening data under a policy, and checking it first."""

@@ -1,0 +1,161 @@
+"""Lineage: the same data under a new name, a view or another path is recognised, so that it has one account and unit.
+
+What a source is (`engines/…identities`) says something of its rows, and is sealed with the ledger's key before it is
+kept. Seals are compared, shown to nobody, and without the key nobody can try out whose data it is.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import Any, Final, Protocol, assert_never, runtime_checkable
+
+from sfumato.engines.base import Engine
+from sfumato.engines.sources.identities import Identity, file_identity, frame_identity
+from sfumato.engines.sources.sources import ArrowData, CsvFile, LazyData, Opened, ParquetFile, PostgresData, SparkData
+from sfumato.ledger.core.entry import Protected
+from sfumato.ledger.keeping.key import LedgerKey
+from sfumato.query.model.schema import Table
+from sfumato.query.policy.policy import Policy, SourceFacts, is_address
+from sfumato.session.opening.several_engines import SeveralEngines
+
+
+@runtime_checkable
+class InSpark(Protocol):
+    """An engine that asks a session of Spark."""
+
+    @property
+    def spark(self) -> Any:
+        """The session, in which names of its tables are meant."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identities:
+    """What is known of the data behind a table.
+
+    Attributes:
+        stored: Where its rows are and, of a file or a frame, what they are: columns have one name there.
+        read: What it reads, also through views and queries, which may call columns otherwise.
+    """
+
+    stored: frozenset[Identity]
+    read: frozenset[Identity]
+
+
+def identities(policy: Policy, sources: Mapping[str, Opened], *, engine: Engine) -> Mapping[str, Identities]:
+    """What tells the data behind each table from others: two tables with an identity in common share data.
+
+    Files of equal bytes, frames of equal rows, and what one relation of PostgreSQL or one file or table of Spark is
+    read for share one, whatever they are called. It is a guard against mistakes and no part of the privacy guarantee:
+    a copy with a row more has another one, which only the owner's declaration can tell.
+
+    Edge cases: a table of which nothing is known (a query of Polars over a function, a view of Spark over rows in
+    memory, a frame without rows) has none.
+
+    Args:
+        policy: What the owner declares.
+        sources: The sources behind its tables, as the session opened them.
+        engine: The engine of the sources, which was opened with them.
+
+    Raises:
+        ParameterError: A file cannot be read.
+        EngineError: A database cannot be reached, or failed.
+    """
+    return {
+        name: _with_place(
+            _identities(source, policy.sources[name].source, _engine_of(policy.tables[name], engine)),
+            policy.dataset,
+            policy.sources[name],
+        )
+        for name, source in sources.items()
+    }
+
+
+def protected(policy: Policy, found: Mapping[str, Identities], key: LedgerKey) -> tuple[Protected, ...]:
+    """Who is protected in each table, with seals of what is known of its data.
+
+    What a public table reads is nobody's data: it has no fingerprints, and leaves none on a view that reads it too.
+
+    Args:
+        policy: What the owner declares.
+        found: What is known of the data of its tables, as far as anything is.
+        key: The ledger's key; with another one all seals are others.
+    """
+    public = frozenset[Identity]().union(*(found[name].read for name in found if policy.tables[name].is_public))
+    entries = []
+    for name, table in policy.tables.items():
+        known = found.get(name, _NOTHING)
+        lineage = _sealed("lineage", known.read if table.is_public else known.read - public, key)
+        stored = _sealed("source", known.stored, key)
+        entries.append(
+            Protected(
+                account=policy.dataset, table=name, unit=table.owner_text,
+                sources=(*stored, *lineage) if table.is_public else stored,
+                fingerprints=() if table.is_public else lineage,
+            )
+        )  # fmt: skip
+    return tuple(entries)
+
+
+def _with_place(known: Identities, account: str, facts: SourceFacts) -> Identities:
+    """Also where the owner says that the data are; of one account, as another one may have used the place before."""
+    places = (place for place in (facts.source, facts.snapshot) if isinstance(place, str | PathLike))
+    return replace(known, stored=known.stored.union(("place", account, _place(place)) for place in places))
+
+
+def _place(source: str | PathLike[str]) -> str:
+    return source if isinstance(source, str) and is_address(source) else str(Path(source).resolve())
+
+
+def _identities(source: Opened, declared: Any, engine: Engine) -> Identities:
+    match source:
+        case CsvFile() | ParquetFile():
+            return _alike({file_identity(source.path)})
+        case ArrowData():  # of it only declared columns are left, so another policy would see another frame
+            identity = frame_identity(declared)
+            return _alike(set() if identity is None else {identity})
+        case LazyData():
+            return _seen(_loaded("sfumato.engines.sources.lazy_frame_identities:query_identities")(source.frame))
+        case PostgresData():
+            own, read = _loaded("sfumato.engines.postgres.identities:table_identities")(source.address)
+            return Identities(stored=own, read=read)
+        case SparkData():
+            return _seen(_in_spark(source.where, engine))
+        case _:
+            assert_never(source)
+
+
+def _alike(found: Iterable[Identity]) -> Identities:
+    """Of what holds rows itself."""
+    return Identities(stored=frozenset(found), read=frozenset(found))
+
+
+def _seen(found: frozenset[Identity]) -> Identities:
+    """Of what may be a view or a query of something else."""
+    return Identities(stored=frozenset(), read=found)
+
+
+_NOTHING: Final = _seen(frozenset())
+
+
+def _in_spark(where: Any, engine: Engine) -> frozenset[Identity]:
+    spark = engine.spark if isinstance(engine, InSpark) else None
+    if spark is None and isinstance(where, str):
+        return frozenset()
+    found: frozenset[Identity] = _loaded("sfumato.engines.spark.identities:spark_identities")(where, spark=spark)
+    return found
+
+
+def _engine_of(table: Table, engine: Engine) -> Engine:
+    return engine.one_for([table]) if isinstance(engine, SeveralEngines) else engine
+
+
+def _loaded(name: str) -> Callable[..., Any]:
+    """What finds identities in an engine; its packages are there, as it has opened its sources."""
+    found: Callable[..., Any] = resolve_name(name)
+    return found
+
+
+def _sealed(purpose: str, known: Iterable[Identity], key: LedgerKey) -> tuple[str, ...]:
+    return tuple(sorted(key.fingerprint(purpose, *identity) for identity in known))

@@ -1,0 +1,1 @@
+"""Answers: values, error bars, receipts, tables and pictures."""

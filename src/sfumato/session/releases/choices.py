@@ -1,0 +1,102 @@
+"""What is known of the error of a chosen value: how many ranks, or rows, it may be off, by the law of its mechanism."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, inf, isinf
+from typing import Literal, TypeAlias
+
+from sfumato.mechanisms.quantiles.extreme import Extreme
+from sfumato.mechanisms.quantiles.quantile import QuantileEnd
+from sfumato.query.model.measures import RowCount, ValueCount
+from sfumato.query.planning.plan import Additive, QuantileChoice, Section, TopChoice
+
+Row: TypeAlias = Sequence[Sequence[int]]
+"""What was measured of one group: for each measurement its whole numbers."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Misrank:
+    """How far a chosen value may be from the one that was asked for.
+
+    Attributes:
+        error: So many values may lie between the two, or so many rows fewer may have the value: no more, as often as
+            the intervals of the answer hold. It follows from public facts alone.
+        unit: Which of the two.
+        size: How many values there are, if a noisy count of them was released, or somebody stated it.
+        share: An error of this share of the size is no better than any value.
+    """
+
+    error: float
+    unit: Literal["ranks", "rows"]
+    size: int | None = None
+    share: Fraction = Fraction(1)
+
+    @property
+    def is_noise(self) -> bool:
+        """Whether, for all that is known, any value would be as right."""
+        return self.size is not None and self.error >= self.share * self.size
+
+    def __str__(self) -> str:
+        return f"± {'∞' if isinf(self.error) else format(ceil(self.error), ',')} {self.unit}"
+
+
+def misranked(choice: QuantileChoice | TopChoice, confidence: Fraction, *, candidates: int = 1) -> float:
+    """How many ranks, or rows, a choice is off, at most, with a confidence; infinite where ε is 0.
+
+    Of a largest value, so many values may be larger: those that it is meant to leave above it, too.
+    """
+    if not choice.mechanism.epsilon:
+        return inf
+    if isinstance(choice, TopChoice):
+        return float(choice.mechanism.accuracy(confidence, candidates=candidates))
+    beyond = choice.mechanism.rank - 1 if isinstance(choice.mechanism, Extreme) else 0
+    return beyond + float(choice.mechanism.accuracy(confidence))
+
+
+def misrank_of(
+    section: Section, measurement: int, confidence: Fraction, *, size: int | None = None, candidates: int = 1
+) -> Callable[[Row], Misrank]:
+    """What is known of the error of a choice, group by group.
+
+    Args:
+        section: What was released.
+        measurement: Which of it is the choice.
+        confidence: How often the error is not passed.
+        size: How many values somebody says there are; a count that was released says more.
+        candidates: From how many public values it was chosen.
+    """
+    choice = section.measurements[measurement]
+    if not isinstance(choice, QuantileChoice | TopChoice):
+        raise TypeError("only what is chosen has a rank")
+    error, counted = misranked(choice, confidence, candidates=candidates), _count_of(section)
+    is_quantile = isinstance(choice, QuantileChoice)
+    unit: Literal["ranks", "rows"] = "ranks" if is_quantile else "rows"
+    share = _worst_share(choice) if isinstance(choice, QuantileChoice) else Fraction(1)
+
+    def of(row: Row) -> Misrank:
+        known = size if counted is None else row[counted][0]
+        return Misrank(error=error, unit=unit, size=known, share=share)
+
+    return of
+
+
+def _worst_share(choice: QuantileChoice) -> Fraction:
+    """The share of the values on the longer side of what is asked for."""
+    mechanism = choice.mechanism
+    if isinstance(mechanism, Extreme):
+        return Fraction(1)
+    if isinstance(mechanism, QuantileEnd):
+        raise TypeError("an end is no answer of its own")
+    return max(mechanism.quantile, 1 - mechanism.quantile)
+
+
+def _count_of(section: Section) -> int | None:
+    """The first noisy count of the rows, or of values, of each group."""
+    for place, one in enumerate(section.measurements):
+        if isinstance(one, Additive) and len(one.measures) == 1:
+            statement = section.statements[one.statement]
+            measure = statement.measures[one.measures[0]]
+            if statement.cell is None and isinstance(measure, RowCount | ValueCount):
+                return place
+    return None

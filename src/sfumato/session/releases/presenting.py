@@ -1,0 +1,291 @@
+"""How an answer is shown: its columns, HAVING, ORDER BY, LIMIT. All of it reads released values, so it is free."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import chain, repeat
+from typing import Any, TypeAlias
+
+from sfumato.engines.reference.mixing import unmixed
+from sfumato.engines.reference.scalars import evaluate
+from sfumato.engines.values import Cell
+from sfumato.privacy.formats import uncollected
+from sfumato.query.analysis.inference import facts_of
+from sfumato.query.model.expressions import ColumnRef, Expression, columns_of
+from sfumato.query.model.facts import Facts
+from sfumato.query.model.intervals import ANYTHING, Interval, point
+from sfumato.query.model.kinds import NUMBERS, Kind
+from sfumato.query.model.relations import OrderKey, Presented
+from sfumato.query.model.schema import Key
+from sfumato.query.planning.plan import LinearOutput, PrivatePlan
+from sfumato.query.planning.questions import answer_facts
+from sfumato.session.releases.answer import NOTHING, Estimate, Estimator, estimated, estimators, noise_of, shared
+from sfumato.session.releases.consistency import consistent_figures
+from sfumato.session.releases.formulas import Part, formula_facts, intervals_of, parts_of
+from sfumato.session.releases.releasing import Released
+
+Values: TypeAlias = tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """The rows of an answer: names and values of keys, names and estimates of statistics, and their kinds in order."""
+
+    keys: tuple[str, ...]
+    statistics: tuple[str, ...]
+    kinds: tuple[Kind, ...]
+    groups: tuple[Values, ...]
+    estimates: tuple[tuple[Estimate, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """One row before it is shown: its keys by label, its place among the groups of a section, figures that add up."""
+
+    keys: Mapping[str, Key | None]
+    section: int
+    group: int
+    adding_up: Mapping[str, float]
+
+
+@uncollected()
+def present(
+    question: Presented,
+    plan: PrivatePlan,
+    released: Sequence[Released],
+    confidence: Fraction,
+    *,
+    size: int | None = None,
+) -> Shown:
+    """The rows of an answer.
+
+    Args:
+        question: How it is to be shown.
+        plan: What was released, section by section.
+        released: The released numbers of each section.
+        confidence: Of every interval.
+        size: From how many values of a group others are presumed to be chosen, where no count of them was released.
+    """
+    table = _Table(question, plan, released, confidence, size)
+    labels = set(_labels(question))
+    columns = [(name, table.over(e)) for name, e in question.columns or _all_columns(question, plan)]
+    keys = [(name, e) for name, e in columns if columns_of(e) <= labels]
+    statistics = [(name, e) for name, e in columns if not columns_of(e) <= labels]
+    make = _as_released if _is_plain(question, [e for _, e in columns]) else _line_by_line
+    groups, estimates = make(question, plan, table, [e for _, e in keys], [e for _, e in statistics])
+    return Shown(
+        keys=tuple(name for name, _ in keys),
+        statistics=tuple(name for name, _ in statistics),
+        kinds=tuple(table.kind(e) for _, e in chain(keys, statistics)),
+        groups=groups,
+        estimates=estimates,
+    )
+
+
+Rows: TypeAlias = tuple[tuple[Values, ...], tuple[tuple[Estimate, ...], ...]]
+"""The groups of an answer and their estimates."""
+
+
+def _is_plain(question: Presented, columns: Sequence[Expression]) -> bool:
+    """Whether an answer shows what was released, in its order, and makes nothing of it."""
+    has_rules = question.having is not None or question.order or question.consistent
+    return not has_rules and all(isinstance(expression, ColumnRef) for expression in columns)
+
+
+def _as_released(
+    question: Presented,
+    plan: PrivatePlan,
+    table: "_Table",
+    keys: Sequence[Expression],
+    statistics: Sequence[Expression],
+) -> Rows:
+    """What `_line_by_line` makes of a plain question, column by column: of many groups it is much faster."""
+    label = dict(zip(question.child.child.keys, _labels(question), strict=True))
+    own = slice(question.offset, None if question.limit is None else question.offset + question.limit)
+    groups: list[Values] = []
+    estimates: list[tuple[Estimate, ...]] = []
+    for place, section in enumerate(plan.sections):
+        released = table.released[place].groups
+        names, columns = [label[key.name] for key in section.keys], zip(*released, strict=True)
+        of_keys = dict(zip(names, columns, strict=bool(released)))
+        nothing = (None,) * len(released)
+        groups += _rows([of_keys.get(_name(e), nothing) for e in keys], len(released))
+        estimates += _rows([table.column(place, _name(e)) for e in statistics], len(released))
+    return tuple(groups[own]), tuple(estimates[own])
+
+
+def _name(expression: Expression) -> str:
+    """The column that a plain question shows."""
+    if not isinstance(expression, ColumnRef):
+        raise TypeError("only a column has a name")
+    return expression.name
+
+
+def _rows(columns: Sequence[Sequence[Any]], count: int) -> Iterable[tuple[Any, ...]]:
+    """Columns as so many rows, also if there is no column."""
+    return zip(*columns, strict=True) if columns else repeat((), count)
+
+
+def _line_by_line(
+    question: Presented,
+    plan: PrivatePlan,
+    table: "_Table",
+    keys: Sequence[Expression],
+    statistics: Sequence[Expression],
+) -> Rows:
+    """The rows that a question asks for, in its order."""
+    rows = _lines(question, plan, table.released)
+    if question.having is not None:
+        having = table.over(question.having)
+        rows = [line for line in rows if evaluate(having, table.values(line, columns_of(having))) is True]
+    for key in reversed(question.order):
+        rows = _sorted(rows, table, key)
+    rows = rows[question.offset :]
+    rows = rows if question.limit is None else rows[: question.limit]
+    groups = tuple(tuple(evaluate(e, line.keys) for e in keys) for line in rows)
+    return groups, tuple(tuple(table.estimate(line, e) for e in statistics) for line in rows)
+
+
+def _labels(question: Presented) -> tuple[str, ...]:
+    groups = question.child.child
+    return groups.labels or groups.keys
+
+
+def _all_columns(question: Presented, plan: PrivatePlan) -> tuple[tuple[str, Expression], ...]:
+    names = (output.name for output in plan.sections[0].outputs)
+    return tuple((name, ColumnRef(name)) for name in chain(_labels(question), names))
+
+
+def _lines(question: Presented, plan: PrivatePlan, released: Sequence[Released]) -> list[_Line]:
+    """The rows of all sections; keys that one does not group by are NULL."""
+    label = dict(zip(question.child.child.keys, _labels(question), strict=True))
+    figures = consistent_figures(plan, released) if question.consistent else ({},) * len(released)
+    lines = []
+    for place, (section, own) in enumerate(zip(plan.sections, released, strict=True)):
+        names = [label[key.name] for key in section.keys]
+        for index, group in enumerate(own.groups):
+            keys = {**dict.fromkeys(label.values()), **dict(zip(names, group, strict=True))}
+            adding_up = {name: float(table[index]) for name, table in figures[place].items()}
+            lines.append(_Line(keys, place, index, adding_up))
+    return lines
+
+
+class _Table:
+    """Estimates of lines, at the confidence that the expression over them needs."""
+
+    def __init__(
+        self,
+        question: Presented,
+        plan: PrivatePlan,
+        released: Sequence[Released],
+        confidence: Fraction,
+        size: int | None,
+    ) -> None:
+        self._plan, self.released, self._confidence, self._size = plan, released, confidence, size
+        self._facts = answer_facts(question.child, consistent=question.consistent)
+        self._estimators: dict[tuple[int, int], dict[str, Estimator]] = {}
+        self._columns: dict[tuple[int, int, str], Sequence[Estimate]] = {}
+        self._formulas: dict[tuple[int, Expression], tuple[Expression, dict[str, tuple[Expression, Part]]]] = {}
+        self._found: dict[tuple[int, Part, int], Sequence[Interval]] = {}
+
+    def over(self, expression: Expression) -> Expression:
+        """An expression over answers as it is evaluated: one kind for all alternatives."""
+        return unmixed(expression, self._facts)
+
+    def kind(self, expression: Expression) -> Kind:
+        """The kind of an expression over answers, whatever was released."""
+        return facts_of(expression, self._facts).kind
+
+    def values(self, line: _Line, names: frozenset[str]) -> dict[str, Cell]:
+        """The keys of a line, and the point values of some of its columns."""
+        return {**line.keys, **{name: self._one(line, name, 1).value for name in names - line.keys.keys()}}
+
+    def estimate(self, line: _Line, expression: Expression) -> Estimate:
+        """An expression over released values, with an interval that holds all that it is made of at once."""
+        if isinstance(expression, ColumnRef):
+            return self._one(line, expression.name, 1)
+        names = columns_of(expression) - line.keys.keys()
+        shown = {name: self._one(line, name, 1) for name in names}
+        if NOTHING in shown.values():
+            return NOTHING
+        value = evaluate(expression, {**line.keys, **{name: one.value for name, one in shown.items()}})
+        formula, parts = self._cut(line, expression)
+        others = columns_of(formula) - line.keys.keys() - parts.keys()
+        count = len(others) + len(parts)
+        known = {name: _of_key(self._facts[name], key) for name, key in line.keys.items()}
+        known |= {name: _of_part(self._facts[name], _interval(self._one(line, name, count))) for name in others}
+        for name, (inner, part) in parts.items():
+            around = self._intervals(line.section, part, count)[line.group]
+            known[name] = _of_part(facts_of(inner, self._facts), around)
+        found = formula_facts(formula, known)
+        around = found.interval if found.kind in NUMBERS else ANYTHING
+        misranks = [one.misrank for one in shown.values() if one.misrank is not None]
+        worst = max(misranks, key=lambda one: one.error, default=None)
+        return estimated(value, around, is_whole=found.kind is Kind.INTEGER, misrank=worst)
+
+    def _cut(self, line: _Line, expression: Expression) -> tuple[Expression, Mapping[str, tuple[Expression, Part]]]:
+        """A formula and the parts of it that have intervals of their own; none where sums were made to add up."""
+        place = line.section, expression
+        if place not in self._formulas:
+            outputs = self._plan.sections[line.section].outputs
+            linear = {one.name: one for one in outputs if isinstance(one, LinearOutput) and not line.adding_up}
+            self._formulas[place] = parts_of(expression, linear, self._facts)
+        return self._formulas[place]
+
+    def _intervals(self, place: int, part: Part, count: int) -> Sequence[Interval]:
+        """Where the true values of a part lie in all groups of a section, once they are asked for."""
+        if (place, part, count) not in self._found:
+            section, measured = self._plan.sections[place], self.released[place].measured
+            rows = zip(*measured, strict=True)
+            numbers = [{(m, c): n for m, row in enumerate(one) for c, n in enumerate(row)} for one in rows]
+            failure = 1 - shared(self._confidence, count)
+            found = intervals_of(part, numbers, lambda measurement: noise_of(section, measurement), failure)
+            self._found[place, part, count] = found
+        return self._found[place, part, count]
+
+    def _one(self, line: _Line, name: str, parts: int) -> Estimate:
+        """One released column; made to add up, it may leave the interval of its own noise, which then grows."""
+        found = self.column(line.section, name, parts)[line.group]
+        if name not in line.adding_up or found == NOTHING:
+            return found
+        return estimated(line.adding_up[name], _interval(found))
+
+    def column(self, section: int, name: str, parts: int = 1) -> Sequence[Estimate]:
+        """The estimates of all groups of a section, once they are asked for."""
+        place = section, parts, name
+        if place not in self._columns:
+            self._columns[place] = self._of(section, parts)[name](self.released[section].measured)
+        return self._columns[place]
+
+    def _of(self, place: int, parts: int) -> dict[str, Estimator]:
+        if (place, parts) not in self._estimators:
+            section = self._plan.sections[place]
+            made = estimators(section, shared(self._confidence, parts), size=self._size)
+            self._estimators[place, parts] = dict(zip((output.name for output in section.outputs), made, strict=True))
+        return self._estimators[place, parts]
+
+
+def _sorted(rows: list[_Line], table: _Table, key: OrderKey) -> list[_Line]:
+    """Stable; NULL after all else, as in PostgreSQL's ascending order."""
+    expression = table.over(key.value)
+    names = columns_of(expression)
+    values = [(evaluate(expression, table.values(line, names)), line) for line in rows]
+    present = [(value, line) for value, line in values if value is not None]
+    ordered = sorted(present, key=lambda pair: pair[0], reverse=key.descending)
+    missing = [line for value, line in values if value is None]
+    found = [line for _, line in ordered]
+    return missing + found if key.descending else found + missing
+
+
+def _interval(estimate: Estimate) -> Interval:
+    return Interval(*(None if end is None else Fraction(end) for end in (estimate.low, estimate.high)))
+
+
+def _of_part(facts: Facts, interval: Interval) -> Facts:
+    """What is known of the exact value of a part."""
+    return replace(facts, interval=interval, values=None, nullable=False)
+
+
+def _of_key(facts: Facts, key: Key | None) -> Facts:
+    interval = point(Fraction(key)) if isinstance(key, int) and not isinstance(key, bool) else ANYTHING
+    return replace(facts, interval=interval, values=None, nullable=key is None)

@@ -1,0 +1,131 @@
+"""Each law is broken by an accountant that is wrong in the way it is there for, and kept by one that is right."""
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import pytest
+
+from sfumato.audit.accountants.accountants import check_accountant
+from sfumato.audit.accountants.laws import LAWS
+from sfumato.audit.core.findings import Verdict
+from sfumato.errors import UnsupportedEventError
+from sfumato.privacy.events import (
+    ApproxEvent,
+    ComposedEvent,
+    Event,
+    GroupEvent,
+    LaplaceEvent,
+    PoissonSampledEvent,
+    PureEvent,
+    SelfComposedEvent,
+)
+
+FEW = {"counts": (1, 3), "deltas": (0.01, 1e-5), "epsilons": (0.1, 1.0)}
+COUNTED, ORDER, PROCESSED, MORE, NOISE, GROUP, SAMPLED, FALLING, CURVE, FINITE, TRUE = LAWS
+
+
+def broken(findings):
+    return {finding.law for finding in findings if finding.verdict is Verdict.ACCOUNTING_BUG}
+
+
+@dataclass(frozen=True)
+class Sum:
+    """The sum of ε and of δ: right for events that promise them, in whatever nesting; each bug is one wrong step."""
+
+    spent: Fraction = Fraction(0)
+    failing: Fraction = Fraction(0)
+    bug: str = ""
+
+    def compose(self, event, *, count=1):
+        epsilon, delta = self._of(event)
+        counted = 1 if self.bug == "forgets the count" else count
+        if self.bug == "each event hides the last":
+            return replace(self, spent=epsilon * counted, failing=delta * counted)
+        return replace(self, spent=self.spent + epsilon * counted, failing=self.failing + delta * counted)
+
+    def epsilon(self, delta=0):
+        if self.bug == "ε grows with δ":
+            return self.spent * (1 + Fraction(delta))
+        spent = self.spent / 2 if self.bug == "halves ε" else self.spent
+        if self.bug == "overflows" and spent > 1:
+            return math.inf
+        if self.bug == "not a number" and spent > 1:
+            return math.nan
+        return spent if delta >= self.failing or self.bug == "drops δ" else math.inf
+
+    def delta(self, epsilon):
+        failing = Fraction(0) if self.bug == "drops δ" else self.failing
+        if self.bug == "δ falls too soon":
+            return failing if epsilon >= self.spent / 2 else Fraction(1)
+        if self.bug == "two curves":
+            return Fraction(1)
+        if self.bug == "more than all" and epsilon < self.spent:
+            return Fraction(2)
+        return failing if epsilon >= self.spent else Fraction(1)
+
+    def _of(self, event: Event):
+        match event:
+            case PureEvent(epsilon):
+                return epsilon, Fraction(0)
+            case ApproxEvent(epsilon, delta):
+                return epsilon, delta
+            case LaplaceEvent(noise):
+                return (noise if self.bug == "inverts the noise" else 1 / noise), Fraction(0)
+            case SelfComposedEvent(inside, count):
+                epsilon, delta = self._of(inside)
+                return (epsilon, delta) if self.bug == "forgets a nested count" else (epsilon * count, delta * count)
+            case ComposedEvent(inside):
+                costs = [self._of(single) for single in inside]
+                fee = Fraction(1, 10) if self.bug == "charges for nothing" else Fraction(0)
+                return sum((c[0] for c in costs), fee), sum((c[1] for c in costs), Fraction(0))
+            case PoissonSampledEvent(share, inside):
+                epsilon, delta = self._of(inside)
+                return (epsilon * 2 if self.bug == "samples the wrong way" and share < 1 else epsilon), delta
+            case GroupEvent(inside, size) if isinstance(inside, PureEvent | LaplaceEvent):
+                epsilon, delta = self._of(inside)
+                return (epsilon / size if self.bug == "divides a group" else epsilon * size), delta
+        raise UnsupportedEventError(event, "Sum")
+
+
+@pytest.mark.parametrize(
+    ("bug", "laws"),
+    [
+        ("", set()),
+        ("forgets the count", {COUNTED, TRUE}),
+        ("forgets a nested count", {COUNTED}),
+        ("each event hides the last", {COUNTED, ORDER}),
+        ("charges for nothing", {PROCESSED}),
+        ("drops δ", {TRUE}),
+        ("halves ε", {TRUE}),
+        ("δ falls too soon", {TRUE}),
+        ("inverts the noise", {NOISE}),
+        ("divides a group", {GROUP}),
+        ("samples the wrong way", {SAMPLED}),
+        ("ε grows with δ", {FALLING}),
+        ("two curves", {CURVE}),
+        ("overflows", {FINITE}),
+        ("not a number", {FINITE}),
+        ("more than all", {FINITE}),
+    ],
+)
+def test_a_wrong_accountant_breaks_the_law_that_is_there_for_it(bug, laws):
+    found = broken(check_accountant(Sum(bug=bug), **FEW))
+    assert laws <= found
+    assert bool(found) == bool(laws)
+
+
+def test_a_lost_count_shows_in_growth_only_if_other_counts_are_asked():
+    class Seldom(Sum):
+        def compose(self, event, *, count=1):
+            return super().compose(event, count=1 if count == 7 else count)
+
+    findings = check_accountant(Seldom(), events=(PureEvent("0.5"),), counts=(1, 3, 7), deltas=(1e-5,), epsilons=(1.0,))
+    assert broken(findings) == {COUNTED, MORE, TRUE}
+
+
+def test_a_counterexample_says_what_was_asked():
+    findings = check_accountant(Sum(bug="halves ε"), name="half", **FEW)
+    (finding,) = (finding for finding in findings if finding.law == TRUE)
+    assert finding.accountant == "half"
+    assert "ε = 0.25 at δ = 0.01 for 1 × PureEvent(epsilon=1/2), where δ is truly 0.137688" in str(finding)

@@ -1,0 +1,24 @@
+"""PostgreSQL's idioms keep the contract of dialects."""
+
+import pytest
+from tests.engines import in_postgres
+from tests.engines.sql.dialect_contract import DialectContract
+from tests.engines.sql.test_dialect import UNIVERSAL
+
+from sfumato.engines.duckdb.dialect import IDIOMS as ALL
+from sfumato.engines.postgres.dialect import IDIOMS
+
+
+@pytest.fixture
+def values_of():
+    return in_postgres.values_of
+
+
+class TestPostgresDialect(DialectContract):
+    pass
+
+
+def test_the_table_is_complete():
+    within_native_hash = {"hashed_whole", "hashed_time"}
+    assert set(IDIOMS) >= set(ALL) - {"md5_number"} - within_native_hash
+    assert UNIVERSAL.isdisjoint(IDIOMS)

@@ -1,0 +1,205 @@
+import json
+
+import pytest
+from tests.ledger.store_contract import append
+from tests.ledger.stories import KEY, OTHER_KEY, account, committed, kept, replayed, reserved, state
+
+from sfumato.errors import LedgerCorruptError
+from sfumato.ledger.core.codec import encode_entry
+from sfumato.ledger.core.journal import Chain
+from sfumato.ledger.core.replay import Replay
+from sfumato.ledger.core.store import Batch
+from sfumato.ledger.keeping import follower as module
+from sfumato.ledger.keeping.follower import Follower, follow
+from sfumato.ledger.keeping.seals import Index, Seal, encode_seal
+from sfumato.ledger.keeping.snapshots import VERSION, encode_snapshot
+from sfumato.ledger.memory import MemoryStore
+
+FIRST = (account(), reserved("r"), committed("r"), reserved("s", epsilon="0.2"))
+LATER = (reserved("t", epsilon="0.3"), committed("s", key="other"))
+
+
+class Counted(MemoryStore):
+    """A store that notes from where it was read."""
+
+    def __init__(self):
+        super().__init__()
+        self.starts = []
+
+    def read(self, start, *, limit=None):
+        self.starts.append(start)
+        return super().read(start, limit=limit)
+
+
+@pytest.fixture
+def store():
+    store = Counted()
+    kept(store, *FIRST, with_snapshot=True)
+    kept(store, *LATER)
+    store.starts.clear()
+    return store
+
+
+def test_a_snapshot_and_what_came_after_it_are_the_whole_replay(store):
+    follower = Follower(KEY)
+    assert state(follower.caught_up(store)) == state(replayed(*FIRST, *LATER))
+    assert follower.snapshot_length == len(FIRST)
+    assert min(store.starts) == len(FIRST) - 1  # nothing before the last record of the snapshot
+
+
+def test_what_others_append_is_seen_with_the_next_question(store):
+    follower = Follower(KEY)
+    follower.caught_up(store)
+    kept(store, reserved("u", epsilon="0.4"))
+    assert state(follower.caught_up(store)) == state(replayed(*FIRST, *LATER, reserved("u", epsilon="0.4")))
+
+
+@pytest.mark.parametrize(("old", "new"), [('"3/10"', '"0"'), ('"closed":false', '"closed":true'), ("}", "} ")])
+def test_a_snapshot_that_somebody_changed_is_refused(store, old, new):
+    text = store.snapshot()
+    store._kept.snapshot = text.replace(old, new)
+    assert store.snapshot() != text
+    with pytest.raises(LedgerCorruptError, match="snapshot"):
+        Follower(KEY).caught_up(store)
+
+
+def test_a_snapshot_of_another_key_is_refused(store):
+    store._kept.snapshot = encode_snapshot(replayed(*FIRST), OTHER_KEY)
+    with pytest.raises(LedgerCorruptError, match="another key"):
+        Follower(KEY).caught_up(store)
+
+
+def test_a_snapshot_of_another_version_is_ignored(store):
+    text = store.snapshot().partition(" ")[2].replace(f'"version":{VERSION}}}', '"version":99}')
+    assert json.loads(text)["version"] == 99
+    store._kept.snapshot = f"{KEY.seal('snapshot', text)} {text}"
+    follower = Follower(KEY)
+    assert state(follower.caught_up(store)) == state(replayed(*FIRST, *LATER))
+    assert follower.snapshot_length == 0
+
+
+def test_an_older_snapshot_is_as_good(store):
+    store._kept.snapshot = encode_snapshot(replayed(*FIRST[:2]), KEY)
+    assert state(Follower(KEY).caught_up(store)) == state(replayed(*FIRST, *LATER))
+
+
+def test_without_a_snapshot_nothing_is_believed(store):
+    store._kept.snapshot = None
+    with pytest.raises(LedgerCorruptError, match="the snapshot of what was spent is gone"):
+        Follower(KEY).caught_up(store)
+
+
+def test_a_record_that_no_seal_covers_is_not_followed(store):
+    chain = Follower(KEY).caught_up(store).chain
+    append(store, Batch(records=(chain.link(encode_entry(reserved("u"))),)))
+    with pytest.raises(LedgerCorruptError, match="no seal covers it") as caught:
+        Follower(KEY).caught_up(store)
+    assert caught.value.index == chain.length
+
+
+def test_records_without_any_seal_are_not_followed(store):
+    store._kept.seal = None
+    with pytest.raises(LedgerCorruptError, match="no seal covers the entries"):
+        Follower(KEY).caught_up(store)
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [(*FIRST[:3], reserved("other")), (*FIRST, *LATER, reserved("u"))],
+    ids=["of another chain", "of more than there is"],
+)
+def test_a_snapshot_that_is_not_of_these_records_is_refused(store, entries):
+    store._kept.snapshot = encode_snapshot(replayed(*entries), KEY)
+    with pytest.raises(LedgerCorruptError, match="is gone, or is another"):
+        Follower(KEY).caught_up(store)
+
+
+@pytest.mark.parametrize("index", [len(FIRST) - 1, len(FIRST), len(FIRST) + 1])
+def test_a_record_that_was_put_there_is_refused(store, index):
+    record = store._kept.records[index]
+    store._kept.records[index] = Chain(length=index, head="f" * 64).link(record.text)
+    with pytest.raises(LedgerCorruptError):
+        Follower(KEY).caught_up(store)
+
+
+def test_a_record_that_no_ledger_writes_is_refused(store):
+    chain = Follower(KEY).caught_up(store).chain
+    record = chain.link(encode_entry(committed("never")))
+    seal = encode_seal(Seal(chain=chain.follow(record), index=Index()), KEY)
+    append(store, Batch(records=(record,), seal=seal))
+    with pytest.raises(LedgerCorruptError, match="cannot follow"):
+        Follower(KEY).caught_up(store)
+
+
+@pytest.mark.parametrize("forgets", [False, True])
+def test_a_store_that_lost_its_end_is_refused_every_time(store, forgets):
+    follower = Follower(KEY)
+    follower.caught_up(store)
+    del store._kept.records[-1:]
+    for _ in range(3):
+        with pytest.raises(LedgerCorruptError, match=r"and is gone"):
+            follower.caught_up(store)
+        if forgets:
+            follower.forget()
+
+
+def test_a_store_whose_end_was_replaced_is_refused(store):
+    follower = Follower(KEY)
+    kept(store, reserved("t2"))
+    earlier = store.end().seal
+    kept(store, reserved("t3"))
+    follower.caught_up(store)
+    del store._kept.records[-1:]
+    store._kept.seal = earlier
+    kept(store, reserved("u"), reserved("v"))
+    with pytest.raises(LedgerCorruptError, match="is another"):
+        follower.caught_up(store)
+
+
+def test_a_replay_that_was_interrupted_is_dropped(store, monkeypatch):
+    follower, apply, calls = Follower(KEY), Replay.apply, []
+
+    def interrupted(replay, entry):
+        apply(replay, entry)
+        calls.append(entry)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Replay, "apply", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        follower.caught_up(store)
+    assert follower.replay is None
+    assert state(follower.caught_up(store)) == state(replayed(*FIRST, *LATER))
+
+
+def test_a_replay_that_was_given_up_is_made_anew(store):
+    follower = Follower(KEY)
+    first = follower.caught_up(store)
+    assert follower.replay is first is follower.caught_up(store)
+    follower.forget()
+    assert follower.replay is None
+    assert follower.caught_up(store) is not first
+
+
+@pytest.mark.parametrize("page", [2, 3, 6, 7])
+def test_records_are_followed_page_by_page(store, monkeypatch, page):
+    monkeypatch.setattr(module, "PAGE", page)
+    replay, seen = Replay(), []
+    follow(store, replay, lambda record, entry: seen.append((record.index, type(entry).__name__)))
+    assert state(replay) == state(replayed(*FIRST, *LATER))
+    assert [index for index, _ in seen] == list(range(len(FIRST + LATER)))
+    assert seen[0] == (0, "Opened")
+
+
+def test_an_empty_store_has_no_accounts():
+    assert Follower(KEY).caught_up(MemoryStore()).accounts == {}
+
+
+def test_a_ledger_that_somebody_began_with_another_key_meanwhile_is_refused_every_time():
+    store, follower = MemoryStore(), Follower(OTHER_KEY)
+    follower.caught_up(store)
+    kept(store, *FIRST, with_snapshot=True)
+    for _ in range(2):
+        with pytest.raises(LedgerCorruptError, match="sealed with the key"):
+            follower.caught_up(store)
+    assert Follower(KEY).caught_up(store).chain.length == len(FIRST)

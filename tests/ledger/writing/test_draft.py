@@ -1,0 +1,103 @@
+import pytest
+from tests.ledger.stories import KEY, NOON, OTHER_KEY, account, committed, kept, replayed, reserved, state
+
+from sfumato.errors import LedgerCorruptError, ParameterError
+from sfumato.ledger.core.journal import Chain
+from sfumato.ledger.keeping.follower import Follower
+from sfumato.ledger.keeping.pointers import answer_name, asked_name, first_name
+from sfumato.ledger.keeping.seals import UNWRITTEN
+from sfumato.ledger.memory import MemoryStore
+from sfumato.ledger.writing.draft import Draft
+
+
+@pytest.fixture
+def store():
+    store = MemoryStore()
+    kept(store, account(), reserved("old"), committed("old", key="old"))
+    return store
+
+
+@pytest.fixture
+def draft(store):
+    with store.turn() as turn:
+        yield Draft(Follower(KEY).caught_up(turn), turn, KEY, NOON)
+
+
+def test_what_is_kept_counts_at_once_for_what_is_decided_next(draft):
+    draft.keep(reserved("r", epsilon="0.4"))
+    assert draft.replay.accounts["people"].spent(NOON)["epsilon"] * 2 == 1
+
+
+def test_records_follow_the_chain_and_each_other(draft, store):
+    draft.keep(reserved("r"))
+    draft.keep(committed("r"))
+    chain = Chain()
+    for record in (*store.read(0), *draft.records):
+        chain = chain.follow(record)
+    assert chain == draft.replay.chain
+    assert chain.length == 5
+
+
+def test_an_entry_is_found_by_its_names_before_and_after_it_is_kept(store):
+    asked = reserved("r", principal="ann", idempotency_key="one", body="b")
+    kept(store, asked, committed("r"))
+    for key, entry in (("old", committed("old", key="old")), ("k", committed("r"))):
+        with store.turn() as turn:
+            draft = Draft(Follower(KEY).caught_up(turn), turn, KEY, NOON)
+            assert draft.find(answer_name("people", key)) == draft.find(first_name("people", key)) == entry
+            assert draft.find(asked_name("ann", "one")) == asked
+            assert draft.find(asked_name("bob", "one")) is None
+
+
+def test_within_a_turn_it_is_found_too(draft):
+    draft.keep(reserved("r"))
+    draft.keep(committed("r"))
+    assert draft.find(answer_name("people", "k")) == committed("r")
+
+
+def test_the_first_of_a_name_keeps_it(draft):
+    for request, key in (("r", "k"), ("s", "k"), ("t", "old")):
+        draft.keep(reserved(request))
+        draft.keep(committed(request, key=key, answer=request))
+    assert draft.find(answer_name("people", "k")).answer == "r"
+    assert draft.find(answer_name("people", "old")).answer == 42
+    assert [pointer.name for pointer in draft.batch(None, seal=draft.seal_after(UNWRITTEN)).pointers] == [
+        answer_name("people", "k"),
+        first_name("people", "k"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [account(), reserved("r", payer="nobody"), committed("never"), committed("old"), committed("new", answer=(1, 2))],
+    ids=["opened twice", "unknown account", "never reserved", "committed twice", "no JSON"],
+)
+def test_what_cannot_follow_leaves_the_draft_as_it_was(draft, entry):
+    draft.keep(reserved("new"))
+    before, batch = state(draft.replay), draft.batch(None, seal=draft.seal_after(UNWRITTEN))
+    with pytest.raises(ParameterError):
+        draft.keep(entry)
+    assert (state(draft.replay), draft.batch(None, seal=draft.seal_after(UNWRITTEN))) == (before, batch)
+
+
+def test_what_was_decided_is_appended_with_a_snapshot_or_without(draft, store):
+    draft.keep(reserved("r"))
+    assert draft.batch("the state", seal=draft.seal_after(UNWRITTEN)).snapshot == "the state"
+    assert draft.batch(None, seal=draft.seal_after(UNWRITTEN)).snapshot is None
+    draft.turn.append(draft.batch(None, seal=draft.seal_after(UNWRITTEN)))
+    assert draft.turn.read(3) == tuple(draft.records)
+    assert len(store.read(0)) == 3  # not before the turn is over
+
+
+def test_the_replay_of_a_draft_is_that_of_its_entries(draft):
+    draft.keep(reserved("r", epsilon="0.3"))
+    assert state(draft.replay) == state(
+        replayed(account(), reserved("old"), committed("old", key="old"), reserved("r", epsilon="0.3"))
+    )
+
+
+def test_a_pointer_of_another_key_is_not_followed(store):
+    with store.turn() as turn:
+        draft = Draft(Follower(KEY).caught_up(turn), turn, OTHER_KEY, NOON)
+        with pytest.raises(LedgerCorruptError, match="not written with the ledger's key"):
+            draft.find(answer_name("people", "old"))

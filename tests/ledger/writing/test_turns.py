@@ -1,0 +1,69 @@
+"""What the contract of the stores cannot see; the rest of it is in `store_contract.py`."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from tests.ledger.store_contract import linked
+
+from sfumato.errors import LedgerConflictError, LedgerError
+from sfumato.ledger.core.journal import Chain
+from sfumato.ledger.core.store import Batch, End, Pointer
+from sfumato.ledger.writing.turns import OneAtATime, OpenTurn
+
+NEW = End(chain=Chain(), seal=None)
+
+
+class Written:
+    """Tables that note what is written, or fail."""
+
+    def __init__(self, error=None):
+        self.batches, self._error = [], error
+
+    def keep(self, batch):
+        if self._error:
+            raise self._error
+        self.batches.append(batch)
+
+
+@pytest.mark.parametrize(
+    "batch",
+    [
+        Batch(records=linked(Chain(), "one", "two")[1:]),
+        Batch(records=linked(Chain(), "one"), pointers=(Pointer(name="n", index=1, seal="s"),)),
+        Batch(records=linked(Chain(), "one"), snapshot="\0"),
+    ],
+)
+def test_what_does_not_fit_is_not_written_at_all(batch):
+    tables = Written()
+    with pytest.raises(LedgerError):
+        OpenTurn(tables, NEW, "here").append(batch)
+    assert tables.batches == []
+
+
+def test_after_a_batch_that_could_not_be_written_the_chain_is_where_it_was():
+    turn = OpenTurn(Written(LedgerError("here", "failed")), NEW, "here")
+    with pytest.raises(LedgerError, match="failed"):
+        turn.append(Batch(records=linked(Chain(), "one")))
+    with pytest.raises(LedgerConflictError):
+        turn.append(Batch(records=linked(Chain(), "one", "two")[1:]))
+
+
+def test_a_turn_whose_block_raises_is_over_and_its_own_error_is_not_hidden():
+    turn = OpenTurn(Written(LedgerError("here", "failed")), NEW, "here")
+    with pytest.raises(LedgerError, match="failed"), turn.ending():
+        turn.append(Batch())
+    with pytest.raises(LedgerError, match="over"):
+        turn.read(0)
+
+
+def test_a_block_that_raised_lets_the_next_one_in_also_of_another_thread():
+    turns = OneAtATime("here")
+
+    def taken():
+        with turns.taken():
+            return True
+
+    with pytest.raises(KeyError), turns.taken():
+        raise KeyError
+    with ThreadPoolExecutor(1) as threads:
+        assert threads.submit(taken).result()

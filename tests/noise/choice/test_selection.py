@@ -1,0 +1,219 @@
+"""Exact choice among candidates."""
+
+from collections import Counter
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from math import lcm
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.laws import SAMPLES, assert_law, assert_not_law, cdf_of
+from tests.noise.exact_tables import DRAWS
+
+from sfumato.errors import ParameterError
+from sfumato.noise.choice import selection as module
+from sfumato.noise.choice.selection import (
+    exponential_choice_of,
+    gaps_above_smallest,
+    rough_exp,
+    whole_numbers,
+)
+
+
+def choice(exponents, size, weights=None):
+    """Of exponents that are fractions."""
+    denominator = lcm(*(exponent.denominator for exponent in exponents))
+    return exponential_choice_of([int(e * denominator) for e in exponents], denominator, size, weights=weights)
+
+
+def law(exponents, weights=None):
+    logs = [-float(exponent - min(exponents)) for exponent in exponents]
+    masses = np.exp(logs) * np.array([1] * len(logs) if weights is None else weights, dtype=np.float64)
+    return cdf_of(masses / masses.sum())
+
+
+CASES = {
+    "fair": [Fraction(0)] * 5,
+    "two": [Fraction(1, 3), Fraction(0)],
+    "shifted": [Fraction(1000), Fraction(1001), Fraction(2001, 2)],
+    "spread": [Fraction(k, 7) for k in range(30)],
+    "long fractions": [Fraction(k**9, 3**40) + Fraction(1, 7**30) for k in range(90)],
+    "hopeless ones": [Fraction(10**30), Fraction(0), Fraction(1), Fraction(10**6)],
+}
+WEIGHTED = {
+    "small": ([3, 1, 0, 7, 2], [0, 1, -5, 2, 0]),
+    "wide gaps of little use": ([1, 5**8, 0, 5**12, 5**16], [0, 13, 1, 19, 26]),
+    "beyond 64 bits": ([2**70, 2**71, 0, 3 * 2**72, 2**60], [1, 0, 5, 2, 3]),
+}
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("exponents", CASES.values(), ids=CASES)
+def test_candidates_have_their_probability(exponents):
+    assert_law(choice(exponents, DRAWS), law(exponents))
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("exponents", CASES.values(), ids=CASES)
+def test_single_draws_have_the_same_law(exponents):
+    draws = np.concatenate([choice(exponents, 1) for _ in range(5000)])
+    assert_law(draws, law(exponents))
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("factor", [Fraction(11, 10), Fraction(10, 11)])
+def test_exponents_off_by_ten_percent_are_refused(factor):
+    exponents = CASES["spread"]
+    assert_not_law(choice(exponents, SAMPLES), law([exponent * factor for exponent in exponents]))
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize(("weights", "exponents"), WEIGHTED.values(), ids=WEIGHTED)
+def test_weights_multiply_the_probabilities(weights, exponents):
+    exponents = [Fraction(exponent) for exponent in exponents]
+    draws = choice(exponents, SAMPLES, weights)
+    assert 2 not in draws
+    assert_law(draws, law(exponents, weights))
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize(("constant", "value"), [("_MOST_IN_FLOATS", 0), ("_PRECISION", 3), ("_INFLATION", 1.5)])
+def test_the_law_does_not_depend_on_how_candidates_are_proposed(monkeypatch, constant, value):
+    """In integers alone, with proposals of a few units each, or with proposals far too many."""
+    monkeypatch.setattr(module, constant, value)
+    if constant == "_INFLATION":
+        monkeypatch.setattr(module, "_surely_below", lambda upper: upper // 3)
+    exponents = CASES["spread"][:9]
+    assert_law(choice(exponents, SAMPLES // 5), law(exponents))
+
+
+@pytest.mark.statistical
+def test_every_draw_may_be_decided_exactly(monkeypatch):
+    monkeypatch.setattr(module, "_surely_below", lambda upper: 0 * upper)
+    weights, exponents = [2, 10**12, 1], [Fraction(1), Fraction(28), Fraction(0)]
+    assert_law(choice(exponents, SAMPLES // 10, weights), law(exponents, weights))
+
+
+def masses_by_enumeration(monkeypatch, numerators, denominator, weights):
+    """How many units of each candidate are kept, parts of units included, over all that can be proposed."""
+    monkeypatch.setattr(module, "_PRECISION", 6)
+    proposals = module._proposals(np.array(numerators), denominator, np.array(weights))
+    candidates, masses = proposals.candidates, Counter()
+
+    def part(unit, _bits, bounds):
+        candidate = int(np.searchsorted(proposals.edges, current[0], side="right")) - 1
+        masses[candidate] += min(1, max(0, Fraction(bounds(64)[0], 1 << 64) - unit))
+        return False
+
+    monkeypatch.setattr(module, "below", part)
+    for unit in range(int(proposals.edges[-1])):
+        current = [unit]
+        monkeypatch.setattr(module, "uniform_below", lambda _total, _count, unit=unit: np.array([unit]))
+        masses.update(proposals._attempts(1).tolist())
+    return candidates, masses
+
+
+@pytest.mark.parametrize("weights", [[1, 1, 1, 1], [5, 1, 90, 1000]])
+def test_over_all_units_each_candidate_is_kept_as_often_as_its_weight(monkeypatch, weights):
+    numerators = [0, 1, 9, 40]
+    candidates, masses = masses_by_enumeration(monkeypatch, numerators, 8, weights)
+    for i, (weight, numerator) in enumerate(zip(weights, numerators, strict=True)):
+        assert float(masses[i]) == pytest.approx(weight * np.exp(-numerator / 8) * 2.0**candidates.shift, rel=1e-12)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 10**6), st.integers(1, 2**62)), min_size=1, max_size=20),
+    st.integers(1, 10**5),
+    st.booleans(),
+)
+def test_proposals_enclose_the_weights(candidates, denominator, by_floats):
+    numerators, weights = (np.array(column) for column in zip(*candidates, strict=True))
+    gaps = gaps_above_smallest(numerators, denominator)
+    proposals = module._proposals(gaps, denominator, weights if by_floats else weights.astype(object))
+    for i, upper in enumerate(np.diff(proposals.edges).tolist()):
+        low, high = proposals.candidates.bounds(i, 40)
+        assert 0 <= high - low <= 2
+        assert high <= upper << 40
+        assert max(0, module._surely_below(upper)) << 40 <= low
+        assert upper <= Fraction(low, 1 << 40) * (1 + Fraction(1, 2**13)) + 2
+
+
+@pytest.mark.parametrize(("weight", "numerator", "shift"), [(1, 3, 31), (2**80, 700, 32), (10**9, 5, -7)])
+def test_weights_are_bounded_as_an_independent_calculation_says(weight, numerator, shift):
+    low, high = module._Candidates(np.array([numerator]), 7, np.array([weight], dtype=object), shift).bounds(0, 50)
+    with localcontext(prec=80):
+        exact = weight * (-Decimal(numerator) / 7).exp() * Decimal(2) ** (shift + 50)
+    assert low <= exact <= high
+
+
+def test_floats_of_weights_are_as_right_as_claimed():
+    numerators = np.concatenate([np.arange(0, 1000), np.random.default_rng(0).integers(0, 10**5, 20_000)])
+    with np.errstate(under="ignore"):
+        exact = np.exp(-numerators.astype(np.longdouble) / 1000)
+    errors = np.abs(rough_exp(numerators, 1000) - exact)
+    assert (errors <= np.maximum(exact * 2.0**-16, 2.0**-120)).all()
+    assert errors.max() <= 2.0**-21
+
+
+@pytest.mark.parametrize("size", [0, 1, 7])
+def test_a_single_candidate_is_always_chosen(size):
+    assert choice([Fraction(5)], size).tolist() == [0] * size
+
+
+def test_one_good_candidate_among_many_is_found():
+    exponents = [Fraction(10**4)] * 5000
+    exponents[1234] = Fraction(0)
+    assert choice(exponents, 20).tolist() == [1234] * 20
+
+
+@pytest.mark.parametrize(
+    "numerators",
+    [
+        np.array([0, 200, 255], dtype=np.uint8),
+        np.array([-(2**63), 2**63 - 1]),
+        np.array([0, 2**64 - 1], dtype=np.uint64),
+        np.array([2**70, 2**80], dtype=object),
+        np.array([False, True]),
+        [-(10**40), 10**40],
+    ],
+)
+def test_integers_of_all_kinds_are_taken_exactly(numerators):
+    gaps = gaps_above_smallest(numerators, 1)
+    exact = [int(number) for number in numerators]
+    assert gaps.tolist() == [number - min(exact) for number in exact]
+    assert exponential_choice_of(numerators, 1, 3).max() < len(numerators)
+
+
+def test_floats_are_no_whole_numbers():
+    with pytest.raises(TypeError):
+        whole_numbers(np.array([0.5]))
+
+
+def test_denominators_beyond_floats_are_taken_exactly():
+    assert exponential_choice_of([0, 10**403], 10**400, 5).tolist() == [0] * 5
+    assert set(exponential_choice_of([0, 1], 10**400, 200).tolist()) == {0, 1}
+
+
+def test_the_caller_keeps_its_numerators():
+    numerators = np.array([7, 5])
+    exponential_choice_of(numerators, 2, 3, weights=numerators)
+    assert numerators.tolist() == [7, 5]
+
+
+def test_no_candidate_is_an_error():
+    with pytest.raises(ParameterError, match="at least one candidate"):
+        choice([], 1)
+
+
+@pytest.mark.parametrize("weights", [[0, 0], [-1, 3], [1], [1, 1, 1]])
+def test_weights_that_are_none_are_refused(weights):
+    with pytest.raises(ParameterError, match="weights"):
+        choice([Fraction(0), Fraction(1)], 1, weights)
+
+
+@pytest.mark.parametrize(("denominator", "size", "name"), [(0, 1, "denominator"), (1, -1, "size")])
+def test_parameters_outside_are_refused_by_name(denominator, size, name):
+    with pytest.raises(ParameterError, match=name):
+        exponential_choice_of([0, 1], denominator, size)

@@ -1,0 +1,85 @@
+"""Every function has a signature, and what it says of sums is as sharp as it can be."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from tests.expressions_of import CALLS, INEXACT
+
+from sfumato.query.analysis.inference import facts_of
+from sfumato.query.analysis.signatures import SIGNATURES
+from sfumato.query.model.expressions import (
+    Call,
+    Case,
+    ColumnRef,
+    Literal,
+    Null,
+)
+from sfumato.query.model.facts import Facts
+from sfumato.query.model.functions import Function
+from sfumato.query.model.intervals import ANYTHING, Interval
+from sfumato.query.model.kinds import Kind
+
+
+def test_every_function_has_a_signature_and_is_drawn():
+    drawn = {call[0] for calls in (*CALLS.values(), INEXACT) for call in calls}
+    assert set(SIGNATURES) == set(Function)
+    assert drawn | {Function.NULL_IF} == set(Function)
+
+
+def call(function, *arguments):
+    return Call(function, tuple(Literal(a) if isinstance(a, Fraction | str | bool) else a for a in arguments))
+
+
+def between(lower, upper):
+    return Interval(*(None if end is None else Fraction(end) for end in (lower, upper)))
+
+
+PRICE = Facts(kind=Kind.FLOAT, interval=between(0, 100), resolution=Fraction(1, 100))
+COUNT = Facts(kind=Kind.INTEGER, interval=between(1, 10), nullable=False)
+SHOP = {"price": PRICE, "count": COUNT, "any": Facts(kind=Kind.INTEGER), "paid": Facts(kind=Kind.BOOLEAN)}
+P, C, ANY, PAID = map(ColumnRef, SHOP)
+
+
+@pytest.mark.parametrize(
+    ("expression", "interval", "resolution"),
+    [
+        (call(Function.MULTIPLY, P, C), between(0, 1000), Fraction(1, 100)),
+        (call(Function.ADD, P, Fraction(1, 2)), between("1/2", "201/2"), Fraction(1, 100)),
+        (call(Function.SUBTRACT, Fraction(1), P), between(-99, 1), Fraction(1, 100)),
+        (call(Function.DIVIDE, P, C), between(0, 100), None),
+        (call(Function.DIVIDE, C, Fraction(3)), between(0, 4), Fraction(1)),
+        (call(Function.DIVIDE, P, ANY), ANYTHING, None),
+        (call(Function.MODULO, ANY, Fraction(7)), between(-6, 6), Fraction(1)),
+        (call(Function.MODULO, C, Fraction(7)), between(0, 6), Fraction(1)),
+        (call(Function.MODULO, C, ANY), ANYTHING, Fraction(1)),
+        (call(Function.NEGATE, P), between(-100, 0), Fraction(1, 100)),
+        (call(Function.ABS, call(Function.SUBTRACT, C, Fraction(4))), between(0, 6), Fraction(1)),
+        (call(Function.SIGN, P), between(-1, 1), Fraction(1)),
+        (call(Function.FLOOR, call(Function.DIVIDE, P, Fraction(8))), between(0, 13), Fraction(1)),
+        (call(Function.ROUND, P, Fraction(1)), between(0, 100), Fraction(1, 10)),
+        (call(Function.ROUND, C, Fraction(1)), between(1, 10), Fraction(1)),
+        (call(Function.SQRT, P), between(0, None), None),
+        (call(Function.LN, P), ANYTHING, None),
+        (call(Function.LEAST, ANY, Fraction(5)), between(None, 5), Fraction(1)),
+        (call(Function.GREATEST, call(Function.LEAST, ANY, Fraction(5)), Fraction(0)), between(0, 5), Fraction(1)),
+        (call(Function.LEAST, P, Fraction(5)), between(0, 5), Fraction(1, 100)),
+        (call(Function.LEAST, P, ANY), between(None, None), Fraction(1, 100)),
+        (call(Function.COALESCE, P, Fraction(-1)), between(-1, 100), Fraction(1, 100)),
+        (call(Function.TO_INTEGER, call(Function.DIVIDE, P, Fraction(8))), between(0, 13), Fraction(1)),
+        (call(Function.TO_FLOAT, C), between(1, 10), Fraction(1)),
+        (call(Function.TO_INTEGER, PAID), between(0, 1), Fraction(1)),
+        (call(Function.NULL_IF, P, Fraction(0)), between(0, 100), Fraction(1, 100)),
+        (Case(((PAID, P),), Null(Kind.FLOAT)), between(0, 100), Fraction(1, 100)),
+        (Case(((PAID, P),), Literal(Fraction(0))), between(0, 100), Fraction(1, 100)),
+        (Case(((PAID, C),), Null(Kind.INTEGER)), between(1, 10), Fraction(1)),
+    ],
+)
+def test_sums_of_computed_numbers_need_no_bounds_of_their_own(expression, interval, resolution):
+    facts = facts_of(expression, SHOP)
+    assert (facts.interval, facts.resolution) == (interval, resolution)
+
+
+def test_a_lattice_is_no_finer_than_sums_have_room_for():
+    fine = {"x": replace(PRICE, resolution=Fraction(1, 10**7))}
+    assert facts_of(call(Function.MULTIPLY, ColumnRef("x"), ColumnRef("x")), fine).resolution is None

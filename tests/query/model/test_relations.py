@@ -1,0 +1,108 @@
+from dataclasses import FrozenInstanceError
+from fractions import Fraction
+
+import pytest
+from tests.query.frames import BILLS, PEOPLE, VISITS, WARDS
+
+from sfumato.query.model.expressions import And, ColumnRef
+from sfumato.query.model.relations import (
+    AUTO,
+    Bound,
+    CountDistinct,
+    CountRows,
+    CountUnits,
+    CountValues,
+    Covariance,
+    Distinct,
+    Except,
+    Filter,
+    Grouped,
+    Histogram,
+    Intersect,
+    Join,
+    Mean,
+    Part,
+    Quantile,
+    Select,
+    SemiJoin,
+    Source,
+    Sum,
+    TopK,
+    UnionAll,
+    Variance,
+    VectorSum,
+    inputs,
+    lineage,
+    tables_of,
+    values_of,
+)
+from sfumato.query.model.schema import Limits, Table, UnitPath, integer, text
+
+SOURCE, OTHER = Source(VISITS), Source(BILLS)
+PART = Part(child=SOURCE, by="day", values=(1,), value=1, max_parts_per_unit=1, salt="00")
+ITEMS = Table(
+    name="items",
+    columns={"bill": text(), "price": integer(0, 9)},
+    unit=UnitPath("bill", BILLS, "visitor"),
+    limits=Limits(max_rows_per_unit=3),
+)
+X, Y = ColumnRef("x"), ColumnRef("y")
+
+
+@pytest.mark.parametrize(
+    ("relation", "made_of"),
+    [
+        (SOURCE, ()),
+        (PART, (SOURCE,)),
+        (Filter(PART, And(())), (PART,)),
+        (Select(SOURCE, ()), (SOURCE,)),
+        (Distinct(SOURCE), (SOURCE,)),
+        (Bound(SOURCE, 1), (SOURCE,)),
+        (Grouped(SOURCE, (), ()), (SOURCE,)),
+        (SemiJoin(child=SOURCE, other=OTHER, on=()), (SOURCE, OTHER)),
+        (Join(left=SOURCE, right=OTHER, on=()), (SOURCE, OTHER)),
+        (UnionAll(SOURCE, OTHER), (SOURCE, OTHER)),
+        (Intersect(SOURCE, OTHER), (SOURCE, OTHER)),
+        (Except(SOURCE, OTHER), (SOURCE, OTHER)),
+    ],
+)
+def test_a_relation_is_made_of_its_inputs(relation, made_of):
+    assert inputs(relation) == made_of
+
+
+def test_lineage_goes_from_the_outermost_to_the_sources():
+    joined = Join(left=Filter(PART, And(())), right=OTHER, on=())
+    assert [type(step) for step in lineage(joined)] == [Join, Filter, Part, Source, Source]
+
+
+def test_tables_are_each_listed_once_with_those_that_own_their_rows():
+    relation = UnionAll(SemiJoin(child=Source(ITEMS), other=Source(WARDS), on=()), Source(ITEMS))
+    assert [table.name for table in tables_of(relation)] == ["items", "bills", "wards"]
+    assert tables_of(Source(PEOPLE)) == (PEOPLE,)
+
+
+@pytest.mark.parametrize(
+    ("statistic", "values"),
+    [
+        (CountRows(), ()),
+        (CountUnits(), ()),
+        (CountValues(X), (X,)),
+        (CountDistinct(X, 2), (X,)),
+        (Sum(X, AUTO), (X,)),
+        (Mean(X), (X,)),
+        (Variance(X), (X,)),
+        (Quantile(X, Fraction(1, 2)), (X,)),
+        (Histogram(X, (Fraction(0), Fraction(1))), (X,)),
+        (TopK(X), (X,)),
+        (Covariance(X, Y), (X, Y)),
+        (VectorSum((X, Y)), (X, Y)),
+    ],
+)
+def test_a_statistic_reads_its_values(statistic, values):
+    assert values_of(statistic) == values
+
+
+def test_relations_are_frozen_values():
+    assert Filter(SOURCE, And(())) == Filter(Source(VISITS), And(()))
+    with pytest.raises(FrozenInstanceError):
+        PART.salt = "11"

@@ -1,0 +1,85 @@
+"""Plans as values: what each part of them tells, for the accountants."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from tests.query.planned import PEOPLE, TOWNS, VISITS, N, planned, ref
+
+from sfumato.mechanisms.additive.laplace import Laplace
+from sfumato.mechanisms.quantiles.quantile import Quantile as QuantileMechanism
+from sfumato.mechanisms.selection.noisy_top_k import NoisyTopK
+from sfumato.privacy.events import ApproxEvent, ComposedEvent, DiscreteLaplaceEvent, ExponentialEvent, PureEvent
+from sfumato.privacy.guarantees import ApproxDP, PureDP
+from sfumato.query.analysis.sensitivity import Sensitivity
+from sfumato.query.model.relations import AUTO, Mean, Quantile, Sum, TopK
+from sfumato.query.planning.plan import LAWS, Additive, BoundsFirst, KeyChoice, QuantileChoice, TopChoice
+
+ONE = Sensitivity(l1=1, l2=Fraction(1), l0=1)
+
+
+def test_noise_tells_what_its_mechanism_tells():
+    noise = Laplace(l1_sensitivity=1, epsilon="0.5")
+    assert Additive(statement=0, measures=(0,), sensitivity=ONE, mechanism=noise).event == noise.event
+
+
+@pytest.mark.parametrize(
+    ("rows", "event"), [(0, PureEvent(0)), (1, ExponentialEvent(Fraction(1, 4))), (4, PureEvent(1)), (8, PureEvent(2))]
+)
+def test_a_choice_tells_as_much_of_a_unit_as_of_all_its_rows(rows, event):
+    mechanism = QuantileMechanism(quantile="0.5", lower=0, upper=9, epsilon="0.25")
+    assert QuantileChoice(statement=0, mechanism=mechanism, rows=rows).event == event
+
+
+@pytest.mark.parametrize(("rows", "price"), [(0, 0), (1, Fraction(1, 4)), (3, Fraction(3, 4))])
+def test_so_does_a_choice_of_the_most_frequent(rows, price):
+    mechanism = NoisyTopK(k=2, epsilon="0.25", monotonic=True, utility_sensitivity=1)
+    assert TopChoice(statement=0, mechanism=mechanism, rows=rows).event == PureEvent(price)
+
+
+def test_keys_of_public_rows_tell_nothing():
+    assert KeyChoice(measure=0, mechanism=None).event == PureEvent(0)
+
+
+def test_a_section_tells_its_keys_and_all_that_it_measures():
+    (section,) = planned(PEOPLE, N, ("m", Mean(ref("age"))), keys=("town",), delta="1e-6").sections
+    assert section.events == (section.selection.event, *(measurement.event for measurement in section.measurements))
+    assert len(section.events) == 4
+    assert len(replace(section, selection=None).events) == 3
+
+
+def test_a_plan_tells_all_its_sections():
+    plan = planned(VISITS, N, ("t", TopK(ref("ward"))), keys=("ward",), sets=(("ward",), ()))
+    assert plan.event == ComposedEvent((*plan.sections[0].events, *plan.sections[1].events))
+    assert [type(event) for event in plan.event.events] == [DiscreteLaplaceEvent, PureEvent] * 2
+
+
+@pytest.mark.parametrize(
+    ("rest", "event"),
+    [
+        (PureDP("0.75"), PureEvent(Fraction(3, 4))),
+        (ApproxDP("0.75", "1e-9"), ApproxEvent(Fraction(3, 4), Fraction("1e-9"))),
+    ],
+)
+def test_where_bounds_come_first_a_plan_tells_them_and_what_is_kept_for_the_rest(rest, event):
+    plan = planned(PEOPLE, Sum(ref("free"), AUTO))
+    plan = replace(plan, bounds=BoundsFirst(section=plan.bounds.section, rest=rest, law=None))
+    assert plan.event == ComposedEvent((DiscreteLaplaceEvent(Fraction(4), 1), event))
+
+
+def test_outputs_point_at_their_measurements():
+    statistics = (N, ("m", Mean(ref("age"))), ("q", Quantile(ref("age"), Fraction(1, 2))), ("t", TopK(ref("sex"))))
+    (section,) = planned(PEOPLE, *statistics).sections
+    count, mean, median, mode = section.outputs
+    assert (count.measurement, mean.count, mean.total, median.measurement, mode.measurement) == (0, 1, 2, 3, 4)
+    assert [type(m) for m in section.measurements] == [Additive, Additive, Additive, QuantileChoice, TopChoice]
+    assert [m.statement for m in section.measurements] == [0, 0, 0, 1, 2]
+
+
+def test_a_plan_is_a_value():
+    assert planned(TOWNS, N) == planned(TOWNS, N)
+    assert planned(PEOPLE, N) != planned(PEOPLE, N, epsilon=2)
+
+
+def test_there_are_two_laws_of_noise():
+    assert LAWS == ("laplace", "gaussian")

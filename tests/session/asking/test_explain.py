@@ -1,0 +1,179 @@
+"""A plan as people read it: everything that is taken, drawn and paid, line by line."""
+
+from fractions import Fraction
+
+import pytest
+from tests.query.planned import PEOPLE, TOWNS, VISITS, N, planned, ref, relation_of
+from tests.session.desk import desk, rows
+
+from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, UnitColumn
+from sfumato.query.model.expressions import Compare, Comparison, Literal
+from sfumato.query.model.relations import (
+    AUTO,
+    Bound,
+    CountDistinct,
+    CountUnits,
+    CountValues,
+    Covariance,
+    Distinct,
+    Except,
+    Filter,
+    Fold,
+    Folded,
+    Grouped,
+    Intersect,
+    Join,
+    JoinKind,
+    Mean,
+    Part,
+    Quantile,
+    Select,
+    SemiJoin,
+    Sum,
+    TopK,
+    UnionAll,
+    Variance,
+)
+from sfumato.query.model.schema import Limits, Table, integer, text
+from sfumato.session.asking.explain import explain
+
+ADULTS = Filter(relation_of(PEOPLE), Compare(Comparison.GREATER, ref("age"), Literal(Fraction(17))))
+
+
+def lines(child, *statistics, relation=ADD_OR_REMOVE_ONE, table=PEOPLE, **options):
+    """The lines of an explanation, as pairs of what they are about and the text."""
+    policy = desk((table, rows(table)), relation=relation).policy
+    text_of = explain(planned(child, *statistics, relation=relation, **options), policy, Fraction(95, 100))
+    return [tuple(line.split(maxsplit=1)) for line in text_of.splitlines()]
+
+
+def about(topic, *arguments, **options):
+    return [text_of for name, text_of in lines(*arguments, **options) if name == topic]
+
+
+def test_a_plan_is_explained_from_the_price_to_the_error():
+    found = lines(ADULTS, N, ("m", Mean(ref("age"))), keys=("sex",), epsilon=2)
+    assert [topic for topic, _ in found] == [
+        "price", "protected", "rows", "rows", "groups", "noise", "noise", "noise", "error", "error",
+    ]  # fmt: skip
+    assert [text_of for _, text_of in found[:6]] == [
+        "ε 2, charged before data is touched", "one person (add or remove one)", "people, each row is a unit",
+        "those with age > 17", "sex (2 public keys)",
+        "count of rows: one person moves it by at most 1; discrete Laplace, scale 1",
+    ]  # fmt: skip
+    assert found[7][1].startswith(
+        "sum of age in steps of 1 clamped to 0…100 around 50: one person moves it by at most 50;"
+    )
+    assert found[8][1] == "n ± 3, 95%"
+
+
+def test_limits_of_a_person_are_said():
+    limits = Limits(max_rows_per_unit=10, max_groups_per_unit=2, max_rows_per_group_per_unit=6)
+    table = Table(name="t", columns={"u": text(), "k": text(values=["x"])}, unit=UnitColumn("u"), limits=limits)
+    assert about("bounded", table, keys=("k",)) == ["of each person at most 2 groups, 6 rows a group, 10 rows"]
+    assert about("rows", table) == ["t, unit u"]
+
+
+def test_private_keys_are_said_with_their_price():
+    (keys,) = about("keys", PEOPLE, keys=("town", "sex"), epsilon=2, delta="1e-6")
+    assert keys == "shown by truncated geometric selection, ε 1, δ 1e-06; each with 95% that 16 units have"
+    assert about("groups", PEOPLE, keys=("town", "sex"), delta="1e-6") == ["town (private keys) × sex (2 public keys)"]
+    assert about("keys", TOWNS, keys=("code",)) == ["all that there are, as the rows are public"]
+
+
+def test_choices_are_said_with_what_a_row_costs():
+    quantile, top = about(
+        "noise", VISITS, ("q", Quantile(ref("hours"), Fraction(1, 2))), ("t", TopK(ref("ward"))), epsilon=8
+    )
+    assert (
+        quantile
+        == "quantile 0.5: exponential mechanism over 2401 values, ε 1 a row, of which one person moves at most 4"
+    )
+    assert top == "top 1: report noisy max, discrete Laplace of scale 1, ε 1 a row, of which one person moves at most 4"
+    assert about("noise", TOWNS, TopK(ref("size")))[0].endswith(", free")
+
+
+@pytest.mark.parametrize(("quantile", "end"), [(0, "smallest"), (1, "largest")])
+def test_extremes_are_said_with_their_rank(quantile, end):
+    (noise,) = about("noise", PEOPLE, ("q", Quantile(ref("age"), Fraction(quantile))), epsilon=1)
+    assert noise.startswith(f"number 16 from the {end}: permute-and-flip over 101 values")
+
+
+def test_every_measure_has_a_name():
+    statistics = (
+        ("c", CountValues(ref("pay"))), ("v", Variance(ref("pay"))), ("x", Covariance(ref("kids"), ref("age"))),
+        ("d", CountDistinct(ref("town"))),
+    )  # fmt: skip
+    text_of = "\n".join(about("noise", PEOPLE, *statistics))
+    for name in ("count of pay", "sum of pay in steps of 0.01", "sum of squares of pay", "sum of products of"):
+        assert name in text_of
+    assert "count of different values" in text_of
+    assert "count of units" in about("noise", VISITS, ("u", CountUnits()))[0]
+
+
+def test_the_other_laws_are_named():
+    assert "nothing released, as ε is 0" in about("noise", PEOPLE, N, epsilon=0)[0]
+    assert "discrete Gaussian, standard deviation" in about("noise", PEOPLE, N, delta="1e-6", law="gaussian")[0]
+    keeping = Table(name="t", columns={"v": integer()}, keeps_rows=True)
+    assert about("noise", keeping, N, relation=REPLACE_ONE)[0].endswith("no noise needed")
+    assert about("protected", PEOPLE, N, relation=REPLACE_ONE) == ["one person (replace one)"]
+
+
+def test_each_grouping_set_is_explained():
+    assert about("groups", PEOPLE, keys=("sex", "smokes"), sets=(("sex", "smokes"), ("sex",), ())) == [
+        "sex (2 public keys) × smokes (2 public keys)", "sex (2 public keys)", "one, of all rows",
+    ]  # fmt: skip
+
+
+def test_bounds_that_are_chosen_first_are_explained():
+    first, rest = about("bounds", PEOPLE, ("m", Mean(ref("age"), AUTO)), N, epsilon=1)
+    assert first == (
+        "of m, chosen first from a histogram of magnitudes: one person moves it by at most 1; discrete Laplace, scale 8"
+    )
+    assert rest.startswith("the rest, ε 0.875, is spent with them")
+    assert "with the widest bounds" in about("error", PEOPLE, ("m", Mean(ref("age"), AUTO)), N)[0]
+
+
+OTHER = Table(
+    name="other", columns={"person": text(), "ward2": text(values=["A"])}, unit=UnitColumn("person"),
+    limits=Limits(max_rows_per_unit=2), matches={("ward2",): 1},
+)  # fmt: skip
+JOIN = Join(left=relation_of(VISITS), right=relation_of(OTHER), on=(("ward", "ward2"),))
+STAYS = {
+    "distinct": (Distinct(relation_of(VISITS)), "each different row once"),
+    "bound": (
+        Bound(relation_of(VISITS), 2), "of each unit at most 2 rows, chosen by a salted hash of the unit's own rows",
+    ),
+    "grouped": (Grouped(relation_of(VISITS), ("ward",), (Folded("n", Fold.COUNT_ROWS),)), "grouped by ward"),
+    "union": (UnionAll(relation_of(VISITS), relation_of(VISITS)), "the rows of both"),
+    "both": (Intersect(relation_of(VISITS), relation_of(VISITS)), "the rows that are in both"),
+    "rest": (Except(relation_of(VISITS), relation_of(VISITS)), "the rows of the first that are not in the second"),
+    "join": (JOIN, "joined (inner) on ward = ward2, within each unit"),
+    "public": (
+        Join(left=relation_of(PEOPLE), right=relation_of(TOWNS), on=(("town", "code"),), kind=JoinKind.LEFT),
+        "joined (left) on town = code",
+    ),
+    "with": (
+        SemiJoin(child=relation_of(VISITS), other=relation_of(OTHER), on=()), "those with a partner, within each unit",
+    ),
+    "without": (
+        SemiJoin(child=relation_of(VISITS), other=relation_of(TOWNS), on=(("ill", "code"),), negated=True),
+        "those without a partner",
+    ),
+    "part": (
+        Part(child=relation_of(VISITS), by="ward", values=("A", "B"), value="A", max_parts_per_unit=1, salt="00"),
+        "the part ward = 'A', of at most 1 a unit",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", STAYS)
+def test_every_step_from_the_table_to_the_rows_is_said(name):
+    relation, said = STAYS[name]
+    assert said in about("rows", relation)
+
+
+def test_a_choice_of_columns_is_not_worth_a_line():
+    assert about("rows", Select(relation_of(PEOPLE), (("a", ref("age")),)), ("s", Sum(ref("a")))) == [
+        "people, each row is a unit"
+    ]

@@ -1,0 +1,140 @@
+import sys
+from dataclasses import replace
+
+import polars as pl
+import pyarrow as pa
+import pytest
+from tests.session.opened import ORDERS, SHOP, shop_policy
+
+from sfumato.engines.reference.engine import ReferenceEngine
+from sfumato.engines.sources.sources import ArrowData, LazyData
+from sfumato.errors import ParameterError, PolicyError
+from sfumato.query.analysis.shape import Metric, shape_of
+from sfumato.query.model.relations import Source
+from sfumato.query.policy.policy import SourceFacts
+from sfumato.session.opening.opening import (
+    open_engine,
+    open_engines,
+    open_sources,
+    places_of,
+    relations_of,
+    with_kept_rows,
+)
+
+
+def opened(policy, engine="duckdb"):
+    return open_sources(policy, places_of(policy, engine=engine))
+
+
+def test_every_table_has_a_source_of_what_is_declared_of_it():
+    sources = opened(shop_policy())
+    assert list(sources) == ["lines", "orders", "customers", "nations"]
+    assert sources["nations"].names == ("code", "region")
+
+
+def test_a_source_without_a_declared_column_is_refused():
+    broken = {name: SourceFacts(source=frame) for name, frame in SHOP.items()}
+    broken["nations"] = SourceFacts(source=pa.table({"code": ["x"]}))
+    with pytest.raises(ParameterError, match=r"region.*nations"):
+        opened(shop_policy(sources=broken))
+
+
+def test_tables_learn_from_their_sources_whether_records_are_rows():
+    policy = shop_policy()
+    kept = with_kept_rows(policy, opened(policy))
+    assert all(table.keeps_rows for table in kept.tables.values())
+    assert kept.tables["lines"].unit.table == replace(ORDERS, keeps_rows=True)
+
+
+def test_an_engine_is_called_by_its_name():
+    assert isinstance(open_engine("reference", {}, options={}), ReferenceEngine)
+    with pytest.raises(ParameterError, match="duckdb, reference"):
+        open_engine("oracle", {}, options={})
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "reference"])
+def test_an_option_that_an_engine_does_not_have_is_refused_by_name(engine):
+    with pytest.raises(ParameterError, match=f"nosuch.*no option of {engine}"):
+        open_engine(engine, {}, options={"nosuch": 1})
+
+
+def test_an_engine_without_its_packages_says_how_to_get_them(monkeypatch):
+    for loaded in [name for name in sys.modules if name.startswith(("sfumato.engines.spark.engine", "pyspark"))]:
+        monkeypatch.delitem(sys.modules, loaded)
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    with pytest.raises(ParameterError, match=r"run: pip install pyspark$"):
+        open_engine("spark", {}, options={})
+
+
+def test_polars_is_no_engine_any_more_and_the_error_names_the_one_that_reads_its_frames():
+    for ask in (lambda: open_engine("polars", {}, options={}), lambda: places_of(shop_policy(), engine="polars")):
+        with pytest.raises(ParameterError, match=r'DuckDB reads Polars frames\. Use engine="duckdb", the default'):
+            ask()
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "reference"])
+def test_a_lazy_frame_is_opened_as_a_query_and_a_frame_as_a_table(engine):
+    facts = {name: SourceFacts(source=frame) for name, frame in SHOP.items()}
+    facts["nations"] = SourceFacts(source=pl.from_arrow(SHOP["nations"]).lazy())
+    facts["orders"] = SourceFacts(source=pl.from_arrow(SHOP["orders"]))
+    sources = opened(shop_policy(sources=facts), engine)
+    assert isinstance(sources["nations"], LazyData)
+    assert isinstance(sources["orders"], ArrowData)
+
+
+def test_engines_take_their_own_options():
+    policy = shop_policy()
+    places = places_of(policy, engine="duckdb")
+    assert set(places.values()) == {"duckdb"}
+    options = {"threads": 1, "spark": {"nosuch": 1}}  # no table is in Spark
+    open_engines(opened(policy), engine="duckdb", places=places, options=options).close()
+    with pytest.raises(ParameterError, match="nosuch"):
+        open_engines(opened(policy), engine="duckdb", places=places, options={"duckdb": {"nosuch": 1}})
+
+
+@pytest.mark.parametrize("options", [5, "threads", ["threads"], {"duckdb": 5}, {"postgres": 5}])
+def test_options_that_are_no_mapping_are_refused(options):
+    policy = shop_policy()
+    places = places_of(policy, engine="duckdb")
+    with pytest.raises(ParameterError, match="must be a mapping"):
+        open_engines(opened(policy), engine="duckdb", places=places, options=options)
+
+
+def test_an_option_of_a_session_whose_tables_are_all_elsewhere_is_refused_rather_than_ignored():
+    with pytest.raises(ParameterError, match=r"statement_timeout.*duckdb, which has no table"):
+        open_engines({}, engine="duckdb", places={"visits": "postgres"}, options={"statement_timeout": 60})
+    open_engines({}, engine="duckdb", places={"visits": "duckdb"}, options={"threads": 1})
+
+
+@pytest.mark.parametrize("engine", ["nosuch", None, 5, ["duckdb"]])
+def test_a_session_of_no_known_engine_is_refused(engine):
+    with pytest.raises(ParameterError, match="duckdb, reference"):
+        places_of(shop_policy(), engine=engine)
+
+
+def test_an_address_of_no_engine_is_refused_without_what_follows_its_scheme():
+    broken = {name: SourceFacts(source=frame) for name, frame in SHOP.items()}
+    broken["nations"] = SourceFacts(source="mysql://root:canary@host/db")
+    with pytest.raises(ParameterError, match="mysql:") as caught:
+        places_of(shop_policy(sources=broken), engine="duckdb")
+    assert "canary" not in str(caught.value)
+
+
+def test_tables_and_views_are_relations_and_a_view_may_read_those_before_it():
+    views = {
+        "dated": "SELECT id, customer, day FROM orders WHERE day IS NOT NULL",
+        "days": "SELECT day FROM dated",
+    }
+    relations = relations_of(shop_policy(views=views))
+    assert list(relations) == ["lines", "orders", "customers", "nations", "dated", "days"]
+    assert relations["orders"] == Source(ORDERS)
+    assert list(shape_of(relations["days"]).columns) == ["day"]
+    assert shape_of(relations["days"]).metric is Metric.UNITS
+
+
+@pytest.mark.parametrize("sql", ["SELEKT", "SELECT nosuch FROM orders", "SELECT day FROM later", "DROP TABLE orders"])
+def test_a_view_that_means_nothing_is_refused_with_its_place(sql):
+    views = {"broken": sql, "later": "SELECT day FROM orders"}
+    with pytest.raises(PolicyError, match=r"views\.broken") as caught:
+        relations_of(shop_policy(views=views))
+    assert caught.value.path == "views.broken"
