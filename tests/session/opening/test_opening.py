@@ -1,4 +1,3 @@
-import sys
 from dataclasses import replace
 
 import polars as pl
@@ -6,14 +5,13 @@ import pyarrow as pa
 import pytest
 from tests.session.opened import ORDERS, SHOP, shop_policy
 
-from sfumato.engines.reference.engine import ReferenceEngine
+from sfumato.engines.registry import open_engine
 from sfumato.engines.sources.sources import ArrowData, LazyData
 from sfumato.errors import ParameterError, PolicyError
 from sfumato.query.analysis.shape import Metric, shape_of
 from sfumato.query.model.relations import Source
 from sfumato.query.policy.policy import SourceFacts
 from sfumato.session.opening.opening import (
-    open_engine,
     open_engines,
     open_sources,
     places_of,
@@ -44,26 +42,6 @@ def test_tables_learn_from_their_sources_whether_records_are_rows():
     kept = with_kept_rows(policy, opened(policy))
     assert all(table.keeps_rows for table in kept.tables.values())
     assert kept.tables["lines"].unit.table == replace(ORDERS, keeps_rows=True)
-
-
-def test_an_engine_is_called_by_its_name():
-    assert isinstance(open_engine("reference", {}, options={}), ReferenceEngine)
-    with pytest.raises(ParameterError, match="duckdb, reference"):
-        open_engine("oracle", {}, options={})
-
-
-@pytest.mark.parametrize("engine", ["duckdb", "reference"])
-def test_an_option_that_an_engine_does_not_have_is_refused_by_name(engine):
-    with pytest.raises(ParameterError, match=f"nosuch.*no option of {engine}"):
-        open_engine(engine, {}, options={"nosuch": 1})
-
-
-def test_an_engine_without_its_packages_says_how_to_get_them(monkeypatch):
-    for loaded in [name for name in sys.modules if name.startswith(("sfumato.engines.spark.engine", "pyspark"))]:
-        monkeypatch.delitem(sys.modules, loaded)
-    monkeypatch.setitem(sys.modules, "pyspark", None)
-    with pytest.raises(ParameterError, match=r"run: pip install pyspark$"):
-        open_engine("spark", {}, options={})
 
 
 def test_polars_is_no_engine_any_more_and_the_error_names_the_one_that_reads_its_frames():

@@ -11,6 +11,8 @@ where one is missing; NaN is missing too. A time at midnight is a day, and a day
 Binary data is text. Lists and structs are left out, as are columns without a value: pandas may hold them so.
 """
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -26,6 +28,30 @@ from sfumato.errors import ParameterError
 
 Identity: TypeAlias = tuple[str | int, ...]
 """Words and numbers, the first of which says what kind of identity it is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identities:
+    """What is known of the data behind a table.
+
+    Attributes:
+        stored: Where its rows are and, of a file or a frame, what they are: columns have one name there.
+        read: What it reads, also through views and queries, which may call columns otherwise.
+    """
+
+    stored: frozenset[Identity]
+    read: frozenset[Identity]
+
+    @classmethod
+    def of_rows(cls, found: Iterable[Identity]) -> "Identities":
+        """Of what holds rows itself."""
+        return cls(stored=frozenset(found), read=frozenset(found))
+
+    @classmethod
+    def of_reading(cls, found: frozenset[Identity]) -> "Identities":
+        """Of what may be a view or a query of something else."""
+        return cls(stored=frozenset(), read=found)
+
 
 _Words: TypeAlias = npt.NDArray[np.uint64]
 _Missing: TypeAlias = npt.NDArray[np.bool_]

@@ -4,43 +4,21 @@ What a source is (`engines/…identities`) says something of its rows, and is se
 kept. Seals are compared, shown to nobody, and without the key nobody can try out whose data it is.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from pkgutil import resolve_name
-from typing import Any, Final, Protocol, assert_never, runtime_checkable
+from typing import Final
 
 from sfumato.engines.base import Engine
-from sfumato.engines.sources.identities import Identity, file_identity, frame_identity
-from sfumato.engines.sources.sources import ArrowData, CsvFile, LazyData, Opened, ParquetFile, PostgresData, SparkData
+from sfumato.engines.registry import identities_of
+from sfumato.engines.sources.identities import Identities, Identity
+from sfumato.engines.sources.sources import Opened
 from sfumato.ledger.core.entry import Protected
 from sfumato.ledger.keeping.key import LedgerKey
 from sfumato.query.model.schema import Table
 from sfumato.query.policy.policy import Policy, SourceFacts, is_address
 from sfumato.session.opening.several_engines import SeveralEngines
-
-
-@runtime_checkable
-class InSpark(Protocol):
-    """An engine that asks a session of Spark."""
-
-    @property
-    def spark(self) -> Any:
-        """The session, in which names of its tables are meant."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Identities:
-    """What is known of the data behind a table.
-
-    Attributes:
-        stored: Where its rows are and, of a file or a frame, what they are: columns have one name there.
-        read: What it reads, also through views and queries, which may call columns otherwise.
-    """
-
-    stored: frozenset[Identity]
-    read: frozenset[Identity]
 
 
 def identities(policy: Policy, sources: Mapping[str, Opened], *, engine: Engine) -> Mapping[str, Identities]:
@@ -64,7 +42,7 @@ def identities(policy: Policy, sources: Mapping[str, Opened], *, engine: Engine)
     """
     return {
         name: _with_place(
-            _identities(source, policy.sources[name].source, _engine_of(policy.tables[name], engine)),
+            identities_of(source, policy.sources[name].source, _engine_of(policy.tables[name], engine)),
             policy.dataset,
             policy.sources[name],
         )
@@ -108,53 +86,11 @@ def _place(source: str | PathLike[str]) -> str:
     return source if isinstance(source, str) and is_address(source) else str(Path(source).resolve())
 
 
-def _identities(source: Opened, declared: Any, engine: Engine) -> Identities:
-    match source:
-        case CsvFile() | ParquetFile():
-            return _alike({file_identity(source.path)})
-        case ArrowData():  # of it only declared columns are left, so another policy would see another frame
-            identity = frame_identity(declared)
-            return _alike(set() if identity is None else {identity})
-        case LazyData():
-            return _seen(_loaded("sfumato.engines.sources.lazy_frame_identities:query_identities")(source.frame))
-        case PostgresData():
-            own, read = _loaded("sfumato.engines.postgres.identities:table_identities")(source.address)
-            return Identities(stored=own, read=read)
-        case SparkData():
-            return _seen(_in_spark(source.where, engine))
-        case _:
-            assert_never(source)
-
-
-def _alike(found: Iterable[Identity]) -> Identities:
-    """Of what holds rows itself."""
-    return Identities(stored=frozenset(found), read=frozenset(found))
-
-
-def _seen(found: frozenset[Identity]) -> Identities:
-    """Of what may be a view or a query of something else."""
-    return Identities(stored=frozenset(), read=found)
-
-
-_NOTHING: Final = _seen(frozenset())
-
-
-def _in_spark(where: Any, engine: Engine) -> frozenset[Identity]:
-    spark = engine.spark if isinstance(engine, InSpark) else None
-    if spark is None and isinstance(where, str):
-        return frozenset()
-    found: frozenset[Identity] = _loaded("sfumato.engines.spark.identities:spark_identities")(where, spark=spark)
-    return found
+_NOTHING: Final = Identities.of_reading(frozenset())
 
 
 def _engine_of(table: Table, engine: Engine) -> Engine:
     return engine.one_for([table]) if isinstance(engine, SeveralEngines) else engine
-
-
-def _loaded(name: str) -> Callable[..., Any]:
-    """What finds identities in an engine; its packages are there, as it has opened its sources."""
-    found: Callable[..., Any] = resolve_name(name)
-    return found
 
 
 def _sealed(purpose: str, known: Iterable[Identity], key: LedgerKey) -> tuple[str, ...]:

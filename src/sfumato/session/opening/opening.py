@@ -1,42 +1,19 @@
 """From what an owner declares to what a session works with: sources, an engine, relations by name."""
 
-import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
-from pkgutil import resolve_name
-from types import MappingProxyType
-from typing import Any, Final
+from typing import Any
 
 from sfumato.engines.base import Engine
-from sfumato.engines.sources.sources import Opened, keeps_rows, open_in_place, open_source, readable
+from sfumato.engines.registry import ENGINES, check_engine, engine_at, open_engine, opened_for
+from sfumato.engines.sources.sources import Opened, keeps_rows
 from sfumato.errors import ParameterError, PolicyError, SfumatoError
 from sfumato.query.model.relations import Relation, Source
-from sfumato.query.model.schema import Table
-from sfumato.query.policy.policy import Policy, SourceFacts, is_address
+from sfumato.query.policy.policy import Policy, SourceFacts
 from sfumato.query.sql.questions import parse_view
 from sfumato.session.opening.several_engines import Places, SeveralEngines, check_owners
 from sfumato.session.opening.snapshots import require_snapshot
-
-_ENGINES: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "duckdb": "sfumato.engines.duckdb.engine:DuckDBEngine",
-        "reference": "sfumato.engines.reference.engine:ReferenceEngine",
-        "postgres": "sfumato.engines.postgres.engine:PostgresEngine",
-        "spark": "sfumato.engines.spark.engine:SparkEngine",
-    }
-)
-"""Where the class of each engine is; it is loaded when it is opened, with what it needs."""
-_NEEDS: Final[Mapping[str, str]] = MappingProxyType({"postgres": "adbc-driver-postgresql", "spark": "pyspark"})
-"""What those engines need that are not installed with the others: packages by the names that the index has."""
-
-_IN_PLACE: Final = frozenset({"postgres", "spark"})
-"""Engines that read some sources where they are."""
-
-_SCHEMES: Final[Mapping[str, str]] = MappingProxyType(
-    {"postgresql": "postgres", "postgres": "postgres", "spark": "spark"}
-)
-"""The engine that the scheme of an address names."""
 
 
 def places_of(policy: Policy, *, engine: str) -> Places:
@@ -46,9 +23,9 @@ def places_of(policy: Policy, *, engine: str) -> Places:
         ParameterError: There is no such engine, or none is known by the scheme of an address.
         PolicyError: The owners of a table's rows are in another engine.
     """
-    _check_known(engine)
+    check_engine(engine)
     places = {
-        name: (_place(facts.source) if facts.snapshot is None else None) or engine
+        name: (engine_at(facts.source) if facts.snapshot is None else None) or engine
         for name, facts in policy.sources.items()
     }  # fmt: skip
     check_owners(policy, places)
@@ -62,7 +39,7 @@ def open_sources(policy: Policy, places: Places) -> Mapping[str, Opened]:
         ParameterError: There is no such source, or it cannot be read as declared.
     """
     return {
-        name: _opened(places[name], _read_from(facts, policy), policy.tables[name])
+        name: opened_for(places[name], _read_from(facts, policy), policy.tables[name])
         for name, facts in policy.sources.items()
     }
 
@@ -84,7 +61,7 @@ def open_engines(
     """
     _check_options(options)
     named = sorted({places[table] for table in sources})
-    own = {name: value for name, value in options.items() if name not in _ENGINES}
+    own = {name: value for name, value in options.items() if name not in ENGINES}
     if own and engine not in places.values():
         requirement = f"are of {engine}, which has no table; state them under the name of another engine"
         raise ParameterError("engine_options", ", ".join(map(str, own)), requirement)
@@ -104,23 +81,6 @@ def with_kept_rows(policy: Policy, sources: Mapping[str, Opened]) -> Policy:
     return policy.with_tables(lambda table: replace(table, keeps_rows=keeps_rows(sources[table.name])))
 
 
-def open_engine(name: str, sources: Mapping[str, Opened], *, options: Mapping[str, Any]) -> Engine:
-    """The engine of a name, with its options.
-
-    Raises:
-        ParameterError: There is no such engine, it has no such option, or its packages are missing.
-    """
-    _check_known(name)
-    engine = _class_of(name)
-    _, *known = inspect.signature(engine).parameters  # the first are the sources
-    for option in options:
-        if option not in known:
-            raise ParameterError(
-                "engine_options", option, f"is no option of {name}: {', '.join(known) or 'it has none'}"
-            )
-    return engine(sources, **options)
-
-
 def relations_of(policy: Policy) -> Mapping[str, Relation]:
     """What each table and each view of a policy is called in questions.
 
@@ -136,31 +96,13 @@ def relations_of(policy: Policy) -> Mapping[str, Relation]:
     return relations
 
 
-def _check_known(engine: object) -> None:
-    if engine == "polars":
-        requirement = 'is no engine any more: DuckDB reads Polars frames. Use engine="duckdb", the default'
-        raise ParameterError("engine", engine, requirement)
-    if not isinstance(engine, str) or engine not in _ENGINES:
-        raise ParameterError("engine", engine, f"must be one of: {', '.join(_ENGINES)}")
-
-
 def _check_options(options: object) -> None:
     """Options are a mapping, and so are those of an engine by its name."""
     if not isinstance(options, Mapping):
         raise ParameterError("engine_options", options, 'must be a mapping, such as {"memory_limit": "4GB"}')
-    for name in _ENGINES:
+    for name in ENGINES:
         if not isinstance(options.get(name, {}), Mapping):
             raise ParameterError(f"engine_options[{name!r}]", options[name], "must be a mapping of its options")
-
-
-def _place(source: object) -> str | None:
-    """The engine that a source names, if it is an address."""
-    if not isinstance(source, str) or not is_address(source):
-        return None
-    scheme = source.split(":")[0]
-    if scheme not in _SCHEMES:
-        raise ParameterError("source", f"{scheme}:…", f"must be a file, or begin with one of: {', '.join(_SCHEMES)}")
-    return _SCHEMES[scheme]
 
 
 def _read_from(facts: SourceFacts, policy: Policy) -> SourceFacts:
@@ -168,21 +110,3 @@ def _read_from(facts: SourceFacts, policy: Policy) -> SourceFacts:
     if facts.snapshot is None:
         return facts
     return SourceFacts(source=require_snapshot(facts, data_version=policy.data_version))
-
-
-def _opened(engine: str, facts: SourceFacts, table: Table) -> Opened:
-    if engine in _IN_PLACE:
-        return open_in_place(
-            facts.source, table, names=facts.names, csv=facts.csv, accepted_risks=facts.accepted
-        )  # fmt: skip
-    return readable(open_source(facts.source, names=facts.names, csv=facts.csv), table)
-
-
-def _class_of(engine: str) -> Callable[..., Engine]:
-    try:
-        made: Callable[..., Engine] = resolve_name(_ENGINES[engine])
-    except ModuleNotFoundError:
-        if engine not in _NEEDS:
-            raise
-        raise ParameterError("engine", engine, f"needs a package; run: pip install {_NEEDS[engine]}") from None
-    return made
