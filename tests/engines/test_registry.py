@@ -23,7 +23,7 @@ def test_an_option_that_an_engine_does_not_have_is_refused_by_name(engine):
 
 
 def test_an_engine_without_its_packages_says_how_to_get_them(monkeypatch):
-    for loaded in [name for name in sys.modules if name.startswith(("sfumato.engines.spark.engine", "pyspark"))]:
+    for loaded in [name for name in sys.modules if name.startswith(("sfumato.engines.spark", "pyspark"))]:
         monkeypatch.delitem(sys.modules, loaded)
     monkeypatch.setitem(sys.modules, "pyspark", None)
     with pytest.raises(ParameterError, match=r"run: pip install pyspark$"):
