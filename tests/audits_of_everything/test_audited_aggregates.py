@@ -6,7 +6,7 @@ from tests.audits_of_everything.aggregates import CASES, IN_PYTHON, IN_SQL, IN_T
 from tests.audits_of_everything.judging import FULL_SIZE, judged
 
 from sfumato.query.python import statistics
-from sfumato.query.sql.grammar import FUNCTIONS
+from sfumato.query.sql.parsing import FUNCTIONS
 
 
 @pytest.mark.statistical

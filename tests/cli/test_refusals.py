@@ -2,7 +2,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from sfumato.cli.refusals import REFUSED, RefusingGroup
+from sfumato.cli.app import REFUSED, RefusingGroup
 from sfumato.errors import ParameterError
 
 app = typer.Typer(cls=RefusingGroup, pretty_exceptions_enable=False)

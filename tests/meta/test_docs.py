@@ -16,7 +16,7 @@ from sfumato.privacy.events import DiscreteLaplaceEvent
 from sfumato.query.model.functions import Function
 from sfumato.query.python import statistics
 from sfumato.query.python.handles import ColumnHandle
-from sfumato.query.sql.grammar import FUNCTIONS
+from sfumato.query.sql.parsing import FUNCTIONS
 
 KEY = re.compile(r"\[([A-Z][A-Za-z]*\d\d[a-z]?)\]")
 ENTRY = re.compile(r"^- \*\*\[([^\]]+)\]\*\* ", re.MULTILINE)

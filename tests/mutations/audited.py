@@ -148,7 +148,7 @@ SESSIONS = (
             ),
         ),
         tests=(
-            "tests/cli/audit/test_children.py::test_a_question_in_a_child_process_keeps_its_claim_and_not_half_of_it",
+            "tests/cli/audit/test_question.py::test_a_question_in_a_child_process_keeps_its_claim_and_not_half_of_it",
         ),
     ),
     Mutant(

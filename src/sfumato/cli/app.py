@@ -2,14 +2,31 @@
 
 import sys
 from io import TextIOWrapper
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any, Final
 
 import typer
+from typer.core import TyperGroup
 
 from sfumato.cli.audit.commands import audit_app
 from sfumato.cli.ledger.commands import ledger_app
-from sfumato.cli.refusals import RefusingGroup
+from sfumato.errors import SfumatoError
 from sfumato.version import __version__
+
+REFUSED: Final = 2
+
+
+class RefusingGroup(TyperGroup):
+    """Commands whose errors of this package are shown as one line; any other error is a defect and keeps its trace."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that was named."""
+        try:
+            return super().invoke(ctx)
+        except SfumatoError as error:
+            typer.echo(f"sfumato: {' '.join(str(error).split())}", err=True)
+            raise typer.Exit(REFUSED) from None
+
 
 # A traceback must never quote local variables, as they may hold rows.
 app = typer.Typer(cls=RefusingGroup, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
@@ -167,9 +184,14 @@ def prepare(
 
     Example: sfumato prepare hospital.toml
     """
-    from sfumato.cli.prepare import take  # keeps --help quick
+    from sfumato.query.policy.file import load_policy  # keeps --help quick
+    from sfumato.session.opening.snapshots import prepare as take  # the same
 
-    take(policy)
+    taken = take(load_policy(Path(policy)))
+    for path in taken:
+        typer.echo(f"snapshot: {path}")
+    if not taken:
+        typer.echo('no snapshot is declared; a table declares one as snapshot = "rows.parquet"')
 
 
 @app.command()
@@ -187,9 +209,11 @@ def check(
 
     Example: sfumato check hospital.toml
     """
-    from sfumato.cli.prepare import check as examine  # keeps --help quick
+    from sfumato.privacy.guarantees import NO_GUARANTEE  # keeps --help quick
+    from sfumato.session.session import Session  # the same
 
-    examine(policy, table=table)
+    with Session(policy, budget=NO_GUARANTEE) as session:
+        typer.echo(str(session.check(table)))
 
 
 @app.command()

@@ -1,14 +1,18 @@
 """A question is asked of made-up rows only, each time afresh, with what its declarations say."""
 
 import json
+import os
 import re
+import sys
 
 import pytest
 from tests.cli.commands import refusal, run
 
-from sfumato.cli.audit.question import Asking, told_apart
+from sfumato.audit import TESTERS, run_on
+from sfumato.cli.audit.question import Asking, How, ask_child, audited, told_apart
+from sfumato.cli.query import Declared, Price
 from sfumato.errors import ParameterError
-from sfumato.privacy.guarantees import PureDP
+from sfumato.privacy.guarantees import ApproxDP, PureDP
 from sfumato.query.model.schema import Table, integer
 from sfumato.query.policy.policy import Policy, SourceFacts
 
@@ -40,7 +44,7 @@ TWO_TABLES = (
 )
 
 
-def audited(*arguments, samples=2000):
+def audit_of(*arguments, samples=2000):
     result = run("audit", "sql", *arguments, "--samples", samples, "--json")
     assert result.exit_code in {0, 1}, result.output
     return result.exit_code, json.loads(result.stdout)
@@ -57,9 +61,11 @@ def tried(report):
 @pytest.mark.statistical
 def test_a_question_over_worlds_keeps_its_price_and_not_half_of_it():
     """Type-I error 1e-6; half of ε is refuted with a chance above 1 - 1e-6."""
-    code, report = audited(BY_WARD, "--epsilon", "1", *AGE, *WARDS, "--most-pairs", "3")
+    code, report = audit_of(BY_WARD, "--epsilon", "1", *AGE, *WARDS, "--most-pairs", "3")
     assert (code, len(tried(report)), report["title"]) == (0, 3, BY_WARD)
-    code, report = audited(BY_WARD, "--epsilon", "1", "--claim", "0.5", *AGE, *WARDS, "--most-pairs", "1", samples=6000)
+    code, report = audit_of(
+        BY_WARD, "--epsilon", "1", "--claim", "0.5", *AGE, *WARDS, "--most-pairs", "1", samples=6000
+    )
     assert (code, tried(report)) == (1, ["the first unit is removed"])
     assert bound(report) > 0.5
 
@@ -71,16 +77,16 @@ def test_a_question_under_a_policy_keeps_its_price(tmp_path, relation):
     (tmp_path / "hospital.toml").write_text(POLICY.format(relation=relation), "utf-8")
     sql = "SELECT ward, SUM(cost) AS costs FROM visits GROUP BY ward"
     options = ("--policy", tmp_path / "hospital.toml", "--worlds", "ward", "--most-pairs")
-    code, report = audited(sql, "--epsilon", "1", *options, "2", samples=1000)
+    code, report = audit_of(sql, "--epsilon", "1", *options, "2", samples=1000)
     assert (code, len(tried(report))) == (0, 2)
-    code, report = audited(sql, "--epsilon", "2", "--claim", "0.2", *options, "1", samples=4000)
+    code, report = audit_of(sql, "--epsilon", "2", "--claim", "0.2", *options, "1", samples=4000)
     assert (code, bound(report) > 0.2) == (1, True)
 
 
 def test_a_question_without_groups_is_asked_run_by_run(tmp_path):
     (tmp_path / "rows.json").write_text('[{"age": 30}, {"age": 90}]', "utf-8")
     options = ("--rows", tmp_path / "rows.json", "--most-pairs", "1", "--engine", "reference")
-    code, report = audited(
+    code, report = audit_of(
         tmp_path / "people.csv", COUNT, "--epsilon", "5", "--claim", "0.1", *AGE, *options, samples=100
     )
     assert (code, tried(report), bound(report) > 0.1) == (1, ["the first unit is removed"], True)
@@ -90,8 +96,8 @@ def test_a_file_is_never_read_only_its_name_counts(tmp_path):
     path = tmp_path / "people.csv"
     path.write_text("no table at all\x00", "utf-8")
     options = ("--epsilon", "1", *AGE, *WARDS, "--most-pairs", "1")
-    assert audited(path, BY_WARD, *options, samples=100)[0] == 0
-    assert audited("https://example.org/people.csv", BY_WARD, *options, samples=100)[0] == 0
+    assert audit_of(path, BY_WARD, *options, samples=100)[0] == 0
+    assert audit_of("https://example.org/people.csv", BY_WARD, *options, samples=100)[0] == 0
     assert "people" in refusal("audit", "sql", tmp_path / "others.csv", BY_WARD, *options)
 
 
@@ -161,3 +167,61 @@ def test_what_is_left_out_and_what_would_be_quicker_is_said():
     result = run("audit", "sql", BY_WARD, "--epsilon", "1", *AGE, *WARDS, "--most-pairs", "1", "--samples", "100")
     assert re.search("note: 1 of [0-9]+ pairs of neighbors are tried; --most-pairs [0-9]+ tries all", result.stderr)
     assert "--worlds" not in result.stderr
+
+
+SQL = "SELECT ward, SUM(age) AS years FROM people GROUP BY ward"
+DECLARED = ("--column", "age=int:17:90", "--keys", "ward=A,B")
+
+
+@pytest.mark.statistical
+def test_a_question_in_a_child_process_keeps_its_claim_and_not_half_of_it():
+    """10,000 samples, about five processes. Type-I error 1e-6 each; half of ε is refuted, missed below 1e-6."""
+    declared = Declared(
+        policy=None, columns=DECLARED[1:2], keys=DECLARED[3:4], unit=None, names=None, name=None,
+        max_rows_per_unit=None, max_groups_per_unit=None, max_rows_per_group_per_unit=None,
+    )  # fmt: skip
+    price = Price(epsilon="1", delta="0", budget=None, budget_delta=None)
+    how = How(worlds="ward", child=True)
+    with audited((SQL,), declared=declared, price=price, how=how, samples=10_000) as made:
+        runs = run_on(made.pairs[0], made.mechanism, samples=10_000)
+    assert runs.samples == 20_000
+    whole, half = (
+        {str(tester(runs, claim=ApproxDP(claim, 0), significance=1e-6).verdict) for tester in TESTERS}
+        for claim in (1, "0.5")
+    )
+    assert (whole, half) == ({"nothing found"}, {"privacy violation"})
+
+
+AGE_COLUMN = {"age": integer(17, 90)}
+ANSWER = "import json, sys; from pyarrow import parquet; n = parquet.read_metadata(sys.argv[1]).num_rows\n"
+
+
+def asked(code, tmp_path, rows=({"age": 30}, {"age": None}), *, must_answer=False):
+    file = tmp_path / "people.parquet"
+    program, options = [sys.executable, "-c", code], [str(file)]
+    return ask_child(rows, program=program, options=options, file=file, columns=AGE_COLUMN, must_answer=must_answer)
+
+
+def test_a_child_finds_the_rows_and_its_records_and_notes_are_the_output(tmp_path):
+    code = f"{ANSWER}print(json.dumps({{'records': [{{'n': n}}], 'notes': sys.argv[2:], 'receipt': 5}}))"
+    assert asked(code, tmp_path) == [{"n": 2}, "--json"]
+    assert asked(code, tmp_path, rows=()) == [{"n": 0}, "--json"]
+
+
+def test_a_failure_is_what_an_analyst_sees_unless_it_must_answer(tmp_path):
+    code = "raise SystemExit('no such column')"
+    assert asked(code, tmp_path) == f"exit code 1: no such column{os.linesep}"
+    with pytest.raises(ParameterError, match="no such column"):
+        asked(code, tmp_path, must_answer=True)
+
+
+@pytest.mark.parametrize("printed", ["", "[]", "{}", "ready"])
+def test_an_answer_that_is_no_document_is_an_error(tmp_path, printed):
+    with pytest.raises(ParameterError, match="must print the answer as JSON"):
+        asked(f"print({printed!r})", tmp_path)
+
+
+def test_a_child_that_never_answers_is_an_error(tmp_path, monkeypatch):
+    monkeypatch.setattr("sfumato.cli.audit.question._TIMEOUT", 0.2)
+    with pytest.raises(ParameterError, match=r"within 0\.2 seconds"):
+        asked("import signal; signal.pause()", tmp_path)

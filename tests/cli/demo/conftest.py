@@ -1,8 +1,7 @@
 import pytest
 from tests.cli.demo.telling import quiet_stage
 
-from sfumato.cli.demo.curators import open_curators
-from sfumato.cli.demo.people import load_people
+from sfumato.cli.demo.stage import load_people, open_curators
 from sfumato.datasets import load_adult
 
 

@@ -6,11 +6,22 @@ import sys
 import pytest
 from tests.cli.commands import refusal, run
 from tests.cli.ledger.telling import told
-from tests.ledger.stories import release
+from tests.ledger.stories import HandClock, account, gaussian, release, time
 
+from sfumato.cli.ledger import history as history_command
+from sfumato.errors import ParameterError
 from sfumato.ledger.core import clock
+from sfumato.ledger.core.clock import DAY
+from sfumato.ledger.core.journal import Chain
+from sfumato.ledger.core.reservations import Asked
+from sfumato.ledger.core.windows import CalendarWindow
+from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.locations import open_ledger
+from sfumato.ledger.memory import MemoryStore
 from sfumato.ledger.reading.history import time_text
+from sfumato.privacy.budgets import ZCDP
+from sfumato.privacy.events import GaussianEvent
+from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, PureDP
 
 
 def test_the_last_rows_are_a_table_in_order(ledger):
@@ -97,3 +108,118 @@ def test_without_matplotlib_a_picture_is_refused_with_what_to_install(ledger, tm
 @pytest.mark.parametrize("option", [["--limit", "0"], ["--days", "0"]])
 def test_a_number_of_nothing_is_refused(ledger, option):
     assert run("ledger", "history", ledger, *option).exit_code == 2
+
+
+def lines(ledger):
+    return [json.loads(line) for line in told("export", ledger, "--json").splitlines()]
+
+
+def test_what_happened_is_csv_with_exact_costs(ledger):
+    rows = list(csv.DictReader(told("export", ledger).splitlines()))
+    assert [row["kind"] for row in rows] == ["opened", "protected", "opened", "opened", *["reserved"] * 3]
+    assert [(row["epsilon"], row["delta"], row["cost"], row["state"]) for row in rows[4:]] == [
+        ("1/10", "0", "ε 0.1", "committed"), ("3/5", "1/1000000", "ρ 0.005", "committed"),
+        ("1/5", "0", "ε 0.2", "reserved"),
+    ]  # fmt: skip
+
+
+def test_names_are_no_formulas_in_a_spreadsheet(ledger):
+    with open_ledger(ledger) as opened:
+        asked = Asked(principal='=HYPERLINK("http://x","y")', body="b")
+        opened.reserve("hospital/ann", question="-q", asked=asked, **release("0.1"))
+    *_, last = csv.DictReader(told("export", ledger).splitlines())
+    assert (last["principal"][:6], last["question"]) == ("'=HYPE", "'-q")
+
+
+def test_every_entry_is_a_line_that_links_to_the_one_before(ledger):
+    found = lines(ledger)
+    assert len(found) == 9
+    assert [one["previous"] for one in found] == [Chain().head, *(one["hash"] for one in found[:-1])]
+    assert found[5]["entry"]["answer"] == {"sections": [[7]]}
+
+
+def test_fingerprints_of_data_stay_in_the_ledger(ledger):
+    (protected,) = [one["entry"] for one in lines(ledger) if one["entry"]["type"] == "Protected"]
+    assert (protected["fingerprints"], protected["sources"]) == (1, 1)
+    for form in ([], ["--json"]):
+        assert "mark" not in told("export", ledger, *form)
+
+
+START = time("2024-11-01T00:00")
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """What is given to the picture, instead of a picture."""
+    given = {}
+
+    def keep(left, **options):
+        given.update(left=left, **options)
+
+    monkeypatch.setattr(history_command, "burn_down", keep)
+    monkeypatch.setattr(history_command, "save", lambda _, path: path)
+    return given
+
+
+def draw(*accounts, asked=(), days=10):
+    clock = HandClock(START)
+    ledger = Ledger(MemoryStore(), clock=clock)
+    for one in accounts:
+        ledger.open_account(one)
+    clock.at = START + DAY
+    for what in asked:
+        ledger.reserve(accounts[-1].account, question="q", **what)
+    clock.at = START + days * DAY
+    history_command.draw(ledger, ledger.accounts(), days=30, path="x.png")
+
+
+def seconds(*days):
+    return [START / 10**6 + day * 86_400 for day in days]
+
+
+def test_budgets_in_epsilon_are_drawn_in_epsilon(drawn):
+    draw(account("all", PureDP(2)), account(parents=("all",)), asked=[release("0.25")])
+    assert drawn["left"]["people"] == (seconds(0, 1, 10), [1, 0.75, 0.75])
+    assert drawn["left"]["all"] == (seconds(0, 1, 10), [2, 1.75, 1.75])
+    assert (drawn["unit"], drawn["budget"]) == ("ε", 2)
+
+
+def test_the_pace_goes_on_to_nothing(drawn):
+    draw(account(), asked=[release("0.25")])
+    assert drawn["projected_by_name"] == {"people": (seconds(10, 40), [0.75, 0])}
+
+
+def test_the_pace_goes_on_to_where_the_budget_comes_back(drawn):
+    draw(account(window=CalendarWindow("month")), asked=[release("0.25")], days=10)
+    ((times, left),) = drawn["projected_by_name"].values()
+    assert times == seconds(10, 30)
+    assert left == pytest.approx([0.75, 0.25])
+
+
+def test_what_is_never_used_up_goes_on_nowhere(drawn):
+    draw(account())
+    assert drawn["projected_by_name"] == {}
+
+
+def test_a_budget_in_rho_is_drawn_in_rho(drawn):
+    draw(account(budget=ZCDP("0.5")), asked=[gaussian(GaussianEvent(10))])
+    assert (drawn["unit"], drawn["left"]["people"][1]) == ("ρ", [0.5, 0.495, 0.495])
+
+
+@pytest.mark.parametrize("budget", [ApproxDP(2, "1e-6"), ZCDP(1, "1e-6")])
+def test_two_numbers_are_drawn_as_the_share_of_the_scarcer(drawn, budget):
+    draw(account(budget=budget), asked=[release("0.25", "5e-7")])
+    assert (drawn["unit"], drawn["budget"], drawn["left"]["people"][1][1]) == (None, 1, 0.5)
+
+
+def test_different_measures_are_drawn_as_shares(drawn):
+    draw(account("all", ZCDP(1)), account(parents=("all",)), asked=[release("0.25")])
+    assert drawn["unit"] is None
+    assert drawn["left"]["people"][1][1] == 0.75
+
+
+def test_what_nothing_limits_is_not_drawn(drawn):
+    draw(account("all", NO_GUARANTEE), account(parents=("all",)))
+    assert list(drawn["left"]) == ["people"]
+    with pytest.raises(ParameterError, match="needs an account with a budget"):
+        draw(account(budget=NO_GUARANTEE))

@@ -1,12 +1,19 @@
+import json
+
 import pytest
 from tests.cli.commands import refusal
 from tests.cli.ledger.telling import row, told
 from tests.ledger.sqlite_edits import without_triggers
-from tests.ledger.stories import account, held, release
+from tests.ledger.stories import HandClock, account, held, release, time
 
-from sfumato.ledger.core import clock
+from sfumato.cli.ledger.show import last_questions, more, outlook
+from sfumato.ledger.core import clock as ledger_clock
+from sfumato.ledger.core.clock import DAY
+from sfumato.ledger.labels import label_of
+from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.locations import open_ledger
-from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP
+from sfumato.ledger.memory import MemoryStore
+from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, PureDP
 
 
 def test_accounts_are_a_tree_with_budgets_and_what_is_left(ledger):
@@ -40,9 +47,9 @@ def test_who_never_asked_is_limited_by_an_account_above_that_has_no_room(ledger)
 
 
 def test_a_ledger_that_is_later_than_the_clock_says_so(ledger, monkeypatch):
-    late = clock._wall() + 3 * clock.DAY
+    late = ledger_clock._wall() + 3 * DAY
     with monkeypatch.context() as patched:
-        patched.setattr(clock, "_wall", lambda: late)
+        patched.setattr(ledger_clock, "_wall", lambda: late)
         with open_ledger(ledger) as opened:
             opened.reserve("hospital/ann", question="d" * 64, **release("0.1"))
     shown = told("show", ledger)
@@ -112,3 +119,79 @@ def test_a_missing_ledger_is_refused_and_not_made(tmp_path, command):
 def test_a_changed_entry_is_refused_and_named(ledger, command):
     without_triggers(ledger, "UPDATE record SET text = replace(text, '1/10', '1/11')")
     assert "entry 4: its hash" in refusal("ledger", *command, ledger)
+
+
+@pytest.fixture
+def clock():
+    return HandClock(time("2024-11-01T00:00"))
+
+
+@pytest.fixture
+def asked(clock):
+    ledger = Ledger(MemoryStore(), clock=clock)
+    ledger.open_account(account("all", PureDP(2)))
+    ledger.open_account(account(parents=("all",)))
+    clock.at += DAY
+    ledger.reserve("people", question="q", **release("0.1"))
+    clock.at += 9 * DAY
+    return ledger
+
+
+def test_each_account_has_its_future(asked):
+    of_all, of_people = outlook(asked, asked.accounts(), days=30)
+    assert of_all.split("; ") == [
+        "all: spent ε 0 itself, in 0 charges", "at the pace of the last 10 days the budget lasts until 2025-05-20",
+        "about 19 more questions like the last one",
+    ]  # fmt: skip
+    assert of_people.split("; ") == [
+        "people: spent ε 0.1 itself, in 1 charge", "at the pace of the last 10 days the budget lasts until 2025-02-09",
+        "about 9 more questions like the last one",
+    ]  # fmt: skip
+
+
+def test_only_accounts_that_were_asked_for_are_told(asked):
+    (line,) = outlook(asked, ["people"], days=30)
+    assert line.startswith("people: ")
+
+
+def test_the_last_question_counts_for_all_above(asked):
+    asked.reserve("all", question="q", **release("0.5"))
+    last = last_questions(asked)
+    assert (more(asked, "people", last["people"]), more(asked, "all", last["all"])) == ("9", "2")
+
+
+def test_who_never_asked_has_no_number(asked):
+    assert more(asked, "people", None) == "?"
+
+
+def test_what_nothing_limits_says_so():
+    ledger = Ledger(MemoryStore())
+    ledger.open_account(account(budget=NO_GUARANTEE))
+    ledger.reserve("people", question="q", **release())
+    assert more(ledger, "people", last_questions(ledger)["people"]) == "no limit"
+
+
+def test_a_question_that_the_account_can_no_longer_hold_is_none_more():
+    ledger = Ledger(MemoryStore())
+    ledger.open_account(account(budget=ApproxDP(1, "1e-6")))
+    ledger.reserve("people", question="q", **release("0.1", "1e-7"))
+    ledger.change_budget("people", PureDP(1), reason="pure")
+    assert more(ledger, "people", last_questions(ledger)["people"]) == "0"
+
+
+def test_a_label_is_printed_for_people(ledger):
+    with open_ledger(ledger) as opened:
+        assert told("label", ledger, "hospital/bob") == f"{label_of(opened, 'hospital/bob')}\n"
+
+
+def test_a_label_is_printed_for_programs_at_the_delta_asked_for(ledger):
+    document = json.loads(told("label", ledger, "hospital/bob", "--json", "--delta", "1e-9"))
+    assert (document["account"], document["bounds"][0]["delta"]) == ("hospital/bob", 1e-9)
+
+
+def test_an_account_that_is_not_open_is_refused(ledger):
+    assert "'nobody': is not open" in refusal("ledger", "label", ledger, "nobody")
+
+
+def test_a_delta_outside_is_refused(ledger):
+    assert "delta = '2'" in refusal("ledger", "label", ledger, "hospital", "--delta", "2")

@@ -1,10 +1,12 @@
+from fractions import Fraction
+
 import pytest
 from tests.query.asking import VISITS, parsed
 
 from sfumato.errors import NotPrivateError, ParameterError
-from sfumato.query.model.expressions import Call, ColumnRef
+from sfumato.query.model.expressions import Call, Case, ColumnRef, Compare, Comparison, Literal
 from sfumato.query.model.functions import Function
-from sfumato.query.model.relations import Select, Source
+from sfumato.query.model.relations import CountRows, Mean, Select, Source, Sum
 
 YEAR = Call(Function.YEAR, (ColumnRef("day"),))
 OWN = tuple((name, ColumnRef(name)) for name in VISITS.columns)
@@ -95,3 +97,68 @@ def test_other_keys_are_refused(group_by, error, message):
 def test_numbers_with_fractions_are_no_keys():
     with pytest.raises((NotPrivateError, ParameterError), match=r"GROUP BY.*hours"):
         grouped("COUNT(*)", "hours")
+
+
+HOURS, N = ColumnRef("hours"), ColumnRef("n")
+
+
+def test_an_aggregate_that_is_asked_twice_is_released_once():
+    asked = parsed("SELECT COUNT(*) AS n, COUNT(*) AS again, SUM(hours) / COUNT(*) AS m, AVG(hours) FROM visits")
+    assert asked.child.statistics == (("n", CountRows()), ("avg", Mean(HOURS)), ("sum", Sum(HOURS)))
+    mean = Call(Function.DIVIDE, (ColumnRef("sum"), N))
+    assert asked.columns == (("n", N), ("again", N), ("m", mean), ("avg", ColumnRef("avg")))
+
+
+def test_a_hidden_aggregate_does_not_take_the_name_of_another_column():
+    asked = parsed("SELECT COUNT(*) + 1 AS count, MIN(hours) AS count_2 FROM visits")
+    assert [name for name, _ in asked.child.statistics] == ["count_2", "count_3"]
+
+
+@pytest.mark.parametrize("clause", ["HAVING COUNT(*) > 5", "ORDER BY COUNT(*)"])
+def test_an_aggregate_of_having_or_order_by_alone_is_released_and_not_shown(clause):
+    asked = parsed(f"SELECT ward, AVG(hours) AS a FROM visits GROUP BY ward {clause}")
+    assert asked.child.statistics == (("a", Mean(HOURS)), ("count", CountRows()))
+    assert [name for name, _ in asked.columns] == ["ward", "a"]
+
+
+def test_expressions_of_keys_read_their_labels():
+    asked = parsed("SELECT UPPER(ward) AS w, COUNT(*) AS n FROM visits GROUP BY ward")
+    assert asked.columns == (("w", Call(Function.UPPER, (ColumnRef("ward"),))), ("n", N))
+
+
+def test_a_key_that_is_an_expression_is_known_inside_of_others():
+    key = "EXTRACT(YEAR FROM day)"
+    asked = parsed(f"SELECT ({key} + 1) AS next, COUNT(*) AS n FROM visits GROUP BY {key.lower()}")
+    assert asked.child.child.labels == ("extract",)
+    assert asked.columns[0] == ("next", Call(Function.ADD, (ColumnRef("extract"), Literal(Fraction(1)))))
+
+
+def test_released_values_are_computed_with_like_others():
+    asked = parsed("SELECT CASE WHEN COUNT(*) > 9 THEN 'many' ELSE 'few' END AS size, COUNT(*) AS n FROM visits")
+    many = Compare(Comparison.GREATER, N, Literal(Fraction(9)))
+    assert asked.columns[0] == ("size", Case(((many, Literal("many")),), Literal("few")))
+
+
+@pytest.mark.parametrize("clause", ["HAVING n > 3", "HAVING N > 3 AND m > 2", "ORDER BY n * 2"])
+def test_having_and_order_by_may_use_aliases(clause):
+    assert parsed(f"SELECT COUNT(*) AS n, AVG(hours) AS m FROM visits {clause}")
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT hours, COUNT(*) FROM visits GROUP BY ward",
+        "SELECT COUNT(*) FROM visits GROUP BY ward HAVING hours > 3",
+        "SELECT COUNT(*) FROM visits GROUP BY ward ORDER BY visits.hours",
+        "SELECT hours + COUNT(*) FROM visits",
+        "SELECT EXTRACT(MONTH FROM day), COUNT(*) FROM visits GROUP BY EXTRACT(YEAR FROM day)",
+    ],
+)
+def test_a_column_that_is_no_key_is_never_shown(sql):
+    with pytest.raises(NotPrivateError, match=r"(hours|day).*never released.*GROUP BY, or ask AVG"):
+        parsed(sql)
+
+
+def test_a_column_goes_before_an_alias_in_having():
+    with pytest.raises(NotPrivateError, match="hours"):
+        parsed("SELECT COUNT(*) AS hours FROM visits HAVING hours > 3")

@@ -3,17 +3,19 @@ from fractions import Fraction
 
 import pytest
 from sqlglot import exp
-from tests.query.asking import SOURCES, condition_of, expression_of
+from tests.query.asking import PEOPLE, SOURCES, condition_of, expression_of
 
 from sfumato.errors import NotPrivateError, ParameterError
+from sfumato.query.analysis.inference import facts_of
 from sfumato.query.analysis.sizes import MAX_RELATIONS
-from sfumato.query.model.expressions import FALSE, TRUE, Call, ColumnRef, Literal, Null
+from sfumato.query.model.expressions import FALSE, TRUE, And, Call, ColumnRef, Compare, Comparison, Literal, Not, Null
+from sfumato.query.model.facts import of_column
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind
 from sfumato.query.sql.context import Context
 from sfumato.query.sql.names import scope_of
 from sfumato.query.sql.parsing import parsed
-from sfumato.query.sql.scalars import Effort, as_time
+from sfumato.query.sql.scalars import Effort, KnownFacts, as_time
 
 
 def scalars(table):
@@ -87,3 +89,39 @@ def test_a_question_cannot_be_made_of_more_than_it_may_hold():
         effort.spend_relation()
     with pytest.raises(ParameterError, match="at most"):
         effort.spend()
+
+
+COLUMNS = {name: of_column(column) for name, column in PEOPLE.columns.items()}
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "age",
+        "3",
+        "age + 2 * pay",
+        "ROUND(pay / 3, 2)",
+        "CASE WHEN smoker THEN age WHEN pay > 3 THEN 7 ELSE NULL END",
+        "CASE WHEN smoker THEN 1 END",
+        "NOT (age IN (1, 2) OR Sex IS NULL) AND smoker",
+        "COALESCE(LOWER(Sex), 'x') LIKE 'm%'",
+        "SUBSTRING(Sex, 1, 2)",
+        "GREATEST(LEAST(age, 10), 2)",
+    ],
+)
+def test_what_is_known_is_what_facts_of_says(sql):
+    expression = expression_of(sql)
+    known = KnownFacts(COLUMNS)
+    assert known.of(expression) == known.of(expression) == facts_of(expression, COLUMNS)
+
+
+def test_kinds_that_do_not_go_together_are_refused():
+    with pytest.raises(ParameterError, match="one kind"):
+        KnownFacts(COLUMNS).of(Not(Compare(Comparison.EQUAL, ColumnRef("age"), Literal("x"))))
+
+
+def test_an_expression_in_many_places_is_looked_at_once():
+    condition = ColumnRef("smoker")
+    for _ in range(60):
+        condition = And((condition, condition))
+    assert KnownFacts(COLUMNS).of(condition).kind == "boolean"

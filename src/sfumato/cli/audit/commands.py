@@ -160,7 +160,7 @@ def audit_callable(
 
     Example: sfumato audit callable mine:noisy_count --pairs pairs.json --epsilon 1
     """
-    from sfumato.cli.audit.outside import audit_named  # keeps --help quick
+    from sfumato.cli.audit.mechanism import audit_named  # keeps --help quick
     from sfumato.cli.audit.reporting import Wanted  # the same
 
     wanted = Wanted(
@@ -188,7 +188,7 @@ def command(
 
     Example: sfumato audit command --pairs pairs.json --epsilon 1 -- ./server --noisy
     """
-    from sfumato.cli.audit.outside import audit_program  # keeps --help quick
+    from sfumato.cli.audit.mechanism import audit_program  # keeps --help quick
     from sfumato.cli.audit.reporting import Wanted  # the same
 
     wanted = Wanted(

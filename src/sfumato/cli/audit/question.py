@@ -1,5 +1,10 @@
-"""`sfumato audit sql`: a real question, asked again and again of small databases that were made up."""
+"""`sfumato audit sql`: a real question, asked again and again of small databases that were made up.
 
+It is asked here, or in a process of its own by `sfumato query … --json`, as anybody would call it.
+"""
+
+import json
+import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -10,12 +15,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
+from pyarrow import parquet
 from sqlglot import exp
 
 from sfumato.audit.core.roles import Mechanism, NeighborPair
 from sfumato.audit.core.runs import one_by_one
 from sfumato.audit.core.worlds import Worlds
-from sfumato.cli.audit.children import ask_child
 from sfumato.cli.audit.made_up import Row, as_arrow, pairs_of, read_rows
 from sfumato.cli.audit.reporting import Wanted, audit_and_tell
 from sfumato.cli.declarations import declared_columns
@@ -25,7 +30,7 @@ from sfumato.errors import ParameterError
 from sfumato.privacy.guarantees import ApproxDP, PureDP
 from sfumato.privacy.neighbors import EACH_ROW, UnitColumn
 from sfumato.query.model.columns import integer
-from sfumato.query.model.schema import Limits, Table
+from sfumato.query.model.schema import Column, Limits, Table
 from sfumato.query.policy.file import load_policy
 from sfumato.query.policy.policy import Policy, SourceFacts
 from sfumato.query.sql.parsing import parsed
@@ -249,3 +254,48 @@ def _with_worlds(policy: Policy, table: str, worlds: str, number: int) -> Policy
         raise ParameterError("--worlds", worlds, "must not be the column that names the unit")
     columns = {**facts.columns, worlds: integer(values=range(number))}
     return replace(policy, tables={**policy.tables, table: replace(facts, columns=columns)})
+
+
+_TIMEOUT: Final = 600.0
+
+
+def ask_child(
+    rows: Sequence[Row],
+    *,
+    program: Sequence[str],
+    options: Sequence[str],
+    file: Path,
+    columns: Mapping[str, Column],
+    must_answer: bool,
+) -> Any:
+    """What the command prints about rows that it finds in a file: records and notes, or how it failed.
+
+    Args:
+        rows: The made-up database.
+        program: How the command is called.
+        options: Its arguments.
+        file: Where the rows are put, always the same, as an error may name it.
+        columns: Their types.
+        must_answer: Whether a failure is an error here, and no output.
+
+    Raises:
+        ParameterError: It took too long, printed no JSON, or failed where it must answer.
+    """
+    parquet.write_table(as_arrow(rows, columns), file)
+    arguments = [*program, *options, "--json"]
+    try:
+        ended = subprocess.run(  # noqa: S603 # this program itself, with the options it was given; there is no shell
+            arguments, capture_output=True, check=False, stdin=subprocess.DEVNULL, timeout=_TIMEOUT
+        )
+    except subprocess.TimeoutExpired:
+        raise ParameterError("--child", arguments[-1], f"gave no answer within {_TIMEOUT:g} seconds") from None
+    said = ended.stderr.decode("utf-8", "replace")
+    if ended.returncode:
+        if must_answer:
+            raise ParameterError("--child", ended.returncode, f"failed: {' '.join(said.split())[-600:]}")
+        return f"exit code {ended.returncode}: {said}"
+    try:
+        answer = json.loads(ended.stdout)
+        return [*answer["records"], *answer["notes"]]
+    except (ValueError, KeyError, TypeError):
+        raise ParameterError("--child", ended.stdout[:80], "must print the answer as JSON") from None

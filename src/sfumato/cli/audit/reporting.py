@@ -16,8 +16,7 @@ from sfumato.audit.core.findings import AuditReport
 from sfumato.audit.core.roles import Mechanism, NeighborPair
 from sfumato.audit.laws import DeclaredLaw
 from sfumato.audit.reports.documents import report_document
-from sfumato.cli.ledger.bars import progress
-from sfumato.cli.ledger.texts import printable
+from sfumato.cli.show import printable, progress
 from sfumato.errors import ParameterError
 
 _REFUTED: Final = 1

@@ -1,1 +1,1 @@
-"""`sfumato demo`: the main things at work, one section a module, in the order of `run`."""
+"""`sfumato demo`: the main things at work, one function a section, in the order of `run`."""

@@ -31,7 +31,7 @@ def verify(ledger: Location) -> None:
 
     Without the ledger's key it checks what needs none, and says what it cannot check.
     """
-    from sfumato.cli.ledger.verify import verify as run  # keeps --help quick
+    from sfumato.cli.ledger.upkeep import verify as run  # keeps --help quick
 
     run(ledger)
 
@@ -45,7 +45,7 @@ def label(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Print the privacy label of an account: who is protected, how well, and for how long."""
-    from sfumato.cli.ledger.label import label as run  # keeps --help quick
+    from sfumato.cli.ledger.show import label as run  # keeps --help quick
 
     run(ledger, account, delta=delta, as_json=as_json)
 
@@ -82,7 +82,7 @@ def export(
     as_json: Annotated[bool, typer.Option("--json", help="Print each entry, with answers, as a line of JSON.")] = False,
 ) -> None:
     """Print all that happened as CSV, or all entries as JSON lines, without fingerprints of data."""
-    from sfumato.cli.ledger.export import export as run  # keeps --help quick
+    from sfumato.cli.ledger.history import export as run  # keeps --help quick
 
     run(ledger, as_json=as_json)
 
@@ -120,7 +120,7 @@ def restored(
 
     Without --spent it says what was noted as spent, and changes nothing.
     """
-    from sfumato.cli.ledger.restored import restored as run  # keeps --help quick
+    from sfumato.cli.ledger.owner import restored as run  # keeps --help quick
 
     run(ledger, spent=tuple(spent or ()), reason=reason)
 
@@ -191,7 +191,7 @@ def open_account(
 
     Example: sfumato ledger open ledger.db ann --below hospital --epsilon 1 --window month
     """
-    from sfumato.cli.ledger.amounts import budget_of, window_of  # keeps --help quick
+    from sfumato.cli.ledger.owner import budget_of, window_of  # keeps --help quick
     from sfumato.cli.ledger.owner import open_account as run  # the same
 
     budget = budget_of(epsilon=epsilon, delta=delta, rho=rho)
@@ -209,8 +209,10 @@ def budget(
     rho: Rho = None,
 ) -> None:
     """Give an account another budget in the same measure; what was spent stays spent."""
-    from sfumato.cli.ledger.amounts import budget_of  # keeps --help quick
-    from sfumato.cli.ledger.owner import change_budget  # the same
+    from sfumato.cli.ledger.owner import (
+        budget_of,  # keeps --help quick
+        change_budget,  # the same
+    )
 
     change_budget(ledger, account, budget=budget_of(epsilon=epsilon, delta=delta, rho=rho), reason=reason)
 

@@ -1,19 +1,26 @@
-"""`sfumato ledger history`: what happened, in which order, and how it may go on."""
+"""`sfumato ledger history | export`: what happened, as a table, a picture, or all entries for other programs."""
 
+import csv
 import json
-from collections.abc import Sequence
+import sys
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
 from typing import Final
 
 import typer
 
-from sfumato.cli.ledger.export import in_fields, write_csv
-from sfumato.cli.ledger.outlook import clock_lines, outlook
-from sfumato.cli.ledger.picture import draw
-from sfumato.cli.ledger.texts import console, printable
-from sfumato.cli.show import table
+from sfumato.cli.ledger.show import clock_lines, outlook
+from sfumato.cli.show import cell, printable, table, wide_console
+from sfumato.errors import ParameterError
+from sfumato.ledger.core.clock import MICROSECONDS
+from sfumato.ledger.core.journal import Chain
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.locations import open_ledger
 from sfumato.ledger.reading.history import HistoryRow, Standstill, Standstills, history, time_text
+from sfumato.ledger.reading.spending import Point, Projection, project, spending
+from sfumato.plots.burn_down import Course, burn_down
+from sfumato.plots.files import save
 
 _SHOWN: Final = 20
 _WIDTH: Final = 60  # of a question; all of it is in the CSV
@@ -62,4 +69,121 @@ def _print(rows: Sequence[HistoryRow]) -> None:
         )
         for row in rows
     ]  # fmt: skip
-    console().print(table(header, cells, left=7))
+    wide_console().print(table(header, cells, left=7))
+
+
+FIELDS = ("time", "kind", "account", "principal", "question", "asked", "epsilon", "delta", "cost", "state", "note")
+
+
+def export(location: str, *, as_json: bool) -> None:
+    """Print each entry as a line of JSON, or what happened as CSV."""
+    with open_ledger(location, must_exist=True) as ledger:
+        if not as_json:
+            write_csv(history(ledger.entries()))
+            return
+        chain = Chain()
+        for record in ledger.records():
+            chain = chain.follow(record)
+            line = {"index": record.index, "previous": record.previous, "hash": record.hash}
+            typer.echo(json.dumps(line | {"entry": _entry(record.text)}, separators=(",", ":")))
+
+
+def write_csv(rows: Iterable[HistoryRow]) -> None:
+    """Rows of history as CSV on stdout."""
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(FIELDS)
+    writer.writerows([cell(str(value)) for value in in_fields(row).values()] for row in rows)
+
+
+def in_fields(row: HistoryRow) -> dict[str, str]:
+    """A row of history as text by field; rationals exactly."""
+    charge = row.charge
+    return {
+        "time": time_text(row.at), "kind": row.kind, "account": row.account, "principal": row.principal,
+        "question": row.question, "asked": row.asked, "epsilon": "" if charge is None else str(charge.epsilon),
+        "delta": "" if charge is None else str(charge.delta), "cost": "" if row.cost is None else str(row.cost),
+        "state": row.state, "note": row.note,
+    }  # fmt: skip
+
+
+def _entry(text: str) -> object:
+    """An entry without fingerprints of data, which are nobody's but the ledger's: their number instead."""
+    entry = json.loads(text)["entry"]
+    return entry | {field: len(entry[field]) for field in ("fingerprints", "sources") if field in entry}
+
+
+_SIGNS = {"epsilon": "ε", "rho": "ρ"}
+
+
+def draw(ledger: Ledger, names: Collection[str], *, days: int, path: str) -> Path:
+    """Draw the budgets of some accounts into a file.
+
+    Raises:
+        ParameterError: None of them has a budget and a time, the ending is none of a picture, or matplotlib is missing.
+    """
+    found = spending(ledger.entries(), accounts=names, now=ledger.now())
+    points = {name: told for name, all_of_it in found.items() if (told := _drawable(all_of_it))}
+    if not points:
+        raise ParameterError("--plot", path, "needs an account with a budget, in a ledger that told times")
+    number = _common_number(points)
+    projections = {
+        name: (told, until)
+        for name, told in points.items()
+        if (until := project(told, ledger.opened(name).window, days=days)) is not None
+    }
+    figure = burn_down(
+        {name: _course(told, number) for name, told in points.items()},
+        projected_by_name={
+            name: course
+            for name, (told, until) in projections.items()
+            if (course := _projected(told[-1], until, number)) is not None
+        },
+        budget=_budget(points, number),
+        unit=None if number is None else _SIGNS[number],
+    )
+    return save(figure, path)
+
+
+def _drawable(points: tuple[Point, ...]) -> tuple[Point, ...]:
+    """Those of which the time is known, if anything limits them."""
+    return tuple(point for point in points if point.at > 0 and point.allowed is not None)
+
+
+def _common_number(points: Mapping[str, tuple[Point, ...]]) -> str | None:
+    """ε or ρ where all budgets are stated in it alone; None where shares of budgets have to be drawn."""
+    kinds = {_numbers(point) for told in points.values() for point in told}
+    (kind, *others) = kinds
+    return kind[0] if not others and len(kind) == 1 and kind[0] in _SIGNS else None
+
+
+def _numbers(point: Point) -> tuple[str, ...]:
+    return () if point.allowed is None else tuple(name for name, allowed in point.allowed.numbers if allowed)
+
+
+def _course(points: tuple[Point, ...], number: str | None) -> Course:
+    return [point.at / MICROSECONDS for point in points], [_left(point, number) for point in points]
+
+
+def _left(point: Point, number: str | None) -> float:
+    if number is None or point.left is None:
+        return float(point.share_left)
+    return max(float(point.left[number]), 0.0)
+
+
+def _budget(points: Mapping[str, tuple[Point, ...]], number: str | None) -> float | None:
+    """The height of a whole budget, where there is one for all."""
+    if number is None:
+        return 1
+    heights = {last.allowed[number] for *_, last in points.values() if last.allowed is not None}
+    return float(max(heights))
+
+
+def _projected(last: Point, projection: Projection, number: str | None) -> Course | None:
+    """A straight line to the end of the budget, or to where it comes back."""
+    if projection.lasts_until is None:
+        return None
+    end = min(projection.lasts_until, projection.returns or projection.lasts_until)
+    whole = projection.lasts_until - last.at
+    rest = Fraction(projection.lasts_until - end, whole) if whole else Fraction(0)
+    left = _left(last, number)
+    return [last.at / MICROSECONDS, end / MICROSECONDS], [left, left * float(rest)]

@@ -12,15 +12,12 @@ from sfumato.query.model.expressions import Expression
 from sfumato.query.model.facts import Facts
 from sfumato.query.model.relations import Relation
 from sfumato.query.sql.constants import Parameters
-from sfumato.query.sql.facts import KnownFacts
+from sfumato.query.sql.functions import RULES as FUNCTIONS
 from sfumato.query.sql.logic import RULES as LOGIC
 from sfumato.query.sql.names import Scope, resolved, same
-from sfumato.query.sql.numbers import RULES as NUMBERS
-from sfumato.query.sql.scalars import Effort, Leaf, Rules, Scalars
-from sfumato.query.sql.texts import RULES as TEXTS
-from sfumato.query.sql.times import RULES as TIMES
+from sfumato.query.sql.scalars import Effort, KnownFacts, Leaf, Rules, Scalars
 
-RULES: Final[Rules] = MappingProxyType({**LOGIC, **NUMBERS, **TEXTS, **TIMES})
+RULES: Final[Rules] = MappingProxyType({**LOGIC, **FUNCTIONS})
 """Every expression that is supported, by the class of its node."""
 
 

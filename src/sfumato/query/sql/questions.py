@@ -1,17 +1,29 @@
-"""A statement as a question: its options, its relations, its keys and statistics."""
+"""A statement as a question: what its outermost SELECT releases, and how the answer is shown, which is free."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
+from typing import Final
 
-from sfumato.errors import ParameterError
+from sqlglot import exp
+
+from sfumato.errors import NotPrivateError, ParameterError
 from sfumato.query.analysis.sizes import check_size
-from sfumato.query.model.relations import Presented, Relation
-from sfumato.query.sql.answers import question_of
+from sfumato.query.analysis.units import ties_of
+from sfumato.query.model.expressions import ColumnRef, Expression
+from sfumato.query.model.facts import Facts
+from sfumato.query.model.names import fresh
+from sfumato.query.model.relations import Aggregate, CountRows, GroupBy, OrderKey, Presented, Relation, Statistic
+from sfumato.query.model.schema import Limits
+from sfumato.query.planning.questions import MAX_COLUMNS, answer_facts, presented
 from sfumato.query.sql.constants import Parameters
 from sfumato.query.sql.context import Context
+from sfumato.query.sql.grouping import Grouping, GroupKey, Groups, Keys, at_place, grouped_by, grouping
+from sfumato.query.sql.names import Scope, named_outputs
 from sfumato.query.sql.options import Options
-from sfumato.query.sql.parsing import parsed, shortened
-from sfumato.query.sql.relations import relation_of
+from sfumato.query.sql.parsing import parsed, require_only, shortened, shown, unnested
+from sfumato.query.sql.refusals import is_distinct, refusal, require_clauses
+from sfumato.query.sql.relations import ROWS_CLAUSES, has_groups, relation_of, rows_of, with_ctes
+from sfumato.query.sql.statistics import Values, statistic_of
 
 
 def parse_question(
@@ -83,3 +95,153 @@ def parse_view(text: str, sources: Mapping[str, Relation]) -> Relation:
 
 def _too_deep(text: str) -> ParameterError:
     return ParameterError("sql", shortened(text), "must not be nested so deeply")
+
+
+MAX_SHOWN: Final = 10**9
+"""The most rows that LIMIT and OFFSET can name."""
+
+_CLAUSES: Final = ROWS_CLAUSES | {"group", "having", "distinct", "order", "limit", "offset"}
+
+
+def question_of(context: Context, query: exp.Query, limits: Limits | None = None) -> Presented:
+    """The question that the outermost query asks.
+
+    Raises:
+        NotPrivateError: It asks for something that is not released.
+        ParameterError: It names what does not exist, or mixes kinds.
+    """
+    while isinstance(query, exp.Subquery):
+        require_only(query, {"this", "with_"})
+        context, query = with_ctes(context, query), query.this
+    if not isinstance(query, exp.Select):
+        raise NotPrivateError(
+            shown(query), "only a single SELECT is answered", "Ask each question alone, or put the UNION into FROM."
+        )
+    require_clauses(query, _CLAUSES)
+    _require_no_rows(query)
+    if len(query.expressions) > MAX_COLUMNS:
+        raise ParameterError("SELECT", f"{len(query.expressions)} columns", f"must list at most {MAX_COLUMNS}")
+    context = with_ctes(context, query)
+    return _asked(context, query, _groups(context, rows_of(context, query).scope, query), limits)
+
+
+def _asked(context: Context, select: exp.Select, made: Grouping, limits: Limits | None) -> Presented:
+    """The question about some groups."""
+    keys, outputs = Keys(context, made), named_outputs(made.scope, select)
+    labels = _labels(made, [(name, keys.of(unnested(node))) for name, node in outputs])
+    names = [*(name for name, _ in outputs), *labels.values()]
+    groups = Groups(context, keys, labels=labels, taken=names, aggregate=_statistics(context, made.scope))
+    columns = groups.outputs(outputs)
+    having = select.args.get("having")
+    condition = None if having is None else groups.scalars.condition(having.this)
+    order = _order(groups, select, columns)
+    statistics = tuple((name, statistic) for statistic, name in groups.aggregates.items())
+    if not statistics:
+        statistics = ((fresh("count", names), _of_keys_alone(made, select)),)
+    all_columns = tuple((name, ColumnRef(name)) for name in (*labels.values(), *(name for name, _ in statistics)))
+    return presented(
+        made.scope.relation, keys=tuple(key.column for key in made.keys), labels=_unlike_columns(labels),
+        sets=made.sets, statistics=statistics, columns=() if columns == all_columns else columns, having=condition,
+        order=order, limit=_rows_shown(groups, select, "limit"), offset=_rows_shown(groups, select, "offset") or 0,
+        limits=limits,
+    )  # fmt: skip
+
+
+def _require_no_rows(select: exp.Select) -> None:
+    for output in select.expressions:
+        window = output.find(exp.Window)
+        if window is not None:
+            raise refusal(window)
+        if isinstance(output, exp.Star) or (isinstance(output, exp.Column) and isinstance(output.this, exp.Star)):
+            raise refusal(exp.Star())
+
+
+def _groups(context: Context, scope: Scope, select: exp.Select) -> Grouping:
+    """The groups of an answer; those of SELECT DISTINCT are by all of its columns."""
+    if not is_distinct(select):
+        return grouping(context, scope, select)
+    if has_groups(select):
+        raise NotPrivateError(
+            shown(select), "DISTINCT beside aggregates is not supported", "Group by the columns instead."
+        )
+    return grouped_by(context, scope, select, [output.unalias() for output in select.expressions])
+
+
+def _labels(made: Grouping, outputs: Sequence[tuple[str, GroupKey | None]]) -> dict[GroupKey, str]:
+    """What the answer calls each key: as SELECT does where it is first, else by its own name, made unique."""
+    labels: dict[GroupKey, str] = {}
+    for key in made.keys:
+        named = (name for name, own in outputs if own == key)
+        taken = [*(name for name, _ in outputs), *labels.values()]
+        labels[key] = next(named, None) or fresh(key.label, taken)
+    return labels
+
+
+def _unlike_columns(labels: Mapping[GroupKey, str]) -> tuple[str, ...]:
+    """The labels, or none where all keys are called as they are."""
+    return () if all(key.column == label for key, label in labels.items()) else tuple(labels.values())
+
+
+def _statistics(context: Context, scope: Scope) -> Callable[[exp.Expr], tuple[Statistic, Facts]]:
+    """What aggregates of some rows mean, and what is known of what is released of them."""
+    values = Values(context.of_rows(scope), ties_of(scope.relation))
+
+    def statistic(node: exp.Expr) -> tuple[Statistic, Facts]:
+        found = statistic_of(node, values)
+        return found, answer_facts(Aggregate(GroupBy(scope.relation), (("value", found),)))["value"]
+
+    return statistic
+
+
+def _of_keys_alone(made: Grouping, select: exp.Select) -> Statistic:
+    """A question for keys alone asks for their counts, and does not show them."""
+    if not made.keys:
+        fragment = shown(select.expressions[0]) if select.expressions else shown(select)
+        raise NotPrivateError(fragment, "values of single rows are never released", "Ask for COUNT(*), SUM or AVG.")
+    return CountRows()
+
+
+def _order(
+    groups: Groups[Statistic], select: exp.Select, columns: tuple[tuple[str, Expression], ...]
+) -> tuple[OrderKey, ...]:
+    """What ORDER BY says: places and names of columns of the answer, or expressions of what is released."""
+    order = select.args.get("order")
+    if order is None:
+        return ()
+    require_only(order, {"expressions"})
+    keys = []
+    for ordered in order.expressions:
+        require_only(ordered, {"this", "desc", "nulls_first"})
+        descending = bool(ordered.args.get("desc"))
+        if bool(ordered.args.get("nulls_first")) is not descending:
+            raise NotPrivateError(shown(ordered), "NULLS FIRST and LAST are not supported", "NULL counts as largest.")
+        node = unnested(ordered.this)
+        if isinstance(node, exp.Literal) and node.is_string:
+            raise ParameterError("ORDER BY", shown(node), "is text, the same for all rows; write names without quotes")
+        if isinstance(node, exp.Literal):
+            at_place(select, node)
+            value: Expression | None = columns[int(node.name) - 1][1]
+        else:
+            value = groups.alias(node)
+        keys.append(OrderKey(groups.scalars.lower(node) if value is None else value, descending))
+    return tuple(keys)
+
+
+def _rows_shown(groups: Groups[Statistic], select: exp.Select, clause: str) -> int | None:
+    """The number that LIMIT, FETCH or OFFSET says; None for all."""
+    node = select.args.get(clause)
+    match node:
+        case None:
+            return None
+        case exp.Fetch():
+            options = node.args.get("limit_options")
+            if options is not None:
+                require_only(options, {"rows"})
+            require_only(node, {"direction", "count", "limit_options"})
+            count = node.args.get("count") or exp.Literal.number(1)
+        case _:
+            require_only(node, {"expression"})
+            count = node.expression
+    if isinstance(count, exp.Var) and count.name.upper() == "ALL":
+        return None
+    return groups.scalars.whole(count, lower=0, upper=MAX_SHOWN, name=clause.upper())

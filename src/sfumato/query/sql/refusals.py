@@ -6,8 +6,7 @@ from typing import Final
 from sqlglot import exp
 
 from sfumato.errors import NotPrivateError
-from sfumato.query.sql.grammar import FUNCTIONS
-from sfumato.query.sql.parsing import shown
+from sfumato.query.sql.parsing import FUNCTIONS, shown
 
 Reason = tuple[str, str]
 

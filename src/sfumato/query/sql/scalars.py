@@ -6,18 +6,21 @@ What has no rule is refused, and so is a node of which the parser noted more tha
 import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, assert_never
 
 from sqlglot import exp
 
 from sfumato.errors import ParameterError
 from sfumato.query.analysis.conditions import literal
+from sfumato.query.analysis.inference import facts_of
 from sfumato.query.analysis.sizes import MAX_RELATIONS, MAX_SIZE
 from sfumato.query.model.expressions import (
     FALSE,
     TRUE,
     And,
     Call,
+    Case,
+    ColumnRef,
     Compare,
     Condition,
     Expression,
@@ -27,13 +30,70 @@ from sfumato.query.model.expressions import (
     Not,
     Null,
     Or,
+    children,
 )
+from sfumato.query.model.facts import Facts
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import TIMES, Kind
 from sfumato.query.sql.constants import Parameters, constant, midnight, time_constant, whole
-from sfumato.query.sql.facts import KnownFacts
 from sfumato.query.sql.parsing import require_only, shown, unnested
 from sfumato.query.sql.refusals import refusal
+
+Compound: TypeAlias = Call | Case | Compare | IsIn | IsNull | Not | And | Or
+
+
+class KnownFacts:
+    """The facts of expressions over some columns.
+
+    Args:
+        columns: What is known of the columns; more may be added later.
+    """
+
+    def __init__(self, columns: Mapping[str, Facts]) -> None:
+        self._columns = columns
+        self._known: dict[int, tuple[Expression, Facts]] = {}  # the expressions too, so that no other takes their place
+
+    def of(self, expression: Expression) -> Facts:
+        """The facts of an expression: of its outermost function, and what is known of the arguments.
+
+        Raises:
+            ParameterError: It mixes kinds, or reads a column that does not exist.
+        """
+        if isinstance(expression, ColumnRef | Literal | Null):
+            return facts_of(expression, self._columns)
+        if id(expression) not in self._known:
+            parts = [part if isinstance(part, Literal) else self.of(part) for part in children(expression)]
+            facts = {str(place): part for place, part in enumerate(parts) if isinstance(part, Facts)}
+            outermost = _with_parts(
+                expression,
+                [ColumnRef(str(place)) if isinstance(part, Facts) else part for place, part in enumerate(parts)],
+            )
+            self._known[id(expression)] = (expression, facts_of(outermost, facts))
+        return self._known[id(expression)][1]
+
+
+def _with_parts(expression: Compound, parts: Sequence[Expression]) -> Expression:
+    """The expression with others in the place of its `children`."""
+    match expression:
+        case Call(function, _):
+            return Call(function, tuple(parts))
+        case Case():
+            return Case(tuple(zip(parts[:-1:2], parts[1::2], strict=True)), parts[-1])
+        case Compare(comparison, _, _):
+            return Compare(comparison, parts[0], parts[1])
+        case IsIn(_, values):
+            return IsIn(parts[0], values)
+        case IsNull():
+            return IsNull(parts[0])
+        case Not():
+            return Not(parts[0])
+        case And():
+            return And(tuple(parts))
+        case Or():
+            return Or(tuple(parts))
+        case _:
+            assert_never(expression)
+
 
 _CONNECTIVES: Final = And | Or | Not
 _CONDITIONS: Final = _CONNECTIVES | Compare | IsIn | IsNull
