@@ -10,7 +10,7 @@ from tests.sizes import FULL_SIZE
 import sfumato as sf
 from sfumato.attacks.core.limits import largest_advantage
 from sfumato.datasets.traces import traces
-from sfumato.numeric.proportions import lower_limit
+from sfumato.numeric.binomial import lower_limit
 
 POINTS = 4
 CROWD = 3

@@ -1,4 +1,4 @@
-"""Binomial laws, to a certain relative error however many trials: masses far out in a tail, and their sums.
+"""Binomial laws, to a certain relative error however many trials: masses far out in a tail, their sums, and limits.
 
 One mass in every block is worked out to 50 digits by Stirling's series; its neighbours follow by ratios.
 """
@@ -13,6 +13,9 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import beta
+
+from sfumato.numeric.rounding import deflated
 
 BLOCK: Final = 4096
 """The longest run of masses that follow from one another: 4 roundings each, a relative 2e-12 in all."""
@@ -146,3 +149,25 @@ def _log_factorial(number: int) -> Decimal:
             total += power * numerator / denominator
             power /= n * n
         return total
+
+
+def lower_limit(events: int, runs: int, *, significance: float) -> float:
+    """The smallest probability that gives so many events or more with a chance above `significance`.
+
+    Example:
+        >>> round(lower_limit(5, 5, significance=0.05), 3)
+        0.549
+    """
+    if events == 0:
+        return 0.0
+    return deflated(float(beta.ppf(significance, events, runs - events + 1)))
+
+
+def upper_limit(events: int, runs: int, *, significance: float) -> float:
+    """The largest probability that gives so few events or fewer with a chance above `significance`.
+
+    Example:
+        >>> round(upper_limit(0, 5, significance=0.05), 3)
+        0.451
+    """
+    return 1 - lower_limit(runs - events, runs, significance=significance)

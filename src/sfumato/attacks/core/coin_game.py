@@ -15,7 +15,7 @@ from sfumato.attacks.core.limits import largest_success
 from sfumato.attacks.core.outcome import MOST_TRIALS, Outcome
 from sfumato.errors import BudgetError, NotPrivateError, ParameterError
 from sfumato.numeric.arguments import called, listed, of_kind, real, result, whole
-from sfumato.numeric.proportions import lower_limit, upper_limit
+from sfumato.numeric.binomial import lower_limit, upper_limit
 from sfumato.numeric.rationals import Number, positive_integer
 
 Answer: TypeAlias = Callable[[Any], float]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import listed, of_kind, real, whole
-from sfumato.numeric.proportions import lower_limit, upper_limit
+from sfumato.numeric.binomial import lower_limit, upper_limit
 from sfumato.numeric.rationals import probability
 from sfumato.plots.attacks import success_curve
 

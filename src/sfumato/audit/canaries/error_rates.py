@@ -16,7 +16,7 @@ from scipy.special import ndtri
 
 from sfumato.audit.canaries.guesses import Floats, Scored
 from sfumato.audit.search.bounds import Count
-from sfumato.numeric.proportions import lower_limit, upper_limit
+from sfumato.numeric.binomial import lower_limit, upper_limit
 from sfumato.numeric.rounding import float_up
 
 LEVELS: Final = (0.0, 0.01, 0.03, 0.1, 0.3)

@@ -12,7 +12,7 @@ from typing import Final
 from scipy.stats import binom
 
 from sfumato.numeric.arguments import of_kind, share, whole
-from sfumato.numeric.proportions import lower_limit, upper_limit
+from sfumato.numeric.binomial import lower_limit, upper_limit
 from sfumato.numeric.rationals import exact, probability
 from sfumato.numeric.rounding import exp_up, float_up
 
