@@ -6,7 +6,6 @@ from tests.meta.repository import ROOT, SOURCE, inside, modules, name, offenders
 
 WITHOUT = {
     "accounting/core/accountant.py": "a role; every accountant inherits its contract, tests/accounting/contract.py",
-    "accounting/profiles/profile.py": "a role and a pair of it: every profile is tested by assert_is_a_profile",
     "version.py": "one constant, which the command line's tests print",
 }
 

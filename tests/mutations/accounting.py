@@ -383,14 +383,14 @@ MUTANTS = (
     ),
     Mutant(
         name="a lower bound of a tail that is 0 is not",
-        edits=(("accounting/profiles/lattice_tails.py", "(sign > 0) * TINY", "TINY"),),
-        tests=("tests/accounting/profiles/test_lattice_tails.py",),
+        edits=(("accounting/profiles/discrete.py", "(sign > 0) * TINY", "TINY"),),
+        tests=("tests/accounting/profiles/test_discrete.py",),
     ),
     Mutant(
         name="a lower bound by a mechanism of twice the range",
-        edits=(("accounting/profiles/choice.py", "WorstPair(self.epsilon / 2)", "WorstPair(self.epsilon)"),),
+        edits=(("accounting/profiles/finite.py", "WorstPair(self.epsilon / 2)", "WorstPair(self.epsilon)"),),
         tests=(
-            "tests/accounting/profiles/test_choice.py::test_its_tests_are_attained_by_randomized_response_of_half_the_range",
+            "tests/accounting/profiles/test_finite.py::test_its_tests_are_attained_by_randomized_response_of_half_the_range",
         ),
     ),
     Mutant(

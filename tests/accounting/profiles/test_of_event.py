@@ -15,11 +15,13 @@ from sfumato.accounting.profiles.combined import Bracketed, Mixed, Steps, Worst,
 from sfumato.accounting.profiles.discrete import DiscreteLaplace
 from sfumato.accounting.profiles.finite import EVERYTHING, NOTHING, FinitePair, WorstPair
 from sfumato.accounting.profiles.mixtures import group_presence, replacement
-from sfumato.accounting.profiles.of_event import pair_of, supports_pair
+from sfumato.accounting.profiles.of_event import Neighbors, pair_of, supports_pair
 from sfumato.accounting.profiles.profile import DominatingPair
 from sfumato.accounting.profiles.sampled import SampledBackward, SampledForward
+from sfumato.errors import UnsupportedEventError
 from sfumato.privacy.events import (
     ComposedEvent,
+    DiscreteGaussianEvent,
     DiscreteLaplaceEvent,
     Event,
     FiniteEvent,
@@ -31,11 +33,38 @@ from sfumato.privacy.events import (
     PartitionEvent,
     PoissonSampledEvent,
     PureEvent,
+    RepeatAndSelectEvent,
     SampledWithoutReplacementEvent,
     SelfComposedEvent,
     TruncatedPoissonSampledEvent,
 )
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, NeighboringRelation
+
+WIDE_NOISE = GaussianEvent(Fraction(4))
+SAMPLE = PoissonSampledEvent(Fraction(1, 10), WIDE_NOISE)
+THREE = Neighbors(ADD_OR_REMOVE_ONE, size=3)
+
+
+def test_they_see_events_as_their_group_does():
+    seen = dict(THREE.singles(ComposedEvent((WIDE_NOISE, WIDE_NOISE, SAMPLE))))
+    assert seen == {GaussianEvent(Fraction(4, 3)): 2, GroupEvent(SAMPLE, 3): 1}
+
+
+def test_who_is_exchanged_moves_an_answer_twice():
+    assert THREE.leaf(WIDE_NOISE) == WIDE_NOISE
+    assert THREE.replaced.leaf(WIDE_NOISE) == WIDE_NOISE
+    assert THREE.swapped.leaf(WIDE_NOISE) == GaussianEvent(Fraction(2))
+
+
+def test_steps_count_every_unit_added_and_removed():
+    assert [who.steps for who in (THREE, THREE.replaced, THREE.swapped)] == [3, 3, 6]
+
+
+def test_one_view_follows_from_another():
+    assert THREE.swapped.present == THREE
+    assert THREE.swapped.replaced == Neighbors(REPLACE_ONE, size=3)
+    assert THREE.swapped.is_swap
+
 
 TENTH = Fraction(1, 10)
 EPSILONS = np.array([0.0, 0.01, 0.05, 0.1, 0.3, 0.7, 1.5])
@@ -344,3 +373,48 @@ def test_a_sample_of_everybody_is_an_exchange_where_one_is_added():
     epsilons = np.array([0.0, 0.1, 0.2])
     for profile in (sample.forward, sample.backward):
         assert profile.delta_up(epsilons) == pytest.approx(Laplace(Fraction(4)).delta_up(epsilons), abs=1e-12)
+
+
+def first_pair(pairs: tuple[tuple[DominatingPair, int], ...]) -> DominatingPair:
+    return pairs[0][0]
+
+
+@pytest.mark.parametrize("relation", NeighboringRelation)
+@pytest.mark.parametrize("event", EVENTS, ids=lambda event: type(event).__name__)
+def test_all_but_selections_are_supported_also_in_groups_and_have_a_pair(event, relation):
+    for whole in (
+        event,
+        GroupEvent(event, 2),
+        PartitionEvent((event, PureEvent(TENTH)), 3),
+        PoissonSampledEvent(TENTH, event),
+    ):
+        for single, _ in flattened(whole, relation):
+            if supports_pair(single, relation):
+                pair_of(single, relation, first_pair)
+            else:
+                assert isinstance(event, RepeatAndSelectEvent)
+
+
+@pytest.mark.parametrize("relation", NeighboringRelation)
+def test_what_is_not_supported_is_refused_wherever_it_is_nested(relation):
+    unknown = RepeatAndSelectEvent(GaussianEvent(Fraction(1)), Fraction(3), Fraction(1))
+    for event in (
+        unknown,
+        PoissonSampledEvent(TENTH, unknown),
+        TruncatedPoissonSampledEvent(TENTH, 20, 5, unknown),
+        SampledWithoutReplacementEvent(1, 10, unknown),
+        PartitionEvent((PureEvent(TENTH), PoissonSampledEvent(TENTH, unknown)), 1),
+        GroupEvent(PoissonSampledEvent(TENTH, unknown), 2),
+    ):
+        assert not supports_pair(event, relation)
+        with pytest.raises(UnsupportedEventError):
+            pair_of(event, relation, first_pair)
+
+
+@pytest.mark.parametrize("relation", NeighboringRelation)
+@pytest.mark.parametrize("coordinates", [1, 3, None])
+def test_noise_of_every_width_is_supported_also_in_samples(relation, coordinates):
+    """At σ = 1 a move of 12, that of two exchanged units, has more shapes than are worth composing."""
+    sample = PoissonSampledEvent(TENTH, DiscreteGaussianEvent(Fraction(1), Fraction(6), coordinates))
+    assert supports_pair(sample, relation)
+    assert pair_of(sample, relation, first_pair).forward.highest_loss > 0

@@ -13,8 +13,7 @@ from sfumato.accounting.pld.convolve import compose
 from sfumato.accounting.pld.cumulants import Cumulants
 from sfumato.accounting.pld.flatten import flattened_law
 from sfumato.accounting.pld.law import UNIT, Law
-from sfumato.accounting.profiles.outward import TINY
-from sfumato.accounting.profiles.profile import Array, DominatingPair
+from sfumato.accounting.profiles.profile import TINY, Array, DominatingPair
 
 _DELTAS: Final = (1e-3, 1e-6, 1e-10, 1e-15, 1e-20, 1e-30)
 _PRECISION: Final = 1e-4

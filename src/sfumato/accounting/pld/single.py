@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from sfumato.accounting.pld.composing import Pairs, orders
 from sfumato.accounting.pld.refining import Bounds
-from sfumato.accounting.profiles.outward import ULP, float_down
-from sfumato.accounting.profiles.profile import Array, Profile
+from sfumato.accounting.profiles.profile import ULP, Array, Profile, float_down
 from sfumato.numeric.rounding import float_up
 
 _LARGEST: Final = 100  # octaves; a larger ε is no promise

@@ -7,8 +7,7 @@ from functools import reduce
 import numpy as np
 
 from sfumato.accounting.profiles.finite import NOTHING
-from sfumato.accounting.profiles.outward import MARGIN, ULP, exp_up, share
-from sfumato.accounting.profiles.profile import Array, Profile
+from sfumato.accounting.profiles.profile import MARGIN, ULP, Array, Profile, exp_up, share
 
 
 @dataclass(frozen=True, slots=True)

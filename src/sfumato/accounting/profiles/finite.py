@@ -1,4 +1,4 @@
-"""Privacy profiles of finitely many losses: arbitrary pairs of probability vectors, and the worst (ε, δ) pair."""
+"""Privacy profiles of finitely many losses: probability vectors, the worst (ε, δ) pair, a bounded range."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -8,8 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from sfumato.accounting.profiles.outward import MARGIN, TINY, ULP, exp_down, float_down, share
-from sfumato.accounting.profiles.profile import Array
+from sfumato.accounting.profiles.profile import MARGIN, TINY, ULP, Array, exp_down, float_down, share
 from sfumato.numeric.rounding import float_up, log_near, log_up
 
 
@@ -139,3 +138,35 @@ def randomized_response(probability: Fraction, categories: int) -> FinitePair:
     lie = (1 - probability) / categories
     truth, others = probability + lie, (categories - 2) * lie
     return FinitePair((truth, others, lie), (lie, others, truth))
+
+
+@dataclass(frozen=True, slots=True)
+class BoundedRange:
+    """All mechanisms whose losses lie, for each pair of neighbours, in some interval [t − ε₀, t].
+
+    δ(ε) = (1 − e^((ε − ε₀)/2))²/(1 − e^−ε₀) for ε ≤ ε₀, then 0: the largest of all pairs of two losses t and t − ε₀.
+
+    **Guarantee**: dominates every mechanism of that range, so the exponential mechanism of parameter ε₀, in either
+    order. The tests are those of randomized response of ε₀/2, whose range is ε₀.
+
+    References:
+        [DDR20]; [DR19].
+    """
+
+    epsilon: Fraction
+
+    def delta_up(self, epsilon: Array) -> Array:
+        """At or above δ."""
+        missing = epsilon - self.highest_loss - 2 * ULP * (epsilon + self.highest_loss)
+        root = np.expm1(np.minimum(missing, 0.0) / 2)
+        bound = root**2 / -np.expm1(-self.highest_loss) * (1 + 2 * MARGIN)
+        return np.where(epsilon >= self.highest_loss, 0.0, share(bound))
+
+    def test_down(self, epsilon: Array) -> tuple[Array, Array]:
+        """Of the answers of randomized response whose loss exceeds ε."""
+        return WorstPair(self.epsilon / 2).test_down(epsilon)
+
+    @property
+    def highest_loss(self) -> float:
+        """ε₀, rounded up."""
+        return float_up(self.epsilon)

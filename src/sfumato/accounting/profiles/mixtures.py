@@ -9,10 +9,18 @@ from typing import Final
 import numpy as np
 from scipy.special import log_ndtr
 
-from sfumato.accounting.profiles.normal import FAR, tail_down, tail_up
-from sfumato.accounting.profiles.outward import MARGIN, ULP, exp_down, float_down, share
-from sfumato.accounting.profiles.profile import Array
-from sfumato.accounting.profiles.solving import below_roots
+from sfumato.accounting.profiles.profile import (
+    FAR,
+    MARGIN,
+    ULP,
+    Array,
+    below_roots,
+    exp_down,
+    float_down,
+    share,
+    tail_down,
+    tail_up,
+)
 from sfumato.numeric.rounding import float_up, log_near
 
 _GRID: Final = 1024

@@ -1,15 +1,15 @@
-"""Which profiles an event has: one rule for each kind of event."""
+"""Which profiles an event has: one rule for each kind of event, and who its two databases are."""
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
 
 import numpy as np
 
 from sfumato.accounting.core.conversions import touched_parts
-from sfumato.accounting.core.tally import flattened
+from sfumato.accounting.core.tally import flattened, grouped
 from sfumato.accounting.profiles.combined import Bracketed, Mixed, Steps, worst_of
 from sfumato.accounting.profiles.finite import NOTHING
 from sfumato.accounting.profiles.leaves import (
@@ -23,12 +23,8 @@ from sfumato.accounting.profiles.leaves import (
     symmetric,
 )
 from sfumato.accounting.profiles.mixtures import group_presence, mirrored, replacement
-from sfumato.accounting.profiles.neighbors import Neighbors
-from sfumato.accounting.profiles.outward import MARGIN
-from sfumato.accounting.profiles.profile import DominatingPair
-from sfumato.accounting.profiles.sampled import SampledBackward, SampledForward, SampledReplacement
-from sfumato.accounting.profiles.supported import supports_pair
-from sfumato.accounting.profiles.truncation import truncation
+from sfumato.accounting.profiles.profile import MARGIN, DominatingPair
+from sfumato.accounting.profiles.sampled import SampledBackward, SampledForward, SampledReplacement, truncation
 from sfumato.errors import UnsupportedEventError
 from sfumato.privacy.events import (
     DiscreteGaussianEvent,
@@ -42,9 +38,51 @@ from sfumato.privacy.events import (
     SampledWithoutReplacementEvent,
     TruncatedPoissonSampledEvent,
 )
-from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation
+from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, NeighboringRelation
 
-__all__ = ["pair_of", "supports_pair"]
+
+@dataclass(frozen=True, slots=True)
+class Neighbors:
+    """Who the two databases of an event are.
+
+    Args:
+        relation: How they differ.
+        size: In how many units, that act as one.
+        is_swap: Whether units are replaced though the event is stated for adding or removing one.
+    """
+
+    relation: NeighboringRelation
+    size: int = 1
+    is_swap: bool = False
+
+    def singles(self, event: Event) -> tuple[tuple[Event, int], ...]:
+        """The event, composed or not, as uncomposed ones and their counts."""
+        return flattened(event, self.relation, group_size=self.size).counts
+
+    def leaf(self, event: Event) -> Event:
+        """The event as seen by who removes a unit and adds another, if that is what they do."""
+        return grouped(event, 2) if self.is_swap else event
+
+    @property
+    def steps(self) -> int:
+        """How many units are added and removed in all, of an event without a rule of its own."""
+        return self.size * (2 if self.is_swap else 1)
+
+    @property
+    def present(self) -> "Neighbors":
+        """The units there, against not there."""
+        return replace(self, relation=ADD_OR_REMOVE_ONE, is_swap=False)
+
+    @property
+    def replaced(self) -> "Neighbors":
+        """The units exchanged, of an event stated for that."""
+        return replace(self, relation=REPLACE_ONE, is_swap=False)
+
+    @property
+    def swapped(self) -> "Neighbors":
+        """The units exchanged, of an event stated for adding or removing one."""
+        return replace(self, relation=REPLACE_ONE, is_swap=True)
+
 
 _LARGEST_GROUP: Final = 32  # beyond it a binomial mixture costs more than it saves
 
@@ -71,6 +109,31 @@ def pair_of(event: Event, neighboring_relation: NeighboringRelation, compose: Co
     if not supports_pair(event, neighboring_relation):
         raise UnsupportedEventError(event, "the table of privacy profiles")
     return _pair(event, Neighbors(neighboring_relation), compose)
+
+
+def supports_pair(event: Event, neighboring_relation: NeighboringRelation) -> bool:
+    """Whether `pair_of` knows the event and everything in it: a look at its structure, before anything is computed.
+
+    Example:
+        >>> from sfumato.privacy.events import RepeatAndSelectEvent
+        >>> noise = GaussianEvent(Fraction(1))
+        >>> supports_pair(PoissonSampledEvent(Fraction(1, 100), noise), ADD_OR_REMOVE_ONE)
+        True
+        >>> supports_pair(RepeatAndSelectEvent(noise, Fraction(3), Fraction(1)), ADD_OR_REMOVE_ONE)
+        False
+    """
+    match event:
+        case GroupEvent():
+            return supports_pair(event.event, neighboring_relation)
+        case PartitionEvent():
+            parts, inside = event.events, neighboring_relation
+        case PoissonSampledEvent() | TruncatedPoissonSampledEvent():
+            parts, inside = (event.event,), ADD_OR_REMOVE_ONE
+        case SampledWithoutReplacementEvent():
+            parts, inside = (event.event,), REPLACE_ONE
+        case _:
+            return type(event) in SYMMETRIC or isinstance(event, DiscreteGaussianEvent) or type(event) in _RULES
+    return all(supports_pair(single, inside) for part in parts for single, _ in flattened(part, inside).counts)
 
 
 def _pair(event: Event, neighbors: Neighbors, compose: Compose) -> DominatingPair:
