@@ -1,11 +1,13 @@
-"""Small files and small functions, so that a reader holds each in mind."""
+"""Files, functions and folders that a reader holds in mind."""
 
 import ast
+from collections import Counter
 
 from tests.meta.repository import modules, nodes, offenders, text
 
 MAX_LINES_OF_A_FILE = 500
 MAX_LINES_OF_A_BODY = 50
+MAX_FILES_OF_A_FOLDER = 15
 
 
 def long_file(content):
@@ -29,6 +31,11 @@ def long_functions(found):
 
 def test_no_file_is_too_long():
     assert offenders((path, long_file(text(path))) for path in modules()) == []
+
+
+def test_no_folder_has_too_many_files():
+    files = Counter(path.parent for path in modules() if path.stem != "__init__")
+    assert {folder: count for folder, count in files.items() if count > MAX_FILES_OF_A_FOLDER} == {}
 
 
 def test_no_function_body_is_too_long():
