@@ -44,7 +44,7 @@ METHODS = {
     "session.check": (visits, call("visits")),
     "session.close_account": (visits, call(reason="the study ended")),
     "session.open_account": (visits, call("ann", budget=sf.PureDP(1), window=None)),
-    "session.asking.partition": (visits, call("visits", by="ward", values=["x", "y"], max_parts_per_unit=2)),
+    "session.partition": (visits, call("visits", by="ward", values=["x", "y"], max_parts_per_unit=2)),
     "session.prepare": (visits, call("visits")),
     "session.query": (visits, call(COUNT, parameters=[1], intervals=False)),
     "session.sql": (visits, call(COUNT, epsilon=1, delta=0, parameters=[1], intervals=False)),

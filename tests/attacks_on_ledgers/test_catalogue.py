@@ -80,24 +80,24 @@ ELSEWHERE = {
     36: [
         "ledger/test_faults::test_a_full_disk_refuses_and_once_there_is_room_all_goes_on_and_is_charged_once",
         "ledger/test_faults::test_a_file_or_a_folder_that_only_reads_refuses_and_says_what_right_is_missing",
-        "ledger/test_sqlite::test_a_disk_that_is_full_keeps_nothing_and_the_ledger_goes_on_once_there_is_room",
-        "ledger/test_sqlite::test_wherever_the_power_fails_whole_batches_are_left",
+        "ledger/sqlite/test_store::test_a_disk_that_is_full_keeps_nothing_and_the_ledger_goes_on_once_there_is_room",
+        "ledger/sqlite/test_store::test_wherever_the_power_fails_whole_batches_are_left",
     ],
     37: [
-        "ledger/test_checkpoints::test_an_older_ledger_is_refused_with_the_remedy",
+        "ledger/keeping/test_checkpoints::test_an_older_ledger_is_refused_with_the_remedy",
         "ledger/test_damage::test_another_history_of_the_same_length_is_refused",
     ],
-    38: ["ledger/test_clock::test_put_forward_it_hurries_no_more_than_the_steady_clock"],
-    39: ["session/test_lineage::test_a_file_has_one_fingerprint_by_every_path_and_name"],
+    38: ["ledger/core/test_clock::test_put_forward_it_hurries_no_more_than_the_steady_clock"],
+    39: ["session/opening/test_lineage::test_a_file_has_one_fingerprint_by_every_path_and_name"],
     42: [f"{QUESTIONS}::test_a_failure_behind_the_charge_is_charged"],
     44: [
-        "ledger/test_verification::test_a_charge_that_was_never_to_be_granted_is_found_and_named",
-        "ledger/test_verification::test_a_record_that_somebody_changed_is_found",
+        "ledger/reading/test_verification::test_a_charge_that_was_never_to_be_granted_is_found_and_named",
+        "ledger/reading/test_verification::test_a_record_that_somebody_changed_is_found",
         "ledger/test_damage::test_a_flipped_bit_is_found_or_was_in_no_record",
     ],
     47: [
-        "session/test_pipeline::test_whatever_an_answer_depends_on_is_in_its_key",
-        "session/test_pipeline::test_facts_of_tables_are_in_the_key",
+        "session/asking/test_pipeline::test_whatever_an_answer_depends_on_is_in_its_key",
+        "session/asking/test_pipeline::test_facts_of_tables_are_in_the_key",
     ],
 }
 """Tests in other folders that hold an item, too, by what is below tests/."""

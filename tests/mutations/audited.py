@@ -306,8 +306,8 @@ LEDGERS = (
         edits=(
             (
                 "ledger/core/replay.py",
-                'return Amounts((("epsilon", entry.charge.epsilon), ("delta"',
-                'return Amounts((("epsilon", entry.charge.epsilon / 4), ("delta"',
+                'return Amounts((("epsilon", charge.epsilon), ("delta"',
+                'return Amounts((("epsilon", charge.epsilon / 4), ("delta"',
             ),
         ),
         tests=_path("a budget until it is refused"),

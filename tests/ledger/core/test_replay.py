@@ -15,7 +15,7 @@ from sfumato.privacy.events import PureEvent
 from sfumato.privacy.guarantees import ApproxDP, PureDP, guarantee
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE
 
-GOLDEN = Path(__file__).parent.parent / "golden" / "ledger_v1.jsonl"
+GOLDEN = Path(__file__).parents[2] / "golden" / "ledger_v1.jsonl"
 
 
 def reserved(request: str, epsilon: object, part: Part | None = None, delta: object = 0) -> Reserved:
