@@ -328,7 +328,7 @@ LEDGERS = (
         edits=(
             (
                 "ledger/core/account.py",
-                "self.spent(at).plus(self.increase(price, part, at)).is_within(allowed)",
+                "self._counted(at).total_with(price, part).is_within(allowed)",
                 "self.increase(price, part, at).is_within(allowed)",
             ),
         ),

@@ -170,8 +170,8 @@ MUTANTS = (
         edits=(
             (
                 "ledger/core/replay.py",
-                "paid = () if source is None else self.state(source).path",
-                "paid = () if source is None else self.state(account).path",
+                "paid = self.state(source).path",
+                "paid = self.state(account).path",
             ),
         ),
         tests=(
