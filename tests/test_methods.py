@@ -7,7 +7,7 @@ import pytest
 from tests.test_front_door import WRONG, Call, call, outcome, spoiled
 
 import sfumato as sf
-from sfumato.query.python.handles import ColumnHandle
+from sfumato.query.handles.columns import ColumnHandle
 
 VISITS = pd.DataFrame({"who": ["a", "a", "b", "c"], "ward": ["x", "y", "x", "y"], "days": [1, 2, 3, 4]})
 

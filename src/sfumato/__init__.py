@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from sfumato.privacy.budgets import ZCDP, RenyiDP
     from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, PureDP
     from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, EACH_ROW, REPLACE_ONE, NeighboringRelation, UnitColumn
+    from sfumato.query.handles.columns import coalesce, constant, greatest, least, when
     from sfumato.query.model.columns import boolean, date, integer, real, text, timestamp
     from sfumato.query.model.csv_format import CsvFormat
     from sfumato.query.model.schema import PUBLIC, Limits, Table, UnitPath
     from sfumato.query.policy.policy import Place, Policy, SourceFacts, csv
-    from sfumato.query.python.handles import coalesce, constant, greatest, least, when
     from sfumato.query.python.statistics import (
         correlation,
         count,

@@ -4,15 +4,8 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from sfumato.mechanisms.additive.laplace import Laplace
-from sfumato.query.planning.plan import (
-    Additive,
-    KeyChoice,
-    Measurement,
-    PrivatePlan,
-    QuantileChoice,
-    Section,
-    TopChoice,
-)
+from sfumato.query.planning.plan import PrivatePlan
+from sfumato.query.statistics.measurements import Additive, KeyChoice, Measurement, QuantileChoice, Section, TopChoice
 
 SALTS = ("00112233445566778899aabbccddeeff", "ffeeddccbbaa99887766554433221100")
 

@@ -20,7 +20,7 @@ from sfumato.errors import EngineError, ParameterError, SfumatoError
 from sfumato.noise import entropy
 from sfumato.noise.tables import supply
 from sfumato.privacy.secret import Secret
-from sfumato.query.planning.plan import Additive
+from sfumato.query.statistics.measurements import Additive
 from sfumato.session.asking import pipeline
 from sfumato.session.releases.releasing import release
 

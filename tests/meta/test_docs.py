@@ -13,9 +13,9 @@ from tests.meta.repository import ROOT, SOURCE, documents, modules, name, nodes,
 import sfumato as sf
 from sfumato import errors, mechanisms
 from sfumato.privacy.events import DiscreteLaplaceEvent
+from sfumato.query.handles.columns import ColumnHandle
 from sfumato.query.model.functions import Function
 from sfumato.query.python import statistics
-from sfumato.query.python.handles import ColumnHandle
 from sfumato.query.sql.parsing import FUNCTIONS
 
 KEY = re.compile(r"\[([A-Z][A-Za-z]*\d\d[a-z]?)\]")

@@ -18,7 +18,7 @@ MUTANTS = (
             ),
         ),
         tests=(
-            "tests/session/releases/test_choices.py::test_an_interval_takes_two_thirds_of_the_price_and_none_of_anything_else",
+            "tests/query/statistics/test_ranks.py::test_an_interval_takes_two_thirds_of_the_price_and_none_of_anything_else",
         ),
     ),
     Mutant(
@@ -236,23 +236,23 @@ MUTANTS = (
         name="only the first of several ways to group is told of",
         edits=(
             (
-                "query/planning/plan.py",
+                "query/statistics/measurements.py",
                 "for section in self.sections for event in section.events",
                 "for section in self.sections[:1] for event in section.events",
             ),
         ),
-        tests=("tests/query/planning/test_plan.py",),
+        tests=("tests/query/statistics/test_measurements.py",),
     ),
     Mutant(
         name="the selection of private keys is not told of",
         edits=(
             (
-                "query/planning/plan.py",
+                "query/statistics/measurements.py",
                 "chosen = () if self.selection is None else (self.selection.event,)",
                 "chosen: tuple[Event, ...] = ()",
             ),
         ),
-        tests=("tests/query/planning/test_plan.py",),
+        tests=("tests/query/statistics/test_measurements.py",),
     ),
     Mutant(
         name="a statistic is the same question whatever it is clamped to",

@@ -9,14 +9,14 @@ MUTANTS = (
         name="a sum beyond 64 bits stops at the largest whole number",
         edits=(
             (
-                "session/releases/answer.py",
+                "query/statistics/estimates.py",
                 "return whole if abs(whole) <= LARGEST_WHOLE else None",
                 "return min(whole, 2**63 - 1)",
             ),
         ),
         tests=(
             (
-                "tests/session/releases/test_answer.py::"
+                "tests/query/statistics/test_estimates.py::"
                 "test_beyond_64_bits_a_value_is_missing_and_an_end_open_and_neither_is_another_number"
             ),
         ),
@@ -307,8 +307,8 @@ MUTANTS = (
     ),
     Mutant(
         name="several intervals hold each, and not all at once",
-        edits=(("session/releases/answer.py", "return 1 - (1 - confidence) / parts", "return confidence"),),
-        tests=("tests/session/releases/test_answer.py",),
+        edits=(("query/statistics/estimates.py", "return 1 - (1 - confidence) / parts", "return confidence"),),
+        tests=("tests/query/statistics/test_estimates.py",),
     ),
     Mutant(
         name="public keys are read from a table of people",

@@ -35,11 +35,11 @@ from sfumato.query.model.relations import (
     VectorSum,
 )
 from sfumato.query.model.schema import Limits, Table, UnitPath, integer, text, timestamp
-from sfumato.query.planning.plan import Law
 from sfumato.query.planning.questions import presented
 from sfumato.query.policy.policy import SourceFacts
 from sfumato.query.printing.canonical import question_hash, question_text
 from sfumato.query.sql.questions import parse_question
+from sfumato.query.statistics.measurements import Law
 from sfumato.session.asking.pipeline import Desk, Prepared, charged_part, prepare
 from sfumato.session.asking.question import Question
 

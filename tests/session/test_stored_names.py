@@ -44,8 +44,8 @@ from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.relations import Relation, lineage
 from sfumato.query.model.schema import Table
-from sfumato.query.planning.plan import Section
 from sfumato.query.printing.canonical import STATISTICS, _form, question_text
+from sfumato.query.statistics.measurements import Section
 from sfumato.session.asking import answer_key
 from sfumato.session.asking.answer_key import DECLARED, MEMBERS, PLANS, declared_text
 

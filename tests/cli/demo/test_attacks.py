@@ -2,7 +2,7 @@ import pytest
 from tests.cli.demo.telling import row, sentences
 
 from sfumato.cli.demo import attacks
-from sfumato.session.releases.answer import NOTHING, Estimate
+from sfumato.query.statistics.estimates import NOTHING, Estimate
 
 
 def test_each_coin_has_its_epsilon(stage):

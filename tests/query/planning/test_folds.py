@@ -5,9 +5,10 @@ from tests.query.frames import BILLS, PEOPLE, frame
 
 from sfumato.engines.reference.scalars import evaluate
 from sfumato.errors import NotPrivateError, ParameterError
+from sfumato.query.analysis.conditions import clamped
 from sfumato.query.model.expressions import ColumnRef, Literal
 from sfumato.query.model.relations import Fold, Folded, Grouped, Select
-from sfumato.query.planning.folds import clamped, folded, grouped, with_columns
+from sfumato.query.planning.folds import folded, grouped, with_columns
 from sfumato.query.python import statistics
 
 SHAPE = frame(BILLS).shape

@@ -35,7 +35,7 @@ from sfumato.query.model.relations import (
 from sfumato.query.model.schema import Limits, Table, integer, real
 from sfumato.query.planning.components import Celled, Counted, Ranked, Topped
 from sfumato.query.planning.lowering import MAX_BINS, MAX_FACTOR, recipe
-from sfumato.query.planning.plan import LinearOutput
+from sfumato.query.statistics.measurements import LinearOutput
 
 AGE, PAY, KIDS = ref("age"), ref("pay"), ref("kids")
 WIDE = Table(name="t", columns={"v": integer(0, 10**12), "f": real(-(10**6), 10**6), "w": real(0, 10**7)})

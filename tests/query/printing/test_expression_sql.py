@@ -4,10 +4,10 @@ import pytest
 from tests.query.frames import PEOPLE, frame
 
 from sfumato.query.analysis.simplify import simplify, text_of
+from sfumato.query.handles.columns import coalesce, constant, greatest, when
 from sfumato.query.model.expressions import And, ColumnRef, Null, Or
 from sfumato.query.model.kinds import Kind
 from sfumato.query.printing.expression_sql import Written, expression_sql, quoted
-from sfumato.query.python.handles import coalesce, constant, greatest, when
 from sfumato.query.sql.questions import parse_question
 
 people = frame(PEOPLE)

@@ -5,13 +5,13 @@ from tests.query.frames import BILLS, PEOPLE, VISITS, WARDS, frame
 
 from sfumato.errors import NotPrivateError, ParameterError
 from sfumato.query.analysis.bounding import limits_of
+from sfumato.query.handles.columns import when
 from sfumato.query.model.expressions import ColumnRef
 from sfumato.query.model.relations import Fold, Grouped, Select
 from sfumato.query.model.schema import Limits
 from sfumato.query.planning.questions import presented
 from sfumato.query.printing.canonical import question_text
 from sfumato.query.python import statistics as sf
-from sfumato.query.python.handles import when
 from sfumato.query.sql.questions import parse_question
 
 people, visits, bills, wards = map(frame, (PEOPLE, VISITS, BILLS, WARDS))

@@ -21,8 +21,8 @@ from sfumato.ledger.memory import MemoryStore
 from sfumato.mechanisms.quantiles.extreme import Extreme
 from sfumato.privacy.guarantees import NO_GUARANTEE, guarantee
 from sfumato.query.planning.compile import compile_plan
-from sfumato.query.planning.plan import Additive, QuantileChoice, TopChoice
 from sfumato.query.sql.options import parse_options
+from sfumato.query.statistics.measurements import Additive, QuantileChoice, TopChoice
 from sfumato.session.asking.view import View
 from sfumato.session.opening.opening import open_sources, places_of
 from sfumato.session.releases.presenting import present

@@ -20,8 +20,8 @@ from sfumato.query.model.relations import (
     Variance,
     VectorSum,
 )
+from sfumato.query.statistics.estimates import estimators
 from sfumato.session.asking.forecast import TYPICAL_SIZE, Forecast, forecast
-from sfumato.session.releases.answer import estimators
 
 CONFIDENCE = Fraction(95, 100)
 AGE, PAY = ref("age"), ref("pay")

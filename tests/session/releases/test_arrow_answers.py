@@ -3,7 +3,7 @@
 import pyarrow as pa
 
 from sfumato.query.model.kinds import Kind
-from sfumato.session.releases.answer import NOTHING, Estimate
+from sfumato.query.statistics.estimates import NOTHING, Estimate
 from sfumato.session.releases.arrow_answers import answer_columns, answer_schema, answer_table, figures
 
 KINDS = (Kind.TEXT, Kind.INTEGER, Kind.FLOAT)

@@ -13,7 +13,7 @@ from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.relations import Histogram, Mean, Sum, TopK
 from sfumato.query.planning.grouping_sets import cube, rollup
-from sfumato.session.releases.answer import NOTHING
+from sfumato.query.statistics.estimates import NOTHING
 from sfumato.session.releases.consistency import Noisy, consistent_figures, fit
 from sfumato.session.releases.releasing import Released
 

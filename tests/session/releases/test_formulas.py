@@ -19,8 +19,8 @@ from sfumato.query.model.intervals import ANYTHING, Interval
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.relations import Mean, Sum
 from sfumato.query.planning.compile import compile_plan
-from sfumato.query.planning.plan import LinearOutput
 from sfumato.query.planning.questions import presented
+from sfumato.query.statistics.measurements import LinearOutput
 from sfumato.session.releases.formulas import Linear, Quotient, formula_facts, intervals_of, parts_of
 from sfumato.session.releases.presenting import present
 from sfumato.session.releases.releasing import Released

@@ -15,7 +15,7 @@ from sfumato.errors import ParameterError
 from sfumato.query.model.expressions import ColumnRef
 from sfumato.query.model.relations import Histogram, TopK
 from sfumato.query.model.schema import Table, date, integer, text
-from sfumato.session.releases.answer import Estimate
+from sfumato.query.statistics.estimates import Estimate
 
 DAYS = [dt.date(2026, 1, day) for day in range(1, 32)]
 VISITS = Table(

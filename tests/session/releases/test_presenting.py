@@ -22,8 +22,8 @@ from sfumato.query.model.kinds import Kind
 from sfumato.query.model.relations import Mean, OrderKey, Quantile, Sum, TopK
 from sfumato.query.planning.compile import compile_plan
 from sfumato.query.planning.questions import presented
+from sfumato.query.statistics.estimates import NOTHING
 from sfumato.session.releases import presenting
-from sfumato.session.releases.answer import NOTHING
 from sfumato.session.releases.presenting import present
 from sfumato.session.releases.releasing import Released
 

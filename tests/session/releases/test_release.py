@@ -20,8 +20,8 @@ from sfumato.query.model.expressions import Call, Compare, Comparison, Literal
 from sfumato.query.model.functions import Function
 from sfumato.query.model.relations import AUTO, Histogram, Mean, OrderKey, Quantile, Sum, TopK
 from sfumato.query.model.schema import Table, boolean, date, integer, text, timestamp
-from sfumato.session.releases.answer import NOTHING, Estimate
-from sfumato.session.releases.choices import Misrank
+from sfumato.query.statistics.estimates import NOTHING, Estimate
+from sfumato.query.statistics.ranks import Misrank
 from sfumato.session.releases.release import affordable, shown_estimate
 
 RANKS = Misrank(error=1234.5, unit="ranks", size=10_000)

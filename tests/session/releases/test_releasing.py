@@ -18,7 +18,7 @@ from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, UnitColumn
 from sfumato.privacy.secret import Secret
 from sfumato.query.model.relations import CountDistinct, CountUnits, Quantile, Sum, TopK
 from sfumato.query.model.schema import Limits, Table, boolean, date, integer, text, timestamp
-from sfumato.query.planning.plan import KeyChoice
+from sfumato.query.statistics.measurements import KeyChoice
 from sfumato.session.releases.releasing import Released, release
 
 SALT = "00112233445566778899aabbccddeeff"

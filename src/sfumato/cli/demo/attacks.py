@@ -8,7 +8,7 @@ from sfumato.cli.demo.stage import TOP_SALARY, Stage, numbered_patients, paid
 from sfumato.datasets import company, survey
 from sfumato.errors import BudgetExceededError
 from sfumato.mechanisms import RandomizedResponse
-from sfumato.session.releases.answer import Estimate
+from sfumato.query.statistics.estimates import Estimate
 from sfumato.session.releases.release import shown_estimate
 from sfumato.session.session import Session
 

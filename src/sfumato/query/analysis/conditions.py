@@ -6,7 +6,20 @@ from fractions import Fraction
 
 from sfumato.errors import NotPrivateError, ParameterError
 from sfumato.numeric.rationals import exact
-from sfumato.query.model.expressions import And, Compare, Comparison, Condition, Expression, Literal
+from sfumato.query.model.expressions import (
+    And,
+    Call,
+    Case,
+    Compare,
+    Comparison,
+    Condition,
+    Expression,
+    IsNull,
+    Literal,
+    Null,
+)
+from sfumato.query.model.facts import Facts
+from sfumato.query.model.functions import Function
 from sfumato.query.model.schema import unicode_text
 
 
@@ -49,3 +62,9 @@ def _without_zone(value: datetime) -> datetime:
     if value.tzinfo is not None:
         raise ParameterError("literal", "a time with a zone", "must have no time zone; convert it to UTC and drop it")
     return datetime.combine(value.date(), value.time())
+
+
+def clamped(value: Expression, lower: Literal, upper: Literal, facts: Facts) -> Expression:
+    """A value moved into bounds; NULL stays NULL, though LEAST and GREATEST leave it out."""
+    inside = Call(Function.LEAST, (Call(Function.GREATEST, (value, lower)), upper))
+    return Case(((IsNull(value), Null(facts.kind)),), inside) if facts.nullable else inside

@@ -21,7 +21,7 @@ from sfumato.noise.domain import SMALLEST_SCALE
 from sfumato.numeric.arguments import is_one_of
 from sfumato.privacy.guarantees import ApproxDP, PureDP, guarantee
 from sfumato.query.analysis.sensitivity import Sensitivity
-from sfumato.query.planning.plan import LAWS, AdditiveNoise, Law
+from sfumato.query.statistics.measurements import LAWS, AdditiveNoise, Law
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from sfumato.query.model.relations import AUTO, Aggregate, Mean, Quantile, Stati
 from sfumato.query.model.statement import Statement
 from sfumato.query.planning.allocation import laplace
 from sfumato.query.planning.lowering import Ground, cells_between
-from sfumato.query.planning.plan import Additive, LinearOutput, Section
+from sfumato.query.statistics.measurements import Additive, LinearOutput, Section
 
 SHARE: Final = Fraction(1, 4)
 """Of the share of a statistic, so much goes to its bounds."""

@@ -22,8 +22,9 @@ from sfumato.query.planning.auto_bounds import (
     widest_bounds,
     with_bounds,
 )
-from sfumato.query.planning.plan import BoundsFirst, Law, LinearOutput, Output, PrivatePlan
+from sfumato.query.planning.plan import BoundsFirst, PrivatePlan
 from sfumato.query.planning.sections import check_size, draft, ground_of
+from sfumato.query.statistics.measurements import Law, LinearOutput, Output
 
 Measured: TypeAlias = Sequence[Sequence[Sequence[int]]]
 """For each measurement, for each group, its whole numbers."""

@@ -16,7 +16,7 @@ from sfumato.query.analysis.stability import reach_of, sensitivity
 from sfumato.query.model.measures import Measure
 from sfumato.query.model.statement import Bins, Statement
 from sfumato.query.planning.allocation import Choice, Need, Noise, Share
-from sfumato.query.planning.plan import Additive, Measurement, QuantileChoice, TopChoice
+from sfumato.query.statistics.measurements import Additive, Measurement, QuantileChoice, TopChoice
 
 _PUBLIC_EPSILON: Final = Fraction(1000)
 """Of a choice from public rows, which nobody moves and which therefore costs nothing."""

@@ -4,12 +4,11 @@ from collections.abc import Collection
 from fractions import Fraction
 
 from sfumato.errors import NotPrivateError
+from sfumato.query.analysis.conditions import clamped
 from sfumato.query.analysis.inference import facts_of
 from sfumato.query.analysis.shape import Shape, shape_of
 from sfumato.query.analysis.units import NO_TIES, UNIT, ties_of
-from sfumato.query.model.expressions import Call, Case, ColumnRef, Expression, IsNull, Literal, Null
-from sfumato.query.model.facts import Facts
-from sfumato.query.model.functions import Function
+from sfumato.query.model.expressions import ColumnRef, Expression, Literal
 from sfumato.query.model.relations import (
     AUTO,
     Bounds,
@@ -87,12 +86,6 @@ def with_columns(relation: Relation, columns: tuple[tuple[str, Expression], ...]
     """Some columns of a relation, which stays as it is if they are its own in their order."""
     own = tuple((name, ColumnRef(name)) for name in shape_of(relation).columns)
     return relation if columns == own else Select(relation, columns)
-
-
-def clamped(value: Expression, lower: Literal, upper: Literal, facts: Facts) -> Expression:
-    """A value moved into bounds; NULL stays NULL, though LEAST and GREATEST leave it out."""
-    inside = Call(Function.LEAST, (Call(Function.GREATEST, (value, lower)), upper))
-    return Case(((IsNull(value), Null(facts.kind)),), inside) if facts.nullable else inside
 
 
 def _clamped(value: Expression, bounds: Bounds, shape: Shape) -> Expression:

@@ -60,7 +60,8 @@ from sfumato.query.model.relations import (
 from sfumato.query.model.schema import Limits
 from sfumato.query.model.statement import Bins, Cell, KeyColumn, Statement, Values
 from sfumato.query.planning.components import Celled, Component, Counted, Ranked, Topped
-from sfumato.query.planning.plan import (
+from sfumato.query.planning.questions import column_names
+from sfumato.query.statistics.measurements import (
     CovarianceOutput,
     LinearOutput,
     MeanOutput,
@@ -70,7 +71,6 @@ from sfumato.query.planning.plan import (
     TopOutput,
     VarianceOutput,
 )
-from sfumato.query.planning.questions import column_names
 
 MAX_BINS: Final = 2**16
 """Of a quantile: its lattice is made coarser where the bounds have more steps."""

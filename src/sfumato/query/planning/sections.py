@@ -20,7 +20,7 @@ from sfumato.query.model.statement import KeyColumn, Statement, Values
 from sfumato.query.planning.allocation import KeySelection, Need, Share
 from sfumato.query.planning.components import Counted, measurement_of, need_of
 from sfumato.query.planning.lowering import Ground, Recipe, recipe
-from sfumato.query.planning.plan import KeyChoice, Measurement, Output, Section
+from sfumato.query.statistics.measurements import KeyChoice, Measurement, Output, Section
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

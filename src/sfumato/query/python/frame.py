@@ -10,6 +10,7 @@ from sfumato.numeric.arguments import is_one_of, listed, of_kind
 from sfumato.numeric.rationals import Number, positive
 from sfumato.query.analysis.bounding import narrowed
 from sfumato.query.analysis.shape import Metric, shape_of
+from sfumato.query.handles.columns import expression_of
 from sfumato.query.model.expressions import ColumnRef
 from sfumato.query.model.names import fresh
 from sfumato.query.model.relations import Statistic
@@ -17,7 +18,6 @@ from sfumato.query.model.schema import Limits
 from sfumato.query.planning.folds import folded, grouped, with_columns
 from sfumato.query.planning.grouping_sets import cube, rollup
 from sfumato.query.planning.questions import presented
-from sfumato.query.python.handles import expression_of
 from sfumato.query.python.row_steps import RowSteps, column_name
 from sfumato.query.python.statistics import Value
 

@@ -8,6 +8,7 @@ from sfumato.numeric.arguments import of_kind
 from sfumato.query.analysis.joining import On, joined, pairs, renamed
 from sfumato.query.analysis.shape import shape_of
 from sfumato.query.analysis.sizes import check_size
+from sfumato.query.handles.columns import ColumnHandle, expression_of
 from sfumato.query.model.expressions import And, ColumnRef, Expression
 from sfumato.query.model.relations import (
     Distinct,
@@ -21,7 +22,6 @@ from sfumato.query.model.relations import (
     UnionAll,
 )
 from sfumato.query.model.schema import Limits
-from sfumato.query.python.handles import ColumnHandle, expression_of
 from sfumato.query.python.statistics import Value
 
 Q = TypeVar("Q")

@@ -7,6 +7,7 @@ from typing import TypeAlias
 from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import listed
 from sfumato.numeric.rationals import Number, exact, flag
+from sfumato.query.handles.columns import ColumnHandle, expression_of
 from sfumato.query.model.relations import (
     AUTO,
     Bounds,
@@ -24,7 +25,6 @@ from sfumato.query.model.relations import (
     Variance,
     VectorSum,
 )
-from sfumato.query.python.handles import ColumnHandle, expression_of
 
 Value: TypeAlias = str | ColumnHandle
 """The name of a column, or what is computed of columns."""

@@ -32,13 +32,15 @@ from sfumato.query.model.measures import CellCount, RowCount, StepProduct, Steps
 from sfumato.query.model.relations import tables_of
 from sfumato.query.model.schema import Limits, Public, Table, UnitPath
 from sfumato.query.model.statement import Bins, KeyColumn, Values
-from sfumato.query.planning.plan import (
+from sfumato.query.planning.plan import PrivatePlan
+from sfumato.query.policy.policy import Policy
+from sfumato.query.printing.canonical import question_text
+from sfumato.query.statistics.measurements import (
     Additive,
     CovarianceOutput,
     KeyChoice,
     LinearOutput,
     MeanOutput,
-    PrivatePlan,
     QuantileChoice,
     QuantileIntervalOutput,
     QuantileOutput,
@@ -47,8 +49,6 @@ from sfumato.query.planning.plan import (
     TopOutput,
     VarianceOutput,
 )
-from sfumato.query.policy.policy import Policy
-from sfumato.query.printing.canonical import question_text
 
 PLANS: Final = StoredNames[Any](
     "plan",

@@ -37,19 +37,18 @@ from sfumato.query.model.relations import (
     lineage,
 )
 from sfumato.query.model.schema import Limits
-from sfumato.query.planning.plan import (
+from sfumato.query.planning.plan import BoundsFirst, PrivatePlan
+from sfumato.query.policy.policy import Policy
+from sfumato.query.printing.expression_sql import expression_sql
+from sfumato.query.statistics.measurements import (
     Additive,
     AdditiveNoise,
-    BoundsFirst,
     KeyChoice,
     Measurement,
-    PrivatePlan,
     QuantileChoice,
     Section,
     TopChoice,
 )
-from sfumato.query.policy.policy import Policy
-from sfumato.query.printing.expression_sql import expression_sql
 from sfumato.session.asking.forecast import forecast
 
 

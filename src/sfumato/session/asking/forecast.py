@@ -9,12 +9,13 @@ import numpy as np
 
 from sfumato.numeric.noise_sums import POINTS, public_points
 from sfumato.query.planning.auto_bounds import automatic
-from sfumato.query.planning.plan import (
+from sfumato.query.planning.plan import PrivatePlan
+from sfumato.query.statistics.estimates import error_of, estimators, noise_of
+from sfumato.query.statistics.measurements import (
     CovarianceOutput,
     LinearOutput,
     MeanOutput,
     Output,
-    PrivatePlan,
     QuantileChoice,
     QuantileIntervalOutput,
     QuantileOutput,
@@ -23,9 +24,8 @@ from sfumato.query.planning.plan import (
     TopOutput,
     VarianceOutput,
 )
-from sfumato.session.releases.answer import error_of, estimators, noise_of
-from sfumato.session.releases.choices import misranked
-from sfumato.session.releases.spreads import Spread, moments_of, parts_of, spread_ends, spread_values
+from sfumato.query.statistics.ranks import misranked
+from sfumato.query.statistics.spreads import Spread, moments_of, parts_of, spread_ends, spread_values
 
 TYPICAL_SIZE: Final = 1_000
 _FEWEST: Final = 40  # points beyond a quantile

@@ -33,9 +33,10 @@ from sfumato.query.model.relations import Aggregate, Relation, Source, inputs, t
 from sfumato.query.model.relations import Part as PeoplePart
 from sfumato.query.model.statement import Statement
 from sfumato.query.planning.compile import compile_plan, with_chosen_bounds
-from sfumato.query.planning.plan import Law, PrivatePlan, Section
+from sfumato.query.planning.plan import PrivatePlan
 from sfumato.query.policy.policy import Policy
 from sfumato.query.printing.canonical import question_hash
+from sfumato.query.statistics.measurements import Law, Section
 from sfumato.session.asking.answer_key import answer_key
 from sfumato.session.opening.several_engines import SeveralEngines, batches_of
 from sfumato.session.releases.receipt import Receipt, receipt_from_dict

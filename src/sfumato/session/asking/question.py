@@ -16,9 +16,10 @@ from sfumato.query.model.expressions import ColumnRef
 from sfumato.query.model.relations import Histogram, Presented
 from sfumato.query.planning.auto_bounds import automatic, stated_bounds
 from sfumato.query.planning.components import OF_INTERVALS
-from sfumato.query.planning.plan import Law, PrivatePlan
+from sfumato.query.planning.plan import PrivatePlan
 from sfumato.query.planning.questions import buys_interval, column_names, wide_sums
 from sfumato.query.printing.expression_sql import expression_sql
+from sfumato.query.statistics.measurements import Law
 from sfumato.session.asking.answer_key import request_body
 from sfumato.session.asking.answering import Answered, answered
 from sfumato.session.asking.explain import explain, programs

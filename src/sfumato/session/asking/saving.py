@@ -21,8 +21,9 @@ from sfumato.noise.entropy import random_bytes
 from sfumato.privacy.codec import Json
 from sfumato.query.analysis.shape import shape_of
 from sfumato.query.model.relations import Presented
-from sfumato.query.planning.plan import PrivatePlan, Section
+from sfumato.query.planning.plan import PrivatePlan
 from sfumato.query.policy.policy import Policy
+from sfumato.query.statistics.measurements import Section
 from sfumato.session.asking.pipeline import Keep
 from sfumato.session.releases.columns import Columns
 from sfumato.session.releases.releasing import Run

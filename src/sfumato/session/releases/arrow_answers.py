@@ -8,7 +8,7 @@ import pyarrow as pa
 from sfumato.engines.values import Cell
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.names import with_ends
-from sfumato.session.releases.answer import Estimate
+from sfumato.query.statistics.estimates import Estimate
 
 ARROW_TYPES: Final = {
     Kind.INTEGER: pa.int64(), Kind.FLOAT: pa.float64(), Kind.TEXT: pa.string(), Kind.BOOLEAN: pa.bool_(),

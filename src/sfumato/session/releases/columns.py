@@ -9,8 +9,9 @@ import numpy as np
 
 from sfumato.query.model.expressions import ColumnRef
 from sfumato.query.model.relations import Presented
-from sfumato.query.planning.plan import LinearOutput, PrivatePlan, Section
-from sfumato.session.releases.answer import LARGEST_WHOLE, Estimator, error_of, estimators
+from sfumato.query.planning.plan import PrivatePlan
+from sfumato.query.statistics.estimates import LARGEST_WHOLE, Estimator, error_of, estimators
+from sfumato.query.statistics.measurements import LinearOutput, Section
 from sfumato.session.releases.arrow_answers import answer_columns, answer_schema, answer_table, figures
 from sfumato.session.releases.presenting import present
 from sfumato.session.releases.releasing import Released

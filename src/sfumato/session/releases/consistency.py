@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from sfumato.numeric.distributions import discrete_laplace_variance
 from sfumato.numeric.noise_sums import IntegerNoise
 from sfumato.query.analysis.totals import intersections
-from sfumato.query.planning.plan import LinearOutput, PrivatePlan, Section
-from sfumato.session.releases.answer import noise_of
+from sfumato.query.planning.plan import PrivatePlan
+from sfumato.query.statistics.estimates import noise_of
+from sfumato.query.statistics.measurements import LinearOutput, Section
 from sfumato.session.releases.releasing import Released
 
 Table: TypeAlias = NDArray[np.float64]

@@ -22,7 +22,7 @@ from sfumato.query.model.facts import Facts, merged
 from sfumato.query.model.functions import Function
 from sfumato.query.model.intervals import ANYTHING, Interval
 from sfumato.query.model.kinds import NUMBERS, Kind
-from sfumato.query.planning.plan import LinearOutput
+from sfumato.query.statistics.measurements import LinearOutput
 
 Place: TypeAlias = tuple[int, int]
 """A noisy number: its measurement, and its coordinate in it."""

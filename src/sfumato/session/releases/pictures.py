@@ -8,7 +8,7 @@ from sfumato.engines.values import Cell
 from sfumato.errors import ParameterError
 from sfumato.plots.measured import MOST_PANELS, Form, Measured, one_number, small_multiples
 from sfumato.query.model.kinds import NUMBERS, TIMES, Kind
-from sfumato.session.releases.answer import NOTHING, Estimate
+from sfumato.query.statistics.estimates import NOTHING, Estimate
 from sfumato.session.releases.release import Release, shown_estimate
 
 _MOST_BARS: Final = 30  # over numbers, of which more are a series

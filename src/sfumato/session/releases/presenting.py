@@ -17,9 +17,10 @@ from sfumato.query.model.intervals import ANYTHING, Interval, point
 from sfumato.query.model.kinds import NUMBERS, Kind
 from sfumato.query.model.relations import OrderKey, Presented
 from sfumato.query.model.schema import Key
-from sfumato.query.planning.plan import LinearOutput, PrivatePlan
+from sfumato.query.planning.plan import PrivatePlan
 from sfumato.query.planning.questions import answer_facts
-from sfumato.session.releases.answer import NOTHING, Estimate, Estimator, estimated, estimators, noise_of, shared
+from sfumato.query.statistics.estimates import NOTHING, Estimate, Estimator, estimated, estimators, noise_of, shared
+from sfumato.query.statistics.measurements import LinearOutput
 from sfumato.session.releases.consistency import consistent_figures
 from sfumato.session.releases.formulas import Part, formula_facts, intervals_of, parts_of
 from sfumato.session.releases.releasing import Released

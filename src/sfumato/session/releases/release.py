@@ -13,7 +13,7 @@ from sfumato.numeric.arguments import is_one_of
 from sfumato.privacy.neighbors import NeighboringRelation
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.names import with_ends
-from sfumato.session.releases.answer import Estimate
+from sfumato.query.statistics.estimates import Estimate
 from sfumato.session.releases.receipt import Receipt
 
 if TYPE_CHECKING:

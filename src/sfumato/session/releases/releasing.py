@@ -11,7 +11,7 @@ from sfumato.privacy.formats import uncollected
 from sfumato.privacy.secret import Secret
 from sfumato.query.model.schema import Key
 from sfumato.query.model.statement import Statement
-from sfumato.query.planning.plan import Additive, KeyChoice, Measurement, QuantileChoice, Section, TopChoice
+from sfumato.query.statistics.measurements import Additive, KeyChoice, Measurement, QuantileChoice, Section, TopChoice
 
 Group: TypeAlias = tuple[Key, ...]
 Run: TypeAlias = Callable[[Statement], Secret[Found]]

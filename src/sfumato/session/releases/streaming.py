@@ -18,7 +18,7 @@ from sfumato.engines.base import Found
 from sfumato.privacy.secret import Secret
 from sfumato.query.model.schema import Key
 from sfumato.query.model.statement import Statement
-from sfumato.query.planning.plan import Additive, KeyChoice, Section
+from sfumato.query.statistics.measurements import Additive, KeyChoice, Section
 from sfumato.session.releases.releasing import Released, Run, release
 
 BATCH: Final = 2**17

@@ -15,7 +15,7 @@ from tests.session.desk import rows, values
 from sfumato.query.model.intervals import ANYTHING, Interval, point
 from sfumato.query.model.relations import CountValues, Covariance, Mean, Quantile, Sum, TopK, Variance, VectorSum
 from sfumato.query.model.schema import Table, integer, real
-from sfumato.session.releases.answer import (
+from sfumato.query.statistics.estimates import (
     NOTHING,
     Estimate,
     error_of,
@@ -25,7 +25,7 @@ from sfumato.session.releases.answer import (
     figures_of,
     shared,
 )
-from sfumato.session.releases.choices import Misrank
+from sfumato.query.statistics.ranks import Misrank
 
 CONFIDENCE = Fraction(95, 100)
 AGE, PAY, KIDS, HOURS, BEDS = ref("age"), ref("pay"), ref("kids"), ref("hours"), ref("beds")

@@ -13,7 +13,8 @@ from sfumato.privacy.events import ApproxEvent, ComposedEvent, DiscreteLaplaceEv
 from sfumato.privacy.guarantees import ApproxDP, PureDP
 from sfumato.query.analysis.sensitivity import Sensitivity
 from sfumato.query.model.relations import AUTO, Mean, Quantile, Sum, TopK
-from sfumato.query.planning.plan import LAWS, Additive, BoundsFirst, KeyChoice, QuantileChoice, TopChoice
+from sfumato.query.planning.plan import BoundsFirst
+from sfumato.query.statistics.measurements import LAWS, Additive, KeyChoice, QuantileChoice, TopChoice
 
 ONE = Sensitivity(l1=1, l2=Fraction(1), l0=1)
 

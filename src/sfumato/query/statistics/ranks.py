@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from sfumato.mechanisms.quantiles.extreme import Extreme
 from sfumato.mechanisms.quantiles.quantile import QuantileEnd
 from sfumato.query.model.measures import RowCount, ValueCount
-from sfumato.query.planning.plan import Additive, QuantileChoice, Section, TopChoice
+from sfumato.query.statistics.measurements import Additive, QuantileChoice, Section, TopChoice
 
 Row: TypeAlias = Sequence[Sequence[int]]
 """What was measured of one group: for each measurement its whole numbers."""

@@ -6,9 +6,9 @@ from tests.query.frames import PEOPLE, frame, value
 
 import sfumato as sf
 from sfumato.errors import ParameterError
+from sfumato.query.handles.columns import coalesce, constant, expression_of, greatest, least, when
 from sfumato.query.model.expressions import ColumnRef, Literal
 from sfumato.query.model.kinds import Kind
-from sfumato.query.python.handles import coalesce, constant, expression_of, greatest, least, when
 
 people = frame(PEOPLE)
 GROUP = when(people.age < 18, "child").when(people.age < 65, "adult").otherwise("old")

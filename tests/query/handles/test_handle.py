@@ -4,10 +4,10 @@ import pytest
 from tests.query.frames import PEOPLE, frame
 
 from sfumato.errors import NotPrivateError, ParameterError
+from sfumato.query.handles.columns import ColumnHandle
 from sfumato.query.model.expressions import Call, ColumnRef, Literal, Not
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind
-from sfumato.query.python.handles import ColumnHandle
 
 people = frame(PEOPLE)
 

@@ -8,10 +8,10 @@ from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import is_one_of
 from sfumato.numeric.rationals import Number, exact
 from sfumato.query.analysis.conditions import between, literal
+from sfumato.query.handles.handle import Handle
 from sfumato.query.model.expressions import And, Compare, Comparison, Expression, IsIn, IsNull, Not, Or
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind
-from sfumato.query.python.handle import Handle
 
 
 class Operators(Handle):

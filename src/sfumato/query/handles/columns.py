@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 from sfumato.errors import ParameterError
 from sfumato.query.analysis.inference import facts_of
+from sfumato.query.handles.functions import NumberFunctions, TextFunctions, TimeFunctions
+from sfumato.query.handles.operators import Operators
 from sfumato.query.model.expressions import Case, ColumnRef, Expression, Null
 from sfumato.query.model.functions import Function
-from sfumato.query.python.functions import NumberFunctions, TextFunctions, TimeFunctions
-from sfumato.query.python.operators import Operators
 
 
 class ColumnHandle(Operators, NumberFunctions, TextFunctions, TimeFunctions):

@@ -13,7 +13,7 @@ from sfumato.numeric.noise_sums import IntegerNoise
 from sfumato.numeric.ratios import ratio_errors
 from sfumato.query.model.intervals import Interval
 from sfumato.query.model.measures import Steps
-from sfumato.query.planning.plan import (
+from sfumato.query.statistics.measurements import (
     Additive,
     AdditiveNoise,
     CovarianceOutput,
@@ -26,8 +26,8 @@ from sfumato.query.planning.plan import (
     TopOutput,
     VarianceOutput,
 )
-from sfumato.session.releases.choices import Misrank, misrank_of
-from sfumato.session.releases.spreads import Spread, moments_of, parts_of, spread_ends, spread_values
+from sfumato.query.statistics.ranks import Misrank, misrank_of
+from sfumato.query.statistics.spreads import Spread, moments_of, parts_of, spread_ends, spread_values
 
 Row: TypeAlias = Sequence[Sequence[int]]
 """What was measured of one group: for each measurement its whole numbers."""

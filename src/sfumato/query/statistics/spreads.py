@@ -20,7 +20,7 @@ from sfumato.numeric.moments import (
 )
 from sfumato.numeric.noise_sums import IntegerNoise
 from sfumato.query.model.measures import Steps
-from sfumato.query.planning.plan import CovarianceOutput, VarianceOutput
+from sfumato.query.statistics.measurements import CovarianceOutput, VarianceOutput
 
 Spread: TypeAlias = VarianceOutput | CovarianceOutput
 Floats: TypeAlias = NDArray[np.float64]

@@ -10,7 +10,7 @@ from tests.session.goldens import cases, shown
 from sfumato.numeric.noise_sums import IntegerNoise
 from sfumato.query.model.relations import Covariance, Variance
 from sfumato.query.model.schema import Table, real
-from sfumato.session.releases.spreads import moments_of, parts_of, spread_ends, spread_values
+from sfumato.query.statistics.spreads import moments_of, parts_of, spread_ends, spread_values
 
 CONFIDENCE = Fraction(95, 100)
 NOISE = IntegerNoise("laplace", Fraction(2))

@@ -19,11 +19,11 @@ from sfumato.privacy.guarantees import PureDP
 from sfumato.query.model.expressions import Call, Literal
 from sfumato.query.model.functions import Function
 from sfumato.query.model.relations import Quantile, Sum, TopK
-from sfumato.query.planning.plan import QuantileChoice
 from sfumato.query.printing.canonical import question_text
+from sfumato.query.statistics.estimates import estimators
+from sfumato.query.statistics.measurements import QuantileChoice
+from sfumato.query.statistics.ranks import misrank_of, misranked
 from sfumato.session.asking.forecast import forecast
-from sfumato.session.releases.answer import estimators
-from sfumato.session.releases.choices import misrank_of, misranked
 
 CONFIDENCE = Fraction(95, 100)
 MEDIAN, BOUGHT = Quantile(ref("age"), Fraction(1, 2)), Quantile(ref("age"), Fraction(1, 2), None, interval=True)

@@ -1,0 +1,1 @@
+"""Columns in Python: handles that make expressions, with operators and functions."""
