@@ -1,4 +1,4 @@
-"""The page on the ledger shows what really runs and what it really prints, but for times and hashes."""
+"""The pages on the ledger show what really runs and what it really prints, except times and hashes."""
 
 import re
 import shlex
@@ -9,21 +9,28 @@ from tests.cli.commands import run
 from tests.ledger import postgres_ledgers
 from tests.meta.repository import ROOT
 
-PAGE = (ROOT / "docs" / "how-to" / "ledger.md").read_text("utf-8")
-BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+FOLDER = ROOT / "docs" / "how-to" / "ledger"
+INDEX = (FOLDER / "README.md").read_text("utf-8")
+PAGES = re.findall(r"^\| \d+ \| \[.*\]\((\w+\.md)\) \|$", INDEX, re.MULTILINE)
+"""The pages in the order in which their commands run."""
+BLOCKS = [
+    block
+    for page in PAGES
+    for block in re.findall(r"^```(\w*)\n(.*?)^```", (FOLDER / page).read_text("utf-8"), re.MULTILINE | re.DOTALL)
+]
 SERVER = "postgresql://keeper@db.example.org/books?ledger=hospital"
 VARIES = re.compile(r"[0-9a-f]{64}|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ|\b[0-9a-f]{12}\b")
 
 
 class Terminal:
-    """Runs what the page shows, one block after the other, in a folder of its own."""
+    """Runs what the pages show, one block after the other, in a folder of its own."""
 
     def __init__(self, monkeypatch, capsys):
         self._names, self._monkeypatch, self._capsys = {}, monkeypatch, capsys
         self._server = postgres_ledgers.location("hospital")
 
     def python(self, code):
-        exec(compile(code, "ledger.md", "exec"), self._names)  # noqa: S102 # the page's own code
+        exec(compile(code, "page.md", "exec"), self._names)  # noqa: S102 # the pages' own code
         return self._capsys.readouterr().out
 
     def command(self, line):
@@ -60,7 +67,11 @@ def terminal(tmp_path, monkeypatch, capsys):
     return Terminal(monkeypatch, capsys)
 
 
-def test_what_the_page_shows_runs_in_order_and_prints_what_it_shows(terminal):
+def test_the_index_lists_every_page():
+    assert sorted([*PAGES, "README.md"]) == sorted(path.name for path in FOLDER.iterdir())
+
+
+def test_what_the_pages_show_runs_in_order_and_prints_what_they_show(terminal):
     assert len([kind for kind, _, _ in steps() if kind == "command"]) > 15
     for kind, text, shown in steps():
         assert alike(getattr(terminal, kind)(text)) == alike(shown), text
