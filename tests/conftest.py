@@ -5,6 +5,7 @@ looks for new ones.
 """
 
 import gc
+import os
 from collections.abc import Generator
 from pathlib import Path
 
@@ -57,6 +58,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    """Some tests work in folders of their own, from where a relative path leads elsewhere."""
+    if folder := os.environ.get("SFUMATO_DATA"):
+        os.environ["SFUMATO_DATA"] = str(Path(folder).resolve())
     if path := config.getoption("--times"):
         config.pluginmanager.register(Stopwatch(Path(path)))
 
