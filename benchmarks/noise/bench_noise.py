@@ -21,10 +21,8 @@ from sfumato.mechanisms import (
     PermuteAndFlip,
     RandomizedResponse,
 )
-from sfumato.noise.laws.discrete_gaussian import gaussian_table
-from sfumato.noise.laws.discrete_laplace import laplace_table
-from sfumato.noise.laws.universal_gaussian import universal_gaussian
-from sfumato.noise.laws.universal_laplace import universal_laplace
+from sfumato.noise.laws.discrete_gaussian import gaussian_table, universal_gaussian
+from sfumato.noise.laws.discrete_laplace import laplace_table, universal_laplace
 
 MILLION, THOUSANDS, REPEATS = 1_000_000, 10_000, 9
 RNG = np.random.default_rng()

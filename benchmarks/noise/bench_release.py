@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 
 from sfumato.mechanisms import Geometric, Laplace
-from sfumato.noise.laws.skellam import skellam
+from sfumato.noise.laws.poisson import skellam
 
 MILLION, FEW, TURNS = 1_000_000, 100_000, 9
 RNG = np.random.default_rng()

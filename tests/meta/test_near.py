@@ -30,7 +30,7 @@ def test_tests_of_a_proof_are_near_to_the_code_that_it_is_about():
     elsewhere = "tests/numeric/test_skellam.py::test_the_remainder_covers_what_follows"
     assert of_skellam[elsewhere] == "named in proofs/accounting/gaussian/skellam.md"
     assert "tests/noise/uniform/test_bernoulli.py" in near.near_all(
-        ["src/sfumato/noise/uniform/rejection.py"]
+        ["src/sfumato/noise/uniform/uniform.py"]
     )  # named as its code
 
 

@@ -63,10 +63,14 @@ MUTANTS = (
     Mutant(
         name="a long scale is rounded down",
         edits=(
-            ("noise/domain.py", "return dyadic_up(scale, bits=_DIGITS)", "return Fraction(int(scale * 2**20), 2**20)"),
+            (
+                "noise/uniform/integers.py",
+                "return dyadic_up(scale, bits=_DIGITS)",
+                "return Fraction(int(scale * 2**20), 2**20)",
+            ),
         ),
         tests=(
-            "tests/noise/test_domain.py::test_a_short_scale_is_never_smaller_and_hardly_larger",
+            "tests/noise/uniform/test_integers.py::test_a_short_scale_is_never_smaller_and_hardly_larger",
             "tests/mechanisms/additive/test_laplace.py::test_a_long_scale_is_rounded_up_and_the_event_says_so",
         ),
     ),
@@ -92,17 +96,17 @@ MUTANTS = (
         name="a ratio of Skellam weights is rounded inward",
         edits=(
             (
-                "noise/uniform/weights.py",
+                "noise/tables/word_table.py",
                 "return one // (whole + 1 + above[1]),",
                 "return one // (whole + 1 + above[0]) + 1,",
             ),
         ),
-        tests=("tests/noise/uniform/test_weights.py::test_every_weight_of_a_skellam_law_lies_between_its_bounds",),
+        tests=("tests/noise/tables/test_word_table.py::test_every_weight_of_a_skellam_law_lies_between_its_bounds",),
     ),
     Mutant(
         name="parts of a Skellam draw each have the whole mean",
-        edits=(("noise/laws/skellam.py", "skellam_weights(mean / parts)", "skellam_weights(mean)"),),
-        tests=("tests/noise/laws/test_skellam.py::test_a_large_mean_is_drawn_in_parts_that_add_up_to_it",),
+        edits=(("noise/laws/poisson.py", "skellam_weights(mean / parts)", "skellam_weights(mean)"),),
+        tests=("tests/noise/laws/test_poisson.py::test_a_large_mean_is_drawn_in_parts_that_add_up_to_it",),
     ),
     Mutant(
         name="proposals below the weights",
@@ -116,8 +120,8 @@ MUTANTS = (
     ),
     Mutant(
         name="first bits of a coin trusted too far",
-        edits=(("noise/choice/permute_and_flip.py", "_ERROR: Final = 0.125", "_ERROR: Final = -0.25"),),
-        tests=("tests/noise/choice/test_permute_and_flip.py",),
+        edits=(("noise/choice/selection.py", "_ERROR: Final = 0.125", "_ERROR: Final = -0.25"),),
+        tests=("tests/noise/choice/test_selection.py",),
     ),
     Mutant(
         name="zero counted twice in Cauchy noise",
@@ -163,27 +167,27 @@ MUTANTS = (
     ),
     Mutant(
         name="universal zero counted twice",
-        edits=(("noise/laws/universal_laplace.py", "signed[(magnitudes | (1 - negative)) != 0]", "signed"),),
-        tests=("tests/noise/laws/test_universal_laplace.py",),
+        edits=(("noise/laws/discrete_laplace.py", "signed[(magnitudes | (1 - negative)) != 0]", "signed"),),
+        tests=("tests/noise/laws/test_discrete_laplace.py",),
     ),
     Mutant(
         name="floats decide coins they cannot see",
-        edits=(("noise/uniform/acceptance.py", "MARGIN: Final = 2.0**-40", "MARGIN: Final = 2.0**-70"),),
+        edits=(("noise/uniform/bernoulli.py", "MARGIN: Final = 2.0**-40", "MARGIN: Final = 2.0**-70"),),
         tests=(
-            "tests/noise/uniform/test_acceptance.py::test_uniforms_next_to_the_edge_are_decided_as_the_integers_decide",
+            "tests/noise/uniform/test_bernoulli.py::test_uniforms_next_to_the_edge_are_decided_as_the_integers_decide",
         ),
     ),
     Mutant(
         name="a float decides every single coin",
         edits=(
             (
-                "noise/uniform/acceptance.py",
+                "noise/uniform/bernoulli.py",
                 "difference > 0 if abs(difference) > MARGIN else",
                 "difference > 0 if True else",
             ),
         ),
         tests=(
-            "tests/noise/uniform/test_acceptance.py::test_uniforms_next_to_the_edge_are_decided_as_the_integers_decide",
+            "tests/noise/uniform/test_bernoulli.py::test_uniforms_next_to_the_edge_are_decided_as_the_integers_decide",
         ),
     ),
     Mutant(

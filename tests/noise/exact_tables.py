@@ -7,7 +7,7 @@ from tests.laws import SAMPLES
 from tests.sizes import FULL_SIZE
 
 from sfumato.noise.tables.block_table import GaussianShape, LaplaceShape
-from sfumato.noise.uniform.weights import Law, gaussian_weights, laplace_weights
+from sfumato.noise.tables.word_table import AtomWeights, gaussian_weights, laplace_weights
 
 BITS = 256
 
@@ -24,15 +24,15 @@ def ball(value):
 
 def laplace(scale):
     """A two-sided law over single values, and its exponent at a magnitude."""
-    return Law(laplace_weights(scale), 1, 2), lambda k: k / scale
+    return AtomWeights(laplace_weights(scale), 1, 2), lambda k: k / scale
 
 
 def gaussian(variance):
-    return Law(gaussian_weights(variance), 1, 2), lambda k: k * k / (2 * variance)
+    return AtomWeights(gaussian_weights(variance), 1, 2), lambda k: k * k / (2 * variance)
 
 
 def one_sided(scale):
-    return Law(laplace_weights(scale), 1, 1), lambda k: k / scale
+    return AtomWeights(laplace_weights(scale), 1, 1), lambda k: k / scale
 
 
 def laplace_blocks(scale, bits):

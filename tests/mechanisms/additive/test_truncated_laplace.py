@@ -12,7 +12,7 @@ from tests.mechanisms.exhaustive import neighbours
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.additive import truncated_laplace as module
 from sfumato.mechanisms.additive.truncated_laplace import TruncatedLaplace
-from sfumato.noise.laws.truncated_laplace import truncated_laplace
+from sfumato.noise.laws.discrete_laplace import truncated_laplace
 from sfumato.privacy.events import ApproxEvent, PureEvent
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE
 from sfumato.privacy.secret import Secret

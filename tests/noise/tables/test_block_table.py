@@ -13,9 +13,11 @@ from tests.laws import assert_law, assert_not_law
 from tests.noise import exact_tables as tables
 from tests.noise.exact_tables import DRAWS
 
+from sfumato.noise import entropy
 from sfumato.noise.tables import block_table as module
-from sfumato.noise.tables.block_table import BlockTable, GaussianShape, LaplaceShape
-from sfumato.noise.uniform import acceptance
+from sfumato.noise.tables.block_table import BlockTable, DirectTable, GaussianShape, LaplaceShape, zigzag
+from sfumato.noise.tables.word_table import WordTable
+from sfumato.noise.uniform import bernoulli as coins
 from sfumato.numeric.distributions import discrete_gaussian_cdf, discrete_laplace_cdf
 
 SHAPES = [
@@ -31,9 +33,9 @@ IDS = ["Laplace 20", "Laplace 1000/3", "Laplace 2^50", "Gaussian 30 singly", "Ga
 
 @pytest.mark.statistical
 @pytest.mark.parametrize(("shape", "cdf"), SHAPES, ids=IDS)
-@pytest.mark.parametrize("margin", [acceptance.MARGIN, 2.0], ids=["float", "integers only"])
+@pytest.mark.parametrize("margin", [coins.MARGIN, 2.0], ids=["float", "integers only"])
 def test_it_follows_its_law(shape, cdf, margin, monkeypatch):
-    monkeypatch.setattr(acceptance, "MARGIN", margin)
+    monkeypatch.setattr(coins, "MARGIN", margin)
     table = BlockTable(shape)
     samples = table.draw(DRAWS if margin < 1 else 20_000)
     assert samples.dtype == np.int64
@@ -128,3 +130,35 @@ def test_one_by_one_too(shape, monkeypatch):
     values = [table.draw_one() for _ in range(500)]
     assert min(values) < 0 < max(values)
     assert asked == [shape.exponent(*block_and_step(value, 1 << shape.width_bits)) for value in values]
+
+
+def test_atoms_stand_for_values_of_growing_magnitude():
+    assert zigzag(np.arange(7)).tolist() == [0, -1, 1, -2, 2, -3, 3]
+
+
+@pytest.mark.parametrize("law", [tables.laplace(Fraction(10))[0], tables.gaussian(Fraction(128**2))[0]])
+def test_every_leading_part_gives_the_value_of_its_words(law, monkeypatch):
+    words = WordTable(law)
+    table = DirectTable(words)
+    every = np.arange(1 << 16, dtype="<u2")
+    monkeypatch.setattr(entropy, "random_halfwords", lambda count: every[:count])
+    monkeypatch.setattr(entropy, "random_words", lambda count: np.full(count, 123 << 16, dtype=np.uint64))
+    drawn = np.concatenate([table.draw(1 << 15), table.draw(1 << 15)])
+    assert drawn.dtype == np.int64
+    for leading in range(0, 1 << 15, 7):
+        atom = words.atom(leading << 48 | 123)
+        assert drawn[leading] == zigzag(np.array([atom]))[0]
+
+
+@pytest.mark.parametrize("size", [0, 1, 32_767, 32_768, 32_769, 100_000])
+def test_a_direct_table_draws_as_many_as_asked(size):
+    assert len(DirectTable(WordTable(tables.laplace(Fraction(3))[0])).draw(size)) == size
+
+
+def test_one_direct_draw_is_the_value_of_its_word(monkeypatch):
+    words = WordTable(tables.laplace(Fraction(3))[0])
+    table = DirectTable(words)
+    for leading in range(0, 1 << 16, 11):
+        word = leading << 48 | 77
+        monkeypatch.setattr(entropy, "random_bytes", lambda _, word=word: word.to_bytes(8))
+        assert table.draw_one() == zigzag(np.array([words.atom(word)]))[0]

@@ -13,9 +13,8 @@ from sfumato.accounting.gaussian.gaussian import (
 )
 from sfumato.mechanisms.additive.additive import Answer, Exact, half_width, release_on_lattice, stated_for_vectors
 from sfumato.mechanisms.lattice import as_resolution, lattice_l2_sensitivity
-from sfumato.noise.domain import drawable
 from sfumato.noise.laws.discrete_gaussian import discrete_gaussian, discrete_gaussian_one
-from sfumato.noise.uniform.integers import Integers, add_noise
+from sfumato.noise.uniform.integers import Integers, add_noise, drawable
 from sfumato.numeric.arguments import one_of
 from sfumato.numeric.distributions import discrete_gaussian_half_width, discrete_gaussian_variance
 from sfumato.numeric.rationals import Number, nonnegative, positive_integer, probability

@@ -4,9 +4,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from sfumato.mechanisms.additive.additive import Answer, Exact, half_width, release_on_lattice
-from sfumato.noise.domain import drawable
 from sfumato.noise.laws.discrete_gaussian import discrete_gaussian, discrete_gaussian_one
-from sfumato.noise.uniform.integers import Integers, add_noise
+from sfumato.noise.uniform.integers import Integers, add_noise, drawable
 from sfumato.numeric.distributions import discrete_gaussian_half_width, discrete_gaussian_variance
 from sfumato.numeric.rationals import Number, positive, positive_integer
 from sfumato.privacy.events import DiscreteGaussianEvent

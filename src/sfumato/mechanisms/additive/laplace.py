@@ -9,9 +9,8 @@ import numpy as np
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.additive.additive import Answer, Exact, half_width, release_on_lattice
 from sfumato.mechanisms.lattice import as_resolution, lattice_l1_sensitivity
-from sfumato.noise.domain import drawable, short_scale
 from sfumato.noise.laws.discrete_laplace import discrete_laplace, discrete_laplace_one
-from sfumato.noise.uniform.integers import Integers, add_noise
+from sfumato.noise.uniform.integers import Integers, add_noise, drawable, short_scale
 from sfumato.numeric.distributions import discrete_laplace_half_width, discrete_laplace_variance
 from sfumato.numeric.rationals import Number, nonnegative, positive_integer
 from sfumato.privacy.events import DiscreteLaplaceEvent, PureEvent

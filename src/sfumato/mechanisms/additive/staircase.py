@@ -9,9 +9,8 @@ import numpy as np
 
 from sfumato.mechanisms.additive.additive import Answer, Exact, half_width, release_on_lattice, stated_for_vectors
 from sfumato.mechanisms.lattice import as_resolution, lattice_l1_sensitivity
-from sfumato.noise.domain import drawable
 from sfumato.noise.laws.staircase import staircase
-from sfumato.noise.uniform.integers import Integers, add
+from sfumato.noise.uniform.integers import Integers, add, drawable
 from sfumato.numeric.arguments import one_of
 from sfumato.numeric.rationals import Number, nonnegative, positive_integer
 from sfumato.numeric.staircase import StaircaseLaw, best_width

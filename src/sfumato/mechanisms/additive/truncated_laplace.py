@@ -9,9 +9,8 @@ from typing import Final
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.additive.additive import Answer, Exact, half_width, release_on_lattice, stated_for_vectors
 from sfumato.mechanisms.lattice import as_resolution, lattice_l1_sensitivity
-from sfumato.noise.domain import drawable, short_scale
-from sfumato.noise.laws.truncated_laplace import truncated_laplace
-from sfumato.noise.uniform.integers import Integers, add_noise
+from sfumato.noise.laws.discrete_laplace import truncated_laplace
+from sfumato.noise.uniform.integers import Integers, add_noise, drawable, short_scale
 from sfumato.numeric.distributions import discrete_laplace_half_width
 from sfumato.numeric.enclosures import exp_bounds
 from sfumato.numeric.rationals import Number, nonnegative, positive, positive_integer, probability

@@ -10,7 +10,7 @@ from sfumato.accounting.gaussian.skellam import skellam_mean
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.additive.additive import Answer, Exact, stated_for_vectors
 from sfumato.mechanisms.distributed.shares import Parties
-from sfumato.noise.laws.skellam import skellam
+from sfumato.noise.laws.poisson import skellam
 from sfumato.noise.uniform.integers import Integers, add_noise
 from sfumato.numeric.rationals import Number, nonnegative, positive_integer
 from sfumato.numeric.skellam import LARGEST_MEAN, skellam_half_width

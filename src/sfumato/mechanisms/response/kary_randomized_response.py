@@ -14,8 +14,7 @@ from sfumato.mechanisms.arrays import column, integer_column
 from sfumato.mechanisms.base import opened
 from sfumato.mechanisms.lattice import lattice_steps
 from sfumato.mechanisms.response.survey import Randomization, SurveyEstimate, answers_of
-from sfumato.noise.uniform.acceptance import Booleans
-from sfumato.noise.uniform.bernoulli import bernoulli, bernoulli_within
+from sfumato.noise.uniform.bernoulli import Booleans, bernoulli, bernoulli_within
 from sfumato.noise.uniform.uniform import uniform_below
 from sfumato.numeric.enclosures import exp_bounds
 from sfumato.numeric.rationals import Number, nonnegative, positive_integer

@@ -13,8 +13,7 @@ from sfumato.mechanisms.arrays import Column, column
 from sfumato.mechanisms.base import opened
 from sfumato.mechanisms.lattice import as_rational
 from sfumato.mechanisms.response.survey import Randomization, SurveyEstimate, answers_of
-from sfumato.noise.uniform.acceptance import Booleans
-from sfumato.noise.uniform.bernoulli import bernoulli
+from sfumato.noise.uniform.bernoulli import Booleans, bernoulli
 from sfumato.numeric.rationals import Number, probability
 from sfumato.numeric.rounding import log_up
 from sfumato.privacy.events import PureEvent, RandomizedResponseEvent

@@ -12,9 +12,8 @@ from sfumato.errors import ParameterError
 from sfumato.mechanisms.additive.additive import Exact, half_width, integers
 from sfumato.mechanisms.base import opened
 from sfumato.mechanisms.lattice import as_resolution, lattice_l1_sensitivity, lattice_steps
-from sfumato.noise.domain import drawable
 from sfumato.noise.laws.discrete_laplace import discrete_laplace
-from sfumato.noise.uniform.integers import Integers, add
+from sfumato.noise.uniform.integers import Integers, add, drawable
 from sfumato.numeric.distributions import discrete_laplace_half_width, failure_probability
 from sfumato.numeric.rationals import Number, flag, nonnegative, positive, positive_integer
 from sfumato.privacy.events import PureEvent

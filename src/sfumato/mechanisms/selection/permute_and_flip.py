@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.mechanisms.selection.selection import Selection
-from sfumato.noise.choice.permute_and_flip import permute_and_flip_choice
+from sfumato.noise.choice.selection import permute_and_flip_choice
 from sfumato.noise.uniform.integers import Integers
 from sfumato.privacy.events import LaplaceEvent, PureEvent
 

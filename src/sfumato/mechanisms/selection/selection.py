@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sfumato.mechanisms.base import opened
 from sfumato.mechanisms.lattice import as_resolution
 from sfumato.mechanisms.selection.scores import Scores, gaps_below_best, whole_scores
-from sfumato.noise.uniform.acceptance import exponents_in_floats
+from sfumato.noise.uniform.bernoulli import exponents_in_floats
 from sfumato.noise.uniform.integers import Integers
 from sfumato.numeric.distributions import failure_probability
 from sfumato.numeric.rationals import Number, flag, nonnegative, positive, positive_integer

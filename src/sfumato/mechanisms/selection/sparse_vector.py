@@ -9,7 +9,7 @@ from sfumato.errors import ParameterError
 from sfumato.mechanisms.additive.additive import Answer, half_width
 from sfumato.mechanisms.lattice import as_resolution, lattice_l1_sensitivity
 from sfumato.mechanisms.selection.sparse_vector_session import Answers, SparseVectorSession
-from sfumato.noise.domain import drawable
+from sfumato.noise.uniform.integers import drawable
 from sfumato.numeric.distributions import discrete_laplace_half_width, discrete_laplace_variance, failure_probability
 from sfumato.numeric.rationals import Number, exact, flag, nonnegative, positive, positive_integer, probability
 from sfumato.privacy.events import PureEvent

@@ -8,8 +8,8 @@ import numpy as np
 
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.base import opened
-from sfumato.noise.domain import drawable
 from sfumato.noise.laws.discrete_laplace import discrete_laplace
+from sfumato.noise.uniform.integers import drawable
 from sfumato.numeric.distributions import discrete_laplace_half_width
 from sfumato.numeric.rationals import Number, positive, probability
 from sfumato.privacy.events import ApproxEvent

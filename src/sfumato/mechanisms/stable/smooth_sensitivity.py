@@ -8,9 +8,9 @@ import numpy as np
 
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.base import opened
-from sfumato.noise.domain import drawable
 from sfumato.noise.laws.discrete_cauchy import discrete_cauchy
-from sfumato.noise.laws.universal_laplace import universal_laplace
+from sfumato.noise.laws.discrete_laplace import universal_laplace
+from sfumato.noise.uniform.integers import drawable
 from sfumato.numeric.rationals import Number, positive, probability, sqrt_up
 from sfumato.numeric.rounding import dyadic_up, exp_down, exp_up, log_up
 from sfumato.privacy.events import ApproxEvent, PureEvent

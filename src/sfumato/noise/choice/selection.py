@@ -1,8 +1,12 @@
-"""Exact choice among finitely many candidates, better ones exponentially more often.
+"""Exact choice among finitely many candidates, better ones exponentially more often, or by permute-and-flip.
 
-Each candidate's weight a, which is no integer, has an integer `upper` ≥ a just above it. A uniform integer below the
-sum of all `upper` falls on one unit of one candidate. Units surely below a are kept. Of each of the few others the part
-is kept that a covers: a uniform number in that unit is compared with a, exactly.
+*Exponentially*: each candidate's weight a, which is no integer, has an integer `upper` ≥ a just above it. A uniform
+integer below the sum of all `upper` falls on one unit of one candidate. Units surely below a are kept. Of each of the
+few others the part is kept that a covers: a uniform number in that unit is compared with a, exactly.
+
+*Permute-and-flip* [MS20]: in random order, each candidate is offered a coin; the first true one wins. The coins do not
+depend on the order, so all are tossed at once, and the winner is a uniform one of those that show true: the first of
+them in a uniform order. The best candidate's coin has probability 1, so there always is one.
 """
 
 from collections.abc import Sequence
@@ -17,10 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import ParameterError
-from sfumato.noise.uniform.acceptance import below, exponents_in_floats
+from sfumato.noise import entropy
+from sfumato.noise.uniform.bernoulli import HALFWORD, Booleans, below, exponents_in_floats, rational_coins
 from sfumato.noise.uniform.integers import SAFE, Integers, narrow, python_integers
-from sfumato.noise.uniform.rejection import accepted
-from sfumato.noise.uniform.uniform import uniform_below, uniform_one_below
+from sfumato.noise.uniform.uniform import accepted, uniform_below, uniform_one_below
 from sfumato.numeric.enclosures import exp_bounds
 
 Whole: TypeAlias = Sequence[int] | NDArray[Any]
@@ -29,6 +33,9 @@ Whole: TypeAlias = Sequence[int] | NDArray[Any]
 _PRECISION: Final = 32  # bits of the largest weight
 _INFLATION: Final = 1 + 2.0**-14  # above the error of a float32 of a weight, 2^−17
 _MOST_IN_FLOATS: Final = 1 << 29  # candidates whose weights add up to less than 2^62
+_ERROR: Final = 0.125  # of a float32 of e^(−x)·2^16, above its 2^−5
+_MIDDLE: Final = 0.5
+_LARGEST_BATCH: Final = 1 << 20  # coins, which bounds memory
 
 
 def exponential_choice_of(numerators: Whole, denominator: int, size: int, *, weights: Whole | None = None) -> Integers:
@@ -57,6 +64,38 @@ def exponential_choice_of(numerators: Whole, denominator: int, size: int, *, wei
         raise ParameterError("weights", "some", "must be 0 or more, and at least one above 0")
     gaps = gaps_above_smallest(whole_numbers(numerators)[positive], denominator)
     chosen: Integers = positive[_proposals(gaps, denominator, exact_weights[positive]).draws(size)]
+    return chosen
+
+
+def permute_and_flip_choice(numerators: Whole, denominator: int, size: int) -> Integers:
+    """`size` independent indexes drawn by permute-and-flip with coins of exp(−(x_i − min x)), exactly.
+
+    P(i) = q_i·E[1/(1 + K_i)], where q_i = exp(−(x_i − min x)), x_i = numerators[i]/denominator, and K_i is the number
+    of true coins among all others, which have probabilities q_j.
+
+    Args:
+        numerators: Of the exponents; adding the same number to all changes nothing.
+        denominator: Of all exponents, above 0.
+        size: How many, 0 or more.
+
+    Raises:
+        ParameterError: There is no candidate, or a parameter lies outside.
+
+    Example:
+        >>> permute_and_flip_choice([10**4, 0], 1, 3).tolist()
+        [1, 1, 1]
+
+    References:
+        [MS20] Algorithm 1.
+    """
+    if size < 0:
+        raise ParameterError("size", size, "must be 0 or more")
+    gaps = gaps_above_smallest(numerators, denominator)
+    batch = max(1, _LARGEST_BATCH // len(gaps))
+    chosen = np.empty(size, dtype=np.int64)
+    for start in range(0, size, batch):
+        part = chosen[start : start + batch]
+        part[:] = _uniform_true(_coins(gaps, denominator, len(part)))
     return chosen
 
 
@@ -169,3 +208,33 @@ def _proposals(gaps: Integers, denominator: int, weights: Integers | None) -> _P
     edges[1:] = approximate
     edges[1:] += 2
     return _Proposals(_Candidates(gaps, denominator, weights, shift), np.cumsum(edges, out=edges))
+
+
+def _coins(gaps: Integers, denominator: int, rows: int) -> Booleans:
+    """Rows of coins of exp(−gap/denominator), settled by their first 16 bits but for one in 2^16."""
+    leading = entropy.random_halfwords(rows * len(gaps)).reshape(rows, len(gaps))
+    scaled = rough_exp(gaps, denominator)
+    scaled *= 1 << HALFWORD
+    room = scaled - leading  # U ends within 1 above its first bits
+    coins: Booleans = room >= 1 + _ERROR
+    room -= _MIDDLE
+    undecided = np.flatnonzero(np.abs(room, out=room) < _MIDDLE + _ERROR)
+    if len(undecided):
+        tied, begun = gaps[undecided % len(gaps)], leading.ravel()[undecided]
+        coins.ravel()[undecided] = rational_coins(tied, denominator, leading=begun)
+    return coins
+
+
+def _uniform_true(coins: Booleans) -> Integers:
+    """Of each row, the index of one of its true coins, each as likely as any other of them."""
+    if len(coins) == 1:
+        only = np.flatnonzero(coins)
+        return only[[uniform_one_below(len(only))]]
+    rows, columns = np.divmod(np.flatnonzero(coins), coins.shape[1])
+    counts = np.bincount(rows, minlength=len(coins))
+    chosen = np.cumsum(counts) - counts  # where the true coins of each row begin
+    for count in np.flatnonzero(np.bincount(counts)).tolist():
+        alike = np.flatnonzero(counts == count)
+        chosen[alike] += uniform_below(count, len(alike))
+    winners: Integers = columns[chosen]
+    return winners

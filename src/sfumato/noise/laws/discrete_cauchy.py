@@ -6,11 +6,9 @@ from typing import Final
 import numpy as np
 
 from sfumato.errors import ParameterError
-from sfumato.noise.uniform.acceptance import Booleans
-from sfumato.noise.uniform.bernoulli import bernoulli
+from sfumato.noise.uniform.bernoulli import Booleans, bernoulli
 from sfumato.noise.uniform.integers import Integers
-from sfumato.noise.uniform.rejection import accepted
-from sfumato.noise.uniform.uniform import uniform_below
+from sfumato.noise.uniform.uniform import accepted, uniform_below
 
 _COIN_BITS: Final = 62  # uniform integers below 2^62 stay in int64
 

@@ -1,4 +1,4 @@
-"""Exact geometric integers of any rational scale, without any set-up for it [CKS20].
+"""Exact geometric integers of any rational scale, without any set-up for it [CKS20], and shares of them (Pólya).
 
 One constant table, of the geometric law with ratio e^(−1/32), draws blocks of t fine steps; within a block a uniform
 place U is kept with probability exp(−U/(32t)), which is at least e^(−1/32).
@@ -11,14 +11,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.errors import ParameterError
 from sfumato.noise import entropy
-from sfumato.noise.domain import drawable
-from sfumato.noise.tables.word_table import MIXED, WordTable
-from sfumato.noise.uniform.acceptance import HALFWORD, WORD, Halfwords, exact_coin, rational_coins
-from sfumato.noise.uniform.integers import Integers, floor_divide, multiply_add
-from sfumato.noise.uniform.rejection import accepted
-from sfumato.noise.uniform.uniform import scaled, uniform_below, uniform_one_below
-from sfumato.noise.uniform.weights import Law, laplace_weights
+from sfumato.noise.tables.word_table import MIXED, AtomWeights, WordTable, laplace_weights
+from sfumato.noise.uniform.bernoulli import HALFWORD, WORD, Halfwords, bernoulli, exact_coin, rational_coins
+from sfumato.noise.uniform.integers import Integers, drawable, floor_divide, multiply_add, narrow
+from sfumato.noise.uniform.uniform import accepted, scaled, uniform_below, uniform_below_each, uniform_one_below
 from sfumato.numeric.enclosures import exp_bounds
 
 ATTEMPT_BITS: Final = WORD + HALFWORD
@@ -76,9 +74,51 @@ def geometric_one(scale: Fraction, bits: int) -> int | None:
     return None
 
 
+def polya(shape: Fraction, scale: Fraction, size: int) -> Integers:
+    """`size` independent integers k ≥ 0 with P(k) = Γ(k + r)/(k!·Γ(r)) · (1 − q)^r · q^k, q = e^(−1/scale), exactly.
+
+    n of them with r = 1/n add up to a geometric integer with ratio q, and the difference of two such sums is discrete
+    Laplace noise. Here a geometric integer is broken into uniform pieces, as a stick is, and each piece is kept with
+    probability r: about ln(scale) uniform integers and coins a draw.
+
+    **Guarantee**: the law is exact. Proof: proofs/noise/laws/geometric.md.
+
+    Args:
+        shape: r, a rational above 0 and at most 1.
+        scale: A rational between 1/1000 and 2^50.
+        size: How many, 0 or more.
+
+    Returns:
+        int64; Python integers if one of them does not fit.
+
+    Raises:
+        ParameterError: A parameter lies outside.
+
+    Example:
+        >>> shares = [polya(Fraction(1, 3), Fraction(10), 1000) for _ in range(3)]
+        >>> bool((sum(shares) >= 0).all())
+        True
+
+    References:
+        [GX17] for the use; [BM73] for the urn behind the pieces.
+    """
+    if not 0 < shape <= 1:
+        raise ParameterError("shape", shape, "must be above 0 and at most 1")
+    remaining = geometric(scale, size)
+    kept = np.zeros_like(remaining)
+    active = np.flatnonzero(remaining > 0)
+    while len(active):
+        pieces = uniform_below_each(remaining[active]) + 1
+        mine = bernoulli(shape, len(active))
+        kept[active[mine]] += pieces[mine]
+        remaining[active] -= pieces
+        active = active[remaining[active] > 0]
+    return narrow(kept)
+
+
 @cache
 def _table() -> WordTable:
-    return WordTable(Law(laplace_weights(Fraction(_PARTS)), 1, 1))
+    return WordTable(AtomWeights(laplace_weights(Fraction(_PARTS)), 1, 1))
 
 
 def _blocks(leading: Halfwords) -> Integers:

@@ -1,21 +1,30 @@
-"""Exact Poisson integers of a rational mean, from fair coins and rational ones; no exponential is ever computed."""
+"""Exact Poisson integers, and differences of two (Skellam): a discrete noise that adds up to itself.
 
+Poisson integers come from fair coins and rational ones; no exponential is ever computed for them.
+"""
+
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache, partial
 from math import ceil
 from typing import Final
 
 import numpy as np
 
 from sfumato.errors import ParameterError
-from sfumato.noise.laws.fair_binomial import fair_binomial
-from sfumato.noise.uniform.acceptance import Booleans
+from sfumato.noise.laws.binomial import fair_binomial
+from sfumato.noise.tables.block_table import DirectTable
+from sfumato.noise.tables.supply import KEPT, Supply
+from sfumato.noise.tables.word_table import AtomWeights, WordTable, skellam_weights
+from sfumato.noise.uniform.bernoulli import Booleans
 from sfumato.noise.uniform.integers import SAFE, Integers, multiply_add
-from sfumato.noise.uniform.rejection import accepted, size_of
-from sfumato.noise.uniform.uniform_each import uniform_below_each
+from sfumato.noise.uniform.uniform import accepted, size_of, uniform_below_each
 
 LARGEST_MEAN: Final = Fraction(1 << 40)
 
 _COINS: Final = 1 << 15  # tossed at a time
+_LARGEST_PART: Final = 1 << 19  # a standard deviation of 2^10: its table has fewer than 2^15 atoms
+_PAYS: Final = 1000  # so that every call for more than a few draws gets a table
 
 
 def poisson(mean: Fraction, size: int) -> Integers:
@@ -45,6 +54,78 @@ def poisson(mean: Fraction, size: int) -> Integers:
         raise ParameterError("mean", mean, "must lie between 0 and 2^40")
     whole = Fraction(int(mean))  # its coins are of small integers, however long the fraction
     return _drawn(whole, size) + _drawn(mean - whole, size)
+
+
+def skellam(mean: Fraction, size: int) -> Integers:
+    """`size` independent integers k with P(k) = e^(−2·mean)·I_|k|(2·mean), exactly; the variance is 2·mean.
+
+    Two tiers with the same law: a certified table where more than a few draws are asked for, otherwise the difference
+    of two draws of `poisson`. A mean above 2^19 is drawn in equal parts, because Skellam integers add up to themselves.
+    Tables are kept, so a mean that is itself secret must not come here.
+
+    **Guarantee**: the law is exact. Proof: proofs/noise/laws/poisson.md.
+
+    Args:
+        mean: The mean of each of the two Poisson integers: a rational between 0 and 2^40.
+        size: How many, 0 or more.
+
+    Returns:
+        int64.
+
+    Raises:
+        ParameterError: A parameter lies outside.
+
+    Example:
+        >>> skellam(Fraction(0), 2).tolist(), len(skellam(Fraction(5, 2), 100))
+        ([0, 0], 100)
+
+    References:
+        [AKL21].
+    """
+    if not 0 <= mean <= LARGEST_MEAN:
+        raise ParameterError("mean", mean, "must lie between 0 and 2^40")
+    return _supply(*mean.as_integer_ratio()).draw(size) if mean else poisson(mean, size)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sums:
+    """Sums of draws from a table."""
+
+    table: DirectTable
+    terms: int
+
+    def draw(self, size: int) -> Integers:
+        """`size` independent sums."""
+        total = self.table.draw(size)
+        for _ in range(self.terms - 1):
+            total += self.table.draw(size)
+        return total
+
+    def draw_one(self) -> int:
+        """One sum."""
+        return sum(self.table.draw_one() for _ in range(self.terms))
+
+
+def skellam_table(mean: Fraction) -> _Sums:
+    """The certified table of a mean, or of equal parts of a large one; 1 to 100 ms to set up."""
+    parts = ceil(mean / _LARGEST_PART)
+    return _Sums(DirectTable(WordTable(AtomWeights(skellam_weights(mean / parts), 1, 2))), parts)
+
+
+def universal_skellam(mean: Fraction, size: int) -> Integers:
+    """As `skellam`, without a table."""
+    return poisson(mean, size) - poisson(mean, size)
+
+
+@lru_cache(maxsize=KEPT)
+def _supply(numerator: int, denominator: int) -> Supply:
+    mean = Fraction(numerator, denominator)
+    return Supply(
+        build=partial(skellam_table, mean),
+        universal=partial(universal_skellam, mean),
+        universal_one=lambda: int(universal_skellam(mean, 1)[0]),
+        pays=_PAYS,
+    )
 
 
 def _drawn(mean: Fraction, size: int) -> Integers:

@@ -9,8 +9,7 @@ from sfumato.errors import ParameterError
 from sfumato.noise.laws.geometric import geometric
 from sfumato.noise.uniform.bernoulli import bernoulli, bernoulli_within
 from sfumato.noise.uniform.integers import Integers, multiply_add, narrow
-from sfumato.noise.uniform.rejection import size_of
-from sfumato.noise.uniform.uniform import uniform_below
+from sfumato.noise.uniform.uniform import size_of, uniform_below
 from sfumato.numeric.enclosures import exp_bounds
 
 

@@ -1,33 +1,69 @@
-"""Draws by blocks of 2^m neighbours from a table that names the blocks: for scales up to 2^50.
+"""Draws from certified tables: of every value for scales up to about a hundred, of blocks of values up to 2^50.
 
-Block j ≥ 0 holds the integers from j·w to j·w + w − 1, with w = 2^m, and block −1 − b the same number below block −b.
-A block is drawn with the weight of its inner end, a place in it uniformly, and the integer x there kept with chance
-exp(−(g(x) − g(inner end))), where exp(−g) is the law's weight.
+Of the latter, block j ≥ 0 holds the integers from j·w to j·w + w − 1, with w = 2^m, and block −1 − b the same number
+below block −b. A block is drawn with the weight of its inner end, a place in it uniformly, and the integer x there kept
+with probability exp(−(g(x) − g(inner end))), where exp(−g) is the law's weight.
 """
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final, Protocol, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.noise import entropy
-from sfumato.noise.tables.direct_table import zigzag
-from sfumato.noise.tables.word_table import MIXED, WordTable
-from sfumato.noise.uniform.acceptance import HALFWORD, WORD, Booleans, Floats, exact_coin, exp_coins, extended
+from sfumato.noise.tables.word_table import MIXED, AtomWeights, WordTable, gaussian_weights, laplace_weights
+from sfumato.noise.uniform.bernoulli import HALFWORD, WORD, Booleans, Floats, exact_coin, exp_coins, extended
 from sfumato.noise.uniform.integers import Integers, multiply_add
-from sfumato.noise.uniform.rejection import BATCH
-from sfumato.noise.uniform.weights import Law, gaussian_weights, laplace_weights
+from sfumato.noise.uniform.uniform import BATCH
 from sfumato.numeric.enclosures import exp_bounds
 
 Int64s: TypeAlias = NDArray[np.int64]
 
+_UNSETTLED: Final = np.iinfo(np.int16).min  # no value of a table is that far out
 _MASK: Final = (1 << WORD) - 1
 _SHORT: Final = 32  # places of up to so many bits come out of the word that also draws the block
 
 
-class Shape(Protocol):
+class DirectTable:
+    """Independent integers from a certified table of two-sided weights.
+
+    A typical value takes 16 random bits and one look into the guide.
+    """
+
+    def __init__(self, table: WordTable) -> None:
+        self._table = table
+        values = zigzag(table.guide)
+        values[table.guide == MIXED] = _UNSETTLED
+        self._values = values
+
+    def draw(self, size: int) -> NDArray[np.int64]:
+        """`size` of them."""
+        drawn = np.empty(size, dtype=np.int64)
+        for start in range(0, size, BATCH):
+            part = drawn[start : start + BATCH]
+            leading = entropy.random_halfwords(len(part))
+            found = self._values.take(leading)
+            part[:] = found
+            unsettled = np.flatnonzero(found == _UNSETTLED)
+            if len(unsettled):
+                part[unsettled] = zigzag(self._table.atoms(leading[unsettled]))
+        return drawn
+
+    def draw_one(self) -> int:
+        """One of them."""
+        atom = self._table.atom(int.from_bytes(entropy.random_bytes(8)))
+        return (atom >> 1) ^ -(atom & 1)
+
+
+def zigzag(atoms: NDArray[Any]) -> NDArray[Any]:
+    """The values that atoms stand for: 0, −1, 1, −2, 2 for the atoms 0, 1, 2, 3, 4, and so on."""
+    values: NDArray[Any] = (atoms >> 1) ^ -(atoms & 1)
+    return values
+
+
+class BlockShape(Protocol):
     """How a law falls within a block: from the inner end at distance b·w to t steps further out."""
 
     @property
@@ -36,7 +72,7 @@ class Shape(Protocol):
         ...
 
     @property
-    def law(self) -> Law:
+    def law(self) -> AtomWeights:
         """The weights of the blocks' inner ends."""
         ...
 
@@ -58,9 +94,9 @@ class LaplaceShape:
     width_bits: int
 
     @property
-    def law(self) -> Law:
+    def law(self) -> AtomWeights:
         """Geometric over blocks."""
-        return Law(laplace_weights(self.scale / (1 << self.width_bits)), 2, 2)
+        return AtomWeights(laplace_weights(self.scale / (1 << self.width_bits)), 2, 2)
 
     def exponents(self, blocks: Int64s, steps: Int64s) -> Floats:
         """t/scale, in whichever block."""
@@ -82,9 +118,9 @@ class GaussianShape:
     width_bits: int
 
     @property
-    def law(self) -> Law:
+    def law(self) -> AtomWeights:
         """Gaussian over blocks."""
-        return Law(gaussian_weights(self.variance / (1 << 2 * self.width_bits)), 2, 2)
+        return AtomWeights(gaussian_weights(self.variance / (1 << 2 * self.width_bits)), 2, 2)
 
     def exponents(self, blocks: Int64s, steps: Int64s) -> Floats:
         """t·(2·b·w + t)/(2·variance)."""
@@ -106,7 +142,7 @@ class BlockTable:
     **Guarantee**: the law is exactly exp(−g(x))/Σ exp(−g). Proof: proofs/noise/tables/block_table.md.
     """
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: BlockShape) -> None:
         self._shape, self._bits, self._width = shape, shape.width_bits, 1 << shape.width_bits
         self._table = table = WordTable(shape.law)
         blocks = zigzag(table.guide).astype(np.int64)

@@ -12,7 +12,7 @@ from typing import Final, Protocol
 
 from sfumato.noise.tables.word_table import UncertifiedError
 from sfumato.noise.uniform.integers import Integers, narrow, python_integers
-from sfumato.noise.uniform.rejection import size_of
+from sfumato.noise.uniform.uniform import size_of
 
 LARGEST_DIRECT_SCALE: Final = 128
 """Up to it a table names every value; beyond it, blocks of values."""
@@ -24,7 +24,7 @@ _FEW: Final = 8  # draws that are quicker one by one
 _CALL: Final = 1000  # what a call costs beyond its draws, in draws
 
 
-class Table(Protocol):
+class NoiseTable(Protocol):
     """A certified table of one law."""
 
     def draw(self, size: int) -> Integers:
@@ -40,12 +40,12 @@ class Table(Protocol):
 class Supply:
     """The draws of one law: counted until a table pays, and then out of the table."""
 
-    build: Callable[[], Table]
+    build: Callable[[], NoiseTable]
     universal: Callable[[int], Integers]
     universal_one: Callable[[], int]
     pays: int = 300_000
     """Draws after which the time for a table is won back."""
-    table: Table | None = None
+    table: NoiseTable | None = None
     drawn: float = 0
 
     def one(self) -> int:

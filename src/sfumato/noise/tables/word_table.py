@@ -1,24 +1,30 @@
 """A law as a table of 64-bit words: inverse transform of one uniform number, exact to its infinite tail.
 
-An atom is drawn by comparing U, uniform in [0, 1), with the cumulative probabilities C_0 < C_1 < … Word i is
-⌊2^64·C_i⌋, certified: it is computed from integers that enclose C_i, at a precision where both ends agree. The first 64
-bits of U settle the atom unless they equal a word; then U is extended by fresh bits, and the C_i are enclosed anew at a
-higher precision, until it is settled. The last word is 2^64 − 1, so whatever lies beyond it is such a tie too.
+Weights of discrete Laplace, Gaussian and Skellam laws are enclosed by integers at any precision. An atom is drawn by
+comparing U, uniform in [0, 1), with the cumulative probabilities C_0 < C_1 < … Word i is ⌊2^64·C_i⌋, certified: it is
+computed from integers that enclose C_i, at a precision where both ends agree. The first 64 bits of U settle the atom
+unless they equal a word; then U is extended by fresh bits, and the C_i are enclosed anew at a higher precision, until
+it is settled. The last word is 2^64 − 1, so whatever lies beyond it is such a tie too.
 
 A guide maps the first 16 bits of U straight to the atom wherever no word lies among the numbers they begin.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import repeat
-from typing import Any, Final
+from math import isqrt
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.noise import entropy
-from sfumato.noise.uniform.weights import Law
+from sfumato.numeric.enclosures import exp_bounds
 
+Bounds: TypeAlias = tuple[int, int]
+WeightStream: TypeAlias = Callable[[int], Iterator[Bounds]]
+"""Of a precision: integers around 2^precision · weight, for the magnitudes 0, 1, 2, …; the weight of 0 is 1."""
 GUIDE_BITS: Final = 16
 MIXED: Final = -1
 """What the guide says where 16 bits do not settle the atom."""
@@ -29,16 +35,54 @@ _NEGLIGIBLE: Final = 32  # weights below 2^(32 − precision) are bounded togeth
 _WORD: Final = 64
 
 
-class UncertifiedError(Exception):
-    """A word of this law cannot be certified at a reasonable precision: it is to be drawn without a table."""
-
-
 @dataclass(frozen=True, slots=True)
-class _Cumulative:
-    """Sums of the weights of the first atoms, and of all, each between two integers."""
+class AtomWeights:
+    """A discrete law by the weights of its magnitudes, which fall log-concavely.
 
-    sums: tuple[tuple[int, int], ...]
-    total: tuple[int, int]
+    Atoms are numbered from 0 by growing magnitude: `first` atoms of magnitude 0, then `each` of every other one.
+    """
+
+    weights: WeightStream
+    first: int
+    each: int
+
+
+def laplace_weights(scale: Fraction) -> WeightStream:
+    """exp(−k/scale): powers of one ratio, whose errors add up linearly."""
+
+    def stream(precision: int) -> Iterator[Bounds]:
+        ratio, weight = exp_bounds(1 / scale, precision), (1 << precision, 1 << precision)
+        while True:
+            yield weight
+            weight = _product(weight, ratio, precision)
+
+    return stream
+
+
+def gaussian_weights(variance: Fraction) -> WeightStream:
+    """exp(−k²/(2·variance)): the ratio of neighbours, exp(−(2k + 1)/(2·variance)), falls by one factor each time."""
+
+    def stream(precision: int) -> Iterator[Bounds]:
+        ratio, factor = exp_bounds(1 / (2 * variance), precision), exp_bounds(1 / variance, precision)
+        weight = (1 << precision, 1 << precision)
+        while True:
+            yield weight
+            weight, ratio = _product(weight, ratio, precision), _product(ratio, factor, precision)
+
+    return stream
+
+
+def skellam_weights(mean: Fraction) -> WeightStream:
+    """I_k(2·mean)/I_0(2·mean): products of ratios of neighbours, which fall as the law is log-concave."""
+
+    def stream(precision: int) -> Iterator[Bounds]:
+        weight = (1 << precision, 1 << precision)
+        yield weight
+        for ratio in _bessel_ratios(mean, precision):
+            weight = _product(weight, ratio, precision)
+            yield weight
+
+    return stream
 
 
 class WordTable:
@@ -56,7 +100,7 @@ class WordTable:
         UncertifiedError: The law has no table, which its public parameters decide.
     """
 
-    def __init__(self, law: Law, *, word_bits: int = _WORD, guide_bits: int = GUIDE_BITS) -> None:
+    def __init__(self, law: AtomWeights, *, word_bits: int = _WORD, guide_bits: int = GUIDE_BITS) -> None:
         self._law, self._bits, self._rest = law, word_bits, word_bits - guide_bits
         self.words: Final = np.array(_words(law, word_bits), dtype=np.uint64)
         self.guide: Final = self._guide(guide_bits)
@@ -98,7 +142,48 @@ class WordTable:
         return np.where(first == past, first, MIXED).astype(np.int16)
 
 
-def _words(law: Law, bits: int) -> list[int]:
+class UncertifiedError(Exception):
+    """A word of this law cannot be certified at a reasonable precision: it is to be drawn without a table."""
+
+
+def _bessel_ratios(mean: Fraction, precision: int) -> Iterator[Bounds]:
+    """I_(k+1)/I_k at 2·mean, for k = 0, 1, …, from r_(k−1) = 1/(k/mean + r_k), downward from a ratio between 0 and 1.
+
+    Each step narrows what is not known by r². So where the start lies far enough out is a matter of width alone.
+    """
+    span = (isqrt(int(2 * mean)) + 4) * (isqrt(2 * precision) + 4)  # beyond it, weights are below 2^−precision
+    first = 0
+    while True:
+        ratios: list[Bounds] = []
+        bounds = (0, 1 << precision)
+        for k in range(first + 2 * span, first, -1):
+            bounds = _ratio_below(k / mean, bounds, precision)
+            if k <= first + span:
+                ratios.append(bounds)
+        yield from reversed(ratios)
+        first += span
+
+
+def _ratio_below(slope: Fraction, above: Bounds, precision: int) -> Bounds:
+    """1/(slope + r), of an r between bounds; it is below 1."""
+    numerator, denominator = slope.as_integer_ratio()
+    whole, one = (numerator << precision) // denominator, 1 << 2 * precision
+    return one // (whole + 1 + above[1]), min(one // (whole + above[0]) + 1, 1 << precision)
+
+
+def _product(first: Bounds, second: Bounds, precision: int) -> Bounds:
+    return first[0] * second[0] >> precision, (first[1] * second[1] >> precision) + 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Cumulative:
+    """Sums of the weights of the first atoms, and of all, each between two integers."""
+
+    sums: tuple[tuple[int, int], ...]
+    total: tuple[int, int]
+
+
+def _words(law: AtomWeights, bits: int) -> list[int]:
     """⌊2^bits·C_i⌋ for each atom i, up to the first that is 2^bits − 1."""
     for precision in range(bits + _GUARD, bits + _MOST_GUARD, _WORD):
         words = []
@@ -129,7 +214,7 @@ def _locate(enclosed: _Cumulative, prefix: int, bits: int) -> int | None:
     return None
 
 
-def _enclosed(law: Law, precision: int) -> _Cumulative:
+def _enclosed(law: AtomWeights, precision: int) -> _Cumulative:
     """Sums of weights down to a negligible one, and the total, with a bound of what follows it.
 
     The ratio of neighbouring weights never grows, so all that follow a weight w, whose predecessor was v, add up to at

@@ -17,7 +17,7 @@ from sfumato.accounting.gaussian.gaussian import analytic_stddev
 from sfumato.errors import NotPrivateError, ParameterError, UnsupportedEventError
 from sfumato.mechanisms.additive.gaussian_noise import GaussianNoise
 from sfumato.mechanisms.additive.laplace import Laplace
-from sfumato.noise.domain import SMALLEST_SCALE
+from sfumato.noise.uniform.integers import SMALLEST_SCALE
 from sfumato.numeric.arguments import is_one_of
 from sfumato.privacy.guarantees import ApproxDP, PureDP, guarantee
 from sfumato.query.analysis.sensitivity import Sensitivity

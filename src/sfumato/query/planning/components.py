@@ -8,7 +8,7 @@ from typing import Final, Literal, TypeAlias
 from sfumato.mechanisms.quantiles.extreme import Extreme
 from sfumato.mechanisms.quantiles.quantile import Quantile, QuantileEnd
 from sfumato.mechanisms.selection.noisy_top_k import NoisyTopK
-from sfumato.noise.domain import SMALLEST_SCALE
+from sfumato.noise.uniform.integers import SMALLEST_SCALE
 from sfumato.numeric.rationals import sqrt_up
 from sfumato.privacy.neighbors import NeighboringRelation
 from sfumato.query.analysis.sensitivity import Sensitivity
