@@ -89,13 +89,13 @@ def each_bit(epsilon: str) -> Outcome:
 
 
 ATTACKS: dict[str, Callable[[str], Outcome]] = {
-    "differencing, the others known": known_others,
+    "differencing, all others known": known_others,
     "differencing, two counts": two_counts,
     "membership in means": tracing,
     "diagnosis of a voter": diagnosis,
     "four points of a trace": four_points,
-    "bits, each person asked about alone": each_bit,
-    "bits, 512 sums over random halves": bits,
+    "bits, one count per person": each_bit,
+    "bits, 512 sums of random halves": bits,
 }
 
 if __name__ == "__main__":
@@ -106,4 +106,4 @@ if __name__ == "__main__":
         shares = " | ".join(f"{outcome.success:.1%}" for outcome in found)
         print(f"| {name} | {shares} | {found[0].trials:,} |", flush=True)
     limits = (f"{largest_success(epsilon=epsilon):.1%}" for epsilon in EPSILONS)
-    print(f"| the most that ε allows | {' | '.join(limits)} | |")
+    print(f"| limit of the guarantee | {' | '.join(limits)} | |")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draw the pictures of `docs/explanation/` into this folder, or into the one that is named."""
+"""Draw the charts of `docs/explanation/` into this folder, or into the one that is named."""
 
 import sys
 from fractions import Fraction
@@ -20,18 +20,18 @@ EPSILON, DELTA = Fraction(1), Fraction(1, 10**6)
 ANSWERS = (1, 2, 4, 6, 9, 12, 16, 25, 36, 49, 64)
 PEOPLE = 20_000
 TRACES = 4_000
-RATIO = 0.75  # each further visit is made by so many of those who made the one before
+RATIO = 0.75  # the share of those who made a visit and make another one
 LIMITS = range(1, 31)
 EXPLAINED = Path(__file__).parent.parent / "explanation"
 MEASURED = EXPLAINED / "scale.md"
-"""Where the table of `benchmarks/engine/bench_scale.py` is."""
+"""The page with the table of `benchmarks/engine/bench_scale.py`."""
 ATTACKED = EXPLAINED / "attacks.md"
-"""Where the table of `benchmarks/attacks/bench_attacks.py` is."""
+"""The page with the table of `benchmarks/attacks/bench_attacks.py`."""
 SCALES = (0.5, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 
 
 def noise_of_several_answers(folder: Path) -> Path:
-    """Standard deviations of n counts, of which one unit moves each by 1, at one ε and δ in all."""
+    """Noise of n counts that one unit changes by 1 each, at ε 1 and δ 1e-6 for all of them."""
     laplace = [sqrt(2) * n for n in ANSWERS]
     alone = [float(analytic_stddev(l2_sensitivity=1, epsilon=EPSILON / n, delta=DELTA / n)) for n in ANSWERS]
     together = [
@@ -41,12 +41,14 @@ def noise_of_several_answers(folder: Path) -> Path:
         for n in ANSWERS
     ]  # fmt: skip
     figure, (axes,) = new_figure(
-        "Noise of n counts that cost ε 1 and δ 1e-6 in all", x_label="n", y_label="standard deviation of each"
+        "Beyond nine counts, joint Gaussian noise is smaller than Laplace noise",
+        x_label="number of counts, which cost ε 1 and δ 1e-6 together",
+        y_label="noise stddev of each count",
     )
     lines: dict[str, tuple[list[float], str]] = {
-        "Gaussian, one by one": (alone, ORANGE),
+        "Gaussian, each alone": (alone, ORANGE),
         "Laplace": (laplace, GREY),
-        "Gaussian, together": (together, BLUE),
+        "Gaussian, joint": (together, BLUE),
     }
     for label, (stddevs, color) in lines.items():
         axes.plot(ANSWERS, stddevs, color=color, linewidth=2.2, marker="o", markersize=4, label=label)
@@ -56,17 +58,18 @@ def noise_of_several_answers(folder: Path) -> Path:
 
 
 def errors_of_a_limit(folder: Path) -> Path:
-    """What a limit on rows leaves out of a count, and the noise that it needs, for visits that get rarer."""
+    """What a limit on rows leaves out of a count, and the noise it needs, when few people make many visits."""
     counts = [round(PEOPLE * RATIO**visit) for visit in range(200)]  # who made more visits than this
     left_out = [float(sum(counts[limit:])) for limit in LIMITS]
     noise = [float(Laplace(l1_sensitivity=limit, epsilon=Fraction(1, 100)).accuracy("0.95")) for limit in LIMITS]
+    both = [missing + error for missing, error in zip(left_out, noise, strict=True)]
+    best = LIMITS[both.index(min(both))]
     figure, (axes,) = new_figure(
-        f"A count of {sum(counts):,} visits of {PEOPLE:,} people, at ε 0.01",
-        x_label="max_rows_per_unit", y_label="visits",
+        f"At ε 0.01 a limit of {best} rows gives the smallest error",
+        x_label="max_rows_per_unit (rows of one person)", y_label=f"visits, of {sum(counts):,}",
     )  # fmt: skip
-    both = [one + other for one, other in zip(left_out, noise, strict=True)]
     lines: dict[str, tuple[list[float], str]] = {
-        "both": (both, RED), "left out by the limit": (left_out, ORANGE), "error of the noise, 95%": (noise, BLUE),
+        "sum of both": (both, RED), "left out by the limit": (left_out, ORANGE), "noise, 95%": (noise, BLUE),
     }  # fmt: skip
     for label, (values, color) in lines.items():
         axes.plot(LIMITS, values, color=color, linewidth=2.2, label=label)
@@ -77,17 +80,17 @@ def errors_of_a_limit(folder: Path) -> Path:
 
 
 def costs(folder: Path) -> Path:
-    """Seconds of a processor by rows, and of as many rows by groups, as the table has them."""
+    """Wall time by rows and by groups, from the table."""
     cells = [line.split("|")[1:-1] for line in MEASURED.read_text().splitlines() if line.startswith("| ")]
     table = [(_number(rows), groups, _seconds(one), _seconds(two)) for rows, groups, _, _, one, two, _ in cells[1:12]]
     public = [(rows, one, two) for rows, groups, one, two in table if "public" in groups]
     private = [(_number(groups), one, two) for _, groups, one, two in table if "private" in groups]
     figure, panels = new_figure(
-        "Seconds of the wall from SQL to a file of answers; one run on shared cores",
+        "Time grows with the rows; many more groups add little",
         panels=2,
-        x_label="rows above, groups below",
+        x_label="upper panel: rows; lower panel: groups",
     )
-    labels = ("by rows, of 100 public groups", "by private groups,\nof 10 million rows")
+    labels = ("wall time in s,\n100 public groups", "wall time in s,\n10 million rows")
     for axes, points, label in zip(panels, (public, private), labels, strict=True):
         sizes, *times = zip(*points, strict=True)
         for (name, color), seconds in zip((("one core", BLUE), ("two cores", ORANGE)), times, strict=True):
@@ -98,11 +101,15 @@ def costs(folder: Path) -> Path:
 
 
 def attacks_over_epsilon(folder: Path) -> Path:
-    """Right guesses of each attack over ε with 95% intervals, as the table has them, but for hardly any noise."""
+    """Success rates of each attack over ε with 95% intervals, from the table without its last column."""
     lines = [line for line in ATTACKED.read_text("utf-8").splitlines() if line.startswith("| ")]
     (head, *rows) = ([cell.strip() for cell in line.split("|")[1:-1]] for line in lines[:9])
     epsilons = [cell.removeprefix("ε = ") for cell in head[1:-2]]
-    figure, (axes,) = new_figure("Right guesses of a fair coin, by what all answers cost", x_label="ε in all")
+    figure, (axes,) = new_figure(
+        "Four of seven attacks reach the limit that ε sets",
+        x_label="ε of all answers together",
+        y_label="right guesses of a fair coin, share",
+    )
     colors = (BLUE, ORANGE, GREEN, PURPLE, "#56B4E9", GREY, RED)
     bound, *cells, _ = rows[-1]
     for place, share in enumerate(map(_share, cells[:-1])):
@@ -121,24 +128,31 @@ def attacks_over_epsilon(folder: Path) -> Path:
 
 
 def _interval(share: float, guesses: int) -> tuple[float, float]:
-    """Where the chance of a right guess lies with 95%, by the share that was seen."""
+    """A 95% interval of the probability of a right guess, from the measured share."""
     return Outcome(attack="", successes=round(share * guesses), trials=guesses, baseline=0.5).interval()
 
 
 def reconstruction_error(folder: Path) -> Path:
-    """Right bits over the scale of the noise in each of 512 sums about 128 people, four databases each."""
+    """Right bits over the noise scale in each of 512 sums about 128 people, four databases each."""
     found = accuracy_over(SCALES, lambda secret, scale: noisy_sums(secret, scale=scale), databases=4)
-    figure = curve(found, x_label="scale of Laplace noise in each of 512 sums", title="Reconstruction of 128 bits")
+    figure = curve(
+        found,
+        x_label="Laplace scale in each of 512 sums, in people",
+        title="Noise of scale 2 barely slows reconstruction; scale 256 stops it",
+    )
+    figure.axes[0].set_ylabel("right bits of 128, share")
     return save(figure, folder / "reconstruction_error.png")
 
 
 def unicity(folder: Path) -> Path:
-    """People told apart by points of their traces, at four resolutions."""
+    """People identified by points of their traces, at four resolutions."""
     widths = {"an antenna, an hour": 1, "4 antennas, 2 hours": 2, "16 antennas, 4 hours": 4}
     resolutions = {name: {"x": width, "y": width, "hour": width} for name, width in widths.items()}
     resolutions["a sixth of the city, half a day"] = {"x": 12, "y": 12, "hour": 12}
     found = unicity_by_points(traces(TRACES), user="person", columns=["x", "y", "hour"], resolutions=resolutions)
-    return save(unicity_picture(found, title=f"Unicity of {TRACES:,} made-up traces"), folder / "unicity.png")
+    figure = unicity_picture(found, title="Four precise points identify nearly everybody")
+    figure.axes[0].set(xlabel="known points of a trace", ylabel=f"identified people of {TRACES:,}, share")
+    return save(figure, folder / "unicity.png")
 
 
 def _share(cell: str) -> float:
