@@ -18,7 +18,7 @@ from sfumato.engines.base import aligned
 from sfumato.engines.duckdb import engine as embedded
 from sfumato.errors import EngineError, ParameterError, SfumatoError
 from sfumato.noise import entropy
-from sfumato.noise.tables import supply
+from sfumato.noise.tables.word_table import Supply
 from sfumato.privacy.secret import Secret
 from sfumato.query.statistics.measurements import Additive
 from sfumato.session.asking import pipeline
@@ -66,7 +66,7 @@ def noise_and_bytes(session, plan, monkeypatch):
 @pytest.mark.parametrize("law", [None, "gaussian"])
 def test_noise_takes_as_many_random_bytes_and_is_the_same_whatever_it_is_added_to(law, monkeypatch):
     """Catalogue 53. Of one stream, so neither the time that noise takes nor its law depends on the exact answer."""
-    monkeypatch.setattr(supply.Supply, "_try_table", lambda _: None)  # no table is made between two runs
+    monkeypatch.setattr(Supply, "_try_table", lambda _: None)  # no table is made between two runs
     for asked in by_turns(QUESTIONS, "duckdb", 3):
         sessions = [asked.open(held, engine="reference") for held in databases(asked.open).values()]
         plan = plan_of(asked.of(sessions[0]), law=law)

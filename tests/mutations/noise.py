@@ -115,8 +115,8 @@ MUTANTS = (
     ),
     Mutant(
         name="a place in a block is kept by the chance of a whole scale",
-        edits=(("noise/laws/geometric.py", "numerator * _PARTS, leading=halves", "numerator, leading=halves"),),
-        tests=("tests/noise/laws/test_geometric.py::test_a_place_in_a_block_is_kept_by_its_own_chance",),
+        edits=(("noise/laws/discrete_laplace.py", "numerator * _PARTS, leading=halves", "numerator, leading=halves"),),
+        tests=("tests/noise/laws/test_discrete_laplace.py::test_a_place_in_a_block_is_kept_by_its_own_chance",),
     ),
     Mutant(
         name="first bits of a coin trusted too far",

@@ -9,8 +9,7 @@ import numpy as np
 
 from sfumato.mechanisms.additive.additive import Answer, Exact
 from sfumato.mechanisms.distributed.shares import Parties
-from sfumato.noise.laws.discrete_laplace import discrete_laplace
-from sfumato.noise.laws.geometric import polya
+from sfumato.noise.laws.discrete_laplace import discrete_laplace, polya
 from sfumato.noise.uniform.integers import Integers, add, drawable
 from sfumato.numeric.distributions import discrete_laplace_variance
 from sfumato.numeric.polya import polya_difference_half_width

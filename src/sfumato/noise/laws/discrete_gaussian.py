@@ -9,8 +9,15 @@ import numpy as np
 
 from sfumato.noise.laws.discrete_laplace import laplace_attempts, universal_laplace_one
 from sfumato.noise.tables.block_table import BlockTable, DirectTable, GaussianShape
-from sfumato.noise.tables.supply import KEPT, LARGEST_DIRECT_SCALE, NoiseTable, Supply
-from sfumato.noise.tables.word_table import AtomWeights, WordTable, gaussian_weights
+from sfumato.noise.tables.word_table import (
+    KEPT,
+    LARGEST_DIRECT_SCALE,
+    AtomWeights,
+    NoiseTable,
+    Supply,
+    WordTable,
+    gaussian_weights,
+)
 from sfumato.noise.uniform.bernoulli import exp_coin, exp_coins
 from sfumato.noise.uniform.integers import LARGEST_SCALE, Integers, drawable_variance
 from sfumato.noise.uniform.uniform import accepted

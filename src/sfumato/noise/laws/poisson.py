@@ -14,8 +14,7 @@ import numpy as np
 from sfumato.errors import ParameterError
 from sfumato.noise.laws.binomial import fair_binomial
 from sfumato.noise.tables.block_table import DirectTable
-from sfumato.noise.tables.supply import KEPT, Supply
-from sfumato.noise.tables.word_table import AtomWeights, WordTable, skellam_weights
+from sfumato.noise.tables.word_table import KEPT, AtomWeights, Supply, WordTable, skellam_weights
 from sfumato.noise.uniform.bernoulli import Booleans
 from sfumato.noise.uniform.integers import SAFE, Integers, multiply_add
 from sfumato.noise.uniform.uniform import accepted, size_of, uniform_below_each

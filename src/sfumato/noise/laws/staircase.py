@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 
 from sfumato.errors import ParameterError
-from sfumato.noise.laws.geometric import geometric
+from sfumato.noise.laws.discrete_laplace import geometric
 from sfumato.noise.uniform.bernoulli import bernoulli, bernoulli_within
 from sfumato.noise.uniform.integers import Integers, multiply_add, narrow
 from sfumato.noise.uniform.uniform import size_of, uniform_below

@@ -1,25 +1,30 @@
-"""A law as a table of 64-bit words: inverse transform of one uniform number, exact to its infinite tail.
+"""A law as a table of 64-bit words, exact to its infinite tail, and which draws: a table or a universal sampler.
 
 Weights of discrete Laplace, Gaussian and Skellam laws are enclosed by integers at any precision. An atom is drawn by
-comparing U, uniform in [0, 1), with the cumulative probabilities C_0 < C_1 < … Word i is ⌊2^64·C_i⌋, certified: it is
-computed from integers that enclose C_i, at a precision where both ends agree. The first 64 bits of U settle the atom
-unless they equal a word; then U is extended by fresh bits, and the C_i are enclosed anew at a higher precision, until
-it is settled. The last word is 2^64 − 1, so whatever lies beyond it is such a tie too.
+inverse transform: U, uniform in [0, 1), is compared with the cumulative probabilities C_0 < C_1 < … Word i is
+⌊2^64·C_i⌋, certified: it is computed from integers that enclose C_i, at a precision where both ends agree. The first 64
+bits of U settle the atom unless they equal a word; then U is extended by fresh bits, and the C_i are enclosed anew at a
+higher precision, until it is settled. The last word is 2^64 − 1, so whatever lies beyond it is such a tie too. A guide
+maps the first 16 bits of U straight to the atom wherever no word lies among the numbers they begin.
 
-A guide maps the first 16 bits of U straight to the atom wherever no word lies among the numbers they begin.
+A table draws once it pays, a universal sampler of exactly the same law until then: `Supply`. The choice depends on the
+law's parameter and on how many draws were asked for: on what is public, but for the number of keys nobody listed, which
+shows in time and memory in any case. A scale that is secret must not come here, because tables are kept.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import repeat
-from math import isqrt
-from typing import Any, Final, TypeAlias
+from itertools import repeat, starmap
+from math import inf, isqrt
+from typing import Any, Final, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.noise import entropy
+from sfumato.noise.uniform.integers import Integers, narrow, python_integers
+from sfumato.noise.uniform.uniform import size_of
 from sfumato.numeric.enclosures import exp_bounds
 
 Bounds: TypeAlias = tuple[int, int]
@@ -28,11 +33,17 @@ WeightStream: TypeAlias = Callable[[int], Iterator[Bounds]]
 GUIDE_BITS: Final = 16
 MIXED: Final = -1
 """What the guide says where 16 bits do not settle the atom."""
+LARGEST_DIRECT_SCALE: Final = 128
+"""Up to it a table names every value; beyond it, blocks of values."""
+KEPT: Final = 64
+"""How many laws are remembered, each with a table of at most 1 MB."""
 
 _GUARD: Final = 64  # bits of the first enclosure beyond those of a word
 _MOST_GUARD: Final = 4 * _GUARD  # some C_i of an odd scale may lie as near a multiple of 2^−64 as its maker likes
 _NEGLIGIBLE: Final = 32  # weights below 2^(32 − precision) are bounded together, as a tail
 _WORD: Final = 64
+_FEW: Final = 8  # draws that are quicker one by one
+_CALL: Final = 1000  # what a call costs beyond its draws, in draws
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +155,56 @@ class WordTable:
 
 class UncertifiedError(Exception):
     """A word of this law cannot be certified at a reasonable precision: it is to be drawn without a table."""
+
+
+class NoiseTable(Protocol):
+    """A certified table of one law."""
+
+    def draw(self, size: int) -> Integers:
+        """`size` independent draws."""
+        ...
+
+    def draw_one(self) -> int:
+        """One draw."""
+        ...
+
+
+@dataclass(slots=True, kw_only=True)
+class Supply:
+    """The draws of one law: counted until a table pays, and then out of the table."""
+
+    build: Callable[[], NoiseTable]
+    universal: Callable[[int], Integers]
+    universal_one: Callable[[], int]
+    pays: int = 300_000
+    """Draws after which the time for a table is won back."""
+    table: NoiseTable | None = None
+    drawn: float = 0
+
+    def one(self) -> int:
+        """One draw."""
+        return self.universal_one() if self.table is None else self.table.draw_one()
+
+    def draw(self, size: int) -> Integers:
+        """`size` independent draws: int64, or Python integers if one of them does not fit.
+
+        Raises:
+            ParameterError: The size is negative.
+        """
+        if size_of(size) <= _FEW:
+            one = self.universal_one if self.table is None else self.table.draw_one
+            return narrow(python_integers(starmap(one, repeat((), size))))
+        if self.table is None:
+            self.drawn += size + _CALL
+            if self.drawn >= self.pays:
+                self._try_table()
+        return self.universal(size) if self.table is None else self.table.draw(size)
+
+    def _try_table(self) -> None:
+        try:
+            self.table = self.build()
+        except UncertifiedError:
+            self.drawn = -inf
 
 
 def _bessel_ratios(mean: Fraction, precision: int) -> Iterator[Bounds]:
