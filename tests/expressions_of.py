@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
-from sfumato.engines.doubles import LARGEST
+from sfumato.engines.values.numbers import LARGEST
 from sfumato.query.model.expressions import (
     And,
     Call,

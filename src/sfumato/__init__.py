@@ -54,10 +54,10 @@ if TYPE_CHECKING:
         sum as sum,  # noqa: A004 # the same
     )
     from sfumato.session.asking.question import Question
+    from sfumato.session.asking.saving import SavedRelease
     from sfumato.session.opening.snapshots import prepare
     from sfumato.session.releases.release import Release
     from sfumato.session.session import Session, open_session
-    from sfumato.session.stored.saved import SavedRelease
 
     open = open_session  # noqa: A001 # the first word of every script
 

@@ -20,7 +20,7 @@ from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE
 from sfumato.query.model.schema import PUBLIC, Table, text
 from sfumato.query.planning.compile import with_chosen_bounds
 from sfumato.query.statistics.measurements import TopChoice
-from sfumato.session.asking import partition
+from sfumato.session.asking import view
 
 ROWS = {clinic: ordinary, town: townsfolk}
 BY_NAME = {asked.name: asked for asked in QUESTIONS}
@@ -220,7 +220,7 @@ def test_nobody_outside_of_a_part_moves_what_is_paid_for_as_that_part(kind, toge
     found = []
     for rows in outsiders(kind):
         numbers = count()
-        monkeypatch.setattr(partition, "random_bytes", lambda size: next(numbers).to_bytes(size, "big"))  # noqa: B023
+        monkeypatch.setattr(view, "random_bytes", lambda size: next(numbers).to_bytes(size, "big"))  # noqa: B023
         with (
             start(rows, engine="reference") as session,
             session.partition(table, by=by) as first,

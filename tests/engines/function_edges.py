@@ -4,8 +4,8 @@ import math
 from datetime import date, datetime
 from fractions import Fraction
 
-from sfumato.engines.doubles import LARGEST
-from sfumato.engines.values import MAX_INT64, MIN_INT64
+from sfumato.engines.values.cells import MAX_INT64, MIN_INT64
+from sfumato.engines.values.numbers import LARGEST
 from sfumato.query.model.functions import Function
 
 at = datetime.fromisoformat

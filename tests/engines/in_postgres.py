@@ -8,9 +8,8 @@ from tests.engines.postgres_server import server
 
 from sfumato.engines.postgres.connection import Connection
 from sfumato.engines.postgres.dialect import sql
-from sfumato.engines.sql.expressions.terms import aliased
-from sfumato.engines.sql.queries import select
-from sfumato.engines.sql.queries import table as named
+from sfumato.engines.sql.expressions.terms import aliased, select
+from sfumato.engines.sql.expressions.terms import table as named
 
 
 @cache

@@ -14,9 +14,16 @@ from sfumato.engines.postgres import engine as postgres
 from sfumato.engines.postgres.connection import Connection
 from sfumato.engines.postgres.engine import PostgresEngine
 from sfumato.engines.sources.arrow_tables import repaired
-from sfumato.engines.sources.postgres_address import address_of
-from sfumato.engines.sources.sources import CsvFile, DataSource, LazyData, ParquetFile, PostgresData, stored_rows
-from sfumato.engines.values import converted
+from sfumato.engines.sources.sources import (
+    CsvFile,
+    DataSource,
+    LazyData,
+    ParquetFile,
+    PostgresData,
+    address_of,
+    stored_rows,
+)
+from sfumato.engines.values.cells import converted
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.schema import Table

@@ -13,7 +13,7 @@ from tests.engines.running import ask, by_place, count_where, found, started, st
 from tests.engines.stored_values import BOOLEANS_AS_READ, NUMBERS_AS_READ, TIMES_AS_READ
 
 from sfumato.engines.sources.sources import open_source
-from sfumato.engines.values import shortened
+from sfumato.engines.values.cells import shortened
 from sfumato.errors import EngineError, ParameterError
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.model.schema import PUBLIC, Limits, Table, UnitPath, boolean, date, integer, real, text, timestamp

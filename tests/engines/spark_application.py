@@ -15,8 +15,7 @@ from tests.ending import AT_END
 
 from sfumato.engines.spark.dialect import sql
 from sfumato.engines.spark.engine import SparkEngine
-from sfumato.engines.spark.java import found_java
-from sfumato.engines.spark.session import STARTED, OwnSession
+from sfumato.engines.spark.session import STARTED, OwnSession, found_java
 
 MASTER = "local[2,3]"
 """Two tasks at a time; each may fail twice."""

@@ -4,7 +4,7 @@ import math
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 
-from sfumato.engines.doubles import LARGEST
+from sfumato.engines.values.numbers import LARGEST
 
 at = datetime.fromisoformat
 

@@ -103,7 +103,7 @@ ENGINES = (
         name="audited: in SQL a unit's values count without a limit",
         edits=(
             (
-                "engines/sql/amounts.py",
+                "engines/sql/entries.py",
                 'return function("LEAST", _counted(measure, measures), allowed)',
                 "return _counted(measure, measures)",
             ),
@@ -114,7 +114,7 @@ ENGINES = (
         name="audited: in SQL sums of more rows than are allowed are not scaled",
         edits=(
             (
-                "engines/sql/amounts.py",
+                "engines/sql/entries.py",
                 "all_of_it = (operation(exp.LTE, counted, allowed), total)",
                 "all_of_it = (operation(exp.GTE, counted, whole(0)), total)",
             ),
@@ -125,7 +125,7 @@ ENGINES = (
         name="audited: in plain Python values are clamped from above only",
         edits=(
             (
-                "engines/reference/entries.py",
+                "engines/values/evaluation.py",
                 (
                     "        return steps.lower\n"
                     "    return min(max(math.floor(quotient + 0.5), steps.lower), steps.upper)\n"
@@ -276,7 +276,7 @@ SESSIONS = (
         name="audited: numbers in a file have a quarter of their noise",
         edits=(
             (
-                "session/releases/streaming.py",
+                "session/releases/releasing.py",
                 "        noisy = measurement.mechanism.release(own.reshape(-1)) if own.size else own\n",
                 (
                     "        noisy = own.reshape(-1)\n"
@@ -291,7 +291,7 @@ SESSIONS = (
         name="audited: an account below another does not pay with it",
         edits=(
             (
-                "session/asking/account_view.py",
+                "session/asking/view.py",
                 "parents=(self._desk.account,), window=window",
                 "parents=(), window=window",
             ),

@@ -7,7 +7,7 @@ READING = "tests/engines/reference/test_engine.py::TestReadingByReference::"
 MUTANTS = (
     Mutant(
         name="people whose ids 64 bits do not hold vanish",
-        edits=(("engines/values.py", "digits > FITTING_DIGITS", "digits > 2 * FITTING_DIGITS"),),
+        edits=(("engines/values/cells.py", "digits > FITTING_DIGITS", "digits > 2 * FITTING_DIGITS"),),
         tests=(
             "tests/engines/sources/test_arrow_tables.py::test_whole_numbers_beyond_64_bits_are_refused_by_the_type_alone",
         ),
@@ -16,7 +16,7 @@ MUTANTS = (
         name="values not clamped",
         edits=(
             (
-                "engines/reference/entries.py",
+                "engines/values/evaluation.py",
                 (
                     "    if quotient >= steps.upper:\n        return steps.upper\n"
                     "    if quotient <= steps.lower:\n        return steps.lower\n"
@@ -29,14 +29,14 @@ MUTANTS = (
     ),
     Mutant(
         name="a unit keeps all of its groups",
-        edits=(("engines/reference/entries.py", "    if most is None:\n", "    if most is None or found:\n"),),
+        edits=(("engines/reference/engine.py", "    if most is None:\n", "    if most is None or found:\n"),),
         tests=("tests/query/test_tiny_databases.py",),
     ),
     Mutant(
         name="a unit keeps all of its rows",
         edits=(
             (
-                "engines/reference/entries.py",
+                "engines/reference/engine.py",
                 "return wanted if limit is None else min(wanted, limit - taken)",
                 "return wanted",
             ),
@@ -45,64 +45,62 @@ MUTANTS = (
     ),
     Mutant(
         name="each entry has the limit of all of them",
-        edits=(("engines/reference/entries.py", "        in_all[entry.unit] += rows\n", ""),),
+        edits=(("engines/reference/engine.py", "        in_all[entry.unit] += rows\n", ""),),
         tests=("tests/query/test_tiny_databases.py",),
     ),
     Mutant(
         name="sums are not scaled, only rows",
-        edits=(("engines/reference/entries.py", "    if counted <= allowed:\n", "    if counted or not counted:\n"),),
+        edits=(("engines/reference/engine.py", "    if counted <= allowed:\n", "    if counted or not counted:\n"),),
         tests=("tests/query/test_tiny_databases.py",),
     ),
     Mutant(
         name="scaled sums are rounded away from 0",
         edits=(
             (
-                "engines/reference/entries.py",
+                "engines/reference/engine.py",
                 "magnitude = abs(total) * allowed // counted",
                 "magnitude = -(-abs(total) * allowed // counted)",
             ),
         ),
-        tests=("tests/engines/reference/test_entries.py",),
+        tests=("tests/engines/reference/test_engine.py",),
     ),
     Mutant(
         name="groups above a limit are kept in the order of their names",
-        edits=(
-            ("engines/reference/entries.py", "rank=lambda g: (rank_hash(salt, g), *g[1:])", "rank=lambda g: g[1:]"),
-        ),
-        tests=("tests/engines/reference/test_entries.py",),
+        edits=(("engines/reference/engine.py", "rank=lambda g: (rank_hash(salt, g), *g[1:])", "rank=lambda g: g[1:]"),),
+        tests=("tests/engines/reference/test_engine.py",),
     ),
     Mutant(
         name="the groups with the most rows are kept",
         edits=(
             (
-                "engines/reference/entries.py",
+                "engines/reference/engine.py",
                 "    groups = {(entry.unit, *entry.place[:key_count]): None for entry in found}\n",
                 "    groups = {(entry.unit, *entry.place[:key_count]): -entry.rows for entry in found}\n",
             ),
             (
-                "engines/reference/entries.py",
+                "engines/reference/engine.py",
                 "rank=lambda g: (rank_hash(salt, g), *g[1:])",
                 "rank=lambda g: (groups[g], *g[1:])",
             ),
         ),
-        tests=("tests/engines/reference/test_entries.py",),
+        tests=("tests/engines/reference/test_engine.py",),
     ),
     Mutant(
         name="limits are used up in the order of the values",
         edits=(
             (
-                "engines/reference/entries.py",
+                "engines/reference/engine.py",
                 "key=lambda e: (rank_hash(salt, (e.unit, *e.place)), e.place)",
                 "key=lambda e: (e.sums, e.place)",
             ),
         ),
-        tests=("tests/engines/reference/test_entries.py",),
+        tests=("tests/engines/reference/test_engine.py",),
     ),
     Mutant(
         name="units are counted by their rows",
         edits=(
             (
-                "engines/reference/entries.py",
+                "engines/reference/engine.py",
                 "return len({entry.unit for entry, _ in group})",
                 "return sum(rows for _, rows in group)",
             ),
@@ -113,39 +111,41 @@ MUTANTS = (
         name="rows of no listed group are in some",
         edits=(
             (
-                "engines/reference/entries.py",
+                "engines/reference/engine.py",
                 "value is None or (listed is not None and value not in listed)",
                 "value is None",
             ),
         ),
-        tests=("tests/engines/reference/test_entries.py",),
+        tests=("tests/engines/reference/test_engine.py",),
     ),
     Mutant(
         name="a double beyond the range is a value",
-        edits=(("engines/doubles.py", "return value + 0.0 if abs(value) < LIMIT else None", "return value + 0.0"),),
-        tests=("tests/engines/test_doubles.py",),
+        edits=(
+            ("engines/values/numbers.py", "return value + 0.0 if abs(value) < LIMIT else None", "return value + 0.0"),
+        ),
+        tests=("tests/engines/values/test_numbers.py",),
     ),
     Mutant(
         name="factors are not rounded",
         edits=(
             (
-                "engines/doubles.py",
+                "engines/values/numbers.py",
                 "return value * 2.0 ** (LAST_BIT - FINEST) * 2.0 ** (FINEST - LAST_BIT)",
                 "return value",
             ),
         ),
-        tests=("tests/engines/test_doubles.py::test_a_factor_is_the_nearest_multiple_half_to_even",),
+        tests=("tests/engines/values/test_numbers.py::test_a_factor_is_the_nearest_multiple_half_to_even",),
     ),
     Mutant(
         name="NULL is a bound where a column may hold it",
         edits=(
             (
-                "engines/values.py",
+                "engines/values/cells.py",
                 "if column.nullable or column.lower is None or column.upper is None:",
                 "if column.lower is None or column.upper is None:",
             ),
         ),
-        tests=("tests/engines/test_values.py",),
+        tests=("tests/engines/values/test_cells.py",),
     ),
     Mutant(
         name="rows of two people meet in a join",
@@ -176,7 +176,7 @@ MUTANTS = (
         name="only one of several owners owns what they share",
         edits=(
             (
-                "engines/reference/sources.py",
+                "engines/reference/relations.py",
                 "            owners[row[path.key]][unit] = None\n",
                 "            owners[row[path.key]] = {unit: None}\n",
             ),
@@ -185,14 +185,14 @@ MUTANTS = (
     ),
     Mutant(
         name="more rows match than are declared",
-        edits=(("engines/reference/sources.py", "rows = _truncated(rows, columns, most)", "pass"),),
+        edits=(("engines/reference/relations.py", "rows = _truncated(rows, columns, most)", "pass"),),
         tests=("tests/engines/reference/test_sources.py",),
     ),
     Mutant(
         name="which rows match depends on how they are stored",
         edits=(
             (
-                "engines/reference/sources.py",
+                "engines/reference/relations.py",
                 "rank=lambda owned: rank_hash(_NO_SALT, tuple(owned[1].values())),",
                 "rank=lambda _: 0,",
             ),
@@ -236,7 +236,7 @@ MUTANTS = (
         name="groups of a sub-query hold rows of several people",
         edits=(
             (
-                "engines/reference/folds.py",
+                "engines/reference/relations.py",
                 "together[(unit, *(row[key] for key in grouped.keys))].append(row)",
                 "together[(rows[0][0], *(row[key] for key in grouped.keys))].append(row)",
             ),
@@ -247,7 +247,7 @@ MUTANTS = (
         name="what a sub-query sums is not clamped",
         edits=(
             (
-                "engines/reference/folds.py",
+                "engines/reference/relations.py",
                 "    points = (clamped_steps(cell, steps) for cell in cells)\n",
                 "    points = (math.floor(float(cell) / float(steps.resolution) + 0.5) for cell in cells)\n",
             ),
@@ -267,12 +267,12 @@ MUTANTS = (
     ),
     Mutant(
         name="a text is read whole",
-        edits=(("engines/values.py", "return text[: column.longest]", "return text"),),
+        edits=(("engines/values/cells.py", "return text[: column.longest]", "return text"),),
         tests=(f"{READING}test_text_is_cut_to_256_characters_where_nothing_is_declared",),
     ),
     Mutant(
         name="a long id is cut",
-        edits=(("engines/values.py", "text[:MAX_ID] + sha256(text.encode()).hexdigest()", "text[:MAX_ID]"),),
+        edits=(("engines/values/cells.py", "text[:MAX_ID] + sha256(text.encode()).hexdigest()", "text[:MAX_ID]"),),
         tests=(f"{READING}test_long_ids_are_never_cut",),
     ),
 )

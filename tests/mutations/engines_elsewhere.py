@@ -124,9 +124,9 @@ MUTANTS = (
     Mutant(
         name="in Spark a cast that fails is proved",
         edits=(
-            ("engines/spark/definitions.py", '_class(one) == "Cast" and _loses_nothing(one)', '_class(one) == "Cast"'),
+            ("engines/spark/identities.py", '_class(one) == "Cast" and _loses_nothing(one)', '_class(one) == "Cast"'),
         ),
-        tests=("tests/engines/spark/test_definitions.py",),
+        tests=("tests/engines/spark/test_identities.py",),
     ),
     Mutant(
         name="in PostgreSQL what fails on a row is an outage",
@@ -137,7 +137,7 @@ MUTANTS = (
         name="in PostgreSQL factors are not rounded",
         edits=(
             (
-                "engines/postgres/doubles.py",
+                "engines/postgres/dialect.py",
                 "case([*branches, (small, ",
                 "case([*branches, (small, x), (small, ",
             ),
@@ -162,8 +162,8 @@ MUTANTS = (
     ),
     Mutant(
         name="tables of several engines are joined by the first of them",
-        edits=(("session/opening/several_engines.py", "if len(names) > 1:", "if False:"),),
-        tests=("tests/session/opening/test_several_engines.py",),
+        edits=(("engines/registry.py", "if len(names) > 1:", "if False:"),),
+        tests=("tests/engines/test_registry.py",),
     ),
     Mutant(
         name="a bare CR in a cell of a CSV file makes a row",
@@ -209,13 +209,13 @@ MUTANTS = (
     ),
     Mutant(
         name="a number of a CSV file may have either decimal point",
-        edits=(("engines/sources/csv_cells.py", "pc.if_else(is_known, texts, pa.scalar(None, TEXT))", "texts"),),
+        edits=(("engines/sources/csv_files.py", "pc.if_else(is_known, texts, pa.scalar(None, TEXT))", "texts"),),
         tests=("tests/engines/sources/test_csv_cells.py",),
     ),
     Mutant(
         name="a row in place of the header of a CSV file is told of",
-        edits=(("engines/sources/csv_suggestions.py", "set(wanted) <= set(", "set(wanted) & set("),),
-        tests=("tests/engines/sources/test_csv_suggestions.py",),
+        edits=(("engines/sources/csv_text.py", "set(wanted) <= set(", "set(wanted) & set("),),
+        tests=("tests/engines/sources/test_csv_text.py",),
     ),
     Mutant(
         name="a stored answer is given though a CSV file is read otherwise",

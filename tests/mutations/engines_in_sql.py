@@ -8,8 +8,14 @@ READING = "tests/engines/duckdb/test_engine.py::TestReadingByDuckDB::"
 MUTANTS = (
     Mutant(
         name="in SQL values are not clamped",
-        edits=(("engines/sql/steps.py", "return clamped(x, whole(steps.lower), whole(steps.upper))", "return x"),),
-        tests=("tests/engines/sql/test_steps.py",),
+        edits=(
+            (
+                "engines/sql/expressions/kinds.py",
+                "return clamped(x, whole(steps.lower), whole(steps.upper))",
+                "return x",
+            ),
+        ),
+        tests=("tests/engines/sql/expressions/test_steps.py",),
     ),
     Mutant(
         name="in SQL a unit keeps all of its groups",
@@ -91,28 +97,28 @@ MUTANTS = (
         name="in SQL a unit in several cells is several units",
         edits=(
             (
-                "engines/sql/totals.py",
+                "engines/sql/lowering.py",
                 "return different(column(UNIT)) if has_cells else one_an_entry",
                 "return one_an_entry",
             ),
         ),
-        tests=("tests/engines/sql/test_totals.py",),
+        tests=("tests/engines/sql/test_lowering.py",),
     ),
     Mutant(
         name="in SQL groups of which nothing is kept are shown",
         edits=(
             (
-                "engines/lowering.py",
+                "engines/sql/lowering.py",
                 "select(columns, totals, where=[operation(exp.GT, column(KEPT), figure(0))])",
                 "select(columns, totals)",
             ),
         ),
-        tests=("tests/engines/test_lowering.py::test_a_group_of_which_no_entry_is_kept_is_not_shown",),
+        tests=("tests/engines/sql/test_lowering.py::test_a_group_of_which_no_entry_is_kept_is_not_shown",),
     ),
     Mutant(
         name="in SQL a running sum takes rows that tie at once",
-        edits=(("engines/sql/queries.py", 'exp.WindowSpec(kind="ROWS"', 'exp.WindowSpec(kind="RANGE"'),),
-        tests=("tests/engines/sql/test_queries.py",),
+        edits=(("engines/sql/expressions/terms.py", 'exp.WindowSpec(kind="ROWS"', 'exp.WindowSpec(kind="RANGE"'),),
+        tests=("tests/engines/sql/expressions/test_terms.py",),
     ),
     Mutant(
         name="in SQL a total is rounded twice",
@@ -134,7 +140,7 @@ MUTANTS = (
         name="in SQL sums are scaled in 64 bits",
         edits=(
             (
-                "engines/sql/amounts.py",
+                "engines/sql/entries.py",
                 "return case([all_of_it, (between(total, *ends), narrow)], wide)",
                 "return case([all_of_it], narrow)",
             ),
@@ -256,8 +262,8 @@ MUTANTS = (
     ),
     Mutant(
         name="the regular expression of a pattern goes back",
-        edits=(("engines/sql/patterns.py", 'f"(?>.*?{piece})"', 'f"(?:.*?{piece})"'),),
-        tests=("tests/engines/sql/test_patterns.py::test_java_never_goes_back_but_over_the_last_run",),
+        edits=(("engines/sql/expressions/texts.py", 'f"(?>.*?{piece})"', 'f"(?:.*?{piece})"'),),
+        tests=("tests/engines/sql/expressions/test_patterns.py::test_java_never_goes_back_but_over_the_last_run",),
     ),
     Mutant(
         name="on DuckDB an escaped percent sign of a pattern is any run of characters",

@@ -108,7 +108,7 @@ MUTANTS = (
     ),
     Mutant(
         name="a row is looked at for the name of the only column",
-        edits=(("engines/sources/csv_suggestions.py", "_MOST_LINES if len(wanted) > 1 else 0", "_MOST_LINES"),),
-        tests=("tests/engines/sources/test_csv_suggestions.py",),
+        edits=(("engines/sources/csv_text.py", "_MOST_LINES if len(wanted) > 1 else 0", "_MOST_LINES"),),
+        tests=("tests/engines/sources/test_csv_text.py",),
     ),
 )

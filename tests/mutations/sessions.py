@@ -88,14 +88,14 @@ MUTANTS = (
     ),
     Mutant(
         name="batch by batch groups with private keys are all shown",
-        edits=(("session/releases/streaming.py", "places = np.flatnonzero(kept)", "places = np.arange(len(kept))"),),
+        edits=(("session/releases/releasing.py", "places = np.flatnonzero(kept)", "places = np.arange(len(kept))"),),
         tests=("tests/session/releases/test_streaming.py::test_a_private_group_is_shown_by_its_own_coin",),
     ),
     Mutant(
         name="batch by batch the noise of the first batch is used again",
         edits=(
             (
-                "session/releases/streaming.py",
+                "session/releases/releasing.py",
                 "        noisy = measurement.mechanism.release(own.reshape(-1)) if own.size else own\n",
                 (
                     "        drawn = measurement.mechanism.release(0 * own.reshape(-1)) if own.size else own\n"
@@ -124,18 +124,20 @@ MUTANTS = (
     ),
     Mutant(
         name="numbers in files are cut to 64 bits",
-        edits=(("engines/results.py", "np.clip(numbers, -_WIDEST, _WIDEST)", "np.clip(numbers, -(2**63), 2**63 - 1)"),),
-        tests=("tests/engines/test_results.py::test_numbers_are_halved_and_put_together_again",),
+        edits=(
+            ("engines/sql/lowering.py", "np.clip(numbers, -_WIDEST, _WIDEST)", "np.clip(numbers, -(2**63), 2**63 - 1)"),
+        ),
+        tests=("tests/engines/sql/test_results.py::test_numbers_are_halved_and_put_together_again",),
     ),
     Mutant(
         name="saved groups stay in the order of the engine",
-        edits=(("session/stored/batch_files.py", "by=keys,", "by=[],"),),
-        tests=("tests/session/stored/test_batch_files.py::test_keys_of_every_kind_come_back_in_order",),
+        edits=(("session/releases/stored.py", "by=keys,", "by=[],"),),
+        tests=("tests/session/releases/test_stored.py::test_keys_of_every_kind_come_back_in_order",),
     ),
     Mutant(
         name="parts of a saved answer are as large as the batches of the engine",
         edits=(("engines/duckdb/database.py", "ROW_GROUP_SIZE {rows_in_a_part}", "ROW_GROUP_SIZE 8192"),),
-        tests=("tests/session/stored/test_batch_files.py",),
+        tests=("tests/session/releases/test_stored.py",),
     ),
     Mutant(
         name="a file beside the ledger is believed whatever is in it",
@@ -274,18 +276,18 @@ MUTANTS = (
     Mutant(
         name="the answer to a part is charged to no part",
         edits=(("session/asking/flights.py", "part=prepared.part, asked=asked,", "part=None, asked=asked,"),),
-        tests=("tests/session/asking/test_partition.py",),
+        tests=("tests/session/asking/test_view.py",),
     ),
     Mutant(
         name="parts of a partition choose each for themselves",
         edits=(
             (
-                "session/asking/partition.py",
+                "session/asking/view.py",
                 "public | {table.name: replace(first, value=value)},",
                 "public | {table.name: replace(first, value=value, salt=random_bytes(16).hex())},",
             ),
         ),
-        tests=("tests/session/asking/test_partition.py",),
+        tests=("tests/session/asking/test_view.py",),
     ),
     Mutant(
         name="a partition charges its cheapest parts",
@@ -318,7 +320,7 @@ MUTANTS = (
     Mutant(
         name="a question that is paid for as a part reads everybody",
         edits=(("session/asking/pipeline.py", "        _check_part(question, part)", "        pass"),),
-        tests=("tests/session/asking/test_partition.py::test_a_question_to_a_part_reads_nobody_outside_of_it",),
+        tests=("tests/session/asking/test_view.py::test_a_question_to_a_part_reads_nobody_outside_of_it",),
     ),
     Mutant(
         name="a failure on rows is told to who asked",

@@ -1,7 +1,6 @@
 """Frames over four kinds of tables, whose questions are the relations themselves, and the values of their columns."""
 
-from sfumato.engines.reference.mixing import unmixed
-from sfumato.engines.reference.scalars import evaluate
+from sfumato.engines.values.evaluation import evaluate, unmixed
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.model.relations import Presented, Source
 from sfumato.query.model.schema import PUBLIC, Limits, Table, boolean, date, integer, real, text, timestamp

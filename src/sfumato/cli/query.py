@@ -21,10 +21,9 @@ from sfumato.query.model.schema import Limits
 from sfumato.query.policy.file import load_policy
 from sfumato.query.policy.policy import Policy, csv
 from sfumato.session.asking.question import Question
-from sfumato.session.asking.saving import file_for
+from sfumato.session.asking.saving import SavedRelease, file_for
 from sfumato.session.releases.release import Release
 from sfumato.session.session import Session, open_session
-from sfumato.session.stored.saved import SavedRelease
 
 _FILE_AND_SQL: Final = 2
 

@@ -108,6 +108,16 @@ def in_batches(found: Found, *, size: int) -> Iterator[Found]:
         yield Found(keys=keys, cells=None, amounts=tuple(amounts[own] for amounts in found.amounts))
 
 
+def batches_of(
+    engine: Engine, statement: Statement, *, salt: str, size: int
+) -> Generator[Secret[Found], None, None]:  # fmt: skip
+    """What an engine finds, batch by batch; of one that does not stream as it is found, cut."""
+    if isinstance(engine, Streaming):
+        return engine.batches(statement, salt=salt, size=size)
+    whole = engine.run(statement, salt=salt).open_for_noise()
+    return (Secret(one) for one in in_batches(whole, size=size))
+
+
 def groups(statement: Statement) -> list[tuple[Key, ...]]:
     """The public groups of a statement, in the order in which answers list them, the last key fastest.
 

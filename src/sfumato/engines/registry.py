@@ -1,16 +1,20 @@
 """The engines by name: a record of each says where it is, what it needs, and which sources it reads where they are.
 
 A new engine is a room beside the others and a record here. Its class is loaded when it is opened, with its packages.
+The tables of one policy may be in several engines, each of which answers about its own: rows never travel between them.
 """
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pkgutil import resolve_name
 from types import MappingProxyType
-from typing import Any, Final, Protocol, assert_never, runtime_checkable
+from typing import Any, Final, Protocol, TypeAlias, assert_never, cast, runtime_checkable
 
-from sfumato.engines.base import Engine
+import pyarrow as pa
+
+from sfumato.engines.base import Engine, Found, Preparing, batches_of
 from sfumato.engines.sources.identities import Identities, file_identity, frame_identity
 from sfumato.engines.sources.sources import (
     ArrowData,
@@ -24,9 +28,12 @@ from sfumato.engines.sources.sources import (
     open_source,
     readable,
 )
-from sfumato.errors import ParameterError
-from sfumato.query.model.schema import Table
-from sfumato.query.policy.policy import SourceFacts, is_address
+from sfumato.errors import NotPrivateError, ParameterError, PolicyError
+from sfumato.privacy.secret import Secret
+from sfumato.query.model.relations import tables_of
+from sfumato.query.model.schema import Table, UnitPath
+from sfumato.query.model.statement import Statement
+from sfumato.query.policy.policy import Policy, Risk, SourceFacts, is_address
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +67,9 @@ _RECORDS: Final = (
 ENGINES: Final[Mapping[str, EngineRecord]] = MappingProxyType({record.name: record for record in _RECORDS})
 _BY_SCHEME: Final = {scheme: record.name for record in _RECORDS for scheme in record.schemes}
 
+Places: TypeAlias = Mapping[str, str]
+"""The name of the engine of each table."""
+
 
 @runtime_checkable
 class _InSpark(Protocol):
@@ -67,6 +77,17 @@ class _InSpark(Protocol):
 
     @property
     def spark(self) -> Any: ...
+
+
+@runtime_checkable
+class Whole(Protocol):
+    """An engine that gives its owner all rows of a table."""
+
+    def rows(self, table: Table) -> Generator[Any, None, None]:
+        """The declared columns in Arrow tables, one at least; as they are stored, but times as they are read."""
+
+    def close(self) -> None:
+        """Let go of connections."""
 
 
 def check_engine(name: object) -> None:
@@ -124,6 +145,74 @@ def opened_for(engine: str, facts: SourceFacts, table: Table) -> Opened:
     return readable(open_source(facts.source, names=facts.names, csv=facts.csv), table)
 
 
+class SeveralEngines:
+    """Engines by name, as one that has the tables of all of them.
+
+    Args:
+        engines: They.
+        places: Which of them has each table.
+    """
+
+    def __init__(self, engines: Mapping[str, Engine], places: Places) -> None:
+        self._engines, self._places = dict(engines), dict(places)
+        self.name = " and ".join(self._engines)
+
+    def run(self, statement: Statement, *, salt: str) -> Secret[Found]:
+        """See `Engine.run`."""
+        return self.one_for(tables_of(statement.rows)).run(statement, salt=salt)
+
+    def batches(self, statement: Statement, *, salt: str, size: int) -> Generator[Secret[Found], None, None]:
+        """See `Streaming.batches`."""
+        return batches_of(self.one_for(tables_of(statement.rows)), statement, salt=salt, size=size)
+
+    def sql(self, statement: Statement, /) -> str:
+        """See `Engine.sql`."""
+        return self.one_for(tables_of(statement.rows)).sql(statement)
+
+    def prepare(self, table: Table) -> None:
+        """See `Preparing.prepare`."""
+        engine = self.one_for([table])
+        if isinstance(engine, Preparing):
+            engine.prepare(table)
+
+    def close(self) -> None:
+        """Close all of them, also if one cannot be."""
+        with ExitStack() as leaving:
+            for engine in self._engines.values():
+                leaving.callback(engine.close)
+
+    def one_for(self, tables: Iterable[Table]) -> Engine:
+        """The engine that has all of some tables.
+
+        Raises:
+            NotPrivateError: They are in several, so that rows would have to leave one of them.
+        """
+        places = {table.name: self._places[table.name] for table in tables}
+        names = set(places.values())
+        if len(names) > 1:
+            shown = " with ".join(f"{table} ({engine})" for table, engine in places.items())
+            raise NotPrivateError(
+                shown, "the rows of these tables are in different engines, and no row leaves the one that it is in",
+                "Put the tables into one engine, or ask about each by itself.",
+            )  # fmt: skip
+        return self._engines[names.pop()]
+
+
+def check_owners(policy: Policy, places: Places) -> None:
+    """Refuse tables whose rows' owners stand in a table of another engine.
+
+    Raises:
+        PolicyError: There is such a table.
+    """
+    for name, table in policy.tables.items():
+        if isinstance(table.unit, UnitPath) and places[name] != places[table.unit.table.name]:
+            raise PolicyError(
+                f"tables.{name}.unit",
+                f"leads to {table.unit.table.name}, which is in {places[table.unit.table.name]} and not in"
+                f" {places[name]}; no row leaves its engine, so put both tables into one",
+            )
+
+
 def identities_of(source: Opened, declared: Any, engine: Engine) -> Identities:
     """What tells the data behind a source from others.
 
@@ -143,7 +232,7 @@ def identities_of(source: Opened, declared: Any, engine: Engine) -> Identities:
             identity = frame_identity(declared)
             return Identities.of_rows(set() if identity is None else {identity})
         case LazyData():
-            found = _loaded("sfumato.engines.sources.lazy_frame_identities:query_identities")(source.frame)
+            found = _loaded("sfumato.engines.sources.lazy_frames:query_identities")(source.frame)
             return Identities.of_reading(found)
         case PostgresData():
             stored, read = _loaded("sfumato.engines.postgres.identities:table_identities")(source.address)
@@ -156,6 +245,32 @@ def identities_of(source: Opened, declared: Any, engine: Engine) -> Identities:
             return Identities.of_reading(found)
         case _:
             assert_never(source)
+
+
+def whole_relation(source: object, table: Table, options: Mapping[str, Any]) -> Generator[Any, None, None]:
+    """All rows of a relation.
+
+    Args:
+        source: An address, or a table or a DataFrame of Spark.
+        table: What is declared of it.
+        options: Of its engine.
+
+    Raises:
+        ParameterError: It is a file or a frame, or cannot be read as declared.
+        EngineError: The engine failed.
+    """
+    # Its owner hears that it fails, and takes a snapshot for that very reason.
+    opened: Opened = open_in_place(source, table, accepted_risks=frozenset({Risk.FAILING_ROWS}))
+    match opened:
+        case PostgresData():
+            name = "postgres"
+        case SparkData():
+            name = "spark"
+        case _:
+            raise ParameterError("snapshot", table.name, "must be of a relation in a database: read this source itself")
+    with closing(cast("Whole", _class_of(ENGINES[name])({table.name: opened}, **options))) as engine:
+        for part in engine.rows(table):
+            yield pa.table(part)
 
 
 def _class_of(record: EngineRecord) -> Callable[..., Engine]:

@@ -22,15 +22,19 @@ from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, EACH_ROW, NeighboringRe
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.schema import Column, Limits, Table
 from sfumato.query.policy.policy import Policy, SourceFacts
-from sfumato.session.asking.account_view import AccountView
 from sfumato.session.asking.pipeline import Desk
-from sfumato.session.asking.preparation import Preparation
-from sfumato.session.asking.typical_questions import TypicalError, typical_errors
-from sfumato.session.opening.examination import Examination, examined
+from sfumato.session.asking.preparation import Preparation, TypicalError, typical_errors
+from sfumato.session.asking.view import AccountView
+from sfumato.session.opening.examination import Examination, examined, violations
 from sfumato.session.opening.lineage import identities, protected
-from sfumato.session.opening.opening import open_engines, open_sources, places_of, relations_of, with_kept_rows
-from sfumato.session.opening.public_keys import with_public_keys
-from sfumato.session.opening.violations import violations
+from sfumato.session.opening.opening import (
+    open_engines,
+    open_sources,
+    places_of,
+    relations_of,
+    with_kept_rows,
+    with_public_keys,
+)
 
 
 class Session(AccountView):

@@ -10,7 +10,7 @@ from sfumato.engines.duckdb.dialect import sql
 from sfumato.engines.duckdb.tables import SCHEMA, TypedTables
 from sfumato.engines.sources import lazy_frames
 from sfumato.engines.sources.sources import open_source
-from sfumato.engines.sql.queries import select
+from sfumato.engines.sql.expressions.terms import select
 from sfumato.errors import EngineError
 from sfumato.privacy.neighbors import EACH_ROW, UnitColumn
 from sfumato.query.model.schema import PUBLIC, Limits, Table, date, integer, text

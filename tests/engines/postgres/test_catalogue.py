@@ -7,7 +7,7 @@ from tests.engines.in_postgres import connection, rows_of
 from tests.engines.postgres_server import READER, server
 
 from sfumato.engines.postgres.catalogue import check_server, reading, stored
-from sfumato.engines.sources.postgres_address import address_of
+from sfumato.engines.sources.sources import address_of
 from sfumato.engines.sql.expressions.casts import as_kind
 from sfumato.engines.sql.expressions.terms import aliased, constant
 from sfumato.errors import ParameterError

@@ -26,8 +26,7 @@ from tests.strategies import database, policy, stored
 import sfumato as sf
 from sfumato.engines.postgres.connection import Connection
 from sfumato.engines.postgres.engine import PostgresEngine, PostgresTables, one_database
-from sfumato.engines.sources.postgres_address import address_of
-from sfumato.engines.sources.sources import ArrowData, PostgresData, open_in_place, open_source
+from sfumato.engines.sources.sources import ArrowData, PostgresData, address_of, open_in_place, open_source
 from sfumato.errors import EngineError, FailedOnRowsError, ParameterError, UnavailableError
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.model.expressions import ColumnRef, Compare, Comparison, Literal

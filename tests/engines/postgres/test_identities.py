@@ -6,7 +6,7 @@ from tests.engines.postgres_server import HOST, OWNER, OWNER_PASSWORD, READER, s
 
 from sfumato.engines.postgres import identities as postgres_identities
 from sfumato.engines.postgres.identities import table_identities
-from sfumato.engines.sources.postgres_address import address_of
+from sfumato.engines.sources.sources import address_of
 from sfumato.errors import EngineError
 
 OTHER_DATABASE = "other_lineage"

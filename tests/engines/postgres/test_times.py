@@ -4,9 +4,9 @@ import pyarrow as pa
 import pytest
 from tests.engines.in_postgres import values_of
 
-from sfumato.engines.dates import days_added, months_added, seconds_added
 from sfumato.engines.postgres.times import within_the_years
 from sfumato.engines.sql.expressions.terms import cast, column, constant, figure, function, text
+from sfumato.engines.values.dates import days_added, months_added, seconds_added
 from sfumato.query.model.kinds import Kind
 
 FIRST, LAST = date(1, 1, 1), date(9999, 12, 31)

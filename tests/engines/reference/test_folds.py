@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.engines.doubles import LARGEST
-from sfumato.engines.reference.folds import folded_rows
+from sfumato.engines.reference.relations import folded_rows
+from sfumato.engines.values.numbers import LARGEST
 from sfumato.errors import UnboundedSensitivityError
 from sfumato.privacy.neighbors import EACH_ROW, UnitColumn
 from sfumato.query.model.expressions import Call, ColumnRef, Literal

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.engines.reference.relations import joined_rows, relation_rows, semi_joined_rows
-from sfumato.engines.reference.scalars import compared
+from sfumato.engines.values.evaluation import compared
 from sfumato.privacy.neighbors import EACH_ROW, UnitColumn
 from sfumato.query.model.expressions import Call, Case, ColumnRef, Compare, Comparison, IsNull, Literal
 from sfumato.query.model.functions import Function

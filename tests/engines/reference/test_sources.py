@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.engines.reference.sources import source_rows
+from sfumato.engines.reference.relations import source_rows
 from sfumato.privacy.neighbors import EACH_ROW, UnitColumn
 from sfumato.query.model.schema import PUBLIC, Limits, Table, UnitPath, integer, real, text
 

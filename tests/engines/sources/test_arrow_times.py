@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.engines.sources.arrow_times import is_time, plain_times
+from sfumato.engines.sources.arrow_tables import is_time, plain_times
 
 PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -9,8 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.engines.csv_oracle import moment, number
 
-from sfumato.engines.sources.csv_cells import TEXT, plain_text
-from sfumato.engines.values import typed
+from sfumato.engines.sources.csv_files import TEXT, plain_text
+from sfumato.engines.values.cells import typed
 from sfumato.query.model.csv_format import THOUSANDS, CsvFormat
 from sfumato.query.model.schema import boolean, date, integer, real, text, timestamp
 

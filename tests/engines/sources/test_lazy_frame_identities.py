@@ -6,9 +6,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from sfumato.engines.sources import lazy_frame_identities as identities
+from sfumato.engines.sources import lazy_frames
 from sfumato.engines.sources.identities import file_identity, frame_identity
-from sfumato.engines.sources.lazy_frame_identities import query_identities
+from sfumato.engines.sources.lazy_frames import query_identities
 from sfumato.errors import ParameterError
 
 FRAME = pl.DataFrame({"v": [1, 2, 3], "w": ["a", "b", "c"]})
@@ -52,7 +52,7 @@ def test_files_behind_a_pattern_are_known_each(files):
 
 def test_a_place_that_is_no_file_here_is_known_by_its_address():
     node = SimpleNamespace(paths=["s3://bucket/people.parquet"])
-    assert list(identities._of_node(node)) == [("place", "s3://bucket/people.parquet")]
+    assert list(lazy_frames._of_node(node)) == [("place", "s3://bucket/people.parquet")]
 
 
 def test_a_place_that_does_not_answer_is_told_without_its_text():
@@ -87,13 +87,13 @@ def _raising(failure):
 
 
 def test_a_file_that_is_gone_meanwhile_is_told(files, monkeypatch):
-    monkeypatch.setattr(identities.Path, "is_file", lambda _: True)
+    monkeypatch.setattr(lazy_frames.Path, "is_file", lambda _: True)
     query = pl.scan_parquet(files / "one.parquet")
     query.collect_schema()
-    nodes = list(identities._nodes(query))
+    nodes = list(lazy_frames._nodes(query))
     (files / "one.parquet").unlink()
     with pytest.raises(ParameterError, match=r"one.parquet.*can be read"):
-        [*identities._of_node(nodes[0])]
+        [*lazy_frames._of_node(nodes[0])]
 
 
 def test_an_empty_frame_is_nobodys():

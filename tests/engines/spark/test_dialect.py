@@ -9,13 +9,13 @@ from tests.engines import spark_application
 from tests.engines.sql.dialect_contract import TEXTS, DialectContract
 
 from sfumato.engines.duckdb.dialect import IDIOMS as ALL
-from sfumato.engines.reference.texts import is_like as is_like_in_python
 from sfumato.engines.spark.dialect import IDIOMS, sql
 from sfumato.engines.sql.expressions.casts import lower_typed
 from sfumato.engines.sql.expressions.kinds import Term
 from sfumato.engines.sql.expressions.terms import cast, column, function, text
 from sfumato.engines.sql.expressions.texts import is_like
-from sfumato.engines.values import typed
+from sfumato.engines.values.cells import typed
+from sfumato.engines.values.evaluation import is_like as is_like_in_python
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.schema import Column
 

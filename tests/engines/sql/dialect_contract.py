@@ -17,18 +17,16 @@ from tests.engines.in_sql import ARROW
 from tests.engines.sql.doubles_contract import DoublesContract
 from tests.engines.sql.expressions.test_scalars import FACTS, INEXACT, NAMES, _literal, same
 from tests.engines.stored_values import BOOLEANS_AS_READ, NUMBERS_AS_READ, TIMES_AS_READ
-from tests.engines.test_doubles import SPECIAL
+from tests.engines.values.test_numbers import SPECIAL
 from tests.expressions_of import COLUMNS, DAYS, TIMESTAMPS, WORDS, expressions, rows
 from tests.strategies import POISON
 
-from sfumato.engines.doubles import LARGEST, LIMIT
-from sfumato.engines.reference.mixing import unmixed
-from sfumato.engines.reference.scalars import evaluate
 from sfumato.engines.sql.expressions.casts import lower_typed
 from sfumato.engines.sql.expressions.scalars import lower_expression
-from sfumato.engines.sql.expressions.terms import cast, column, figure, function, text
-from sfumato.engines.sql.queries import window
-from sfumato.engines.values import typed
+from sfumato.engines.sql.expressions.terms import cast, column, figure, function, text, window
+from sfumato.engines.values.cells import typed
+from sfumato.engines.values.evaluation import evaluate, unmixed
+from sfumato.engines.values.numbers import LARGEST, LIMIT
 from sfumato.errors import ParameterError
 from sfumato.query.analysis.inference import facts_of
 from sfumato.query.model.expressions import Call

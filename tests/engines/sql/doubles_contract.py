@@ -9,14 +9,13 @@ from fractions import Fraction
 import pyarrow as pa
 import pytest
 from tests.engines.sql.expressions.test_scalars import FACTS, INEXACT, NAMES, same
-from tests.engines.test_doubles import SPECIAL
+from tests.engines.values.test_numbers import SPECIAL
 
-from sfumato.engines.reference.entries import clamped_steps as clamped_in_python
-from sfumato.engines.reference.scalars import evaluate
-from sfumato.engines.sql.expressions.kinds import Term, computed
+from sfumato.engines.sql.expressions.kinds import Term, clamped_steps, computed
 from sfumato.engines.sql.expressions.scalars import lower_expression
 from sfumato.engines.sql.expressions.terms import column, function
-from sfumato.engines.sql.steps import clamped_steps
+from sfumato.engines.values.evaluation import clamped_steps as clamped_in_python
+from sfumato.engines.values.evaluation import evaluate
 from sfumato.query.model.expressions import Call, ColumnRef, Compare, Comparison, Literal
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind

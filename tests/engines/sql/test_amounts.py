@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 from tests.engines.in_sql import database, run, values_of
 
 from sfumato.engines.duckdb.dialect import sql
-from sfumato.engines.reference.entries import amount, is_counted, scaled
-from sfumato.engines.sql.amounts import ROWS, aggregate_names, aggregates, allowed_amount, whole_amount
-from sfumato.engines.sql.expressions.terms import column, function
-from sfumato.engines.sql.queries import select, table
+from sfumato.engines.reference.engine import amount, is_counted, scaled
+from sfumato.engines.sql.entries import ROWS, aggregate_names, aggregates, allowed_amount, whole_amount
+from sfumato.engines.sql.expressions.terms import column, function, select, table
 from sfumato.engines.sql.rows import Rows
 from sfumato.query.analysis.shape import shape_of
 from sfumato.query.model.expressions import ColumnRef

@@ -8,10 +8,9 @@ from tests.engines.in_sql import database, run
 from tests.expressions_of import DOUBLES, INTEGERS
 
 from sfumato.engines.duckdb.dialect import sql
-from sfumato.engines.reference.folds import folded_rows
-from sfumato.engines.sql.expressions.terms import column, function
-from sfumato.engines.sql.folds import lower_grouped
-from sfumato.engines.sql.queries import select, table
+from sfumato.engines.reference.relations import folded_rows
+from sfumato.engines.sql.expressions.terms import column, function, select, table
+from sfumato.engines.sql.relations import lower_grouped
 from sfumato.engines.sql.rows import Rows
 from sfumato.privacy.neighbors import EACH_ROW, UnitColumn
 from sfumato.query.analysis.shape import shape_of

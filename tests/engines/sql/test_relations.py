@@ -15,11 +15,10 @@ from sfumato.engines.duckdb.dialect import sql
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.reference.relations import relation_rows
 from sfumato.engines.sources.sources import ArrowData
-from sfumato.engines.sql.expressions.terms import column
-from sfumato.engines.sql.queries import select, table
+from sfumato.engines.sql.expressions.terms import column, select, table
 from sfumato.engines.sql.relations import lower_join, lower_relation, lower_semi_join
 from sfumato.engines.sql.rows import Rows
-from sfumato.engines.values import typed
+from sfumato.engines.values.cells import typed
 from sfumato.errors import UnboundedSensitivityError
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.analysis.shape import Metric, shape_of

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from tests.engines.in_sql import database, run
 
 from sfumato.engines.duckdb.dialect import sql
-from sfumato.engines.reference.sources import source_rows
-from sfumato.engines.sql.queries import table
+from sfumato.engines.reference.relations import source_rows
+from sfumato.engines.sql.expressions.terms import table
 from sfumato.engines.sql.sources import is_computed, owned_rows, typed_columns
 from sfumato.privacy.neighbors import EACH_ROW, UnitColumn
 from sfumato.query.model.schema import PUBLIC, Limits, Table, UnitPath, integer, text

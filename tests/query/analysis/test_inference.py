@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from tests.expressions_of import COLUMNS, expressions, rows
 from tests.sizes import FULL_SIZE
 
-from sfumato.engines.reference.mixing import unmixed
-from sfumato.engines.reference.scalars import evaluate
+from sfumato.engines.values.evaluation import evaluate, unmixed
 from sfumato.errors import ParameterError
 from sfumato.query.analysis.inference import facts_of
 from sfumato.query.model.expressions import (

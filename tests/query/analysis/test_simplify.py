@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.expressions_of import COLUMNS, expressions, rows
 
-from sfumato.engines.reference.mixing import unmixed
-from sfumato.engines.reference.scalars import evaluate
+from sfumato.engines.values.evaluation import evaluate, unmixed
 from sfumato.query.analysis.inference import facts_of
 from sfumato.query.analysis.simplify import Origin, document_of, simplify, text, text_of
 from sfumato.query.model.expressions import (

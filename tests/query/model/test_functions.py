@@ -1,7 +1,7 @@
 import pytest
 from tests.expressions_of import CALLS, INEXACT
 
-from sfumato.engines.reference.scalars import evaluate
+from sfumato.engines.values.evaluation import evaluate
 from sfumato.query.model.expressions import Call, Null
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.strategies import POISON
 
-from sfumato.engines.reference.entries import amount
-from sfumato.engines.values import typed
+from sfumato.engines.reference.engine import amount
+from sfumato.engines.values.cells import typed
 from sfumato.errors import ParameterError, UnboundedSensitivityError
 from sfumato.query.model.expressions import ColumnRef
 from sfumato.query.model.facts import Facts, of_column

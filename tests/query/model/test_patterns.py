@@ -3,7 +3,7 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.engines.reference.test_texts import as_regex
+from tests.engines.values.test_evaluation import as_regex
 
 from sfumato.query.model.patterns import Place, Word, pieces_of, word_of
 

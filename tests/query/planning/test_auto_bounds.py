@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.query.planned import PEOPLE, TOWNS, VISITS, N, ground, planned, question, ref
 from tests.query.pricing import price
 
-from sfumato.engines.reference.scalars import evaluate
+from sfumato.engines.values.evaluation import evaluate
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.additive.laplace import Laplace
 from sfumato.privacy.events import ApproxEvent, DiscreteLaplaceEvent, PureEvent

@@ -3,7 +3,7 @@ from fractions import Fraction
 import pytest
 from tests.query.frames import BILLS, PEOPLE, frame
 
-from sfumato.engines.reference.scalars import evaluate
+from sfumato.engines.values.evaluation import evaluate
 from sfumato.errors import NotPrivateError, ParameterError
 from sfumato.query.analysis.conditions import clamped
 from sfumato.query.model.expressions import ColumnRef, Literal

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.query.planned import PEOPLE, VISITS, ground, ref
 
-from sfumato.engines.reference.scalars import evaluate
+from sfumato.engines.values.evaluation import evaluate
 from sfumato.errors import NotPrivateError, ParameterError, UnboundedSensitivityError
 from sfumato.query.analysis.shape import shape_of
 from sfumato.query.model.expressions import Call, Case, IsNull, Not, Null

@@ -11,8 +11,8 @@ from tests.session.releases.test_streaming import ROWS, VISITS
 
 import sfumato as sf
 from sfumato.errors import EngineError, LedgerError, ParameterError, UnavailableError
-from sfumato.session.asking.saving import _heard
-from sfumato.session.releases.streaming import BATCH, Batch
+from sfumato.session.asking.saving import _heard, told
+from sfumato.session.releases.releasing import BATCH, Batch
 
 SQL = "SELECT k, g, COUNT(*) AS n, AVG(v) AS m FROM visits GROUP BY k, g"
 
@@ -121,7 +121,7 @@ def test_a_failing_engine_leaves_a_charge_and_no_file(tmp_path):
 
 def test_an_engine_is_let_go_also_while_somebody_holds_the_error_that_stopped_the_writing(tmp_path, monkeypatch):
     db = opened()
-    monkeypatch.setattr("sfumato.session.stored.batch_files.halves", _fail)
+    monkeypatch.setattr("sfumato.session.releases.stored.halves", _fail)
     with pytest.raises(UnavailableError) as held:  # with its frames, as an interactive session does
         ask(db, tmp_path / "a.parquet")
     assert held.tb is not None
@@ -255,3 +255,13 @@ def test_a_disk_that_fills_leaves_a_charge_and_no_part_of_an_answer(tmp_path):
     done = subprocess.run([sys.executable, "-c", FULL_DISK, tmp_path], check=True, capture_output=True, text=True)
     assert done.stdout == "ε 1000, δ 0.001 True\n"
     assert sorted(path.name for path in tmp_path.rglob("*.parquet*")) == []
+
+
+@pytest.mark.parametrize("shown", [True, False])
+def test_what_is_heard_is_shown_on_the_error_stream_if_it_is_wanted(capsys, shown):
+    with told("groups released", shown=shown) as hear:
+        hear(1_000)
+        hear(234)
+    out, errors = capsys.readouterr()
+    assert out == ""
+    assert ("1,234 groups released" in errors) is shown

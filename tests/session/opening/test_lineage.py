@@ -10,6 +10,7 @@ from tests.engines.postgres_server import READER, server
 from tests.session.opened import CANARY, SHOP, shop_policy
 
 from sfumato.engines.reference.engine import ReferenceEngine
+from sfumato.engines.registry import SeveralEngines
 from sfumato.errors import ParameterError
 from sfumato.ledger.keeping.key import LedgerKey
 from sfumato.privacy.neighbors import EACH_ROW
@@ -17,7 +18,6 @@ from sfumato.query.model.schema import PUBLIC, Table, integer
 from sfumato.query.policy.policy import Policy, SourceFacts
 from sfumato.session.opening.lineage import identities, protected
 from sfumato.session.opening.opening import open_sources, places_of
-from sfumato.session.opening.several_engines import SeveralEngines
 
 KEY, OTHER = LedgerKey(bytes(32)), LedgerKey(bytes(range(32)))
 PEOPLE = pa.table({"name": [CANARY, "b", "c"], "v": [1, 2, 3]})

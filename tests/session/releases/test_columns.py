@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,13 +11,14 @@ from tests.session.releases.test_streaming import VISITS
 
 from sfumato.privacy.guarantees import guarantee
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
+from sfumato.query.model.kinds import Kind
 from sfumato.query.model.relations import Source
 from sfumato.query.planning.compile import compile_plan
 from sfumato.query.sql.questions import parse_question
-from sfumato.session.releases.arrow_answers import answer_columns, answer_table
-from sfumato.session.releases.columns import Columns
+from sfumato.query.statistics.estimates import NOTHING, Estimate
+from sfumato.session.releases.columns import Columns, answer_columns, answer_schema, answer_table, figures
 from sfumato.session.releases.presenting import present
-from sfumato.session.releases.streaming import Batch
+from sfumato.session.releases.releasing import Batch
 
 QUESTIONS = [
     "SELECT k, COUNT(*) AS n, SUM(v) AS s, AVG(v) AS m FROM visits GROUP BY k",
@@ -54,3 +56,22 @@ def test_types_do_not_depend_on_what_was_released():
     batch = Batch(keys=(["a"],), measured=tuple(np.array([[0]]) for _ in plan.sections[0].measurements))
     assert columns.table(batch).schema == columns.schema
     assert columns.table(batch)["n"].to_pylist() == [None]
+
+
+KINDS = (Kind.TEXT, Kind.INTEGER, Kind.FLOAT)
+SCHEMA = answer_schema(("k",), ("n", "m"), KINDS)
+
+
+def test_each_statistic_has_the_two_ends_of_its_interval():
+    assert SCHEMA.names == ["k", "n", "n_low", "n_high", "m", "m_low", "m_high"]
+    assert SCHEMA.types == [pa.string(), *[pa.int64()] * 3, *[pa.float64()] * 3]
+
+
+def test_rows_become_columns_also_if_there_are_none():
+    one = (Estimate(value=1, low=0, high=2), NOTHING)
+    table = answer_table(answer_columns([("a",)], [one], SCHEMA), SCHEMA)
+    assert table.to_pylist() == [
+        {"k": "a", "n": 1, "n_low": 0, "n_high": 2, "m": None, "m_low": None, "m_high": None}
+    ]  # fmt: skip
+    assert answer_table(answer_columns([], [], SCHEMA), SCHEMA).num_rows == 0
+    assert figures(NOTHING) == (None, None, None)

@@ -11,8 +11,7 @@ from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, UnitColumn
 from sfumato.privacy.secret import Secret
 from sfumato.query.model.schema import Limits, Table, integer, text
 from sfumato.query.planning.compile import compile_plan
-from sfumato.session.releases.releasing import release
-from sfumato.session.releases.streaming import can_stream, in_pieces, released_batches
+from sfumato.session.releases.releasing import can_stream, in_pieces, release, released_batches
 
 VISITS = Table(
     name="visits", columns={"u": text(), "k": text(), "g": text(values=["y", "x", "z"]), "v": integer(0, 9)},

@@ -26,7 +26,7 @@ from sfumato.engines.sql.expressions.terms import (
     text,
     try_cast,
 )
-from sfumato.engines.sql.patterns import in_re2, liked
+from sfumato.engines.sql.expressions.texts import in_re2, liked
 from sfumato.query.model.functions import MAX_TEXT
 from sfumato.query.model.letters import ALPHABETS, OTHERWISE_LOWERED, OTHERWISE_RAISED, UPPER_LETTERS, WITHOUT_CASE
 from sfumato.query.model.patterns import Piece, Place

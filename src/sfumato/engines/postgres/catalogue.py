@@ -18,13 +18,11 @@ from sfumato.engines.postgres.connection import Transaction
 from sfumato.engines.postgres.definitions import Relation, definitions, unproved
 from sfumato.engines.postgres.dialect import sql
 from sfumato.engines.postgres.times import within_the_years
-from sfumato.engines.sources.postgres_address import Address
-from sfumato.engines.sources.sources import may_fail_on_rows
+from sfumato.engines.sources.sources import Address, may_fail_on_rows
 from sfumato.engines.sql.dialect import native
-from sfumato.engines.sql.expressions.terms import Sql, aliased, cast, column, text
-from sfumato.engines.sql.queries import select
-from sfumato.engines.sql.queries import table as name_of
-from sfumato.engines.values import check_digits
+from sfumato.engines.sql.expressions.terms import Sql, aliased, cast, column, select, text
+from sfumato.engines.sql.expressions.terms import table as name_of
+from sfumato.engines.values.cells import check_digits
 from sfumato.errors import EngineError, ParameterError
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.model.kinds import TIMES, Kind

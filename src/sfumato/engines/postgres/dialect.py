@@ -1,7 +1,8 @@
 """SQL as PostgreSQL reads it: what it could raise for a value is written so that it cannot.
 
-Whole numbers of 128 bits are its numerics, which have as many digits as they need. Text is compared by code points,
-whatever locale a column or the database has: each constant and each cast to text says COLLATE "C".
+Whole numbers of 128 bits are its numerics, which have as many digits as they need. Operators of binary doubles never
+raise within the range of `values.numbers`. Text is compared by code points, whatever locale a column or the database
+has: each constant and each cast to text says COLLATE "C".
 """
 
 from typing import Final
@@ -9,15 +10,23 @@ from typing import Final
 from sqlglot import exp
 from sqlglot.generators.postgres import PostgresGenerator
 
-from sfumato.engines.postgres.doubles import DOUBLES
 from sfumato.engines.postgres.names import Under, kept_apart, once, under_names, write_under
 from sfumato.engines.postgres.texts import TEXTS
 from sfumato.engines.postgres.times import TIMES
 from sfumato.engines.sql.dialect import Dialect, Idioms, native, writing
-from sfumato.engines.sql.expressions.terms import Sql, between, case, cast, figure, operation, text
-from sfumato.engines.values import MAX_INT64, MIN_INT64
+from sfumato.engines.sql.expressions.kinds import within_range
+from sfumato.engines.sql.expressions.terms import Sql, all_of, between, case, cast, double, figure, operation, text
+from sfumato.engines.values.cells import MAX_INT64, MIN_INT64
+from sfumato.engines.values.numbers import FINEST, LARGEST
 
 _UUID: Final = exp.DataType.build("UUID", dialect="postgres")
+_HALF: Final = 32
+_BYTES: Final = 16
+_ROUNDED: Final = 2.0 ** (FINEST + 52)
+"""Doubles from here on are multiples of 2^-500; from here up to twice this the multiples are all doubles."""
+
+_WITHOUT_EXPONENT: Final = (1e15, 1e16)
+"""Between these Python writes no exponent and the engine does."""
 
 
 def _named_in(value: Sql, body: Sql) -> Sql:
@@ -80,7 +89,6 @@ def _hash_of_time(value: Sql, before: Sql) -> Sql:
     return native("HASHTEXTEXTENDED", TIMES["time_in_full"](*value.expressions), before)
 
 
-_HALF: Final = 32
 _HASHES: Final = {"hashed_whole": _hash_of_whole, "hashed_time": _hash_of_time}
 
 
@@ -89,6 +97,62 @@ def _sha256_text(value: Sql) -> Sql:
     hashed = native("SHA256", native("CONVERT_TO", value, text("UTF8")))
     return cast(native("ENCODE", hashed, text("hex")), "VARCHAR")
 
+
+def _operand(value: Sql) -> Sql:
+    return once(value, lambda x: case([(within_range(x), x)]))
+
+
+def _factor(value: Sql) -> Sql:
+    """Also of an operand, so that both are one CASE: what is added and taken off again leaves multiples alone."""
+    if isinstance(value, exp.Anonymous) and value.name == "operand":
+        (value,) = value.expressions
+
+    def rounded(x: Sql) -> Sql:
+        size = native("ABS", x)
+        multiple = operation(exp.Sub, operation(exp.Add, size, double(_ROUNDED)), double(_ROUNDED))
+        small = operation(exp.LT, size, double(_ROUNDED))
+        branches = [(between(size, double(_ROUNDED), double(LARGEST)), x)]
+        return case([*branches, (small, operation(exp.Mul, multiple, native("SIGN", x)))])
+
+    return once(value, rounded)
+
+
+def _quotient(first: Sql, second: Sql) -> Sql:
+    """NULL by 0."""
+    is_constant = isinstance(second, exp.Cast) and isinstance(second.this, exp.Literal) and float(second.name) != 0
+    return operation(exp.Div, first, second if is_constant else native("NULLIF", second, double(0.0)))
+
+
+def _shown(value: Sql) -> Sql:
+    """As Python writes it."""
+
+    def written(x: Sql) -> Sql:
+        least, most = map(double, _WITHOUT_EXPONENT)
+        shown, size = cast(x, "VARCHAR"), native("ABS", x)
+        in_the_middle = all_of([operation(exp.GTE, size, least), operation(exp.LT, size, most)])
+        plain = cast(cast(shown, "HUGEINT"), "VARCHAR")
+        point = case([(operation(exp.EQ, native("FLOOR", x), x), text(".0"))], text(""))
+        return case([(in_the_middle, exp.DPipe(this=plain, expression=exp.Paren(this=point)))], shown)
+
+    return once(value, written)
+
+
+def _bits(value: Sql) -> Sql:
+    digits = exp.DPipe(this=text("x"), expression=native("ENCODE", native("FLOAT8SEND", value), text("hex")))
+    bits = exp.Cast(this=exp.Paren(this=digits), to=exp.DataType.build("BIT(64)", dialect="postgres"))
+    return cast(bits, "BIGINT")
+
+
+DOUBLES: Final[Idioms] = {
+    "operand": _operand,
+    "factor": _factor,
+    "double_quotient": _quotient,
+    "truncated_double": lambda value: native("TRUNC", value),
+    "whole_floor": lambda value: cast(native("FLOOR", value), "BIGINT"),
+    "bits_of_double": _bits,
+    "text_of_double": _shown,
+}
+"""Idioms of doubles."""
 
 IDIOMS: Final[Idioms] = {
     **DOUBLES,
@@ -150,14 +214,12 @@ def _half_of_sha256(message: Sql) -> Sql:
     return exp.Cast(this=digits, to=_UUID)
 
 
-_BYTES: Final = 16
-
-
 class _WriterWithoutMD5(_Writer):
     TRANSFORMS = {**_Writer.TRANSFORMS, **writing({**IDIOMS, "md5_text": _half_of_sha256})}  # noqa: RUF012 # as above
 
 
 POSTGRES: Final = Dialect(writer=_Writer, base="postgres")
+
 POSTGRES_WITHOUT_MD5: Final = Dialect(writer=_WriterWithoutMD5, base="postgres")
 """For servers whose policy of cryptography (FIPS) forbids MD5: as good a hash, which draws other samples."""
 

@@ -12,18 +12,16 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sfumato.engines.base import Found, failing
-from sfumato.engines.lists import list_query
-from sfumato.engines.lowering import Lowered, lower, presented, shown_sql
 from sfumato.engines.postgres.catalogue import Stored, check_server, stored
 from sfumato.engines.postgres.connection import FAILURES, Connection, Transaction, cause_of
 from sfumato.engines.postgres.dialect import POSTGRES, POSTGRES_WITHOUT_MD5, sql
-from sfumato.engines.results import found
-from sfumato.engines.sampling import sampling_of
-from sfumato.engines.sources.postgres_address import Address
-from sfumato.engines.sources.sources import Opened, PostgresData
+from sfumato.engines.sources.sources import Address, Opened, PostgresData
 from sfumato.engines.sql.dialect import Dialect
+from sfumato.engines.sql.lists import list_query
+from sfumato.engines.sql.lowering import Lowered, found, lower, presented, shown_sql
 from sfumato.engines.sql.relations import Catalogue
 from sfumato.engines.sql.sources import owned_rows, typed_columns
+from sfumato.engines.values.sampling import sampling_of
 from sfumato.errors import ParameterError
 from sfumato.numeric.rationals import positive_integer
 from sfumato.privacy.secret import Secret

@@ -11,7 +11,7 @@ from sfumato.engines.base import failing
 from sfumato.engines.postgres.catalogue import BELOW
 from sfumato.engines.postgres.connection import FAILURES, Connection, Transaction
 from sfumato.engines.sources.identities import Identity
-from sfumato.engines.sources.postgres_address import Address
+from sfumato.engines.sources.sources import Address
 
 _DATABASE: Final = """
     SELECT oid::bigint, datname::text, has_function_privilege('pg_control_system()', 'EXECUTE'),

@@ -5,7 +5,6 @@ from typing import Final
 
 from sqlglot import exp
 
-from sfumato.engines.doubles import LARGEST
 from sfumato.engines.postgres.names import once, under_names
 from sfumato.engines.sql.dialect import Idioms, native
 from sfumato.engines.sql.expressions.terms import (
@@ -24,6 +23,7 @@ from sfumato.engines.sql.expressions.terms import (
     present,
     text,
 )
+from sfumato.engines.values.numbers import LARGEST
 from sfumato.query.model.functions import MAX_TEXT
 from sfumato.query.model.kinds import Kind
 

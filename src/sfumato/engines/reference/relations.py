@@ -1,23 +1,32 @@
-"""The rows of every relation in plain Python, each with its unit beside its columns; their order means nothing."""
+"""The rows of every relation in plain Python, each with its unit beside its columns; their order means nothing.
 
+A table has units, paths to units, and no more matches than declared; a sub-query with GROUP BY has one row for each
+combination of keys, its values folded exactly.
+"""
+
+import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from typing import TypeAlias, assert_never
+from typing import Final, TypeAlias, assert_never
 
-from sfumato.engines.reference.folds import folded_rows
-from sfumato.engines.reference.mixing import unmixed
-from sfumato.engines.reference.scalars import evaluate, holds
-from sfumato.engines.reference.sources import OwnedRow, Reader, source_rows
-from sfumato.engines.sampling import least, rank_hash
-from sfumato.engines.values import Cell, Row, converted
+from sfumato.engines.values.cells import MAX_INT64, MIN_INT64, Cell, Row, converted, greatest_of, least_of
+from sfumato.engines.values.evaluation import clamped_steps, evaluate, holds, unmixed
+from sfumato.engines.values.numbers import limited
+from sfumato.engines.values.sampling import least, rank_hash
+from sfumato.privacy.neighbors import UnitColumn
+from sfumato.query.analysis.inference import facts_of
 from sfumato.query.analysis.shape import Metric, shape_of
-from sfumato.query.model.facts import merged
+from sfumato.query.model.expressions import Expression
+from sfumato.query.model.facts import Facts, merged
 from sfumato.query.model.kinds import Kind
+from sfumato.query.model.measures import Steps, steps_of
 from sfumato.query.model.relations import (
     Bound,
     Distinct,
     Except,
     Filter,
+    Fold,
+    Folded,
     Grouped,
     Intersect,
     Join,
@@ -29,9 +38,21 @@ from sfumato.query.model.relations import (
     Source,
     UnionAll,
 )
+from sfumato.query.model.schema import Table, UnitPath
+
+OwnedRow: TypeAlias = tuple[Cell, Row]
+"""The unit that a row belongs to, or None where rows have no owners; and its cells, in the order of its columns."""
+
+Reader: TypeAlias = Callable[[Table], Iterable[Row]]
+"""Gives the rows of a table with cells of their declared types."""
 
 Key: TypeAlias = tuple[Cell, ...] | None
 """What must be equal for two rows to meet; None meets nothing."""
+
+Folding: TypeAlias = Callable[[list[Cell]], Cell]
+"""Makes one cell of those of a group, none of which is NULL."""
+
+_NO_SALT = ""  # which rows match has to be the same in every question
 
 
 def relation_rows(relation: Relation, read: Reader, *, salt: str) -> list[OwnedRow]:
@@ -68,6 +89,49 @@ def relation_rows(relation: Relation, read: Reader, *, salt: str) -> list[OwnedR
             return _combined(relation, *_alike(relation, *sides))
         case _:
             assert_never(relation)
+
+
+def source_rows(table: Table, read: Reader) -> list[OwnedRow]:
+    """The rows of a table with their units, of which those beyond the declared matches are left out."""
+    rows = list(_owned(table, read))
+    for columns, most in table.matches.items():
+        rows = _truncated(rows, columns, most)
+    return rows
+
+
+def _owned(table: Table, read: Reader) -> Iterable[OwnedRow]:
+    match table.unit:
+        case UnitColumn(column):
+            return [(row[column], row) for row in read(table) if row[column] is not None]
+        case UnitPath() as path:
+            owners = _owners(path, read)
+            return [(unit, row) for row in read(table) for unit in owners.get(row[path.column], ())]
+        case _:
+            return [(None, row) for row in read(table)]
+
+
+def _owners(path: UnitPath, read: Reader) -> Mapping[Cell, dict[Cell, None]]:
+    """The different units behind each value of the key; NULL leads to none."""
+    owners: dict[Cell, dict[Cell, None]] = defaultdict(dict)
+    for unit, row in source_rows(path.table, read):
+        if row[path.key] is not None:
+            owners[row[path.key]][unit] = None
+    return owners
+
+
+def _truncated(rows: list[OwnedRow], columns: tuple[str, ...], most: int) -> list[OwnedRow]:
+    """Of the rows (of one unit) that agree in some columns so many; NULL agrees with nothing."""
+
+    def values(owned: OwnedRow) -> tuple[Cell, ...]:
+        return tuple(owned[1][name] for name in columns)
+
+    matching = [owned for owned in rows if None not in values(owned)]
+    others = [owned for owned in rows if None in values(owned)]
+    kept = least(
+        matching, most, within=lambda owned: (owned[0], *values(owned)),
+        rank=lambda owned: rank_hash(_NO_SALT, tuple(owned[1].values())),
+    )  # fmt: skip
+    return others + kept
 
 
 def _part(part: Part, rows: list[OwnedRow]) -> list[OwnedRow]:
@@ -183,3 +247,65 @@ def _keys(
         return key
 
     return key_of([first for first, _ in on]), key_of([second for _, second in on])
+
+
+def folded_rows(grouped: Grouped, rows: list[OwnedRow]) -> list[OwnedRow]:
+    """One row for each combination of the keys (of each unit, where rows have owners); none of no rows."""
+    facts = shape_of(grouped.child).columns
+    columns = {column.name: _column(column, facts) for column in grouped.columns}
+    together: dict[tuple[Cell, ...], list[Row]] = defaultdict(list)
+    for unit, row in rows:
+        together[(unit, *(row[key] for key in grouped.keys))].append(row)
+    return [
+        (unit, dict(zip(grouped.keys, keys, strict=True)) | {name: fold(group) for name, fold in columns.items()})
+        for (unit, *keys), group in together.items()
+    ]
+
+
+def _column(column: Folded, facts: Mapping[str, Facts]) -> Callable[[list[Row]], Cell]:
+    if column.value is None:
+        return len
+    value, fold = unmixed(column.value, facts), _folding(column, column.value, facts)
+    return lambda rows: fold([cell for cell in (evaluate(value, row) for row in rows) if cell is not None])
+
+
+def _folding(column: Folded, value: Expression, facts: Mapping[str, Facts]) -> Folding:
+    if column.fold not in {Fold.SUM, Fold.MEAN}:
+        return _FOLDINGS[column.fold]
+    known = facts_of(value, facts)
+    steps = steps_of(value, known, bounds=None, what=column.name)
+    if column.fold is Fold.MEAN:
+        return lambda cells: _mean(cells, steps)
+    whole = known.kind is Kind.INTEGER
+    return lambda cells: _whole_sum(cells, steps) if whole else _sum(cells, steps)
+
+
+_FOLDINGS: Final[Mapping[Fold, Folding]] = {
+    Fold.COUNT: len,
+    Fold.COUNT_DISTINCT: lambda cells: len(set(cells)),
+    Fold.MIN: least_of,
+    Fold.MAX: greatest_of,
+}
+
+
+def _total(cells: list[Cell], steps: Steps) -> int:
+    points = (clamped_steps(cell, steps) for cell in cells)
+    return sum(point for point in points if point is not None)
+
+
+def _whole_sum(cells: list[Cell], steps: Steps) -> int | None:
+    """The total of the steps times the resolution, exactly."""
+    total = math.floor(_total(cells, steps) * steps.resolution)
+    return total if cells and MIN_INT64 <= total <= MAX_INT64 else None
+
+
+def _sum(cells: list[Cell], steps: Steps) -> float | None:
+    """The total of the steps, as the nearest double, times the resolution."""
+    return limited(float(_total(cells, steps)) * float(steps.resolution)) if cells else None
+
+
+def _mean(cells: list[Cell], steps: Steps) -> float | None:
+    """That total over the count, both as doubles, times the resolution."""
+    if not cells:
+        return None
+    return limited(float(_total(cells, steps)) / float(len(cells)) * float(steps.resolution))

@@ -1,17 +1,25 @@
-"""The text of CSV files: unpacked, decoded, and cut into blocks that end where lines end.
+"""The text of CSV files: unpacked, decoded, and cut into blocks that end where lines end; and what one seems to be.
 
 Total but for what is broken as a whole (no file, a damaged archive): bytes that are no text are U+FFFD.
+
+What a file seems to be written in is suggested to an owner whose columns are not found in it, and never used by itself:
+the format is the owner's to state. It is told only where some format finds every declared column in the header, so that
+a row in its place is not told of.
 """
 
 import codecs
-from collections.abc import Iterator
+import csv
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from dataclasses import fields, replace
+from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
 
 from sfumato.errors import ParameterError
+from sfumato.query.model.csv_format import DEFAULT_FORMAT, CsvFormat
 
 PACKED: Final = {".gz": "gzip", ".zst": "zstd"}
 """Endings of compressed files, and what Arrow calls that."""
@@ -27,10 +35,12 @@ _NO_CSV: Final = {
     ".xlsx": "is a workbook. Save its sheet as CSV, or read it with pandas.read_excel and give the frame",
     ".bz2": "is compressed in a way that is not read. Unpack it, or compress it as .csv.gz or .csv.zst",
 }
+
 _LIKE: Final = {
     ".xls": ".xlsx", ".xlsm": ".xlsx", ".xlsb": ".xlsx", ".ods": ".xlsx", ".7z": ".zip", ".rar": ".zip", ".tar": ".zip",
     ".tgz": ".zip", ".xz": ".bz2", ".lz4": ".bz2", ".br": ".bz2",
 }  # fmt: skip
+
 _BEGINNINGS: Final = {
     b"PK\x03\x04": "is an archive or a workbook. Unpack it, or save its sheet as CSV",
     b"\xd0\xcf\x11\xe0": "is a workbook. Save its sheet as CSV, or read it with pandas.read_excel and give the frame",
@@ -38,7 +48,18 @@ _BEGINNINGS: Final = {
     b"\x1f\x8b": "is compressed. Give it a name that ends in .gz",
     b"\x28\xb5\x2f\xfd": "is compressed. Give it a name that ends in .zst",
 }
+
 _ORDERS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_LOOKED_AT: Final = 64 * 1024
+_MOST_LINES: Final = 10
+_DELIMITERS: Final = (",", ";", "\t", "|")
+_ENCODINGS: Final = (
+    "utf-8", "iso8859-1", "cp1252", "iso8859-15", "cp1250", "iso8859-2", "cp1251", "koi8-r", "cp1253", "iso8859-7",
+    "cp1254", "cp1257", "cp850", "cp852", "mac-roman", "shift_jis", "gbk", "euc_kr", "big5",
+)  # fmt: skip
+
+_SHOWN: Final = {"iso8859-1": "latin-1"}
+_UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def check_is_csv(path: Path, encoding: str, *, has_header: bool) -> None:
@@ -121,3 +142,51 @@ def _readable(path: Path) -> Iterator[None]:
         yield
     except OSError:
         raise ParameterError("source", path.name, "must be a file that can be read") from None
+
+
+def suggestion(path: Path, csv_format: CsvFormat, wanted: Collection[str]) -> str | None:
+    """With which format a file's header has all columns that are wanted; None if no format is found.
+
+    Of several, the one that differs least from the format that was stated.
+
+    Raises:
+        ParameterError: The file cannot be read.
+    """
+    first = start(path, _LOOKED_AT)
+    lines = _MOST_LINES if len(wanted) > 1 else 0  # a single name may stand in somebody's row
+    found = [one for one in _formats(csv_format, first, lines) if set(wanted) <= set(_names(first, one))]
+    if not found:
+        return None
+    best = min(found, key=lambda one: len(_differences(one, csv_format)))
+    stated = ", ".join(f"{name}={value}" for name, value in _differences(best, DEFAULT_FORMAT))
+    also = ' Such files often have decimal="," too.' if best.delimiter == ";" and best.decimal == "." else ""
+    return f"All declared columns are found with {stated}: sf.csv(path, {stated}), or in a policy [tables.….csv].{also}"
+
+
+def _formats(stated: CsvFormat, first: bytes, most: int) -> Iterator[CsvFormat]:
+    """Formats that a header may be written in, likelier ones first."""
+    encodings = ("utf-16", "utf-16-le", "utf-16-be") if first.startswith(_UTF16) or b"\0" in first else _ENCODINGS
+    lines = dict.fromkeys([stated.skip_lines, *range(most)])
+    for skipped, encoding, delimiter in product(lines, encodings, _DELIMITERS):
+        if encoding != "utf-16" or first.startswith(_UTF16):
+            yield replace(stated, encoding=encoding, delimiter=delimiter, skip_lines=skipped)
+
+
+def _names(first: bytes, csv_format: CsvFormat) -> list[str]:
+    """The names in the header, if it is written so."""
+    text = first.decode(csv_format.encoding, "replace").removeprefix(MARK)
+    lines = text.split("\n")[csv_format.skip_lines :]
+    try:
+        return [name.strip(" \r") for name in next(csv.reader(lines, delimiter=csv_format.delimiter), [])]
+    except csv.Error:
+        return []
+
+
+def _differences(one: CsvFormat, other: CsvFormat) -> list[tuple[str, str]]:
+    """What two formats do not have in common, as it is stated in Python."""
+    pairs = ((field.name, getattr(one, field.name)) for field in fields(one))
+    return [(name, _shown(value)) for name, value in pairs if value != getattr(other, name)]
+
+
+def _shown(value: object) -> str:
+    return f'"{_SHOWN.get(value, ascii(value)[1:-1])}"' if isinstance(value, str) else repr(value)

@@ -22,8 +22,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.engines.sources.arrow_tables import arrow_table
-from sfumato.engines.sources.arrow_times import is_time, plain_times
+from sfumato.engines.sources.arrow_tables import arrow_table, is_time, plain_times
 from sfumato.errors import ParameterError
 
 Identity: TypeAlias = tuple[str | int, ...]

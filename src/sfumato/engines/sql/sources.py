@@ -1,6 +1,6 @@
 """Tables as relations read them, in SQL: declared columns of their kinds, owners, no more matches than declared.
 
-As `reference_sources` has them. The columns are called `c0`, `c1`, … and `u` as in `Rows`.
+As `reference.relations` has them. The columns are called `c0`, `c1`, … and `u` as in `Rows`.
 """
 
 from collections.abc import Callable, Mapping
@@ -9,8 +9,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from sfumato.engines.sql.expressions.casts import lower_typed
-from sfumato.engines.sql.expressions.terms import aliased, column, is_null, operation, present
-from sfumato.engines.sql.queries import joined, select
+from sfumato.engines.sql.expressions.terms import aliased, column, is_null, joined, operation, present, select
 from sfumato.engines.sql.rows import UNIT, Rows, least_ranked, names_of
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.analysis.shape import shape_of

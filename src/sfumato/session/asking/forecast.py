@@ -1,5 +1,9 @@
-"""The error of an answer, predicted before anything is spent: from the law of the noise, never from the data."""
+"""The error of an answer, predicted before anything is spent: from the law of the noise, never from the data.
 
+Accuracy first: the smallest ε at which the predicted errors are small enough, from the same public facts.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf
@@ -7,7 +11,9 @@ from typing import Final, assert_never
 
 import numpy as np
 
+from sfumato.errors import ParameterError
 from sfumato.numeric.noise_sums import POINTS, public_points
+from sfumato.numeric.rationals import Number, positive
 from sfumato.query.planning.auto_bounds import automatic
 from sfumato.query.planning.plan import PrivatePlan
 from sfumato.query.statistics.estimates import error_of, estimators, noise_of
@@ -29,6 +35,12 @@ from sfumato.query.statistics.spreads import Spread, moments_of, parts_of, sprea
 
 TYPICAL_SIZE: Final = 1_000
 _FEWEST: Final = 40  # points beyond a quantile
+
+STEP: Final = Fraction(1, 10**6)
+"""ε is found to six decimals."""
+
+LARGEST: Final = 10**6
+"""No error target is worth more: a promise of this ε is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -138,3 +150,53 @@ def _presumed(output: Spread, size: int) -> tuple[int, ...]:
 def _evenly_spread(ends: tuple[int, int], size: int) -> int:
     """The sum of squares of values that are spread evenly between two ends around 0."""
     return size * (ends[1] - ends[0]) ** 2 // 12
+
+
+def least_epsilon(predicted: Callable[[Fraction], Sequence[Forecast]], targets: Mapping[str, Number]) -> Fraction:
+    """A multiple of 10^-6 at which no column errs by more than its target, while one does at the multiple below.
+
+    It is the smallest there is where errors never grow with ε: always without δ. With δ, where Laplace noise takes over
+    from Gaussian noise of the same variance, half-widths may rise by a few percent once.
+
+    Args:
+        predicted: The errors at an ε. That noise for a small ε cannot be drawn counts as any error.
+        targets: The largest error of each column that matters.
+
+    Raises:
+        ParameterError: No target, an unknown column, one that no ε meets, or the question has no answer at any ε.
+    """
+    if not isinstance(targets, Mapping):
+        raise ParameterError("error", targets, "must state the largest error of a column, such as {'n': 25}")
+    limits = {name: positive(target, f"error of {name}") for name, target in targets.items()}
+    if not limits:
+        raise ParameterError("error", {}, "must state the largest error of a column, such as {'n': 25}")
+    known = _columns(predicted)
+    if unknown := sorted(set(limits) - known):
+        wanted = f"must be a statistic that is released, not computed of others: {', '.join(sorted(known))}"
+        raise ParameterError("error", unknown[0], wanted)
+
+    def is_enough(steps: int) -> bool:
+        try:
+            errors = {one.column: one.half_width for one in predicted(steps * STEP)}
+        except ParameterError:  # it can be planned at another ε, so it is the noise that cannot be drawn
+            return False
+        return all(errors[name] <= limit for name, limit in limits.items())
+
+    low, high = 0, int(1 / STEP)
+    while not is_enough(high):
+        low, high = high, 4 * high
+        if high * STEP > LARGEST:
+            raise ParameterError("error", dict(targets), "is smaller than any noise can be; ask for a larger error")
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
+    return high * STEP
+
+
+def _columns(predicted: Callable[[Fraction], Sequence[Forecast]]) -> set[str]:
+    """The columns of an answer, at any ε at which there is one."""
+    try:
+        found = predicted(Fraction(1))
+    except ParameterError:
+        found = predicted(Fraction(LARGEST))
+    return {one.column for one in found}

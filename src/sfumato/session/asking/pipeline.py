@@ -11,7 +11,8 @@ from functools import partial
 from hashlib import sha256
 from typing import Any, Final, TypeAlias
 
-from sfumato.engines.base import Engine, Found
+from sfumato.engines.base import Engine, Found, batches_of
+from sfumato.engines.registry import SeveralEngines
 from sfumato.errors import (
     FailedOnRowsError,
     LedgerError,
@@ -38,11 +39,9 @@ from sfumato.query.policy.policy import Policy
 from sfumato.query.printing.canonical import question_hash
 from sfumato.query.statistics.measurements import Law, Section
 from sfumato.session.asking.answer_key import answer_key
-from sfumato.session.opening.several_engines import SeveralEngines, batches_of
 from sfumato.session.releases.receipt import Receipt, receipt_from_dict
-from sfumato.session.releases.releasing import Released, Run, release
-from sfumato.session.releases.streaming import Stream
-from sfumato.session.stored.stored import encode_released
+from sfumato.session.releases.releasing import Released, Run, Stream, release
+from sfumato.session.releases.stored import encode_released
 
 _LOG: Final = logging.getLogger("sfumato.owner")
 """What only the owner may read; without a handler of theirs nothing is written."""

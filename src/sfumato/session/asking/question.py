@@ -23,16 +23,13 @@ from sfumato.query.statistics.measurements import Law
 from sfumato.session.asking.answer_key import request_body
 from sfumato.session.asking.answering import Answered, answered
 from sfumato.session.asking.explain import explain, programs
-from sfumato.session.asking.forecast import Forecast, forecast
+from sfumato.session.asking.forecast import Forecast, forecast, least_epsilon
 from sfumato.session.asking.pipeline import Desk, Prepared, final_plan, prepare
-from sfumato.session.asking.progress import told
-from sfumato.session.asking.saving import file_for, kept_in_files, write_answer
-from sfumato.session.asking.targets import least_epsilon
+from sfumato.session.asking.saving import SavedRelease, file_for, kept_in_files, told, write_answer
 from sfumato.session.releases.presenting import present
 from sfumato.session.releases.receipt import Receipt, receipt_from_dict
 from sfumato.session.releases.release import Binned, Release
-from sfumato.session.stored.saved import SavedRelease
-from sfumato.session.stored.stored import decode_released, decode_section
+from sfumato.session.releases.stored import decode_released, decode_section
 
 CONFIDENCE = Fraction(95, 100)
 

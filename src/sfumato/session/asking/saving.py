@@ -5,8 +5,10 @@ be shown, and a file that is asked for again is the same, byte for byte.
 """
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
 from fractions import Fraction
 from os import PathLike
 from pathlib import Path
@@ -26,12 +28,55 @@ from sfumato.query.policy.policy import Policy
 from sfumato.query.statistics.measurements import Section
 from sfumato.session.asking.pipeline import Keep
 from sfumato.session.releases.columns import Columns
-from sfumato.session.releases.releasing import Run
-from sfumato.session.releases.streaming import BATCH, Batch, Stream, released_batches
-from sfumato.session.stored.stored import attach, section_batches
+from sfumato.session.releases.receipt import Receipt
+from sfumato.session.releases.releasing import BATCH, Batch, Run, Stream, released_batches
+from sfumato.session.releases.stored import attach, section_batches
 
 Told = Callable[[int], None]
 """Hears how many more groups were released."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavedRelease:
+    """An answer in a Parquet file, in the order of its keys; safe to show to anybody.
+
+    Attributes:
+        path: Where it is: a row a group, with a column for each key and for each statistic, and the two ends of its
+            interval as `…_low` and `…_high`.
+        row_count: How many rows it has.
+        keys: The names of the key columns.
+        statistics: The names of the other columns.
+        confidence: How often an interval holds the exact value.
+        receipt: What was asked and what it cost.
+        reused: Whether it is a stored answer, returned again for nothing.
+        notes: What else was released, such as bounds that were chosen.
+    """
+
+    path: Path
+    row_count: int
+    keys: tuple[str, ...]
+    statistics: tuple[str, ...]
+    confidence: float
+    receipt: Receipt
+    reused: bool = False
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return self.row_count
+
+    def batches(self) -> Iterator[Any]:
+        """The rows as pyarrow RecordBatches, not all at once."""
+        with pq.ParquetFile(self.path) as file:
+            yield from file.iter_batches()
+
+    def to_arrow(self) -> Any:
+        """All rows as a pyarrow Table."""
+        return pq.read_table(self.path)
+
+    def __repr__(self) -> str:
+        paid = "stored answer, nothing spent" if self.reused else f"spent {self.receipt.guarantee}"
+        last = f"{self.confidence:.0%} intervals; {paid}, left {self.receipt.left}"
+        return "\n".join((f"{self.row_count:,} rows in {self.path}", *self.notes, last))
 
 
 def file_for(to: str | PathLike[str], question: Presented, policy: Policy) -> Path:
@@ -169,3 +214,23 @@ def _whole_file(path: Path) -> Iterator[Path]:
     finally:
         with suppress(FileNotFoundError):
             draft.unlink()
+
+
+@contextmanager
+def told(what: str, *, shown: bool) -> Iterator[Callable[[int], None]]:
+    """Give a function that hears how many more there are.
+
+    Args:
+        what: What is counted.
+        shown: Whether anything is shown.
+    """
+    if not shown:
+        yield lambda _: None
+        return
+    from rich.console import Console  # loaded when it is shown
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # the same
+
+    columns = (SpinnerColumn(), TextColumn("{task.completed:,} {task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(file=sys.stderr)) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda more: bar.update(task, advance=more)

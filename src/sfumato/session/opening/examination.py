@@ -1,7 +1,8 @@
-"""What of a table's rows does not count as it is stored: exact numbers for its owner, column by column, limit by limit.
+"""What of a table does not count as it is stored: exact numbers for its owner, by column, by limit and by claim.
 
 Any engine can count them, with the relations of ordinary questions over variants of the table: one that is nobody's and
-claims nothing, and one in which every column is text. The rows are read anew, as the sources have them now.
+claims nothing, one that claims less, and one in which every column is text. The rows are read anew, as the sources have
+them now.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -12,6 +13,7 @@ from typing import Final
 from sfumato.engines.base import Engine
 from sfumato.engines.sources.sources import Opened
 from sfumato.errors import ParameterError
+from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.model.columns import MAX_LENGTH, Column
 from sfumato.query.model.expressions import (
     Call,
@@ -31,9 +33,10 @@ from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import TIMES, Kind
 from sfumato.query.model.measures import MOST_ROWS, Measure, RowCount, Steps, StepSum, UnitCount, ValueCount
 from sfumato.query.model.names import fresh
-from sfumato.query.model.relations import Filter, Fold, Folded, Grouped, Relation, Source
-from sfumato.query.model.schema import PUBLIC, Key, Limits, Table
+from sfumato.query.model.relations import Filter, Fold, Folded, Grouped, Relation, SemiJoin, Source
+from sfumato.query.model.schema import PUBLIC, Key, Limits, Table, UnitPath
 from sfumato.query.model.statement import Statement
+from sfumato.query.policy.claims import AtMost, Claim, HasOwner, claims_of
 
 _NO_SALT: Final = "0" * 32  # nothing is sampled
 _AT_ONCE: Final = 50
@@ -246,3 +249,54 @@ def _counted(relation: Relation, measures: Iterable[Measure], engine: Engine) ->
     statement = Statement(rows=relation, keys=(), measures=tuple(measures))
     found = engine.run(statement, salt=_NO_SALT).open_for_noise()
     return [sum(map(int, amounts)) for amounts in found.amounts]
+
+
+def violations(
+    table: Table, sources: Mapping[str, Opened], start: Callable[[Mapping[str, Opened]], Engine]
+) -> dict[Claim, int]:
+    """How many rows break each claim about a table.
+
+    Args:
+        table: What is claimed.
+        sources: Where the rows of each table come from.
+        start: Makes an engine that holds some sources.
+
+    Raises:
+        EngineError: The engine failed.
+    """
+    engine = start(sources)
+    try:
+        return {claim: _violations(table, claim, engine) for claim in claims_of(table)}
+    finally:
+        engine.close()
+
+
+def _violations(table: Table, claim: Claim, engine: Engine) -> int:
+    match claim:
+        case HasOwner():
+            return _row_count(Source(_nobodys_table(table)), engine) - _row_count(_owned(table), engine)
+        case AtMost(columns, rows):
+            claimless, limited = (replace(table, matches=matches) for matches in ({}, {columns: rows}))
+            return _row_count(Source(claimless), engine) - _row_count(Source(limited), engine)
+
+
+def _row_count(relation: Relation, engine: Engine) -> int:
+    """The number of rows, in the open: it goes to their owner."""
+    found = engine.run(Statement(rows=relation, keys=(), measures=(RowCount(),)), salt=_NO_SALT)
+    return sum(map(int, found.open_for_noise().amounts[0]))
+
+
+def _owned(table: Table) -> Relation:
+    """All rows that have an owner, whoever it is."""
+    match table.unit:
+        case UnitColumn(column):
+            return Filter(Source(_nobodys_table(table)), Not(IsNull(ColumnRef(column))))
+        case UnitPath(column, owner, key):
+            return SemiJoin(child=Source(_nobodys_table(table)), other=_owned(owner), on=((column, key),))
+        case _:
+            return Source(_nobodys_table(table))
+
+
+def _nobodys_table(table: Table) -> Table:
+    """The table as if it were nobody's, and nothing claimed of it."""
+    return replace(table, unit=PUBLIC, limits=Limits(), matches={})

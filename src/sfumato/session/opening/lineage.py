@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import Final
 
 from sfumato.engines.base import Engine
-from sfumato.engines.registry import identities_of
+from sfumato.engines.registry import SeveralEngines, identities_of
 from sfumato.engines.sources.identities import Identities, Identity
 from sfumato.engines.sources.sources import Opened
 from sfumato.ledger.core.entry import Protected
 from sfumato.ledger.keeping.key import LedgerKey
 from sfumato.query.model.schema import Table
 from sfumato.query.policy.policy import Policy, SourceFacts, is_address
-from sfumato.session.opening.several_engines import SeveralEngines
 
 
 def identities(policy: Policy, sources: Mapping[str, Opened], *, engine: Engine) -> Mapping[str, Identities]:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import pyarrow.parquet as pq
 
-from sfumato.engines.sources.whole_relations import whole_relation
+from sfumato.engines.registry import whole_relation
 from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import of_kind
 from sfumato.query.policy.policy import Policy, SourceFacts

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, Final
 
-from sfumato.engines.values import Cell
+from sfumato.engines.values.cells import Cell
 from sfumato.errors import ParameterError
 from sfumato.plots.measured import MOST_PANELS, Form, Measured, one_number, small_multiples
 from sfumato.query.model.kinds import NUMBERS, TIMES, Kind

@@ -6,9 +6,8 @@ from fractions import Fraction
 from itertools import chain, repeat
 from typing import Any, TypeAlias
 
-from sfumato.engines.reference.mixing import unmixed
-from sfumato.engines.reference.scalars import evaluate
-from sfumato.engines.values import Cell
+from sfumato.engines.values.cells import Cell
+from sfumato.engines.values.evaluation import evaluate, unmixed
 from sfumato.privacy.formats import uncollected
 from sfumato.query.analysis.inference import facts_of
 from sfumato.query.model.expressions import ColumnRef, Expression, columns_of

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
-from sfumato.engines.values import Cell
+from sfumato.engines.values.cells import Cell
 from sfumato.errors import ParameterError, UnsupportedEventError
 from sfumato.ledger.core.measures import limits, price, times_within
 from sfumato.numeric.arguments import is_one_of
@@ -91,10 +91,10 @@ class Release:
 
     def to_arrow(self) -> Any:
         """The records as a pyarrow Table, whose schema follows from the question alone."""
-        from sfumato.session.releases import arrow_answers  # pyarrow is loaded only by those who ask for it
+        from sfumato.session.releases import columns  # pyarrow is loaded only by those who ask for it
 
-        schema = arrow_answers.answer_schema(self.keys, self.statistics, self.kinds)
-        return arrow_answers.answer_table(arrow_answers.answer_columns(self.groups, self.estimates, schema), schema)
+        schema = columns.answer_schema(self.keys, self.statistics, self.kinds)
+        return columns.answer_table(columns.answer_columns(self.groups, self.estimates, schema), schema)
 
     def to_pandas(self) -> Any:
         """The records as a pandas DataFrame with nullable columns; needs the extra `frames`."""

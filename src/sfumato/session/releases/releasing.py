@@ -1,10 +1,19 @@
-"""The one place where exact results meet noise: a section's statements are run, and what its mechanisms release."""
+"""The one place where exact results meet noise: a section's statements are run, and what its mechanisms release.
 
-from collections.abc import Callable, Sequence
+It goes in one piece, or batch by batch, with as much noise and never all private groups at once. Batches are cut, and
+come, as the engine found their groups, which nobody may see: `releases.stored` puts them in order.
+Proof: proofs/session/releases/releasing.md.
+"""
+
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
-from typing import TypeAlias, assert_never
+from itertools import chain
+from math import prod
+from typing import Any, Final, TypeAlias, assert_never
 
 import numpy as np
+import numpy.typing as npt
 
 from sfumato.engines.base import Found, aligned, groups
 from sfumato.privacy.formats import uncollected
@@ -15,6 +24,13 @@ from sfumato.query.statistics.measurements import Additive, KeyChoice, Measureme
 
 Group: TypeAlias = tuple[Key, ...]
 Run: TypeAlias = Callable[[Statement], Secret[Found]]
+
+BATCH: Final = 2**17
+"""How many groups are handled at a time."""
+
+Stream: TypeAlias = Callable[[Statement, int], Generator[Secret[Found], None, None]]
+Numbers: TypeAlias = npt.NDArray[Any]
+"""Whole numbers, of 64 bits or of Python: one row a group."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +44,28 @@ class Released:
 
     groups: tuple[Group, ...]
     measured: tuple[tuple[tuple[int, ...], ...], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """Some groups of a section, released; safe to show to anybody.
+
+    Attributes:
+        keys: The values of each key, one a group.
+        measured: For each measurement its whole numbers: one row a group.
+    """
+
+    keys: tuple[Sequence[Key], ...]
+    measured: tuple[Numbers, ...]
+
+    def __len__(self) -> int:
+        return len(self.measured[0]) if self.measured else len(self.keys[0])
+
+    @property
+    def released(self) -> Released:
+        """The same as a whole section would have it."""
+        measured = (tuple(map(tuple, numbers.tolist())) for numbers in self.measured)
+        return Released(groups=tuple(zip(*self.keys, strict=True)) if self.keys else ((),), measured=tuple(measured))
 
 
 def release(section: Section, run: Run) -> Released:
@@ -91,3 +129,115 @@ def _values_by_group(found: Found) -> dict[Group, np.ndarray[tuple[int], np.dtyp
         bins.append(int(str(cell)))
         counts.append(int(amount))
     return {group: np.repeat(np.array(bins, dtype=np.int64), counts) for group, (bins, counts) in entries.items()}
+
+
+def can_stream(section: Section) -> bool:
+    """Whether one statement holds all that a section needs of a group, and only sums are released of it."""
+    is_additive = all(isinstance(measurement, Additive) for measurement in section.measurements)
+    (statement, *others) = section.statements
+    return bool(section.keys) and is_additive and not others and statement.cell is None
+
+
+def released_batches(
+    section: Section, run: Run, stream: Stream, *, size: int = BATCH
+) -> Generator[Batch, None, None]:  # fmt: skip
+    """Run the exact half of a section and open it to its mechanisms, piece by piece.
+
+    Whoever asks has to read all of it, or close it, as of `Streaming.batches`.
+
+    Args:
+        section: What is released.
+        run: Computes a statement as a whole: of sections that cannot be streamed.
+        stream: Computes a statement batch by batch.
+        size: About how many groups a batch has.
+    """
+    if not can_stream(section):
+        yield from in_pieces(release(section, run), size=size)
+        return
+    with closing(stream(section.statements[0], size)) as secrets:
+        found = (one.open_for_noise() for one in secrets)
+        if section.selection is None:
+            yield from _public(section, found, size)
+        else:
+            yield from _private(section, section.selection, found)
+
+
+def in_pieces(released: Released, *, size: int = BATCH) -> Iterator[Batch]:
+    """A whole section in batches; public groups are put in the order of their keys, as private ones are."""
+    order = sorted(range(len(released.groups)), key=released.groups.__getitem__)
+    for start in range(0, len(order), size):
+        places = order[start : start + size]
+        groups = [released.groups[place] for place in places]
+        yield Batch(
+            keys=tuple(zip(*groups, strict=True)),
+            measured=tuple(np.array([rows[place] for place in places], dtype=object) for rows in released.measured),
+        )
+
+
+def _private(section: Section, choice: KeyChoice, found: Iterable[Found]) -> Iterator[Batch]:
+    """Of the groups that there are those that are selected, each by its own coin; last of none.
+
+    So the answer is the same whether nothing was found or nothing selected.
+    """
+    nothing = np.zeros(0, dtype=np.int64)
+    no_groups = Found(
+        keys=((),) * len(section.keys), cells=None, amounts=(nothing,) * len(section.statements[0].measures)
+    )
+    for one in chain(found, [no_groups]):
+        units = one.amounts[choice.measure]
+        kept = np.ones(len(units), dtype=bool)
+        if choice.mechanism is not None and len(units):
+            kept = choice.mechanism.kept(units).open_for_noise()
+        places = np.flatnonzero(kept)
+        keys = tuple([column[place] for place in places.tolist()] for column in one.keys)
+        yield Batch(keys=keys, measured=_noisy(section, tuple(amounts[places] for amounts in one.amounts)))
+
+
+def _public(section: Section, found: Iterable[Found], size: int) -> Iterator[Batch]:
+    """All public groups, also those that no row is in, in the order of their keys."""
+    listed = [sorted(key.values or ()) for key in section.keys]
+    exact = _exact(listed, found, measures=len(section.statements[0].measures))
+    for start in range(0, len(exact[0]), size):
+        own = slice(start, start + size)
+        keys = _values(listed, np.arange(len(exact[0]))[own])
+        yield Batch(keys=keys, measured=_noisy(section, [amounts[own] for amounts in exact]))
+
+
+def _exact(listed: Sequence[Sequence[Key]], found: Iterable[Found], *, measures: int) -> list[Numbers]:
+    """The amounts of all public groups: zeros for those that were not found."""
+    places = [{value: place for place, value in enumerate(values)} for values in listed]
+    tables: list[Numbers] = [np.zeros(prod(map(len, listed)), dtype=np.int64) for _ in range(measures)]
+    for one in found:
+        at = np.zeros(len(one.keys[0]), dtype=np.int64)
+        for known, column in zip(places, one.keys, strict=True):
+            at = at * len(known) + np.array([known[value] for value in column], dtype=np.int64)
+        tables = [_filled(table, at, own) for table, own in zip(tables, one.amounts, strict=True)]
+    return tables
+
+
+def _values(listed: Sequence[Sequence[Key]], places: npt.NDArray[np.int64]) -> tuple[Sequence[Key], ...]:
+    """The keys of the groups at some places, of which the last key is the fastest."""
+    columns = []
+    for values in reversed(listed):
+        places, own = np.divmod(places, len(values))
+        columns.append([values[place] for place in own.tolist()])
+    return tuple(reversed(columns))
+
+
+def _filled(table: Numbers, places: npt.NDArray[np.int64], numbers: Numbers) -> Numbers:
+    """A table with some numbers in it; of Python's integers once there is one of them."""
+    filled = table if numbers.dtype == table.dtype else table.astype(object)
+    filled[places] = numbers
+    return filled
+
+
+def _noisy(section: Section, exact: Sequence[Numbers]) -> tuple[Numbers, ...]:
+    """What the mechanisms of a section make of the amounts of some groups."""
+    measured = []
+    for measurement in section.measurements:
+        if not isinstance(measurement, Additive):
+            raise TypeError("only additive noise is drawn batch by batch")
+        own = np.stack([exact[place] for place in measurement.measures], axis=1)
+        noisy = measurement.mechanism.release(own.reshape(-1)) if own.size else own
+        measured.append(np.asarray(noisy).reshape(own.shape))
+    return tuple(measured)

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from tests.engines.in_sql import values_of
 from tests.expressions_of import DOUBLES, INTEGERS
 
-from sfumato.engines.doubles import LARGEST
-from sfumato.engines.reference.scalars import evaluate
 from sfumato.engines.sql.expressions.arithmetic import ARITHMETIC, power, rounded
 from sfumato.engines.sql.expressions.kinds import Term
 from sfumato.engines.sql.expressions.terms import column
+from sfumato.engines.values.evaluation import evaluate
+from sfumato.engines.values.numbers import LARGEST
 from sfumato.query.model.expressions import Call, ColumnRef, Literal
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind

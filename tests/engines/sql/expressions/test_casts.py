@@ -14,9 +14,9 @@ from tests.engines.stored_values import BOOLEANS_AS_READ, NUMBERS_AS_READ, TIMES
 from tests.expressions_of import DAYS, TIMESTAMPS, WORDS
 from tests.strategies import POISON, STORED
 
-from sfumato.engines.doubles import LARGEST, LIMIT
 from sfumato.engines.sql.expressions.casts import is_number, is_whole, lower_typed
-from sfumato.engines.values import typed
+from sfumato.engines.values.cells import typed
+from sfumato.engines.values.numbers import LARGEST, LIMIT
 from sfumato.query.model.kinds import TIMES, Kind
 from sfumato.query.model.schema import Column
 

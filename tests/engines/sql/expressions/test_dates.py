@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from tests.engines.in_sql import ARROW, values_of
 from tests.expressions_of import DAYS, INTEGERS, TIMESTAMPS, UNITS
 
-from sfumato.engines.reference.scalars import evaluate
 from sfumato.engines.sql.expressions.dates import DATES, months_added, truncated
 from sfumato.engines.sql.expressions.kinds import Term
 from sfumato.engines.sql.expressions.terms import column
+from sfumato.engines.values.evaluation import evaluate
 from sfumato.query.model.expressions import Call, ColumnRef, Literal
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind

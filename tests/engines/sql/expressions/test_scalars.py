@@ -12,12 +12,11 @@ from tests.engines.in_sql import ARROW, value_of, values_of
 from tests.expressions_of import COLUMNS, expressions, rows
 from tests.sizes import COSTLY
 
-from sfumato.engines.doubles import LARGEST
 from sfumato.engines.duckdb.dialect import sql
-from sfumato.engines.reference.mixing import unmixed
-from sfumato.engines.reference.scalars import evaluate
 from sfumato.engines.sql.expressions.scalars import lower_expression
 from sfumato.engines.sql.expressions.terms import TYPES, function
+from sfumato.engines.values.evaluation import evaluate, unmixed
+from sfumato.engines.values.numbers import LARGEST
 from sfumato.errors import ParameterError
 from sfumato.query.analysis.inference import facts_of
 from sfumato.query.model.expressions import (

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from tests.engines.in_sql import values_of
 from tests.expressions_of import PATTERNS, WORDS
 
-from sfumato.engines.reference.texts import is_like as is_like_in_python
 from sfumato.engines.sql.expressions.kinds import Term
 from sfumato.engines.sql.expressions.terms import column
 from sfumato.engines.sql.expressions.texts import TEXTS, is_like, substring
+from sfumato.engines.values.evaluation import is_like as is_like_in_python
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.letters import lowered, raised

@@ -1,4 +1,4 @@
-"""The functions of numbers in SQL, as `arithmetic` has them: whole numbers in 128 bits, so that nothing overflows."""
+"""The functions of numbers in SQL, as `values.numbers` has them: whole ones in 128 bits, so that nothing overflows."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -6,7 +6,6 @@ from typing import Final, TypeAlias
 
 from sqlglot import exp
 
-from sfumato.engines.doubles import LARGEST, LARGEST_EXPONENT, bases
 from sfumato.engines.sql.expressions.kinds import Term, computed
 from sfumato.engines.sql.expressions.terms import (
     Sql,
@@ -20,6 +19,7 @@ from sfumato.engines.sql.expressions.terms import (
     named,
     operation,
 )
+from sfumato.engines.values.numbers import LARGEST, LARGEST_EXPONENT, bases
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind
 

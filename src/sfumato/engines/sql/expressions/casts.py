@@ -4,7 +4,6 @@ from typing import Final
 
 from sqlglot import exp
 
-from sfumato.engines.dates import DATE_PATTERN, TIMESTAMP_PATTERN
 from sfumato.engines.sql.expressions.kinds import limited, within_range
 from sfumato.engines.sql.expressions.terms import (
     TYPES,
@@ -28,7 +27,7 @@ from sfumato.engines.sql.expressions.terms import (
     try_cast,
     whole,
 )
-from sfumato.engines.values import (
+from sfumato.engines.values.cells import (
     FALSE_WORDS,
     LONGEST_NUMBER,
     LONGEST_STORED,
@@ -38,6 +37,7 @@ from sfumato.engines.values import (
     WHOLE_PATTERN,
     null_cell,
 )
+from sfumato.engines.values.dates import DATE_PATTERN, TIMESTAMP_PATTERN
 from sfumato.query.model.columns import MAX_ID, Column
 from sfumato.query.model.kinds import TIMES, Kind
 

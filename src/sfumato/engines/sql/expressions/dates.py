@@ -1,4 +1,4 @@
-"""Days and times in SQL, as `dates` has them: NULL outside of the years 1 to 9999, and no step that could fail before.
+"""Days and times in SQL, as `values.dates` has them: NULL outside the years 1 to 9999, and no step could fail before.
 
 What is added is at most as long as those years, so that the engine's own range, of about 290,000 years, is never left.
 """

@@ -1,21 +1,42 @@
-"""A piece of SQL with its kind, and the range of its doubles in SQL, as `engines.doubles` has it."""
+"""A piece of SQL with its kind, the range of its doubles as `values.numbers` has it, and its lattice steps.
+
+Steps are those of `evaluation.clamped_steps`: floor(x / resolution + 1/2) in doubles, clamped, less an offset.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import floor, isfinite
 from typing import Final
 
 from sqlglot import exp
 
-from sfumato.engines.doubles import FINEST, LARGEST, LAST_BIT, MOST_BITS
-from sfumato.engines.sql.expressions.terms import TYPES, Sql, cast, double, function, guarded, operation
+from sfumato.engines.sql.expressions.terms import (
+    TYPES,
+    Sql,
+    case,
+    cast,
+    clamped,
+    double,
+    function,
+    guarded,
+    named,
+    operation,
+    present,
+    whole,
+)
+from sfumato.engines.values.numbers import FINEST, LARGEST, LAST_BIT, MOST_BITS
 from sfumato.query.model.functions import RANGE
 from sfumato.query.model.kinds import Kind
+from sfumato.query.model.measures import Steps
 
 BEYOND: Final = (MOST_BITS - RANGE, RANGE - MOST_BITS)
 """By these powers of two one after the other doubles beyond the range become infinite, and all others stay."""
 
 BELOW: Final = (LAST_BIT - FINEST, FINEST - LAST_BIT)
 """By these they become multiples of 2^-500."""
+
+_HALVES: Final = 2**52
+"""Up to here doubles tell a whole number from itself and a half: rounding moves nothing that lies on a bound."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +98,7 @@ def within_range(value: Sql) -> Sql:
 
 
 def limited(value: Sql) -> Sql:
-    """`doubles.limited` in SQL."""
+    """`numbers.limited` in SQL."""
     return guarded(value, within_range)
 
 
@@ -96,3 +117,65 @@ def computed(sql: Sql) -> Term:
 def storage(term: Term) -> str:
     """The engine's name for what holds the values of a term."""
     return TYPES[term.kind]
+
+
+def clamped_steps(value: Term, steps: Steps) -> Sql:
+    """`evaluation.clamped_steps` in SQL: a 64-bit integer; NULL of NULL."""
+    is_number = within_range if value.pending else present
+    return named(value.sql, lambda x: case([(is_number(x), _of_number(x, value.kind, steps))]))
+
+
+def moved_steps(value: Term, steps: Steps) -> Sql:
+    """The clamped steps less the offset; of NULL NULL, or where there can be none what that adds."""
+    point = clamped_steps(value, steps)
+    moved = operation(exp.Sub, point, whole(steps.offset)) if steps.offset else point
+    return moved if steps.nullable else function("COALESCE", moved, whole(steps.null_amount))
+
+
+def _of_number(x: Sql, kind: Kind, steps: Steps) -> Sql:
+    is_near = max(abs(steps.lower), abs(steps.upper)) <= _HALVES
+    if kind is Kind.INTEGER and steps.resolution == 1 and is_near:
+        return clamped(x, whole(steps.lower), whole(steps.upper))
+    number = x if kind is Kind.FLOAT else cast(x, "DOUBLE")
+    ends = _ends(steps) if is_near else None
+    if ends is not None:  # twice as fast: of what lies between two constants no sum needs 128 bits
+        scaled = _scaled(clamped(number, *map(double, ends)), steps)
+        return function("whole_floor", operation(exp.Add, scaled, double(0.5)))
+    scaled = _scaled(number, steps)
+    return _rounded(scaled, steps) if is_near else named(scaled, lambda s: _of_far_bounds(s, steps))
+
+
+def _ends(steps: Steps) -> tuple[float, float] | None:
+    """Two numbers whose steps are the bounds: clamping to them is clamping the steps, because rounding is monotone.
+
+    That is so where doubles are divided and added as IEEE 754 says, as the engine does and Python does here.
+    """
+    resolution = float(steps.resolution)
+    lower, upper = resolution * steps.lower, resolution * steps.upper
+    if not (isfinite(lower) and isfinite(upper)):
+        return None
+    found = [floor(end / resolution + 0.5) for end in (lower, upper)]
+    return (lower, upper) if found == [steps.lower, steps.upper] else None
+
+
+def _scaled(number: Sql, steps: Steps) -> Sql:
+    """The quotient; a number may be so much smaller than a step that it would vanish if it were no `factor`."""
+    number = function("factor", number) if steps.resolution > 1 else number
+    return function("double_quotient", number, double(float(steps.resolution)))
+
+
+def _half_up(scaled: Sql) -> Sql:
+    return function("FLOOR", operation(exp.Add, scaled, double(0.5)))
+
+
+def _rounded(scaled: Sql, steps: Steps) -> Sql:
+    """Half up, and clamped before it is cast."""
+    lower, upper = double(float(steps.lower)), double(float(steps.upper))
+    return cast(clamped(_half_up(scaled), lower, upper), "BIGINT")
+
+
+def _of_far_bounds(scaled: Sql, steps: Steps) -> Sql:
+    """At or beyond a bound it is the bound, which half a step more might round away from."""
+    beyond = operation(exp.GTE, scaled, double(float(steps.upper)))
+    below = operation(exp.LTE, scaled, double(float(steps.lower)))
+    return case([(beyond, whole(steps.upper)), (below, whole(steps.lower))], _rounded(scaled, steps))

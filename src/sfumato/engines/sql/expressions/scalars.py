@@ -1,4 +1,6 @@
-"""Expressions to SQL, as `scalars` evaluates them: built as a tree; nothing that an analyst wrote is ever spliced in.
+"""Expressions to SQL, with the values that `values.evaluation` gives them.
+
+They are built as a tree: nothing that an analyst wrote is ever spliced in.
 
 Total: every branch of it has a value or is NULL for every row, whatever the engine evaluates first.
 """
@@ -8,9 +10,6 @@ from typing import Final
 
 from sqlglot import exp
 
-from sfumato.engines.doubles import factor
-from sfumato.engines.reference.mixing import unmixed
-from sfumato.engines.reference.scalars import constant as cell_of
 from sfumato.engines.sql.expressions import dates, texts
 from sfumato.engines.sql.expressions.arithmetic import ARITHMETIC, Lowering, power, rounded
 from sfumato.engines.sql.expressions.casts import as_kind
@@ -30,6 +29,9 @@ from sfumato.engines.sql.expressions.terms import (
     one_of,
     operation,
 )
+from sfumato.engines.values.evaluation import constant as cell_of
+from sfumato.engines.values.evaluation import unmixed
+from sfumato.engines.values.numbers import factor
 from sfumato.query.model.expressions import (
     And,
     Call,

@@ -1,0 +1,298 @@
+"""Statements to SQL, built as a tree and emitted from it, and what a database gives back of them.
+
+relation → rows that lie in a group and a cell → entries of units → what is allowed of them → totals of groups → `Found`
+
+Nothing that an analyst wrote is ever spliced in.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+from sqlglot import exp
+
+from sfumato.engines.base import Found, Integers
+from sfumato.engines.sql.bounding import (
+    ABOVE,
+    ALLOWED,
+    ENTRIES,
+    Bounding,
+    above,
+    binding_limits,
+    bounded,
+    needs_order,
+    simply_allowed,
+)
+from sfumato.engines.sql.dialect import Dialect
+from sfumato.engines.sql.entries import (
+    CELL,
+    ROWS,
+    Mark,
+    Marked,
+    aggregates,
+    allowed_amount,
+    marked,
+    sum_of,
+    whole_amount,
+)
+from sfumato.engines.sql.expressions.terms import (
+    Sql,
+    aliased,
+    column,
+    different,
+    figure,
+    function,
+    gathered,
+    joined,
+    operation,
+    same,
+    select,
+    table,
+)
+from sfumato.engines.sql.relations import Catalogue, lower_relation
+from sfumato.engines.sql.rows import UNIT, Rows
+from sfumato.engines.values.sampling import Sampling
+from sfumato.query.analysis.bounding import least
+from sfumato.query.model.kinds import TIMES, Kind
+from sfumato.query.model.measures import CellCount, Measure, UnitCount
+from sfumato.query.model.relations import Part, lineage
+from sfumato.query.model.schema import Key
+from sfumato.query.model.statement import Statement
+
+_SALT: Final = "…"
+"""What people read instead of a salt."""
+
+LOW_BITS: Final = 62
+"""How many bits of a total the second of its two columns has."""
+
+KEPT: Final = "kept"
+"""How many entries of a group are allowed a row."""
+
+_FITTING: Final = (-2, 1)
+"""What the upper part of a 64-bit integer lies between."""
+
+_WIDEST: Final = 2 ** (63 + LOW_BITS) - 1
+"""What the two parts can hold."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lowered:
+    """A statement in SQL.
+
+    Attributes:
+        totals: One row a group (and cell): its marks, how many entries are `kept`, and the totals `t0`, `t1`, ….
+        keys: The marks of the keys.
+        cell: The mark of the cell, where cells are shown.
+        lists: The marks that have a list: the SQL reads a table for each.
+        measure_count: How many totals there are.
+    """
+
+    totals: exp.Select
+    keys: tuple[Mark, ...]
+    cell: Mark | None
+    lists: tuple[Mark, ...]
+    measure_count: int
+
+    @property
+    def marks(self) -> tuple[Mark, ...]:
+        """The marks that are shown."""
+        return self.keys if self.cell is None else (*self.keys, self.cell)
+
+
+def lower(
+    statement: Statement, catalogue: Catalogue, *, dialect: Dialect, salt: str, sampling: Sampling = Sampling.MD5,
+    bucket: tuple[int, int] | None = None,
+) -> Lowered:  # fmt: skip
+    """The SQL of a statement.
+
+    Args:
+        statement: What to compute.
+        catalogue: Where tables are.
+        dialect: Of the engine that will read it.
+        salt: By which units above a limit are sampled.
+        sampling: By which hash.
+        bucket: Which of how many buckets to compute: of units where rows have owners, else of groups; None for all.
+    """
+    rows = lower_relation(statement.rows, catalogue, salt=salt)
+    if bucket is not None:
+        by = rows.unit or [column(rows.names[key.name]) for key in statement.keys]
+        rows = _of_bucket(rows, by, *bucket)
+    found = marked(statement, rows)
+    shown = replace(found, cell=None) if counts_cells(statement.measures) else found
+    if rows.has_owners:
+        bounding = Bounding(
+            marked=found, limits=binding_limits(statement), salt=salt, sampling=sampling,
+            measures=statement.measures, dialect=dialect,
+        )  # fmt: skip
+        totals = totals_of_units(bounding, shown.marks)
+    else:
+        totals = totals_of_rows(found, statement.measures, shown.marks)
+    lists = tuple(mark for mark in found.marks if mark.values is not None)
+    return Lowered(
+        totals=totals, keys=found.keys, cell=shown.cell, lists=lists, measure_count=len(statement.measures)
+    )  # fmt: skip
+
+
+def shown_sql(statement: Statement, *, sampling: Sampling, dialect: Dialect) -> str:
+    """The SQL of a statement for people: tables are called as the policy calls them, and no salt is shown."""
+    catalogue = Catalogue(named=lambda source: table(source.name))
+    lowered = lower(statement, catalogue, salt=_SALT, sampling=sampling, dialect=dialect)
+    shown = dialect.sql(presented(lowered, lowered.totals), pretty=True)
+    for step in lineage(statement.rows):
+        shown = shown.replace(step.salt, _SALT) if isinstance(step, Part) else shown
+    return shown
+
+
+def added_up(lowered: Lowered, so_far: exp.Table, own: exp.Select) -> exp.Select:
+    """The totals of several buckets, from a table of those before and the totals of one more."""
+    marks = [mark.column for mark in lowered.marks]
+    names = [KEPT, *(f"t{place}" for place in range(lowered.measure_count))]
+    both = exp.union(
+        *(select([*marks, *map(column, names)], one) for one in (so_far, own)), distinct=False, copy=False
+    )  # fmt: skip
+    return select([*marks, *(aliased(function("SUM", column(name)), name) for name in names)], both, group_by=marks)
+
+
+def presented(lowered: Lowered, totals: exp.Select) -> exp.Select:
+    """The groups of which an entry is kept, each total in two columns of 64 bits: what is beyond 62 bits, and those."""
+    halves = [half for place in range(lowered.measure_count) for half in _halves(place)]
+    columns = [*(mark.column for mark in lowered.marks), *halves] or [column(KEPT)]
+    return select(columns, totals, where=[operation(exp.GT, column(KEPT), figure(0))])
+
+
+def _halves(place: int) -> tuple[Sql, Sql]:
+    total, bits = column(f"t{place}"), figure(LOW_BITS)
+    high, low = (function(idiom, total, bits) for idiom in ("high_bits", "low_bits"))
+    return aliased(high, f"h{place}"), aliased(low, f"l{place}")
+
+
+def _of_bucket(rows: Rows, by: Sequence[Sql], bucket: int, count: int) -> Rows:
+    """The rows of one bucket: of a hash of some columns."""
+    own = operation(exp.Mod, function("HASH", *by), figure(count))
+    return replace(rows, query=select([], rows.query, where=[operation(exp.EQ, own, figure(bucket))]))
+
+
+def totals_of_rows(found: Marked, measures: Sequence[Measure], shown: Sequence[Mark]) -> exp.Select:
+    """The totals where each row is a unit, or nobody's: no row is left out, and units are rows."""
+    marks = [mark.column for mark in shown]
+    cells = [aliased(different(column(CELL)), CELL)] if counts_cells(measures) else []
+    groups = select([*marks, *aggregates(measures, found.rows), *cells], found.query, group_by=marks)
+
+    def total(place: int) -> Sql:
+        match measures[place]:
+            case UnitCount():
+                return column(ROWS)
+            case CellCount():
+                return column(CELL)
+            case _:
+                return whole_amount(place, measures)
+
+    return select([*marks, aliased(column(ROWS), KEPT), *_named(measures, total)], groups)
+
+
+def totals_of_units(bounding: Bounding, shown: Sequence[Mark]) -> exp.Select:
+    """The totals where rows have owners."""
+    measures, found = bounding.measures, bounding.marked
+    tells_above = needs_order(bounding) and bounding.dialect.orders_few
+    marks = [column(UNIT), *(mark.column for mark in found.marks)]
+    gathers = needs_order(bounding) and bounding.dialect.gathers_units
+    rows = gathered(found.query, column(UNIT)) if gathers else found.query
+    entries = select([*marks, *aggregates(measures, found.rows)], rows, group_by=marks)
+    totals = _added_up(bounding, [mark.column for mark in shown])
+    totals = totals.with_(ENTRIES, as_=entries, materialized=tells_above or None, copy=False)
+    return totals.with_(ABOVE, as_=above(bounding), materialized=True, copy=False) if tells_above else totals
+
+
+def counts_cells(measures: Sequence[Measure]) -> bool:
+    """Whether cells are counted and not shown."""
+    return any(isinstance(measure, CellCount) for measure in measures)
+
+
+def _added_up(bounding: Bounding, marks: Sequence[Sql]) -> exp.Select:
+    """Step 7."""
+    measures, has_cells = bounding.measures, counts_cells(bounding.measures)
+    one_an_entry = function("COUNT", exp.Star())
+
+    def total(place: int) -> Sql:
+        match measures[place]:
+            case UnitCount():  # of a group and cell a unit has one entry
+                return different(column(UNIT)) if has_cells else one_an_entry
+            case CellCount():
+                return different(column(CELL))
+            case _:
+                return function(sum_of(measures[place]), column(f"t{place}"))
+
+    own = [column(UNIT, "r"), *marks, column(CELL)] if has_cells else marks
+    columns = [*marks, aliased(one_an_entry, KEPT), *_named(measures, total)]
+    return select(columns, _kept(bounding, own), group_by=marks)
+
+
+def _kept(bounding: Bounding, own: Sequence[Sql]) -> exp.Query:
+    """The entries that are allowed a row, and what they add."""
+    measures, allowed = bounding.measures, simply_allowed(bounding)
+    within = select([*own, *_named(measures, _amounts(bounding, allowed))], table(ENTRIES))
+    if not needs_order(bounding):
+        return within
+    kept = operation(exp.GT, column(ALLOWED), figure(0))
+    amounts = _named(measures, _amounts(bounding, column(ALLOWED)))
+    ordered = select([*own, *amounts], bounded(bounding), where=[kept])
+    if not bounding.dialect.orders_few:
+        return ordered
+    within = joined(within, table(ABOVE), "o", on=same(UNIT, "r", "o"), how="anti")
+    return exp.union(within, ordered, distinct=False, copy=False)
+
+
+def _amounts(bounding: Bounding, allowed: Sql) -> Callable[[int], Sql]:
+    """What an entry adds to each measure, if so many of its rows are allowed."""
+    measures, limits = bounding.measures, bounding.limits
+    most = least(limits.max_rows_per_group_per_unit, limits.max_rows_per_unit)
+    if allowed == column(ROWS):
+        return lambda place: whole_amount(place, measures)
+    return lambda place: allowed_amount(place, measures, allowed, most=most)
+
+
+def _named(measures: Sequence[Measure], amount: Callable[[int], Sql]) -> list[Sql]:
+    return [aliased(amount(place), f"t{place}") for place in range(len(measures))]
+
+
+def found(lowered: Lowered, columns: Mapping[str, npt.NDArray[Any]]) -> Found:
+    """The groups of a statement.
+
+    Args:
+        lowered: The statement.
+        columns: The columns of `presented`, by name.
+    """
+    amounts = (of_halves(columns[f"h{place}"], columns[f"l{place}"]) for place in range(lowered.measure_count))
+    return Found(
+        keys=tuple(_values(mark, columns[mark.name]) for mark in lowered.keys),
+        cells=None if lowered.cell is None else _values(lowered.cell, columns[lowered.cell.name]),
+        amounts=tuple(amounts),
+    )  # fmt: skip
+
+
+def _values(mark: Mark, column: npt.NDArray[Any]) -> Sequence[Key]:
+    """Keys as Python has them; those of a list by their places in it."""
+    if mark.values is not None:
+        return [mark.values[place] for place in column.tolist()]
+    if mark.kind in TIMES:
+        column = column.astype("datetime64[D]" if mark.kind is Kind.DATE else "datetime64[us]")
+    values: list[Key] = column.tolist()
+    return values
+
+
+def halves(numbers: npt.NDArray[np.int64] | Integers) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """The parts of numbers beyond 62 bits and within them; of numbers beyond 125 bits those of the last within."""
+    within: npt.NDArray[Any] = numbers if numbers.dtype == np.int64 else np.clip(numbers, -_WIDEST, _WIDEST)
+    high, low = within >> LOW_BITS, within & ((1 << LOW_BITS) - 1)
+    return high.astype(np.int64), low.astype(np.int64)
+
+
+def of_halves(high: npt.NDArray[np.int64], low: npt.NDArray[np.int64]) -> npt.NDArray[np.int64] | Integers:
+    """The numbers of which these are the parts beyond 62 bits and within them."""
+    first, last = _FITTING
+    if len(high) and (high.min() < first or high.max() > last):
+        wide = [(above << LOW_BITS) + below for above, below in zip(high.tolist(), low.tolist(), strict=True)]
+        return np.array(wide, dtype=object)
+    return np.left_shift(high, LOW_BITS) + low

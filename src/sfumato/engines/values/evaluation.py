@@ -1,0 +1,343 @@
+"""The value of an expression on a row, in plain Python: the meaning of `query.model.functions` that every engine keeps.
+
+Total: whatever the row holds there is a value or NULL. An INTEGER is an `int` and a FLOAT a `float`, and that alone
+says which arithmetic is meant. What is one of several values is FLOAT if any of them is, says `facts.merged`; which of
+them a row has must not change that (nor whether a quotient is cut off), so before rows are looked at `unmixed` puts
+TO_FLOAT around the others. Whatever a `Call` gives passes through one gate: a whole number beyond 64 bits and a double
+beyond the range of `numbers` are NULL. Columns and constants are within it already, so that every value is.
+"""
+
+import math
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import date
+from fractions import Fraction
+from functools import partial
+from typing import Final
+
+from sfumato.engines.values import dates, numbers
+from sfumato.engines.values.cells import MAX_INT64, MIN_INT64, Cell, Row, converted, greatest_of, least_of
+from sfumato.engines.values.numbers import limited
+from sfumato.query.analysis.inference import facts_of
+from sfumato.query.model.expressions import (
+    OPERATORS,
+    And,
+    Call,
+    Case,
+    ColumnRef,
+    Compare,
+    Comparison,
+    Condition,
+    Expression,
+    IsIn,
+    IsNull,
+    Literal,
+    Not,
+    Null,
+    Or,
+    Value,
+)
+from sfumato.query.model.facts import Facts
+from sfumato.query.model.functions import MAX_TEXT, Function
+from sfumato.query.model.kinds import Kind
+from sfumato.query.model.letters import lowered, raised
+from sfumato.query.model.measures import Measure, StepProduct, Steps, StepSum, ValueCount
+from sfumato.query.model.patterns import Piece, pieces_of
+from sfumato.query.model.statement import Bins
+from sfumato.query.model.statement import Cell as Cells
+
+_CHOICES: Final = frozenset({Function.COALESCE, Function.LEAST, Function.GREATEST})
+
+
+def unmixed(expression: Expression, columns: Mapping[str, Facts]) -> Expression:
+    """The expression with TO_FLOAT around every INTEGER that CASE, COALESCE, LEAST or GREATEST mix with a FLOAT.
+
+    Args:
+        expression: One that `facts_of` accepts.
+        columns: What is known of the columns it reads.
+
+    Example:
+        >>> from fractions import Fraction
+        >>> from sfumato.query.model.expressions import Literal
+        >>> half, one = Literal(Fraction(1, 2)), Literal(Fraction(1))
+        >>> unmixed(Call(Function.LEAST, (half, one)), {}) == Call(
+        ...     Function.LEAST, (half, Call(Function.TO_FLOAT, (one,)))
+        ... )
+        True
+    """
+    inner = _rebuilt(expression, lambda child: unmixed(child, columns))
+    if not _is_choice(expression) or facts_of(expression, columns).kind is not Kind.FLOAT:
+        return inner
+    return _with_alternatives(inner, lambda value: _as_float(value, columns))
+
+
+def _is_choice(expression: Expression) -> bool:
+    return isinstance(expression, Case) or (isinstance(expression, Call) and expression.function in _CHOICES)
+
+
+def _as_float(value: Expression, columns: Mapping[str, Facts]) -> Expression:
+    return Call(Function.TO_FLOAT, (value,)) if facts_of(value, columns).kind is Kind.INTEGER else value
+
+
+def _with_alternatives(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
+    """A choice with its alternatives changed, but not its conditions."""
+    if isinstance(expression, Case):
+        branches = tuple((condition, change(value)) for condition, value in expression.branches)
+        return Case(branches, change(expression.default))
+    return _rebuilt(expression, change)
+
+
+def _rebuilt(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
+    """The expression with every child changed."""
+    match expression:
+        case Call(function, arguments):
+            return Call(function, tuple(map(change, arguments)))
+        case Case(branches, default):
+            return Case(tuple((change(condition), change(value)) for condition, value in branches), change(default))
+        case Compare(comparison, left, right):
+            return Compare(comparison, change(left), change(right))
+        case IsIn(value, values):
+            return IsIn(change(value), values)
+        case IsNull(value):
+            return IsNull(change(value))
+        case Not(condition):
+            return Not(change(condition))
+        case And(conditions):
+            return And(tuple(map(change, conditions)))
+        case Or(conditions):
+            return Or(tuple(map(change, conditions)))
+        case _:
+            return expression
+
+
+def unmixed_measure(measure: Measure, columns: Mapping[str, Facts]) -> Measure:
+    """The measure over `unmixed` expressions."""
+    match measure:
+        case ValueCount(present):
+            return ValueCount(tuple(unmixed(value, columns) for value in present))
+        case StepSum(steps):
+            return StepSum(_unmixed_steps(steps, columns))
+        case StepProduct(first, second):
+            return StepProduct(_unmixed_steps(first, columns), _unmixed_steps(second, columns))
+        case _:
+            return measure
+
+
+def unmixed_cell(cell: Cells, columns: Mapping[str, Facts]) -> Cells:
+    """The cell over `unmixed` expressions."""
+    if isinstance(cell, Bins):
+        return replace(cell, steps=_unmixed_steps(cell.steps, columns))
+    return replace(cell, value=unmixed(cell.value, columns))
+
+
+def _unmixed_steps(steps: Steps, columns: Mapping[str, Facts]) -> Steps:
+    return replace(steps, value=unmixed(steps.value, columns))
+
+
+def evaluate(expression: Expression, row: Row) -> Cell:
+    """The value of an expression on a row.
+
+    Args:
+        expression: One that `facts_of` accepts; if it may mix whole numbers and floats, after `unmixed`.
+        row: A cell for each column it reads.
+
+    Example:
+        >>> from sfumato.query.model.functions import Function
+        >>> half = Call(Function.DIVIDE, (ColumnRef("n"), Literal(Fraction(2))))
+        >>> [evaluate(half, {"n": n}) for n in (-7, 7.0, None)]
+        [-3, 3.5, None]
+    """
+    match expression:
+        case ColumnRef(name):
+            return row[name]
+        case Literal(value):
+            return constant(value)
+        case Null():
+            return None
+        case Call(function, arguments):
+            return _within_its_kind(_called(function, [evaluate(argument, row) for argument in arguments]))
+        case Case(branches, default):
+            return evaluate(next((value for condition, value in branches if holds(condition, row)), default), row)
+        case Compare(comparison, left, right):
+            return compared(comparison, evaluate(left, row), evaluate(right, row))
+        case IsIn(value, values):
+            return _is_in(evaluate(value, row), [constant(listed.value) for listed in values])
+        case IsNull(value):
+            return evaluate(value, row) is None
+        case Not(condition):
+            return _not(evaluate(condition, row))
+        case And(conditions):
+            return _all([evaluate(condition, row) for condition in conditions])
+        case Or(conditions):
+            return _not(_all([_not(evaluate(condition, row)) for condition in conditions]))
+
+
+def holds(condition: Condition, row: Row) -> bool:
+    """Whether a condition is true of a row, neither false nor NULL."""
+    return evaluate(condition, row) is True
+
+
+def compared(comparison: Comparison, first: Cell, second: Cell) -> bool | None:
+    """A comparison of two cells of one kind; of a whole number and a float as doubles, as engines do."""
+    compare = OPERATORS[comparison]
+    match first, second:
+        case (None, _) | (_, None):
+            return None
+        case int(), float():
+            return compare(float(first), second)
+        case float(), int():
+            return compare(first, float(second))
+        case _:
+            return compare(first, second)
+
+
+def constant(value: Value) -> float | str | date:
+    """A constant as a cell."""
+    return number(value) if isinstance(value, Fraction) else value
+
+
+def number(value: Fraction) -> int | float:
+    """A constant number as engines know it: a 64-bit integer if it is one, else the nearest double, never −0.0."""
+    whole = value.denominator == 1 and MIN_INT64 <= value <= MAX_INT64
+    return int(value) if whole else float(value) + 0.0
+
+
+def clamped_steps(value: Cell, steps: Steps) -> int | None:
+    """The lattice point of a number, floor(x / resolution + 1/2) in doubles, clamped to the bounds; None of NULL."""
+    if not isinstance(value, int | float):
+        return None
+    quotient = float(value) / float(steps.resolution)
+    if quotient >= steps.upper:
+        return steps.upper
+    if quotient <= steps.lower:
+        return steps.lower
+    return min(max(math.floor(quotient + 0.5), steps.lower), steps.upper)
+
+
+def _called(function: Function, values: list[Cell]) -> Cell:
+    if function in _OF_NULLS:
+        return _OF_NULLS[function](values)
+    return None if None in values else _STRICT[function](*values)
+
+
+def _within_its_kind(value: Cell) -> Cell:
+    match value:
+        case bool():
+            return value
+        case int():
+            return value if MIN_INT64 <= value <= MAX_INT64 else None
+        case float():
+            return limited(value)
+        case _:
+            return value
+
+
+def _all(truths: list[Cell]) -> bool | None:
+    return False if False in truths else None if None in truths else True
+
+
+def _not(truth: Cell) -> bool | None:
+    return None if truth is None else not truth
+
+
+def _is_in(value: Cell, listed: list[Cell]) -> bool | None:
+    return None if value is None else any(compared(Comparison.EQUAL, value, other) for other in listed)
+
+
+def _present(values: list[Cell]) -> list[Cell]:
+    return [value for value in values if value is not None]
+
+
+def _null_if(values: list[Cell]) -> Cell:
+    first, second = values
+    return None if compared(Comparison.EQUAL, first, second) else first
+
+
+def substring(text: str, start: int, length: int) -> str:
+    """So many characters from a place on, the first of them 1."""
+    return text[start - 1 : start - 1 + length]
+
+
+def concatenated(*pieces: str) -> str | None:
+    """One text of several; None if it would be longer than `MAX_TEXT`."""
+    return "".join(pieces) if sum(map(len, pieces)) <= MAX_TEXT else None
+
+
+def is_like(text: str, pattern: str) -> bool:
+    r"""Whether a pattern describes the whole text: % is any run of characters, _ any one, \ takes the next as it is.
+
+    A \ at the end of a pattern is one itself.
+
+    Example:
+        >>> is_like("50% off", r"5_\% %"), is_like("x", "%_%x")
+        (True, False)
+    """
+    first, *others = pieces_of(pattern)
+    if not others:
+        return len(text) == len(first) and _fits(text, 0, first)
+    start, end = len(first), len(text) - len(others[-1])
+    if start > end or not (_fits(text, 0, first) and _fits(text, end, others[-1])):
+        return False
+    for piece in others[:-1]:  # each as far to the left as it fits, which leaves most for the others
+        places = (at for at in range(start, end - len(piece) + 1) if _fits(text, at, piece))
+        place = next(places, None)
+        if place is None:
+            return False
+        start = place + len(piece)
+    return True
+
+
+def _fits(text: str, at: int, piece: Piece) -> bool:
+    return all(wanted is None or text[at + index] == wanted for index, wanted in enumerate(piece))
+
+
+_OF_NULLS: Final[Mapping[Function, Callable[[list[Cell]], Cell]]] = {
+    Function.LEAST: lambda values: least_of(_present(values)),
+    Function.GREATEST: lambda values: greatest_of(_present(values)),
+    Function.COALESCE: lambda values: next(iter(_present(values)), None),
+    Function.NULL_IF: _null_if,
+}
+"""Functions to which NULL is a value among others."""
+
+_STRICT: Final[Mapping[Function, Callable[..., Cell]]] = {
+    Function.ADD: operator.add,
+    Function.SUBTRACT: operator.sub,
+    Function.MULTIPLY: numbers.product,
+    Function.DIVIDE: numbers.divided,
+    Function.MODULO: numbers.modulo,
+    Function.NEGATE: operator.neg,
+    Function.ABS: abs,
+    Function.SIGN: numbers.sign,
+    Function.FLOOR: partial(numbers.whole, math.floor),
+    Function.CEIL: partial(numbers.whole, math.ceil),
+    Function.TRUNC: partial(numbers.whole, math.trunc),
+    Function.ROUND: numbers.rounded,
+    Function.SQRT: numbers.square_root,
+    Function.LN: partial(numbers.logarithm, math.log),
+    Function.LOG10: partial(numbers.logarithm, math.log10),
+    Function.EXP: numbers.exponential,
+    Function.POWER: numbers.power,
+    Function.TO_INTEGER: partial(converted, kind=Kind.INTEGER),
+    Function.TO_FLOAT: partial(converted, kind=Kind.FLOAT),
+    Function.TO_TEXT: partial(converted, kind=Kind.TEXT),
+    Function.TO_BOOLEAN: partial(converted, kind=Kind.BOOLEAN),
+    Function.TO_DATE: partial(converted, kind=Kind.DATE),
+    Function.TO_TIMESTAMP: partial(converted, kind=Kind.TIMESTAMP),
+    Function.LOWER: lowered,
+    Function.UPPER: raised,
+    Function.LENGTH: len,
+    Function.SUBSTRING: substring,
+    Function.TRIM: lambda text: text.strip(" "),
+    Function.LTRIM: lambda text: text.lstrip(" "),
+    Function.RTRIM: lambda text: text.rstrip(" "),
+    Function.CONCAT: concatenated,
+    Function.LIKE: is_like,
+    **dates.PARTS,
+    Function.TRUNCATE: dates.truncated,
+    Function.ADD_DAYS: dates.days_added,
+    Function.ADD_MONTHS: dates.months_added,
+    Function.ADD_SECONDS: dates.seconds_added,
+    Function.DAYS_BETWEEN: dates.days_between,
+}
+"""Functions of which a NULL makes NULL."""

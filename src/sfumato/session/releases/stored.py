@@ -1,0 +1,163 @@
+"""What was released, as the ledger keeps it: JSON values, or a Parquet file beside it where it is too much for that."""
+
+from collections.abc import Iterable, Iterator
+from datetime import date, datetime
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from sfumato.engines.duckdb.database import sort_file
+from sfumato.engines.sql.lowering import halves, of_halves
+from sfumato.ledger.keeping.attachments import Attachment, Attachments
+from sfumato.privacy.codec import Json
+from sfumato.privacy.formats import uncollected
+from sfumato.query.model.kinds import Kind
+from sfumato.query.model.schema import Key
+from sfumato.session.releases.columns import ARROW_TYPES
+from sfumato.session.releases.releasing import BATCH, Batch, Numbers, Released, in_pieces
+
+
+@uncollected()
+def encode_released(released: Released) -> Json:
+    """The groups and numbers of a section as JSON values."""
+    groups: Iterable[Iterable[Any]] = released.groups
+    is_plain = _are_plain(groups)
+    return {
+        "groups": [list(group if is_plain else map(_encode_key, group)) for group in groups],
+        "measured": [list(map(list, rows)) for rows in released.measured],
+    }
+
+
+@uncollected()
+def decode_released(document: Any) -> Released:
+    """The section that `encode_released` wrote.
+
+    Example:
+        >>> from datetime import date
+        >>> one = Released(groups=((date(2026, 1, 31), "a"),), measured=(((3,),),))
+        >>> decode_released(encode_released(one)) == one
+        True
+    """
+    groups = document["groups"]
+    is_plain = _are_plain(groups)
+    return Released(
+        groups=tuple(tuple(group if is_plain else map(_decode_key, group)) for group in groups),
+        measured=tuple(tuple(map(tuple, rows)) for rows in document["measured"]),
+    )
+
+
+def _are_plain(groups: Iterable[Iterable[Any]]) -> bool:
+    """Whether JSON has all keys as they are."""
+    return set(map(type, chain.from_iterable(groups))) <= {bool, int, str}
+
+
+def _encode_key(key: Key) -> Json:
+    match key:
+        case datetime():
+            return {"timestamp": key.isoformat()}
+        case date():
+            return {"date": key.isoformat()}
+        case _:
+            return key
+
+
+def _decode_key(key: Any) -> Key:
+    match key:
+        case {"timestamp": text}:
+            return datetime.fromisoformat(text)
+        case {"date": text}:
+            return date.fromisoformat(text)
+        case bool() | int() | str():
+            return key
+        case _:
+            raise TypeError("a stored key is a date, text, a whole number or a truth")
+
+
+def decode_section(document: Any, attachments: Attachments) -> Released:
+    """What a section released, from an entry or from the file beside the ledger that it names."""
+    if "attached" not in document:
+        return decode_released(document)
+    batches = [batch.released for batch in section_batches(document, attachments)]
+    groups = (group for batch in batches for group in batch.groups)
+    measured = zip(*(batch.measured for batch in batches), strict=True)
+    return Released(groups=tuple(groups), measured=tuple(tuple(chain.from_iterable(rows)) for rows in measured))
+
+
+def section_batches(document: Any, attachments: Attachments) -> Iterator[Batch]:
+    """The same in batches, in the order of the keys.
+
+    Raises:
+        LedgerError: The file is gone, or was changed.
+    """
+    if "attached" in document:
+        return read_batches(attachments.path(Attachment(**document["attached"])))
+    return in_pieces(decode_released(document))
+
+
+def attach(batches: Iterable[Batch], kinds: Iterable[Kind], attachments: Attachments) -> Json:
+    """Batches written to a file beside the ledger, and what stands for it in an entry."""
+    with attachments.writing() as path:
+        write_batches(path, kinds, batches)
+    attached = attachments.attached(path)
+    return {"attached": {"name": attached.name, "sha256": attached.sha256}}
+
+
+def write_batches(path: Path, kinds: Iterable[Kind], batches: Iterable[Batch]) -> None:
+    """A file with a row a group, in the order of the keys, in parts of one size; empty if there are no groups.
+
+    What was released is public, so the disk may put it in order; how it came is not, so nothing of that stays.
+
+    Args:
+        path: Where.
+        kinds: Of the keys.
+        batches: In any order and of any size.
+    """
+    draft = path.with_name(f"{path.name}.unordered")
+    try:
+        draft.touch(mode=0o600)  # what order groups came in is the curator's
+        schema = _write(draft, kinds, batches)
+        keys = [name for name in schema.names if name.startswith("k")]
+        sort_file(draft, path, by=keys, rows_in_a_part=BATCH)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _write(path: Path, kinds: Iterable[Kind], batches: Iterable[Batch]) -> Any:
+    """The batches as they come; gives their schema."""
+    first = next(remaining := iter(batches), None)
+    widths = [] if first is None else [numbers.shape[1] for numbers in first.measured]
+    names = [f"m{place}.{own}.{half}" for place, width in enumerate(widths) for own in range(width) for half in "hl"]
+    keys = [(f"k{place}", ARROW_TYPES[kind]) for place, kind in enumerate(kinds)]
+    schema = pa.schema([*keys, *((name, pa.int64()) for name in names)])
+    with pq.ParquetWriter(path, schema) as writer:
+        for batch in () if first is None else chain([first], remaining):
+            numbers = [half for own in batch.measured for column in own.T for half in halves(column)]
+            arrays = [pa.array(own, kind) for own, (_, kind) in zip(batch.keys, keys, strict=True)]
+            columns = [*arrays, *(pa.array(own) for own in numbers)]
+            writer.write_batch(pa.record_batch(columns, schema=schema))
+    return schema
+
+
+def read_batches(path: Path) -> Iterator[Batch]:
+    """The batches that `write_batches` wrote."""
+    with pq.ParquetFile(path) as file:
+        for place in range(file.num_row_groups):
+            yield _batch(file.read_row_group(place))
+
+
+def _batch(table: Any) -> Batch:
+    measured: dict[str, list[Numbers]] = {}
+    for name in table.column_names:
+        if name.startswith("m"):
+            measured.setdefault(name.split(".")[0], []).append(table[name].to_numpy())
+    return Batch(
+        keys=tuple(table[name].to_pylist() for name in table.column_names if name.startswith("k")),
+        measured=tuple(
+            np.stack([of_halves(*pair) for pair in zip(columns[::2], columns[1::2], strict=True)], axis=1)
+            for columns in measured.values()
+        ),
+    )

@@ -1,1 +1,0 @@
-"""Answers that are kept, and found again."""
