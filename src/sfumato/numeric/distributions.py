@@ -1,4 +1,4 @@
-"""Mass, tails and half-widths of the two noise laws, as pure functions of their public parameters.
+"""Mass, tails and half-widths of discrete Laplace and Gaussian noise, as pure functions of their public parameters.
 
 Tails and half-widths are worked out to 60 decimal digits, so that they stay right at scales of 2^50 lattice steps,
 where a double can no longer tell neighbouring integers apart. Sampling is the business of `sfumato.noise`.
@@ -23,6 +23,8 @@ _ROUNDED_UP: Final = 1 + Decimal("1e-35")  # far above the error of 60 digits, f
 _PI: Final = Decimal("3.14159265358979323846264338327950288419716939937510582097494459")
 _ENUMERATED_STDDEV: Final = 64  # up to here a Gaussian tail is summed term by term
 _SERIES_END: Final = 2  # erfc by a series up to here, by a continued fraction beyond
+_TILTS: Final = 64  # tried for Chernoff's bound
+_MARGIN: Final = 1e-9  # above the error of its floats
 
 
 def discrete_laplace_log_pmf(scale: Fraction, k: NDArray[Any]) -> NDArray[np.float64]:
@@ -137,13 +139,38 @@ def discrete_laplace_half_width(scale: Fraction, confidence: Number) -> int:
     return _laplace_half_width(scale, failure_probability(confidence))
 
 
-@lru_cache(maxsize=1024)
-def _laplace_half_width(scale: Fraction, failure: Fraction) -> int:
-    """Keyed by exact numbers: a float equals and hashes like the rational it is stored as, but stands for another."""
-    with localcontext(_CONTEXT):
-        ratio = (-1 / _decimal(scale)).exp()
-        steps = _decimal(scale) * (2 / ((1 + ratio) * _decimal(failure))).ln()
-        return max(0, int((steps * _ROUNDED_UP).to_integral_value(ROUND_CEILING)) - 1)
+def polya_difference_half_width(shape: Fraction, scale: Fraction, confidence: Number) -> int:
+    """An integer t with P(|X| ≤ t) ≥ confidence, for X the difference of two independent Pólya integers.
+
+    Exactly the smallest for shape 1, where X is discrete Laplace; otherwise Chernoff's bound, at most about twice as
+    large: P(|X| > t) ≤ 2·e^(−θ(t + 1))·((1 − q)²/((1 − q·e^θ)(1 − q·e^−θ)))^shape, at the best of some θ < 1/scale.
+
+    Args:
+        shape: The shape of both, above 0.
+        scale: q = e^(−1/scale).
+        confidence: Between 0 and 1, both excluded.
+
+    Raises:
+        ParameterError: The confidence lies outside.
+
+    Example:
+        >>> polya_difference_half_width(Fraction(1), Fraction(10), "0.95")
+        30
+        >>> polya_difference_half_width(Fraction(10, 9), Fraction(10), "0.95")
+        60
+    """
+    if shape == 1:
+        return discrete_laplace_half_width(scale, confidence)
+    allowed = math.log(2 / failure_probability(confidence))
+    rate = float(1 / scale)
+    spread = 2 * math.log(-math.expm1(-rate))
+
+    def bound(tilt: float) -> float:
+        tilted = math.log(-math.expm1(-(1 - tilt) * rate)) + math.log(-math.expm1(-(1 + tilt) * rate))
+        return (allowed + float(shape) * (spread - tilted)) / (tilt * rate)
+
+    steps = min(bound(tilt / _TILTS) for tilt in range(1, _TILTS))
+    return max(0, math.ceil(steps * (1 + _MARGIN)) - 1)
 
 
 def discrete_gaussian_half_width(stddev: Fraction, confidence: Number) -> int:
@@ -163,20 +190,6 @@ def discrete_gaussian_half_width(stddev: Fraction, confidence: Number) -> int:
     return _gaussian_half_width(stddev, failure_probability(confidence))
 
 
-@lru_cache(maxsize=1024)
-def _gaussian_half_width(stddev: Fraction, failure: Fraction) -> int:
-    with localcontext(_CONTEXT):
-        allowed = _decimal(failure)
-        high = 1
-        while _gaussian_tail(stddev, high) > allowed:
-            high *= 2
-        low = -1
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if _gaussian_tail(stddev, middle) <= allowed else (middle, high)
-        return high
-
-
 def failure_probability(confidence: Number) -> Fraction:
     """1 − confidence, exactly.
 
@@ -191,6 +204,29 @@ def failure_probability(confidence: Number) -> Fraction:
     if not 0 < level < 1:
         raise ParameterError("confidence", confidence, "must lie between 0 and 1, both excluded, such as 0.95")
     return 1 - level
+
+
+@lru_cache(maxsize=1024)
+def _laplace_half_width(scale: Fraction, failure: Fraction) -> int:
+    """Keyed by exact numbers: a float equals and hashes like the rational it is stored as, but stands for another."""
+    with localcontext(_CONTEXT):
+        ratio = (-1 / _decimal(scale)).exp()
+        steps = _decimal(scale) * (2 / ((1 + ratio) * _decimal(failure))).ln()
+        return max(0, int((steps * _ROUNDED_UP).to_integral_value(ROUND_CEILING)) - 1)
+
+
+@lru_cache(maxsize=1024)
+def _gaussian_half_width(stddev: Fraction, failure: Fraction) -> int:
+    with localcontext(_CONTEXT):
+        allowed = _decimal(failure)
+        high = 1
+        while _gaussian_tail(stddev, high) > allowed:
+            high *= 2
+        low = -1
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if _gaussian_tail(stddev, middle) <= allowed else (middle, high)
+        return high
 
 
 def _cdf(tail: Callable[[int], Decimal], k: int) -> float:

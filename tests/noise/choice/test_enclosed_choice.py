@@ -12,7 +12,7 @@ from sfumato.errors import EntropyError, ParameterError
 from sfumato.noise import entropy
 from sfumato.noise.choice import enclosed_choice as module
 from sfumato.noise.choice.enclosed_choice import enclosed_choice
-from sfumato.numeric.enclosures import exp_bounds
+from sfumato.numeric.rounding import exp_bounds
 
 WEIGHTS = [Fraction(1, 3), Fraction(0), Fraction(1), Fraction(1, 7), Fraction(2, 9), Fraction(0)]
 

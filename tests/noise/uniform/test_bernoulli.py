@@ -26,7 +26,7 @@ from sfumato.noise.uniform.bernoulli import (
     extended,
     rational_coins,
 )
-from sfumato.numeric.enclosures import exp_bounds
+from sfumato.numeric.rounding import exp_bounds
 
 
 def assert_frequency(heads, probability):

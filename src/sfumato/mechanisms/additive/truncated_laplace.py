@@ -12,8 +12,8 @@ from sfumato.mechanisms.lattice import as_resolution, lattice_l1_sensitivity
 from sfumato.noise.laws.discrete_laplace import truncated_laplace
 from sfumato.noise.uniform.integers import Integers, add_noise, drawable, short_scale
 from sfumato.numeric.distributions import discrete_laplace_half_width
-from sfumato.numeric.enclosures import exp_bounds
 from sfumato.numeric.rationals import Number, nonnegative, positive, positive_integer, probability
+from sfumato.numeric.rounding import exp_bounds
 from sfumato.numeric.search import smallest_integer
 from sfumato.privacy.events import ApproxEvent, PureEvent
 from sfumato.privacy.secret import Secret

@@ -11,8 +11,7 @@ from sfumato.mechanisms.additive.additive import Answer, Exact
 from sfumato.mechanisms.distributed.shares import Parties
 from sfumato.noise.laws.discrete_laplace import discrete_laplace, polya
 from sfumato.noise.uniform.integers import Integers, add, drawable
-from sfumato.numeric.distributions import discrete_laplace_variance
-from sfumato.numeric.polya import polya_difference_half_width
+from sfumato.numeric.distributions import discrete_laplace_variance, polya_difference_half_width
 from sfumato.numeric.rationals import Number, nonnegative
 from sfumato.privacy.events import DiscreteLaplaceEvent, PureEvent
 from sfumato.privacy.secret import Secret

@@ -11,9 +11,8 @@ from typing import Any, Final, Protocol, TypeAlias, assert_never
 
 from sfumato.errors import NotPrivateError, ParameterError
 from sfumato.mechanisms.lattice import as_resolution, lattice_steps
-from sfumato.numeric.enclosures import log_bounds
 from sfumato.numeric.rationals import Number, exact, nonnegative, positive, positive_integer, probability
-from sfumato.numeric.rounding import log_up
+from sfumato.numeric.rounding import log_bounds, log_up
 from sfumato.privacy.neighbors import NeighboringRelation
 
 Interval: TypeAlias = tuple[Fraction, Fraction]

@@ -16,10 +16,9 @@ from sfumato.mechanisms.lattice import lattice_steps
 from sfumato.mechanisms.response.survey import Randomization, SurveyEstimate, answers_of
 from sfumato.noise.uniform.bernoulli import Booleans, bernoulli, bernoulli_within
 from sfumato.noise.uniform.uniform import uniform_below
-from sfumato.numeric.enclosures import exp_bounds
 from sfumato.numeric.rationals import Number, nonnegative, positive_integer
 from sfumato.numeric.rationals import probability as as_probability
-from sfumato.numeric.rounding import log_up
+from sfumato.numeric.rounding import exp_bounds, log_up
 from sfumato.privacy.events import PureEvent, RandomizedResponseEvent
 from sfumato.privacy.secret import Secret
 

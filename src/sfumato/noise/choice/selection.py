@@ -25,7 +25,7 @@ from sfumato.noise import entropy
 from sfumato.noise.uniform.bernoulli import HALFWORD, Booleans, below, exponents_in_floats, rational_coins
 from sfumato.noise.uniform.integers import SAFE, Integers, narrow, python_integers
 from sfumato.noise.uniform.uniform import accepted, uniform_below, uniform_one_below
-from sfumato.numeric.enclosures import exp_bounds
+from sfumato.numeric.rounding import exp_bounds
 
 Whole: TypeAlias = Sequence[int] | NDArray[Any]
 """Whole numbers, one for each candidate: an array of integers or Python integers of any size."""

@@ -28,7 +28,7 @@ from sfumato.noise.tables.word_table import (
 from sfumato.noise.uniform.bernoulli import HALFWORD, WORD, Halfwords, bernoulli, exact_coin, rational_coins
 from sfumato.noise.uniform.integers import SAFE, Integers, drawable, floor_divide, multiply_add, narrow
 from sfumato.noise.uniform.uniform import accepted, scaled, uniform_below, uniform_below_each, uniform_one_below
-from sfumato.numeric.enclosures import exp_bounds
+from sfumato.numeric.rounding import exp_bounds
 
 ATTEMPT_BITS: Final = WORD + HALFWORD
 

@@ -10,7 +10,7 @@ from sfumato.noise.laws.discrete_laplace import geometric
 from sfumato.noise.uniform.bernoulli import bernoulli, bernoulli_within
 from sfumato.noise.uniform.integers import Integers, multiply_add, narrow
 from sfumato.noise.uniform.uniform import size_of, uniform_below
-from sfumato.numeric.enclosures import exp_bounds
+from sfumato.numeric.rounding import exp_bounds
 
 
 def staircase(sensitivity: int, width: int, epsilon: Fraction, size: int) -> Integers:

@@ -17,7 +17,7 @@ from sfumato.noise.tables.word_table import MIXED, AtomWeights, WordTable, gauss
 from sfumato.noise.uniform.bernoulli import HALFWORD, WORD, Booleans, Floats, exact_coin, exp_coins, extended
 from sfumato.noise.uniform.integers import Integers, multiply_add
 from sfumato.noise.uniform.uniform import BATCH
-from sfumato.numeric.enclosures import exp_bounds
+from sfumato.numeric.rounding import exp_bounds
 
 Int64s: TypeAlias = NDArray[np.int64]
 

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from sfumato.noise import entropy
 from sfumato.noise.uniform.integers import Integers, narrow, python_integers
 from sfumato.noise.uniform.uniform import size_of
-from sfumato.numeric.enclosures import exp_bounds
+from sfumato.numeric.rounding import exp_bounds
 
 Bounds: TypeAlias = tuple[int, int]
 WeightStream: TypeAlias = Callable[[int], Iterator[Bounds]]

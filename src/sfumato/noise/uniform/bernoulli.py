@@ -18,7 +18,7 @@ from sfumato.errors import ParameterError
 from sfumato.noise import entropy
 from sfumato.noise.uniform.integers import Integers
 from sfumato.noise.uniform.uniform import size_of
-from sfumato.numeric.enclosures import exp_bounds
+from sfumato.numeric.rounding import exp_bounds
 
 Booleans: TypeAlias = NDArray[np.bool_]
 Floats: TypeAlias = NDArray[np.float64]
@@ -70,7 +70,7 @@ def bernoulli_within(bounds: Callable[[int], tuple[int, int]], size: int) -> Boo
         ParameterError: The size is negative.
 
     Example:
-        >>> from sfumato.numeric.enclosures import exp_bounds
+        >>> from sfumato.numeric.rounding import exp_bounds
         >>> len(bernoulli_within(lambda bits: exp_bounds(Fraction(1), bits), 5))
         5
     """
