@@ -7,9 +7,7 @@ from tests.audit.zoo import Specimen
 from sfumato.audit.core.findings import Verdict
 from sfumato.audit.core.runs import run_on
 from sfumato.audit.laws import ALPHA, check_law
-from sfumato.audit.search.bits import BITS
-from sfumato.audit.search.hockey_stick import HOCKEY_STICK
-from sfumato.audit.search.split_search import SPLIT_SEARCH
+from sfumato.audit.search.testers import BITS, HOCKEY_STICK, SPLIT_SEARCH
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -46,7 +46,7 @@ def test_the_finding_names_the_pair():
         sum, small_pairs((0, 1, 7), largest=2, relation=ADD_OR_REMOVE_ONE), claimed=1, norm="l1"
     )
     assert "(7,) and ()" in finding.pair
-    assert "moves it by 7 in l1, where 1 was claimed" in str(finding)
+    assert "l1 sensitivity ≥ 7, claimed 1" in str(finding)
 
 
 @pytest.mark.parametrize(("norm", "size"), [("l0", 2), ("l1", 7), ("l2", 5), ("linf", 4)])

@@ -7,7 +7,7 @@ import pytest
 from sfumato import mechanisms
 from sfumato.audit import audit, check_law
 from sfumato.audit.core.adapters import adapted
-from sfumato.audit.core.labels import label, plain
+from sfumato.audit.core.outputs import label, plain
 from sfumato.audit.worst_cases import declared_laws, named, names, worst_pairs
 from sfumato.errors import ParameterError
 from sfumato.privacy.neighbors import REPLACE_ONE

@@ -13,9 +13,8 @@ from tests.sizes import FULL_SIZE
 
 from sfumato.audit.auditor import TESTERS
 from sfumato.audit.core.findings import AuditReport
-from sfumato.audit.core.repeats import check_repeats
 from sfumato.audit.core.roles import NeighborPair
-from sfumato.audit.core.runs import run_on
+from sfumato.audit.core.runs import check_repeats, run_on
 from sfumato.privacy.guarantees import ApproxDP
 
 RUNS = 300_000 if FULL_SIZE else 10_000

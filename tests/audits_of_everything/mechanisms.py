@@ -7,7 +7,7 @@ import numpy as np
 from tests.audits_of_everything.judging import Case
 
 from sfumato.accounting import discrete_gaussian_delta_up
-from sfumato.audit.core.runs import one_by_one
+from sfumato.audit.core.adapters import one_by_one
 from sfumato.mechanisms import (
     BetaBernoulli,
     DistributedLaplace,

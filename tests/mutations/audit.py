@@ -12,12 +12,12 @@ MUTANTS = (
         name="an audit tests on the half it searched",
         edits=(
             (
-                "audit/search/split_search.py",
+                "audit/search/testers.py",
                 "for half in (runs.search, runs.test))",
                 "for half in (runs.search, runs.search))",
             ),
         ),
-        tests=("tests/audit/search/test_split_search.py",),
+        tests=("tests/audit/search/test_testers.py",),
     ),
     Mutant(
         name="an audit's coins are not fair",
@@ -41,24 +41,24 @@ MUTANTS = (
     ),
     Mutant(
         name="an audit reads an array with the dtype that its oddest output needs",
-        edits=(("audit/core/columns.py", "(_without_dtype(plain(row)) for row in rows)", "map(plain, rows)"),),
-        tests=("tests/audit/core/test_columns.py",),
+        edits=(("audit/core/outputs.py", "(_without_dtype(plain(row)) for row in rows)", "map(plain, rows)"),),
+        tests=("tests/audit/core/test_outputs.py",),
     ),
     Mutant(
         name="a sum of coordinates rounds as it goes",
-        edits=(("audit/core/reading.py", "return fsum(numbers)", "return sum(numbers, start=0.0)"),),
-        tests=("tests/audit/core/test_reading.py",),
+        edits=(("audit/core/outputs.py", "return fsum(numbers)", "return sum(numbers, start=0.0)"),),
+        tests=("tests/audit/core/test_outputs.py",),
     ),
     Mutant(
         name="an audit does not see what a double misses",
         edits=(
             (
-                "audit/core/reading.py",
+                "audit/core/outputs.py",
                 "exact != (held := Fraction(nearest))",
                 "exact == (held := Fraction(nearest)) + 1",
             ),
         ),
-        tests=("tests/audit/core/test_reading.py",),
+        tests=("tests/audit/core/test_outputs.py",),
     ),
     Mutant(
         name="an audit does not count outputs",
@@ -67,8 +67,8 @@ MUTANTS = (
     ),
     Mutant(
         name="repeated noise is never found",
-        edits=(("audit/core/repeats.py", "exp(same_order - lgamma(len(answers) + 1))", "1.0"),),
-        tests=("tests/audit/core/test_repeats.py",),
+        edits=(("audit/core/runs.py", "exp(same_order - lgamma(len(answers) + 1))", "1.0"),),
+        tests=("tests/audit/core/test_runs.py",),
     ),
     Mutant(
         name="a law of two cells is tested by an approximation",
@@ -106,19 +106,19 @@ MUTANTS = (
     ),
     Mutant(
         name="the bets are chosen on the half that is tested",
-        edits=(("audit/search/split_search.py", "bettor = Bettor(*seen, ", "bettor = Bettor(*tested, "),),
-        tests=("tests/audit/search/test_split_search.py",),
+        edits=(("audit/search/testers.py", "bettor = Bettor(*seen, ", "bettor = Bettor(*tested, "),),
+        tests=("tests/audit/search/test_testers.py",),
     ),
     Mutant(
         name="an audit swaps the sides of its event",
         edits=(
             (
-                "audit/search/split_search.py",
+                "audit/search/testers.py",
                 "return (second, first) if suspicion.likelier_on_second",
                 "return (first, second) if suspicion.likelier_on_second",
             ),
         ),
-        tests=("tests/audit/search/test_split_search.py",),
+        tests=("tests/audit/search/test_testers.py",),
     ),
     Mutant(
         name="a lower bound on ε skips a claim that holds",
@@ -127,8 +127,8 @@ MUTANTS = (
     ),
     Mutant(
         name="the audit takes δ = 0 whatever was claimed",
-        edits=(("audit/search/split_search.py", "if claim.delta == 0:", "if claim.delta >= 0:"),),
-        tests=("tests/audit/search/test_split_search.py",),
+        edits=(("audit/search/testers.py", "if claim.delta == 0:", "if claim.delta >= 0:"),),
+        tests=("tests/audit/search/test_testers.py",),
     ),
     Mutant(
         name="an error is taken for an answer",
@@ -154,20 +154,18 @@ MUTANTS = (
     ),
     Mutant(
         name="events are ranked as if any number of runs told as much",
-        edits=(("audit/search/ranking.py", "wanted = -math.log(self.significance)", "wanted = 0.01"),),
-        tests=("tests/audit/search/test_ranking.py",),
+        edits=(("audit/search/bets.py", "wanted = -math.log(self.significance)", "wanted = 0.01"),),
+        tests=("tests/audit/search/test_bets.py",),
     ),
     Mutant(
         name="several steps are held to the promise of one, without δ",
-        edits=(
-            ("audit/search/split_search.py", "significance=significance) / distance", "significance=significance)"),
-        ),
-        tests=("tests/audit/search/test_split_search.py",),
+        edits=(("audit/search/testers.py", "significance=significance) / distance", "significance=significance)"),),
+        tests=("tests/audit/search/test_testers.py",),
     ),
     Mutant(
         name="several steps are held to the promise of one, with δ",
-        edits=(("audit/search/split_search.py", "Bettor(*seen, distance=distance)", "Bettor(*seen)"),),
-        tests=("tests/audit/search/test_split_search.py",),
+        edits=(("audit/search/testers.py", "Bettor(*seen, distance=distance)", "Bettor(*seen)"),),
+        tests=("tests/audit/search/test_testers.py",),
     ),
     Mutant(
         name="δ does not grow with the steps",
@@ -188,55 +186,55 @@ MUTANTS = (
                 "np.arange(len(here))[::sign]",
             ),
         ),
-        tests=("tests/audit/search/test_hockey_stick.py",),
+        tests=("tests/audit/search/test_events.py",),
     ),
     Mutant(
         name="missing numbers fall into the last cell",
         edits=(
             (
-                "audit/search/hockey_stick.py",
+                "audit/search/events.py",
                 "found[np.isnan(values)] = len(ends) + 1",
                 "found[np.isnan(values)] = len(ends)",
             ),
         ),
-        tests=("tests/audit/search/test_hockey_stick.py",),
+        tests=("tests/audit/search/test_events.py",),
     ),
     Mutant(
         name="the truth of composed Gaussian noise forgets the count",
         edits=(
             (
-                "audit/accountants/truths.py",
+                "audit/accountants/properties.py",
                 "case GaussianEvent(noise):\n            return _gaussian(math.sqrt(count) / float(noise))",
                 "case GaussianEvent(noise):\n            return _gaussian(1 / float(noise))",
             ),
         ),
-        tests=("tests/audit/accountants/test_truths.py",),
+        tests=("tests/audit/accountants/test_properties.py",),
     ),
     Mutant(
         name="optimal composition leaves δ out",
         edits=(
             (
-                "audit/accountants/truths.py",
+                "audit/accountants/properties.py",
                 "_optimal(float(epsilon), float(delta), count)",
                 "_optimal(float(epsilon), 0.0, count)",
             ),
         ),
-        tests=("tests/audit/accountants/test_truths.py", "tests/audit/accountants/test_laws.py"),
+        tests=("tests/audit/accountants/test_properties.py", "tests/audit/accountants/test_properties.py"),
     ),
     Mutant(
         name="a count is compared with itself",
-        edits=(("audit/accountants/laws.py", "((SelfComposedEvent(event, count), 1),)", "((event, count),)"),),
-        tests=("tests/audit/accountants/test_laws.py",),
+        edits=(("audit/accountants/properties.py", "((SelfComposedEvent(event, count), 1),)", "((event, count),)"),),
+        tests=("tests/audit/accountants/test_properties.py",),
     ),
     Mutant(
         name="costs below the truth pass",
-        edits=(("audit/accountants/laws.py", "if said < truth * (1 - _ROUNDING) - _FINER:", "if said < 0:"),),
-        tests=("tests/audit/accountants/test_laws.py",),
+        edits=(("audit/accountants/properties.py", "if said < truth * (1 - _ROUNDING) - _FINER:", "if said < 0:"),),
+        tests=("tests/audit/accountants/test_properties.py",),
     ),
     Mutant(
         name="an ε below the truth passes",
-        edits=(("audit/accountants/laws.py", "> delta + _FINER * delta:", "> 1:"),),
-        tests=("tests/audit/accountants/test_laws.py",),
+        edits=(("audit/accountants/properties.py", "> delta + _FINER * delta:", "> 1:"),),
+        tests=("tests/audit/accountants/test_properties.py",),
     ),
     Mutant(
         name="an accountant that fails is said to keep the law",
@@ -263,7 +261,7 @@ MUTANTS = (
     ),
     Mutant(
         name="what is no number has not moved",
-        edits=(("audit/noiseless.py", "size = math.inf if moved is None", "size = Fraction(0) if moved is None"),),
+        edits=(("audit/noiseless.py", "size = math.inf if changes is None", "size = Fraction(0) if changes is None"),),
         tests=("tests/audit/test_noiseless.py",),
     ),
     Mutant(

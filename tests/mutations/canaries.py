@@ -9,33 +9,33 @@ MUTANTS = (
         name="guesses about canaries may be right as often as e^ε to one",
         edits=(
             (
-                f"{_FOLDER}/one_run.py",
+                f"{_FOLDER}/guesses.py",
                 "wrong = np.array([1 / (1 + exp_up(epsilon))])",
                 "wrong = np.array([1 / (2 + exp_up(epsilon))])",
             ),
         ),
-        tests=("tests/audit/canaries/test_one_run.py",),
+        tests=("tests/audit/canaries/test_guesses.py",),
     ),
     Mutant(
         name="what δ lets through is not multiplied by the canaries",
-        edits=((f"{_FOLDER}/one_run.py", "(tail + guesses.canaries * delta", "(tail + delta"),),
-        tests=("tests/audit/canaries/test_one_run.py",),
+        edits=((f"{_FOLDER}/guesses.py", "(tail + guesses.canaries * delta", "(tail + delta"),),
+        tests=("tests/audit/canaries/test_guesses.py",),
     ),
     Mutant(
         name="the number of right guesses itself is left out of its tail",
         edits=(
             (
-                f"{_FOLDER}/one_run.py",
+                f"{_FOLDER}/guesses.py",
                 "    tail = binom.cdf(guesses.made - guesses.right,",
                 "    tail = binom.cdf(guesses.made - guesses.right - 1,",
             ),
         ),
-        tests=("tests/audit/canaries/test_one_run.py",),
+        tests=("tests/audit/canaries/test_guesses.py",),
     ),
     Mutant(
         name="the published bound counts δ once where it is twice",
-        edits=((f"{_FOLDER}/one_run.py", "tail + 2 * guesses.canaries", "tail + guesses.canaries"),),
-        tests=("tests/audit/canaries/test_one_run.py",),
+        edits=((f"{_FOLDER}/guesses.py", "tail + 2 * guesses.canaries", "tail + guesses.canaries"),),
+        tests=("tests/audit/canaries/test_guesses.py",),
     ),
     Mutant(
         name="the tries of an audit do not share its level",
@@ -97,13 +97,13 @@ MUTANTS = (
     ),
     Mutant(
         name="the separation of scores is in standard errors",
-        edits=((f"{_FOLDER}/separation.py", "return unit * _least", "return _least"),),
-        tests=("tests/audit/canaries/test_separation.py",),
+        edits=((f"{_FOLDER}/gaussian.py", "return unit * _least", "return _least"),),
+        tests=("tests/audit/canaries/test_gaussian.py",),
     ),
     Mutant(
         name="the Gaussian curve is that of half its μ",
-        edits=((f"{_FOLDER}/gaussian_guesses.py", "delta=_curve(mu, epsilon)", "delta=_curve(mu / 2, epsilon)"),),
-        tests=("tests/audit/canaries/test_gaussian_guesses.py",),
+        edits=((f"{_FOLDER}/gaussian.py", "delta=_curve(mu, epsilon)", "delta=_curve(mu / 2, epsilon)"),),
+        tests=("tests/audit/canaries/test_gaussian.py",),
     ),
     Mutant(
         name="a threshold is taken from the people that taught the frequencies",

@@ -1,6 +1,6 @@
-"""Does noise follow its declared law? Far fewer samples than a violation of privacy needs, and another verdict.
+"""Does noise follow its declared distribution? The test needs far fewer samples than a privacy violation does.
 
-A wrong law is a calibration bug: noise may be 10% too small long before any event shows that ε is exceeded.
+A wrong distribution is a calibration bug: noise may be 10% too small long before any event shows that ε is exceeded.
 """
 
 from collections.abc import Callable
@@ -16,13 +16,12 @@ from scipy.special import ndtr
 from scipy.stats import binom, chi2
 
 from sfumato.audit.core.findings import LawFinding
-from sfumato.audit.core.labels import plain
-from sfumato.audit.core.reading import as_float
+from sfumato.audit.core.outputs import as_float, plain
 from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import called, of_kind, share, whole
 
 ALPHA: Final = 1e-6
-"""The chance that a right sampler fails one test."""
+"""The probability that a correct sampler fails one test."""
 
 _CELLS: Final = 40
 _EXPECTED_AT_ALPHA: Final = 200
@@ -30,28 +29,28 @@ _TWO: Final = 2
 _SHORTFALL: Final = 2  # by how much the approximations may fall short, with so many expected in each cell
 
 MOST_DRAWN: Final = 10**9
-"""Of the integers of one sample, which are held in memory all at once."""
+"""The most integers in one sample, which are held in memory all at once."""
 
 Cdf: TypeAlias = Callable[[int], float]
-"""P(X ≤ k) of a law on the integers, for integers k."""
+"""P(X ≤ k) of a distribution on the integers, for integers k."""
 
 _CDF: Final = "a function of an integer k that gives P(X ≤ k), a number from 0 to 1"
 _FARTHEST: Final = 1 << 400  # from 0, where quantiles are sought
-_SLACK: Final = 1e-6  # of the sums of which a distribution function may be made
+_SLACK: Final = 1e-6  # for rounding errors of a distribution function
 _WORD: Final = 1 << 63
 
 
 @dataclass(frozen=True, slots=True)
 class DeclaredLaw:
-    """Noise, and the law it is said to follow.
+    """Noise and its declared distribution.
 
     Args:
-        name: In words, for the report.
-        noise: Called with a count, it gives as many independent integers.
+        name: The distribution in words, for the report.
+        noise: Called with a count, it returns as many independent integers.
         cdf: P(X ≤ k) for integers k.
 
     Raises:
-        ParameterError: The name is no text, or one of the others cannot be called.
+        ParameterError: The name is not text, or one of the others cannot be called.
 
     Example:
         >>> DeclaredLaw("always 0", lambda n: np.zeros(n, dtype=int), lambda k: float(k >= 0)).name
@@ -64,28 +63,28 @@ class DeclaredLaw:
 
     def __post_init__(self) -> None:
         of_kind(self.name, "name", str, "text")
-        called(self.noise, "noise", "a function that gives so many independent integers")
+        called(self.noise, "noise", "a function of a count that returns as many independent integers")
         called(self.cdf, "cdf", _CDF)
 
 
 def check_law(law: DeclaredLaw, *, samples: int, significance: float = ALPHA) -> LawFinding:
-    """Test noise against its declared law.
+    """Test noise against its declared distribution.
 
     The p-value is twice the smaller of those of `p_value`, which sees every difference, and of `spread_p_value`, which
     sees a wrong scale in a third of the samples; and twice that again, because both are approximations.
 
-    **Guarantee**: for a law of two cells the test is exact: a right sampler fails with a chance of at most
-    `significance`. For others it is an approximation, whose chance lay below `significance` in every law whose outcomes
-    were summed; see proofs/audit/laws.md.
+    **Guarantee**: for a distribution of two cells the test is exact: a correct sampler fails with probability at most
+    `significance`. For others it is an approximation. Its error rate was below `significance` for every distribution
+    whose outcomes were summed; see proofs/audit/laws.md.
 
     Args:
-        law: The noise and what it is said to follow.
+        law: The noise and its declared distribution.
         samples: How many to draw, at most `MOST_DRAWN`.
-        significance: The chance that a right sampler fails; cells are cut for it.
+        significance: The probability that a correct sampler fails; cells are chosen for it.
 
     Raises:
-        ParameterError: The noise is not as many integers as were asked for, its law is on a single value or no law, or
-            a parameter lies outside.
+        ParameterError: The noise is not as many integers as requested, its distribution has a single value or is not
+            one, or a parameter is out of range.
 
     Example:
         >>> from sfumato.noise.uniform.uniform import uniform_below
@@ -97,7 +96,7 @@ def check_law(law: DeclaredLaw, *, samples: int, significance: float = ALPHA) ->
     samples = whole(samples, "samples", least=1, most=MOST_DRAWN)
     noise = _integers(law.noise(samples))
     if noise is None or len(noise) != samples:
-        raise ParameterError("noise", law.name, "must give as many integers as it is asked for")
+        raise ParameterError("noise", law.name, "must return as many integers as its argument says")
     chi_square = p_value(noise, law.cdf, significance=significance)
     spread = spread_p_value(noise, law.cdf, significance=significance)
     both = min(1.0, 2 * min(chi_square, spread))
@@ -105,7 +104,7 @@ def check_law(law: DeclaredLaw, *, samples: int, significance: float = ALPHA) ->
 
 
 def p_value(samples: NDArray[Any], cdf: Cdf, *, significance: float = ALPHA) -> float:
-    """The chance that a sample of the law looks as unlike it as this one, or more: a chi-square test.
+    """The probability that a sample of the distribution fits it as badly as this one, or worse: a chi-square test.
 
     With two cells it is the exact binomial test, which is never too small. With more it is an approximation, doubled,
     because at the level `significance` it may be too small by up to that factor; each cell expects 200 samples at a
@@ -113,12 +112,12 @@ def p_value(samples: NDArray[Any], cdf: Cdf, *, significance: float = ALPHA) -> 
 
     Args:
         samples: Integers, int64 or Python integers.
-        cdf: P(X ≤ k) of the law, for integers k. Cells are cut from it alone, never from the sample.
+        cdf: P(X ≤ k) of the distribution, for integers k. Cells depend on it alone, never on the sample.
         significance: The level at which the p-value will be judged.
 
     Raises:
-        ParameterError: The law has a single cell, so every sample would pass, or is no law; or a parameter is something
-            else.
+        ParameterError: The distribution has a single cell, so every sample would pass, or is not one; or a parameter is
+            of another type.
 
     Example:
         >>> heads = np.array([0, 1, 1, 0, 1, 0])
@@ -133,16 +132,16 @@ def p_value(samples: NDArray[Any], cdf: Cdf, *, significance: float = ALPHA) -> 
 
 
 def spread_p_value(samples: NDArray[Any], cdf: Cdf, *, significance: float = ALPHA) -> float:
-    """The chance that a sample of the law is as much too wide or too narrow as this one, or more.
+    """The probability that a sample of the distribution is as much too wide or too narrow as this one, or more.
 
     Each cell scores −ln of the probability beyond it on its side of the median, as the distance of a Laplace variable
-    from its center is; the mean score is normal under the law, with known mean and variance. An approximation as good
+    from its center is; the mean score is nearly normal, with known mean and variance. An approximation as good
     as that of `p_value`, and doubled as there. Two cells have no spread: 1.
 
     Args:
-        samples: As `p_value`.
-        cdf: As `p_value`.
-        significance: As `p_value`.
+        samples: Integers, int64 or Python integers.
+        cdf: P(X ≤ k) of the distribution, for integers k.
+        significance: The level at which the p-value will be judged.
 
     Raises:
         ParameterError: As `p_value`.
@@ -163,21 +162,25 @@ def spread_p_value(samples: NDArray[Any], cdf: Cdf, *, significance: float = ALP
 
 
 def _binomial_p_value(observed: int, count: int, *, chance: float) -> float:
-    """Twice the chance of the smaller tail."""
+    """Twice the probability of the smaller tail."""
     tails = binom.cdf(observed, count, chance), binom.sf(observed - 1, count, chance)
     return min(1.0, 2 * float(min(tails)))
 
 
 def _cells(samples: NDArray[Any], cdf: Cdf, significance: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """How many samples lie in each cell, and how many the law expects there."""
+    """The samples in each cell, and their number expected under the distribution."""
     found = _integers(samples)
     if found is None or not len(found):
         raise ParameterError("samples", samples, "must be an array of integers, at least one")
-    law, least = _checked(cdf), _minimum_expected(share(significance, "significance")) / len(found)
-    ends = _cell_ends(law, minimum=least) or _halves(law)
-    expected = np.diff([0.0, *(law(end) for end in ends), 1.0]) * len(found)
+    # The cube of −ln α keeps the error of the approximation where it is: tails at x deviations err by x³/√expected.
+    expected_at_least = _EXPECTED_AT_ALPHA * max(1.0, log(share(significance, "significance")) / log(ALPHA)) ** 3
+    checked = _checked(cdf)
+    ends = _cell_ends(checked, minimum=expected_at_least / len(found)) or _halves(checked)
+    expected = np.diff([0.0, *(checked(end) for end in ends), 1.0]) * len(found)
     if len(expected) == 1:
-        raise ParameterError("cdf", "a law of a single cell", "must have two or more; test its values directly")
+        raise ParameterError(
+            "cdf", "a distribution of a single cell", "must have two or more; test its values directly"
+        )
     is_far = any(abs(end) >= _WORD for end in ends)
     cell = np.searchsorted(np.array(ends, dtype=object if is_far else found.dtype), found)
     return np.bincount(cell, minlength=len(expected)).astype(np.float64), expected
@@ -193,12 +196,12 @@ def _integers(samples: Any) -> NDArray[Any] | None:
     if found.ndim != 1 or kind not in "biufO" or (kind == "f" and np.isnan(found).any()):
         return None
     if kind == "O":
-        return found if all(isinstance(one, Integral) for one in found) else None
+        return found if all(isinstance(value, Integral) for value in found) else None
     return found if kind == "f" else found.astype(object if found.dtype == np.uint64 else np.int64)
 
 
 def _checked(cdf: Cdf) -> Cdf:
-    """The same law, refused where it says no probability; NaN stays, as SciPy's laws give it for huge numbers."""
+    """The same function, which must return probabilities; NaN stays, as SciPy gives it for huge numbers."""
     called(cdf, "cdf", _CDF)
 
     def probability(k: int) -> float:
@@ -209,11 +212,6 @@ def _checked(cdf: Cdf) -> Cdf:
         return chance
 
     return probability
-
-
-def _minimum_expected(significance: float) -> float:
-    """The cube of −ln α keeps the error of the approximation where it is: tails at x deviations err by x³/√expected."""
-    return _EXPECTED_AT_ALPHA * max(1.0, log(significance) / log(ALPHA)) ** 3
 
 
 def _cell_ends(cdf: Cdf, *, minimum: float) -> list[int]:

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias, assert_never
 
 import numpy as np
 
-from sfumato.audit.core.labels import label, plain
+from sfumato.audit.core.outputs import label, plain
 from sfumato.audit.core.roles import NeighborPair
 from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import listed, of_kind, whole

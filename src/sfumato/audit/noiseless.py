@@ -1,7 +1,7 @@
-"""Is a claimed sensitivity true? An answer without noise, on all pairs of neighbours, in exact arithmetic.
+"""Is a claimed sensitivity true? Exact answers on all pairs of neighbors are compared, without noise.
 
-Noise that is calibrated to a sensitivity protects nobody who moves the answer farther, and no statistics are needed to
-see that: two exact answers are enough.
+Noise that is calibrated to a sensitivity protects nobody who changes the answer by more. Two exact answers are enough
+to show that, without statistics.
 """
 
 import math
@@ -12,15 +12,15 @@ from numbers import Rational
 from typing import Any, Final, Literal, TypeAlias
 
 from sfumato.audit.core.findings import SensitivityFinding
-from sfumato.audit.core.labels import plain
+from sfumato.audit.core.outputs import plain
 from sfumato.audit.core.roles import NeighborPair, each_pair
 from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import called, of_kind, one_of
 from sfumato.numeric.rationals import Number, nonnegative
 
 Norm: TypeAlias = Literal["l0", "l1", "l2", "linf"]
-Moves: TypeAlias = "list[Fraction] | None"
-"""By how much each coordinate moved; None where that is no number."""
+Changes: TypeAlias = "list[Fraction] | None"
+"""The change of each coordinate; None where one is not a number."""
 
 _BITS: Final = 1 << 128  # of the root of a sum of squares
 
@@ -33,10 +33,10 @@ def check_sensitivity(
     norm: Norm,
     name: str = "the function",
 ) -> SensitivityFinding:
-    """Compare what neighbours move an exact answer by with a claimed sensitivity.
+    """Compare the differences of exact answers between neighbors with a claimed sensitivity.
 
-    max over the pairs of ‖f(x) − f(x′)‖, where a float counts as exactly the number that it is, and the l2 norm is
-    compared by its square. It is evidence for these pairs alone: all that exist, where `small_pairs` enumerates them.
+    It takes the largest ‖f(x) − f(x′)‖ over the pairs; a float counts as exactly its value, and the l2 norm is compared
+    by its square. A pass is evidence for these pairs alone: for all small databases if `small_pairs` enumerates them.
 
     Edge cases: numbers are vectors of one coordinate, a key that only one mapping has counts as 0 in the other, and so
     do coordinates that only one sequence has (its length must be public for that to be right). NaN, infinities and what
@@ -44,10 +44,10 @@ def check_sensitivity(
 
     Args:
         function: From a database to a number, a sequence or a mapping of numbers; it adds no noise.
-        pairs: Neighbours to try, such as `small_pairs` or `Neighbors`.
-        claimed: The sensitivity.
-        norm: In which it is claimed.
-        name: For the report.
+        pairs: Neighbors to try, such as `small_pairs` or `Neighbors`.
+        claimed: The claimed sensitivity.
+        norm: The norm of the sensitivity.
+        name: The function's name in the report.
 
     Raises:
         ParameterError: There are no pairs, the claim is negative, or there is no such norm.
@@ -57,7 +57,7 @@ def check_sensitivity(
         >>> from sfumato.privacy.neighbors import REPLACE_ONE
         >>> pairs = small_pairs((0, 1, 5), largest=2, relation=REPLACE_ONE)
         >>> print(check_sensitivity(sum, pairs, claimed=1, norm="l1", name="an unclamped sum"))
-        sensitivity bug (an unclamped sum): (0,) and (5,) (the first unit is replaced by 5) moves it by 5 in l1, ...
+        sensitivity bug (an unclamped sum): l1 sensitivity ≥ 5, claimed 1; neighbors (0,) and (5,) (the first unit ...
 
     References:
         [DMNS06] for the sensitivity.
@@ -69,8 +69,8 @@ def check_sensitivity(
     worst: Fraction | float = Fraction(-1)
     for pair in each_pair(pairs):
         checks += 1
-        moved = _moves(function(pair.database), function(pair.neighbor))
-        size = math.inf if moved is None else size_of(moved)
+        changes = _changes(function(pair.database), function(pair.neighbor))
+        size = math.inf if changes is None else size_of(changes)
         if size > worst:
             worst, where = size, pair
     if where is None:
@@ -87,21 +87,21 @@ def check_sensitivity(
 
 
 _SIZES: Final[dict[str, Callable[[list[Fraction]], Fraction]]] = {
-    "l0": lambda moved: Fraction(sum(move != 0 for move in moved)),
-    "l1": lambda moved: sum(map(abs, moved), Fraction(0)),
-    "l2": lambda moved: sum((move * move for move in moved), Fraction(0)),  # its square, which is exact
-    "linf": lambda moved: max(map(abs, moved), default=Fraction(0)),
+    "l0": lambda changes: Fraction(sum(change != 0 for change in changes)),
+    "l1": lambda changes: sum(map(abs, changes), Fraction(0)),
+    "l2": lambda changes: sum((change * change for change in changes), Fraction(0)),  # its square, which is exact
+    "linf": lambda changes: max(map(abs, changes), default=Fraction(0)),
 }
 
 
-def _moves(here: Any, there: Any) -> Moves:
+def _changes(here: Any, there: Any) -> Changes:
     first, second = _entries(plain(here)), _entries(plain(there))
-    moves = [_move(first.get(key, 0), second.get(key, 0)) for key in {**first, **second}]
-    known = [move for move in moves if move is not None]
-    return known if len(known) == len(moves) else None
+    changes = [_change(first.get(key, 0), second.get(key, 0)) for key in {**first, **second}]
+    known = [change for change in changes if change is not None]
+    return known if len(known) == len(changes) else None
 
 
-def _move(here: Any, there: Any) -> Fraction | None:
+def _change(here: Any, there: Any) -> Fraction | None:
     first, second = _exact(here), _exact(there)
     if first is not None and second is not None:
         return first - second
@@ -120,7 +120,7 @@ def _entries(answer: Any) -> dict[Any, Any]:
 
 
 def _exact(value: Any) -> Fraction | None:
-    """A number as it is; None for what is none."""
+    """The exact value of a number; None for anything else."""
     if isinstance(value, Rational):
         return Fraction(value)
     if isinstance(value, float | Decimal) and math.isfinite(value):

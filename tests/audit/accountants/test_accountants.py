@@ -3,14 +3,14 @@
 import dp_accounting
 import pytest
 from dp_accounting import pld
-from tests.audit.accountants.test_laws import COUNTED, FEW, TRUE, Sum, broken
+from tests.audit.accountants.test_properties import COUNTED, FEW, TRUE, Sum, broken
 from tests.sizes import FULL_SIZE
 
 from sfumato.accounting.comparison import ACCOUNTANTS, BestAccountant
 from sfumato.accounting.composition.advanced import AdvancedAccountant
 from sfumato.accounting.composition.basic import BasicAccountant
 from sfumato.audit.accountants.accountants import ForeignAccount, check_accountant
-from sfumato.audit.accountants.truths import true_profile
+from sfumato.audit.accountants.properties import true_profile
 from sfumato.errors import ParameterError
 from sfumato.privacy.events import (
     ApproxEvent,
@@ -34,7 +34,7 @@ def test_our_accountants_keep_every_law(kind, relation):
         kind(neighboring_relation=relation), name=kind.__name__, neighboring_relation=relation, **ASKED
     )
     assert broken(findings) == set(), "\n".join(map(str, findings))
-    errors = [words for finding in findings for words in finding.unchecked if not words.startswith("no price")]
+    errors = [words for finding in findings for words in finding.unchecked if not words.startswith("unsupported")]
     assert errors == []
     assert sum(finding.checks for finding in findings) > 60
 
@@ -49,8 +49,8 @@ def test_what_has_no_price_or_fails_is_listed_and_breaks_nothing():
     listed = {words for finding in findings for words in finding.unchecked}
     assert {
         "RuntimeError: no figure at 0.01",
-        "no price for GaussianEvent",
-        "no price for GroupEvent of GaussianEvent",
+        "unsupported: GaussianEvent",
+        "unsupported: GroupEvent of GaussianEvent",
     } <= listed
 
 

@@ -10,8 +10,7 @@ from tests.sizes import FULL_SIZE
 from sfumato.accounting.gaussian.gaussian import analytic_stddev, gaussian_epsilon_up
 from sfumato.audit.canaries import auditor
 from sfumato.audit.canaries.auditor import audit_in_one_run, audit_scores, epsilon_of_mu
-from sfumato.audit.canaries.guesses import Scored
-from sfumato.audit.canaries.one_run import exact_p_value
+from sfumato.audit.canaries.guesses import Scored, exact_p_value
 from sfumato.audit.core.findings import Verdict
 from sfumato.errors import ParameterError
 from sfumato.mechanisms import RandomizedResponse

@@ -70,7 +70,7 @@ def test_a_pass_says_that_it_proves_nothing():
 
 def test_a_report_shows_event_bound_claim_samples_and_significance():
     text = str(AuditReport((VIOLATION,), (MISFIT,)))
-    for words in ("privacy violation", "the answer ≥ 3", "1.500", "ε 1", "100 samples", "1.0e-06", "calibration bug"):
+    for words in ("privacy violation", "the answer ≥ 3", "1.500", "ε 1", "100 runs", "1.0e-06", "calibration bug"):
         assert words in text
 
 
@@ -107,9 +107,9 @@ def test_accountants_and_sensitivities_have_verdicts_of_their_own():
     assert report.violations == report.calibration_bugs == report.reproducible == ()
     assert report.found == (exceeded, broken)
     for words in (
-        "accounting bug (ours): order, broken 4 times: a; b; c; …",
-        "2 laws of an accountant",
-        "moves it by 7",
+        "accounting bug (ours): “order”: 4 counterexamples: a; b; c; …",
+        "2 accounting tests",
+        "l1 sensitivity ≥ 7",
     ):
         assert words in str(report)
     assert not AuditReport((), (), accounting=(kept,)).is_refuted
@@ -125,4 +125,4 @@ def test_a_report_holds_findings_each_in_the_place_of_its_kind():
 
 def test_a_sensitivity_beyond_the_floats_can_be_read():
     finding = check_sensitivity(lambda exact: exact, [NeighborPair(0, 10**400, "far")], claimed=10**390, norm="l1")
-    assert "moves it by inf in l1, where inf was claimed" in str(finding)
+    assert "l1 sensitivity ≥ inf, claimed inf" in str(finding)

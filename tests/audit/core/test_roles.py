@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sfumato.audit.core.columns import columns
+from sfumato.audit.core.outputs import columns
 from sfumato.audit.core.roles import NeighborPair, Runs
 from sfumato.audit.neighbors import Neighbors
 

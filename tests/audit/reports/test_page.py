@@ -3,19 +3,21 @@
 import re
 import sys
 from dataclasses import replace
+from fractions import Fraction
 from html.parser import HTMLParser
 from xml.dom import minidom
 
 import numpy as np
 import pytest
-from tests.audit.core.test_findings import FITTING, MISFIT, QUIET, VIOLATION
-from tests.audit.reports.test_sections import EVERYTHING
+from tests.audit.core.test_findings import FITTING, FRESH, MISFIT, QUIET, REPEATED, VIOLATION
+from tests.audit.reports.test_page import EVERYTHING
 
 from sfumato.audit.auditor import audit
-from sfumato.audit.core.findings import CAVEAT, AuditReport
+from sfumato.audit.core.findings import CAVEAT, AccountingFinding, AuditReport, SensitivityFinding
 from sfumato.audit.core.roles import NeighborPair
-from sfumato.audit.reports.page import page, save_page
+from sfumato.audit.reports.page import page, save_page, sections_of
 from sfumato.errors import ParameterError
+from sfumato.privacy.guarantees import ApproxDP
 
 RNG = np.random.default_rng(3)
 EVIL = "<script>alert('$x$')</script>"
@@ -58,7 +60,7 @@ class Outline(HTMLParser):
 
 def test_a_pass_says_plainly_that_it_proves_nothing():
     text = Outline(page(AuditReport((QUIET,), (FITTING,)))).text
-    assert "Nothing was found, which proves nothing." in text
+    assert "Nothing was found. That proves nothing." in text
     assert text.count(CAVEAT) == 2
     assert "refuted" not in text
 
@@ -68,7 +70,7 @@ def test_what_was_found_is_said_by_kind():
     for words in (
         "privacy violations (1), reproducible noise (1), sensitivity bugs (1), accounting bugs (1), calibration",
         "The claimed guarantee is refuted",
-        "Noise does not follow its declared law. That is not yet a violation",
+        "Noise does not follow its declared distribution. That need not violate privacy",
         CAVEAT,
     ):
         assert words in text
@@ -188,3 +190,80 @@ def test_a_missing_extra_is_named(missing, monkeypatch):
 def test_what_is_of_another_kind_is_refused_by_name(name, value):
     with pytest.raises(ParameterError, match=f"^{name} = "):
         page(**{"report": AuditReport((), ()), name: value})
+
+
+KEPT = AccountingFinding(accountant="ours", law="order", broken=(), checks=5)
+BROKEN = replace(KEPT, broken=("ε = 1 and 2",), unchecked=("unsupported: ZCDPEvent",))
+EXCEEDED = SensitivityFinding(
+    function="a sum",
+    norm="l1",
+    claimed=Fraction(1),
+    largest=Fraction(7),
+    pair="(7,) and ()",
+    is_exceeded=True,
+    checks=9,
+)
+EVERYTHING = AuditReport(
+    (QUIET, VIOLATION), (FITTING, MISFIT), (FRESH, REPEATED), accounting=(KEPT, BROKEN), sensitivities=(EXCEEDED,)
+)
+
+
+def kinds(report):
+    return {section.heading.split(":")[0]: section for section in sections_of(report)}
+
+
+def test_every_kind_is_apart():
+    found = kinds(EVERYTHING)
+    assert {kind: section.found for kind, section in found.items()} == {
+        "Privacy violations": 1,
+        "Reproducible noise": 1,
+        "Sensitivity bugs": 1,
+        "Accounting bugs": 1,
+        "Calibration bugs": 1,
+    }
+    assert [len(section.rows) for section in found.values()] == [2, 2, 1, 2, 2]
+
+
+def test_a_kind_without_tests_has_no_table():
+    assert list(kinds(AuditReport((QUIET,), ()))) == ["Privacy violations"]
+    assert sections_of(AuditReport((), ())) == ()
+
+
+def test_every_row_has_a_cell_for_each_column():
+    for section in sections_of(EVERYTHING):
+        assert {len(row.cells) for row in section.rows} == {len(section.columns)}
+        assert [row.cells[0] for row in section.rows] == [str(at + 1) for at in range(len(section.rows))]
+
+
+def test_a_row_of_events_tells_tester_pair_event_bounds_samples_and_significance():
+    _, row = kinds(EVERYTHING)["Privacy violations"].rows
+    assert row.cells == (
+        "2", "event search", "the first unit is removed", "the answer ≥ 3", "1.500", "0", "100", "1.0e-06",
+        "privacy violation",
+    )  # fmt: skip
+    assert row.is_found
+
+
+def test_a_test_that_could_say_nothing_has_no_bound():
+    silent = replace(QUIET, epsilon_lower_bound=-float("inf"))
+    (section,) = sections_of(AuditReport((silent,), ()))
+    assert section.rows[0].cells[4] == "no bound"
+
+
+def test_a_law_that_was_never_checked_is_not_said_to_be_kept():
+    (section,) = sections_of(AuditReport((), (), accounting=(replace(KEPT, checks=0),)))
+    assert section.rows[0].cells[-1] == "nothing checked"
+    assert not section.rows[0].is_found
+
+
+def test_each_claim_has_a_picture_of_its_bounds():
+    other = replace(QUIET, claim=ApproxDP(3, 0))
+    events, laws = sections_of(AuditReport((QUIET, other), (FITTING,)))
+    assert [picture.caption.split("dashed line at ")[1].split()[0] for picture in events.pictures] == ["1", "3"]
+    assert len(laws.pictures) == 1
+
+
+def test_what_was_not_checked_is_one_list():
+    unchecked = ("no price for A", "ValueError: no", "no price for B")
+    (section,) = sections_of(AuditReport((), (), accounting=(replace(KEPT, unchecked=unchecked), KEPT)))
+    assert [row.cells[4] for row in section.rows] == ["no price for A, B; ValueError: no", "nothing"]

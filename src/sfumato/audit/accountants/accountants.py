@@ -1,11 +1,11 @@
-"""Laws that every accountant must keep, tried on any of them: ours, or a foreign one behind a small adapter."""
+"""Audit an accountant, of this package or foreign: look for counterexamples to properties of every sound one."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
 
-from sfumato.audit.accountants.laws import LAWS, Account, Check, Trial
+from sfumato.audit.accountants.properties import PROPERTIES, Account, Check, Trial
 from sfumato.audit.core.findings import AccountingFinding
 from sfumato.errors import ParameterError, UnsupportedEventError
 from sfumato.numeric.arguments import called, finite, listed, of_kind, share, whole
@@ -38,28 +38,28 @@ EVENTS: Final[tuple[Event, ...]] = (
     ExponentialEvent(_HALF),
     ZCDPEvent(Fraction(1, 10)),
 )
-"""One or two of each common kind."""
+"""One or two events of each common kind."""
 
 MOST_TIMES: Final = 10**6
-"""How often one event is composed at most: the closed forms go through so many losses one by one."""
+"""The most compositions of one event: closed forms add up as many losses one by one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForeignAccount:
-    """An account over a library with events and accountants of its own, which may change as they compose.
+    """An account that asks another library, with its own events and accountants, which may be mutable.
 
-    Each question makes a new accountant and composes everything again.
+    Each call of `epsilon` or `delta` makes a new accountant and composes all events again.
 
     Args:
-        make: A new accountant that has seen nothing.
-        translate: Its event for one of ours; None where it has none.
-        add: Composes one of its events with it, so many times, in place.
-        epsilon_at: Asks it for ε at δ.
-        delta_at: Asks it for δ at ε.
-        seen: What it is to see.
+        make: Makes an empty accountant of the library.
+        translate: From an event of this package to the library's event; None where the library has none.
+        add: Composes an event of the library with an accountant, in place: add(accountant, event, count).
+        epsilon_at: From an accountant and δ to ε.
+        delta_at: From an accountant and ε to δ.
+        seen: Events and their counts so far.
 
     Raises:
-        ParameterError: One of the functions cannot be called. On questions: what it answers is no number.
+        ParameterError: One of the functions cannot be called; later, an answer is not a number.
 
     Example:
         >>> sum_of_epsilons = ForeignAccount(
@@ -85,7 +85,7 @@ class ForeignAccount:
             called(getattr(self, name), name, "a function")
 
     def compose(self, event: Event, *, count: int = 1) -> "ForeignAccount":
-        """As `Account`.
+        """A new account that has also seen the event, `count` times.
 
         Raises:
             UnsupportedEventError: The library has no such event.
@@ -95,11 +95,11 @@ class ForeignAccount:
         return replace(self, seen=(*self.seen, (event, count)))
 
     def epsilon(self, delta: Any = 0) -> float:
-        """As `Account`."""
+        """The ε that the library proves at δ."""
         return _number(self.epsilon_at(self._made(), float(delta)), "epsilon_at")
 
     def delta(self, epsilon: Any) -> float:
-        """As `Account`."""
+        """The δ that the library proves at ε."""
         return _number(self.delta_at(self._made(), float(epsilon)), "delta_at")
 
     def _made(self) -> Any:
@@ -110,7 +110,7 @@ class ForeignAccount:
 
 
 def _number(answer: Any, name: str) -> float:
-    """What a function answered, as a float; infinity and NaN are for the laws to judge."""
+    """The answer as a float; infinity and NaN are left for the checks to judge."""
     try:
         return float(answer)
     except (TypeError, ValueError, OverflowError):
@@ -128,25 +128,24 @@ def check_accountant(
     tolerance: float = 1e-4,
     neighboring_relation: NeighboringRelation = ADD_OR_REMOVE_ONE,
 ) -> tuple[AccountingFinding, ...]:
-    """Try every law on an accountant: composition, order, growth, groups, sampling, and the truth of closed forms.
+    """Check an accountant's composition, order, monotonicity, groups, sampling, and costs known in closed form.
 
-    A broken law is a counterexample and needs no statistics. That all are kept proves nothing: other events, counts or
-    deltas may break them. What an accountant cannot price, or answers with an error, is listed as not checked.
+    A counterexample is certain and needs no statistics. A pass proves nothing: other events, counts or deltas may give
+    one. Events that the accountant does not support, or answers with an error, are listed as not checked.
 
     Args:
-        empty: An account that has seen nothing; a foreign library's behind `ForeignAccount`.
-        name: For the report.
-        events: What is composed.
-        counts: How often, rising to at most `MOST_TIMES`.
-        deltas: At which ε is asked, each above 0 and below 1.
-        epsilons: At which δ is asked.
-        tolerance: Relative, of answers that should be equal: for accountants that work on a grid. The closed forms are
-            held to 1e-9, whatever this is.
-        neighboring_relation: Of the account.
+        empty: An account that has seen nothing; for another library, a `ForeignAccount`.
+        name: The accountant's name in the report.
+        events: The events to compose.
+        counts: How often each is composed: ascending, from 1 to at most `MOST_TIMES`.
+        deltas: The δ at which ε is compared, each above 0 and below 1.
+        epsilons: The ε at which δ is compared.
+        tolerance: The relative difference allowed between equal costs, for accountants that work on a grid. Costs known
+            in closed form are compared with a tolerance of 1e-9, whatever this is.
+        neighboring_relation: The relation that the account assumes.
 
     Raises:
-        ParameterError: Counts, deltas or epsilons are missing, counts do not rise from 1 or more, or a parameter is
-            something else.
+        ParameterError: Counts, deltas or epsilons are missing, counts do not ascend, or another parameter is invalid.
 
     Example:
         >>> from sfumato.accounting import BasicAccountant
@@ -158,8 +157,8 @@ def check_accountant(
         [KOV15], [BW18] for the closed forms.
     """
     of_kind(name, "name", str, "text")
-    asked = (getattr(empty, own, None) for own in ("compose", "epsilon", "delta"))
-    if isinstance(empty, type) or not all(map(callable, asked)):
+    methods = (getattr(empty, method, None) for method in ("compose", "epsilon", "delta"))
+    if isinstance(empty, type) or not all(map(callable, methods)):
         raise ParameterError("empty", empty, "must be an account: an object with compose, epsilon and delta")
     trial = Trial(
         empty=empty,
@@ -171,8 +170,8 @@ def check_accountant(
         relation=of_kind(neighboring_relation, "neighboring_relation", NeighboringRelation, "a NeighboringRelation"),
     )
     if list(trial.counts) != sorted(set(trial.counts)):
-        raise ParameterError("counts", counts, "must rise, from 1 or more")
-    return tuple(_tried(name, words, law(trial)) for words, law in LAWS.items())
+        raise ParameterError("counts", counts, "must ascend, from 1 or more")
+    return tuple(_tried(name, words, checks(trial)) for words, checks in PROPERTIES.items())
 
 
 def _events(given: Iterable[Event]) -> tuple[Event, ...]:
@@ -197,7 +196,7 @@ def _not_negative(value: Number, name: str) -> float:
     return number
 
 
-def _tried(name: str, law: str, checks: Iterator[Check]) -> AccountingFinding:
+def _tried(name: str, words: str, checks: Iterator[Check]) -> AccountingFinding:
     broken: list[str] = []
     unchecked: dict[str, None] = {}
     made = 0
@@ -205,17 +204,17 @@ def _tried(name: str, law: str, checks: Iterator[Check]) -> AccountingFinding:
         try:
             counterexample = check()
         except UnsupportedEventError as error:
-            unchecked[f"no price for {_kind(error.event)}"] = None
+            unchecked[f"unsupported: {_kind(error.event)}"] = None
             continue
         except Exception as error:  # noqa: BLE001 # the audited code may raise anything
             unchecked[f"{type(error).__name__}: {error}"] = None
             continue
         made += 1
         broken.extend([counterexample] if counterexample is not None else [])
-    return AccountingFinding(accountant=name, law=law, broken=tuple(broken), checks=made, unchecked=tuple(unchecked))
+    return AccountingFinding(accountant=name, law=words, broken=tuple(broken), checks=made, unchecked=tuple(unchecked))
 
 
 def _kind(event: object) -> str:
-    """Of an event, and of the one inside of it."""
+    """The class of an event, and of the event inside it."""
     inside = getattr(event, "event", None)
     return type(event).__name__ + (f" of {_kind(inside)}" if inside is not None else "")

@@ -5,11 +5,9 @@ Findings that need no assumption stand apart from those that need independent ca
 
 from sfumato.audit.canaries.auditor import audit_in_one_run, audit_scores, epsilon_of_mu
 from sfumato.audit.canaries.error_rates import ErrorRates, independent_canaries, mu_of_error_rates
-from sfumato.audit.canaries.gaussian_guesses import gaussian_p_value, refuted_mu
-from sfumato.audit.canaries.guesses import Guesses, Scored
-from sfumato.audit.canaries.one_run import exact_p_value, refuted_epsilon, steinke_p_value
+from sfumato.audit.canaries.gaussian import gaussian_p_value, mu_of_separation, refuted_mu
+from sfumato.audit.canaries.guesses import Guesses, Scored, exact_p_value, refuted_epsilon, steinke_p_value
 from sfumato.audit.canaries.report import CanaryFinding, CanaryReport
-from sfumato.audit.canaries.separation import mu_of_separation
 
 __all__ = [
     "CanaryFinding",

@@ -13,9 +13,16 @@ import numpy as np
 
 from sfumato.accounting.gaussian.gaussian_bound import GaussianBound, epsilon_down
 from sfumato.audit.canaries.error_rates import independent_canaries, mu_of_error_rates
-from sfumato.audit.canaries.gaussian_guesses import refuted_mu
-from sfumato.audit.canaries.guesses import Booleans, Floats, Guesses, Scored
-from sfumato.audit.canaries.one_run import exact_p_value, refuted_epsilon, steinke_p_value
+from sfumato.audit.canaries.gaussian import mu_of_separation, refuted_mu
+from sfumato.audit.canaries.guesses import (
+    Booleans,
+    Floats,
+    Guesses,
+    Scored,
+    exact_p_value,
+    refuted_epsilon,
+    steinke_p_value,
+)
 from sfumato.audit.canaries.report import (
     GAUSSIAN_CURVE,
     GAUSSIAN_RATES,
@@ -25,7 +32,6 @@ from sfumato.audit.canaries.report import (
     CanaryFinding,
     CanaryReport,
 )
-from sfumato.audit.canaries.separation import mu_of_separation
 from sfumato.errors import ParameterError
 from sfumato.noise.uniform.bernoulli import bernoulli
 from sfumato.numeric.arguments import called, column, finite, listed, share
@@ -53,7 +59,7 @@ def audit_in_one_run(
     canaries that were, such as minus the loss; it must come from what the mechanism releases.
 
     **Guarantee**: if the claim holds for each canary, `is_refuted` is true with a chance of at most `significance`. The
-    other groups of findings need what they say that they assume. Proof: proofs/audit/canaries/one_run.md.
+    other groups of findings need what they say that they assume. Proof: proofs/audit/canaries/guesses.md.
 
     Args:
         train: Called once, with the included canaries in their order; it gives a score for each of all canaries.

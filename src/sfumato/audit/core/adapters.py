@@ -1,32 +1,32 @@
-"""Foreign mechanisms, recognised by what they can do, so that none of their libraries is imported here."""
+"""Any mechanism as one that an audit can run, recognized by what it can do, so that no other library is imported."""
 
 from collections.abc import Callable
+from inspect import signature
 from typing import Any, Final
 
-from sfumato.audit.core.columns import Outputs
+from sfumato.audit.core.outputs import Outputs
 from sfumato.audit.core.roles import Mechanism
-from sfumato.audit.core.runs import one_by_one
 from sfumato.errors import ParameterError
 from sfumato.mechanisms import GaussianNoise, Geometric, Laplace
-from sfumato.numeric.arguments import of_kind
+from sfumato.numeric.arguments import called, of_kind
 
 METHODS: Final = ("release", "randomise", "randomize", "invoke")
-"""How mechanisms are asked, first ours; then those of diffprivlib, of others, and of OpenDP."""
+"""The methods that release: ours first, then those of diffprivlib, of other libraries, and of OpenDP."""
 
 
 def adapted(thing: Any, *, method: str | None = None) -> Mechanism:
     """A mechanism of an audit, from whatever adds noise to the exact answer on one database.
 
-    Taken is the method that was named, or the first one it has of `METHODS`, or the object itself if it can be called:
-    a measurement of OpenDP, or a function of one database. An error of a run is an output like any other, as in
-    `one_by_one`. Integers for our own Laplace, Gaussian and geometric noise are released all at once.
+    It calls the named method, or the first of `METHODS` that the object has, or the object itself: a measurement of
+    OpenDP, or a function of one database. The error of a run is an output like any other, as in `one_by_one`. Integers
+    for the Laplace, Gaussian and geometric noise of this package are released all at once.
 
     Args:
         thing: A mechanism, a measurement, or a function of one database.
         method: The name of the method to call with the database.
 
     Raises:
-        ParameterError: It has no such method, or none of them and cannot be called, or is a class and no object of it.
+        ParameterError: The object has no such method, cannot be called, or is a class.
 
     Example:
         >>> class Doubled:
@@ -38,13 +38,26 @@ def adapted(thing: Any, *, method: str | None = None) -> Mechanism:
         1000
     """
     if isinstance(thing, type):
-        raise ParameterError("mechanism", thing.__name__, "must be an object, not its class; state its parameters")
+        raise ParameterError(
+            "mechanism", thing.__name__, "must be an object, not its class; call the class with its parameters"
+        )
     if method is not None:
         of_kind(method, "method", str, "the name of a method, or None")
     release = _release(thing, method)
-    if method in {None, "release"} and _draws_each_alone(thing):
-        return lambda database, count: _at_once(release, database, count)
-    return one_by_one(release)
+    draws_each_alone = type(thing) in {GaussianNoise, Geometric} or (
+        type(thing) is Laplace and thing.resolution is None
+    )
+    if method not in {None, "release"} or not draws_each_alone:
+        return one_by_one(release)
+
+    def at_once(database: Any, count: int, /) -> Outputs:
+        """The noise of a vector is, coordinate by coordinate, that of single integers."""
+        if type(database) is int:
+            outputs: list[Any] = release([database] * count).tolist()
+            return outputs
+        return one_by_one(release)(database, count)
+
+    return at_once
 
 
 def _release(thing: Any, method: str | None) -> Callable[[Any], Any]:
@@ -62,13 +75,49 @@ def _release(thing: Any, method: str | None) -> Callable[[Any], Any]:
     raise ParameterError("mechanism", type(thing).__name__, f"must have {wanted}, to be called with one database")
 
 
-def _draws_each_alone(thing: Any) -> bool:
-    """Whether the noise of a vector is, coordinate by coordinate, that of single integers."""
-    return type(thing) in {GaussianNoise, Geometric} or (type(thing) is Laplace and thing.resolution is None)
+def one_by_one(release: Callable[[Any], Any]) -> Mechanism:
+    """A mechanism from a function that releases one answer for a database.
+
+    An error is an output like any other, because an analyst sees it: the output is its type and text.
+
+    Example:
+        >>> one_by_one(lambda database: 1 // len(database))((), 1)
+        ('ZeroDivisionError: integer division or modulo by zero',)
+
+    Raises:
+        ParameterError: `release` is not a function.
+    """
+    called(release, "release", "a function of one database")
+
+    def outcome(database: Any) -> Any:
+        try:
+            return release(database)
+        except (Exception, SystemExit) as error:  # noqa: BLE001 # the audited code may raise anything, and it is seen
+            return f"{type(error).__name__}: {error}"
+
+    def mechanism(database: Any, count: int, /) -> Outputs:
+        return tuple(outcome(database) for _ in range(count))
+
+    return mechanism
 
 
-def _at_once(release: Callable[[Any], Any], database: Any, count: int) -> Outputs:
-    if type(database) is int:
-        outputs: list[Any] = release([database] * count).tolist()
-        return outputs
-    return one_by_one(release)(database, count)
+def as_mechanism(given: Any) -> Mechanism:
+    """A mechanism from a function of a database and a count, a function of a database, or an object with `release`.
+
+    Raises:
+        ParameterError: It is none of these.
+    """
+    if not callable(given) and callable(getattr(given, "release", None)):
+        return one_by_one(given.release)
+    if isinstance(given, type) or not callable(given):
+        wanted = "must be called as mechanism(database, count) or mechanism(database), or be a mechanism with release"
+        raise ParameterError("mechanism", given, wanted)
+    try:
+        parameters = signature(given)
+    except ValueError:  # of functions in C nothing is known
+        return given  # type: ignore[no-any-return]
+    try:
+        parameters.bind(None, 1)
+    except TypeError:
+        return one_by_one(given)
+    return given  # type: ignore[no-any-return]

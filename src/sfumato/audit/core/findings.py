@@ -1,38 +1,37 @@
-"""What an audit says, in kinds that are never mixed: a broken promise, noise that can be repeated, a wrong law."""
+"""The findings of audits, one class for each kind, and a report of them; kinds are never mixed."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from typing import Final, TypeAlias
 
-from sfumato.audit.core.reading import as_float
+from sfumato.audit.core.outputs import as_float
 from sfumato.numeric.arguments import listed, of_kind
 from sfumato.privacy.guarantees import ApproxDP
 
 CAVEAT: Final = (
-    "A pass proves nothing: other databases, other events or more samples may show what these did not; "
-    "only a proof shows that there is nothing to be found."
+    "A pass proves nothing: other databases, events or more runs may show a violation. Only a proof rules one out."
 )
 _SHOWN: Final = 3  # counterexamples in a line
 
 
 class Verdict(StrEnum):
-    """What a finding means."""
+    """The kind of a finding."""
 
     PRIVACY_VIOLATION = "privacy violation"
-    """Outputs on two neighbours contradict the claimed ε and δ."""
+    """Outputs on two neighbors contradict the claimed ε and δ."""
 
     REPRODUCIBLE_NOISE = "reproducible noise"
-    """The same runs were given twice: whoever knows how the noise was seeded can subtract it, so no ε holds."""
+    """Two calls gave the same outputs: whoever knows the seed can subtract the noise, so no ε holds."""
 
     CALIBRATION_BUG = "calibration bug"
-    """The noise does not follow its declared law; whether that harms privacy is another question."""
+    """The noise does not follow its declared distribution, which may or may not harm privacy."""
 
     ACCOUNTING_BUG = "accounting bug"
-    """An accountant breaks a law that every accountant must keep, so what it says of a budget cannot be relied on."""
+    """An accountant violates a property of every sound accountant, so its costs cannot be trusted."""
 
     SENSITIVITY_BUG = "sensitivity bug"
-    """Two neighbours move an answer, before any noise, by more than was claimed: the noise is too small for them."""
+    """The exact answers on two neighbors differ by more than the claimed sensitivity: the noise is too small."""
 
     NOTHING_FOUND = "nothing found"
     """No evidence in these samples, which proves nothing."""
@@ -42,9 +41,8 @@ class Verdict(StrEnum):
 class EventFinding:
     """The event that one tester suspected on one pair, and what the exact test made of it.
 
-    `epsilon_lower_bound` lies above the true ε, at the claimed δ, with a chance of at most `significance`, and
-    `delta_lower_bound` above the true δ, at the claimed ε, likewise; `unread` is what the tester did not look at, in
-    words.
+    `epsilon_lower_bound` exceeds the true ε at the claimed δ with probability at most `significance`, and
+    `delta_lower_bound` exceeds the true δ at the claimed ε likewise. `unread` names what the tester did not read.
     """
 
     tester: str
@@ -66,7 +64,7 @@ class EventFinding:
     def __str__(self) -> str:
         return (
             f"{self.verdict} ({self.tester}; {self.pair}): {self.event}. ε ≥ {self.epsilon_lower_bound:.3f}, or "
-            f"δ ≥ {self.delta_lower_bound:.1e}, where {self.claim} was claimed; {self.samples} samples, "
+            f"δ ≥ {self.delta_lower_bound:.1e}; claimed {self.claim}; {self.samples:,} runs, "
             f"type-I error {self.significance:.1e}"
         )
 
@@ -82,19 +80,19 @@ class RepeatFinding:
 
     @property
     def verdict(self) -> Verdict:
-        """Reproducible if fresh noise would hardly have come out the same."""
+        """Reproducible if fresh noise would repeat with probability below `significance`."""
         return Verdict.REPRODUCIBLE_NOISE if self.p_value < self.significance else Verdict.NOTHING_FOUND
 
     def __str__(self) -> str:
         return (
-            f"{self.verdict} (the database of: {self.pair}): two calls gave the same runs, p = {self.p_value:.1e}; "
-            f"{self.samples} samples, type-I error {self.significance:.1e}"
+            f"{self.verdict} (the database of: {self.pair}): two calls gave the same outputs, p = {self.p_value:.1e}; "
+            f"{self.samples:,} runs, type-I error {self.significance:.1e}"
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LawFinding:
-    """Whether noise follows the law that was declared for it."""
+    """Whether noise follows its declared distribution."""
 
     law: str
     p_value: float
@@ -103,19 +101,19 @@ class LawFinding:
 
     @property
     def verdict(self) -> Verdict:
-        """A calibration bug if the sample is too unlikely under the law."""
+        """A calibration bug if the sample is too unlikely under the distribution."""
         return Verdict.CALIBRATION_BUG if self.p_value < self.significance else Verdict.NOTHING_FOUND
 
     def __str__(self) -> str:
         return (
             f"{self.verdict} ({self.law}): p = {self.p_value:.1e}; "
-            f"{self.samples} samples, type-I error {self.significance:.1e}"
+            f"{self.samples:,} runs, type-I error {self.significance:.1e}"
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccountingFinding:
-    """Whether an accountant keeps one law: how often it was tried, where it broke, and what could not be asked."""
+    """Whether an accountant has one property: how many checks were made, counterexamples, and what was not checked."""
 
     accountant: str
     law: str
@@ -125,37 +123,37 @@ class AccountingFinding:
 
     @property
     def verdict(self) -> Verdict:
-        """A bug if the law broke once."""
+        """A bug if there is a counterexample."""
         return Verdict.ACCOUNTING_BUG if self.broken else Verdict.NOTHING_FOUND
 
     def __str__(self) -> str:
         where = "; ".join([*self.broken[:_SHOWN], *(["…"] if len(self.broken) > _SHOWN else [])])
-        result = f"broken {len(self.broken)} times: {where}" if self.broken else "kept"
-        return f"{self.verdict} ({self.accountant}): {self.law}, {result}; {self.checks} checks"
+        result = f"{len(self.broken)} counterexamples: {where}" if self.broken else "holds"
+        return f"{self.verdict} ({self.accountant}): “{self.law}”: {result}; {self.checks} checks"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SensitivityFinding:
-    """How far an answer without noise moved between neighbours, at most, and which of them moved it so far."""
+    """The largest difference of exact answers between neighbors, and the neighbors that have it."""
 
     function: str
     norm: str
     claimed: Fraction
     largest: Fraction | float
-    """In the norm, rounded down where it is no rational number; infinite where an answer is no vector of numbers."""
+    """In the norm, rounded down if irrational; infinite where an answer is not a vector of numbers."""
     pair: str
     is_exceeded: bool
     checks: int
 
     @property
     def verdict(self) -> Verdict:
-        """A bug if a pair moved the answer by more than was claimed, in exact arithmetic."""
+        """A bug if a difference exceeds the claim, in exact arithmetic."""
         return Verdict.SENSITIVITY_BUG if self.is_exceeded else Verdict.NOTHING_FOUND
 
     def __str__(self) -> str:
         return (
-            f"{self.verdict} ({self.function}): {self.pair} moves it by {as_float(self.largest):.6g} in {self.norm}, "
-            f"where {as_float(self.claimed):.6g} was claimed; {self.checks} pairs"
+            f"{self.verdict} ({self.function}): {self.norm} sensitivity ≥ {as_float(self.largest):.6g}, "
+            f"claimed {as_float(self.claimed):.6g}; neighbors {self.pair}; {self.checks} pairs"
         )
 
 
@@ -175,14 +173,14 @@ class AuditReport:
     """All findings of one audit.
 
     Args:
-        events: What `audit` made of outputs.
-        laws: What `check_law` said.
-        repeats: What `check_repeats` said.
-        accounting: What `check_accountant` said.
-        sensitivities: What `check_sensitivity` said.
+        events: Findings of `audit`'s testers.
+        laws: Findings of `check_law`.
+        repeats: Findings of `check_repeats`.
+        accounting: Findings of `check_accountant`.
+        sensitivities: Findings of `check_sensitivity`.
 
     Raises:
-        ParameterError: One of them is no list of its kind of findings.
+        ParameterError: One of them is not a list of findings of its kind.
 
     Example:
         >>> AuditReport((), ()).is_refuted
@@ -214,22 +212,22 @@ class AuditReport:
 
     @property
     def calibration_bugs(self) -> tuple[LawFinding, ...]:
-        """Evidence against a declared law of noise."""
+        """Evidence against a declared noise distribution."""
         return tuple(finding for finding in self.laws if finding.verdict is Verdict.CALIBRATION_BUG)
 
     @property
     def accounting_bugs(self) -> tuple[AccountingFinding, ...]:
-        """Laws that an accountant breaks."""
+        """Properties that an accountant violates."""
         return tuple(finding for finding in self.accounting if finding.verdict is Verdict.ACCOUNTING_BUG)
 
     @property
     def sensitivity_bugs(self) -> tuple[SensitivityFinding, ...]:
-        """Answers that move by more than was claimed."""
+        """Claimed sensitivities that are too small."""
         return tuple(finding for finding in self.sensitivities if finding.verdict is Verdict.SENSITIVITY_BUG)
 
     @property
     def found(self) -> tuple[Finding, ...]:
-        """Everything that is wrong, the gravest kinds first."""
+        """All findings that report something, the gravest kinds first."""
         return (
             *self.violations,
             *self.reproducible,
@@ -240,7 +238,7 @@ class AuditReport:
 
     @property
     def is_refuted(self) -> bool:
-        """Whether anything at all was found."""
+        """Whether anything was found."""
         return bool(self.found)
 
     def __str__(self) -> str:
@@ -251,14 +249,14 @@ class AuditReport:
 
     @property
     def tests(self) -> str:
-        """How many tests of each kind were made, in words."""
-        always = {"event test": self.events, "repetition test": self.repeats, "law test": self.laws}
-        seldom = {"law of an accountant": self.accounting, "test of a sensitivity": self.sensitivities}
-        made = [(words, len(found)) for words, found in {**always, **seldom}.items() if found or words in always]
-        return ", ".join(f"{count} {words if count == 1 else _plural(words)}" for words, count in made)
+        """The number of tests of each kind, in words."""
+        always = {"event": self.events, "repetition": self.repeats, "distribution": self.laws}
+        seldom = {"accounting": self.accounting, "sensitivity": self.sensitivities}
+        made = [(kind, len(found)) for kind, found in {**always, **seldom}.items() if found or kind in always]
+        return ", ".join(f"{count} {kind} test{'s' if count != 1 else ''}" for kind, count in made)
 
     def _reach(self) -> list[str]:
-        """How far the event tests went: runs, the largest bound, and what none of them read."""
+        """The runs of the event tests, their largest bound, and what they did not read."""
         if not self.events:
             return []
         runs = min(finding.samples for finding in self.events)
@@ -266,8 +264,3 @@ class AuditReport:
         reach = [f"runs on each pair: {runs:,} or more; largest lower bound: ε ≥ {bound:.3f}"]
         unread = dict.fromkeys(words for finding in self.events for words in finding.unread)
         return [*reach, *(f"not read: {words}" for words in unread)]
-
-
-def _plural(words: str) -> str:
-    first, *others = words.split(" of ")
-    return " of ".join([f"{first}s", *others])

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from sfumato.audit.core.columns import Columns, Outputs
 from sfumato.audit.core.findings import EventFinding
+from sfumato.audit.core.outputs import Columns, Outputs
 from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import of_kind
 from sfumato.numeric.rationals import positive_integer

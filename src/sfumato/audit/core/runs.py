@@ -1,20 +1,27 @@
-"""Run a mechanism on two neighbours, so that the outputs can be searched and then tested."""
+"""Run a mechanism on two neighbors, so that the outputs can be searched and tested, and on one twice.
 
-from collections.abc import Callable, Mapping, Sized
+A mechanism that seeds its generator itself gives the same outputs when it is asked again. Whoever knows the seed can
+subtract such noise, so no ε holds, although every event looks as private as it should.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sized
 from collections.abc import Set as AbstractSet
 from fractions import Fraction
-from inspect import signature
+from math import exp, lgamma
 from typing import Any, Final
 
-from sfumato.audit.core.columns import Columns, Outputs, columns
-from sfumato.audit.core.labels import label, plain
+from sfumato.audit.core.findings import RepeatFinding
+from sfumato.audit.core.outputs import WHOLE, Columns, Outputs, columns, label, plain
 from sfumato.audit.core.roles import Mechanism, NeighborPair, Runs
 from sfumato.errors import ParameterError
 from sfumato.noise.uniform.bernoulli import bernoulli
-from sfumato.numeric.arguments import called, of_kind, whole
+from sfumato.numeric.arguments import called, of_kind, share, whole
 
 MOST_SAMPLES: Final = 10**9
 """Runs on each database; their outputs are held in memory all at once."""
+
+_MOST_REPEATED: Final = 500
 
 
 def run_on(pair: NeighborPair, mechanism: Mechanism, *, samples: int) -> Runs:
@@ -32,7 +39,8 @@ def run_on(pair: NeighborPair, mechanism: Mechanism, *, samples: int) -> Runs:
         ParameterError: The mechanism did not give as many outputs as it was asked for, or changed its database.
 
     Example:
-        >>> run_on(NeighborPair((1, 2), (1,), "one less"), one_by_one(len), samples=10).samples
+        >>> counted = lambda database, runs: [len(database)] * runs
+        >>> run_on(NeighborPair((1, 2), (1,), "one less"), counted, samples=10).samples
         20
     """
     of_kind(pair, "pair", NeighborPair, "a NeighborPair")
@@ -60,7 +68,8 @@ def outputs_of(mechanism: Mechanism, database: Any, count: int) -> Columns:
     outputs: Outputs = mechanism(database, count)
     if label(plain(database)) != before:  # then it is no neighbor of the other one any more
         raise ParameterError("mechanism", mechanism, "must leave its database as it is; give it a copy to work on")
-    if _in_order(outputs):
+    is_unordered = isinstance(outputs, str | bytes | Mapping | AbstractSet) or getattr(outputs, "ndim", 1) == 0
+    if isinstance(outputs, Sized) and not is_unordered:
         read = columns(outputs)
         if len(read) == count:
             return read
@@ -72,54 +81,52 @@ def outputs_of(mechanism: Mechanism, database: Any, count: int) -> Columns:
     )
 
 
-def one_by_one(release: Callable[[Any], Any]) -> Mechanism:
-    """A mechanism from a function that releases one answer for a database.
+def check_repeats(pair: NeighborPair, mechanism: Mechanism, *, samples: int, significance: float) -> RepeatFinding:
+    """Ask twice for the same runs on the same database, and compare the two sequences.
 
-    An error is an output like any other, because an analyst sees it: its type and text become a label.
+    **Guarantee**: if runs are independent, the noise is called reproducible with probability at most `significance`.
+    Proof: proofs/audit/core/runs.md.
+
+    Args:
+        pair: Its first database is asked.
+        mechanism: Called twice.
+        samples: Half as many runs are made each time, and at most 500.
+        significance: The probability that fresh noise is called reproducible.
+
+    Raises:
+        ParameterError: The mechanism did not give as many outputs as it was asked for, or a parameter lies outside.
 
     Example:
-        >>> one_by_one(lambda database: 1 // len(database))((), 1)
-        ('ZeroDivisionError: integer division or modulo by zero',)
+        >>> counted = lambda database, runs: [len(database)] * runs
+        >>> str(check_repeats(NeighborPair((1, 2), (1,), "one less"), counted, samples=10, significance=1e-6).verdict)
+        'nothing found'
+    """
+    of_kind(pair, "pair", NeighborPair, "a NeighborPair")
+    samples = whole(samples, "samples", least=2, most=MOST_SAMPLES)
+    significance = share(significance, "significance")
+    count = min(samples // 2, _MOST_REPEATED)
+    once, again = (outputs_of(mechanism, pair.database, count) for _ in range(2))
+    return RepeatFinding(
+        pair=pair.description, p_value=repeat_p_value(once, again), samples=2 * count, significance=significance
+    )
+
+
+def repeat_p_value(once: Columns, again: Columns) -> float:
+    """1 if the sequences differ; else the probability that a random order of the second is this order.
 
     Raises:
-        ParameterError: It is no function.
+        ParameterError: One of them was not made by `columns`.
+
+    Example:
+        >>> round(repeat_p_value(columns([1, 2, 3]), columns([1, 2, 3])), 4)  # one of six orders
+        0.1667
+        >>> repeat_p_value(columns([7, 7, 7]), columns([7, 7, 7]))
+        1.0
     """
-    called(release, "release", "a function of one database")
-
-    def outcome(database: Any) -> Any:
-        try:
-            return release(database)
-        except (Exception, SystemExit) as error:  # noqa: BLE001 # the audited code may raise anything, and it is seen
-            return f"{type(error).__name__}: {error}"
-
-    def mechanism(database: Any, count: int, /) -> Outputs:
-        return tuple(outcome(database) for _ in range(count))
-
-    return mechanism
-
-
-def as_mechanism(given: Any) -> Mechanism:
-    """What runs on a database so often: as it is, one run after the other, or by the `release` of a mechanism.
-
-    Raises:
-        ParameterError: It is none of these.
-    """
-    if not callable(given) and callable(getattr(given, "release", None)):
-        return one_by_one(given.release)
-    if isinstance(given, type) or not callable(given):
-        wanted = "must be called as mechanism(database, count) or mechanism(database), or be a mechanism with release"
-        raise ParameterError("mechanism", given, wanted)
-    try:
-        parameters = signature(given)
-    except ValueError:  # of functions in C nothing is known
-        return given  # type: ignore[no-any-return]
-    try:
-        parameters.bind(None, 1)
-    except TypeError:
-        return one_by_one(given)
-    return given  # type: ignore[no-any-return]
-
-
-def _in_order(outputs: Any) -> bool:
-    unordered = isinstance(outputs, str | bytes | Mapping | AbstractSet)
-    return isinstance(outputs, Sized) and not unordered and getattr(outputs, "ndim", 1) > 0
+    for name, runs in (("once", once), ("again", again)):
+        of_kind(runs, name, Columns, "outputs as columns(...) gives them")
+    answers = again.text(WHOLE)
+    if once.text(WHOLE) != answers:
+        return 1.0
+    same_order = sum(lgamma(times + 1) for times in Counter(answers).values())
+    return exp(same_order - lgamma(len(answers) + 1))

@@ -1,1 +1,1 @@
-"""Findings on a page, and on the command line."""
+"""Reports as JSON and as a page, and programs that are audited over their pipes."""

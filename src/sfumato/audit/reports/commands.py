@@ -18,8 +18,7 @@ from time import monotonic
 from types import TracebackType
 from typing import Any, Final, Self, TextIO
 
-from sfumato.audit.core.labels import plain
-from sfumato.audit.core.reading import as_float
+from sfumato.audit.core.outputs import as_float, plain
 from sfumato.audit.core.roles import Mechanism
 from sfumato.audit.reports.documents import encoded, encoded_outputs
 from sfumato.errors import ParameterError

@@ -11,10 +11,8 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from sfumato.audit.core.columns import Outputs
 from sfumato.audit.core.findings import CAVEAT, AuditReport
-from sfumato.audit.core.labels import label, plain
-from sfumato.audit.core.reading import as_float
+from sfumato.audit.core.outputs import Outputs, as_float, label, plain
 from sfumato.audit.core.roles import NeighborPair
 from sfumato.errors import ParameterError
 from sfumato.privacy.formats import parse_json

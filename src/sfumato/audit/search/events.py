@@ -1,25 +1,32 @@
-"""Events on outputs, and the search for the one that speaks loudest against a claim.
+"""Events on outputs, and two searches for the one that refutes the largest ε: single events, and unions of cells.
 
-The search may look wherever it likes, because what it finds is tested on other runs.
+The searches may look wherever they like, because what they find is tested on other runs. No threshold finds a leak that
+shows on both tails or in the gaps of a distribution. A union of the cells whose likelihood ratio exceeds e^ε does: its
+excess P(S) − e^ε·Q(S) is the hockey-stick divergence, from below.
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
+from operator import attrgetter
 from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.audit.core.columns import Column, Columns, without_clocks
-from sfumato.audit.core.reading import UNREAD
-from sfumato.audit.search.ranking import Counts, Ranking
+from sfumato.audit.core.outputs import UNREAD, Column, Columns, without_clocks
+from sfumato.audit.search.bets import Counts, Ranking
 
-_MAX_COLUMNS: Final = 1000
+_STRENGTH: Final = attrgetter("strength")
+_MOST_COLUMNS: Final = 1000  # of each kind, numbers and texts
+_MOST_CUT: Final = 64  # columns that are cut into cells
+_CELLS: Final = 48
+_SHOWN_CELLS: Final = 3
 _FEWEST_SEEN: Final = 10  # labels seen less often are one-sided by chance, and unions of them even more so
 _OFTEN: Final = 100  # times that parts were seen on average, from where their order is hardly one of chance
 _SHOWN_LABELS: Final = 3
-_MAX_SHOWN: Final = 60
+_LONGEST_SHOWN: Final = 60
 
 Look: TypeAlias = Callable[[Columns], Column]
 """A number for each run, from what that run shows."""
@@ -64,10 +71,10 @@ def strongest_event(first: Columns, second: Columns, *, ranking: Ranking) -> Sus
     every = list(dict.fromkeys([*first.numbers, *second.numbers]))
     numbers, clocks = without_clocks(every, first, second)
     texts = list(dict.fromkeys([*first.texts, *second.texts]))
-    best = max(_suspicions(numbers[:_MAX_COLUMNS], texts[:_MAX_COLUMNS], first, second, ranking), key=_by_strength)
+    best = max(_suspicions(numbers[:_MOST_COLUMNS], texts[:_MOST_COLUMNS], first, second, ranking), key=_STRENGTH)
     unread = [*([UNREAD] if UNREAD in numbers else []), *clocks]
-    if len(numbers) > _MAX_COLUMNS or len(texts) > _MAX_COLUMNS:
-        unread.append(f"all but {_MAX_COLUMNS} of {len(numbers)} numbers and of {len(texts)} texts")
+    if len(numbers) > _MOST_COLUMNS or len(texts) > _MOST_COLUMNS:
+        unread.append(f"all but {_MOST_COLUMNS} of {len(numbers)} numbers and of {len(texts)} texts")
     return Suspicion(best.strength, best.event, best.likelier_on_second, tuple(unread))
 
 
@@ -82,11 +89,57 @@ def strongest_threshold(name: str, look: Look, first: Columns, second: Columns, 
         ranking: As for `strongest_event`.
     """
     found = [*_on_number(name, look, first, second, ranking), _on_missing(name, look, first, second, ranking)]
-    return max(found, key=_by_strength)
+    return max(found, key=_STRENGTH)
 
 
-def _by_strength(suspicion: Suspicion) -> float:
-    return suspicion.strength
+def strongest_cells(first: Columns, second: Columns, *, ranking: Ranking) -> Suspicion:
+    """The union of cells of one number whose test would refute the largest ε.
+
+    Each number is cut into 48 cells of about as many outputs of both samples together, or into its single values if
+    they are no more; outputs without the number are one cell more. The best union of cells takes those with the largest
+    likelihood ratios, as the Neyman-Pearson lemma says.
+
+    Args:
+        first: What outputs show on one database.
+        second: The same, of as many on its neighbour.
+        ranking: What the test will ask.
+    """
+    names, clocks = without_clocks(list(dict.fromkeys([*first.numbers, *second.numbers])), first, second)
+    found = [suspicion for name in names[:_MOST_CUT] for suspicion in _on_cells(name, first, second, ranking)]
+    best = max(found, key=_STRENGTH, default=Suspicion(0.0, _NOTHING, False))
+    unread = list(clocks)
+    if len(names) > _MOST_CUT:
+        unread.append(f"all but {_MOST_CUT} of {len(names)} numbers by the search for cells")
+    return Suspicion(best.strength, best.event, best.likelier_on_second, tuple(unread))
+
+
+def strongest_unions(
+    event: Callable[[list[int]], Event], here: Counts, there: Counts, *, ranking: Ranking
+) -> Iterator[Suspicion]:
+    """Of parts that lie apart, the best union of those that are most one-sided, once for each side.
+
+    Where parts were seen seldom, the runs that put them in order are not those by which a union is judged: parts that
+    were one-sided by chance would make the longest union the best one, and the test on other runs would find nothing.
+
+    Args:
+        event: The union of parts with these numbers.
+        here: How often the output lay in each part on one database.
+        there: On its neighbour.
+        ranking: As for `strongest_event`.
+    """
+
+    def first_parts(order: Counts, last: int) -> Event:
+        return event(order[: last + 1].tolist())
+
+    ours, theirs, judged = here, there, (here, there)
+    if (here + there).sum() < _OFTEN * len(here):
+        halves = np.random.default_rng(len(here))  # noqa: TID251 # it only says which runs put parts in order
+        ours, theirs = halves.binomial(here, 0.5), halves.binomial(there, 0.5)
+        judged = (2 * (here - ours), 2 * (there - theirs))
+    for sign in (1, -1):
+        order = np.argsort(sign * np.log((theirs + 1) / (ours + 1)), kind="stable")
+        cumulative = (counts[order].cumsum() for counts in judged)
+        yield _strongest(partial(first_parts, order), *cumulative, ranking=ranking)
 
 
 def _suspicions(
@@ -100,18 +153,14 @@ def _suspicions(
         yield _on_missing(name, _number(name), first, second, ranking)
 
 
-def _number(name: str) -> Look:
-    return lambda columns: columns.number(name)
-
-
 def _on_number(name: str, look: Look, first: Columns, second: Columns, ranking: Ranking) -> Iterator[Suspicion]:
     values, here, there = _tally(look(first), look(second))
     if len(values) == 0:
         return
     upward, downward = (here.cumsum(), there.cumsum()), (here[::-1].cumsum()[::-1], there[::-1].cumsum()[::-1])
-    yield _strongest(lambda i: _at_most(name, look, values[i]), *upward, ranking=ranking)
-    yield _strongest(lambda i: _at_least(name, look, values[i]), *downward, ranking=ranking)
-    yield _strongest(lambda i: _equal(name, look, values[i]), here, there, ranking=ranking)
+    yield _strongest(lambda i: _compared(name, look, "≤", values[i]), *upward, ranking=ranking)
+    yield _strongest(lambda i: _compared(name, look, "≥", values[i]), *downward, ranking=ranking)
+    yield _strongest(lambda i: _compared(name, look, "=", values[i]), here, there, ranking=ranking)
 
 
 def _on_missing(name: str, look: Look, first: Columns, second: Columns, ranking: Ranking) -> Suspicion:
@@ -129,29 +178,32 @@ def _on_text(name: str, first: list[str], second: list[str], ranking: Ranking) -
     yield from strongest_unions(lambda chosen: _one_of(name, [labels[i] for i in chosen]), here, there, ranking=ranking)
 
 
-def strongest_unions(
-    event: Callable[[list[int]], Event], here: Counts, there: Counts, *, ranking: Ranking
-) -> Iterator[Suspicion]:
-    """Of parts that lie apart, the best union of those that are most one-sided, once for each side.
+def _on_cells(name: str, first: Columns, second: Columns, ranking: Ranking) -> Iterator[Suspicion]:
+    values = first.number(name), second.number(name)
+    ends = _ends(np.concatenate(values))
+    here, there = (np.bincount(cells(side, ends), minlength=len(ends) + 2) for side in values)
+    yield from strongest_unions(lambda chosen: _in(name, ends, chosen), here, there, ranking=ranking)
 
-    Where parts were seen seldom, the runs that put them in order are not those by which a union is judged: parts that
-    were one-sided by chance would make the longest union the best one, and the test on other runs would find nothing.
 
-    Args:
-        event: The union of parts with these numbers.
-        here: How often the output lay in each part on one database.
-        there: On its neighbour.
-        ranking: As for `strongest_event`.
+def cells(values: Column, ends: Column) -> NDArray[np.int64]:
+    """The number of the cell of each value: cell i ends at ends[i], and the last one is for NaN.
+
+    Example:
+        >>> cells(np.array([0.5, 1.0, 7.0, np.nan]), np.array([1.0, 2.0])).tolist()
+        [0, 0, 2, 3]
     """
-    ours, theirs, judged = here, there, (here, there)
-    if (here + there).sum() < _OFTEN * len(here):
-        halves = np.random.default_rng(len(here))  # noqa: TID251 # it only says which runs put parts in order
-        ours, theirs = halves.binomial(here, 0.5), halves.binomial(there, 0.5)
-        judged = (2 * (here - ours), 2 * (there - theirs))
-    for sign in (1, -1):
-        order = np.argsort(sign * np.log((theirs + 1) / (ours + 1)), kind="stable")
-        first_parts = _first_parts(event, order)
-        yield _strongest(first_parts, *(counts[order].cumsum() for counts in judged), ranking=ranking)
+    found = np.searchsorted(ends, values)
+    found[np.isnan(values)] = len(ends) + 1
+    return found
+
+
+def _ends(values: Column) -> Column:
+    """Where cells end, each at a value that was seen: the last one reaches to infinity."""
+    seen = np.sort(values[~np.isnan(values)])
+    different = np.unique(seen)
+    if len(different) <= _CELLS:
+        return different
+    return np.unique(seen[np.arange(1, _CELLS) * len(seen) // _CELLS])
 
 
 def _tally(first: Column, second: Column) -> tuple[Column, Counts, Counts]:
@@ -170,20 +222,13 @@ def _strongest(event: Callable[[int], Event], here: Counts, there: Counts, *, ra
     return Suspicion(strength, event(place), is_second)
 
 
-def _at_most(name: str, look: Look, bound: float) -> Event:
-    return Event(f"{name} ≤ {bound!s}", lambda columns: look(columns) <= bound)
+def _number(name: str) -> Look:
+    return lambda columns: columns.number(name)
 
 
-def _at_least(name: str, look: Look, bound: float) -> Event:
-    return Event(f"{name} ≥ {bound!s}", lambda columns: look(columns) >= bound)
-
-
-def _equal(name: str, look: Look, value: float) -> Event:
-    return Event(f"{name} = {value!s}", lambda columns: look(columns) == value)
-
-
-def _first_parts(event: Callable[[list[int]], Event], order: Counts) -> Callable[[int], Event]:
-    return lambda last: event(order[: last + 1].tolist())
+def _compared(name: str, look: Look, sign: str, bound: float) -> Event:
+    compare = {"≤": np.less_equal, "≥": np.greater_equal, "=": np.equal}[sign]
+    return Event(f"{name} {sign} {bound!s}", lambda columns: compare(look(columns), bound))
 
 
 def _one_of(name: str, labels: list[str]) -> Event:
@@ -197,4 +242,22 @@ def _one_of(name: str, labels: list[str]) -> Event:
 def _shortened(text: str) -> str:
     if not text:
         return "missing"
-    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…"
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
+
+
+_NOTHING: Final = Event("no number was seen", lambda columns: np.zeros(len(columns), dtype=np.bool_))
+
+
+def _in(name: str, ends: Column, chosen: list[int]) -> Event:
+    which = frozenset(chosen)
+    shown = " or ".join(_between(ends, cell) for cell in chosen[:_SHOWN_CELLS])
+    more = f" or {len(chosen) - _SHOWN_CELLS} more cells" if len(chosen) > _SHOWN_CELLS else ""
+    picked = np.array([cell in which for cell in range(len(ends) + 2)])
+    return Event(f"{name} lies in {shown}{more}", lambda columns: picked[cells(columns.number(name), ends)])
+
+
+def _between(ends: Column, cell: int) -> str:
+    if cell > len(ends):
+        return "none, as it is missing or no number"
+    low = f"({ends[cell - 1]!s}" if cell > 0 else "(-∞"
+    return f"{low}, {ends[cell]!s}]" if cell < len(ends) else f"{low}, ∞)"

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
 
-from sfumato.audit.core.labels import label
+from sfumato.audit.core.outputs import label
 from sfumato.audit.core.roles import NeighborPair
 from sfumato.audit.neighbors import NEW_KEY, Neighbors
 from sfumato.audit.reports.documents import read_json

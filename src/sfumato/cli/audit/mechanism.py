@@ -11,7 +11,7 @@ from typing import Any
 import typer
 
 from sfumato.audit.core.adapters import adapted
-from sfumato.audit.core.columns import Outputs
+from sfumato.audit.core.outputs import Outputs
 from sfumato.audit.core.roles import Mechanism, NeighborPair
 from sfumato.audit.reports.commands import Command
 from sfumato.audit.reports.documents import read_pairs

@@ -18,9 +18,9 @@ from typing import Any, Final
 from pyarrow import parquet
 from sqlglot import exp
 
+from sfumato.audit.core.adapters import one_by_one
+from sfumato.audit.core.copies import Worlds
 from sfumato.audit.core.roles import Mechanism, NeighborPair
-from sfumato.audit.core.runs import one_by_one
-from sfumato.audit.core.worlds import Worlds
 from sfumato.cli.audit.made_up import Row, as_arrow, pairs_of, read_rows
 from sfumato.cli.audit.reporting import Wanted, audit_and_tell
 from sfumato.cli.declarations import declared_columns

@@ -6,13 +6,13 @@ from functools import cache
 import numpy as np
 import pytest
 
-from sfumato.audit.core.columns import columns
 from sfumato.audit.core.findings import Verdict
+from sfumato.audit.core.outputs import columns
 from sfumato.audit.core.roles import NeighborPair
 from sfumato.audit.core.runs import run_on
-from sfumato.audit.search.bits import BITS, finest_bit, strongest_score
-from sfumato.audit.search.ranking import Ranking
-from sfumato.audit.search.split_search import SPLIT_SEARCH
+from sfumato.audit.search.bets import Ranking
+from sfumato.audit.search.logistic import finest_bit, strongest_score
+from sfumato.audit.search.testers import BITS, SPLIT_SEARCH
 from sfumato.privacy.guarantees import ApproxDP
 
 RNG = np.random.default_rng(52)

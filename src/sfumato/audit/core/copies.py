@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from types import NoneType
 from typing import Any, Final, TypeAlias
 
-from sfumato.audit.core.columns import Outputs
-from sfumato.audit.core.labels import label, plain
+from sfumato.audit.core.outputs import Outputs, label, plain
 from sfumato.audit.core.runs import MOST_SAMPLES
 from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import called, listed, of_kind, whole
@@ -32,7 +31,7 @@ class Worlds:
 
     **Guarantee**: if `ask` has (ε, δ)-differential privacy for a unit, and answers about each world by its rows alone
     with noise of its own, then outputs are independent, and one output has (ε, δ)-differential privacy for neighbouring
-    databases. Proof: proofs/audit/core/worlds.md.
+    databases. Proof: proofs/audit/core/copies.md.
 
     Edge cases: an answer that is cut (LIMIT) or ranks worlds tells of a world by the rows of others, so a mechanism may
     be refuted that keeps its promise. What only happens without groups, or with few, is not seen: audit such

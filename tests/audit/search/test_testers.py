@@ -5,13 +5,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sfumato.audit.core.columns import columns
 from sfumato.audit.core.findings import Verdict
-from sfumato.audit.core.reading import WHOLE
+from sfumato.audit.core.outputs import WHOLE, columns
 from sfumato.audit.core.roles import Runs
 from sfumato.audit.search.bounds import Count, epsilon_lower_bound
 from sfumato.audit.search.events import Event, Suspicion
-from sfumato.audit.search.split_search import SPLIT_SEARCH, SplitTester
+from sfumato.audit.search.testers import SPLIT_SEARCH, SplitTester
 from sfumato.privacy.guarantees import ApproxDP
 
 CLAIM = ApproxDP(1, 0)

@@ -1,4 +1,4 @@
-"""A logistic regression on numbers and on the bits of their floats, whose threshold is one more event to test.
+"""A search by logistic regression on numbers and the bits of their floats, whose threshold is one more event to test.
 
 Floating-point noise leaves traces in low bits that no threshold on the value shows [Mir12], [HDHSH22]; and several
 coordinates together may tell what none tells alone.
@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from sfumato.audit.core.columns import Column, Columns, without_clocks
+from sfumato.audit.core.outputs import Column, Columns, without_clocks
+from sfumato.audit.search.bets import Ranking
 from sfumato.audit.search.events import Look, Suspicion, strongest_threshold
-from sfumato.audit.search.ranking import Ranking
-from sfumato.audit.search.split_search import SplitTester
 
 _MAX_COLUMNS: Final = 16
 _MAX_TRAINED: Final = 20_000  # outputs of each side; more hardly moves the weights
@@ -32,7 +31,7 @@ Matrix = NDArray[np.float64]
 
 
 def strongest_score(first: Columns, second: Columns, *, ranking: Ranking) -> Suspicion:
-    """The threshold of a logistic regression that speaks loudest against a claim.
+    """The threshold of a logistic regression whose test would refute the largest ε.
 
     Args:
         first: What outputs show on one database.
@@ -48,9 +47,6 @@ def strongest_score(first: Columns, second: Columns, *, ranking: Ranking) -> Sus
     if len(found) > len(names):
         unread.append(f"all but {len(names)} of {len(found)} numbers by the regression")
     return replace(suspicion, unread=tuple(unread))
-
-
-BITS: Final = SplitTester("logistic regression on bits", strongest_score)
 
 
 def finest_bit(values: Matrix) -> NDArray[np.int64]:

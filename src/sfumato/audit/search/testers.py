@@ -1,23 +1,23 @@
-"""The split search: an event is sought in one half of the runs, and one exact test of it is made on the other half."""
+"""Testers of an audit: each seeks an event in one half of the runs, and tests it exactly on the other half."""
 
 from dataclasses import dataclass
 from typing import Final, Protocol
 
 import numpy as np
 
-from sfumato.audit.core.columns import Columns
 from sfumato.audit.core.findings import EventFinding
+from sfumato.audit.core.outputs import Columns
 from sfumato.audit.core.roles import Runs
-from sfumato.audit.search.bets import Bettor
+from sfumato.audit.search.bets import Bettor, Ranking
 from sfumato.audit.search.bounds import Count, epsilon_lower_bound
-from sfumato.audit.search.events import Event, Suspicion, strongest_event
-from sfumato.audit.search.ranking import Ranking
+from sfumato.audit.search.events import Suspicion, strongest_cells, strongest_event
+from sfumato.audit.search.logistic import strongest_score
 from sfumato.numeric.arguments import called, of_kind
 from sfumato.privacy.guarantees import ApproxDP
 
 
 class Search(Protocol):
-    """Finds the event that speaks loudest against a claim."""
+    """Finds the event whose test would refute the largest ε."""
 
     def __call__(self, first: Columns, second: Columns, *, ranking: Ranking) -> Suspicion:
         """The event, from what as many outputs on either database show."""
@@ -31,7 +31,7 @@ class SplitTester:
     What is found on databases several steps apart is said of one step: (ε, δ) promises (dε, δ·Σ_{i<d} e^(iε)) to them.
 
     **Guarantee**: on runs made by `run_on` a true claim is refuted with a chance of at most `significance`, whatever
-    the search does, because the runs it saw are not those of the test. Proof: proofs/audit/search/split_search.md.
+    the search does, because the runs it saw are not those of the test. Proof: proofs/audit/search/testers.md.
 
     Args:
         name: What reports call it.
@@ -62,7 +62,8 @@ class SplitTester:
         suspicion = self.search(*runs.search, ranking=ranking)
         of_kind(suspicion, "search", Suspicion, "a function that gives a Suspicion")
         seen, tested = (_counts(suspicion, half) for half in (runs.search, runs.test))
-        first, second = reversed(tested) if suspicion.likelier_on_second else tested
+        sides = reversed(tested) if suspicion.likelier_on_second else tested
+        first, second = (f"{count.events} of {count.runs}" for count in sides)
         bettor = Bettor(*seen, distance=distance)
         if claim.delta == 0:
             bound = epsilon_lower_bound(*tested, delta=claim.delta, significance=significance) / distance
@@ -71,7 +72,7 @@ class SplitTester:
         return EventFinding(
             tester=self.name,
             pair=runs.description,
-            event=f"{suspicion.event.words}: {_times(first)} on the database, {_times(second)} on its neighbor",
+            event=f"{suspicion.event.words}: {first} on the database, {second} on its neighbor",
             claim=claim,
             epsilon_lower_bound=max(bound, 0.0),  # no ε is below 0, whatever the counts say
             delta_lower_bound=bettor.delta_lower_bound(*tested, claim=claim, significance=significance),
@@ -83,16 +84,11 @@ class SplitTester:
 
 def _counts(suspicion: Suspicion, half: tuple[Columns, Columns]) -> tuple[Count, Count]:
     """Of the event, first on the side where it is thought to be likelier."""
-    first, second = (_count(suspicion.event, outputs) for outputs in half)
+    happened = suspicion.event.happened
+    first, second = (Count(int(np.count_nonzero(happened(outputs))), len(outputs)) for outputs in half)
     return (second, first) if suspicion.likelier_on_second else (first, second)
 
 
-def _count(event: Event, outputs: Columns) -> Count:
-    return Count(int(np.count_nonzero(event.happened(outputs))), len(outputs))
-
-
-def _times(count: Count) -> str:
-    return f"{count.events} of {count.runs}"
-
-
 SPLIT_SEARCH: Final = SplitTester("event search", strongest_event)
+BITS: Final = SplitTester("logistic regression on bits", strongest_score)
+HOCKEY_STICK: Final = SplitTester("hockey stick", strongest_cells)
