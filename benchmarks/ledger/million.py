@@ -12,13 +12,11 @@ from charging import BUDGET, CHARGE, EVENT, LEVELS, open_accounts
 from sfumato.accounting.adaptive.amounts import Amounts
 from sfumato.ledger.core.codec import encode_entry
 from sfumato.ledger.core.entry import Committed, Reserved
-from sfumato.ledger.core.journal import Chain, Record
 from sfumato.ledger.core.replay import Replay
-from sfumato.ledger.core.store import Batch, Pointer
+from sfumato.ledger.core.store import Batch, Chain, Pointer, Record
+from sfumato.ledger.keeping.follower import encode_snapshot
 from sfumato.ledger.keeping.key import LedgerKey
-from sfumato.ledger.keeping.pointers import answer_name, first_name, pointer_to
-from sfumato.ledger.keeping.seals import encode_seal, seal_of
-from sfumato.ledger.keeping.snapshots import encode_snapshot
+from sfumato.ledger.keeping.seals import answer_name, encode_seal, first_name, pointer_to, seal_of
 from sfumato.ledger.ledger import SNAPSHOT_EVERY
 from sfumato.ledger.locations import open_ledger
 from sfumato.ledger.sqlite.store import SQLiteStore

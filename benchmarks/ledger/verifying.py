@@ -13,7 +13,7 @@ from pathlib import Path
 from million import build
 
 from sfumato.cli.ledger.upkeep import verify
-from sfumato.ledger.core.journal import Chain
+from sfumato.ledger.core.store import Chain
 from sfumato.ledger.locations import open_ledger
 from sfumato.ledger.sqlite.store import SQLiteStore
 

@@ -5,7 +5,7 @@ from functools import partial
 import pyarrow as pa
 
 import sfumato as sf
-from sfumato.ledger.core.clock import DAY
+from sfumato.ledger.core.windows import DAY
 from sfumato.ledger.locations import open_ledger
 from sfumato.query.model.schema import Table, integer, real, text
 from sfumato.query.policy.policy import Policy, SourceFacts

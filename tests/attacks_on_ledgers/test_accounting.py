@@ -11,7 +11,7 @@ import sfumato as sf
 from sfumato.accounting import PLDAccountant, ZCDPAccountant, rdp_epsilon_up, zcdp_epsilon_up
 from sfumato.errors import BudgetExceededError, ParameterError
 from sfumato.ledger.core.entry import Part, Reserved
-from sfumato.ledger.core.event_prices import price_of
+from sfumato.ledger.core.prices import price_of
 from sfumato.privacy.budgets import ZCDP, RenyiDP
 from sfumato.privacy.events import ComposedEvent
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE

@@ -7,8 +7,7 @@ from tests.attacks_on_ledgers.census import Clock, asked, believed, census, ledg
 
 import sfumato as sf
 from sfumato.errors import BudgetExceededError, ParameterError
-from sfumato.ledger.core.clock import DAY, MICROSECONDS
-from sfumato.ledger.core.windows import CalendarWindow, RollingWindow
+from sfumato.ledger.core.windows import DAY, MICROSECONDS, CalendarWindow, RollingWindow
 
 MOMENT = 1 / DAY
 """A microsecond, in days."""

@@ -17,7 +17,7 @@ from tests.ledger.sqlite_edits import without_triggers
 from sfumato.errors import LedgerCorruptError, LedgerError
 from sfumato.ledger.core.codec import encode_entry
 from sfumato.ledger.core.entry import Rebudgeted
-from sfumato.ledger.core.journal import Chain
+from sfumato.ledger.core.store import Chain
 from sfumato.privacy.guarantees import PureDP
 
 

@@ -12,7 +12,7 @@ from tests.session.opened import recorded
 
 import sfumato as sf
 from sfumato.errors import BudgetExceededError, LedgerCorruptError
-from sfumato.ledger.core.journal import Chain
+from sfumato.ledger.core.store import Chain
 from sfumato.privacy.neighbors import REPLACE_ONE
 from sfumato.query.model.schema import integer
 

@@ -4,9 +4,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fractions import Fraction
 
-from sfumato.ledger.core.clock import DAY
-from sfumato.ledger.core.measures import price
-from sfumato.ledger.core.windows import CalendarWindow, RollingWindow
+from sfumato.ledger.core.prices import price
+from sfumato.ledger.core.windows import DAY, CalendarWindow, RollingWindow
 from sfumato.privacy.budgets import ZCDP
 from sfumato.privacy.events import GaussianEvent, PureEvent
 from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, PureDP

@@ -10,7 +10,7 @@ from tests.ledger.processes import PATIENCE, ended, started, wire
 
 from sfumato.errors import BudgetExceededError
 from sfumato.ledger.core.entry import Opened, Reserved
-from sfumato.ledger.core.measures import price
+from sfumato.ledger.core.prices import price
 from sfumato.ledger.core.reservations import Asked
 from sfumato.privacy.budgets import ZCDP, RenyiDP
 from sfumato.privacy.events import GaussianEvent

@@ -5,7 +5,7 @@ from contextlib import closing
 
 from tests.ledger.store_contract import linked
 
-from sfumato.ledger.core.journal import Chain
+from sfumato.ledger.core.store import Chain
 from sfumato.ledger.sqlite.store import SQLiteStore
 
 FIRST_VERSION = """

@@ -7,8 +7,7 @@ from threading import Event
 import pytest
 
 from sfumato.errors import LedgerConflictError, LedgerError
-from sfumato.ledger.core.journal import Chain, Record
-from sfumato.ledger.core.store import Batch, End, LedgerStore, Pointer, Reading
+from sfumato.ledger.core.store import Batch, Chain, End, LedgerStore, Pointer, Reading, Record
 
 
 class StopError(Exception):

@@ -8,14 +8,12 @@ from typing import TypeVar
 from sfumato.accounting.adaptive.amounts import Amounts
 from sfumato.ledger.core.codec import encode_entry
 from sfumato.ledger.core.entry import Committed, Entry, Opened, Part, Price, Protected, Reserved
-from sfumato.ledger.core.journal import Record
-from sfumato.ledger.core.measures import in_words
+from sfumato.ledger.core.prices import in_words
 from sfumato.ledger.core.replay import Replay
 from sfumato.ledger.core.reservations import Reservation
-from sfumato.ledger.core.store import LedgerStore
-from sfumato.ledger.keeping.follower import Follower
+from sfumato.ledger.core.store import LedgerStore, Record
+from sfumato.ledger.keeping.follower import Follower, encode_snapshot
 from sfumato.ledger.keeping.key import LedgerKey
-from sfumato.ledger.keeping.snapshots import encode_snapshot
 from sfumato.ledger.memory import MemoryStore
 from sfumato.ledger.writing import rules
 from sfumato.ledger.writing.draft import Draft

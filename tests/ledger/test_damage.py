@@ -16,7 +16,7 @@ from tests.ledger.writers import endless
 
 from sfumato.errors import LedgerCorruptError, LedgerError
 from sfumato.ledger.core.entry import Committed, Reserved
-from sfumato.ledger.keeping.checkpoints import checkpoint_in
+from sfumato.ledger.keeping.checkpoint_files import stored_in
 
 
 @pytest.fixture
@@ -328,7 +328,7 @@ def test_wherever_the_power_fails_a_beginning_is_left_that_verifies_and_is_refus
     with place.opened() as ledger:
         records = [*ledger.records()]
     file = tmp_path / "noted"
-    noted, lengths = checkpoint_in(file.read_bytes()).length, set()
+    noted, lengths = stored_in(file.read_bytes(), {})[1].length, set()
     for cut in (cut for copy in copies for cut in with_logs_cut_off(copy)):
         lengths.add(length := assert_is_a_beginning(cut, records))
         shutil.copy(file, cut.folder / "ledger.db.checkpoint")

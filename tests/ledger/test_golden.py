@@ -8,13 +8,12 @@ import pytest
 from tests.ledger.stories import KEY, NOON, HandClock
 
 from sfumato.errors import LedgerError
-from sfumato.ledger.core.clock import DAY
 from sfumato.ledger.core.codec import decode_entry, encode_entry
 from sfumato.ledger.core.entry import Entry
-from sfumato.ledger.core.journal import Record
 from sfumato.ledger.core.replay import Replay
 from sfumato.ledger.core.reservations import Asked
-from sfumato.ledger.core.store import Batch
+from sfumato.ledger.core.store import Batch, Record
+from sfumato.ledger.core.windows import DAY
 from sfumato.ledger.labels import label_of
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.memory import MemoryStore

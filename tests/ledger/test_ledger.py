@@ -17,7 +17,8 @@ from sfumato.errors import (
 from sfumato.ledger.core.entry import Committed, Opened, Reserved
 from sfumato.ledger.core.replay import Replay
 from sfumato.ledger.core.reservations import Asked
-from sfumato.ledger.keeping.checkpoints import CheckpointFile, Noting
+from sfumato.ledger.keeping.checkpoint_files import CheckpointFile
+from sfumato.ledger.keeping.noting import Noting
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.memory import MemoryStore
 from sfumato.ledger.sqlite.store import SQLiteStore

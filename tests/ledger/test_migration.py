@@ -10,9 +10,9 @@ from tests.ledger.sqlite_edits import first_version, without_triggers, write
 from tests.ledger.stories import account, held, release
 
 from sfumato.errors import LedgerCorruptError, LedgerError, ParameterError
-from sfumato.ledger.core.journal import Record
 from sfumato.ledger.core.reservations import Asked
-from sfumato.ledger.keeping.checkpoints import checkpoint_in
+from sfumato.ledger.core.store import Record
+from sfumato.ledger.keeping.checkpoint_files import stored_in
 from sfumato.ledger.locations import FOLDER, open_ledger
 from sfumato.ledger.migration import migrate
 from sfumato.privacy.guarantees import PureDP
@@ -92,7 +92,7 @@ def test_data_that_was_known_is_known_there(source, tmp_path):
 
 def test_there_is_a_checkpoint_beside_the_new_one(source, tmp_path):
     moved = migrate(source, tmp_path / "new.db")
-    checkpoint = checkpoint_in((tmp_path / "new.db.checkpoint").read_bytes())
+    checkpoint = stored_in((tmp_path / "new.db.checkpoint").read_bytes(), {})[1]
     assert (checkpoint.length, checkpoint.head) == (moved.length, moved.head)
 
 

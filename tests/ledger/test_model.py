@@ -18,11 +18,11 @@ from tests.sizes import FULL_SIZE
 
 from sfumato.errors import LedgerError, ReservationError, SfumatoError
 from sfumato.ledger import ledger as module
-from sfumato.ledger.core.clock import DAY
 from sfumato.ledger.core.entry import Part
 from sfumato.ledger.core.reservations import Asked
-from sfumato.ledger.core.windows import CalendarWindow, RollingWindow
-from sfumato.ledger.keeping.checkpoints import CheckpointFile, Noting
+from sfumato.ledger.core.windows import DAY, CalendarWindow, RollingWindow
+from sfumato.ledger.keeping.checkpoint_files import CheckpointFile
+from sfumato.ledger.keeping.noting import Noting
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.memory import MemoryStore
 from sfumato.privacy.budgets import ZCDP

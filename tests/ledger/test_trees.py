@@ -22,9 +22,8 @@ from sfumato.errors import (
     ParameterError,
     UnsupportedEventError,
 )
-from sfumato.ledger.core.clock import DAY
-from sfumato.ledger.core.measures import in_words
-from sfumato.ledger.core.windows import CalendarWindow, RollingWindow
+from sfumato.ledger.core.prices import in_words
+from sfumato.ledger.core.windows import DAY, CalendarWindow, RollingWindow
 from sfumato.ledger.writing import rules
 from sfumato.privacy.budgets import ZCDP, RenyiDP
 from sfumato.privacy.events import ApproxEvent, GaussianEvent

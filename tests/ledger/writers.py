@@ -6,7 +6,7 @@ from itertools import count
 from tests.ledger.accounts import people
 from tests.ledger.killing import CHARGE, NOISE
 
-from sfumato.ledger.keeping.slots import slots_in, write_beside
+from sfumato.ledger.keeping.checkpoint_files import slots_in, write_beside
 
 
 def maker(home, connection, account):

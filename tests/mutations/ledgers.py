@@ -48,19 +48,19 @@ MUTANTS = (
     ),
     Mutant(
         name="a pure account pays for a delta",
-        edits=(("ledger/core/measures.py", "case PureDP() if charge.delta:", "case PureDP() if False:"),),
-        tests=("tests/ledger/core/test_measures.py::test_a_pure_account_refuses_what_needs_a_delta_and_says_why",),
+        edits=(("ledger/core/prices.py", "case PureDP() if charge.delta:", "case PureDP() if False:"),),
+        tests=("tests/ledger/core/test_prices.py::test_a_pure_account_refuses_what_needs_a_delta_and_says_why",),
     ),
     Mutant(
         name="prices in rho are rounded down",
         edits=(
             (
-                "ledger/core/measures.py",
+                "ledger/core/prices.py",
                 "Fraction(ceil(number * steps), steps)",
                 "Fraction(int(number * steps), steps)",
             ),
         ),
-        tests=("tests/ledger/core/test_measures.py::test_a_price_that_is_no_decimal_is_rounded_up",),
+        tests=("tests/ledger/core/test_prices.py::test_a_price_that_is_no_decimal_is_rounded_up",),
     ),
     Mutant(
         name="a part is charged what it adds to the total",
@@ -92,19 +92,19 @@ MUTANTS = (
     ),
     Mutant(
         name="the machine's clock may hurry",
-        edits=(("ledger/core/clock.py", "min(wall, steadily)", "wall"),),
-        tests=("tests/ledger/core/test_clock.py",),
+        edits=(("ledger/core/windows.py", "min(wall, steadily)", "wall"),),
+        tests=("tests/ledger/core/test_windows.py",),
     ),
     Mutant(
         name="the machine's clock may go back",
         edits=(
             (
-                "ledger/core/clock.py",
+                "ledger/core/windows.py",
                 "max(self._last, min(wall, steadily))",
                 "min(wall, steadily)",
             ),
         ),
-        tests=("tests/ledger/core/test_clock.py",),
+        tests=("tests/ledger/core/test_windows.py",),
     ),
     Mutant(
         name="the ledger's time goes back with its clock",
@@ -276,8 +276,8 @@ MUTANTS = (
     ),
     Mutant(
         name="a snapshot forgets the units of tables",
-        edits=(("ledger/keeping/snapshots.py", '"tables": dict(state.tables),', '"tables": {},'),),
-        tests=("tests/ledger/keeping/test_snapshots.py::test_a_replay_comes_back_as_it_was",),
+        edits=(("ledger/keeping/follower.py", '"tables": dict(state.tables),', '"tables": {},'),),
+        tests=("tests/ledger/keeping/test_follower.py::test_a_replay_comes_back_as_it_was",),
     ),
     Mutant(
         name="a label is silent about the accounts beside",
@@ -315,7 +315,7 @@ MUTANTS = (
     ),
     Mutant(
         name="a checkpoint that is gone is not missed",
-        edits=(("ledger/keeping/checkpoints.py", "if not os.path.lexists(self._path):", "if False:"),),
+        edits=(("ledger/keeping/checkpoint_files.py", "if not os.path.lexists(self._path):", "if False:"),),
         tests=("tests/ledger/test_damage.py::test_a_checkpoint_that_is_gone_is_missed",),
     ),
     Mutant(
@@ -338,17 +338,19 @@ MUTANTS = (
     ),
     Mutant(
         name="a torn slot of a checkpoint is believed",
-        edits=(("ledger/keeping/slots.py", "sha256(text).hexdigest().encode() != digest or ", ""),),
-        tests=("tests/ledger/keeping/test_checkpoints.py::test_of_two_slots_the_other_one_counts_if_one_was_torn",),
+        edits=(("ledger/keeping/checkpoint_files.py", "sha256(text).hexdigest().encode() != digest or ", ""),),
+        tests=("tests/ledger/keeping/test_checkpoint_files.py::test_of_two_slots_the_other_one_counts_if_one_was_torn",),
     ),
     Mutant(
         name="a checkpoint is written over the last one",
-        edits=(("ledger/keeping/slots.py", "0 if last.offset else size", "last.offset"),),
-        tests=("tests/ledger/keeping/test_slots.py::test_texts_are_written_by_turns_as_long_as_there_is_room",),
+        edits=(("ledger/keeping/checkpoint_files.py", "0 if last.offset else size", "last.offset"),),
+        tests=(
+            "tests/ledger/keeping/test_checkpoint_files.py::test_texts_are_written_by_turns_as_long_as_there_is_room",
+        ),
     ),
     Mutant(
         name="the older slot of a checkpoint counts",
-        edits=(("ledger/keeping/checkpoints.py", "return max(noted, key", "return min(noted, key"),),
+        edits=(("ledger/keeping/checkpoint_files.py", "last = max(noted, key", "last = min(noted, key"),),
         tests=("tests/ledger/test_damage.py::test_an_older_copy_is_refused_also_if_who_spent_was_killed",),
     ),
     Mutant(
@@ -402,24 +404,24 @@ MUTANTS = (
     ),
     Mutant(
         name="snapshots are believed whoever wrote them",
-        edits=(("ledger/keeping/snapshots.py", "if not key.verifies(seal, _PURPOSE, text):", "if False:"),),
+        edits=(("ledger/keeping/follower.py", "if not key.verifies(seal, _PURPOSE, text):", "if False:"),),
         tests=("tests/ledger/keeping/test_follower.py::test_a_snapshot_of_another_key_is_refused",),
     ),
     Mutant(
         name="a snapshot forgets what is in its windows",
-        edits=(("ledger/keeping/snapshots.py", "state.within.add(charged.price, charged.part)", "pass"),),
-        tests=("tests/ledger/keeping/test_snapshots.py::test_a_replay_comes_back_as_it_was",),
+        edits=(("ledger/keeping/follower.py", "state.within.add(charged.price, charged.part)", "pass"),),
+        tests=("tests/ledger/keeping/test_follower.py::test_a_replay_comes_back_as_it_was",),
     ),
     Mutant(
         name="pointers are believed whoever bent them",
         edits=(
             (
-                "ledger/keeping/pointers.py",
-                "if not key.verifies(pointer.seal, _PURPOSE, pointer.name, pointer.index, record.hash):",
+                "ledger/keeping/seals.py",
+                "if not key.verifies(pointer.seal, _OF_POINTERS, pointer.name, pointer.index, record.hash):",
                 "if False:",
             ),
         ),
-        tests=("tests/ledger/keeping/test_pointers.py::test_a_pointer_bent_to_another_record_is_refused",),
+        tests=("tests/ledger/keeping/test_seals.py::test_a_pointer_bent_to_another_record_is_refused",),
     ),
     Mutant(
         name="a store that lost its end is followed from its new one",
@@ -517,7 +519,7 @@ MUTANTS = (
     ),
     Mutant(
         name="a record under another hash follows",
-        edits=(("ledger/core/journal.py", " or record.hash != _digest(self.head, record.text)", ""),),
+        edits=(("ledger/core/store.py", " or record.hash != _digest(self.head, record.text)", ""),),
         tests=("tests/ledger/reading/test_verification.py::test_a_record_that_somebody_changed_is_found",),
     ),
     Mutant(

@@ -12,7 +12,7 @@ from sfumato.accounting.adaptive.renyi_filter import RDPFilter
 from sfumato.accounting.core.parameters import open_delta
 from sfumato.accounting.core.printed import text_up
 from sfumato.accounting.gaussian.zcdp import zcdp_epsilon_up
-from sfumato.ledger.core.measures import in_words, is_own_measure, limits
+from sfumato.ledger.core.prices import in_words, is_own_measure, limits
 from sfumato.ledger.core.windows import Window
 from sfumato.ledger.ledger import Ledger
 from sfumato.numeric.rationals import Number

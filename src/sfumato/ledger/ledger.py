@@ -8,7 +8,6 @@ from weakref import finalize
 
 from sfumato.errors import SfumatoError
 from sfumato.ledger.core.account import AccountState
-from sfumato.ledger.core.clock import Clock, SystemClock
 from sfumato.ledger.core.entry import (
     Abandoned,
     Charge,
@@ -22,18 +21,17 @@ from sfumato.ledger.core.entry import (
     Reserved,
     Shared,
 )
-from sfumato.ledger.core.journal import Chain
-from sfumato.ledger.core.measures import in_words
-from sfumato.ledger.core.prices import admitted
+from sfumato.ledger.core.prices import admitted, in_words
 from sfumato.ledger.core.replay import Replay
 from sfumato.ledger.core.reservations import NOBODY, Asked, Flight, Reservation
-from sfumato.ledger.core.store import End, LedgerStore
+from sfumato.ledger.core.store import Chain, End, LedgerStore
+from sfumato.ledger.core.windows import Clock, SystemClock
 from sfumato.ledger.keeping.attachments import Attachments
-from sfumato.ledger.keeping.checkpoints import Checkpoint, Noting, require_not_older
+from sfumato.ledger.keeping.checkpoints import Checkpoint, require_not_older
+from sfumato.ledger.keeping.follower import encode_snapshot
 from sfumato.ledger.keeping.key import LedgerKey, fresh_key
-from sfumato.ledger.keeping.pointers import answer_name, asked_name, first_name
-from sfumato.ledger.keeping.seals import Seal
-from sfumato.ledger.keeping.snapshots import encode_snapshot
+from sfumato.ledger.keeping.noting import Noting
+from sfumato.ledger.keeping.seals import Seal, answer_name, asked_name, first_name
 from sfumato.ledger.reading.readings import Readings
 from sfumato.ledger.reading.verification import require_index
 from sfumato.ledger.writing import rules

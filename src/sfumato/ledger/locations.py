@@ -9,13 +9,13 @@ from typing import Final
 from urllib.parse import quote, urlsplit
 
 from sfumato.errors import LedgerCorruptError, LedgerMissingError, ParameterError
-from sfumato.ledger.core.clock import Clock
 from sfumato.ledger.core.store import Batch, End, LedgerStore
+from sfumato.ledger.core.windows import Clock
 from sfumato.ledger.keeping.attachments import Attachments
-from sfumato.ledger.keeping.checkpoints import CheckpointFile, Noting
+from sfumato.ledger.keeping.checkpoint_files import CheckpointFile
 from sfumato.ledger.keeping.key import LedgerKey, announce, announced, fresh_key, key_in, settle
+from sfumato.ledger.keeping.noting import SINK, Noting
 from sfumato.ledger.keeping.seals import UNWRITTEN, encode_seal, sealed_by
-from sfumato.ledger.keeping.sinks import SINK
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.memory import MemoryStore
 from sfumato.ledger.postgres.address import address_of

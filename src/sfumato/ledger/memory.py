@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 
 from sfumato.errors import LedgerError
-from sfumato.ledger.core.journal import Chain, Record
-from sfumato.ledger.core.store import Batch, End, Pointer
+from sfumato.ledger.core.store import Batch, Chain, End, Pointer, Record
 from sfumato.ledger.writing.turns import OneAtATime, OpenTurn
 
 _PLACE = "memory:"

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from sfumato.errors import LedgerCorruptError, LedgerError
-from sfumato.ledger.core.clock import SystemClock
 from sfumato.ledger.core.codec import decode_entry, encode_entry
 from sfumato.ledger.core.entry import Committed, Entry, Moved
-from sfumato.ledger.core.journal import Chain, Record
 from sfumato.ledger.core.replay import Replay
-from sfumato.ledger.core.store import Batch, LedgerStore, Reading, Turn
+from sfumato.ledger.core.store import Batch, Chain, LedgerStore, Reading, Record, Turn
+from sfumato.ledger.core.windows import SystemClock
 from sfumato.ledger.keeping.attachments import Attachment, Attachments, attachments_in
 from sfumato.ledger.keeping.checkpoints import require_not_older
 from sfumato.ledger.keeping.key import LedgerKey, announce, fresh_key, key_in, settle

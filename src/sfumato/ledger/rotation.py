@@ -4,11 +4,11 @@ import os
 from contextlib import closing
 
 from sfumato.errors import LedgerError, ParameterError
-from sfumato.ledger.core.clock import SystemClock
 from sfumato.ledger.core.codec import encode_entry
 from sfumato.ledger.core.entry import Closed
 from sfumato.ledger.core.replay import Replay
 from sfumato.ledger.core.store import Batch, Turn
+from sfumato.ledger.core.windows import SystemClock
 from sfumato.ledger.keeping.follower import Follower, follow
 from sfumato.ledger.keeping.key import LedgerKey, announce, fresh_key, settle
 from sfumato.ledger.locations import open_ledger, place_of

@@ -10,11 +10,10 @@ from tests.ledger.stories import HandClock, account, gaussian, release, time
 
 from sfumato.cli.ledger import history as history_command
 from sfumato.errors import ParameterError
-from sfumato.ledger.core import clock
-from sfumato.ledger.core.clock import DAY
-from sfumato.ledger.core.journal import Chain
+from sfumato.ledger.core import windows
 from sfumato.ledger.core.reservations import Asked
-from sfumato.ledger.core.windows import CalendarWindow
+from sfumato.ledger.core.store import Chain
+from sfumato.ledger.core.windows import DAY, CalendarWindow
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.locations import open_ledger
 from sfumato.ledger.memory import MemoryStore
@@ -55,9 +54,9 @@ def test_questions_are_told_in_words_and_costs_in_the_measure_of_the_account(led
 
 
 def test_where_time_stood_still_is_named(ledger, monkeypatch):
-    late = clock._wall() + clock.DAY
+    late = windows._wall() + windows.DAY
     with monkeypatch.context() as patched:
-        patched.setattr(clock, "_wall", lambda: late)
+        patched.setattr(windows, "_wall", lambda: late)
         with open_ledger(ledger) as opened:
             opened.abandon(opened.reserve("hospital/ann", question="d" * 64, **release("0.01")), reason="r")
     (line,) = [line for line in told("history", ledger).splitlines() if "stood still" in line]

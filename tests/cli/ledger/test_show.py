@@ -7,8 +7,8 @@ from tests.ledger.sqlite_edits import without_triggers
 from tests.ledger.stories import HandClock, account, held, release, time
 
 from sfumato.cli.ledger.show import last_questions, more, outlook
-from sfumato.ledger.core import clock as ledger_clock
-from sfumato.ledger.core.clock import DAY
+from sfumato.ledger.core import windows
+from sfumato.ledger.core.windows import DAY
 from sfumato.ledger.labels import label_of
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.locations import open_ledger
@@ -47,9 +47,9 @@ def test_who_never_asked_is_limited_by_an_account_above_that_has_no_room(ledger)
 
 
 def test_a_ledger_that_is_later_than_the_clock_says_so(ledger, monkeypatch):
-    late = ledger_clock._wall() + 3 * DAY
+    late = windows._wall() + 3 * DAY
     with monkeypatch.context() as patched:
-        patched.setattr(ledger_clock, "_wall", lambda: late)
+        patched.setattr(windows, "_wall", lambda: late)
         with open_ledger(ledger) as opened:
             opened.reserve("hospital/ann", question="d" * 64, **release("0.1"))
     shown = told("show", ledger)

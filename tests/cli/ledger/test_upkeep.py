@@ -6,7 +6,7 @@ from tests.cli.commands import refusal
 from tests.cli.ledger.telling import told
 
 from sfumato.errors import LedgerMissingError
-from sfumato.ledger.keeping.checkpoints import checkpoint_in
+from sfumato.ledger.keeping.checkpoint_files import stored_in
 from sfumato.ledger.locations import CHECKPOINT, open_ledger
 
 
@@ -60,7 +60,7 @@ def left_behind(answer_file, *, days):
 
 def test_a_checkpoint_is_written_where_it_is_looked_for_and_where_it_is_asked_for(ledger, tmp_path):
     shown = told("checkpoint", ledger, "--to", tmp_path / "elsewhere")
-    noted = checkpoint_in((tmp_path / "elsewhere").read_bytes())
+    noted = stored_in((tmp_path / "elsewhere").read_bytes(), {})[1]
     assert f"{noted.length} entries up to 2" in shown
     assert noted.head in shown
     assert (tmp_path / "ledger.db.checkpoint").exists()

@@ -8,9 +8,9 @@ from tests.ledger.accounts import people, ward
 from sfumato.errors import LedgerCorruptError, LedgerError, ParameterError
 from sfumato.ledger.core.codec import decode_entry, encode_entry
 from sfumato.ledger.core.entry import Committed, Part, Reserved
-from sfumato.ledger.core.journal import Chain, Record
-from sfumato.ledger.core.measures import in_words
+from sfumato.ledger.core.prices import in_words
 from sfumato.ledger.core.replay import Replay
+from sfumato.ledger.core.store import Chain, Record
 from sfumato.privacy.events import PureEvent
 from sfumato.privacy.guarantees import ApproxDP, PureDP, guarantee
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE

@@ -11,7 +11,8 @@ import pytest
 
 from sfumato.errors import LedgerError
 from sfumato.ledger.keeping import attachments as module
-from sfumato.ledger.keeping.attachments import Attachments, attachments_in, removed, synced
+from sfumato.ledger.keeping.attachments import Attachments, attachments_in, removed
+from sfumato.ledger.keeping.files import synced
 
 
 def written(attachments, text):

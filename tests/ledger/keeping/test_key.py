@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from sfumato.errors import EntropyError, LedgerError, ParameterError
+from sfumato.ledger.keeping import files
 from sfumato.ledger.keeping import key as module
-from sfumato.ledger.keeping import whole_files
 from sfumato.ledger.keeping.key import LedgerKey, announce, announced, fresh_key, key_in, settle
 
 KEY = LedgerKey(bytes(range(32)))
@@ -146,8 +146,8 @@ def test_many_who_settle_at_once_have_one_key(path):
 
 
 def test_a_key_is_on_the_disk_before_it_has_its_name_and_its_name_before_anything_is_sealed(path, monkeypatch):
-    steps, real, replace = [], whole_files.synced, Path.replace
-    monkeypatch.setattr(whole_files, "synced", lambda what: steps.append(what.name) or real(what))
+    steps, real, replace = [], files.synced, Path.replace
+    monkeypatch.setattr(files, "synced", lambda what: steps.append(what.name) or real(what))
     monkeypatch.setattr(Path, "replace", lambda *names: steps.append("replace") or replace(*names))
     announce(path, KEY)
     draft, *others = steps

@@ -6,7 +6,7 @@ import pytest
 from tests.ledger.postgres_ledgers import location
 from tests.ledger.store_contract import LedgerStoreContract, filled, texts
 
-from sfumato.ledger.core.journal import Chain
+from sfumato.ledger.core.store import Chain
 from sfumato.ledger.postgres.store import PostgresStore
 
 

@@ -8,7 +8,7 @@ from tests.ledger.postgres_ledgers import location, schema
 from tests.ledger.store_contract import filled
 
 from sfumato.errors import LedgerCorruptError
-from sfumato.ledger.core.journal import Chain
+from sfumato.ledger.core.store import Chain
 from sfumato.ledger.postgres.store import PostgresStore
 
 TRIGGERS = {

@@ -7,9 +7,8 @@ import pytest
 from tests.ledger.stories import account, reserved, rho, time
 
 from sfumato.errors import ParameterError
-from sfumato.ledger.core.clock import DAY
 from sfumato.ledger.core.entry import Rebudgeted, Shared
-from sfumato.ledger.core.windows import CalendarWindow, RollingWindow
+from sfumato.ledger.core.windows import DAY, CalendarWindow, RollingWindow
 from sfumato.ledger.reading.spending import project, spending
 from sfumato.privacy.budgets import ZCDP
 from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, PureDP

@@ -22,14 +22,12 @@ from tests.ledger.stories import (
 )
 
 from sfumato.errors import LedgerCorruptError, ParameterError
-from sfumato.ledger.core.clock import DAY
 from sfumato.ledger.core.entry import Abandoned, Closed, Rebudgeted, Shared, Suspended
 from sfumato.ledger.core.replay import Replay
 from sfumato.ledger.core.reservations import Asked
-from sfumato.ledger.core.windows import CalendarWindow, RollingWindow
-from sfumato.ledger.keeping.follower import Follower
-from sfumato.ledger.keeping.pointers import answer_name, asked_name, request_name
-from sfumato.ledger.keeping.snapshots import encode_snapshot
+from sfumato.ledger.core.windows import DAY, CalendarWindow, RollingWindow
+from sfumato.ledger.keeping.follower import Follower, encode_snapshot
+from sfumato.ledger.keeping.seals import answer_name, asked_name, request_name
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.memory import MemoryStore
 from sfumato.ledger.reading.verification import StrictReplay, audited, rewritten, verified

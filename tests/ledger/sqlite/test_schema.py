@@ -7,7 +7,7 @@ from tests.ledger.sqlite_edits import edit, first_version, verified, without_tri
 from tests.ledger.store_contract import filled, linked, texts
 
 from sfumato.errors import LedgerCorruptError, LedgerError
-from sfumato.ledger.core.journal import Chain
+from sfumato.ledger.core.store import Chain
 from sfumato.ledger.sqlite import file as sqlite_file
 from sfumato.ledger.sqlite.store import SQLiteStore
 

@@ -2,10 +2,9 @@ import pytest
 from tests.ledger.stories import KEY, NOON, OTHER_KEY, account, committed, kept, replayed, reserved, state
 
 from sfumato.errors import LedgerCorruptError, ParameterError
-from sfumato.ledger.core.journal import Chain
+from sfumato.ledger.core.store import Chain
 from sfumato.ledger.keeping.follower import Follower
-from sfumato.ledger.keeping.pointers import answer_name, asked_name, first_name
-from sfumato.ledger.keeping.seals import UNWRITTEN
+from sfumato.ledger.keeping.seals import UNWRITTEN, answer_name, asked_name, first_name
 from sfumato.ledger.memory import MemoryStore
 from sfumato.ledger.writing.draft import Draft
 

@@ -6,8 +6,7 @@ import pytest
 from tests.ledger.store_contract import linked
 
 from sfumato.errors import LedgerConflictError, LedgerError
-from sfumato.ledger.core.journal import Chain
-from sfumato.ledger.core.store import Batch, End, Pointer
+from sfumato.ledger.core.store import Batch, Chain, End, Pointer
 from sfumato.ledger.writing.turns import OneAtATime, OpenTurn
 
 NEW = End(chain=Chain(), seal=None)

@@ -13,8 +13,8 @@ import typer
 from sfumato.cli.ledger.show import clock_lines, outlook
 from sfumato.cli.show import cell, printable, table, wide_console
 from sfumato.errors import ParameterError
-from sfumato.ledger.core.clock import MICROSECONDS
-from sfumato.ledger.core.journal import Chain
+from sfumato.ledger.core.store import Chain
+from sfumato.ledger.core.windows import MICROSECONDS
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.locations import open_ledger
 from sfumato.ledger.reading.history import HistoryRow, Standstill, Standstills, history, time_text

@@ -9,7 +9,8 @@ from sfumato.cli.show import printable
 from sfumato.errors import LedgerError, ParameterError
 from sfumato.ledger.core.entry import Opened
 from sfumato.ledger.core.windows import CalendarWindow, RollingWindow, Window
-from sfumato.ledger.keeping.checkpoints import Checkpoint, CheckpointFile
+from sfumato.ledger.keeping.checkpoint_files import CheckpointFile
+from sfumato.ledger.keeping.checkpoints import Checkpoint
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.locations import open_ledger, place_of
 from sfumato.privacy.budgets import ZCDP, Budget

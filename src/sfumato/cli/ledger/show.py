@@ -7,9 +7,9 @@ import typer
 
 from sfumato.cli.show import counted, printable, table, wide_console
 from sfumato.errors import UnsupportedEventError
-from sfumato.ledger.core.clock import DAY, MICROSECONDS
 from sfumato.ledger.core.entry import Opened
 from sfumato.ledger.core.replay import Paid
+from sfumato.ledger.core.windows import DAY, MICROSECONDS
 from sfumato.ledger.labels import label_of
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.locations import open_ledger

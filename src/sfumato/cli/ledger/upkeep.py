@@ -16,8 +16,9 @@ from sfumato.cli.ledger.show import clock_lines
 from sfumato.cli.show import counted, printable, progress, wide_console
 from sfumato.ledger.core.entry import Committed, Entry
 from sfumato.ledger.keeping.attachments import Attachment, Attachments, attachments_in, removed
-from sfumato.ledger.keeping.checkpoints import CheckpointFile, encode_checkpoint
-from sfumato.ledger.keeping.sinks import send
+from sfumato.ledger.keeping.checkpoint_files import CheckpointFile
+from sfumato.ledger.keeping.checkpoints import encode_checkpoint
+from sfumato.ledger.keeping.noting import send
 from sfumato.ledger.locations import Place, open_ledger, place_of
 from sfumato.ledger.migration import migrate
 from sfumato.ledger.reading.history import Standstills, time_text

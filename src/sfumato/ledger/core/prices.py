@@ -1,20 +1,42 @@
-"""Which prices an account admits: decimals on a fixed grid, so that what is spent stays a short number for ever.
+"""What a release costs an account, in the measure of the account's own budget, and which costs an account can keep.
 
-Sums of arbitrary fractions have denominators that grow without limit: a few dozen questions at odd fractions of a tiny
-ε would make an account too long to read.
+(ε, δ): the charge that was asked for, which covers the price of the event.   ρ and Rényi: the event itself, priced by
+the filter of that measure.
+
+Costs are decimals on a fixed grid, so that what is spent stays a short number for ever: a few dozen questions at odd
+fractions of a tiny ε would make an account too long to read.
 """
 
 from decimal import Decimal
 from fractions import Fraction
-from math import floor
-from typing import Final
+from functools import lru_cache
+from math import ceil, floor, inf
+from typing import Final, assert_never
 
-from sfumato.errors import ParameterError
+from sfumato.accounting.adaptive.amounts import Amounts
+from sfumato.accounting.adaptive.concentrated_filters import ZCDPFilter
+from sfumato.accounting.adaptive.event_prices import order_name
+from sfumato.accounting.adaptive.renyi_filter import RDPFilter
+from sfumato.accounting.composition.basic import BasicAccountant
+from sfumato.accounting.composition.joint_gaussian import accountant_of
+from sfumato.errors import ParameterError, UnsupportedEventError
 from sfumato.ledger.core.entry import Charge
+from sfumato.privacy.budgets import ZCDP, Budget, RenyiDP
+from sfumato.privacy.events import ApproxEvent, ComposedEvent, DiscreteGaussianEvent, Event
+from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, NoGuarantee, PureDP, guarantee
+from sfumato.privacy.neighbors import NeighboringRelation
 
 EPSILON_DIGITS: Final = 15
 DELTA_DIGITS: Final = 50
+MEASURE_DIGITS: Final = 24
+"""After the point, of ρ and of divergences: finer than any ε of 15 digits needs, and sums stay short."""
 LARGEST_EPSILON: Final = 10**9
+_OWN_MEASURE: Final = (ZCDP, RenyiDP)
+_ANY_DELTA: Final = Fraction(1, 2)  # where an `RDPFilter` states (ε, δ), which no price depends on
+_PURE: Final = (
+    "keeps a pure ε and has no δ, which Gaussian noise and private keys need; "
+    "ask without delta, or let the owner give the account a δ or a ρ"
+)
 
 
 def admitted(charge: Charge) -> Charge:
@@ -28,14 +50,185 @@ def admitted(charge: Charge) -> Charge:
         >>> str(admitted(PureDP("0.1")))
         'ε 0.1'
     """
-    _on_grid(charge.epsilon, EPSILON_DIGITS, "epsilon")
-    _on_grid(charge.delta, DELTA_DIGITS, "delta")
+    _require_on_grid(charge.epsilon, EPSILON_DIGITS, "epsilon")
+    _require_on_grid(charge.delta, DELTA_DIGITS, "delta")
     if charge.epsilon > LARGEST_EPSILON:
         raise ParameterError("epsilon", "a number", f"must be at most {LARGEST_EPSILON:,}, which promises nothing")
     return charge
 
 
-def _on_grid(value: Fraction, digits: int, name: str) -> None:
+def price_of(event: Event, *, delta: Fraction, neighboring_relation: NeighboringRelation) -> Fraction | float:
+    """An ε at which the event is (ε, δ)-differentially private; infinite where there is none.
+
+    Of a composition with Gaussian answers, the others are added up with the δ that they state, and the Gaussian ones
+    composed exactly at what is left of δ: they were calibrated together, and several cost far less than one by one. One
+    alone has the lesser of that price and of its own.
+
+    **Guarantee**: an upper bound: the parts are composed by basic composition, each priced from above. Proof:
+    proofs/ledger/ledger.md.
+
+    Args:
+        event: What is released.
+        delta: The δ that it may take.
+        neighboring_relation: Of the account.
+
+    Raises:
+        UnsupportedEventError: There is no sound price.
+
+    Example:
+        >>> from sfumato.privacy.events import PureEvent
+        >>> from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
+        >>> both = ComposedEvent((PureEvent("0.1"), PureEvent("0.2")))
+        >>> price_of(both, delta=Fraction(0), neighboring_relation=ADD_OR_REMOVE_ONE)
+        Fraction(3, 10)
+    """
+    basic = BasicAccountant(neighboring_relation=neighboring_relation)
+    parts = event.events if isinstance(event, ComposedEvent) else (event,)
+    gaussian = tuple(part for part in parts if isinstance(part, DiscreteGaussianEvent))
+    alone = basic.compose(event).epsilon(delta) if len(gaussian) <= 1 else inf
+    if not gaussian:
+        return alone
+    others = [part for part in parts if not isinstance(part, DiscreteGaussianEvent)]
+    stated = sum((part.delta for part in others if isinstance(part, ApproxEvent)), start=Fraction(0))
+    if stated > delta:
+        return inf
+    fixed = basic.compose(ComposedEvent(tuple(others))).epsilon(stated) if others else Fraction(0)
+    noise = ComposedEvent(gaussian)
+    accountant = accountant_of(noise, neighboring_relation=neighboring_relation)
+    return min(alone, fixed + accountant.compose(noise).epsilon(delta - stated))
+
+
+def price(event: Event, charge: Charge, *, account: str, budget: Budget, relation: NeighboringRelation) -> Amounts:
+    """What an account of this budget pays, in its own measure.
+
+    **Guarantee**: an upper bound of what the event reveals, under the account's neighboring relation. Prices in ρ and
+    in divergences are rounded up to 24 digits, and δ to 50. Proof: proofs/ledger/ledger.md.
+
+    Args:
+        event: What will be released.
+        charge: What it is charged as in (ε, δ), which covers its price there.
+        account: The account's name, for the error.
+        budget: The account's budget.
+        relation: The account's neighboring relation.
+
+    Raises:
+        UnsupportedEventError: There is no such price.
+
+    Example:
+        >>> from sfumato.privacy.events import GaussianEvent
+        >>> from sfumato.privacy.guarantees import ApproxDP
+        >>> from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
+        >>> charge = ApproxDP("0.6", "1e-6")
+        >>> str(price(GaussianEvent(10), charge, account="a", budget=ZCDP(1), relation=ADD_OR_REMOVE_ONE))
+        'delta 0, rho 0.005'
+    """
+    match budget:
+        case PureDP() if charge.delta:
+            raise UnsupportedEventError(event, f"account {account!r}", _PURE)
+        case PureDP() | ApproxDP() | NoGuarantee():
+            return Amounts((("epsilon", charge.epsilon), ("delta", charge.delta)))
+        case ZCDP() | RenyiDP():
+            found = _priced(event, budget, relation)
+            if found is None:
+                requirement = "cannot keep an answer without a finite price"
+                raise UnsupportedEventError(event, f"account {account!r}", requirement)
+            return found
+        case _:
+            assert_never(budget)
+
+
+def is_own_measure(budget: Budget) -> bool:
+    """Whether a price is more than the charge, so that it is written down beside it."""
+    return isinstance(budget, _OWN_MEASURE)
+
+
+def limits(budget: Budget) -> Amounts | None:
+    """What may be spent in each number of its measure; None where nothing limits it."""
+    match budget:
+        case NoGuarantee():
+            return None
+        case PureDP() | ApproxDP():
+            return Amounts((("epsilon", budget.epsilon), ("delta", budget.delta)))
+        case ZCDP():
+            return Amounts((("rho", budget.rho), ("delta", budget.delta)))
+        case RenyiDP():
+            bounds = zip(map(order_name, budget.orders), budget.bounds, strict=True)
+            return Amounts((*bounds, ("delta", budget.delta)))
+        case _:
+            assert_never(budget)
+
+
+def times_within(left: Amounts | None, price: Amounts) -> int | None:
+    """How often a price can be paid of what is left; None where nothing limits it, or it costs nothing."""
+    if left is None:
+        return None
+    counts = (Fraction(left[name]) // Fraction(number) for name, number in price.numbers if number)
+    return min(counts, default=None)
+
+
+def in_words(amounts: Amounts, budget: Budget) -> Budget:
+    """Amounts as a value of the budget's own kind, for people: what was spent, asked for or is left; never below 0."""
+    left = {name: max(Fraction(number), Fraction(0)) for name, number in amounts.numbers}
+    epsilon, delta = left.get("epsilon", Fraction(0)), left.get("delta", Fraction(0))
+    match budget:
+        case _ if delta >= 1:
+            return NO_GUARANTEE
+        case ZCDP():
+            return ZCDP(left.get("rho", Fraction(0)), delta)
+        case RenyiDP():
+            return RenyiDP(
+                budget.orders, tuple(left.get(order_name(order), Fraction(0)) for order in budget.orders), delta
+            )
+        case _:
+            return guarantee(epsilon, delta)
+
+
+def is_spent(budget: Budget, spent: Amounts) -> bool:
+    """Whether nothing is left in what a budget is kept in: ε, ρ, or one of its divergences.
+
+    Every question costs some of each of them; what is left of δ alone buys nothing.
+
+    Example:
+        >>> from sfumato.privacy.guarantees import PureDP
+        >>> tenth = Amounts((("epsilon", Fraction(1, 10)),))
+        >>> is_spent(PureDP("0.1"), tenth), is_spent(PureDP("0.2"), tenth)
+        (True, False)
+    """
+    allowed = limits(budget)
+    if allowed is None:
+        return False
+    return any(number <= spent[name] for name, number in allowed.numbers if name != "delta")
+
+
+def left_of(budget: Budget, spent: Amounts) -> Budget:
+    """What may still be spent, in the budget's own words."""
+    allowed = limits(budget)
+    if allowed is None:
+        return NO_GUARANTEE
+    left = in_words(spent.left_of(allowed), budget)
+    return ApproxDP(left.epsilon, left.delta) if isinstance(budget, ApproxDP) and isinstance(left, PureDP) else left
+
+
+@lru_cache(maxsize=4096)  # an event is priced for each account above, and a ledger holds many that are equal
+def _priced(event: Event, budget: ZCDP | RenyiDP, relation: NeighboringRelation) -> Amounts | None:
+    """The price in the measure of a budget; None where it is not finite."""
+    meter: ZCDPFilter | RDPFilter = (
+        ZCDPFilter(budget.rho, budget.delta, neighboring_relation=relation)
+        if isinstance(budget, ZCDP)
+        else RDPFilter(budget.orders, budget.bounds, _ANY_DELTA, neighboring_relation=relation)
+    )
+    found = meter.cost(event)
+    if any(isinstance(number, float) for _, number in found.numbers):
+        return None
+    return Amounts(tuple(sorted((name, _on_grid(Fraction(number), name)) for name, number in found.numbers)))
+
+
+def _on_grid(number: Fraction, name: str) -> Fraction:
+    steps = 10 ** (DELTA_DIGITS if name == "delta" else MEASURE_DIGITS)
+    return Fraction(ceil(number * steps), steps)
+
+
+def _require_on_grid(value: Fraction, digits: int, name: str) -> None:
     if (value * 10**digits).denominator != 1:
         below = Decimal(f"{floor(value * 10**digits)}e-{digits}")
         requirement = (

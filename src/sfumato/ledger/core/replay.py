@@ -32,9 +32,9 @@ from sfumato.ledger.core.entry import (
     Shared,
     Suspended,
 )
-from sfumato.ledger.core.journal import Chain, Record
-from sfumato.ledger.core.measures import in_words, is_own_measure, limits, price
+from sfumato.ledger.core.prices import in_words, is_own_measure, limits, price
 from sfumato.ledger.core.reservations import Flight
+from sfumato.ledger.core.store import Chain, Record
 from sfumato.privacy.budgets import Budget
 from sfumato.privacy.events import Event
 

@@ -15,6 +15,7 @@ from threading import Lock
 from typing import Final
 
 from sfumato.errors import LedgerError
+from sfumato.ledger.keeping.files import synced
 from sfumato.noise.entropy import random_bytes
 from sfumato.privacy.codec import Json
 
@@ -190,12 +191,3 @@ def _remove(folder: Path, process: int) -> None:
 def _hash(path: Path) -> str:
     with path.open("rb") as file:
         return file_digest(file, "sha256").hexdigest()
-
-
-def synced(path: Path) -> None:
-    """Wait until whatever was written to a file, or to the list of a folder, is on the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from sfumato.errors import LedgerError, ParameterError
-from sfumato.ledger.keeping.attachments import synced
-from sfumato.ledger.keeping.whole_files import draft_of
+from sfumato.ledger.keeping.files import draft_of, synced
 from sfumato.noise.entropy import random_bytes
 
 _SIZE: Final = 32

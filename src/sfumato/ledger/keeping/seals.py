@@ -1,24 +1,31 @@
-"""The keyed seal of every batch: what the ledger's key says of the whole chain, and of what lies beside it.
+"""What the ledger's key says of what lies beside the chain: of each pointer, and of every batch.
 
 The chain has no key, so that anybody can verify it, and anybody who may write the store can compute it anew. The seal
-of the last batch tells the ledger that it wrote just these entries, as many and no others.
+of the last batch tells the ledger that it wrote just these entries, as many and no others. A store that holds a million
+answers is not read to find one: a pointer leads to it by name. A pointer's seal is made over name, index and hash: a
+record that somebody changed or put there, or a pointer bent to another one, is refused.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
+from json.encoder import encode_basestring_ascii
 from typing import Final, Self
 
 from sfumato.errors import LedgerCorruptError
-from sfumato.ledger.core.journal import Chain
-from sfumato.ledger.core.store import End, Pointer
+from sfumato.ledger.core.codec import decode_entry
+from sfumato.ledger.core.entry import Committed, Entry, Reserved, Shared
+from sfumato.ledger.core.replay import Replay, data_of
+from sfumato.ledger.core.store import Chain, End, Pointer, Reading, Record
 from sfumato.ledger.keeping.key import LedgerKey
 from sfumato.privacy.formats import parse_json
 
 VERSION: Final = 1
 _PURPOSE: Final = "batch"
+_OF_POINTERS = "pointer"
 _BITS: Final = 256
+_LONGEST = 1_000  # a database finds no names of any length, and one that it cannot keep would fail its whole batch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +113,77 @@ def sealed_by(end: End) -> str | None:
     return name if isinstance(name, str) else None
 
 
+def pointer_to(record: Record, name: str, key: LedgerKey) -> Pointer:
+    """The pointer of a name to a record."""
+    return Pointer(name=name, index=record.index, seal=key.seal(_OF_POINTERS, name, record.index, record.hash))
+
+
+def entry_at(store: Reading, pointer: Pointer, key: LedgerKey) -> Entry:
+    """The entry to which a pointer leads.
+
+    Raises:
+        LedgerCorruptError: The pointer or the record is not as it was written.
+    """
+    found = store.read(pointer.index, limit=1)
+    if not found or found[0].index != pointer.index:
+        raise LedgerCorruptError(pointer.index, "a pointer leads to it and it is gone")
+    (record,) = found
+    if record != Chain(length=record.index, head=record.previous).link(record.text):
+        raise LedgerCorruptError(record.index)
+    if not key.verifies(pointer.seal, _OF_POINTERS, pointer.name, pointer.index, record.hash):
+        raise LedgerCorruptError(record.index, "it, or the pointer to it, was not written with the ledger's key")
+    return decode_entry(record.text)
+
+
+def names_of(entry: Entry, replay: Replay) -> Iterator[str]:
+    """The names by which an entry is to be found, unless they are taken; before a replay applies it."""
+    match entry:
+        case Committed():
+            yield answer_name(entry.account, entry.key)
+            yield first_name(entry.account, entry.key)
+            known = replay.open_requests.get(entry.request)
+            if known is not None and known.has_key:
+                yield request_name(entry.request)
+        case Reserved() | Shared() if entry.idempotency_key:
+            yield asked_name(entry.principal, entry.idempotency_key)
+        case _:
+            return
+
+
+def answer_name(account: str, key: str) -> str:
+    """Of the answer that an account has under a key."""
+    return _name("answer", account, key)
+
+
+def first_name(account: str, key: str) -> str:
+    """Of the first answer under a key, whoever asked about the same data.
+
+    That is whoever has an account of which the name begins alike, up to the first slash, as ``census/ann`` and
+    ``census/bob``. An account above may be about other data.
+    """
+    return _name("first", data_of(account), key)
+
+
+def request_name(request: str) -> str:
+    """Of the answer to a reservation."""
+    return _name("request", request)
+
+
+def asked_name(principal: str, idempotency_key: str) -> str:
+    """Of the reservation that somebody made under a key of their own."""
+    return _name("asked", principal, idempotency_key)
+
+
+def _name(kind: str, *parts: str) -> str:
+    text = f"{kind} [{', '.join(map(encode_basestring_ascii, parts))}]"  # as `json.dumps` writes a list, but sooner
+    return text if len(text) <= _LONGEST else f"{kind} {sha256(text.encode()).hexdigest()}"
+
+
+def _hash(pointer: Pointer) -> int:
+    text = f"{pointer.index}:{len(pointer.name)}:{pointer.name}{pointer.seal}"
+    return int.from_bytes(sha256(text.encode("utf-8", "surrogatepass")).digest())
+
+
 def _not_by(name: str | None, key: LedgerKey) -> str:
     if name is None or name == key.name:
         return "the seal of the last batch is damaged, or was not made with the ledger's key"
@@ -121,8 +199,3 @@ def _uncovered(sealed: Chain, found: Chain) -> LedgerCorruptError:
     if found.length > sealed.length:
         return LedgerCorruptError(sealed.length, "no seal covers it: it was not written with the ledger's key")
     return LedgerCorruptError(found.length - 1, "it is another than the one that was sealed")
-
-
-def _hash(pointer: Pointer) -> int:
-    text = f"{pointer.index}:{len(pointer.name)}:{pointer.name}{pointer.seal}"
-    return int.from_bytes(sha256(text.encode("utf-8", "surrogatepass")).digest())

@@ -5,7 +5,7 @@ from typing import Any, Final
 from psycopg import Connection
 from psycopg.sql import SQL, Identifier, Literal
 
-from sfumato.ledger.core.journal import GENESIS
+from sfumato.ledger.core.store import GENESIS
 
 _MAKERS: Final = 0x5346756D61746F  # a number of our own, by which those who make a ledger wait for each other
 

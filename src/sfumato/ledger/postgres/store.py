@@ -10,8 +10,7 @@ from threading import Lock
 from typing import TypeVar
 from weakref import finalize
 
-from sfumato.ledger.core.journal import Record
-from sfumato.ledger.core.store import End, Pointer
+from sfumato.ledger.core.store import End, Pointer, Record
 from sfumato.ledger.postgres.address import address_of
 from sfumato.ledger.postgres.connection import LedgerConnection
 from sfumato.ledger.postgres.tables import PostgresTables

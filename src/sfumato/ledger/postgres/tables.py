@@ -5,8 +5,7 @@ from typing import Any, Final
 from psycopg import Connection
 from psycopg.sql import SQL, Composed, Identifier, Literal
 
-from sfumato.ledger.core.journal import GENESIS, Chain, Record
-from sfumato.ledger.core.store import Batch, End, Pointer
+from sfumato.ledger.core.store import GENESIS, Batch, Chain, End, Pointer, Record
 from sfumato.ledger.postgres.address import Address
 from sfumato.ledger.postgres.failures import damaged, in_our_words
 

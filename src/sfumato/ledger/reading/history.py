@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, Literal, TypeAlias, assert_never
 
 from sfumato.accounting.adaptive.amounts import Amounts
+from sfumato.ledger.core.account import Tally
 from sfumato.ledger.core.codec import ENTRIES
 from sfumato.ledger.core.entry import (
     Abandoned,
@@ -26,9 +27,8 @@ from sfumato.ledger.core.entry import (
     Shared,
     Suspended,
 )
-from sfumato.ledger.core.measures import in_words
+from sfumato.ledger.core.prices import in_words
 from sfumato.ledger.core.replay import Paid
-from sfumato.ledger.core.tallies import Tally
 from sfumato.privacy.budgets import Budget
 
 State: TypeAlias = Literal["reserved", "committed", "abandoned", "shared", ""]

@@ -8,17 +8,16 @@ from typing import TypeVar
 
 from sfumato.errors import LedgerError, ReservationError
 from sfumato.ledger.core.account import AccountState
-from sfumato.ledger.core.clock import Clock
 from sfumato.ledger.core.codec import decode_entry
 from sfumato.ledger.core.entry import Charge, Committed, Entry, Opened, Reserved, Shared
-from sfumato.ledger.core.journal import Chain, Record
-from sfumato.ledger.core.measures import in_words, is_spent
+from sfumato.ledger.core.prices import in_words, is_spent
 from sfumato.ledger.core.replay import Replay
 from sfumato.ledger.core.reservations import Asked, Flight, Reservation
-from sfumato.ledger.core.store import LedgerStore
+from sfumato.ledger.core.store import Chain, LedgerStore, Record
+from sfumato.ledger.core.windows import Clock
 from sfumato.ledger.keeping.follower import PAGE, Follower
 from sfumato.ledger.keeping.key import LedgerKey
-from sfumato.ledger.keeping.pointers import answer_name, asked_name, entry_at, first_name, request_name
+from sfumato.ledger.keeping.seals import answer_name, asked_name, entry_at, first_name, request_name
 from sfumato.ledger.reading.verification import verified
 from sfumato.ledger.writing import rules
 from sfumato.privacy.budgets import Budget

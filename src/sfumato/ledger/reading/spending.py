@@ -9,11 +9,10 @@ from typing import Final
 
 from sfumato.accounting.adaptive.amounts import NOTHING, Amounts
 from sfumato.ledger.core.account import AccountState
-from sfumato.ledger.core.clock import DAY
 from sfumato.ledger.core.entry import Entry, Opened, Rebudgeted, Reserved, Shared
-from sfumato.ledger.core.measures import limits
+from sfumato.ledger.core.prices import limits
 from sfumato.ledger.core.replay import Replay
-from sfumato.ledger.core.windows import CalendarWindow, RollingWindow, Window
+from sfumato.ledger.core.windows import DAY, CalendarWindow, RollingWindow, Window
 from sfumato.ledger.reading.history import time_text
 from sfumato.numeric.rationals import positive_integer
 

@@ -16,15 +16,12 @@ from sfumato.errors import (
     UnsupportedEventError,
 )
 from sfumato.ledger.core.entry import Charge, Committed, Entry, Protected, Reserved, Shared
-from sfumato.ledger.core.event_prices import price_of
-from sfumato.ledger.core.journal import Chain, Record
+from sfumato.ledger.core.prices import price_of
 from sfumato.ledger.core.replay import Paid, Replay
-from sfumato.ledger.core.store import Batch, LedgerStore, Pointer, Reading, Turn
-from sfumato.ledger.keeping.follower import PAGE, follow
+from sfumato.ledger.core.store import Batch, Chain, LedgerStore, Pointer, Reading, Record, Turn
+from sfumato.ledger.keeping.follower import PAGE, encode_snapshot, follow
 from sfumato.ledger.keeping.key import LedgerKey
-from sfumato.ledger.keeping.pointers import entry_at, names_of, pointer_to
-from sfumato.ledger.keeping.seals import Index, Seal, encode_seal
-from sfumato.ledger.keeping.snapshots import encode_snapshot
+from sfumato.ledger.keeping.seals import Index, Seal, encode_seal, entry_at, names_of, pointer_to
 from sfumato.ledger.writing.protection import others
 from sfumato.privacy.events import Event
 

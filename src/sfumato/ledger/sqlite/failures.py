@@ -7,7 +7,7 @@ from time import sleep
 from typing import Final, TypeVar
 
 from sfumato.errors import LedgerCorruptError, LedgerError, LedgerTimeoutError
-from sfumato.ledger.keeping.locks import holder_of
+from sfumato.ledger.keeping.files import holder_of
 from sfumato.noise.entropy import random_bytes
 
 T = TypeVar("T")

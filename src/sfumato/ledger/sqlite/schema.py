@@ -5,7 +5,7 @@ from contextlib import closing
 from functools import cache
 from typing import Final
 
-from sfumato.ledger.core.journal import GENESIS
+from sfumato.ledger.core.store import GENESIS
 
 # BEFORE INSERT also stops INSERT OR REPLACE, which deletes without asking the triggers on DELETE.
 _RECORDS: Final = (

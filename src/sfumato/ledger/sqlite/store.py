@@ -12,8 +12,7 @@ from threading import Lock
 from weakref import finalize
 
 from sfumato.errors import LedgerError, LedgerMissingError
-from sfumato.ledger.core.journal import Record
-from sfumato.ledger.core.store import End, Pointer
+from sfumato.ledger.core.store import End, Pointer, Record
 from sfumato.ledger.sqlite.failures import patiently
 from sfumato.ledger.sqlite.file import check_pages, connect, make, prepare
 from sfumato.ledger.sqlite.tables import SQLiteTables

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from sfumato.errors import LedgerCorruptError
-from sfumato.ledger.core.journal import GENESIS, Chain, Record
-from sfumato.ledger.core.store import Batch, End, Pointer
+from sfumato.ledger.core.store import GENESIS, Batch, Chain, End, Pointer, Record
 from sfumato.ledger.sqlite.failures import damaged, patiently
 from sfumato.ledger.sqlite.schema import forget_pointers
 

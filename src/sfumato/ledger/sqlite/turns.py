@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from sfumato.errors import LedgerError, LedgerTimeoutError
-from sfumato.ledger.keeping.locks import holder_of, locked
+from sfumato.ledger.keeping.files import holder_of, locked
 
 PATIENCE = 30.0
 """Seconds that a process waits for its turn."""

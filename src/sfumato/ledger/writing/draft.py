@@ -5,12 +5,10 @@ from dataclasses import dataclass, field, replace
 from sfumato.errors import LedgerError
 from sfumato.ledger.core.codec import encode_entry
 from sfumato.ledger.core.entry import Entry
-from sfumato.ledger.core.journal import Record
 from sfumato.ledger.core.replay import Replay
-from sfumato.ledger.core.store import Batch, Pointer, Turn
+from sfumato.ledger.core.store import Batch, Pointer, Record, Turn
 from sfumato.ledger.keeping.key import LedgerKey
-from sfumato.ledger.keeping.pointers import entry_at, names_of, pointer_to
-from sfumato.ledger.keeping.seals import Seal, encode_seal
+from sfumato.ledger.keeping.seals import Seal, encode_seal, entry_at, names_of, pointer_to
 
 
 @dataclass(slots=True)

@@ -19,11 +19,10 @@ from sfumato.ledger.core.entry import (
     Shared,
     Suspended,
 )
-from sfumato.ledger.core.event_prices import price_of
-from sfumato.ledger.core.measures import in_words, limits, times_within
+from sfumato.ledger.core.prices import in_words, limits, price_of, times_within
 from sfumato.ledger.core.replay import Paid, Replay
 from sfumato.ledger.core.reservations import Flight, Reservation
-from sfumato.ledger.keeping.pointers import answer_name, asked_name, request_name
+from sfumato.ledger.keeping.seals import answer_name, asked_name, request_name
 from sfumato.ledger.writing.draft import Draft
 from sfumato.ledger.writing.protection import require_beside, require_units, unwritten
 from sfumato.noise.entropy import random_bytes

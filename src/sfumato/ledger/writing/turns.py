@@ -6,8 +6,7 @@ from threading import RLock
 from typing import Protocol
 
 from sfumato.errors import LedgerConflictError, LedgerError
-from sfumato.ledger.core.journal import Chain, Record
-from sfumato.ledger.core.store import Batch, End, Pointer, Reading
+from sfumato.ledger.core.store import Batch, Chain, End, Pointer, Reading, Record
 
 
 class Tables(Reading, Protocol):

@@ -18,7 +18,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sfumato.errors import ParameterError
-from sfumato.ledger.keeping.attachments import Attachments, synced
+from sfumato.ledger.keeping.attachments import Attachments
+from sfumato.ledger.keeping.files import synced
 from sfumato.noise.entropy import random_bytes
 from sfumato.privacy.codec import Json
 from sfumato.query.analysis.shape import shape_of

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sfumato.engines.values.cells import Cell
 from sfumato.errors import ParameterError, UnsupportedEventError
-from sfumato.ledger.core.measures import limits, price, times_within
+from sfumato.ledger.core.prices import limits, price, times_within
 from sfumato.numeric.arguments import is_one_of
 from sfumato.privacy.neighbors import NeighboringRelation
 from sfumato.query.model.kinds import Kind

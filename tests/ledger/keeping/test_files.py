@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from sfumato.ledger.keeping import locks
-from sfumato.ledger.keeping.locks import locked
+from sfumato.ledger.keeping import files
+from sfumato.ledger.keeping.files import draft_of, locked
 
 
 def count(path, number, times):
@@ -53,7 +53,7 @@ def test_a_copy_of_its_descriptor_does_not_keep_it(tmp_path, monkeypatch):
         copies.append(os.dup(descriptor))  # as a process has that was forked meanwhile
         return descriptor
 
-    monkeypatch.setattr(locks.os, "open", copied)
+    monkeypatch.setattr(files.os, "open", copied)
     with locked(tmp_path / "lock"):
         pass
     with (tmp_path / "lock").open() as other:
@@ -71,3 +71,31 @@ def test_its_file_is_the_owners_alone_and_stays(tmp_path):
 def test_a_folder_that_does_not_exist_is_told(tmp_path):
     with pytest.raises(FileNotFoundError), locked(tmp_path / "none" / "lock"):
         pass
+
+
+def test_a_draft_is_whole_beside_its_file_and_its_owners_alone(tmp_path):
+    with draft_of(tmp_path / "note", b"content") as draft:
+        assert draft.parent == tmp_path
+        assert draft.read_bytes() == b"content"
+        assert stat.S_IMODE(draft.stat().st_mode) == 0o600
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_draft_that_was_given_its_name_stays(tmp_path):
+    with draft_of(tmp_path / "note", b"content") as draft:
+        draft.replace(tmp_path / "note")
+    assert [file.name for file in tmp_path.iterdir()] == ["note"]
+
+
+def test_it_is_on_the_disk_before_it_can_be_given_a_name_and_the_name_afterwards(tmp_path, monkeypatch):
+    synced = []
+    monkeypatch.setattr(files, "synced", synced.append)
+    with draft_of(tmp_path / "note", b"content") as draft:
+        assert synced == [draft]
+    assert synced == [draft, tmp_path]
+
+
+def test_an_error_leaves_nothing_behind(tmp_path):
+    with pytest.raises(KeyError), draft_of(tmp_path / "note", b"content"):
+        raise KeyError
+    assert list(tmp_path.iterdir()) == []

@@ -1,4 +1,7 @@
-"""A file by which processes wait for each other; the system lets go of it when a process ends, however it ends."""
+"""Files beside a ledger: on the disk before they get their name, and locks that processes wait for.
+
+The system lets go of a lock when its process ends, however it ends.
+"""
 
 import fcntl
 import os
@@ -9,7 +12,41 @@ from functools import lru_cache
 from pathlib import Path
 from threading import Event, Lock, Thread
 
+from sfumato.noise.entropy import random_bytes
+
 _LONGEST = 200  # bytes that name a holder
+
+
+def synced(path: Path) -> None:
+    """Wait until whatever was written to a file, or to the list of a folder, is on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def draft_of(path: Path, content: bytes, *, is_synced: bool = True) -> Iterator[Path]:
+    """A file beside another one, with its content on the disk, which only its owner may read.
+
+    Inside, it is given a name in one step, by `os.link` or `Path.replace`; afterwards that is on the disk too. What is
+    not synced is whole unless the power fails.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    draft = path.with_name(f".{path.name}.{random_bytes(8).hex()}")
+    try:
+        with os.fdopen(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
+            file.write(content)
+        if is_synced:
+            synced(draft)
+        yield draft
+        if is_synced:
+            synced(path.parent)
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -41,6 +78,14 @@ def locked(path: Path, *, patience: float | None = None) -> Iterator[None]:
         os.close(descriptor)
 
 
+def holder_of(path: Path) -> str | None:
+    """Who took a lock last, with patience: its process and host; None if that is not known."""
+    try:
+        return path.read_bytes()[:_LONGEST].decode("utf-8", "replace").strip() or None
+    except OSError:
+        return None
+
+
 def _name(descriptor: int) -> None:
     """Say who holds it; who has held it last need not write it again, which every sync of the disk would wait for."""
     name = _holder(os.getpid())
@@ -52,14 +97,6 @@ def _name(descriptor: int) -> None:
 @lru_cache(maxsize=1)
 def _holder(process: int) -> bytes:
     return f"{process} on {socket.gethostname()}".encode()[:_LONGEST].ljust(_LONGEST)
-
-
-def holder_of(path: Path) -> str | None:
-    """Who took a lock last, with patience: its process and host; None if that is not known."""
-    try:
-        return path.read_bytes()[:_LONGEST].decode("utf-8", "replace").strip() or None
-    except OSError:
-        return None
 
 
 def _take(descriptor: int, patience: float) -> None:
