@@ -339,7 +339,9 @@ MUTANTS = (
     Mutant(
         name="a torn slot of a checkpoint is believed",
         edits=(("ledger/keeping/checkpoint_files.py", "sha256(text).hexdigest().encode() != digest or ", ""),),
-        tests=("tests/ledger/keeping/test_checkpoint_files.py::test_of_two_slots_the_other_one_counts_if_one_was_torn",),
+        tests=(
+            "tests/ledger/keeping/test_checkpoint_files.py::test_of_two_slots_the_other_one_counts_if_one_was_torn",
+        ),
     ),
     Mutant(
         name="a checkpoint is written over the last one",
