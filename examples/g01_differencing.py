@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 import pyarrow as pa
 
 import sfumato as sf
-from sfumato.attacks.core.coin_game import Answer
-from sfumato.attacks.questions.differencing import MeanOf, difference, difference_of_means, differencing
+from sfumato.attacks.core.answers import Answer
+from sfumato.attacks.questions.differences import MeanOf, difference, difference_of_means, differencing
 
 TRIALS = 5_000
 OTHERS = (1, 1, 0, 0)

@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 
 import sfumato as sf
-from sfumato.attacks.core.coin_game import Answer
+from sfumato.attacks.core.answers import Answer
 from sfumato.attacks.core.outcome import Outcome
-from sfumato.attacks.questions.averaging import averaging, repeated
+from sfumato.attacks.questions.repetition import averaging, repeated
 
 ILL = 42
 ATTEMPTS = 1_000

@@ -35,8 +35,8 @@ def without_proof(secret: Bits, masks: Masks) -> dict[str, Outcome]:
     curators = {
         "exact": exact_sums(secret),
         "rounded to 5": rounded_sums(secret),
-        "within 2": noisy_sums(secret, scale=2, law="uniform"),
-        "within √n / 2": noisy_sums(secret, scale=sqrt(PEOPLE) / 2, law="uniform"),
+        "within 2": noisy_sums(secret, scale=2, distribution="uniform"),
+        "within √n / 2": noisy_sums(secret, scale=sqrt(PEOPLE) / 2, distribution="uniform"),
     }
     return {name: reconstruct(answer, secret=secret, masks=masks).outcome for name, answer in curators.items()}
 

@@ -11,7 +11,7 @@ import sfumato as sf
 from sfumato.attacks.core.classes import Coarsening
 from sfumato.attacks.core.outcome import Outcome
 from sfumato.attacks.disclosure.anonymity import k_anonymity
-from sfumato.attacks.linking.linkage import linkage
+from sfumato.attacks.linking.records import linkage
 from sfumato.datasets.voters import QUASI_IDENTIFIERS, HospitalAndVoters, hospital_and_voters
 
 PEOPLE = 10_000

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 import sfumato as sf
 from sfumato.attacks.core.outcome import Outcome
-from sfumato.attacks.linking.sparse_linkage import sparse_linkage
+from sfumato.attacks.linking.pseudonyms import sparse_linkage
 from sfumato.datasets.ratings import ratings
 
 EPSILON = "1"

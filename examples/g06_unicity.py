@@ -14,7 +14,7 @@ import pyarrow as pa
 
 import sfumato as sf
 from sfumato.attacks.core.outcome import Outcome
-from sfumato.attacks.linking.unicity import unicity_by_points, unicity_picture
+from sfumato.attacks.linking.traces import unicity_by_points, unicity_picture
 from sfumato.datasets.traces import traces
 
 PEOPLE = 10_000

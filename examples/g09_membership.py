@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 import sfumato as sf
-from sfumato.attacks.members.membership import Membership, membership
+from sfumato.attacks.members.means import Membership, membership
 
 PEOPLE, TRAITS = 8, 160
 EPSILON = "1"

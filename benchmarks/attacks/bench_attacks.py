@@ -21,11 +21,10 @@ from tests.attacks_through_curators import test_unicity as unicity
 from tests.attacks_through_curators.disjoint_worlds import OTHERS, looked_up, released, with_and_without
 
 import sfumato as sf
-from sfumato.attacks.core.coin_game import play
-from sfumato.attacks.core.limits import largest_success
-from sfumato.attacks.core.outcome import Outcome
-from sfumato.attacks.members.membership import estimate
-from sfumato.attacks.questions.differencing import differencing
+from sfumato.attacks.core.membership_game import play
+from sfumato.attacks.core.outcome import Outcome, largest_success
+from sfumato.attacks.members.means import estimate
+from sfumato.attacks.questions.differences import differencing
 from sfumato.attacks.reconstruction import least_squares, together
 
 EPSILONS = ("0.1", "0.3", "1", "3", "10", "100000")

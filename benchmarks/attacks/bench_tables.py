@@ -17,8 +17,7 @@ from tests.attacks_through_curators import test_error_oracle as errors
 from tests.attacks_through_curators import test_linkage as cells
 from tests.attacks_through_curators import test_tables as tables
 
-from sfumato.attacks.linking.linkage import linkage
-from sfumato.attacks.tables import misspelt, misspelt_linkage
+from sfumato.attacks.linking.records import linkage, misspelt, misspelt_linkage
 from sfumato.datasets.voters import QUASI_IDENTIFIERS, hospital_and_voters
 
 PEOPLE, MISSPELT = 2_000, 0.3

@@ -9,7 +9,7 @@ from pathlib import Path
 from sfumato.accounting.composition.joint_gaussian import joint_stddevs
 from sfumato.accounting.gaussian.gaussian import analytic_stddev
 from sfumato.attacks.core.outcome import Outcome, curve
-from sfumato.attacks.linking.unicity import unicity_by_points, unicity_picture
+from sfumato.attacks.linking.traces import unicity_by_points, unicity_picture
 from sfumato.attacks.reconstruction import accuracy_over, noisy_sums
 from sfumato.datasets.traces import traces
 from sfumato.mechanisms.additive.laplace import Laplace

@@ -26,7 +26,7 @@ def looked_up(answers):
 
 
 def with_and_without(epsilon, *, statistics):
-    """Worlds of `coin_game`: person 0 is in a world if its coin says so, persons 1 to 3 are in each."""
+    """Worlds of `membership_game`: person 0 is in a world if its coin says so, persons 1 to 3 are in each."""
 
     def worlds(coins):
         people = [(world, person) for world, coin in enumerate(coins) for person in range(not coin, OTHERS + 1)]

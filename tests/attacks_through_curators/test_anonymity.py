@@ -8,8 +8,7 @@ import pytest
 from tests.sizes import FULL_SIZE
 
 import sfumato as sf
-from sfumato.attacks.core.limits import largest_success
-from sfumato.attacks.core.outcome import Outcome
+from sfumato.attacks.core.outcome import Outcome, largest_success
 from sfumato.attacks.disclosure.generalization import generalize, intersection
 
 WORLDS = 20_000 if FULL_SIZE else 2_000

@@ -5,7 +5,7 @@ import pytest
 from tests.attacks_through_curators.disjoint_worlds import looked_up, released
 
 import sfumato as sf
-from sfumato.attacks.core.coin_game import tossed
+from sfumato.attacks.core.answers import tossed
 from sfumato.attacks.disclosure.attribute import attribute_from_model, attribute_from_sums, largest_inference
 
 SURE = 1 - 2e-6

@@ -9,7 +9,7 @@ from scipy.stats import binom
 from tests.laws import ALPHA
 
 import sfumato as sf
-from sfumato.attacks.questions.averaging import averaging
+from sfumato.attacks.questions.repetition import averaging
 from sfumato.errors import BudgetExceededError
 
 WORLDS, REPEATS = 600, 100

@@ -10,9 +10,9 @@ from tests.attacks_through_curators.disjoint_worlds import OTHERS, looked_up, re
 from tests.laws import ALPHA
 
 import sfumato as sf
-from sfumato.attacks.core.coin_game import play
-from sfumato.attacks.core.limits import largest_advantage, largest_success
-from sfumato.attacks.questions.differencing import (
+from sfumato.attacks.core.membership_game import play
+from sfumato.attacks.core.outcome import largest_advantage, largest_success
+from sfumato.attacks.questions.differences import (
     MeanOf,
     difference,
     difference_of_means,

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.attacks.implementation.error_oracle import error_oracle
+from sfumato.attacks.implementation.side_channels import error_oracle
 
 TRIALS = 30
 CONDITIONS = {

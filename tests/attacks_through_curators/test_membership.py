@@ -8,10 +8,11 @@ import pytest
 from tests.attacks_through_curators.disjoint_worlds import looked_up, released
 
 import sfumato as sf
-from sfumato.attacks.core.coin_game import Rates, play, tossed
-from sfumato.attacks.core.limits import largest_advantage
-from sfumato.attacks.members.membership import estimate, homer, tracing
-from sfumato.attacks.members.model_membership import lira_scores, logits
+from sfumato.attacks.core.answers import tossed
+from sfumato.attacks.core.membership_game import Rates, play
+from sfumato.attacks.core.outcome import largest_advantage
+from sfumato.attacks.members.means import estimate, homer, tracing
+from sfumato.attacks.members.models import lira_scores, logits
 
 RNG = np.random.default_rng(2015)
 SURE = 1 - 4e-6

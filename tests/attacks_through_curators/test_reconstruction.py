@@ -13,7 +13,7 @@ import pytest
 from tests.sizes import FULL_SIZE
 
 import sfumato as sf
-from sfumato.attacks.core.limits import largest_success
+from sfumato.attacks.core.outcome import largest_success
 from sfumato.attacks.reconstruction import each_alone, least_squares, linear_program, reconstruct, together
 from sfumato.errors import BudgetExceededError
 

@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 import sfumato as sf
-from sfumato.attacks.linking.search_logs import vanity_search
+from sfumato.attacks.linking.pseudonyms import vanity_search
 from sfumato.datasets.searches import COMMON_QUERIES, search_log
 
 EPSILON, DELTA = "1", "1e-13"

@@ -6,8 +6,8 @@ import pytest
 
 import sfumato as sf
 from sfumato.attacks.core.outcome import Outcome
+from sfumato.attacks.disclosure.anonymity_attacks import Predicate, downcoding, predicates, singling_out, skewness
 from sfumato.attacks.disclosure.generalization import Generalized, generalize
-from sfumato.attacks.tables import Predicate, downcoding, predicates, singling_out, skewness
 
 RNG = np.random.default_rng(1997)
 CERTAIN = 1 - 2e-6

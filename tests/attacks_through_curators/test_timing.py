@@ -11,7 +11,7 @@ import pytest
 from tests.meta.repository import ROOT
 
 import sfumato as sf
-from sfumato.attacks.implementation.timing import timing
+from sfumato.attacks.implementation.side_channels import timing
 from sfumato.errors import NotPrivateError
 
 PEOPLE = 10

@@ -10,9 +10,9 @@ from tests.attacks_through_curators.disjoint_worlds import with_and_without
 from tests.laws import ALPHA
 
 import sfumato as sf
-from sfumato.attacks.core.coin_game import play
-from sfumato.attacks.core.limits import largest_advantage
-from sfumato.attacks.questions.tracker import general_tracker, refuses_small_sets
+from sfumato.attacks.core.membership_game import play
+from sfumato.attacks.core.outcome import largest_advantage
+from sfumato.attacks.questions.trackers import general_tracker, refuses_small_sets
 
 TRIALS = 10_000
 
@@ -38,7 +38,7 @@ ASKED = (TRACKER, ~TRACKER, TARGET | TRACKER, TARGET | ~TRACKER)
 
 
 def worlds_of_four_counts(epsilon):
-    """Worlds of `coin_game` that answer the four questions of a general tracker."""
+    """Worlds of `membership_game` that answer the four questions of a general tracker."""
     counts = (f"COUNT(CASE WHEN {condition.text} THEN 1 END) AS q{place}" for place, condition in enumerate(ASKED))
     worlds = with_and_without(epsilon, statistics=", ".join(counts))
 

@@ -8,7 +8,7 @@ import pytest
 from tests.sizes import FULL_SIZE
 
 import sfumato as sf
-from sfumato.attacks.core.limits import largest_advantage
+from sfumato.attacks.core.outcome import largest_advantage
 from sfumato.datasets.traces import traces
 from sfumato.numeric.binomial import lower_limit
 

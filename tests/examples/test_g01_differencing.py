@@ -2,8 +2,8 @@ import pytest
 from tests.laws import ALPHA
 
 from examples import g01_differencing as example
-from sfumato.attacks.core.limits import largest_advantage
-from sfumato.attacks.questions.differencing import difference, differencing
+from sfumato.attacks.core.outcome import largest_advantage
+from sfumato.attacks.questions.differences import difference, differencing
 
 TRIALS = 2_000
 

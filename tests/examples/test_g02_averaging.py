@@ -2,7 +2,7 @@ import pytest
 
 import sfumato as sf
 from examples import g02_averaging as example
-from sfumato.attacks.questions.averaging import repeated
+from sfumato.attacks.questions.repetition import repeated
 
 
 @pytest.mark.statistical

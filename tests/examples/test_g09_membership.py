@@ -3,7 +3,7 @@ import pytest
 
 import sfumato as sf
 from examples import g09_membership as example
-from sfumato.attacks.members.membership import tracing
+from sfumato.attacks.members.means import tracing
 
 RNG = np.random.default_rng(9)
 

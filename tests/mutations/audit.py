@@ -5,8 +5,8 @@ from tests.mutations.mutants import Mutant
 MUTANTS = (
     Mutant(
         name="what is allowed bounds right guesses alone",
-        edits=(("attacks/questions/differencing.py", "1 - (1 - baseline) / power)", "1.0)"),),
-        tests=("tests/attacks/questions/test_differencing.py::test_what_is_allowed_bounds_wrong_guesses_too",),
+        edits=(("attacks/questions/differences.py", "1 - (1 - baseline) / power)", "1.0)"),),
+        tests=("tests/attacks/questions/test_differences.py::test_what_is_allowed_bounds_wrong_guesses_too",),
     ),
     Mutant(
         name="an audit tests on the half it searched",
@@ -132,8 +132,8 @@ MUTANTS = (
     ),
     Mutant(
         name="an error is taken for an answer",
-        edits=(("attacks/implementation/error_oracle.py", "return 1.0", "return 0.0"),),
-        tests=("tests/attacks/implementation/test_error_oracle.py",),
+        edits=(("attacks/implementation/side_channels.py", "return 1.0", "return 0.0"),),
+        tests=("tests/attacks/implementation/test_side_channels.py",),
     ),
     Mutant(
         name="a block is unique whatever else fits",
@@ -144,13 +144,13 @@ MUTANTS = (
     ),
     Mutant(
         name="a misspelt record is named however near another person comes",
-        edits=(("attacks/tables/misspelt.py", "min(ahead, weights[best]) >= margin", "weights[best] >= margin"),),
-        tests=("tests/attacks/tables/test_misspelt.py",),
+        edits=(("attacks/linking/records.py", "min(ahead, weights[best]) >= margin", "weights[best] >= margin"),),
+        tests=("tests/attacks/linking/test_records.py",),
     ),
     Mutant(
         name="the baseline of singling out forgets how many people there are",
-        edits=(("attacks/tables/singling_out.py", "float((count * weights *", "float((weights *"),),
-        tests=("tests/attacks/tables/test_singling_out.py",),
+        edits=(("attacks/disclosure/anonymity_attacks.py", "float((count * weights *", "float((weights *"),),
+        tests=("tests/attacks/disclosure/test_anonymity_attacks.py",),
     ),
     Mutant(
         name="events are ranked as if any number of runs told as much",

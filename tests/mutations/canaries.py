@@ -109,30 +109,30 @@ MUTANTS = (
         name="a threshold is taken from the people that taught the frequencies",
         edits=(
             (
-                "attacks/members/membership.py",
+                "attacks/members/means.py",
                 "(members, outsiders, reference[1::2])",
                 "(members, outsiders, reference[::2])",
             ),
         ),
-        tests=("tests/attacks/members/test_membership.py::test_the_threshold_is_for_those_who_taught_nothing",),
+        tests=("tests/attacks/members/test_means.py::test_the_threshold_is_for_those_who_taught_nothing",),
     ),
     Mutant(
         name="shadow models see what they are to be without",
-        edits=(("attacks/members/model_membership.py", "without = np.where(seen, np.nan, found)", "without = found"),),
+        edits=(("attacks/members/models.py", "without = np.where(seen, np.nan, found)", "without = found"),),
         tests=(
-            "tests/attacks/members/test_model_membership.py::test_a_row_is_compared_with_models_that_saw_it_and_with_others_that_did_not",
+            "tests/attacks/members/test_models.py::test_a_row_is_compared_with_models_that_saw_it_and_with_others_that_did_not",
         ),
     ),
     Mutant(
         name="an attack on time is tested on what it learned from",
         edits=(
             (
-                "attacks/implementation/timing.py",
+                "attacks/implementation/side_channels.py",
                 "_learned(times[:half], coins[:half])",
                 "_learned(times[half:], coins[half:])",
             ),
         ),
-        tests=("tests/attacks/implementation/test_timing.py",),
+        tests=("tests/attacks/implementation/test_side_channels.py",),
     ),
     Mutant(
         name="what may be inferred forgets the prior",

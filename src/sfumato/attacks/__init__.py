@@ -2,12 +2,11 @@
 
 Each attack takes a callable that answers, whatever stands behind it, and gives an `Outcome`. Some have the name of
 their module: `sf.attacks.linkage` is the function. What else such a module holds comes by its full name, as in
-`from sfumato.attacks.linking.unicity import Traces`.
+`from sfumato.attacks.linking.traces import Traces`.
 """
 
-from sfumato.attacks.core.coin_game import Game, Rates, play
-from sfumato.attacks.core.limits import largest_advantage, largest_success
-from sfumato.attacks.core.outcome import Outcome, curve
+from sfumato.attacks.core.membership_game import Game, Rates, play
+from sfumato.attacks.core.outcome import Outcome, curve, largest_advantage, largest_success
 from sfumato.attacks.disclosure.anonymity import (
     distinct_diversity,
     entropy_diversity,
@@ -15,31 +14,30 @@ from sfumato.attacks.disclosure.anonymity import (
     t_closeness,
     uniqueness,
 )
+from sfumato.attacks.disclosure.anonymity_attacks import downcoding, similarity, singling_out, skewness
 from sfumato.attacks.disclosure.attribute import attribute_from_model, attribute_from_sums, largest_inference
 from sfumato.attacks.disclosure.generalization import Disclosure, Generalized, generalize, homogeneity, intersection
-from sfumato.attacks.implementation.error_oracle import error_oracle
 from sfumato.attacks.implementation.floating_point import (
     Distinction,
     precision_attack,
     support_attack,
     textbook_laplace_reaches,
 )
-from sfumato.attacks.implementation.timing import Timing, timing
-from sfumato.attacks.linking.linkage import linkage
-from sfumato.attacks.linking.search_logs import vanity_search
-from sfumato.attacks.linking.sparse_linkage import Known, Scoreboard, sparse_linkage
-from sfumato.attacks.linking.unicity import unicity, unicity_by_points, unicity_picture
-from sfumato.attacks.members.membership import Membership, Roc, homer, likelihood_ratio, membership, tracing
-from sfumato.attacks.members.model_membership import likelihood_ratio_attack, loss_threshold
-from sfumato.attacks.questions.averaging import averaging
-from sfumato.attacks.questions.differencing import (
+from sfumato.attacks.implementation.side_channels import Timing, error_oracle, timing
+from sfumato.attacks.linking.pseudonyms import Known, Scoreboard, sparse_linkage, vanity_search
+from sfumato.attacks.linking.records import linkage, misspelt_linkage
+from sfumato.attacks.linking.traces import unicity, unicity_by_points, unicity_picture
+from sfumato.attacks.members.means import Membership, Roc, homer, likelihood_ratio, membership, tracing
+from sfumato.attacks.members.models import likelihood_ratio_attack, loss_threshold
+from sfumato.attacks.questions.differences import (
     MeanOf,
     difference,
     difference_of_means,
     differencing,
     value_inference,
 )
-from sfumato.attacks.questions.tracker import (
+from sfumato.attacks.questions.repetition import averaging
+from sfumato.attacks.questions.trackers import (
     find_tracker,
     general_tracker,
     individual_tracker,
@@ -56,7 +54,6 @@ from sfumato.attacks.reconstruction import (
     reconstruct,
     reconstruct_block,
 )
-from sfumato.attacks.tables import downcoding, misspelt_linkage, similarity, singling_out, skewness
 
 __all__ = [
     "Disclosure",

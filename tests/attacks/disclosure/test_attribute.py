@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from scipy.optimize import linprog
 
-from sfumato.attacks.core.limits import largest_success
+from sfumato.attacks.core.outcome import largest_success
 from sfumato.attacks.disclosure.attribute import attribute_from_model, attribute_from_sums, largest_inference
 from sfumato.errors import BudgetExceededError, ParameterError
 from sfumato.privacy.guarantees import PureDP

@@ -6,8 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from sfumato.attacks.core.limits import largest_success
-from sfumato.attacks.core.outcome import curve
+from sfumato.attacks.core.outcome import curve, largest_success
 from sfumato.attacks.reconstruction import (
     accuracy_over,
     every_mask,
@@ -34,14 +33,14 @@ def accuracy(curator, method):
     return found[0].success
 
 
-@pytest.mark.parametrize("curator", [exact_sums, rounded_sums, partial(noisy_sums, scale=2, law="uniform")])
+@pytest.mark.parametrize("curator", [exact_sums, rounded_sums, partial(noisy_sums, scale=2, distribution="uniform")])
 def test_exact_rounded_and_slightly_noisy_answers_give_away_99_of_100_bits(curator):
     assert accuracy(curator, least_squares) >= 0.99
 
 
 @pytest.mark.parametrize(
     ("curator", "least"),
-    [(exact_sums, 1), (partial(noisy_sums, scale=2, law="uniform"), 0.98), (rounded_sums, 0.97)],
+    [(exact_sums, 1), (partial(noisy_sums, scale=2, distribution="uniform"), 0.98), (rounded_sums, 0.97)],
 )
 def test_the_linear_program_finds_nearly_as_many(curator, least):
     assert accuracy(curator, linear_program) >= least
@@ -60,7 +59,7 @@ def test_the_linear_program_finds_nearly_as_many(curator, least):
 def test_more_noise_hides_more(law, scale, by_sums, by_squares):
     # expected are means of 60 databases; those of 6 have a standard error of 0.018 at most, and 5 of them are allowed
     for method, expected in ((linear_program, by_sums), (least_squares, by_squares)):
-        assert accuracy(partial(noisy_sums, scale=scale, law=law), method) == pytest.approx(expected, abs=0.09)
+        assert accuracy(partial(noisy_sums, scale=scale, distribution=law), method) == pytest.approx(expected, abs=0.09)
 
 
 def test_the_exhaustive_attack_is_one_of_the_methods():

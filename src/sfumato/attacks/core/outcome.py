@@ -1,4 +1,8 @@
-"""What came of an attack: how often it was right, beside blind guessing and beside what the guarantee allows."""
+"""The outcome of an attack: how often it was right, beside blind guessing and the most that the guarantee allows.
+
+What (ε, δ) allows follows from P(S) ≤ e^ε·P'(S) + δ for the answers of two neighbors, in both directions. It bounds
+what anybody can learn of one unit, whatever else is known.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,9 +17,13 @@ from sfumato.plots.attacks import success_curve
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+import math
+
+from sfumato.numeric.rationals import Number, nonnegative
+from sfumato.numeric.rounding import exp_up, float_up
 
 MOST_TRIALS: Final = 10**15
-"""That may be counted."""
+"""The most trials that can be counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,17 +31,17 @@ class Outcome:
     """How often an attack was right.
 
     Args:
-        attack: Its name, in words.
-        successes: How many of its guesses were right.
-        trials: How many guesses it made.
-        baseline: How often somebody is right who guesses without any answer.
-        allowed: The most that a claimed guarantee allows, of `limits`; None if none was claimed, or if no bound on one
-            unit applies to what was counted.
-        notes: What else is worth saying, such as how many questions were refused.
+        attack: The name of the attack, in words.
+        successes: The number of right guesses.
+        trials: The number of guesses.
+        baseline: The success rate of blind guessing, without any answer.
+        allowed: The largest success rate that a claimed guarantee allows; None if none was claimed, or if no bound for
+            one unit applies to what was counted.
+        notes: Further facts, such as the number of refused queries.
 
     Raises:
-        ParameterError: There were no trials, or more than 10^15, more successes than trials, or the baseline or what is
-            allowed is no probability.
+        ParameterError: There were no trials, or more than 10^15, more successes than trials, or a rate is not between 0
+            and 1.
 
     Example:
         >>> print(Outcome(attack="differencing", successes=98, trials=100, baseline=0.5, allowed=0.731))
@@ -56,7 +64,9 @@ class Outcome:
             whole(count, name, most=MOST_TRIALS)
         if self.successes > self.trials or self.trials == 0:
             raise ParameterError(
-                "successes", f"{self.successes} of {self.trials}", "must be some of at least one trial"
+                "successes",
+                f"{self.successes} of {self.trials}",
+                "must be at most all of the trials, one or more",
             )
         object.__setattr__(self, "baseline", float(probability(self.baseline, "baseline")))
         if self.allowed is not None:
@@ -64,14 +74,14 @@ class Outcome:
 
     @property
     def success(self) -> float:
-        """The share of guesses that were right."""
+        """The share of right guesses."""
         return self.successes / self.trials
 
     def interval(self, *, confidence: float = 0.95) -> tuple[float, float]:
-        """Limits on the chance of being right, if trials are independent [CP34].
+        """A Clopper-Pearson interval for the success rate, if trials are independent [CP34].
 
         Args:
-            confidence: The chance that the limits hold, between 0 and 1.
+            confidence: The probability that the interval holds the success rate, between 0 and 1.
         """
         chance = real(confidence, "confidence")
         if not 0 < chance < 1:
@@ -93,15 +103,15 @@ class Outcome:
 
 
 def curve(outcomes: Mapping[float, Outcome], *, x_label: str = "ε in all", title: str | None = None) -> "Figure":
-    """A picture of one attack over ε, or over the size of noise, beside guessing and what is allowed.
+    """A chart of one attack's success over ε, or over the noise scale, beside blind guessing and what is allowed.
 
     Args:
-        outcomes: What came of it, by the finite number on the horizontal axis.
-        x_label: What that number is.
-        title: Above the picture; None takes the name of the attack.
+        outcomes: Outcomes by the finite number on the horizontal axis.
+        x_label: The label of that axis.
+        title: The title of the chart; None states how far the attack goes beyond blind guessing.
 
     Raises:
-        ParameterError: There are no outcomes, or something else stands among them, or matplotlib is missing.
+        ParameterError: There are no outcomes, or one is of another type, or matplotlib is missing.
 
     Example:
         >>> few = {e: Outcome(attack="tracker", successes=50 + int(4 * e), trials=100, baseline=0.5) for e in (1, 5)}
@@ -122,5 +132,63 @@ def curve(outcomes: Mapping[float, Outcome], *, x_label: str = "ε in all", titl
         baseline=[outcome.baseline for outcome in found],
         allowed=allowed if len(allowed) == len(found) else None,
         x_label=of_kind(x_label, "x_label", str, "text"),
-        title=found[0].attack if title is None else of_kind(title, "title", str, "text"),
+        title=_finding(places, found, x_label) if title is None else of_kind(title, "title", str, "text"),
     )
+
+
+def _finding(places: list[float], outcomes: list[Outcome], x_label: str) -> str:
+    place, best = max(zip(places, outcomes, strict=True), key=lambda pair: pair[1].success)
+    return f"{best.attack}: {best.success:.0%} right at {x_label} = {place:g}, blind guessing {best.baseline:.0%}"
+
+
+def largest_advantage(*, epsilon: Number, delta: Number = 0) -> float:
+    """The largest advantage of a membership test: its true positive rate minus its false positive rate.
+
+    It is at most (e^ε − 1 + 2δ)/(e^ε + 1).
+
+    Args:
+        epsilon: The ε of all answers that the attack sees.
+        delta: The δ of all answers that the attack sees.
+
+    Raises:
+        ParameterError: ε is below 0, or δ is not between 0 and 1.
+
+    Example:
+        >>> round(largest_advantage(epsilon=1), 3)
+        0.462
+
+    References:
+        [KOV15] for the region of error rates that (ε, δ) allows.
+    """
+    power = exp_up(nonnegative(epsilon, "epsilon"))
+    added = 2 * float_up(probability(delta, "delta"))
+    return 1.0 if math.isinf(power) else min(1.0, (power - 1 + added) / (power + 1))
+
+
+def largest_success(*, epsilon: Number, delta: Number = 0, prior: float = 0.5) -> float:
+    """The largest probability of telling which of two neighbors was asked, if the first has probability `prior`.
+
+    It is max over the trade-off of prior·TPR + (1 − prior)·(1 − FPR): with δ = 0 and a fair prior e^ε/(1 + e^ε).
+
+    Args:
+        epsilon: The ε of all answers that the attack sees.
+        delta: The δ of all answers that the attack sees.
+        prior: The probability that the first neighbor was asked, between 0 and 1.
+
+    Raises:
+        ParameterError: ε is below 0, or δ or the prior is not between 0 and 1.
+
+    Example:
+        >>> round(largest_success(epsilon=1), 3)
+        0.731
+        >>> largest_success(epsilon=0, prior=0.9)
+        0.9
+    """
+    power = exp_up(nonnegative(epsilon, "epsilon"))
+    leak, prior = float_up(probability(delta, "delta")), float_up(probability(prior, "prior"))
+    if math.isinf(power):
+        return 1.0
+    # A linear objective is largest in a corner of the region TPR ≤ e^ε·FPR + δ, 1 − FPR ≤ e^ε·(1 − TPR) + δ.
+    even = (1 - leak) / (1 + power)
+    corners = ((leak, 0.0), (1 - even, even), (1.0, 1 - leak))
+    return min(1.0, max(prior * hit + (1 - prior) * (1 - false) for hit, false in corners))

@@ -10,9 +10,8 @@ from functools import partial
 from itertools import accumulate
 from typing import Any, TypeAlias
 
-from sfumato.attacks.core.asking import groups
+from sfumato.attacks.core.answers import Answer, allowed, groups, refused
 from sfumato.attacks.core.classes import equal, values_of
-from sfumato.attacks.core.coin_game import Answer, allowed, refused
 from sfumato.attacks.core.outcome import Outcome
 from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import as_float, called, listed, of_kind

@@ -13,11 +13,17 @@ from sfumato.attacks.reconstruction.blocks import (
     median_of,
     reconstruct_block,
 )
-from sfumato.attacks.reconstruction.exhaustive import exhaustively
-from sfumato.attacks.reconstruction.linear import linear_program
-from sfumato.attacks.reconstruction.problem import Problem, each_alone, every_mask, random_bits, random_masks
-from sfumato.attacks.reconstruction.squares import least_squares
-from sfumato.attacks.reconstruction.sums import exact_sums, noisy_sums, rounded_sums
+from sfumato.attacks.reconstruction.problem import (
+    Problem,
+    each_alone,
+    every_mask,
+    exact_sums,
+    noisy_sums,
+    random_bits,
+    random_masks,
+    rounded_sums,
+)
+from sfumato.attacks.reconstruction.solvers import exhaustively, least_squares, linear_program
 
 __all__ = [
     "Block",

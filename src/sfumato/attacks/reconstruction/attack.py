@@ -8,8 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.attacks.core.limits import largest_success
-from sfumato.attacks.core.outcome import Outcome
+from sfumato.attacks.core.outcome import Outcome, largest_success
 from sfumato.attacks.reconstruction.problem import (
     MOST_PLACES,
     AnswerOfMask,
@@ -17,11 +16,11 @@ from sfumato.attacks.reconstruction.problem import (
     Masks,
     Method,
     Problem,
-    asked,
+    posed,
     random_bits,
     random_masks,
 )
-from sfumato.attacks.reconstruction.squares import least_squares
+from sfumato.attacks.reconstruction.solvers import least_squares
 from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import called, floats, listed, of_kind, real, result, truths, whole
 from sfumato.numeric.rationals import Number
@@ -71,7 +70,7 @@ def reconstruct(
             or gives something else.
 
     Example:
-        >>> from sfumato.attacks.reconstruction.sums import rounded_sums
+        >>> from sfumato.attacks.reconstruction.problem import rounded_sums
         >>> secret = random_bits(64)
         >>> reconstruct(rounded_sums(secret, step=2), secret=secret).outcome.success > 0.9
         True
@@ -87,7 +86,7 @@ def reconstruct(
         raise ParameterError(
             "masks", chosen.shape, f"must be a matrix of questions by people, of whom are {len(secret)}"
         )
-    problem = asked(answer, masks=chosen)
+    problem = posed(answer, masks=chosen)
     bits = _found(method, problem) > _HALF if len(problem.answers) else random_bits(len(secret))
     refused = len(chosen) - len(problem.answers)
     outcome = Outcome(
@@ -168,7 +167,7 @@ def accuracy_over(
 
     Example:
         >>> from sfumato.attacks.core.outcome import curve
-        >>> from sfumato.attacks.reconstruction.sums import noisy_sums
+        >>> from sfumato.attacks.reconstruction.problem import noisy_sums
         >>> few = {"people": 32, "questions": 128, "databases": 2}
         >>> found = accuracy_over([0, 100], lambda secret, scale: noisy_sums(secret, scale=scale), **few)
         >>> picture = curve(found, x_label="scale of the noise")

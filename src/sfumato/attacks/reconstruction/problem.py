@@ -1,22 +1,27 @@
-"""What an adversary has who asks about subsets: the subsets, and what was answered about each."""
+"""Subsets of people, the sums that answer them, and curators to attack: exact, rounded or noisy sums of secret bits.
 
+The curators show what noise without a proof is worth, and where the attack ends. Their noise comes from a generator
+that was not made for secrets, and protects nobody.
+"""
+
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite
-from typing import Final, TypeAlias
+from typing import Final, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.attacks.core.coin_game import allowed, tossed
+from sfumato.attacks.core.answers import allowed, dice, tossed
 from sfumato.errors import ParameterError
-from sfumato.numeric.arguments import floats, truths, whole
+from sfumato.numeric.arguments import floats, one_of, real, truths, whole
 
 _MATRIX: Final = 2  # dimensions
 _MOST_PEOPLE: Final = 16
 _MOST_ALONE: Final = 30_000
 MOST_PLACES: Final = 10**9
-"""Of a matrix of questions by people."""
+"""The most entries of a matrix of queries by people."""
 
 Masks: TypeAlias = NDArray[np.bool_]
 """A row for each question, a column for each person: whom the question is about."""
@@ -25,7 +30,7 @@ Bits: TypeAlias = NDArray[np.bool_]
 """A secret bit for each person."""
 
 AnswerOfMask: TypeAlias = Callable[[NDArray[np.bool_]], float]
-"""How many of the people in a mask have the secret bit, exactly or not; it may raise one of `coin_game.REFUSALS`."""
+"""How many of the people in a mask have the secret bit, exactly or not; it may raise one of `REFUSALS`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -119,7 +124,7 @@ def random_bits(people: int) -> Bits:
     return tossed(whole(people, "people", most=MOST_PLACES))
 
 
-def asked(answer: AnswerOfMask, *, masks: Masks) -> Problem:
+def posed(answer: AnswerOfMask, *, masks: Masks) -> Problem:
     """Ask about each subset; those that are refused, or whose answer is None, NaN or infinite, are left out.
 
     Raises:
@@ -127,7 +132,7 @@ def asked(answer: AnswerOfMask, *, masks: Masks) -> Problem:
 
     Example:
         >>> secret = np.array([True, False, True])
-        >>> asked(lambda mask: (mask & secret).sum(), masks=every_mask(3)).answers.tolist()
+        >>> posed(lambda mask: (mask & secret).sum(), masks=every_mask(3)).answers.tolist()
         [0.0, 1.0, 0.0, 1.0, 1.0, 2.0, 1.0, 2.0]
     """
     kept, answers = [], []
@@ -137,3 +142,62 @@ def asked(answer: AnswerOfMask, *, masks: Masks) -> Problem:
             answers.append(given)
             kept.append(place)
     return Problem(masks=masks[kept], answers=np.array(answers, dtype=np.float64))
+
+
+Distribution: TypeAlias = Literal["laplace", "gaussian", "uniform"]
+
+
+def exact_sums(secret: Bits) -> AnswerOfMask:
+    """Exact sums, without noise.
+
+    Example:
+        >>> exact_sums(np.array([True, False, True]))(np.array([True, True, False]))
+        1.0
+    """
+    bits = truths(secret, "secret")
+    return lambda mask: float(np.count_nonzero(mask & bits))
+
+
+def rounded_sums(secret: Bits, *, step: int = 5) -> AnswerOfMask:
+    """Sums rounded to multiples of a step, as published tables often are.
+
+    Raises:
+        ParameterError: The step is below 1.
+
+    Example:
+        >>> rounded_sums(np.full(8, True))(np.full(8, True))
+        10.0
+    """
+    bits = truths(secret, "secret")
+    if not 1 <= real(step, "step") < math.inf:
+        raise ParameterError("step", step, "must be 1 or more, such as 5")
+    return lambda mask: step * float(np.round(np.count_nonzero(mask & bits) / step))
+
+
+def noisy_sums(secret: Bits, *, scale: float, distribution: Distribution = "laplace") -> AnswerOfMask:
+    """Sums with fresh noise in each answer.
+
+    Args:
+        secret: A bit for each person.
+        scale: The scale of Laplace noise, the standard deviation of Gaussian noise, or the largest uniform error.
+        distribution: The distribution of the noise.
+
+    Raises:
+        ParameterError: The scale is below 0 or infinite, or there is no such distribution.
+
+    Example:
+        >>> abs(noisy_sums(np.full(8, True), scale=2, distribution="uniform")(np.full(8, True)) - 8) <= 2
+        True
+    """
+    one_of(distribution, "distribution", get_args(Distribution))
+    if not 0 <= real(scale, "scale") < math.inf:
+        raise ParameterError("scale", scale, "must be 0 or more, and finite")
+    draws = dice()
+    exact = exact_sums(secret)
+    match distribution:
+        case "laplace":
+            return lambda mask: exact(mask) + float(draws.laplace(0, scale))
+        case "gaussian":
+            return lambda mask: exact(mask) + float(draws.normal(0, scale))
+        case "uniform":
+            return lambda mask: exact(mask) + float(draws.uniform(-scale, scale))

@@ -1,0 +1,174 @@
+"""Differencing: two harmless questions whose groups differ in one person, and the difference is about that person.
+
+Twice as many answers do not make it more clever, so the attack is as strong as its better half: whoever knows the
+smaller answer already needs only the larger one.
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from sfumato.attacks.core.answers import Answer, allowed, asked, dice, groups, refused
+from sfumato.attacks.core.membership_game import Databases, Game, TestStatistic, play
+from sfumato.attacks.core.outcome import Outcome
+from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import as_float, called, of_kind
+from sfumato.numeric.rationals import Number, nonnegative
+from sfumato.numeric.rounding import exp_up
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeanOf:
+    """A group of which the size and the mean can be asked, each by a question of its own."""
+
+    count: Any
+    mean: Any
+
+
+def difference(answer: Answer, *, larger: Any, smaller: Any) -> float:
+    """f(P) − f(P without one person): what a sum or a count holds of that person.
+
+    Args:
+        answer: Whatever answers, exactly or not.
+        larger: A question about all of P.
+        smaller: The same without the person.
+
+    Example:
+        >>> everybody, others = "how many are ill?", "how many but Ann are ill?"
+        >>> difference(lambda question: 3 if question is everybody else 2, larger=everybody, smaller=others)
+        1
+    """
+    return asked(answer, larger) - asked(answer, smaller)  # type: ignore[no-any-return]
+
+
+def difference_of_means(answer: Answer, *, larger: MeanOf, smaller: MeanOf) -> float:
+    """n·mean(P) − (n − 1)·mean(P without one person): the value of that person.
+
+    Args:
+        answer: Whatever answers, exactly or not.
+        larger: All of P.
+        smaller: The same without the person.
+
+    Example:
+        >>> published = {"n before": 100, "mean before": 55_000, "n after": 101, "mean after": 56_000}
+        >>> before, after = (MeanOf(count=f"n {when}", mean=f"mean {when}") for when in ("before", "after"))
+        >>> difference_of_means(published.get, larger=after, smaller=before)
+        156000
+    """
+    for group, name in ((larger, "larger"), (smaller, "smaller")):
+        of_kind(group, name, MeanOf, "questions for a size and a mean, as MeanOf(count=…, mean=…)")
+    after, before = (asked(answer, group.count) * asked(answer, group.mean) for group in (larger, smaller))
+    return after - before  # type: ignore[no-any-return]
+
+
+def differencing(
+    databases: Databases,
+    *,
+    larger: Any,
+    smaller: Any = None,
+    known: float | None = None,
+    threshold: float = 0.5,
+    trials: int = 10_000,
+    epsilon: Number | None = None,
+    delta: Number = 0,
+) -> Game:
+    """Tell from two answers whether somebody is in the database, or has what is counted.
+
+    With exact answers it is always right. Against discrete Laplace noise on a count, with the smaller answer known and
+    a threshold between 0 and 1, it is as good as the guarantee allows any attack to be: its advantage is
+    (e^ε − 1)/(e^ε + 1).
+
+    Args:
+        databases: Databases that differ in that person, see `membership_game`.
+        larger: The question about everybody.
+        smaller: The same without the person.
+        known: The answer to the smaller question, if it is known from elsewhere; then it is not asked.
+        threshold: From what difference on the person is said to be there.
+        trials: How many databases.
+        epsilon: Of both answers together, if a guarantee is claimed.
+        delta: Of the same.
+
+    Raises:
+        ParameterError: As `membership_game.play`; or an answer, or `known`, is no number.
+
+    Example:
+        >>> exact = lambda coins: [lambda question, coin=coin: 40 + (coin and question == "all") for coin in coins]
+        >>> differencing(exact, larger="all", smaller="all but one", trials=100).rates.advantage
+        1.0
+    """
+    before = None if known is None else as_float(known, "known")
+
+    def estimate(answer: Answer) -> float:
+        if before is None:
+            return difference(answer, larger=larger, smaller=smaller)
+        return float(asked(answer, larger)) - before
+
+    return play(
+        databases, estimate, trials=trials, threshold=threshold, epsilon=epsilon, delta=delta, attack="differencing"
+    )
+
+
+def value_inference(
+    curators: Iterable[tuple[Answer, float]],
+    estimate: TestStatistic,
+    *,
+    low: float,
+    high: float,
+    within: float,
+    epsilon: Number | None = None,
+    attack: str = "differencing of a value",
+) -> Outcome:
+    """Infer a number about one person in each of some databases.
+
+    Of a value that is as likely anywhere between the bounds, a blind guess comes so close with a chance of
+    b = 2·within/(high − low). With ε the chance is at most min(e^ε·b, 1 − e^−ε·(1 − b)): the answers, and so the right
+    guesses and the wrong ones, would be nearly as likely if the person were not there, and then they say nothing of the
+    value.
+
+    Args:
+        curators: What answers about each database, and the true value, which is for the score alone.
+        estimate: Turns answers into a value; it is brought between the bounds.
+        low: What no value is below.
+        high: What no value is above.
+        within: A guess is right if it errs by no more.
+        epsilon: Of all answers about one database, if a guarantee is claimed for adding or removing a person.
+        attack: Its name, in words.
+
+    Raises:
+        ParameterError: The bounds leave no room, or nothing is close enough.
+
+    Example:
+        >>> payroll = lambda month: {"January": 5_500_000, "February": 5_656_000}[month]
+        >>> mallory = lambda answer: difference(answer, larger="February", smaller="January")
+        >>> value_inference([(payroll, 156_000)], mallory, low=0, high=290_000, within=500).successes
+        1
+    """
+    called(estimate, "estimate", "a function of what answers")
+    low, high, within = as_float(low, "low"), as_float(high, "high"), as_float(within, "within", least=0)
+    if not (low < high and math.isfinite(high - low)):
+        raise ParameterError("high", high, f"must lie above low, {low}, and both must be finite")
+    blind = dice()
+    right, unanswered, trials = 0, 0, 0
+    for answer, own in groups(curators, "curators", size=2, of="what answers and the truth"):
+        truth, found = (
+            as_float(own, "curators"),
+            allowed(estimate, called(answer, "curators", "functions of a question")),
+        )
+        guess = float(blind.uniform(low, high)) if found is None else min(max(found, low), high)
+        right, unanswered, trials = right + (abs(guess - truth) <= within), unanswered + (found is None), trials + 1
+    baseline = min(1.0, 2 * within / (high - low))
+    return Outcome(
+        attack=attack,
+        successes=right,
+        trials=trials,
+        baseline=baseline,
+        allowed=None if epsilon is None else _most(baseline, epsilon),
+        notes=refused(unanswered, trials),
+    )
+
+
+def _most(baseline: float, epsilon: Number) -> float:
+    """Of what has this chance on one neighbour, the largest chance on the other."""
+    power = exp_up(nonnegative(epsilon, "epsilon"))
+    return 1.0 if math.isinf(power) else min(power * baseline, 1 - (1 - baseline) / power)
