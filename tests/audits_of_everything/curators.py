@@ -9,7 +9,7 @@ import pyarrow as pa
 from tests.audits_of_everything.judging import RUNS
 
 import sfumato as sf
-from sfumato.audit import Worlds
+from sfumato.audit import DatabaseCopies
 from sfumato.privacy.guarantees import ApproxDP
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.model.schema import PUBLIC, Limits, Table
@@ -116,7 +116,7 @@ class Curator:
         if not self._at_once:
             return [self._flat(self._ask([{**row, "world": 0} for row in database])) for _ in range(count)]
         at_once = min(self._at_once, count)
-        worlds = Worlds(ask=partial(self._ask, worlds=at_once), unit="person", at_once=at_once)
+        worlds = DatabaseCopies(ask=partial(self._ask, worlds=at_once), copy="world", unit="person", at_once=at_once)
         return [tuple(value for row in output for value in row) for output in worlds(database, count)]
 
     def _ask(self, rows, *, worlds=1):

@@ -1,8 +1,7 @@
 """Adversaries that see only outputs: they win on exact answers, and lose where noise is what its proof assumes.
 
-Each attack takes a callable that answers, whatever stands behind it, and gives an `Outcome`. Some have the name of
-their module: `sf.attacks.linkage` is the function. What else such a module holds comes by its full name, as in
-`from sfumato.attacks.linking.traces import Traces`.
+Each attack takes a callable that answers, whatever stands behind it, and returns an `Outcome`. What is not listed here
+is imported from its module, as in `from sfumato.attacks.linking.traces import Traces`.
 """
 
 from sfumato.attacks.core.membership_game import Game, Rates, play

@@ -11,7 +11,7 @@ from sfumato.audit.accountants.properties import Account
 from sfumato.audit.auditor import TESTERS, audit
 from sfumato.audit.canaries import CanaryFinding, CanaryReport, audit_in_one_run, audit_scores
 from sfumato.audit.core.adapters import adapted, one_by_one
-from sfumato.audit.core.copies import Worlds
+from sfumato.audit.core.copies import DatabaseCopies
 from sfumato.audit.core.findings import (
     CAVEAT,
     AccountingFinding,
@@ -48,6 +48,7 @@ __all__ = [
     "Columns",
     "Command",
     "Count",
+    "DatabaseCopies",
     "DeclaredLaw",
     "EventFinding",
     "ForeignAccount",
@@ -63,7 +64,6 @@ __all__ = [
     "SplitTester",
     "Tester",
     "Verdict",
-    "Worlds",
     "adapted",
     "audit",
     "audit_in_one_run",

@@ -1,4 +1,4 @@
-"""The command line, option by option. What a command does is in a module of its own, loaded when it is called."""
+"""The command line: its options. Each command imports the module that runs it only when it is called."""
 
 import sys
 from io import TextIOWrapper
@@ -17,10 +17,10 @@ REFUSED: Final = 2
 
 
 class RefusingGroup(TyperGroup):
-    """Commands whose errors of this package are shown as one line; any other error is a defect and keeps its trace."""
+    """Commands that show an error of this package as one line; any other error is a defect and keeps its traceback."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command that was named."""
+        """Run the command."""
         try:
             return super().invoke(ctx)
         except SfumatoError as error:
@@ -33,7 +33,7 @@ app = typer.Typer(cls=RefusingGroup, no_args_is_help=True, add_completion=False,
 app.add_typer(ledger_app, name="ledger")
 app.add_typer(audit_app, name="audit")
 
-Relation = Annotated[str, typer.Option(metavar="NAME", help="add_or_remove_one or replace_one.")]
+Relation = Annotated[str, typer.Option(metavar="NAME", help="Neighboring relation: add_or_remove_one or replace_one.")]
 
 
 def main() -> None:
@@ -57,7 +57,7 @@ def sfumato(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """A curator you can trust with a database of people: exact-noise answers with error bars and a receipt."""
+    """Private statistics of databases of people: answers with exact noise, intervals and a receipt."""
 
 
 @app.command()
@@ -66,17 +66,17 @@ def query(
         list[str],
         typer.Argument(
             metavar="[FILE] SQL",
-            help="A CSV or Parquet file of people, then a SELECT statement on the table of its name. With --policy "
-            "FILE may be left out, as the policy names its own, or it replaces that of the policy's one table.",
+            help="A CSV or Parquet file of people, then a SELECT statement on the table with the file's name. With "
+            "--policy, FILE is optional: it replaces the source of the policy's only table.",
         ),
     ],
     *,
-    epsilon: Annotated[str, typer.Option(metavar="ε", help="What this question may cost, such as 0.1; taken exactly.")],
-    delta: Annotated[str, typer.Option(metavar="δ", help="Above 0, Gaussian noise is used where it errs less.")] = "0",
+    epsilon: Annotated[str, typer.Option(metavar="ε", help="Cost of this query, e.g. 0.1; read exactly.")],
+    delta: Annotated[str, typer.Option(metavar="δ", help="δ of the cost; above 0 allows Gaussian noise.")] = "0",
     budget: Annotated[
-        str | None, typer.Option(metavar="ε", help="What may ever be spent; stated when a ledger first sees this data.")
+        str | None, typer.Option(metavar="ε", help="Budget of this data; required when a ledger first sees it.")
     ] = None,
-    budget_delta: Annotated[str | None, typer.Option(metavar="δ", help="The δ of the budget.")] = None,
+    budget_delta: Annotated[str | None, typer.Option(metavar="δ", help="δ of the budget.")] = None,
     column: Annotated[
         list[str] | None,
         typer.Option(
@@ -90,85 +90,91 @@ def query(
         typer.Option(metavar="NAME=A,B", help="Public keys of a column, for GROUP BY. Repeat for each column."),
     ] = None,
     unit: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Who a row belongs to, if a person may have several rows.")
+        str | None,
+        typer.Option(
+            metavar="COLUMN", help="Column that identifies the privacy unit, if a person may have several rows."
+        ),
     ] = None,
-    max_rows_per_unit: Annotated[int | None, typer.Option(metavar="N", help="Rows used of one person.")] = None,
-    max_groups_per_unit: Annotated[int | None, typer.Option(metavar="N", help="Groups used of one person.")] = None,
+    max_rows_per_unit: Annotated[int | None, typer.Option(metavar="N", help="Most rows used per person.")] = None,
+    max_groups_per_unit: Annotated[int | None, typer.Option(metavar="N", help="Most groups used per person.")] = None,
     max_rows_per_group_per_unit: Annotated[
-        int | None, typer.Option(metavar="N", help="Rows used of one person in one group.")
+        int | None, typer.Option(metavar="N", help="Most rows used per person and group.")
     ] = None,
     names: Annotated[
-        str | None, typer.Option(metavar="A,B", help="The first columns of a CSV file that has no header.")
+        str | None, typer.Option(metavar="A,B", help="Column names of a CSV file without a header, in order.")
     ] = None,
     delimiter: Annotated[
-        str | None, typer.Option(metavar="C", help="Between the fields of a CSV file: a comma if not said; ';', tab.")
+        str | None, typer.Option(metavar="C", help="Separator of a CSV file: ',' (default), ';' or tab.")
     ] = None,
     encoding: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Of a CSV file: utf-8 if not said; latin-1, cp1252, utf-16.")
+        str | None,
+        typer.Option(metavar="NAME", help="Encoding of a CSV file: utf-8 (default), latin-1, cp1252, utf-16."),
     ] = None,
     decimal: Annotated[
-        str | None, typer.Option(metavar="C", help="The decimal point of a CSV file: '.' or ','.")
+        str | None, typer.Option(metavar="C", help="Decimal point of a CSV file: '.' (default) or ','.")
     ] = None,
     thousands: Annotated[
-        str | None, typer.Option(metavar="C", help="Between groups of three digits in a CSV file, such as '.'.")
+        str | None, typer.Option(metavar="C", help="Thousands separator of a CSV file, e.g. '.'.")
     ] = None,
     dates: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="FORMAT", help="Days in a CSV file, such as %d.%m.%Y. Repeat for other ways to write them."
-        ),
+        typer.Option(metavar="FORMAT", help="Date format of a CSV file, e.g. %d.%m.%Y. Repeat for each format."),
     ] = None,
     null: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="WORD", help="What is NULL in a CSV file besides empty fields, such as NA. Repeat for each."
+            metavar="WORD", help="Text that means NULL in a CSV file, besides empty fields, e.g. NA. Repeat for each."
         ),
     ] = None,
-    skip_lines: Annotated[
-        int | None, typer.Option(metavar="N", help="Lines of a CSV file that come before its header.")
-    ] = None,
+    skip_lines: Annotated[int | None, typer.Option(metavar="N", help="Lines before the header of a CSV file.")] = None,
     name: Annotated[
-        str | None, typer.Option(metavar="TABLE", help="The table's name in SQL, if not the file's without its ending.")
+        str | None,
+        typer.Option(metavar="TABLE", help="Name of the table in SQL; default: the file name without its ending."),
     ] = None,
     policy: Annotated[
-        str | None, typer.Option(metavar="FILE", help="The owner's policy (TOML) instead of declarations.")
+        str | None, typer.Option(metavar="FILE", help="The owner's policy (TOML), instead of --column and the like.")
     ] = None,
-    ledger: Annotated[str | None, typer.Option(metavar="FILE", help="Remembers what was spent, and answers.")] = None,
-    existing: Annotated[bool, typer.Option("--existing", help="Refuse a --ledger that does not exist yet.")] = False,
+    ledger: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Ledger file; it records spending and stores answers.")
+    ] = None,
+    existing: Annotated[bool, typer.Option("--existing", help="Fail if the --ledger does not exist yet.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print rows and receipt as JSON.")] = False,
     intervals: Annotated[
-        bool, typer.Option("--intervals", help="Buy an interval of 95% for each quantile, for two thirds of its ε.")
+        bool, typer.Option("--intervals", help="Spend two thirds of each quantile's ε on a 95% interval.")
     ] = False,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Print plan, price and error instead; nothing is read or spent.")
+        bool, typer.Option("--explain", help="Print plan, cost and error only; nothing is read or spent.")
     ] = False,
     to: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Write the answer to a Parquet file, also of millions of groups.")
+        str | None,
+        typer.Option(
+            metavar="FILE", help="Write the answer to a Parquet file, in bounded memory for any number of groups."
+        ),
     ] = None,
 ) -> None:
-    """Ask one question in SQL about a file of people, and get an answer with noise.
+    """Answer one SQL query about a file of people, with noise.
 
     Example: sfumato query adult.csv "SELECT AVG(age) FROM adult" --epsilon 0.1 --column age=int:17:90
     """
-    from sfumato.cli.query import Declared, Kept, Price, ask  # keeps --help quick
+    from sfumato.cli.options import CostOptions, DataOptions, LedgerOptions  # keeps --help quick
+    from sfumato.cli.query import ask  # the same
 
     written = {
         "delimiter": {"tab": "\t"}.get(delimiter or "", delimiter), "encoding": encoding, "decimal": decimal,
         "thousands": thousands, "dates": dates or None, "null": null or None, "skip_lines": skip_lines,
     }  # fmt: skip
-    declared = Declared(
+    data = DataOptions(
         policy=policy, columns=tuple(column or ()), keys=tuple(keys or ()), unit=unit, names=names, name=name,
         max_rows_per_unit=max_rows_per_unit, max_groups_per_unit=max_groups_per_unit,
         max_rows_per_group_per_unit=max_rows_per_group_per_unit,
         csv={option: value for option, value in written.items() if value is not None},
     )  # fmt: skip
-    price = Price(epsilon=epsilon, delta=delta, budget=budget, budget_delta=budget_delta)
-    kept = Kept(ledger, must_exist=existing)
+    cost = CostOptions(epsilon=epsilon, delta=delta, budget=budget, budget_delta=budget_delta)
     ask(
         tuple(question),
-        declared=declared,
-        price=price,
-        kept=kept,
+        data=data,
+        cost=cost,
+        kept=LedgerOptions(ledger, must_exist=existing),
         as_json=as_json,
         intervals=intervals,
         explain=explain,
@@ -180,7 +186,7 @@ def query(
 def prepare(
     policy: Annotated[str, typer.Argument(metavar="POLICY", help="The owner's policy (TOML).")],
 ) -> None:
-    """Take the snapshots that a policy declares, for sources that are computed when they are read; for the owner.
+    """Take the snapshots that a policy declares, of sources that are computed when read. Only the owner runs this.
 
     Example: sfumato prepare hospital.toml
     """
@@ -191,21 +197,19 @@ def prepare(
     for path in taken:
         typer.echo(f"snapshot: {path}")
     if not taken:
-        typer.echo('no snapshot is declared; a table declares one as snapshot = "rows.parquet"')
+        typer.echo('no snapshot is declared; declare one for a table: snapshot = "rows.parquet"')
 
 
 @app.command()
 def check(
     policy: Annotated[str, typer.Argument(metavar="POLICY", help="The owner's policy (TOML).")],
     *,
-    table: Annotated[
-        str | None, typer.Option(metavar="TABLE", help="The only table to read; all of them if left out.")
-    ] = None,
+    table: Annotated[str | None, typer.Option(metavar="TABLE", help="Table to read; default: all tables.")] = None,
 ) -> None:
-    """Print, for the owner alone, exact numbers of what does not count under a policy, and what typical queries err.
+    """Print exact counts of rows that do not count under a policy, and the error of typical queries. Owner only.
 
-    Per column: rows that are NULL, not of the declared type, clamped, in no group, or cut. Per table: rows without an
-    owner, rows that break a claim, and the units that each limit binds. Nothing is spent.
+    Per column: rows that are NULL, not of the declared type, clamped, in no group, or shortened. Per table: rows
+    without a unit, rows that violate a declaration, and units beyond each contribution bound. Nothing is spent.
 
     Example: sfumato check hospital.toml
     """
@@ -219,13 +223,11 @@ def check(
 @app.command()
 def demo(
     *,
-    output: Annotated[str, typer.Option(help="The folder for the picture.")] = "demo-output",
-    ledger: Annotated[
-        str | None, typer.Option(help="A file that remembers what was spent: a second run is then free.")
-    ] = None,
+    output: Annotated[str, typer.Option(help="Folder for the chart.")] = "demo-output",
+    ledger: Annotated[str | None, typer.Option(help="Ledger file; a second run then costs nothing.")] = None,
 ) -> None:
-    """Show the main things at work, on the Adult census where it can be had: answers, attacks, budgets, a receipt."""
-    from sfumato.cli.demo.run import run  # keeps --help quick
+    """Demonstrate answers, attacks, budgets and a receipt, on the Adult census if it is available."""
+    from sfumato.cli.demo.story import run  # keeps --help quick
 
     run(output=output, ledger=ledger)
 
@@ -236,23 +238,23 @@ def account(
         str,
         typer.Argument(
             metavar="FILE",
-            help='A JSON list of releases: {"event": {"type": "GaussianEvent", "noise_multiplier": 10}, "count": 100}, '
-            "or events as this package writes them.",
+            help='JSON list of releases: [{"event": {"type": "GaussianEvent", "noise_multiplier": 10}, "count": 5}] '
+            "or events as in receipts.",
         ),
     ],
     *,
-    delta: Annotated[str | None, typer.Option(metavar="δ", help="To find the smallest ε at this δ.")] = None,
-    epsilon: Annotated[str | None, typer.Option(metavar="ε", help="To find the smallest δ at this ε instead.")] = None,
+    delta: Annotated[str | None, typer.Option(metavar="δ", help="Compute the smallest ε at this δ.")] = None,
+    epsilon: Annotated[str | None, typer.Option(metavar="ε", help="Compute the smallest δ at this ε.")] = None,
     relation: Relation = "add_or_remove_one",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """What a batch of releases, declared in advance, costs by every accountant, and which one proves the least.
+    """Print the total cost of releases by every accountant, and the smallest.
 
     Example: sfumato account releases.json --delta 1e-6
     """
-    from sfumato.cli.account import account as price  # keeps --help quick
+    from sfumato.cli.accounting import account as print_cost  # keeps --help quick
 
-    price(file, delta=delta, epsilon=epsilon, relation=relation, as_json=as_json)
+    print_cost(file, delta=delta, epsilon=epsilon, relation=relation, as_json=as_json)
 
 
 @app.command()
@@ -261,35 +263,40 @@ def calibrate(
         str, typer.Argument(metavar="MECHANISM", help="gaussian, laplace, discrete-gaussian or discrete-laplace.")
     ],
     *,
-    epsilon: Annotated[str, typer.Option(metavar="ε", help="What all releases together may cost.")],
-    delta: Annotated[str, typer.Option(metavar="δ", help="Above 0 for Gaussian noise.")] = "0",
+    epsilon: Annotated[str, typer.Option(metavar="ε", help="Largest total ε of all releases.")],
+    delta: Annotated[str, typer.Option(metavar="δ", help="Largest total δ; above 0 for Gaussian noise.")] = "0",
     find: Annotated[
-        str, typer.Option(metavar="WHAT", help="noise (the smallest), count or probability (the largest).")
+        str, typer.Option(metavar="WHAT", help="Parameter to find: noise (smallest), count or probability (largest).")
     ] = "noise",
     noise: Annotated[
         str | None,
-        typer.Option(metavar="X", help="Standard deviation (Gaussian) or scale (Laplace) over the sensitivity."),
+        typer.Option(
+            metavar="X", help="Noise multiplier: standard deviation (Gaussian) or scale (Laplace) over sensitivity."
+        ),
     ] = None,
     compositions: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="How many releases; 1 if left out.")
+        int | None, typer.Option(metavar="N", min=1, help="Number of releases; default: 1.")
     ] = None,
     sampling_probability: Annotated[
-        str | None, typer.Option(metavar="Q", help="Each release sees a fresh Poisson sample; if left out, everybody.")
+        str | None,
+        typer.Option(metavar="Q", help="Poisson sampling probability of each release; default: no sampling."),
     ] = None,
     relation: Relation = "add_or_remove_one",
     accountant: Annotated[
-        str, typer.Option(metavar="NAME", help="best, or one of basic, advanced, optimal, zcdp, gdp, rdp, pld.")
+        str, typer.Option(metavar="NAME", help="best, basic, advanced, optimal, zcdp, gdp, rdp or pld.")
     ] = "best",
-    tolerance: Annotated[str, typer.Option(metavar="T", help="Relative, of what is found.")] = "1e-4",
+    tolerance: Annotated[str, typer.Option(metavar="T", help="Relative tolerance of the result.")] = "1e-4",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Find the least noise, the most releases or the largest samples for a guarantee.
+    """Find the least noise, the most releases or the largest sampling probability for a guarantee.
 
     Example: sfumato calibrate gaussian --epsilon 1 --delta 1e-6 --compositions 1000 --sampling-probability 0.01
     """
-    from sfumato.cli.calibrate import Release, search  # keeps --help quick
+    from sfumato.cli.accounting import ReleaseOptions, search  # keeps --help quick
 
-    release = Release(mechanism=mechanism, noise=noise, count=compositions, sampling_probability=sampling_probability)
+    release = ReleaseOptions(
+        mechanism=mechanism, noise=noise, count=compositions, sampling_probability=sampling_probability
+    )
     search(
         release, find=find, epsilon=epsilon, delta=delta, relation=relation, accountant=accountant,
         tolerance=tolerance, as_json=as_json,

@@ -1,4 +1,4 @@
-"""Text on the terminal: consoles, plain tables, bars, notes on stderr; and words of others that do nothing to it."""
+"""Output on the terminal: consoles, tables, progress bars, notes on stderr, and text of others made harmless."""
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,14 +12,23 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
+_FORMULAS: Final = ("=", "+", "-", "@")
+_WIDE: Final = 200  # columns of piped output, whose lines should not wrap
+
 
 def console() -> Console:
-    """A console on stdout as it is now, that guesses no colors and reads no markup from data."""
+    """A console on the current stdout, without automatic colors and without markup from data."""
     return Console(highlight=False, markup=False, emoji=False)
 
 
+def wide_console() -> Console:
+    """A console like `console()`, whose piped lines wrap late."""
+    out = console()
+    return out if out.is_terminal else Console(highlight=False, markup=False, emoji=False, width=_WIDE)
+
+
 def table(header: Sequence[str], rows: Iterable[Sequence[str]], *, left: int = 1) -> Table:
-    """A table whose first `left` columns are words, and whose others are figures."""
+    """A table whose first `left` columns are text and whose others are numbers."""
     shown = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
     for index, name in enumerate(header):
         shown.add_column(Text(name), justify="left" if index < left else "right")
@@ -29,16 +38,12 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]], *, left: int = 1
 
 
 def note(text: str) -> None:
-    """A remark beside the answer, on stderr, so that the answer alone can be piped on."""
+    """Print a note on stderr, so that stdout has the answer alone."""
     typer.echo(f"note: {text}", err=True)
 
 
-_FORMULAS: Final = ("=", "+", "-", "@")
-_WIDE: Final = 200  # of what is piped on, where lines are not to be broken
-
-
 def printable(text: str) -> str:
-    r"""Text of others for a terminal: whatever steers it, or hides or turns other text, is written as an escape.
+    r"""Text of others for a terminal: characters that control it, or hide or reverse other text, are escaped.
 
     Example:
         >>> printable("ann\x1b[2J")
@@ -48,7 +53,7 @@ def printable(text: str) -> str:
 
 
 def cell(text: str) -> str:
-    """Text of others for a CSV file: a spreadsheet must not take it for a formula.
+    """Text of others for a CSV file, which a spreadsheet does not take for a formula.
 
     Example:
         >>> cell("=1+1")
@@ -59,7 +64,7 @@ def cell(text: str) -> str:
 
 
 def counted(number: int, one: str, several: str = "") -> str:
-    """A number of things, of one or of several.
+    """A number with its noun, singular or plural.
 
     Example:
         >>> counted(1, "file"), counted(2, "entry", "entries")
@@ -68,15 +73,9 @@ def counted(number: int, one: str, several: str = "") -> str:
     return f"{number:,} {one if number == 1 else several or f'{one}s'}"
 
 
-def wide_console() -> Console:
-    """A console on stdout that reads no markup from data, and breaks few lines that are piped on."""
-    out = Console(highlight=False, markup=False, emoji=False)
-    return out if out.is_terminal else Console(highlight=False, markup=False, emoji=False, width=_WIDE)
-
-
 @contextmanager
 def progress() -> Iterator[Progress]:
-    """Bars that are gone afterwards; none where nobody looks at them."""
+    """Progress bars on stderr, which vanish at the end; none if stderr is not a terminal."""
     error = Console(file=sys.stderr)
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:,}"), TimeElapsedColumn())
     with Progress(*columns, console=error, transient=True, disable=not error.is_terminal) as bars:

@@ -9,14 +9,14 @@ import pytest
 from tests.cli.commands import refusal, run
 
 from sfumato.audit import TESTERS, run_on
-from sfumato.cli.audit.question import Asking, How, ask_child, audited, told_apart
-from sfumato.cli.query import Declared, Price
+from sfumato.cli.audit.question import Asking, RunOptions, ask_child, audited, records_of
+from sfumato.cli.options import CostOptions, DataOptions
 from sfumato.errors import ParameterError
 from sfumato.privacy.guarantees import ApproxDP, PureDP
 from sfumato.query.model.schema import Table, integer
 from sfumato.query.policy.policy import Policy, SourceFacts
 
-WARDS = ("--keys", "ward=A,B", "--worlds", "ward")
+WARDS = ("--keys", "ward=A,B", "--copies", "ward")
 AGE = ("--column", "age=int:17:90")
 BY_WARD = "SELECT ward, SUM(age) AS years FROM people GROUP BY ward"
 COUNT = "SELECT COUNT(*) AS n FROM people"
@@ -76,7 +76,7 @@ def test_a_question_under_a_policy_keeps_its_price(tmp_path, relation):
     """Units with several rows, heavy ones among them, under both relations; type-I error 1e-6."""
     (tmp_path / "hospital.toml").write_text(POLICY.format(relation=relation), "utf-8")
     sql = "SELECT ward, SUM(cost) AS costs FROM visits GROUP BY ward"
-    options = ("--policy", tmp_path / "hospital.toml", "--worlds", "ward", "--most-pairs")
+    options = ("--policy", tmp_path / "hospital.toml", "--copies", "ward", "--most-pairs")
     code, report = audit_of(sql, "--epsilon", "1", *options, "2", samples=1000)
     assert (code, len(tried(report))) == (0, 2)
     code, report = audit_of(sql, "--epsilon", "2", "--claim", "0.2", *options, "1", samples=4000)
@@ -107,7 +107,7 @@ def asking(sql=COUNT, epsilon=1):
         dataset="people", version="1", data_version="1", unit_name="row", tables={"people": table},
         sources={"people": SourceFacts(source=None)},
     )  # fmt: skip
-    return Asking(policy=policy, table="people", sql=sql, price=PureDP(epsilon), engine="reference")
+    return Asking(policy=policy, table="people", sql=sql, cost=PureDP(epsilon), engine="reference")
 
 
 def test_each_run_is_a_session_of_its_own():
@@ -126,17 +126,17 @@ def test_a_question_that_cannot_be_asked_is_no_answer_that_tells_nothing(sql):
 
 
 def test_records_say_which_world_they_are_of():
-    assert told_apart([{"ward": 0}, {"ward": 1}, "a note"], "ward") == [{"ward": 0}, {"ward": 1}]
+    assert records_of([{"ward": 0}, {"ward": 1}, "a note"], "ward") == [{"ward": 0}, {"ward": 1}]
     with pytest.raises(ParameterError, match="selects and groups by"):
-        told_apart([{"n": 3}], "ward")
+        records_of([{"n": 3}], "ward")
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         ((COUNT, *AGE, *WARDS), "selects and groups by"),
-        ((BY_WARD, *AGE, "--column", "ward=text", "--worlds", "ward"), "must have public keys"),
-        ((BY_WARD, *AGE, "--keys", "ward=A,B", "--worlds", "wing"), "wing"),
+        ((BY_WARD, *AGE, "--column", "ward=text", "--copies", "ward"), "must have public keys"),
+        ((BY_WARD, *AGE, "--keys", "ward=A,B", "--copies", "wing"), "wing"),
         ((BY_WARD, *AGE, *WARDS, "--unit", "ward", "--max-rows-per-unit", "1"), "names the unit"),
         ((f"{BY_WARD} LIMIT 5", *AGE, *WARDS), "without LIMIT"),
         ((f"{BY_WARD} OFFSET 5", *AGE, *WARDS), "without LIMIT"),
@@ -159,14 +159,14 @@ def test_policies_of_several_tables_and_worlds_of_a_policy_in_a_child_are_refuse
     sql = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
     assert "one table of people" in refusal("audit", "sql", sql, "--epsilon", "1", "--policy", tmp_path / "two.toml")
     (tmp_path / "one.toml").write_text(POLICY.format(relation="add_or_remove_one"), "utf-8")
-    options = ("--policy", tmp_path / "one.toml", "--worlds", "ward", "--child", "--most-pairs", "99")
+    options = ("--policy", tmp_path / "one.toml", "--copies", "ward", "--child", "--most-pairs", "99")
     assert "needs declarations" in refusal("audit", "sql", sql, "--epsilon", "1", *options)
 
 
 def test_what_is_left_out_and_what_would_be_quicker_is_said():
     result = run("audit", "sql", BY_WARD, "--epsilon", "1", *AGE, *WARDS, "--most-pairs", "1", "--samples", "100")
     assert re.search("note: 1 of [0-9]+ pairs of neighbors are tried; --most-pairs [0-9]+ tries all", result.stderr)
-    assert "--worlds" not in result.stderr
+    assert "--copies" not in result.stderr
 
 
 SQL = "SELECT ward, SUM(age) AS years FROM people GROUP BY ward"
@@ -176,13 +176,13 @@ DECLARED = ("--column", "age=int:17:90", "--keys", "ward=A,B")
 @pytest.mark.statistical
 def test_a_question_in_a_child_process_keeps_its_claim_and_not_half_of_it():
     """10,000 samples, about five processes. Type-I error 1e-6 each; half of ε is refuted, missed below 1e-6."""
-    declared = Declared(
+    data = DataOptions(
         policy=None, columns=DECLARED[1:2], keys=DECLARED[3:4], unit=None, names=None, name=None,
         max_rows_per_unit=None, max_groups_per_unit=None, max_rows_per_group_per_unit=None,
     )  # fmt: skip
-    price = Price(epsilon="1", delta="0", budget=None, budget_delta=None)
-    how = How(worlds="ward", child=True)
-    with audited((SQL,), declared=declared, price=price, how=how, samples=10_000) as made:
+    cost = CostOptions(epsilon="1", delta="0", budget=None, budget_delta=None)
+    options = RunOptions(copies="ward", child=True)
+    with audited((SQL,), data=data, cost=cost, runs=options, samples=10_000) as made:
         runs = run_on(made.pairs[0], made.mechanism, samples=10_000)
     assert runs.samples == 20_000
     whole, half = (

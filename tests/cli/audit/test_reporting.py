@@ -7,7 +7,7 @@ import typer
 
 from sfumato.audit import CAVEAT, NeighborPair
 from sfumato.cli.audit import reporting
-from sfumato.cli.audit.reporting import Wanted, audit_and_tell
+from sfumato.cli.audit.reporting import AuditOptions, audit_and_report
 from sfumato.errors import ParameterError
 
 PAIRS = (NeighborPair(0, 1, "one \x1b[2J more"),)
@@ -24,7 +24,7 @@ def exact(database, count):
 def told(mechanism, **options):
     stated = {"epsilon": "1", "delta": "0", "samples": 200, "significance": 1e-6, "html": None, "as_json": False}
     with pytest.raises(typer.Exit) as caught:
-        audit_and_tell(mechanism, PAIRS, title="a mechanism", wanted=Wanted(**stated | options), at_once=30)
+        audit_and_report(mechanism, PAIRS, title="a mechanism", wanted=AuditOptions(**stated | options), at_once=30)
     return caught.value.exit_code
 
 
@@ -69,30 +69,30 @@ def test_a_page_is_written_with_the_title_and_what_was_found(tmp_path, capsys):
 
 
 def wanting(path):
-    return Wanted(epsilon="1", delta="0", samples=200, significance=1e-6, html=str(path), as_json=False)
+    return AuditOptions(epsilon="1", delta="0", samples=200, significance=1e-6, html=str(path), as_json=False)
 
 
 def test_a_page_that_cannot_be_written_is_refused(tmp_path):
     for path in (tmp_path / "no" / "folder", tmp_path):
         with pytest.raises(ParameterError, match="in a folder that is there"):
-            audit_and_tell(lambda *_: pytest.fail("too early"), PAIRS, title="a mechanism", wanted=wanting(path))
+            audit_and_report(lambda *_: pytest.fail("too early"), PAIRS, title="a mechanism", wanted=wanting(path))
 
 
 def test_a_page_that_fails_in_the_end_costs_no_report_and_leaves_no_half(tmp_path, capsys):
     (tmp_path / "x.html.draft").mkdir()
     with pytest.raises(ParameterError, match="cannot be written"):
-        audit_and_tell(exact, PAIRS, title="a mechanism", wanted=wanting(tmp_path / "x.html"))
+        audit_and_report(exact, PAIRS, title="a mechanism", wanted=wanting(tmp_path / "x.html"))
     assert "privacy violation" in capsys.readouterr().out
     assert not (tmp_path / "x.html").exists()
 
 
 def test_a_page_may_go_to_a_device_which_stays_one_and_through_a_link(tmp_path):
     with pytest.raises(typer.Exit):
-        audit_and_tell(constant, PAIRS, title="a mechanism", wanted=wanting("/dev/null"))
+        audit_and_report(constant, PAIRS, title="a mechanism", wanted=wanting("/dev/null"))
     assert Path("/dev/null").is_char_device()
     (tmp_path / "link.html").symlink_to(tmp_path / "x.html")
     with pytest.raises(typer.Exit):
-        audit_and_tell(constant, PAIRS, title="a mechanism", wanted=wanting(tmp_path / "link.html"))
+        audit_and_report(constant, PAIRS, title="a mechanism", wanted=wanting(tmp_path / "link.html"))
     assert (tmp_path / "link.html").is_symlink()
     assert "<svg" in (tmp_path / "x.html").read_text("utf-8")
 
@@ -100,7 +100,7 @@ def test_a_page_may_go_to_a_device_which_stays_one_and_through_a_link(tmp_path):
 def test_half_a_character_does_not_stop_a_page(tmp_path):
     pairs = [NeighborPair(0, 1, "half \ud800")]
     with pytest.raises(typer.Exit):
-        audit_and_tell(constant, pairs, title="a mechanism", wanted=wanting(tmp_path / "x.html"))
+        audit_and_report(constant, pairs, title="a mechanism", wanted=wanting(tmp_path / "x.html"))
     assert "half ?" in (tmp_path / "x.html").read_text("utf-8")
     assert [path.name for path in tmp_path.iterdir()] == ["x.html"]
 
@@ -119,4 +119,4 @@ def test_what_the_audited_code_prints_is_not_told_as_the_report(capsys):
 def test_a_page_without_its_packages_is_refused_before_the_work_begins(monkeypatch):
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(ParameterError, match="jinja2"):
-        audit_and_tell(lambda *_: pytest.fail("too early"), PAIRS, title="a mechanism", wanted=wanting("x.html"))
+        audit_and_report(lambda *_: pytest.fail("too early"), PAIRS, title="a mechanism", wanted=wanting("x.html"))

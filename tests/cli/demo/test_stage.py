@@ -5,10 +5,10 @@ from sfumato.cli.demo.stage import (
     BINS,
     MARITAL_STATUS,
     age_bin,
+    cost,
     load_people,
     numbered_patients,
     open_curators,
-    paid,
     true_counts,
 )
 from sfumato.errors import LedgerCorruptError, LedgerError, ParameterError
@@ -28,7 +28,7 @@ def test_sentences_and_figures_follow(stage):
 
 def test_an_answer_is_paid_once(curators):
     first, again = (curators.patients.sql("SELECT COUNT(*) AS n FROM patients", epsilon="0.1") for _ in range(2))
-    assert (paid(first), paid(again)) == ("ε 0.1", "nothing, stored answer")
+    assert (cost(first), cost(again)) == ("ε 0.1", "nothing, stored answer")
 
 
 @pytest.mark.parametrize(

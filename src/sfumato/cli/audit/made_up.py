@@ -1,12 +1,13 @@
-"""Small databases made up from what a policy declares of a table, and the neighbours that tell most.
+"""Small databases made up from the declarations of a table, and their most revealing neighbors.
 
-No row of anybody is read: values are the bounds, the keys, and what lies beyond them. One unit has as much as its
-limits allow and lies at the bound that is farthest from 0, so that leaving it out moves sums as far as they may move.
+No real row is read: values are the bounds, the keys, and values beyond them. One unit has as many rows as its
+contribution bounds allow, at the bound farthest from 0, so that removing it changes sums by the full sensitivity.
 """
 
 import csv
 import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -40,13 +41,13 @@ _TYPES: Final = {
 def pairs_of(
     table: Table, *, relation: NeighboringRelation, without: str | None, rows: Database | None = None
 ) -> list[NeighborPair]:
-    """Databases of a table with their neighbours, the most telling ones first.
+    """Databases of a table with their neighbors, the most revealing first.
 
     Args:
-        table: What is declared.
-        relation: What may change between neighbours.
-        without: A column that rows do not have, as it tells worlds apart.
-        rows: A database that somebody made up; None for one made here.
+        table: The declared table.
+        relation: The neighboring relation.
+        without: A column that rows do not have, because it numbers copies of the database.
+        rows: A database that the caller made up; None makes one here.
     """
     columns = {name: column for name, column in table.columns.items() if name != without}
     unit = table.unit.column if isinstance(table.unit, UnitColumn) else None
@@ -59,13 +60,13 @@ def pairs_of(
         *_moved_far(database, relation, unit),
         *here,
         *_of_all_keys(database, columns, unit, newcomer, heavy, relation),
-        *map(_in_empty, empty),
+        *(replace(pair, description=f"in an empty database {pair.description}") for pair in empty),
     ]
     return _different(_fitting(pair, columns, unit) for pair in sorted(every, key=_rank) if _fits(pair, columns, unit))
 
 
 def made_up(table: Table, columns: Mapping[str, Column], unit: str | None) -> Database:
-    """Three units: one at the limits and far from 0, one at the other bound, one beyond all bounds."""
+    """Three units: one at its contribution bounds and far from 0, one at the other bound, one beyond all bounds."""
     rows: list[Row] = []
     for number, times in enumerate((_limit(table), 1, 1)):
         row = {name: _values(column)[number] for name, column in columns.items()}
@@ -76,10 +77,10 @@ def made_up(table: Table, columns: Mapping[str, Column], unit: str | None) -> Da
 
 
 def read_rows(path: str, table: Table, *, without: str | None) -> Database:
-    """Rows that somebody made up, from a file of JSON or CSV.
+    """Rows that the caller made up, from a JSON or CSV file.
 
     Raises:
-        ParameterError: It cannot be read, holds no list of rows, or a row with other columns or other types.
+        ParameterError: The file cannot be read, is not a list of rows, or has a row with other columns or types.
     """
     columns = {name: column for name, column in table.columns.items() if name != without}
     if Path(path).suffix.lower() == ".csv":
@@ -94,7 +95,7 @@ def as_arrow(rows: Sequence[Row], columns: Mapping[str, Column]) -> pa.Table:
     """Rows as a table of the declared types.
 
     Raises:
-        ParameterError: A value does not fit, as the number of a unit whose copies in many worlds are numbered apart.
+        ParameterError: A value does not fit its type, e.g. a unit's number that copies would enlarge beyond it.
     """
     return pa.table({name: _array([row[name] for row in rows], name, column.kind) for name, column in columns.items()})
 
@@ -103,19 +104,19 @@ def _array(values: list[Any], name: str, kind: Kind) -> pa.Array:
     try:
         return pa.array(values, type=_TYPES[kind], from_pandas=False)
     except (OverflowError, pa.ArrowInvalid):
-        requirement = f"must fit into {_TYPES[kind]}; with --worlds, units that are numbers must lie within ±2^31"
+        requirement = f"must fit into {_TYPES[kind]}; with --copies, numbers of units must be within ±2^31"
         raise ParameterError("--rows", name, requirement) from None
 
 
 def _limit(table: Table) -> int:
-    """How many rows one unit may have, or a few if that is very many."""
+    """The most rows per unit, or fewer if that is very many."""
     limits = table.limits
     in_groups = (limits.max_rows_per_group_per_unit or 1) * (limits.max_groups_per_unit or 1)
     return min(limits.max_rows_per_unit or in_groups, _MOST_ROWS // 3)
 
 
 def _values(column: Column) -> tuple[Any, Any, Any]:
-    """Of a column: far from 0 or a key, at the other bound or another key, and beyond all bounds."""
+    """Three values of a column: far from 0 or a key, at the other bound or another key, and beyond all bounds."""
     if column.values:
         return column.values[0], column.values[-1], column.values[0]
     match column.kind:
@@ -134,7 +135,7 @@ def _values(column: Column) -> tuple[Any, Any, Any]:
 
 
 def _bounds(column: Column) -> tuple[int | float, int | float]:
-    """The bounds of a number, first the one that is farther from 0."""
+    """The bounds of a number, the one farther from 0 first."""
     if column.lower is None or column.upper is None:
         return 1, 0
     is_above = abs(column.upper) >= abs(column.lower)
@@ -143,7 +144,7 @@ def _bounds(column: Column) -> tuple[int | float, int | float]:
 
 
 def _moved_far(database: Database, relation: NeighboringRelation, unit: str | None) -> Iterator[NeighborPair]:
-    """The first unit, at its limits, replaced by as many rows like those of the next one."""
+    """The first unit, at its contribution bounds, replaced by as many rows like the next one's."""
     if relation is not REPLACE_ONE or not database:
         return
     own = 1 if unit is None else sum(row[unit] == database[0][unit] for row in database)
@@ -160,7 +161,7 @@ def _of_all_keys(
     heavy: int,
     relation: NeighboringRelation,
 ) -> Iterator[NeighborPair]:
-    """A heavy user with rows in every group that keys make, more than there were or in the place of the first unit."""
+    """A heavy user with rows in every group of the public keys, added or in place of the first unit."""
     keyed = {name: column.values for name, column in columns.items() if column.values and len(column.values) > 1}
     replaces = relation is REPLACE_ONE
     if unit is None or not keyed or (replaces and not database):
@@ -175,12 +176,8 @@ def _of_all_keys(
     yield NeighborPair(database, (*rest, *rows), f"{change}, a heavy user with {len(rows)} rows in all keys")
 
 
-def _in_empty(pair: NeighborPair) -> NeighborPair:
-    return NeighborPair(pair.database, pair.neighbor, f"in an empty database {pair.description}")
-
-
 def _rank(pair: NeighborPair) -> tuple[int, int]:
-    """What tells most comes first: the unit at its limits leaves, heavy users, the only unit, and then oddities."""
+    """The most revealing first: the unit at its bounds leaves, heavy users, the only unit, then odd values."""
     change, is_first = len(pair.neighbor) - len(pair.database), "first" in pair.description
     if (change < 0 and is_first) or pair.description == _FARTHEST:
         return 0, 0
@@ -195,7 +192,7 @@ def _fits(pair: NeighborPair, columns: Mapping[str, Column], unit: str | None) -
 
 
 def _fitting(pair: NeighborPair, columns: Mapping[str, Column], unit: str | None) -> NeighborPair:
-    """With units of the declared type."""
+    """The pair with a new unit of the declared type."""
     if unit is None or columns[unit].kind is not Kind.INTEGER:
         return pair
     first, second = (
@@ -206,7 +203,7 @@ def _fitting(pair: NeighborPair, columns: Mapping[str, Column], unit: str | None
 
 
 def _is_of(value: Any, kind: Kind) -> bool:
-    """Whether a column of this kind can hold a value."""
+    """Whether a column of this kind can hold the value."""
     match kind:
         case _ if value is None:
             return True
@@ -225,7 +222,7 @@ def _is_of(value: Any, kind: Kind) -> bool:
 
 
 def _different(pairs: Iterator[NeighborPair]) -> list[NeighborPair]:
-    """Each pair once."""
+    """The pairs without repetitions."""
     found: dict[tuple[str, str], NeighborPair] = {}
     for pair in pairs:
         found.setdefault((label(pair.database), label(pair.neighbor)), pair)
@@ -251,7 +248,7 @@ def _row(row: Any, columns: Mapping[str, Column], path: str, *, is_text: bool) -
 
 
 def _typed(value: Any, kind: Kind, name: str, *, is_text: bool) -> Any:
-    """A value of a file as its column holds it; an empty field of CSV is NULL."""
+    """A value of a file in the type of its column; an empty CSV field is NULL."""
     if is_text and value == "":
         return None
     try:
@@ -267,7 +264,9 @@ def _typed(value: Any, kind: Kind, name: str, *, is_text: bool) -> Any:
             case Kind.TIMESTAMP if isinstance(value, str):
                 value = dt.datetime.fromisoformat(value)
     except (ValueError, KeyError, OverflowError):
-        raise ParameterError("--rows", name, f"must hold values of the declared kind, {kind}; one is none") from None
+        raise ParameterError(
+            "--rows", name, f"must have values of the declared type, {kind}; one has another type"
+        ) from None
     if not _is_of(value, kind):
-        raise ParameterError("--rows", name, f"must hold values of the declared kind, {kind}; one is none")
+        raise ParameterError("--rows", name, f"must have values of the declared type, {kind}; one has another type")
     return value

@@ -1,6 +1,6 @@
-"""`sfumato audit sql`: a real question, asked again and again of small databases that were made up.
+"""`sfumato audit sql`: a real query, run many times on small made-up databases.
 
-It is asked here, or in a process of its own by `sfumato query … --json`, as anybody would call it.
+It runs in this process, or as `sfumato query … --json` in a new process.
 """
 
 import json
@@ -19,12 +19,11 @@ from pyarrow import parquet
 from sqlglot import exp
 
 from sfumato.audit.core.adapters import one_by_one
-from sfumato.audit.core.copies import Worlds
+from sfumato.audit.core.copies import DatabaseCopies
 from sfumato.audit.core.roles import Mechanism, NeighborPair
 from sfumato.cli.audit.made_up import Row, as_arrow, pairs_of, read_rows
-from sfumato.cli.audit.reporting import Wanted, audit_and_tell
-from sfumato.cli.declarations import declared_columns
-from sfumato.cli.query import Declared, Price
+from sfumato.cli.audit.reporting import AuditOptions, audit_and_report
+from sfumato.cli.options import CostOptions, DataOptions, declared_columns
 from sfumato.cli.show import note
 from sfumato.errors import ParameterError
 from sfumato.privacy.guarantees import ApproxDP, PureDP
@@ -37,60 +36,61 @@ from sfumato.query.sql.parsing import parsed
 from sfumato.session.session import Session
 
 _FILE_AND_SQL: Final = 2
-_MOST_WORLDS: Final = 10_000  # of which the numbers fit into one argument of a command
+_MOST_COPIES: Final = 10_000  # whose numbers fit into one argument of a command
 _SLOW: Final = 2000  # runs, one by one
-_IN_A_STEP: Final = 20  # of the bar
+_IN_A_STEP: Final = 20  # runs, of the progress bar
+_TIMEOUT: Final = 600.0  # seconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asking:
-    """One question, and how it is asked of made-up rows.
+    """One query that can run on made-up rows.
 
     Attributes:
-        policy: What is declared; its source of the table is replaced.
-        table: The one table with people in it.
-        sql: The question.
-        price: What it is asked for.
-        engine: What runs it in this process.
+        policy: The declarations; the source of the table is replaced.
+        table: The only private table.
+        sql: The query.
+        cost: The cost of the query.
+        engine: The engine that runs it in this process.
     """
 
     policy: Policy
     table: str
     sql: str
-    price: PureDP | ApproxDP
+    cost: PureDP | ApproxDP
     engine: str
 
     def of_rows(self, rows: Sequence[Row]) -> list[Any]:
-        """What an analyst sees: the records and notes of a fresh session with a fresh ledger."""
+        """The records and notes of a new session with a new ledger, as an analyst sees them."""
         facts = self.policy.tables[self.table]
         source = SourceFacts(source=as_arrow(rows, facts.columns))
         policy = replace(self.policy, sources={**self.policy.sources, self.table: source})
-        with Session(policy, budget=self.price, engine=self.engine) as session:
-            release = session.sql(self.sql, epsilon=self.price.epsilon, delta=self.price.delta)
+        with Session(policy, budget=self.cost, engine=self.engine) as session:
+            release = session.sql(self.sql, epsilon=self.cost.epsilon, delta=self.cost.delta)
             return [*release.records(), *release.notes]
 
     def check(self) -> None:
-        """Refuse what cannot be asked, before it counts as an answer that tells nothing."""
+        """Refuse an invalid query now; in a run, the error would count as an output."""
         facts = self.policy.tables[self.table]
         source = SourceFacts(source=as_arrow((), facts.columns))
         policy = replace(self.policy, sources={**self.policy.sources, self.table: source})
-        with Session(policy, budget=self.price, engine=self.engine) as session:
-            session.query(self.sql).cost(epsilon=self.price.epsilon, delta=self.price.delta)
+        with Session(policy, budget=self.cost, engine=self.engine) as session:
+            session.query(self.sql).cost(epsilon=self.cost.epsilon, delta=self.cost.delta)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class How:
-    """How a question is asked: of which rows, in how many worlds, where, and by which engine."""
+class RunOptions:
+    """How the query runs: on which rows and copies, in which process, and on which engine."""
 
     rows: str | None = None
-    worlds: str | None = None
+    copies: str | None = None
     child: bool = False
     engine: str = "duckdb"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audited:
-    """A question as a mechanism, what it is tried on, and how many runs of it are made at once."""
+    """A query as a mechanism, pairs to run it on, and the number of runs at once."""
 
     mechanism: Mechanism
     pairs: Sequence[NeighborPair]
@@ -98,96 +98,104 @@ class Audited:
 
 
 def audit_question(
-    question: tuple[str, ...], *, declared: Declared, price: Price, how: How, most_pairs: int, wanted: Wanted
+    question: tuple[str, ...],
+    *,
+    data: DataOptions,
+    cost: CostOptions,
+    runs: RunOptions,
+    most_pairs: int,
+    wanted: AuditOptions,
 ) -> None:
-    """Make up databases, and audit the question on them."""
-    with audited(question, declared=declared, price=price, how=how, samples=wanted.samples) as made:
+    """Make up databases, and audit the query on them."""
+    with audited(question, data=data, cost=cost, runs=runs, samples=wanted.samples) as made:
         if len(made.pairs) > most_pairs:
             tried = f"{most_pairs} of {len(made.pairs)} pairs of neighbors are tried"
-            note(f"{tried}; --most-pairs {len(made.pairs)} tries all")
-        if how.worlds is None and wanted.samples >= _SLOW:
-            note("each run is a session of its own; --worlds COLUMN asks thousands at once, if the question has groups")
+            note(f"{tried}; use --most-pairs {len(made.pairs)} for all")
+        if runs.copies is None and wanted.samples >= _SLOW:
+            note("each run is a separate session; with groups, --copies COLUMN does thousands of runs in one query")
         pairs = made.pairs[:most_pairs]
-        audit_and_tell(made.mechanism, pairs, title=question[-1], wanted=wanted, at_once=made.at_once)
+        audit_and_report(made.mechanism, pairs, title=question[-1], wanted=wanted, at_once=made.at_once)
 
 
 @contextmanager
 def audited(
-    question: tuple[str, ...], *, declared: Declared, price: Price, how: How, samples: int
+    question: tuple[str, ...], *, data: DataOptions, cost: CostOptions, runs: RunOptions, samples: int
 ) -> Iterator[Audited]:
-    """A question that can be asked as often as an audit of so many samples wants.
+    """A query that can run as often as an audit of so many samples needs.
 
     Raises:
-        SfumatoError: It cannot be asked at all.
+        SfumatoError: The query is invalid.
     """
     *file, sql = question
-    policy, table = _declared(tuple(file), sql, declared)
-    at_once = min(_MOST_WORLDS, samples // 2 + 4 * isqrt(samples))
-    if how.worlds is not None:
-        _require_apart(sql, how.worlds)
-        policy = _with_worlds(policy, table, how.worlds, at_once)
-    asking = Asking(policy=policy, table=table, sql=sql, price=price.asked, engine=how.engine)
+    policy, table = _declared(tuple(file), sql, data)
+    at_once = min(_MOST_COPIES, samples // 2 + 4 * isqrt(samples))
+    if runs.copies is not None:
+        _require_apart(sql, runs.copies)
+        policy = _with_copies(policy, table, runs.copies, at_once)
+    asking = Asking(policy=policy, table=table, sql=sql, cost=cost.asked, engine=runs.engine)
     asking.check()
     facts = policy.tables[table]
-    database = None if how.rows is None else read_rows(how.rows, facts, without=how.worlds)
-    pairs = pairs_of(facts, relation=policy.neighboring_relation, without=how.worlds, rows=database)
-    with _asked(asking, declared, child=how.child, worlds=how.worlds, at_once=at_once) as ask:
-        if how.worlds is None:
-            yield Audited(mechanism=one_by_one(ask), pairs=pairs, at_once=1 if how.child else _IN_A_STEP)
+    database = None if runs.rows is None else read_rows(runs.rows, facts, without=runs.copies)
+    pairs = pairs_of(facts, relation=policy.neighboring_relation, without=runs.copies, rows=database)
+    with _asked(asking, data, child=runs.child, copies=runs.copies, at_once=at_once) as ask:
+        if runs.copies is None:
+            yield Audited(mechanism=one_by_one(ask), pairs=pairs, at_once=1 if runs.child else _IN_A_STEP)
         else:
-            yield Audited(mechanism=_in_worlds(ask, how.worlds, facts, at_once), pairs=pairs, at_once=at_once)
+            column = runs.copies
+            copies = DatabaseCopies(
+                ask=lambda rows: records_of(ask(rows), column), copy=column, at_once=at_once,
+                unit=facts.unit.column if isinstance(facts.unit, UnitColumn) else None,
+            )  # fmt: skip
+            yield Audited(mechanism=copies, pairs=pairs, at_once=at_once)
 
 
-def _in_worlds(ask: Callable[[Any], Any], worlds: str, facts: Table, at_once: int) -> Worlds:
-    unit = facts.unit.column if isinstance(facts.unit, UnitColumn) else None
-    return Worlds(ask=lambda rows: told_apart(ask(rows), worlds), world=worlds, unit=unit, at_once=at_once)
-
-
-def told_apart(answer: Sequence[Any], worlds: str) -> list[Row]:
+def records_of(answer: Sequence[Any], copies: str) -> list[Row]:
     """The records of an answer, without its notes.
 
     Raises:
-        ParameterError: They do not say which world they are of.
+        ParameterError: They lack the number of their copy.
     """
     records = [record for record in answer if isinstance(record, Mapping)]
-    if not all(worlds in record for record in records):
-        raise ParameterError("--worlds", worlds, "must be a column that the question selects and groups by")
+    if not all(copies in record for record in records):
+        raise ParameterError("--copies", copies, "must be a column that the query selects and groups by")
     return records
 
 
 @contextmanager
 def _asked(
-    asking: Asking, declared: Declared, *, child: bool, worlds: str | None, at_once: int
+    asking: Asking, data: DataOptions, *, child: bool, copies: str | None, at_once: int
 ) -> Iterator[Callable[[Any], Any]]:
-    """What asks the question of some rows, here or in a process of its own."""
+    """A function that runs the query on some rows, in this process or in a new one."""
     if not child:
         yield asking.of_rows
         return
-    if declared.policy is not None and (worlds is not None or len(asking.policy.sources) > 1):
-        raise ParameterError("--child", declared.policy, "needs declarations instead, or a policy of one table alone")
-    options = [*_options(declared, worlds, at_once), "--epsilon", str(asking.price.epsilon)]
-    options += ["--delta", str(asking.price.delta)]
+    if data.policy is not None and (copies is not None or len(asking.policy.sources) > 1):
+        raise ParameterError(
+            "--child", data.policy, "needs --column and the like, or a policy with a single table and no --copies"
+        )
+    options = [*_options(data, copies, at_once), "--epsilon", str(asking.cost.epsilon)]
+    options += ["--delta", str(asking.cost.delta)]
     with TemporaryDirectory() as folder:
         program = [sys.executable, "-m", "sfumato", "query"]
         file, columns = Path(folder) / f"{asking.table}.parquet", asking.policy.tables[asking.table].columns
         yield partial(
             ask_child, program=program, options=[str(file), asking.sql, *options], file=file, columns=columns,
-            must_answer=worlds is not None,
+            must_answer=copies is not None,
         )  # fmt: skip
 
 
-def _options(declared: Declared, worlds: str | None, at_once: int) -> list[str]:
-    """The declarations as `sfumato query` takes them, with a column of worlds as the policy has it."""
-    if declared.policy is not None:
-        return ["--policy", declared.policy]
-    columns = [one for one in declared.columns if one.partition("=")[0] != worlds]
-    keys = [one for one in declared.keys if one.partition("=")[0] != worlds]
-    if worlds is not None:
-        columns, keys = [*columns, f"{worlds}=int"], [*keys, f"{worlds}={','.join(map(str, range(at_once)))}"]
+def _options(data: DataOptions, copies: str | None, at_once: int) -> list[str]:
+    """The options of `sfumato query` for the declarations, with the column of copies as in the policy."""
+    if data.policy is not None:
+        return ["--policy", data.policy]
+    columns = [one for one in data.columns if one.partition("=")[0] != copies]
+    keys = [one for one in data.keys if one.partition("=")[0] != copies]
+    if copies is not None:
+        columns, keys = [*columns, f"{copies}=int"], [*keys, f"{copies}={','.join(map(str, range(at_once)))}"]
     numbers = {
-        "--unit": declared.unit, "--max-rows-per-unit": declared.max_rows_per_unit,
-        "--max-groups-per-unit": declared.max_groups_per_unit,
-        "--max-rows-per-group-per-unit": declared.max_rows_per_group_per_unit,
+        "--unit": data.unit, "--max-rows-per-unit": data.max_rows_per_unit,
+        "--max-groups-per-unit": data.max_groups_per_unit,
+        "--max-rows-per-group-per-unit": data.max_rows_per_group_per_unit,
     }  # fmt: skip
     stated = [word for option, value in numbers.items() if value is not None for word in (option, str(value))]
     return [
@@ -196,26 +204,28 @@ def _options(declared: Declared, worlds: str | None, at_once: int) -> list[str]:
     ]  # fmt: skip
 
 
-def _declared(file: tuple[str, ...], sql: str, declared: Declared) -> tuple[Policy, str]:
-    """The policy and the table of people in it."""
-    if declared.policy is not None:
-        if declared.of_a_table:
-            raise ParameterError("policy", declared.policy, f"says this itself: {', '.join(declared.of_a_table)}")
-        policy = load_policy(declared.policy)
+def _declared(file: tuple[str, ...], sql: str, data: DataOptions) -> tuple[Policy, str]:
+    """The policy and its private table."""
+    if data.policy is not None:
+        if data.of_a_table:
+            raise ParameterError(
+                "policy", data.policy, f"already declares the data; leave out {', '.join(data.of_a_table)}"
+            )
+        policy = load_policy(data.policy)
         private = [name for name, table in policy.tables.items() if not table.is_public]
         if len(private) != 1:
-            raise ParameterError("--policy", private, "must have one table of people, and may have public ones")
+            raise ParameterError("--policy", private, "must have exactly one private table; public tables are allowed")
         return policy, private[0]
     if len(file) + 1 > _FILE_AND_SQL:
-        raise ParameterError("arguments", len(file) + 1, "must be a question, or a file's name and a question")
+        raise ParameterError("arguments", len(file) + 1, "must be SQL, or FILE and SQL")
     name = Path(file[0]).stem if file else _table_in(sql)
     table = Table(
         name=name,
-        columns=declared_columns(declared.columns, declared.keys),
-        unit=EACH_ROW if declared.unit is None else UnitColumn(declared.unit),
+        columns=declared_columns(data.columns, data.keys),
+        unit=EACH_ROW if data.unit is None else UnitColumn(data.unit),
         limits=Limits(
-            max_rows_per_unit=declared.max_rows_per_unit, max_groups_per_unit=declared.max_groups_per_unit,
-            max_rows_per_group_per_unit=declared.max_rows_per_group_per_unit,
+            max_rows_per_unit=data.max_rows_per_unit, max_groups_per_unit=data.max_groups_per_unit,
+            max_rows_per_group_per_unit=data.max_rows_per_group_per_unit,
         ),
     )  # fmt: skip
     tables: Mapping[str, Table] = {name: table}
@@ -226,37 +236,34 @@ def _declared(file: tuple[str, ...], sql: str, declared: Declared) -> tuple[Poli
 
 
 def _table_in(sql: str) -> str:
-    """The one table that a question names."""
+    """The only table in a query."""
     tree = parsed(sql)
     own = {table.alias for table in tree.find_all(exp.CTE)}
     names = sorted({table.name for table in tree.find_all(exp.Table)} - own)
     if len(names) != 1:
-        raise ParameterError("SQL", sql, "must be on one table; state the file that it is in, which is not read")
+        raise ParameterError("SQL", sql, "must be on one table; name it as FILE, which is not read")
     return names[0]
 
 
-def _require_apart(sql: str, worlds: str) -> None:
-    """Refuse what lets the answers about some worlds decide which others are shown: then no world is a run of its own.
+def _require_apart(sql: str, copies: str) -> None:
+    """Refuse a query in which the answer about one copy can depend on others: then runs are not independent.
 
     Raises:
-        ParameterError: The question cuts its answer.
+        ParameterError: The query has LIMIT or OFFSET.
     """
     if parsed(sql).find(exp.Limit, exp.Offset, exp.Fetch) is not None:
-        raise ParameterError("--worlds", worlds, "needs a question without LIMIT and OFFSET, which choose among worlds")
+        raise ParameterError("--copies", copies, "needs a query without LIMIT and OFFSET, which choose among copies")
 
 
-def _with_worlds(policy: Policy, table: str, worlds: str, number: int) -> Policy:
-    """The policy with numbers of worlds as the public keys of a column."""
+def _with_copies(policy: Policy, table: str, copies: str, number: int) -> Policy:
+    """The policy with the numbers of the copies as public keys of a column."""
     facts = policy.tables[table]
-    if facts.column(worlds).values is None:
-        raise ParameterError("--worlds", worlds, "must have public keys: --keys ward=A,B")
-    if isinstance(facts.unit, UnitColumn) and facts.unit.column == worlds:
-        raise ParameterError("--worlds", worlds, "must not be the column that names the unit")
-    columns = {**facts.columns, worlds: integer(values=range(number))}
+    if facts.column(copies).values is None:
+        raise ParameterError("--copies", copies, "must have public keys: --keys ward=A,B")
+    if isinstance(facts.unit, UnitColumn) and facts.unit.column == copies:
+        raise ParameterError("--copies", copies, "must not be the column of the privacy unit")
+    columns = {**facts.columns, copies: integer(values=range(number))}
     return replace(policy, tables={**policy.tables, table: replace(facts, columns=columns)})
-
-
-_TIMEOUT: Final = 600.0
 
 
 def ask_child(
@@ -268,18 +275,18 @@ def ask_child(
     columns: Mapping[str, Column],
     must_answer: bool,
 ) -> Any:
-    """What the command prints about rows that it finds in a file: records and notes, or how it failed.
+    """The records and notes that the command prints for rows in a file, or its failure.
 
     Args:
         rows: The made-up database.
-        program: How the command is called.
-        options: Its arguments.
-        file: Where the rows are put, always the same, as an error may name it.
-        columns: Their types.
-        must_answer: Whether a failure is an error here, and no output.
+        program: The program and its first arguments.
+        options: Its other arguments.
+        file: The file for the rows, always the same one, because an error may name it.
+        columns: The declared columns of the rows.
+        must_answer: Whether a failure is an error here, not an output.
 
     Raises:
-        ParameterError: It took too long, printed no JSON, or failed where it must answer.
+        ParameterError: The command took too long, did not print JSON, or failed although it must answer.
     """
     parquet.write_table(as_arrow(rows, columns), file)
     arguments = [*program, *options, "--json"]

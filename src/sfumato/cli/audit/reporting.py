@@ -1,4 +1,4 @@
-"""Running an audit with a bar, and telling what it found: on the terminal, as JSON, as a page."""
+"""Run an audit with a progress bar, and report it on the terminal, as JSON or as a page."""
 
 import json
 import sys
@@ -24,8 +24,8 @@ _RUNS_OF_A_SAMPLE: Final = 2  # on two databases
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """What the common options say: the claim, how hard to try, and where to tell."""
+class AuditOptions:
+    """The common options: the claim, the runs, and the form of the report."""
 
     epsilon: str
     delta: str
@@ -35,60 +35,57 @@ class Wanted:
     as_json: bool
 
 
-def audit_and_tell(
+def audit_and_report(
     mechanism: Mechanism,
     pairs: Sequence[NeighborPair],
     *,
     title: str,
-    wanted: Wanted,
+    wanted: AuditOptions,
     laws: tuple[DeclaredLaw, ...] = (),
     at_once: int | None = None,
 ) -> None:
-    """Audit, tell, and exit with 1 if anything was refuted.
+    """Audit, report, and exit with 1 if anything was refuted.
+
+    What the audited code prints goes to stderr, so that stdout has the report alone.
 
     Args:
-        mechanism: What is audited.
-        pairs: On what.
-        title: What it is called.
+        mechanism: The audited mechanism.
+        pairs: The neighbors to run it on.
+        title: The title of the report.
         wanted: The common options.
-        laws: Declared laws of noise.
-        at_once: The most runs in one call, so that the bar moves; None for as many as the audit asks for.
-
-    What the audited code prints goes to the error stream, so that what is told here stays whole.
+        laws: Noise and its declared distributions.
+        at_once: The most runs in one call, so that the bar moves; None has no limit.
 
     Raises:
-        ParameterError: As `audit`; or the page needs packages that are not there, or cannot be written.
+        ParameterError: As `audit`; or the page needs packages that are not installed, or cannot be written.
     """
-    if wanted.html is not None:  # what is better known before the long work
+    if wanted.html is not None:  # fail before the long work
         _page(AuditReport((), ()), title)
         _require_place(Path(wanted.html))
     with progress() as bars, redirect_stdout(sys.stderr):
         step = bars.add_task("runs", total=_RUNS_OF_A_SAMPLE * wanted.samples * len(pairs))
         report = audit(
-            _heard(mechanism, lambda runs: bars.advance(step, runs), at_once), pairs, epsilon=wanted.epsilon,
+            _counted(mechanism, lambda runs: bars.advance(step, runs), at_once), pairs, epsilon=wanted.epsilon,
             delta=wanted.delta, samples=wanted.samples, significance=wanted.significance, laws=laws,
         )  # fmt: skip
     if wanted.as_json:
         typer.echo(json.dumps({"title": title} | report_document(report), ensure_ascii=False, indent=2))
     else:
-        typer.echo("\n".join([printable(title), *map(_line, pairs), *map(printable, str(report).splitlines())]))
-    if wanted.html is not None:  # last, as a full disk must not cost the report that was just told
+        databases = [printable(f"  on two databases: {pair.description}") for pair in pairs]
+        typer.echo("\n".join([printable(title), *databases, *map(printable, str(report).splitlines())]))
+    if wanted.html is not None:  # last, so that a full disk does not lose the report above
         _write(wanted.html, _page(report, title))
     raise typer.Exit(_REFUTED if report.is_refuted else 0)
 
 
-def _line(pair: NeighborPair) -> str:
-    return printable(f"  on two databases: {pair.description}")
-
-
-def _heard(mechanism: Mechanism, heard: Any, at_once: int | None) -> Mechanism:
-    """The same mechanism, which says how many runs are done."""
+def _counted(mechanism: Mechanism, count_runs: Any, at_once: int | None) -> Mechanism:
+    """The same mechanism, which also reports how many runs are done."""
 
     @wraps(mechanism)
     def in_parts(database: Any, count: int, /) -> Any:
         if at_once is None or count <= at_once:
             outputs: Any = mechanism(database, count)
-            heard(count)
+            count_runs(count)
             return outputs
         parts = [in_parts(database, min(at_once, count - start)) for start in range(0, count, at_once)]
         return [output for part in parts for output in part]
@@ -97,7 +94,7 @@ def _heard(mechanism: Mechanism, heard: Any, at_once: int | None) -> Mechanism:
 
 
 def _page(report: AuditReport, title: str) -> str:
-    """The page; what draws it is loaded where one is wanted."""
+    """The page; matplotlib and jinja2 are imported only for it."""
     from sfumato.audit.reports.page import page
 
     return page(report, title=title)
@@ -105,11 +102,11 @@ def _page(report: AuditReport, title: str) -> str:
 
 def _require_place(path: Path) -> None:
     if path.is_dir() or not path.parent.is_dir():
-        raise ParameterError("--html", str(path), "must be a file, in a folder that is there")
+        raise ParameterError("--html", str(path), "must be a file in a folder that exists")
 
 
 def _write(path: str, text: str) -> None:
-    """The whole page or nothing; half a character, which a description may hold, as a question mark."""
+    """Write the whole page or nothing; an invalid character of a description becomes a question mark."""
     target = Path(path).resolve()
     is_device = target.exists() and not target.is_file()  # such as /dev/stdout, whose place no file may take
     draft = target if is_device else target.with_name(f"{target.name}.draft")

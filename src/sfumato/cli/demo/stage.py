@@ -1,4 +1,4 @@
-"""What the demo plays on: the terminal, the people, and the three databases with their accounts and stated budgets."""
+"""The setting of the demo: the terminal, the people, and three databases with their accounts and budgets."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -21,11 +21,11 @@ from sfumato.session.session import Session
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """What every section speaks through.
+    """The terminal and the files of the demo.
 
     Attributes:
         output: The folder for pictures.
-        ledger: The file that remembers what is spent; None forgets it at the end.
+        ledger: The ledger file; None keeps no ledger.
         console: The terminal.
     """
 
@@ -34,21 +34,21 @@ class Stage:
     console: Console = field(default_factory=console)
 
     def section(self, title: str) -> None:
-        """A headline."""
+        """Print a heading."""
         self.console.print()
         self.console.rule(Text(title, style="bold"), align="left", style="dim")
 
     def say(self, text: str) -> None:
-        """A paragraph."""
+        """Print a paragraph."""
         self.console.print(text)
 
     def figures(self, header: Sequence[str], rows: Iterable[Sequence[str]], *, left: int = 1) -> None:
-        """A table whose first `left` columns are words, and whose others are figures."""
+        """Print a table whose first `left` columns are text and whose others are numbers."""
         self.console.print(table(header, rows, left=left))
 
 
-def paid(release: Release) -> str:
-    """What an answer cost this time."""
+def cost(release: Release) -> str:
+    """The cost of an answer this time."""
     return "nothing, stored answer" if release.reused else str(release.receipt.guarantee)
 
 
@@ -58,14 +58,14 @@ YOUNGEST, OLDEST, BINS = 17, 90, 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class People:
-    """Raw tables and what they are called; only an owner, such as the demo, may look inside.
+    """The raw tables and their names; only an owner, such as the demo, may read them.
 
     Attributes:
         dataset: The name of their account.
-        origin: Where they come from, for people.
-        table: One row a person, with the owner's column `age_bin`.
-        everyone: The same people, and those of adult.test where it is the census.
-        everyone_origin: Where these come from.
+        origin: The source of `table`, in words.
+        table: One row per person, with the owner's column `age_bin`.
+        everyone: The same people and, for the census, those of adult.test.
+        everyone_origin: The source of `everyone`, in words.
     """
 
     dataset: str
@@ -76,10 +76,10 @@ class People:
 
 
 def load_people() -> People:
-    """The Adult census or, where it cannot be had, as many made-up people.
+    """The Adult census or, if it is not available, as many made-up people.
 
     Raises:
-        ParameterError: The files are there with another content, or adult.data is there without adult.test.
+        ParameterError: A file has unexpected content, or adult.data is there without adult.test.
     """
     table, origin = adult_or_people()
     is_made_up = "made-up" in origin
@@ -93,13 +93,13 @@ def load_people() -> People:
 
 
 def age_bin(age: int) -> int:
-    """Which of ten equal bins on the declared range an age lies in; what lies outside counts in the nearest."""
+    """The index of an age's bin, of ten equal ones on the declared range; ages outside are in the nearest bin."""
     position = (age - YOUNGEST) * BINS // (OLDEST - YOUNGEST)
     return min(max(position, 0), BINS - 1)
 
 
 def true_counts(column: Iterable[Key], keys: Iterable[Key]) -> list[int]:
-    """How many rows have each key, exactly: for the owner's eyes."""
+    """The exact number of rows with each key, which only the owner may see."""
     values = list(column)
     return [values.count(key) for key in keys]
 
@@ -114,7 +114,7 @@ PEOPLE_BUDGET, COMPANY_BUDGET, PATIENTS_BUDGET = PureDP("0.25"), PureDP("18.2"),
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Curators:
-    """Those who hold the data and answer with noise: of the census, of a company's payroll, of five patients."""
+    """The sessions that answer with noise: on the census, a company's payroll, and five patients."""
 
     people: Session
     company: Session
@@ -122,13 +122,13 @@ class Curators:
 
     @property
     def all(self) -> tuple[Session, ...]:
-        """Each of them."""
+        """All three sessions."""
         return self.people, self.company, self.patients
 
 
 @contextmanager
 def open_curators(people: People, *, ledger: str | None) -> Iterator[Curators]:
-    """All three, over one ledger file if one is named.
+    """All three sessions, on one ledger file if one is given.
 
     Raises:
         LedgerError: The ledger is broken, or holds one of the accounts with another budget.

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from sfumato.cli.declarations import declared_columns, separated
+from sfumato.cli.options import declared_columns, separated
 from sfumato.errors import ParameterError
 from sfumato.query.model.schema import boolean, date, integer, real, text, timestamp
 
