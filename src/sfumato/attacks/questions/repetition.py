@@ -70,7 +70,7 @@ def repeated(answer: Answer, *, question: Any, times: int) -> Repeats:
 def averaging(
     curators: Iterable[tuple[Answer, float]], *, question: Any, times: int, within: float = 0.5, baseline: float = 0.0
 ) -> Outcome:
-    """TestStatistic a number by the mean of repeated answers, in each of some databases.
+    """Estimate a number by the mean of repeated answers, in each of some databases.
 
     With fresh Laplace noise of scale 1, a mean of 1, 10 and 100 answers is nearer than ½ with a chance of 0.393, 0.746
     and 0.9995.
