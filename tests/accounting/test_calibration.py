@@ -18,7 +18,7 @@ from sfumato.accounting.composition.optimal import OptimalAccountant
 from sfumato.accounting.gaussian.gaussian import analytic_stddev, gaussian_epsilon_up
 from sfumato.accounting.gaussian.gdp import GDPAccountant
 from sfumato.accounting.pld.accountant import PLDAccountant
-from sfumato.accounting.rdp import RDPAccountant
+from sfumato.accounting.renyi.accountant import RDPAccountant
 from sfumato.errors import ParameterError, UnsupportedEventError
 from sfumato.privacy.events import (
     GaussianEvent,

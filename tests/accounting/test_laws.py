@@ -15,10 +15,10 @@ from sfumato.accounting.comparison import BestAccountant
 from sfumato.accounting.composition.advanced import AdvancedAccountant
 from sfumato.accounting.composition.basic import BasicAccountant
 from sfumato.accounting.composition.optimal import OptimalAccountant
-from sfumato.accounting.gaussian.concentrated import ZCDPAccountant
 from sfumato.accounting.gaussian.gdp import GDPAccountant
+from sfumato.accounting.gaussian.zcdp import ZCDPAccountant
 from sfumato.accounting.pld.accountant import PLDAccountant
-from sfumato.accounting.rdp import RDPAccountant
+from sfumato.accounting.renyi.accountant import RDPAccountant
 from sfumato.errors import SfumatoError
 from sfumato.privacy.events import (
     ApproxEvent,

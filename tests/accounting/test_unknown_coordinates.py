@@ -7,10 +7,10 @@ from tests.accounting.lattice_sums import composed_delta
 
 from sfumato.accounting.comparison import BestAccountant
 from sfumato.accounting.composition.basic import BasicAccountant
-from sfumato.accounting.gaussian.concentrated import ZCDPAccountant
 from sfumato.accounting.gaussian.gdp import GDPAccountant
+from sfumato.accounting.gaussian.zcdp import ZCDPAccountant
 from sfumato.accounting.pld.accountant import PLDAccountant
-from sfumato.accounting.rdp import RDPAccountant
+from sfumato.accounting.renyi.accountant import RDPAccountant
 from sfumato.numeric.rationals import sqrt_up
 from sfumato.privacy.events import DiscreteGaussianEvent, GroupEvent, PoissonSampledEvent
 

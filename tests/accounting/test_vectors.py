@@ -17,7 +17,7 @@ from sfumato.accounting.composition.optimal import OptimalAccountant
 from sfumato.accounting.gaussian.gaussian import analytic_stddev, classic_stddev
 from sfumato.accounting.gaussian.gdp import GDPAccountant
 from sfumato.accounting.pld.accountant import PLDAccountant
-from sfumato.accounting.rdp import RDPAccountant
+from sfumato.accounting.renyi.accountant import RDPAccountant
 from sfumato.privacy.events import GaussianEvent, LaplaceEvent, PoissonSampledEvent, SelfComposedEvent
 from sfumato.privacy.guarantees import ApproxDP
 

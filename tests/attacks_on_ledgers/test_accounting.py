@@ -8,7 +8,9 @@ from tests.attacks_on_ledgers.census import COUNT, PEOPLE, asked, census, ledger
 from tests.session.opened import recorded
 
 import sfumato as sf
-from sfumato.accounting import PLDAccountant, ZCDPAccountant, rdp_epsilon_up, zcdp_epsilon_up
+from sfumato.accounting.gaussian.zcdp import ZCDPAccountant, zcdp_epsilon_up
+from sfumato.accounting.pld.accountant import PLDAccountant
+from sfumato.accounting.renyi.conversion import rdp_epsilon_up
 from sfumato.errors import BudgetExceededError, ParameterError
 from sfumato.ledger.core.entry import Part, Reserved
 from sfumato.ledger.core.prices import price_of

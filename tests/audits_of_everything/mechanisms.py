@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 from tests.audits_of_everything.judging import Case
 
-from sfumato.accounting import discrete_gaussian_delta_up
+from sfumato.accounting.gaussian.discrete_gaussian import discrete_gaussian_delta_up
 from sfumato.audit.core.adapters import one_by_one
 from sfumato.mechanisms import (
     BetaBernoulli,

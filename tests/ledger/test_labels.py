@@ -6,7 +6,7 @@ import math
 import pytest
 from tests.ledger.stories import HandClock, account, gaussian, release, time
 
-from sfumato.accounting.adaptive.renyi_filter import RDPFilter
+from sfumato.accounting.adaptive.divergence_filters import RDPFilter
 from sfumato.accounting.gaussian.zcdp import zcdp_epsilon_up
 from sfumato.errors import LedgerError, ParameterError
 from sfumato.ledger.core.windows import CalendarWindow, RollingWindow

@@ -10,7 +10,7 @@ from tests.laws import SAMPLES
 from tests.mechanisms.contract import ADDITIVE, CASES
 
 from sfumato import mechanisms
-from sfumato.accounting import BasicAccountant
+from sfumato.accounting.composition.basic import BasicAccountant
 from sfumato.errors import ParameterError
 from sfumato.mechanisms import (
     DistributedLaplace,

@@ -35,7 +35,7 @@ def test_tests_of_a_proof_are_near_to_the_code_that_it_is_about():
 
 
 def test_tests_of_whatever_keeps_its_contract_are_near_to_a_role():
-    assert {"tests/accounting/test_rdp.py", "tests/accounting/pld/test_accountant.py"} <= near.near_all(
+    assert {"tests/accounting/renyi/test_accountant.py", "tests/accounting/pld/test_accountant.py"} <= near.near_all(
         ["src/sfumato/accounting/core/accountant.py"]
     ).keys()
     assert "tests/engines/duckdb/test_engine.py" in near.near_all(["src/sfumato/engines/base.py"])
@@ -47,7 +47,7 @@ def test_tests_of_whatever_keeps_its_contract_are_near_to_a_role():
 def test_changed_tests_examples_and_documents_have_what_is_near_too():
     assert near.near_all([QUICK]) == {QUICK: "itself"}
     assert "tests/ledger/sqlite/test_store.py" in near.near_all(["tests/ledger/store_contract.py"])
-    assert "tests/accounting/pld/test_flatten.py" in near.near_all(["tests/accounting/conftest.py"])
+    assert "tests/accounting/pld/test_composite.py" in near.near_all(["tests/accounting/conftest.py"])
     assert near.near_all(["tests/mutations/noise.py"]).keys() == {near.BUGS_FIT}
     example = near.near_all(["examples/d06_city_vote.py"])
     assert list(example) == ["tests/examples/test_d06_city_vote.py", f"{near.A_SCRIPT_RUNS}[d06_city_vote]"]

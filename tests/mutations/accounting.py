@@ -12,7 +12,7 @@ MUTANTS = (
     ),
     Mutant(
         name="an unknown number of coordinates is one",
-        edits=(("privacy/single_events.py", "return max(1, floor(l2_sensitivity**2))", "return 1"),),
+        edits=(("privacy/events.py", "return max(1, floor(l2_sensitivity**2))", "return 1"),),
         tests=("tests/accounting/test_unknown_coordinates.py::test_the_charge_for_an_unknown_shape_keeps_its_delta",),
     ),
     Mutant(
@@ -72,12 +72,12 @@ MUTANTS = (
         name="losses are summed from the mode on",
         edits=(
             (
-                "accounting/core/composed_responses.py",
+                "accounting/composition/optimal.py",
                 "epsilon_each + count) / 2) + 1, law.lowest)",
                 "epsilon_each + count) / 2) + 1, law.mode)",
             ),
         ),
-        tests=("tests/accounting/core/test_composed_responses.py",),
+        tests=("tests/accounting/composition/test_optimal.py",),
     ),
     Mutant(
         name="the delta of events is not taken off",
@@ -115,23 +115,23 @@ MUTANTS = (
         name="a filter looks at what was spent, not at what would be",
         edits=(
             (
-                "accounting/adaptive/privacy_filter.py",
+                "accounting/adaptive/filters.py",
                 "if not self._allows(total):",
                 "if not self._allows(self.spent):",
             ),
         ),
-        tests=("tests/accounting/adaptive/test_privacy_filter.py", "tests/accounting/adaptive/test_pure_filters.py"),
+        tests=("tests/accounting/adaptive/test_filters.py", "tests/accounting/adaptive/test_filters.py"),
     ),
     Mutant(
         name="an odometer takes the best order without paying for the others",
         edits=(
             (
-                "accounting/adaptive/renyi_odometers.py",
+                "accounting/adaptive/odometers.py",
                 "log_up(1 / (weight * self.delta_slack))",
                 "log_up(1 / self.delta_slack)",
             ),
         ),
-        tests=("tests/accounting/adaptive/test_renyi_odometers.py::test_weights_say_which_orders_pay",),
+        tests=("tests/accounting/adaptive/test_odometers.py::test_weights_say_which_orders_pay",),
     ),
     Mutant(
         name="a Rényi filter is content with any one order",
@@ -142,19 +142,19 @@ MUTANTS = (
                 "return any(number <= limits[name]",
             ),
         ),
-        tests=("tests/accounting/adaptive/test_renyi_filter.py", "tests/accounting/adaptive/test_amounts.py"),
+        tests=("tests/accounting/adaptive/test_divergence_filters.py", "tests/accounting/adaptive/test_amounts.py"),
     ),
     Mutant(
         name="an advanced filter at half its logarithm",
         edits=(
             (
-                "accounting/adaptive/pure_filters.py",
+                "accounting/adaptive/filters.py",
                 "and self._doubled_log * squares <=",
                 "and self._doubled_log * squares / 2 <=",
             ),
         ),
         tests=(
-            "tests/accounting/adaptive/test_pure_filters.py::TestAdvancedFilter::test_a_budget_can_be_filled_to_the_brim",
+            "tests/accounting/adaptive/test_filters.py::TestAdvancedFilter::test_a_budget_can_be_filled_to_the_brim",
         ),
     ),
     Mutant(
@@ -166,7 +166,7 @@ MUTANTS = (
                 "AdditivePrice(1 / (2 * event.noise_multiplier**2))",
             ),
         ),
-        tests=("tests/accounting/adaptive/test_concentrated_filters.py",),
+        tests=("tests/accounting/adaptive/test_divergence_filters.py",),
     ),
     Mutant(
         name="the worse order of a finite pair is forgotten",
@@ -186,13 +186,15 @@ MUTANTS = (
     ),
     Mutant(
         name="a trapezoidal rule with too few nodes",
-        edits=(("accounting/renyi/gaussian_mixtures.py", "_ACCURACY: Final = 80.0", "_ACCURACY: Final = 8.0"),),
-        tests=("tests/accounting/renyi/test_gaussian_mixtures.py",),
+        edits=(("accounting/renyi/gaussian_samples.py", "_ACCURACY: Final = 80.0", "_ACCURACY: Final = 8.0"),),
+        tests=("tests/accounting/renyi/test_gaussian_samples.py",),
     ),
     Mutant(
         name="what fails is not taken from δ",
-        edits=(("accounting/rdp.py", "left = (delta - bound.failure) / (1 - bound.failure)", "left = delta"),),
-        tests=("tests/accounting/test_rdp.py::TestRDPAccountant::test_delta_and_epsilon_agree",),
+        edits=(
+            ("accounting/renyi/accountant.py", "left = (delta - bound.failure) / (1 - bound.failure)", "left = delta"),
+        ),
+        tests=("tests/accounting/renyi/test_accountant.py::TestRDPAccountant::test_delta_and_epsilon_agree",),
     ),
     Mutant(
         name="a unit that comes into a full sample replaces nobody",
@@ -203,7 +205,7 @@ MUTANTS = (
                 "_inside(event.event, ADD_OR_REMOVE_ONE, 1)",
             ),
         ),
-        tests=("tests/accounting/renyi/test_truncated.py",),
+        tests=("tests/accounting/renyi/test_sampling.py",),
     ),
     Mutant(
         name="groups over a partition cost linearly",
@@ -220,17 +222,19 @@ MUTANTS = (
         name="the factor between discrete and continuous law forgotten",
         edits=(
             (
-                "accounting/gaussian/gaussian_bound.py",
+                "accounting/gaussian/gaussian.py",
                 "inner = min(epsilon - self.log_factor, _LARGEST_EPSILON)",
                 "inner = min(epsilon, _LARGEST_EPSILON)",
             ),
         ),
-        tests=("tests/accounting/gaussian/test_gaussian_bound.py",),
+        tests=("tests/accounting/gaussian/test_gaussian.py",),
     ),
     Mutant(
         name="discrete noise taken for continuous",
-        edits=(("accounting/gaussian/smoothing.py", "square / (variance - taken), 64)", "square / variance, 64)"),),
-        tests=("tests/accounting/gaussian/test_smoothing.py",),
+        edits=(
+            ("accounting/gaussian/discrete_gaussian.py", "square / (variance - taken), 64)", "square / variance, 64)"),
+        ),
+        tests=("tests/accounting/gaussian/test_discrete_gaussian.py",),
     ),
     Mutant(
         name="pure events at half their concentrated price",
@@ -241,12 +245,12 @@ MUTANTS = (
         name="delta of approximate events not spent",
         edits=(
             (
-                "accounting/gaussian/concentrated.py",
+                "accounting/gaussian/zcdp.py",
                 "delta=(delta - Fraction(slack)) / (1 - Fraction(slack)))",
                 "delta=delta)",
             ),
         ),
-        tests=("tests/accounting/gaussian/test_concentrated.py",),
+        tests=("tests/accounting/gaussian/test_zcdp.py",),
     ),
     Mutant(
         name="a count composes its event once",
@@ -278,9 +282,9 @@ MUTANTS = (
     Mutant(
         name="a bound of a group is a lower bound too",
         edits=(
-            ("accounting/core/tallied.py", "return found if self.tally.is_tight else", "return found if True else"),
+            ("accounting/core/accountant.py", "return found if self.tally.is_tight else", "return found if True else"),
         ),
-        tests=("tests/accounting/core/test_tallied.py",),
+        tests=("tests/accounting/core/test_accountant.py",),
     ),
     Mutant(
         name="a replaced unit in a sample of everybody is one step",
@@ -313,12 +317,12 @@ MUTANTS = (
         name="masses are not rounded outward",
         edits=(
             (
-                "accounting/pld/curves.py",
+                "accounting/pld/discretize.py",
                 "np.maximum(masses + error, 0.0) if is_upper",
                 "np.maximum(masses - error, 0.0) if is_upper",
             ),
         ),
-        tests=("tests/accounting/pld/test_curves.py",),
+        tests=("tests/accounting/pld/test_discretize.py",),
     ),
     Mutant(
         name="errors of the transform are not added",
@@ -345,8 +349,8 @@ MUTANTS = (
     ),
     Mutant(
         name="infinite losses add up as logarithms",
-        edits=(("accounting/pld/composing.py", "-math.expm1(logs)", "logs"),),
-        tests=("tests/accounting/pld/test_composing.py",),
+        edits=(("accounting/pld/bounds.py", "-math.expm1(logs)", "logs"),),
+        tests=("tests/accounting/pld/test_bounds.py",),
     ),
     Mutant(
         name="an exchanged unit in a sample moves once",

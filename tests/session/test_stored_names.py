@@ -17,7 +17,7 @@ from tests.session.stored_tables import CODECS, FILE, tables
 from sfumato.errors import ParameterError
 from sfumato.ledger.core import entry
 from sfumato.ledger.core.codec import ENTRIES, encode_entry
-from sfumato.privacy import budgets, events, guarantees, single_events
+from sfumato.privacy import budgets, events, guarantees
 from sfumato.privacy.codec import BUDGETS, EVENTS, encode_budget, encode_event, encode_guarantee
 from sfumato.privacy.guarantees import PureDP
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
@@ -104,7 +104,7 @@ def test_no_two_members_are_written_alike():
 
 
 def test_every_event_has_names():
-    assert EVENTS.table.keys() == set(get_args(events.Event)) == made_in(events, single_events)
+    assert EVENTS.table.keys() == set(get_args(events.Event)) == made_in(events)
 
 
 def test_every_guarantee_and_every_other_budget_has_names():

@@ -10,14 +10,23 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sfumato.accounting.adaptive.amounts import Amounts
-    from sfumato.accounting.adaptive.concentrated_filters import GDPFilter, ZCDPFilter
-    from sfumato.accounting.adaptive.filters import fits, remaining
-    from sfumato.accounting.adaptive.odometer_filter import OdometerFilter
-    from sfumato.accounting.adaptive.odometers import BasicOdometer, Odometer, PureOdometer
-    from sfumato.accounting.adaptive.privacy_filter import PrivacyFilter
-    from sfumato.accounting.adaptive.pure_filters import AdvancedFilter, ApproxFilter, PureFilter
-    from sfumato.accounting.adaptive.renyi_filter import RDPFilter
-    from sfumato.accounting.adaptive.renyi_odometers import RDPOdometer, ZCDPOdometer
+    from sfumato.accounting.adaptive.divergence_filters import GDPFilter, RDPFilter, ZCDPFilter
+    from sfumato.accounting.adaptive.filters import (
+        AdvancedFilter,
+        ApproxFilter,
+        PrivacyFilter,
+        PureFilter,
+        fits,
+        remaining,
+    )
+    from sfumato.accounting.adaptive.odometers import (
+        BasicOdometer,
+        Odometer,
+        OdometerFilter,
+        PureOdometer,
+        RDPOdometer,
+        ZCDPOdometer,
+    )
     from sfumato.accounting.calibration import (
         Calibration,
         Parameter,
@@ -58,20 +67,29 @@ if TYPE_CHECKING:
         trade_off_corners,
     )
     from sfumato.accounting.explained import RiskTable, risk_table
-    from sfumato.accounting.gaussian.central_limit import Estimate, clt_estimate
-    from sfumato.accounting.gaussian.concentrated import ZCDPAccountant
-    from sfumato.accounting.gaussian.gaussian import (
-        analytic_stddev,
-        classic_stddev,
+    from sfumato.accounting.gaussian.discrete_gaussian import (
         discrete_gaussian_delta_up,
         discrete_gaussian_epsilon_up,
         discrete_stddev,
+    )
+    from sfumato.accounting.gaussian.gaussian import (
+        analytic_stddev,
+        classic_stddev,
         gaussian_delta_up,
         gaussian_epsilon_up,
     )
-    from sfumato.accounting.gaussian.gdp import GDPAccountant, gdp_delta_up, gdp_epsilon_up, gdp_mu_down, pure_to_gdp
+    from sfumato.accounting.gaussian.gdp import (
+        Estimate,
+        GDPAccountant,
+        clt_estimate,
+        gdp_delta_up,
+        gdp_epsilon_up,
+        gdp_mu_down,
+        pure_to_gdp,
+    )
     from sfumato.accounting.gaussian.skellam import skellam_delta_up, skellam_epsilon_up, skellam_mean
     from sfumato.accounting.gaussian.zcdp import (
+        ZCDPAccountant,
         bun_steinke_epsilon_up,
         discrete_laplace_to_zcdp,
         exponential_to_zcdp,
@@ -80,42 +98,41 @@ if TYPE_CHECKING:
         zcdp_delta_up,
         zcdp_epsilon_up,
     )
-    from sfumato.accounting.pld.accountant import PLDAccountant
-    from sfumato.accounting.pld.privacy_loss import PrivacyLoss
-    from sfumato.accounting.rdp import RDPAccountant
+    from sfumato.accounting.pld.accountant import PLDAccountant, PrivacyLoss
+    from sfumato.accounting.renyi.accountant import RDPAccountant
     from sfumato.accounting.renyi.conversion import rdp_delta_up, rdp_epsilon_up
 
 _HOMES = {
     "Accountant": "core.accountant",
     "AdvancedAccountant": "composition.advanced",
-    "AdvancedFilter": "adaptive.pure_filters",
+    "AdvancedFilter": "adaptive.filters",
     "Amounts": "adaptive.amounts",
-    "ApproxFilter": "adaptive.pure_filters",
+    "ApproxFilter": "adaptive.filters",
     "BasicAccountant": "composition.basic",
     "BasicOdometer": "adaptive.odometers",
     "Best": "comparison",
     "BestAccountant": "comparison",
     "Calibration": "calibration",
     "EpsilonInterval": "core.accountant",
-    "Estimate": "gaussian.central_limit",
+    "Estimate": "gaussian.gdp",
     "GDPAccountant": "gaussian.gdp",
-    "GDPFilter": "adaptive.concentrated_filters",
+    "GDPFilter": "adaptive.divergence_filters",
     "Odometer": "adaptive.odometers",
-    "OdometerFilter": "adaptive.odometer_filter",
+    "OdometerFilter": "adaptive.odometers",
     "OptimalAccountant": "composition.optimal",
     "PLDAccountant": "pld.accountant",
     "Parameter": "calibration",
-    "PrivacyFilter": "adaptive.privacy_filter",
-    "PrivacyLoss": "pld.privacy_loss",
-    "PureFilter": "adaptive.pure_filters",
+    "PrivacyFilter": "adaptive.filters",
+    "PrivacyLoss": "pld.accountant",
+    "PureFilter": "adaptive.filters",
     "PureOdometer": "adaptive.odometers",
-    "RDPAccountant": "rdp",
-    "RDPFilter": "adaptive.renyi_filter",
-    "RDPOdometer": "adaptive.renyi_odometers",
+    "RDPAccountant": "renyi.accountant",
+    "RDPFilter": "adaptive.divergence_filters",
+    "RDPOdometer": "adaptive.odometers",
     "RiskTable": "explained",
-    "ZCDPAccountant": "gaussian.concentrated",
-    "ZCDPFilter": "adaptive.concentrated_filters",
-    "ZCDPOdometer": "adaptive.renyi_odometers",
+    "ZCDPAccountant": "gaussian.zcdp",
+    "ZCDPFilter": "adaptive.divergence_filters",
+    "ZCDPOdometer": "adaptive.odometers",
     "advanced_composition": "composition.advanced",
     "amplified_by_poisson_sampling": "core.amplification",
     "amplified_by_sampling_without_replacement": "core.amplification",
@@ -126,11 +143,11 @@ _HOMES = {
     "bun_steinke_epsilon_up": "gaussian.zcdp",
     "calibrate": "calibration",
     "classic_stddev": "gaussian.gaussian",
-    "clt_estimate": "gaussian.central_limit",
-    "discrete_gaussian_delta_up": "gaussian.gaussian",
-    "discrete_gaussian_epsilon_up": "gaussian.gaussian",
+    "clt_estimate": "gaussian.gdp",
+    "discrete_gaussian_delta_up": "gaussian.discrete_gaussian",
+    "discrete_gaussian_epsilon_up": "gaussian.discrete_gaussian",
     "discrete_laplace_to_zcdp": "gaussian.zcdp",
-    "discrete_stddev": "gaussian.gaussian",
+    "discrete_stddev": "gaussian.discrete_gaussian",
     "exponential_to_zcdp": "gaussian.zcdp",
     "finite_trade_off": "core.trade_off",
     "fits": "adaptive.filters",

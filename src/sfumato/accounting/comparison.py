@@ -9,13 +9,12 @@ from typing import Final, Literal, Self, TypeAlias, TypeVar
 from sfumato.accounting.composition.advanced import AdvancedAccountant
 from sfumato.accounting.composition.basic import BasicAccountant
 from sfumato.accounting.composition.optimal import OptimalAccountant
-from sfumato.accounting.core.accountant import EpsilonInterval
+from sfumato.accounting.core.accountant import EpsilonInterval, TalliedAccountant
 from sfumato.accounting.core.printed import text_down, text_exactly, text_up
-from sfumato.accounting.core.tallied import TalliedAccountant
-from sfumato.accounting.gaussian.concentrated import ZCDPAccountant
 from sfumato.accounting.gaussian.gdp import GDPAccountant
+from sfumato.accounting.gaussian.zcdp import ZCDPAccountant
 from sfumato.accounting.pld.accountant import PLDAccountant
-from sfumato.accounting.rdp import RDPAccountant
+from sfumato.accounting.renyi.accountant import RDPAccountant
 from sfumato.errors import ParameterError, UnsupportedEventError
 from sfumato.numeric.arguments import listed
 from sfumato.numeric.rationals import Number, exact

@@ -8,14 +8,13 @@ from fractions import Fraction
 from typing import Final, assert_never
 
 from sfumato.accounting.adaptive.amounts import Amounts
-from sfumato.accounting.adaptive.renyi_filter import RDPFilter
-from sfumato.accounting.core.parameters import open_delta
+from sfumato.accounting.adaptive.divergence_filters import RDPFilter
 from sfumato.accounting.core.printed import text_up
 from sfumato.accounting.gaussian.zcdp import zcdp_epsilon_up
 from sfumato.ledger.core.prices import in_words, is_own_measure, limits
 from sfumato.ledger.core.windows import Window
 from sfumato.ledger.ledger import Ledger
-from sfumato.numeric.rationals import Number
+from sfumato.numeric.rationals import Number, open_probability
 from sfumato.numeric.rounding import float_up
 from sfumato.privacy.budgets import ZCDP, Budget, RenyiDP
 from sfumato.privacy.codec import Json, encode_budget
@@ -205,7 +204,7 @@ def label_of(ledger: Ledger, account: str, *, delta: Number = "1e-6") -> Privacy
         spent: ρ 0
         state: open
     """
-    opened, stated = ledger.opened(account), open_delta(delta)
+    opened, stated = ledger.opened(account), open_probability(delta, "delta")
     return PrivacyLabel(
         account=account,
         privacy_unit=opened.privacy_unit,

@@ -95,6 +95,14 @@ def probability(value: Number, name: str) -> Fraction:
     return number
 
 
+def open_probability(value: object, name: str) -> Fraction:
+    """A probability between 0 and 1, both excluded: a δ that Gaussian noise and advanced composition can work with."""
+    number = probability(value, name)
+    if number in {0, 1}:
+        raise ParameterError(name, value, "must be above 0 and below 1")
+    return number
+
+
 def positive_integer(value: object, name: str, *, most: int | None = None) -> int:
     """A whole number of at least 1, and at most `most`."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 1 or (most is not None and value > most):

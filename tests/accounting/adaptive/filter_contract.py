@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.accounting.contract import EVENTS, name_of
 
-from sfumato.accounting.adaptive.privacy_filter import PrivacyFilter
+from sfumato.accounting.adaptive.filters import PrivacyFilter
 from sfumato.errors import BudgetExceededError, ParameterError, UnsupportedEventError
 from sfumato.privacy.events import (
     ComposedEvent,

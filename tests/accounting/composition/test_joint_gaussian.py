@@ -4,7 +4,8 @@ from fractions import Fraction
 
 import pytest
 
-from sfumato.accounting import PLDAccountant, joint_stddevs
+from sfumato.accounting.composition.joint_gaussian import joint_stddevs
+from sfumato.accounting.pld.accountant import PLDAccountant
 from sfumato.errors import ParameterError
 from sfumato.privacy.events import ComposedEvent, DiscreteGaussianEvent
 

@@ -11,7 +11,8 @@ from sfumato.accounting.composition.basic import BasicAccountant
 from sfumato.accounting.composition.pricing import FREE, Cost, Terms, is_priced, point, price, price_all
 from sfumato.accounting.core.finite import smallest_epsilon
 from sfumato.accounting.core.tally import flattened
-from sfumato.accounting.gaussian.gaussian import discrete_gaussian_epsilon_up, gaussian_epsilon_up
+from sfumato.accounting.gaussian.discrete_gaussian import discrete_gaussian_epsilon_up
+from sfumato.accounting.gaussian.gaussian import gaussian_epsilon_up
 from sfumato.errors import UnsupportedEventError
 from sfumato.privacy.events import (
     ApproxEvent,

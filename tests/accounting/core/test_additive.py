@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sfumato.accounting.core.additive import AdditivePrice, is_priced, total_price
 from sfumato.accounting.core.tally import flattened
-from sfumato.accounting.gaussian.concentrated import concentrated_price
+from sfumato.accounting.gaussian.zcdp import concentrated_price
 from sfumato.privacy.events import (
     ApproxEvent,
     ComposedEvent,

@@ -4,9 +4,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from sfumato.accounting.profiles.additive import Gaussian, Laplace
 from sfumato.accounting.profiles.finite import FinitePair
-from sfumato.accounting.profiles.profile import DominatingPair
+from sfumato.accounting.profiles.profile import DominatingPair, Gaussian, Laplace
 
 
 def symmetric(profile):

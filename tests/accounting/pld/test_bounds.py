@@ -3,13 +3,30 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.accounting.pld.brute_force import exact_delta, finite_pairs
 from tests.accounting.pld.laws import PAIRS, symmetric
 
 from sfumato.accounting.gaussian.gaussian import gaussian_delta_up, gaussian_epsilon_up
-from sfumato.accounting.pld.bounds import CertifiedCurve
-from sfumato.accounting.pld.composing import curve_at_delta, curve_at_epsilon
+from sfumato.accounting.pld import bounds
+from sfumato.accounting.pld.bounds import (
+    CertifiedCurve,
+    curve_at_delta,
+    curve_at_epsilon,
+    delta_upper,
+    epsilon_bounds,
+    first_step,
+    highest_loss,
+    infinite_loss_up,
+    laws_of,
+    orders,
+)
 from sfumato.accounting.pld.convolve import Composition
-from sfumato.accounting.profiles.additive import Gaussian
+from sfumato.accounting.profiles.finite import EVERYTHING, FinitePair, WorstPair
+from sfumato.accounting.profiles.mixtures import GaussianMixtures, mirrored
+from sfumato.accounting.profiles.profile import DominatingPair, Gaussian
+from sfumato.numeric.rounding import exp_down, exp_up
 
 HUNDRED = ((symmetric(Gaussian(Fraction(10))), 100),)
 
@@ -104,3 +121,128 @@ def test_infinite_mass_is_added_to_both():
     for is_upper in (True, False):
         curve = CertifiedCurve(composition(infinite_mass=0.25), is_upper=is_upper)
         assert curve.delta(Fraction(10)) == pytest.approx(0.25, rel=1e-12)
+
+
+def test_symmetric_pairs_have_one_order_and_others_two():
+    assert len(orders(((PAIRS["gaussian"], 2), (PAIRS["laplace"], 1)))) == 1
+    both = orders(((PAIRS["gaussian"], 2), (PAIRS["certain"], 1)))
+    assert len(both) == 2
+    assert both[0][1][0].forward == both[1][1][0].backward
+
+
+def test_the_first_step_shrinks_with_the_precision_and_the_count():
+    pairs = ((PAIRS["gaussian"], 10),)
+    assert first_step(pairs, 1e-6, precision=1e-4) < first_step(pairs, 1e-6, precision=1e-3)
+    assert first_step(((PAIRS["gaussian"], 1000),), 1e-6, precision=1e-4) < first_step(pairs, 1e-6, precision=1e-4)
+
+
+def test_grids_that_need_too_many_losses_are_refused():
+    assert laws_of(((PAIRS["gaussian"], 1),), step=1e-7, delta=1e-6, is_upper=True) is None
+
+
+def test_the_highest_losses_add_up_where_all_are_finite():
+    assert highest_loss(((PAIRS["gaussian"], 1), (PAIRS["laplace"], 3))) is None
+    assert float(highest_loss(((PAIRS["laplace"], 3),))) == pytest.approx(2)
+
+
+def test_infinite_losses_are_counted():
+    assert infinite_loss_up(((PAIRS["laplace"], 3),)) == 0
+    lost = 1 - (7 / 8) ** 2
+    assert lost <= infinite_loss_up(((PAIRS["certain"], 2),)) <= lost * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("is_upper", [True, False])
+def test_distinct_pairs_share_a_grid(is_upper):
+    pairs = ((PAIRS["gaussian"], 2), (PAIRS["laplace"], 3))
+    curve = curve_at_delta(pairs, 1e-6, step=0.01, is_upper=is_upper)
+    assert 0 < curve.delta(Fraction(1)) < 1
+
+
+def test_a_grid_with_too_many_losses_is_not_made(monkeypatch):
+    monkeypatch.setattr("sfumato.accounting.pld.bounds.upper_law", None)
+    assert laws_of(((PAIRS["gaussian"], 3),), step=1e-6, delta=1e-6, is_upper=True) is None
+
+
+def test_a_delta_below_all_floats_is_asked_for_at_the_smallest():
+    pairs = ((PAIRS["gaussian"], 3),)
+    assert curve_at_delta(pairs, 0.0, step=0.01, is_upper=True) is not None
+
+
+def as_pair(p, q):
+    return DominatingPair(FinitePair(p, q), FinitePair(q, p))
+
+
+def exact_worst(pairs, weight):
+    return max(exact_delta(pairs, weight), exact_delta([(q, p) for p, q in pairs], weight))
+
+
+@given(st.lists(finite_pairs(), min_size=1, max_size=4), st.fractions(Fraction(1, 10**6), Fraction(9, 10)))
+def test_finite_pairs_cost_what_their_definition_says(laws, delta):
+    bounds = epsilon_bounds(tuple((as_pair(p, q), 1) for p, q in laws), delta)
+    assert 0 <= bounds.lower <= bounds.upper
+    if bounds.upper < math.inf:
+        assert exact_worst(laws, Fraction(exp_up(Fraction(bounds.upper)))) <= delta
+    if bounds.lower:
+        assert exact_worst(laws, Fraction(exp_down(Fraction(bounds.lower)))) > delta
+
+
+@given(finite_pairs(), st.integers(1, 6), st.fractions(Fraction(1, 10**6), Fraction(1, 2)))
+def test_repeated_finite_pairs_cost_what_their_definition_says(law, count, delta):
+    bounds = epsilon_bounds(((as_pair(*law), count),), delta)
+    if bounds.upper < math.inf:
+        assert exact_worst([law] * count, Fraction(exp_up(Fraction(bounds.upper)))) <= delta
+    if bounds.lower:
+        assert exact_worst([law] * count, Fraction(exp_down(Fraction(bounds.lower)))) > delta
+
+
+@given(st.lists(finite_pairs(), min_size=1, max_size=3), st.fractions(0, 4))
+def test_delta_of_finite_pairs_is_never_below_the_definition(laws, epsilon):
+    upper = delta_upper(tuple((as_pair(p, q), 1) for p, q in laws), epsilon)
+    exact = exact_worst(laws, Fraction(exp_up(epsilon)))
+    assert upper >= exact
+    assert upper <= float(exact) * 1.05 + 1e-3
+
+
+@pytest.mark.parametrize("size", [1, 3, 6])
+def test_heterogeneous_pairs_are_bounded_closely(size):
+    laws = [
+        ((Fraction(3 + i, 8 + i), Fraction(5, 8 + i)), (Fraction(5, 8 + i), Fraction(3 + i, 8 + i)))
+        for i in range(3, 3 + size)
+    ]
+    bounds = epsilon_bounds(tuple((as_pair(p, q), 1) for p, q in laws), Fraction(1, 1000))
+    assert exact_worst(laws, Fraction(exp_up(Fraction(bounds.upper)))) <= Fraction(1, 1000)
+    assert exact_worst(laws, Fraction(exp_down(Fraction(bounds.lower)))) > Fraction(1, 1000)
+    assert bounds.upper - bounds.lower <= 1e-3 * bounds.upper
+
+
+@pytest.fixture
+def curves(monkeypatch):
+    """How many curves were made at an ε."""
+    made = []
+
+    def counted(*args, **kwargs):
+        made.append(args)
+        return curve(*args, **kwargs)
+
+    curve = bounds.curve_at_epsilon
+    monkeypatch.setattr(bounds, "curve_at_epsilon", counted)
+    return made
+
+
+def test_beyond_the_highest_losses_no_curve_is_made(curves):
+    assert delta_upper(((symmetric(WorstPair(Fraction(1))), 10),), Fraction(10**6)) == 0
+    assert not curves
+
+
+def test_where_nothing_can_be_said_the_search_ends(curves):
+    assert delta_upper(((symmetric(EVERYTHING), 10**12), (symmetric(WorstPair(Fraction(1))), 1)), Fraction(0)) == 1
+    assert len(curves) <= 24
+
+
+def test_where_the_first_grid_is_too_large_a_coarser_one_serves():
+    rare = GaussianMixtures(
+        ((Fraction(0), 1 - Fraction(1, 10**12)), (Fraction(1), Fraction(1, 10**12))), ((Fraction(0), Fraction(1)),)
+    )
+    pairs = ((DominatingPair(rare, mirrored(rare)), 1000),)
+    assert delta_upper(pairs, Fraction(1)) < 1e-60
+    assert epsilon_bounds(pairs, Fraction(1, 10**20)).upper < 1e-8

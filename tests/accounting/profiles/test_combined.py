@@ -4,9 +4,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sfumato.accounting.profiles.additive import Gaussian, Laplace
 from sfumato.accounting.profiles.combined import Bracketed, Mixed, Steps, Worst, worst_of
 from sfumato.accounting.profiles.finite import NOTHING, FinitePair, WorstPair
+from sfumato.accounting.profiles.profile import Gaussian, Laplace
 
 EPSILONS = np.linspace(0, 3, 50)
 ONE, OTHER = Laplace(Fraction(1)), Gaussian(Fraction(2))

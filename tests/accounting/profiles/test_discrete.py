@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from tests.accounting.profiles.oracles import DIGITS, assert_encloses, assert_is_a_profile, hockey_stick, mp
 
 from sfumato.accounting.gaussian.discrete_gaussian import discrete_gaussian_delta_up
-from sfumato.accounting.profiles.additive import Laplace
 from sfumato.accounting.profiles.discrete import DiscreteGaussian, DiscreteLaplace, RoundedGaussian, lattice_tails
+from sfumato.accounting.profiles.profile import Laplace
 
 
 def exact_tail(stddev: Fraction, first: int) -> mpmath.mpf:

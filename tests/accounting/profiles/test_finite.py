@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from tests.accounting.profiles.oracles import assert_encloses, assert_is_a_profile, hockey_stick, lower_bounds, mp
 
 from sfumato.accounting.core.finite import smallest_delta
-from sfumato.accounting.profiles.additive import Laplace
 from sfumato.accounting.profiles.finite import (
     EVERYTHING,
     NOTHING,
@@ -19,6 +18,7 @@ from sfumato.accounting.profiles.finite import (
     WorstPair,
     randomized_response,
 )
+from sfumato.accounting.profiles.profile import Laplace
 
 WEIGHTS = st.lists(st.integers(0, 30), min_size=4, max_size=4).filter(any)
 EPSILONS = st.lists(st.floats(0, 5), min_size=1, max_size=5)

@@ -1,5 +1,3 @@
-import itertools
-import math
 from fractions import Fraction
 
 import numpy as np
@@ -7,19 +5,11 @@ import pytest
 from tests.accounting.profiles.oracles import only_single
 
 from sfumato.accounting.gaussian.discrete_gaussian import discrete_gaussian_delta_up
-from sfumato.accounting.profiles.additive import Concentrated
 from sfumato.accounting.profiles.combined import Bracketed
 from sfumato.accounting.profiles.discrete import DiscreteGaussian, RoundedGaussian
 from sfumato.accounting.profiles.finite import EVERYTHING
-from sfumato.accounting.profiles.leaves import (
-    MOST_SHAPES,
-    SYMMETRIC,
-    discrete_gaussian,
-    finite,
-    largest_shapes,
-    mixture,
-)
-from sfumato.accounting.profiles.profile import DominatingPair
+from sfumato.accounting.profiles.leaves import SYMMETRIC, discrete_gaussian, finite, mixture
+from sfumato.accounting.profiles.profile import Concentrated, DominatingPair
 from sfumato.privacy.events import (
     DiscreteGaussianEvent,
     DiscreteLaplaceEvent,
@@ -31,34 +21,6 @@ from sfumato.privacy.events import (
     PureEvent,
     ZCDPEvent,
 )
-
-
-@pytest.mark.parametrize(("squared", "coordinates"), [(1, 5), (2, 2), (9, 2), (10, 10), (17, 3), (25, 2)])
-def test_every_move_is_within_a_largest_one_and_none_of_those_in_another(squared, coordinates):
-    shapes = largest_shapes(squared, coordinates)
-    reach = range(math.isqrt(squared) + 1)
-    padded = [shape + (0,) * (coordinates - len(shape)) for shape in shapes]
-    if coordinates <= 3:
-        for move in itertools.product(reach, repeat=coordinates):
-            if sum(step**2 for step in move) <= squared:
-                falling = sorted(move, reverse=True)
-                assert any(all(a <= b for a, b in zip(falling, shape, strict=True)) for shape in padded)
-    for one, other in itertools.permutations(padded, 2):
-        assert not all(a <= b for a, b in zip(one, other, strict=True))
-    assert all(sum(step**2 for step in shape) <= squared for shape in shapes)
-
-
-def test_known_shapes():
-    assert set(largest_shapes(9, 2)) == {(3,), (2, 2)}
-    assert set(largest_shapes(2, 7)) == {(1, 1)}
-    assert set(largest_shapes(10, 10)) == {(3, 1), (2, 2, 1, 1), (2, 1, 1, 1, 1, 1, 1), (1,) * 10}
-
-
-def test_too_many_shapes_are_none():
-    assert largest_shapes(64, 64) == ()
-    assert largest_shapes(65, 2) == ()
-    assert 0 < len(largest_shapes(20, 20)) <= MOST_SHAPES
-
 
 EPSILONS = np.array([0.0, 0.5, 3.0, 1e9])
 TINY, HUGE = Fraction(1, 10**300), Fraction(10**300)

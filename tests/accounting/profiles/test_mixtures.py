@@ -7,8 +7,8 @@ import pytest
 from dp_accounting.pld import privacy_loss_mechanism as peer
 from tests.accounting.profiles.oracles import DIGITS, assert_is_a_profile, gaussian_tail, mp
 
-from sfumato.accounting.profiles.additive import Gaussian
 from sfumato.accounting.profiles.mixtures import GaussianMixtures, group_presence, mirrored, presence, replacement
+from sfumato.accounting.profiles.profile import Gaussian
 from sfumato.accounting.profiles.sampled import SampledBackward, SampledForward
 
 EPSILONS = [0.0, 1e-6, 0.01, 0.2, 1.0, 3.0, 12.0]

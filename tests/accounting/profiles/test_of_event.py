@@ -10,13 +10,12 @@ from tests.accounting.contract import EVENTS
 from tests.accounting.profiles.oracles import only_single
 
 from sfumato.accounting.core.tally import flattened
-from sfumato.accounting.profiles.additive import Gaussian, Laplace
 from sfumato.accounting.profiles.combined import Bracketed, Mixed, Steps, Worst, worst_of
 from sfumato.accounting.profiles.discrete import DiscreteLaplace
 from sfumato.accounting.profiles.finite import EVERYTHING, NOTHING, FinitePair, WorstPair
 from sfumato.accounting.profiles.mixtures import group_presence, replacement
 from sfumato.accounting.profiles.of_event import Neighbors, pair_of, supports_pair
-from sfumato.accounting.profiles.profile import DominatingPair
+from sfumato.accounting.profiles.profile import DominatingPair, Gaussian, Laplace
 from sfumato.accounting.profiles.sampled import SampledBackward, SampledForward
 from sfumato.errors import UnsupportedEventError
 from sfumato.privacy.events import (

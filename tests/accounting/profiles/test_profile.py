@@ -1,11 +1,27 @@
+import math
 from fractions import Fraction
 
 import mpmath
 import numpy as np
-from tests.accounting.profiles.oracles import gaussian_tail, mp
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.accounting.profiles.oracles import (
+    assert_encloses,
+    assert_is_a_profile,
+    gaussian_delta,
+    gaussian_tail,
+    lower_bounds,
+    mp,
+)
 
+from sfumato.accounting.gaussian.gaussian import gaussian_delta_up
+from sfumato.accounting.gaussian.zcdp import zcdp_delta_up
 from sfumato.accounting.profiles.profile import (
     FAR,
+    Concentrated,
+    Gaussian,
+    Laplace,
     below_roots,
     exp_down,
     exp_up,
@@ -117,3 +133,145 @@ def test_roots_already_found_are_not_asked_for_again():
 
     below_roots(counted, np.array([*[0.0] * 100, 1 - 1e-9]), grid=GRID)
     assert sizes[-1] < 10
+
+
+MULTIPLIERS = st.fractions(min_value=Fraction(1, 50), max_value=10**4, max_denominator=10**4)
+
+
+@given(MULTIPLIERS, st.floats(0, 1), st.floats(-6, 37))
+def test_gaussian_bounds_enclose_the_truth_also_far_out(noise, near, deviations):
+    half = float(1 / (2 * noise))
+    far = max((deviations + half) / float(noise), 0.0)
+    assert_encloses(Gaussian(noise), lambda e: gaussian_delta(noise, e), [0.0, near, far], relative=1e-11)
+
+
+@pytest.mark.parametrize("noise", [Fraction(1), Fraction(30), Fraction(10**5)])
+def test_gaussian_bounds_are_within_1e_13_where_most_of_the_mass_is(noise):
+    epsilons = [0.0, *(np.array([0.1, 1, 3]) / float(noise))]
+    assert_encloses(Gaussian(noise), lambda e: gaussian_delta(noise, e), epsilons, relative=1e-13)
+
+
+def test_gaussian_precision_holds_down_to_1e_300():
+    noise = Fraction(1)
+    epsilon = 37.0
+    truth = gaussian_delta(noise, epsilon)
+    assert 0 < truth < mpmath.mpf("1e-290")
+    bound = Gaussian(noise).delta_up(np.array([epsilon]))[0]
+    assert truth <= mp(float(bound)) <= truth * (1 + mpmath.mpf("1e-9"))
+
+
+def test_the_gaussian_profile_is_the_one_of_calibration():
+    for noise in (Fraction(1, 2), Fraction(3), Fraction(40)):
+        for epsilon in (0, Fraction(1, 4), 2):
+            single = gaussian_delta_up(noise_multiplier=noise, epsilon=epsilon)
+            assert Gaussian(noise).delta_up(np.array([float(epsilon)]))[0] == pytest.approx(single, rel=1e-9)
+
+
+@pytest.mark.parametrize("noise", ["1e-100", "1e-6", "1e6", "1e100"])
+@pytest.mark.parametrize("profile", [Gaussian, Laplace])
+def test_extreme_noise_stays_safe(profile, noise):
+    epsilons = np.array([0.0, 1e-9, 1.0, 700.0, 1e9])
+    bounds = profile(Fraction(noise)).delta_up(epsilons)
+    first, second = profile(Fraction(noise)).test_down(epsilons)
+    assert np.all((bounds >= 0) & (bounds <= 1) & (np.diff(bounds, prepend=1) <= 0))
+    assert np.all((first >= 0) & (second >= 0) & (first <= bounds + 1))
+    if Fraction(noise) < 1 and profile is Laplace:
+        assert bounds[3] == 1
+
+
+@given(MULTIPLIERS, st.floats(0, 1))
+def test_laplace_bounds_enclose_the_truth(noise, part):
+    def truth(epsilon: float) -> mpmath.mpf:
+        with mpmath.workdps(60):
+            return max(-mpmath.expm1((mp(epsilon) - 1 / mp(noise)) / 2), mpmath.mpf(0))
+
+    scale = float(1 / noise)
+    assert_encloses(Laplace(noise), truth, [0.0, part * scale, 2 * scale], relative=1e-13, absolute=1e-14 * scale)
+
+
+def test_tiny_laplace_losses_keep_their_relative_precision():
+    bound = Laplace(Fraction(10**6)).delta_up(np.zeros(1))[0]
+    assert bound == pytest.approx(-math.expm1(-0.5e-6), rel=1e-13)
+
+
+@pytest.mark.parametrize("profile", [Gaussian(Fraction(2, 3)), Gaussian(Fraction(5)), Laplace(Fraction(1, 3))])
+def test_they_are_profiles(profile):
+    assert_is_a_profile(profile, highest=6)
+
+
+@pytest.mark.parametrize(("a", "b"), [(0.7, 0.3), (1.5, 1.5), (2.0, 0.1)])
+def test_two_laplace_coordinates_are_dominated_by_one(a, b):
+    """E[δ_a(ε − L_b)], by summing over the loss L_b of the other coordinate."""
+    n = 20_000
+    losses = np.concatenate([[b], b - (np.arange(n) + 0.5) * 2 * b / n, [-b]])
+    cells = 0.5 * (np.exp(-np.arange(n) * b / n) - np.exp(-(np.arange(n) + 1) * b / n))
+    masses = np.concatenate([[0.5], cells, [0.5 * math.exp(-b)]])
+    for epsilon in np.linspace(0, a + b, 23):
+        rest = epsilon - losses
+        single = np.where(rest >= a, 0.0, np.where(rest <= -a, -np.expm1(rest), -np.expm1((rest - a) / 2)))
+        both = float(single @ masses)
+        assert both <= Laplace(Fraction(1 / (a + b))).delta_up(np.array([epsilon]))[0] + 1e-8
+
+
+EPSILONS = [0.0, 1e-6, 0.01, 0.3, 1.0, 5.0, 40.0, 600.0]
+RHOS = [Fraction(1, 10**9), Fraction(1, 1000), Fraction(1, 2), Fraction(7), Fraction(400)]
+
+
+def exact_minimum(rho: Fraction, epsilon: float) -> mpmath.mpf:
+    """Of the exponent over ln(α − 1), by ternary search: it falls, then rises."""
+    with mpmath.workdps(40):
+
+        def exponent(log_excess: mpmath.mpf) -> mpmath.mpf:
+            excess = mpmath.exp(log_excess)
+            return (
+                excess * ((1 + excess) * mp(rho) - mp(epsilon))
+                - excess * mpmath.log1p(1 / excess)
+                - mpmath.log1p(excess)
+            )
+
+        low, high = mpmath.mpf(-60), mpmath.mpf(60)
+        for _ in range(130):
+            first, second = low + (high - low) / 3, high - (high - low) / 3
+            low, high = (low, second) if exponent(first) < exponent(second) else (first, high)
+        return min(mpmath.exp(exponent(low)), mpmath.mpf(1))
+
+
+@pytest.mark.parametrize("rho", RHOS)
+def test_it_is_the_tight_conversion_at_every_epsilon(rho):
+    bounds = Concentrated(rho).delta_up(np.array(EPSILONS))
+    for epsilon, bound in zip(EPSILONS, bounds, strict=True):
+        single = zcdp_delta_up(rho=rho, epsilon=epsilon)
+        assert bound == pytest.approx(single, rel=1e-9, abs=1e-300)
+        assert bound >= exact_minimum(rho, epsilon) * (1 - mpmath.mpf("1e-30"))
+
+
+def test_published_values():
+    """ρ, and the ε at which δ is 1e-6 (Canonne, Kamath and Steinke 2020, Proposition 12)."""
+    for rho, epsilon in (("0.001", 0.182895), ("0.05", 1.471595), ("0.5", 5.221534), ("5", 20.551949)):
+        assert Concentrated(Fraction(rho)).delta_up(np.array([epsilon]))[0] == pytest.approx(1e-6, rel=2e-4)
+
+
+@pytest.mark.parametrize("rho", RHOS)
+def test_gaussian_noise_is_one_such_mechanism(rho):
+    profile = Concentrated(rho)
+    assert np.all(
+        [
+            low <= high
+            for low, high in zip(lower_bounds(profile, EPSILONS), profile.delta_up(np.array(EPSILONS)), strict=True)
+        ]
+    )
+    if rho == Fraction(1, 2):
+        first, _ = profile.test_down(np.array([1.0]))
+        assert first[0] == Gaussian(Fraction(1)).test_down(np.array([1.0]))[0][0]
+
+
+@pytest.mark.parametrize("rho", [Fraction(1, 10**200), Fraction(10**100)])
+def test_extreme_parameters_give_no_nonsense(rho):
+    bounds = Concentrated(rho).delta_up(np.array([0.0, 1.0, 1e9]))
+    assert np.all((bounds >= 0) & (bounds <= 1) & (np.diff(bounds, prepend=1) <= 0))
+
+
+@pytest.mark.parametrize("rho", RHOS)
+def test_more_epsilon_never_needs_more_delta(rho):
+    bounds = Concentrated(rho).delta_up(np.geomspace(1e-9, 1e4, 5000))
+    assert np.all(np.diff(bounds) <= 1e-12 * bounds[1:])

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.accounting.profiles.oracles import assert_encloses, assert_is_a_profile, hockey_stick, lower_bounds, mp
 
-from sfumato.accounting.profiles.additive import Gaussian, Laplace
 from sfumato.accounting.profiles.finite import EVERYTHING, FinitePair, WorstPair
+from sfumato.accounting.profiles.profile import Gaussian, Laplace
 from sfumato.accounting.profiles.sampled import (
     SampledBackward,
     SampledForward,

@@ -1,12 +1,23 @@
 from fractions import Fraction
 from functools import partial
+from itertools import pairwise
 from math import inf
 
 import numpy as np
 import pytest
+from tests.accounting.renyi.oracles import worst as worst_divergence
 
 from sfumato.accounting.renyi import curves
-from sfumato.accounting.renyi.bound import NOTHING, RenyiBound, as_float_up, composed, costliest, times, worst
+from sfumato.accounting.renyi.bound import (
+    NOTHING,
+    RenyiBound,
+    as_float_up,
+    composed,
+    costliest,
+    grouped_bound,
+    times,
+    worst,
+)
 
 ORDERS = np.array([2.0, 4.0])
 LINE = RenyiBound(divergence=lambda orders: orders, failure=Fraction(1, 100), is_symmetric=True)
@@ -68,3 +79,48 @@ def test_numbers_beyond_floats_stay_numbers_or_are_infinite():
     assert composed([(FLAT, 10**400), (RenyiBound(divergence=LINE.divergence, epsilon=0.5), 1)]).epsilon > 10**399
     assert composed([(LINE, 10**400)]).divergence(ORDERS).tolist() == [inf, inf]
     assert composed([(NOTHING, 10**400)]).divergence(ORDERS).tolist() == [0.0, 0.0]
+
+
+GROUP_ORDERS = np.array([1.01, 1.5, 2.0, 6.5, 80.0])
+
+
+@pytest.mark.parametrize("size", [2, 3, 10, 64])
+def test_a_line_of_divergences_grows_with_the_square_of_the_group(size):
+    single = RenyiBound(divergence=lambda orders: orders * 0.25)
+    assert grouped_bound(single, size).divergence(GROUP_ORDERS) == pytest.approx(GROUP_ORDERS * 0.25 * size**2)
+
+
+@pytest.mark.parametrize("size", [65, 1000, 10**6])
+def test_large_groups_are_bounded_in_blocks(size):
+    found = grouped_bound(RenyiBound(divergence=lambda orders: orders * 0.25), size).divergence(GROUP_ORDERS)
+    assert np.all(found >= GROUP_ORDERS * 0.25 * size**2)
+    assert np.all(found[2:] <= GROUP_ORDERS[2:] * 0.25 * size**2 * 2)
+
+
+@pytest.mark.parametrize("size", [2, 3, 4])
+@pytest.mark.parametrize("seed", range(5))
+def test_no_chain_of_neighbors_exceeds_the_bound(seed, size):
+    generator = np.random.default_rng(seed)
+    weights = np.exp(np.cumsum(0.6 * generator.standard_normal((size + 1, 4)), axis=0))
+    laws = weights / weights.sum(axis=1, keepdims=True)
+    steps = list(pairwise(laws))
+    single = RenyiBound(
+        divergence=lambda orders: np.array([max(worst_divergence(p, q, a) for p, q in steps) for a in orders])
+    )
+    found = grouped_bound(single, size).divergence(GROUP_ORDERS)
+    for order, bound in zip(GROUP_ORDERS, found, strict=True):
+        assert worst_divergence(laws[0], laws[-1], order) <= bound
+
+
+def test_a_group_of_one_is_the_unit():
+    single = RenyiBound(divergence=np.zeros_like)
+    assert grouped_bound(single, 1) is single
+
+
+def test_pure_losses_add_up():
+    single = RenyiBound(divergence=np.zeros_like, epsilon=Fraction(1, 3))
+    assert grouped_bound(single, 3).epsilon == 1
+
+
+def test_what_may_fail_promises_nothing_to_a_group():
+    assert grouped_bound(RenyiBound(divergence=np.zeros_like, failure=Fraction(1, 10**9)), 2).failure == 1

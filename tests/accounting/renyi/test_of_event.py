@@ -6,8 +6,9 @@ import pytest
 from tests.accounting.contract import EVENTS, name_of
 from tests.accounting.renyi.oracles import worst
 
+from sfumato.accounting.core.tally import flattened
 from sfumato.accounting.renyi import curves
-from sfumato.accounting.renyi.of_event import bound_of, renyi_bound
+from sfumato.accounting.renyi.of_event import Inside, bound_of, exchanged, renyi_bound, sampled
 from sfumato.privacy.events import (
     ApproxEvent,
     ComposedEvent,
@@ -266,3 +267,44 @@ def test_a_sample_of_everybody_is_priced_as_no_sample(relation):
     assert bound_of(everybody, relation).epsilon >= (1 if relation is ADD_OR_REMOVE_ONE else 2)
     drawn = SampledWithoutReplacementEvent(9, 9, PartitionEvent((PureEvent(1),) * 5, 1))
     assert bound_of(drawn, relation).epsilon == 2
+
+
+SAMPLE_ORDERS = np.array([1.5, 2.0, 8.0])
+
+
+def inside(event):
+    return Inside(flattened(event, ADD_OR_REMOVE_ONE), bound_of(event, ADD_OR_REMOVE_ONE))
+
+
+def test_gaussian_noise_in_a_sample_is_one_distance():
+    several = ComposedEvent((SelfComposedEvent(GaussianEvent(3), 9), GaussianEvent(Fraction(1, 2))))
+    assert inside(several).distance ** 2 == pytest.approx(1 + 4)
+    assert inside(GaussianEvent(2)).distance == Fraction(1, 2)
+    assert inside(ComposedEvent((GaussianEvent(2), LaplaceEvent(2)))).distance is None
+
+
+def test_several_gaussians_in_one_sample_are_one_gaussian():
+    four = sampled(TENTH, inside(SelfComposedEvent(GaussianEvent(2), 4))).divergence(SAMPLE_ORDERS)
+    assert four == pytest.approx(sampled(TENTH, inside(GaussianEvent(1))).divergence(SAMPLE_ORDERS))
+
+
+def test_everybody_in_the_sample_is_no_sample():
+    noise = inside(GaussianEvent(1))
+    assert sampled(Fraction(1), noise) is noise.bound
+    assert exchanged(Fraction(1), noise, noise.bound) is noise.bound
+
+
+def test_integration_and_expansion_agree_at_whole_orders():
+    noise = inside(GaussianEvent(1))
+    with_laplace = inside(ComposedEvent((GaussianEvent(1), LaplaceEvent(10**9))))
+    orders = np.array([2.0, 3.0, 8.0, 30.0])
+    assert sampled(TENTH, noise).divergence(orders) == pytest.approx(
+        sampled(TENTH, with_laplace).divergence(orders), rel=1e-7
+    )
+
+
+def test_an_exchange_costs_no_more_than_two_steps_and_no_less_than_one():
+    noise, pair = inside(GaussianEvent(1)), bound_of(GaussianEvent(Fraction(1, 2)), ADD_OR_REMOVE_ONE)
+    one, both = sampled(TENTH, noise).divergence(SAMPLE_ORDERS), exchanged(TENTH, noise, pair).divergence(SAMPLE_ORDERS)
+    assert np.all(both > one)
+    assert np.all(both <= pair.divergence(SAMPLE_ORDERS))

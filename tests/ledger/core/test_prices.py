@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.ledger.stories import amounts
 
-from sfumato.accounting import BasicAccountant, joint_stddevs
 from sfumato.accounting.adaptive.amounts import Amounts
-from sfumato.accounting.adaptive.concentrated_filters import ZCDPFilter
-from sfumato.accounting.adaptive.renyi_filter import RDPFilter
+from sfumato.accounting.adaptive.divergence_filters import RDPFilter, ZCDPFilter
+from sfumato.accounting.composition.basic import BasicAccountant
+from sfumato.accounting.composition.joint_gaussian import joint_stddevs
 from sfumato.errors import ParameterError, UnsupportedEventError
 from sfumato.ledger.core.prices import (
     MEASURE_DIGITS,

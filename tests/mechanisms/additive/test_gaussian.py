@@ -12,12 +12,8 @@ from hypothesis import strategies as st
 from tests.laws import SAMPLES, assert_law
 from tests.mechanisms.exhaustive import answers_by_noise, gaussian_probabilities, hockey_stick, neighbours
 
-from sfumato.accounting.gaussian.gaussian import (
-    analytic_stddev,
-    classic_stddev,
-    discrete_gaussian_delta_up,
-    gaussian_delta_up,
-)
+from sfumato.accounting.gaussian.discrete_gaussian import discrete_gaussian_delta_up
+from sfumato.accounting.gaussian.gaussian import analytic_stddev, classic_stddev, gaussian_delta_up
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.additive import gaussian as module
 from sfumato.mechanisms.additive.gaussian import Gaussian

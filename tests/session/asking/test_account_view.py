@@ -7,7 +7,7 @@ import pytest
 from tests.attacks_on_ledgers.census import COUNT, Clock, asked, believed, census, ledger_of, people
 
 import sfumato as sf
-from sfumato.accounting import zcdp_epsilon_up
+from sfumato.accounting.gaussian.zcdp import zcdp_epsilon_up
 from sfumato.errors import BudgetExceededError, LedgerError, NotPrivateError, ParameterError, UnsupportedEventError
 from sfumato.ledger.core.entry import Closed, Opened, Rebudgeted
 from sfumato.ledger.core.windows import CalendarWindow, RollingWindow

@@ -1,26 +1,28 @@
-"""What one event costs in a measure whose costs add up, for filters and odometers; None where that is not known."""
+"""What events cost in measures whose costs add up, and the sums that filters and odometers keep of them."""
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import Final
 
 import numpy as np
 
-from sfumato.accounting.adaptive.amounts import Amount, Amounts
+from sfumato.accounting.adaptive.amounts import NOTHING, Amount, Amounts
 from sfumato.accounting.composition.basic import BasicAccountant
 from sfumato.accounting.composition.pricing import point
 from sfumato.accounting.core.additive import EXACT_ANSWER, AdditivePrice, is_priced, total_price
-from sfumato.accounting.core.tally import Tally
-from sfumato.accounting.gaussian.concentrated import ZCDPAccountant
+from sfumato.accounting.core.tally import Tally, flattened
+from sfumato.accounting.gaussian.zcdp import ZCDPAccountant
 from sfumato.accounting.renyi.of_event import bound_of, renyi_bound
 from sfumato.errors import ParameterError, UnsupportedEventError
 from sfumato.numeric.arguments import listed
-from sfumato.numeric.rationals import Number, exact
+from sfumato.numeric.rationals import Number, exact, positive_integer
 from sfumato.numeric.rounding import float_up
 from sfumato.privacy.events import Event, GaussianEvent, NonPrivateEvent
-from sfumato.privacy.neighbors import NeighboringRelation
+from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation, as_relation
 
 _LARGEST_ORDER: Final = Fraction(10**15)  # above it only the infinite order is looked at
 
@@ -101,3 +103,46 @@ def renyi_price(event: Event, orders: tuple[Fraction, ...], relation: Neighborin
 def as_amount(bound: Fraction | float) -> Amount:
     """A bound as it is added up: exact, unless it is infinite."""
     return Fraction(bound) if bound < math.inf else math.inf
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meter(ABC):
+    """A sum of prices; a subclass says what one event costs. Sums are exact, so that order cannot matter.
+
+    Args:
+        neighboring_relation: Between which databases the events' sensitivities and the guarantee hold.
+        spent: The prices so far, added up.
+    """
+
+    neighboring_relation: NeighboringRelation = ADD_OR_REMOVE_ONE
+    spent: Amounts = NOTHING
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "neighboring_relation", as_relation(self.neighboring_relation))
+
+    def supports(self, event: Event) -> bool:
+        """Whether there is a price for the event and everything nested in it."""
+        try:
+            self.cost(event, 1)
+        except UnsupportedEventError:
+            return False
+        return True
+
+    def cost(self, event: Event, count: int = 1) -> Amounts:
+        """The price of the event, `count` times, whatever is left.
+
+        Raises:
+            UnsupportedEventError: The event, or one nested in it, has no price here.
+            ParameterError: The count is not at least 1.
+        """
+        times, total = positive_integer(count, "count"), NOTHING
+        for single, many in flattened(event, self.neighboring_relation).counts:
+            price = self._price(single)
+            if price is None:
+                raise UnsupportedEventError(single, type(self).__name__)
+            total = total.plus(price.times(many * times))
+        return total
+
+    @abstractmethod
+    def _price(self, event: Event) -> Amounts | None:
+        """What one uncomposed event costs; None where that is not known."""

@@ -7,11 +7,9 @@ from fractions import Fraction
 from typing import Final
 
 from sfumato.accounting.composition.pricing import point
-from sfumato.accounting.core.accountant import EpsilonInterval
-from sfumato.accounting.core.parameters import open_delta
-from sfumato.accounting.core.tallied import TalliedAccountant
+from sfumato.accounting.core.accountant import EpsilonInterval, TalliedAccountant
 from sfumato.errors import ParameterError
-from sfumato.numeric.rationals import Number, nonnegative, positive_integer, probability, sqrt_up
+from sfumato.numeric.rationals import Number, nonnegative, open_probability, positive_integer, probability, sqrt_up
 from sfumato.numeric.rounding import exp_up, log_up
 from sfumato.privacy.events import Event
 from sfumato.privacy.guarantees import ApproxDP, NoGuarantee
@@ -45,7 +43,7 @@ def advanced_composition(*, epsilon: Number, delta: Number, count: int, delta_sl
         [DRV10] Theorem III.3; [DR14] Theorem 3.20.
     """
     each, times = nonnegative(epsilon, "epsilon"), positive_integer(count, "count")
-    slack = open_delta(delta_slack, "delta_slack")
+    slack = open_probability(delta_slack, "delta_slack")
     if each > _LARGEST_EPSILON:
         raise ParameterError("epsilon", epsilon, f"must be at most {_LARGEST_EPSILON} for advanced composition")
     sums = _Sums.of([(each, probability(delta, "delta"), times)])

@@ -6,8 +6,7 @@ from fractions import Fraction
 from typing import Final
 
 from sfumato.accounting.composition.pricing import Cost, Terms, is_priced, price_all
-from sfumato.accounting.core.accountant import EpsilonInterval
-from sfumato.accounting.core.tallied import TalliedAccountant
+from sfumato.accounting.core.accountant import EpsilonInterval, TalliedAccountant
 from sfumato.numeric.search import smallest_dyadic
 from sfumato.privacy.events import Event, PureEvent
 

@@ -6,13 +6,12 @@ from functools import lru_cache
 from math import ceil
 from typing import Final
 
-from sfumato.accounting.core.parameters import in_range, open_delta
-from sfumato.accounting.gaussian.gaussian import analytic_stddev
+from sfumato.accounting.gaussian.gaussian import analytic_stddev, in_range
 from sfumato.accounting.gaussian.gdp import GDPAccountant
 from sfumato.accounting.pld.accountant import PLDAccountant
 from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import listed
-from sfumato.numeric.rationals import Number, positive, positive_integer, sqrt_up
+from sfumato.numeric.rationals import Number, open_probability, positive, positive_integer, sqrt_up
 from sfumato.privacy.events import ComposedEvent, DiscreteGaussianEvent
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation
 
@@ -70,7 +69,7 @@ def joint_stddevs(
     )
     if not parts:
         raise ParameterError("l2_sensitivities", (), "must be of at least one answer")
-    return _joint(parts, in_range(epsilon, "epsilon"), open_delta(delta))
+    return _joint(parts, in_range(epsilon, "epsilon"), open_probability(delta, "delta"))
 
 
 @lru_cache(maxsize=256)

@@ -23,7 +23,8 @@ from sfumato.accounting.core.conversions import (
 )
 from sfumato.accounting.core.finite import smallest_epsilon
 from sfumato.accounting.core.tally import Tally, flattened, grouped, replacement_group, response_epsilon_up
-from sfumato.accounting.gaussian.gaussian import discrete_gaussian_epsilon_up, gaussian_epsilon_up
+from sfumato.accounting.gaussian.discrete_gaussian import discrete_gaussian_epsilon_up
+from sfumato.accounting.gaussian.gaussian import gaussian_epsilon_up
 from sfumato.errors import UnsupportedEventError
 from sfumato.numeric.rounding import exp_up
 from sfumato.privacy.events import (

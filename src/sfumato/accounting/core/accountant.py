@@ -1,12 +1,15 @@
-"""The role of an accountant: it reads events and answers with a guarantee."""
+"""The role of an accountant, which reads events and answers with a guarantee, and what all accountants share."""
 
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Protocol, Self
+from typing import Final, Protocol, Self
 
-from sfumato.numeric.rationals import Number
+from sfumato.accounting.core.tally import Tally, flattened
+from sfumato.errors import ParameterError, UnsupportedEventError
+from sfumato.numeric.rationals import Number, nonnegative
 from sfumato.privacy.events import Event
-from sfumato.privacy.neighbors import NeighboringRelation
+from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation, as_relation
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,3 +50,86 @@ class Accountant(Protocol):
 
     def delta(self, epsilon: Number) -> Fraction | float:
         """The smallest δ it can prove at ε; 1 where it can prove none."""
+
+
+_NOTHING: Final = Tally()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TalliedAccountant(ABC):
+    """An accountant by its tally; a subclass says what it supports, and what a tally costs at a δ or an ε.
+
+    Because the tally is sorted and holds each event once, composing k times equals `count=k`, and order cannot matter.
+
+    Args:
+        neighboring_relation: Between which databases the events' sensitivities and the guarantee hold.
+    """
+
+    neighboring_relation: NeighboringRelation = ADD_OR_REMOVE_ONE
+    tally: Tally = _NOTHING
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "neighboring_relation", as_relation(self.neighboring_relation))
+
+    def supports(self, event: Event) -> bool:
+        """Whether there is a sound price for the event and everything nested in it."""
+        return all(self._supports(single) for single, _ in self._flattened(event))
+
+    def compose(self, event: Event, *, count: int = 1) -> Self:
+        """A new accountant that has also seen the event, `count` times.
+
+        Raises:
+            UnsupportedEventError: The event, or one nested in it, has no sound price here.
+            ParameterError: The count is not between 1 and 10^15, or the event is nested too deeply to be read.
+        """
+        seen = self._flattened(event).times(count)
+        for single, _ in seen:
+            if not self._supports(single):
+                raise UnsupportedEventError(single, type(self).__name__)
+        return replace(self, tally=self.tally.plus(seen))
+
+    def epsilon(self, delta: Number = 0) -> Fraction | float:
+        """The smallest ε it can prove at δ: the upper end of `interval`.
+
+        Raises:
+            ParameterError: δ is negative, or 1 or more.
+        """
+        return self.interval(delta).upper
+
+    def interval(self, delta: Number = 0) -> EpsilonInterval:
+        """The smallest ε it can prove at δ, and one that the worst mechanisms with these events reach.
+
+        Edge cases: nothing composed costs ε = 0. The lower end is 0 where a group is only bounded.
+
+        Raises:
+            ParameterError: δ is negative, or 1 or more.
+        """
+        allowed = nonnegative(delta, "delta")
+        if allowed >= 1:
+            raise ParameterError("delta", delta, "must be at least 0 and below 1")
+        found = self._interval(allowed) if self.tally.counts else EpsilonInterval(Fraction(0), Fraction(0))
+        return found if self.tally.is_tight else EpsilonInterval(Fraction(0), found.upper)
+
+    def delta(self, epsilon: Number) -> Fraction | float:
+        """The smallest δ it can prove at ε; 1 where it can prove none.
+
+        Raises:
+            ParameterError: ε is negative.
+        """
+        allowed = nonnegative(epsilon, "epsilon")
+        return self._delta(allowed) if self.tally.counts else Fraction(0)
+
+    def _flattened(self, event: Event) -> Tally:
+        return flattened(event, self.neighboring_relation)
+
+    @abstractmethod
+    def _supports(self, event: Event) -> bool:
+        """Whether one event of a tally, and everything nested in it, has a sound price."""
+
+    @abstractmethod
+    def _interval(self, delta: Fraction) -> EpsilonInterval:
+        """`interval` of a tally that is not empty."""
+
+    @abstractmethod
+    def _delta(self, epsilon: Fraction) -> Fraction | float:
+        """`delta` of a tally that is not empty."""

@@ -9,10 +9,9 @@ from fractions import Fraction
 from typing import Final
 
 from sfumato.accounting.core.conversions import group, promise
-from sfumato.accounting.core.parameters import open_delta
 from sfumato.errors import ParameterError
 from sfumato.numeric.binomial import SUBNORMAL, any_success
-from sfumato.numeric.rationals import Number, nonnegative, positive_integer, sqrt_up
+from sfumato.numeric.rationals import Number, nonnegative, open_probability, positive_integer, sqrt_up
 from sfumato.numeric.rationals import probability as as_probability
 from sfumato.numeric.rounding import exp_up, float_up, inflated, log_up
 from sfumato.privacy.guarantees import Guarantee, NoGuarantee, as_guarantee
@@ -114,7 +113,7 @@ def amplified_by_shuffling(*, epsilon_local: Number, reports: int, delta: Number
         [FMT21] Theorem 3.1.
     """
     local, count = nonnegative(epsilon_local, "epsilon_local"), positive_integer(reports, "reports")
-    logarithm = log_up(4 / open_delta(delta))
+    logarithm = log_up(4 / open_probability(delta, "delta"))
     if local > _LARGEST_SHUFFLED_EPSILON:
         return local
     odds = Fraction(exp_up(local))

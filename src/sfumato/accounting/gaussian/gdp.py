@@ -1,34 +1,45 @@
-"""Gaussian differential privacy: Gaussian releases compose exactly, μ² adds up."""
+"""Gaussian differential privacy: Gaussian releases compose exactly, μ² adds up; and the central limit, an estimate."""
 
 import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
+from math import expm1, sqrt
 from typing import Final
 
 from scipy.special import erfinv, ndtri_exp
 
-from sfumato.accounting.core.accountant import EpsilonInterval
+from sfumato.accounting.core.accountant import EpsilonInterval, TalliedAccountant
 from sfumato.accounting.core.additive import EXACT_ANSWER, AdditivePrice, is_priced, total_price
-from sfumato.accounting.core.tallied import TalliedAccountant
+from sfumato.accounting.core.integer_moves import longest_move
 from sfumato.accounting.core.tally import Tally, response_epsilon_up
-from sfumato.accounting.gaussian.discrete_gaussian import discrete_gaussian_delta_up, discrete_gaussian_epsilon_up
-from sfumato.accounting.gaussian.gaussian import analytic_stddev, gaussian_delta_up, gaussian_epsilon_up
-from sfumato.accounting.gaussian.gaussian_bound import (
+from sfumato.accounting.gaussian.discrete_gaussian import (
+    LEAKS,
+    SMALLEST_STDDEV,
+    bound_above,
+    bound_below,
+    discrete_gaussian_delta_up,
+    discrete_gaussian_epsilon_up,
+)
+from sfumato.accounting.gaussian.gaussian import (
     GaussianBound,
+    analytic_stddev,
     certifiable_down,
     epsilon_down,
+    gaussian_delta_up,
+    gaussian_epsilon_up,
     least_delta_up,
     least_epsilon_up,
 )
-from sfumato.accounting.gaussian.smoothing import LEAKS, SMALLEST_STDDEV, bound_above, bound_below, longest_move
-from sfumato.numeric.rationals import Number, nonnegative, positive, sqrt_up
+from sfumato.errors import UnsupportedEventError
+from sfumato.numeric.rationals import Number, nonnegative, positive, positive_integer, sqrt_up
 from sfumato.numeric.rounding import inflated
 from sfumato.privacy.events import (
     DiscreteGaussianEvent,
     Event,
     GaussianEvent,
     NonPrivateEvent,
+    PoissonSampledEvent,
     PureEvent,
     RandomizedResponseEvent,
 )
@@ -247,3 +258,54 @@ def _one_coordinate(tally: Tally) -> DiscreteGaussianEvent | None:
             return event if coordinates == 1 and is_certifiable else None
         case _:
             return None
+
+
+_LARGEST_COUNT: Final = 10**18
+_LARGEST_EXPONENT: Final = 600  # beyond it everything is revealed
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a central limit says, and no theorem for finitely many releases. Nothing may be spent or released by it."""
+
+    mu: float
+    """The μ to which the trade-off curve tends."""
+
+    def epsilon(self, delta: Number) -> float:
+        """About the ε at δ, often too small."""
+        return float(gdp_epsilon_up(mu=self.mu, delta=delta))
+
+    def delta(self, epsilon: Number) -> float:
+        """About the δ at ε, often too small."""
+        return gdp_delta_up(mu=self.mu, epsilon=epsilon)
+
+
+def clt_estimate(event: Event, count: int) -> Estimate:
+    """The central limit μ = q √(T (e^(1/σ²) - 1)) of T Poisson-sampled Gaussian releases, for adding or removing one.
+
+    It is widely used and is no guarantee: with σ = 0.6, q = 0.001, T = 100 and δ = 1e-9 it says ε = 0.200, and the
+    truth is 3.435, 17 times as much. Compare it with a `PLDAccountant`.
+
+    Args:
+        event: A `PoissonSampledEvent` of a `GaussianEvent`.
+        count: T, how often it is composed.
+
+    Raises:
+        UnsupportedEventError: The event is another one.
+        ParameterError: The count is not at least 1.
+
+    Example:
+        >>> event = PoissonSampledEvent(Fraction(1, 1000), GaussianEvent(Fraction(3, 5)))
+        >>> round(clt_estimate(event, 100).epsilon("1e-9"), 3)
+        0.2
+
+    References:
+        [BDLS20]
+    """
+    match event:
+        case PoissonSampledEvent(probability, GaussianEvent(noise_multiplier)):
+            exponent = float(min(noise_multiplier**-2, Fraction(_LARGEST_EXPONENT)))
+            releases = positive_integer(count, "count", most=_LARGEST_COUNT)
+            return Estimate(float(probability) * sqrt(releases) * sqrt(expm1(exponent)))
+        case _:
+            raise UnsupportedEventError(event, "clt_estimate")

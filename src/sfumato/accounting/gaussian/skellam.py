@@ -7,10 +7,9 @@ from typing import Final
 
 import numpy as np
 
-from sfumato.accounting.core.parameters import as_delta, open_delta
-from sfumato.accounting.gaussian.gaussian import analytic_stddev
+from sfumato.accounting.gaussian.gaussian import analytic_stddev, as_delta
 from sfumato.errors import ParameterError
-from sfumato.numeric.rationals import Number, nonnegative, positive, positive_integer, probability
+from sfumato.numeric.rationals import Number, nonnegative, open_probability, positive, positive_integer, probability
 from sfumato.numeric.rounding import exp_down
 from sfumato.numeric.search import smallest_dyadic
 from sfumato.numeric.skellam import LARGEST_MEAN, skellam_masses
@@ -87,7 +86,7 @@ def skellam_mean(*, linf_sensitivity: int, epsilon: Number, delta: Number) -> Fr
         7.12
     """
     moved = positive_integer(linf_sensitivity, "linf_sensitivity")
-    return _mean(moved, nonnegative(epsilon, "epsilon"), open_delta(delta))
+    return _mean(moved, nonnegative(epsilon, "epsilon"), open_probability(delta, "delta"))
 
 
 @lru_cache(maxsize=256)

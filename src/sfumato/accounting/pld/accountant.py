@@ -1,29 +1,41 @@
-"""Accounting by privacy loss distributions: the tightest for a batch of releases that is declared in advance."""
+"""Accounting by privacy loss distributions: the tightest for a batch of releases that is declared in advance.
+
+One event, once, needs no grid: its profile and its tests are the answer.
+"""
 
 import math
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sfumato.accounting.core.accountant import EpsilonInterval
-from sfumato.accounting.core.tallied import TalliedAccountant
+from sfumato.accounting.core.accountant import EpsilonInterval, TalliedAccountant
 from sfumato.accounting.core.tally import Tally
-from sfumato.accounting.gaussian.gaussian_bound import GaussianBound, epsilon_down, least_epsilon_up
-from sfumato.accounting.pld.composing import Pairs, highest_loss, infinite_loss_up, orders
+from sfumato.accounting.gaussian.gaussian import GaussianBound, epsilon_down, least_epsilon_up
+from sfumato.accounting.pld.bounds import (
+    Bounds,
+    Pairs,
+    delta_upper,
+    epsilon_bounds,
+    highest_loss,
+    infinite_loss_up,
+    orders,
+)
 from sfumato.accounting.pld.composite import composed, composed_profile
-from sfumato.accounting.pld.privacy_loss import PrivacyLoss
-from sfumato.accounting.pld.refining import Bounds, delta_upper, epsilon_bounds
-from sfumato.accounting.pld.single import is_single, single_delta_up, single_epsilon_bounds
+from sfumato.accounting.pld.discretize import Law
 from sfumato.accounting.profiles.combined import Bracketed
 from sfumato.accounting.profiles.finite import EVERYTHING
 from sfumato.accounting.profiles.leaves import symmetric
 from sfumato.accounting.profiles.of_event import pair_of, supports_pair
+from sfumato.accounting.profiles.profile import ULP, Array, Profile, float_down
 from sfumato.errors import ParameterError
 from sfumato.numeric.rationals import Number, nonnegative, sqrt_up
+from sfumato.numeric.rounding import float_up
 from sfumato.privacy.events import Event, GaussianEvent, NonPrivateEvent, ZCDPEvent
 from sfumato.privacy.neighbors import NeighboringRelation
 
@@ -34,6 +46,40 @@ _MANY: Final = 64
 _INSIDE: Final = 1 - 1e-6
 _SMALLEST_DELTA: Final = 1e-304
 _NO_PROMISE: Final = symmetric(Bracketed(EVERYTHING))
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class PrivacyLoss:
+    """L = ln(P(x)/Q(x)) for x drawn from P, between two laws that reveal at least as much as some releases together.
+
+    **Guarantee**: `delta` is at or above the releases' δ, for the accountant's neighboring relation and order.
+    """
+
+    losses: Array
+    probabilities: Array
+    infinite_mass: float
+    """With which L is infinite."""
+
+    @classmethod
+    def of(cls, law: Law) -> "PrivacyLoss":
+        """What a law on a grid says."""
+        return cls(losses=law.losses, probabilities=law.masses, infinite_mass=law.infinite_mass)
+
+    @property
+    def mean(self) -> float:
+        """E[L] over the finite losses, to rounding: the Kullback-Leibler divergence of P from Q, if all are finite."""
+        return float((self.losses * self.probabilities).sum())
+
+    def tail(self, epsilon: Number) -> float:
+        """Pr[L > ε], to rounding: a δ for that ε, though not the smallest."""
+        above = self.losses > float(nonnegative(epsilon, "epsilon"))
+        return min(1.0, float(self.probabilities[above].sum()) + self.infinite_mass)
+
+    def delta(self, epsilon: Number) -> float:
+        """δ(ε) = E[(1 − e^(ε − L))₊], to rounding."""
+        excess = self.losses - float(nonnegative(epsilon, "epsilon"))
+        gains = -np.expm1(-np.maximum(excess, 0.0)) * self.probabilities
+        return min(1.0, float(gains.sum()) + self.infinite_mass)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,3 +222,62 @@ def _mu_squared(tally: Tally) -> Fraction:
         (count / event.noise_multiplier**2 for event, count in tally if isinstance(event, GaussianEvent)),
         start=Fraction(0),
     )
+
+
+_LARGEST: Final = 100  # octaves; a larger ε is no promise
+_SMALLEST: Final = -120
+_PARTS: Final = 64
+_ROUNDS: Final = 8  # each narrows the bracket 64-fold; floats hold no more
+
+
+def is_single(pairs: Pairs) -> bool:
+    """Whether there is one event, composed once."""
+    return len(pairs) == 1 and pairs[0][1] == 1
+
+
+def single_delta_up(pairs: Pairs, epsilon: Fraction) -> float:
+    """At or above δ at an ε, in either order."""
+    asked = np.array([max(float_down(epsilon), 0.0)])
+    return max(float(order[0][0].forward.delta_up(asked)[0]) for order in orders(pairs))
+
+
+def single_epsilon_bounds(pairs: Pairs, delta: Fraction) -> Bounds:
+    """The smallest ε at a δ above 0, in either order, between a lower and an upper bound."""
+    profiles = [order[0][0].forward for order in orders(pairs)]
+    upper = max(_epsilon_up(profile, float_down(delta)) for profile in profiles)
+    return Bounds(min(max(_epsilon_down(profile, float_up(delta)) for profile in profiles), upper), upper)
+
+
+def _epsilon_up(profile: Profile, delta: float) -> float:
+    """An ε found at which δ is enough, just after one at which it is not."""
+    return _bracket(lambda epsilon: profile.delta_up(epsilon) > delta, profile.highest_loss)[1]
+
+
+def _epsilon_down(profile: Profile, delta: float) -> float:
+    """An ε found at which a test shows that δ is not enough; 0 where none does."""
+
+    def fails(epsilon: Array) -> NDArray[np.bool_]:
+        first, second = profile.test_down(epsilon)
+        logs = np.log(np.where(second > 0, second, 1.0))
+        error = 8 * ULP * (epsilon - logs + 8)
+        lost = np.where(second > 0, np.exp(np.minimum(epsilon + logs, 0.0)) * (1 + 2 * np.minimum(error, 0.5)), 0.0)
+        return np.asarray(first * (1 - 4 * ULP) - lost * (1 + 4 * ULP) > delta)
+
+    return _bracket(fails, profile.highest_loss)[0]
+
+
+def _bracket(fails: Callable[[Array], NDArray[np.bool_]], highest: float) -> tuple[float, float]:
+    """The last ε found that fails, or 0; and the next one tried, which does not, or infinity."""
+    ends = [0.0, highest] if math.isfinite(highest) else [0.0]
+    points = np.unique(np.concatenate([ends, 2.0 ** np.arange(_SMALLEST, _LARGEST + 1)]))
+    low, high = 0.0, math.inf
+    for _ in range(_ROUNDS):
+        failing = np.flatnonzero(fails(points))
+        if not failing.size:
+            return low, float(points[0])
+        last = int(failing[-1])
+        if last + 1 == len(points):
+            return max(low, float(points[last])), high
+        low, high = float(points[last]), float(points[last + 1])
+        points = np.linspace(low, high, _PARTS + 1)
+    return low, high

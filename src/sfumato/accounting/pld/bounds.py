@@ -1,15 +1,21 @@
-"""δ at ε, and ε at δ, of a composed law, with every error of the composition counted to the safe side."""
+"""Certified bounds of ε and δ of composed pairs, on grids fine enough: their step shrinks until the bounds meet.
+
+A `CertifiedCurve` counts every error of one composition to the safe side.
+"""
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Final
+from statistics import NormalDist
+from typing import Final, TypeAlias
 
 import numpy as np
 
-from sfumato.accounting.pld.convolve import Composition
-from sfumato.accounting.pld.law import UNIT
-from sfumato.accounting.profiles.profile import Array
+from sfumato.accounting.pld.convolve import LARGEST_SIZE, Composition, Cumulants, compose
+from sfumato.accounting.pld.discretize import UNIT, Law, grid_of, lower_law, upper_law
+from sfumato.accounting.profiles.profile import Array, DominatingPair
 
 _REFINEMENTS: Final = 18
 _INTERPOLATED: Final = 2  # of three turns; the third halves
@@ -163,3 +169,211 @@ class CertifiedCurve:
         rate = 2 * self.law.tilt * self.law.step
         count = len(self.law.masses)
         return math.sqrt(min(count, -1 / math.expm1(-rate)) if rate else count) * (1 + _SLACK)
+
+
+Pairs: TypeAlias = tuple[tuple[DominatingPair, int], ...]
+
+_NEGLIGIBLE: Final = 1e-7  # of δ may be cut off the upper ends of all laws together
+_SMALLEST_DELTA: Final = 1e-290
+_LARGEST_GRID: Final = 2**17  # losses of one law; only a law with a tail far out would use more
+_LARGEST_TOTAL: Final = 2**21  # losses of all laws together
+_SURE: Final = 1 - 1e-12
+
+
+def orders(pairs: Pairs) -> tuple[Pairs, ...]:
+    """The pairs from the database with the unit, and from the one without it where that differs."""
+    if all(pair.is_symmetric for pair, _ in pairs):
+        return (pairs,)
+    return pairs, tuple((DominatingPair(pair.backward, pair.forward), count) for pair, count in pairs)
+
+
+def laws_of(pairs: Pairs, *, step: float, delta: float, is_upper: bool) -> tuple[list[Law], list[int]] | None:
+    """Each pair in its order on a grid that is wide enough for a δ, and how often each is composed.
+
+    Edge cases: None where nothing can be said: the grids would need too many losses, or all loss is infinite.
+    """
+    negligible = max(delta, _SMALLEST_DELTA) * _NEGLIGIBLE / sum(count for _, count in pairs)
+    alone = len(pairs) == 1
+    grids = [
+        grid_of(pair, step=step, negligible=negligible, is_upper=is_upper, fits_both_ends=alone) for pair, _ in pairs
+    ]
+    sizes = [grid.size for grid in grids]
+    if max(sizes) > _LARGEST_GRID or sum(sizes) > _LARGEST_TOTAL:
+        return None
+    make = upper_law if is_upper else lower_law
+    made = [(make(pair, grid), count) for (pair, count), grid in zip(pairs, grids, strict=True)]
+    # An event of which nothing is known from below is left out of a lower bound.
+    kept = [(law, count) for law, count in made if is_upper or law.masses.any()]
+    if not kept or not all(law.masses.any() for law, _ in kept):
+        return None
+    return [law for law, _ in kept], [count for _, count in kept]
+
+
+def curve_at_delta(pairs: Pairs, delta: float, *, step: float, is_upper: bool) -> CertifiedCurve | None:
+    """The certified curve of pairs in their order, precise where it passes δ; None where nothing can be said."""
+    return _curve(
+        pairs, step, delta, lambda cumulants: cumulants.tilt_for_delta(max(delta, _SMALLEST_DELTA)), is_upper=is_upper
+    )
+
+
+def curve_at_epsilon(
+    pairs: Pairs, epsilon: Fraction, *, step: float, delta: float, is_upper: bool
+) -> CertifiedCurve | None:
+    """The certified curve of pairs in their order, precise at ε, where it should be about δ; None as above."""
+    return _curve(pairs, step, delta, lambda cumulants: cumulants.tilt_for_loss(float(epsilon)), is_upper=is_upper)
+
+
+def _curve(
+    pairs: Pairs, step: float, delta: float, tilt_of: Callable[[Cumulants], float], *, is_upper: bool
+) -> CertifiedCurve | None:
+    found = laws_of(pairs, step=step, delta=delta, is_upper=is_upper)
+    if found is None:
+        return None
+    laws, counts = found
+    cumulants = Cumulants(laws, counts)
+    composed = compose(laws, counts, cumulants=cumulants, tilt=tilt_of(cumulants), is_upper=is_upper)
+    return None if composed is None else CertifiedCurve(composed, is_upper=is_upper)
+
+
+def first_step(pairs: Pairs, delta: float, *, precision: float) -> float:
+    """A distance of losses at which the bounds of ε should be about a relative `precision` apart.
+
+    As if all events were Gaussian noise of the same total variation: each composition on a grid adds some step²/12 of
+    variance, which a loss in the tail feels tilt + 1 times.
+    """
+    total = sum(count for _, count in pairs)
+    gaussian = math.sqrt(sum(count * _gaussian_mu(pair) ** 2 for pair, count in pairs))
+    deviations = math.sqrt(2 * math.log(1 / max(delta, _SMALLEST_DELTA)) + 1)
+    epsilon = gaussian * (gaussian / 2 + deviations)
+    precise = math.sqrt(8 * precision * epsilon / (total * (deviations / gaussian + 1)))
+    return max(min(precise, gaussian / 4), 32 * gaussian / LARGEST_SIZE)
+
+
+def highest_loss(pairs: Pairs) -> Fraction | None:
+    """The largest loss of all together that is not infinite; None where there is none."""
+    singles = [(pair.forward.highest_loss, count) for pair, count in pairs]
+    if not all(math.isfinite(loss) for loss, _ in singles):
+        return None
+    return sum((Fraction(loss) * count for loss, count in singles), start=Fraction(0))
+
+
+def infinite_loss_up(pairs: Pairs) -> float:
+    """At or above the probability that some loss lies beyond the highest one of its pair."""
+    logs = 0.0
+    for pair, count in pairs:
+        single = float(pair.forward.delta_up(np.array([pair.forward.highest_loss]))[0])
+        logs += count * math.log1p(-single) if single < 1 else -math.inf
+    return min(1.0, -math.expm1(logs) * (1 + 1e-12)) if logs else 0.0
+
+
+def _gaussian_mu(pair: DominatingPair) -> float:
+    total_variation = float(pair.forward.delta_up(np.zeros(1))[0])
+    return max(2 * NormalDist().inv_cdf((1 + min(total_variation, _SURE)) / 2), 1e-12)
+
+
+_PRECISION: Final = 5e-4
+_DELTA_PRECISION: Final = 5e-3
+_STABLE: Final = 3e-4
+_STUCK: Final = 0.75
+_FINEST: Final = 1 / 4
+_COARSER: Final = 8.0  # where a grid would have too many losses
+_ROUNDS: Final = 7
+_LARGEST_WORK: Final = 2**23  # losses of a window times distinct pairs
+_LARGEST_TOTAL_WORK: Final = 2**22  # the same, of all rounds for a δ together; one more round may exceed it
+_DELTA_ROUNDS: Final = 24
+_CALM: Final = 2  # rounds without much gain: a kink may happen to lie badly on one grid
+_FIRST_GUESS: Final = 1e-5
+_FAR_BELOW: Final = 1e-3
+_SMALLEST_GUESS: Final = 1e-280
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Certified on both sides."""
+
+    lower: float
+    upper: float
+
+
+def epsilon_bounds(pairs: Pairs, delta: Fraction, *, needs_lower: bool = True) -> Bounds:
+    """The smallest ε at a δ above 0, in either order of the pairs, between a lower and an upper bound.
+
+    Where the lower bound is not needed, and no finer grid is affordable, it is left out; the upper bound is the same.
+    """
+    both = orders(pairs)
+    step = first_step(pairs, float(delta), precision=1.5 * _PRECISION)
+    best, before, gap_before = Bounds(0.0, math.inf), math.inf, math.inf
+    for _ in range(_ROUNDS):
+        made = [curve_at_delta(order, float(delta), step=step, is_upper=True) for order in both]
+        uppers = [_at_most(order, delta, one) for order, one in zip(both, made, strict=True)]
+        worst = uppers.index(max(uppers))
+        best, found = Bounds(best.lower, min(best.upper, max(uppers))), made[worst]
+        if found is None:
+            step *= _COARSER
+            continue
+        work = len(found.law.masses) * len(pairs)
+        if not needs_lower and 2 * work > _LARGEST_WORK:
+            break
+        below = curve_at_delta(both[worst], float(delta), step=step, is_upper=False)
+        lower = 0.0 if below is None else below.epsilon(delta)
+        best = Bounds(min(max(best.lower, lower), best.upper), best.upper)
+        gap, is_stable = best.upper - best.lower, before - best.upper <= _STABLE * best.upper
+        if math.isinf(gap) or gap <= _PRECISION * best.upper:
+            break
+        shrink = max(_FINEST, min(0.5, 0.9 * math.sqrt(_PRECISION * best.upper / gap)))
+        # A gap that does not close is not the grid's: the worst mechanism is not known so well.
+        is_stuck = is_stable and gap > _STUCK * gap_before
+        if work / shrink > _LARGEST_WORK or is_stuck:
+            break
+        before, gap_before, step = best.upper, gap, step * shrink
+    return best
+
+
+def _at_most(pairs: Pairs, delta: Fraction, found: CertifiedCurve | None) -> float:
+    """The bound of ε by a curve, or the sum of the highest losses if that is less and infinite ones rarer than δ."""
+    upper = math.inf if found is None else found.epsilon(delta)
+    highest = highest_loss(pairs)
+    if highest is None or upper <= highest or infinite_loss_up(pairs) > delta:
+        return upper
+    return math.nextafter(float(highest), math.inf)
+
+
+def delta_upper(pairs: Pairs, epsilon: Fraction) -> float:
+    """At or above the smallest δ at an ε, in either order of the pairs."""
+    worst = 0.0
+    for order in orders(pairs):
+        worst = max(worst, _delta_upper(order, epsilon, enough=worst))
+    return worst
+
+
+def _delta_upper(pairs: Pairs, epsilon: Fraction, *, enough: float) -> float:
+    """The same in this order, as closely as is of use when `enough` is known of the other."""
+    highest = highest_loss(pairs)
+    if highest is not None and epsilon >= highest:
+        return min(1.0, infinite_loss_up(pairs))
+    best, calm, work, is_finer = 1.0, 0, 0, False
+    guess = _FIRST_GUESS
+    step = first_step(pairs, guess, precision=_PRECISION)
+    for _ in range(_DELTA_ROUNDS):
+        found = curve_at_epsilon(pairs, epsilon, step=step, delta=guess, is_upper=True)
+        size = 0 if found is None else len(found.law.masses) * len(pairs)
+        work += size
+        before, best = best, min(best, 1.0 if found is None else found.delta(epsilon))
+        if best <= enough or work > _LARGEST_TOTAL_WORK:
+            break
+        if best < guess * _FAR_BELOW and guess > _SMALLEST_GUESS:
+            guess, is_finer = max(best * _FAR_BELOW, _SMALLEST_GUESS), False
+            continue
+        if found is None:
+            if is_finer:
+                break
+            step *= _COARSER
+            continue
+        calm = calm + 1 if before - best <= _DELTA_PRECISION * best else 0
+        if calm == _CALM or size > _LARGEST_WORK:
+            break
+        below = curve_at_epsilon(pairs, epsilon, step=step, delta=guess, is_upper=False)
+        if below is not None and best <= below.delta(epsilon) * (1 + _DELTA_PRECISION):
+            break
+        step, is_finer = step / 2, True
+    return best

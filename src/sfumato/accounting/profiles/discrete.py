@@ -9,9 +9,9 @@ from typing import Final, Protocol
 import numpy as np
 from scipy.special import erfcx
 
-from sfumato.accounting.gaussian.smoothing import bound_above, leaks_over, longest_move
-from sfumato.accounting.profiles.additive import Gaussian
-from sfumato.accounting.profiles.profile import MARGIN, TINY, ULP, Array, exp_down, exp_up, share
+from sfumato.accounting.core.integer_moves import longest_move
+from sfumato.accounting.gaussian.discrete_gaussian import bound_above, leaks_over
+from sfumato.accounting.profiles.profile import MARGIN, TINY, ULP, Array, Gaussian, exp_down, exp_up, share
 from sfumato.numeric.rationals import sqrt_up
 from sfumato.numeric.rounding import float_up
 
@@ -247,7 +247,7 @@ class DiscreteGaussian:
 class RoundedGaussian:
     """Discrete Gaussian noise on a vector of integers, by the continuous noise that it rounds.
 
-    δ(ε) ≤ e^(f/2) δ_μ(ε − f), with μ and f of `accounting.gaussian.smoothing`.
+    δ(ε) ≤ e^(f/2) δ_μ(ε − f), with μ and f of `accounting.gaussian.discrete_gaussian`.
 
     **Guarantee**: for every vector that moves by at most `l2_sensitivity` in L2 and in at most `l0_sensitivity`
     coordinates, in either order. Tested by one coordinate alone, moved by as many whole steps.

@@ -1,18 +1,17 @@
 """Profiles of the events that hold no other events, and the worst moves of a vector of integers."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
-from functools import lru_cache
-from math import floor, isqrt
+from math import floor
 from typing import Any, Final, TypeAlias
 
-from sfumato.accounting.gaussian.smoothing import SMALLEST_STDDEV, longest_move
-from sfumato.accounting.profiles.additive import Concentrated, Gaussian, Laplace
+from sfumato.accounting.core.integer_moves import largest_shapes, longest_move
+from sfumato.accounting.gaussian.discrete_gaussian import SMALLEST_STDDEV
 from sfumato.accounting.profiles.combined import Bracketed, worst_of
 from sfumato.accounting.profiles.discrete import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
 from sfumato.accounting.profiles.finite import EVERYTHING, BoundedRange, FinitePair, WorstPair, randomized_response
 from sfumato.accounting.profiles.mixtures import mirrored, presence
-from sfumato.accounting.profiles.profile import DominatingPair, Profile
+from sfumato.accounting.profiles.profile import Concentrated, DominatingPair, Gaussian, Laplace, Profile
 from sfumato.privacy.events import (
     ApproxEvent,
     DiscreteGaussianEvent,
@@ -27,44 +26,6 @@ from sfumato.privacy.events import (
     RandomizedResponseEvent,
     ZCDPEvent,
 )
-
-MOST_SHAPES: Final = 16
-_LONGEST: Final = 64  # squared; longer moves have more shapes than are worth composing
-
-
-@lru_cache(maxsize=256)
-def largest_shapes(squared_length: int, coordinates: int) -> tuple[tuple[int, ...], ...]:
-    """Moves of at most that squared length and that many coordinates, such that none other is larger in every one.
-
-    Up to order and sign: each is a falling sequence of positive integers. Without any where there are too many.
-
-    Example:
-        >>> largest_shapes(9, 2)
-        ((3,), (2, 2))
-    """
-    if squared_length > _LONGEST:
-        return ()
-    found: list[tuple[int, ...]] = []
-    for shape in _shapes(squared_length, coordinates, isqrt(squared_length)):
-        if not any(_is_within(shape, other) for other in found):
-            found.append(shape)
-    kept = tuple(shape for shape in found if not any(_is_within(shape, other) for other in found if other != shape))
-    return kept if len(kept) <= MOST_SHAPES else ()
-
-
-def _shapes(squared_length: int, coordinates: int, largest: int) -> Iterator[tuple[int, ...]]:
-    """Falling sequences that cannot be made longer."""
-    if coordinates == 0 or squared_length == 0:
-        yield ()
-        return
-    for first in range(min(largest, isqrt(squared_length)), 0, -1):
-        for rest in _shapes(squared_length - first**2, coordinates - 1, first):
-            yield (first, *rest)
-
-
-def _is_within(small: tuple[int, ...], large: tuple[int, ...]) -> bool:
-    return len(small) <= len(large) and all(a <= b for a, b in zip(small, large, strict=False))
-
 
 Compose: TypeAlias = Callable[[tuple[tuple[DominatingPair, int], ...]], DominatingPair]
 """The pair of several pairs, each so many times, one after the other."""

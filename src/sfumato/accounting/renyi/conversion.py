@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from sfumato.accounting.renyi.losses import Array
+from sfumato.accounting.renyi.curves import Array
 from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import of_kind
 from sfumato.numeric.rationals import Number, nonnegative, positive, probability
@@ -44,7 +44,7 @@ def rdp_epsilon_up(divergences: Mapping[Number, Number], *, delta: Number) -> fl
     min over the orders α of D_α + ln(1 − 1/α) − (ln δ + ln α)/(α − 1).
 
     **Guarantee**: every mechanism whose Rényi divergences of these orders are at most these is (ε, δ)-differentially
-    private, for the relation of the divergences. Proof: proofs/accounting/rdp.md.
+    private, for the relation of the divergences. Proof: proofs/accounting/renyi/accountant.md.
 
     Args:
         divergences: For each order above 1 a divergence of 0 or more, in nats.

@@ -1,11 +1,12 @@
-"""The bound of each event: one table of handlers, one short function for each kind.
+"""The Rényi bound of each event: one table of handlers, one short function for each kind.
 
 A handler sees an event as `flattened` leaves it, and the size of a group only where the event has no rule of its own.
+Of a sample, Gaussian noise is integrated, and everything else is expanded.
 """
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache, partial
 from math import floor
@@ -17,16 +18,25 @@ from sfumato.accounting.core.amplification import any_sampled_up
 from sfumato.accounting.core.conversions import touched_parts
 from sfumato.accounting.core.tally import Tally, flattened, response_epsilon_up
 from sfumato.accounting.renyi import curves
-from sfumato.accounting.renyi.bound import EVERYTHING, RenyiBound, composed, costliest, worst
-from sfumato.accounting.renyi.gaussian_samples import mixture_bound, sampled_group_bound
-from sfumato.accounting.renyi.groups import grouped_bound
-from sfumato.accounting.renyi.losses import Array
-from sfumato.accounting.renyi.samples import Inside, exchanged, sampled
-from sfumato.accounting.renyi.sampling import SMALLEST_CHANCE
+from sfumato.accounting.renyi.bound import EVERYTHING, RenyiBound, composed, costliest, grouped_bound, worst
+from sfumato.accounting.renyi.curves import Array
+from sfumato.accounting.renyi.gaussian_samples import (
+    exchanged_gaussian_bound,
+    mixture_bound,
+    sampled_gaussian_bound,
+    sampled_group_bound,
+)
+from sfumato.accounting.renyi.sampling import (
+    SMALLEST_CHANCE,
+    exchanged_bound,
+    overflow_of,
+    sampled_bound,
+    truncated_bound,
+)
 from sfumato.accounting.renyi.selection import selected_bound
-from sfumato.accounting.renyi.truncated import overflow_of, truncated_bound
 from sfumato.errors import UnsupportedEventError
 from sfumato.numeric.divergences import max_divergence
+from sfumato.numeric.rationals import sqrt_up
 from sfumato.numeric.rounding import float_up
 from sfumato.privacy.events import (
     ApproxEvent,
@@ -50,6 +60,45 @@ from sfumato.privacy.events import (
     ZCDPEvent,
 )
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, NeighboringRelation
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """What is done to a sample: the events, and their bound."""
+
+    tally: Tally
+    bound: RenyiBound
+
+    @property
+    def distance(self) -> Fraction | None:
+        """Of two means in standard deviations, if all noise is Gaussian: √ Σ (Δ/σ)²."""
+        square = Fraction(0)
+        for event, count in self.tally.counts:
+            if not isinstance(event, GaussianEvent):
+                return None
+            square += count / event.noise_multiplier**2
+        return sqrt_up(square)
+
+
+def sampled(probability: Fraction, inside: Inside) -> RenyiBound:
+    """A unit that is in the sample, or not at all."""
+    if probability == 1:
+        return inside.bound
+    distance = inside.distance
+    if distance is None:
+        return sampled_bound(probability, inside.bound)
+    return sampled_gaussian_bound(probability, inside.bound, distance=distance)
+
+
+def exchanged(probability: Fraction, near: Inside, far: RenyiBound) -> RenyiBound:
+    """A unit that shows one of two values if it is in the sample; `near` is of each of them against no unit."""
+    if probability == 1:
+        return far
+    distance = near.distance
+    if distance is None:
+        return exchanged_bound(probability, near.bound, far)
+    return exchanged_gaussian_bound(probability, far, distance=distance)
+
 
 Handler: TypeAlias = Callable[[Any, NeighboringRelation, int], RenyiBound]
 

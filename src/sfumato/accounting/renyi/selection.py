@@ -9,7 +9,7 @@ import numpy as np
 
 from sfumato.accounting.renyi.bound import UNBOUNDED, Epsilon, RenyiBound, as_float_up, times
 from sfumato.accounting.renyi.conversion import ORDERS, least
-from sfumato.accounting.renyi.losses import Array
+from sfumato.accounting.renyi.curves import Array
 from sfumato.numeric.rounding import float_up, inflated, log_near
 
 _SMALLEST_SHAPE: Final = Fraction(1, 10**6)  # a smaller one has almost the γ of 0, which is no larger

@@ -148,7 +148,7 @@ def check_accountant(
         ParameterError: Counts, deltas or epsilons are missing, counts do not ascend, or another parameter is invalid.
 
     Example:
-        >>> from sfumato.accounting import BasicAccountant
+        >>> from sfumato.accounting.composition.basic import BasicAccountant
         >>> findings = check_accountant(BasicAccountant(), events=(PureEvent("0.5"), LaplaceEvent(1)), counts=(1, 5))
         >>> {str(finding.verdict) for finding in findings}
         {'nothing found'}

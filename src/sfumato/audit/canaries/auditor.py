@@ -11,7 +11,7 @@ from typing import Final, TypeAlias, TypeVar
 
 import numpy as np
 
-from sfumato.accounting.gaussian.gaussian_bound import GaussianBound, epsilon_down
+from sfumato.accounting.gaussian.gaussian import GaussianBound, epsilon_down
 from sfumato.audit.canaries.error_rates import independent_canaries, mu_of_error_rates
 from sfumato.audit.canaries.gaussian import mu_of_separation, refuted_mu
 from sfumato.audit.canaries.guesses import (

@@ -14,9 +14,8 @@ from math import ceil, floor, inf
 from typing import Final, assert_never
 
 from sfumato.accounting.adaptive.amounts import Amounts
-from sfumato.accounting.adaptive.concentrated_filters import ZCDPFilter
+from sfumato.accounting.adaptive.divergence_filters import RDPFilter, ZCDPFilter
 from sfumato.accounting.adaptive.event_prices import order_name
-from sfumato.accounting.adaptive.renyi_filter import RDPFilter
 from sfumato.accounting.composition.basic import BasicAccountant
 from sfumato.accounting.composition.joint_gaussian import accountant_of
 from sfumato.errors import ParameterError, UnsupportedEventError

@@ -5,12 +5,8 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
-from sfumato.accounting.gaussian.gaussian import (
-    analytic_stddev,
-    classic_stddev,
-    discrete_gaussian_delta_up,
-    discrete_stddev,
-)
+from sfumato.accounting.gaussian.discrete_gaussian import discrete_gaussian_delta_up, discrete_stddev
+from sfumato.accounting.gaussian.gaussian import analytic_stddev, classic_stddev
 from sfumato.mechanisms.additive.additive import Answer, Exact, half_width, release_on_lattice, stated_for_vectors
 from sfumato.mechanisms.lattice import as_resolution, lattice_l2_sensitivity
 from sfumato.noise.laws.discrete_gaussian import discrete_gaussian, discrete_gaussian_one

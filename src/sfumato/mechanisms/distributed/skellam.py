@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import sqrt
 
-from sfumato.accounting.core.parameters import open_delta
 from sfumato.accounting.gaussian.skellam import skellam_mean
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.additive.additive import Answer, Exact, stated_for_vectors
 from sfumato.mechanisms.distributed.shares import Parties
 from sfumato.noise.laws.poisson import skellam
 from sfumato.noise.uniform.integers import Integers, add_noise
-from sfumato.numeric.rationals import Number, nonnegative, positive_integer
+from sfumato.numeric.rationals import Number, nonnegative, open_probability, positive_integer
 from sfumato.numeric.skellam import LARGEST_MEAN, skellam_half_width
 from sfumato.privacy.events import ApproxEvent, PureEvent
 from sfumato.privacy.secret import Secret
@@ -88,7 +87,7 @@ class DistributedSkellam:
         object.__setattr__(self, "parties", parties)
         object.__setattr__(self, "linf_sensitivity", linf_sensitivity)
         object.__setattr__(self, "epsilon", nonnegative(epsilon, "epsilon"))
-        object.__setattr__(self, "delta", open_delta(delta))
+        object.__setattr__(self, "delta", open_probability(delta, "delta"))
         moved = None if l0_sensitivity is None else positive_integer(l0_sensitivity, "l0_sensitivity")
         object.__setattr__(self, "l0_sensitivity", moved)
         object.__setattr__(self, "max_dropouts", max_dropouts)

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
-from sfumato.accounting.core.accountant import EpsilonInterval
-from sfumato.accounting.core.tallied import TalliedAccountant
+from sfumato.accounting.core.accountant import EpsilonInterval, TalliedAccountant
 from sfumato.accounting.renyi.bound import RenyiBound
 from sfumato.accounting.renyi.conversion import delta_up, epsilon_up
 from sfumato.accounting.renyi.of_event import bound_of, bound_of_tally

@@ -7,7 +7,7 @@ from tests.accounting.contract import AccountantContract
 from sfumato.accounting.composition.basic import BasicAccountant
 from sfumato.accounting.core.matrix_events import tree_aggregation_event
 from sfumato.accounting.gaussian.gaussian import gaussian_delta_up, gaussian_epsilon_up
-from sfumato.accounting.rdp import RDPAccountant
+from sfumato.accounting.renyi.accountant import RDPAccountant
 from sfumato.privacy.events import (
     ApproxEvent,
     ComposedEvent,

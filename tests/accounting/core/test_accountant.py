@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.privacy.event_strategies import EVENTS
 
-from sfumato.accounting.core.accountant import EpsilonInterval
-from sfumato.accounting.core.tallied import TalliedAccountant
+from sfumato.accounting.core.accountant import EpsilonInterval, TalliedAccountant
 from sfumato.errors import ParameterError, UnsupportedEventError
 from sfumato.privacy.events import (
     MAX_NESTING,
