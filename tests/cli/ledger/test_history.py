@@ -60,7 +60,7 @@ def test_where_time_stood_still_is_named(ledger, monkeypatch):
         with open_ledger(ledger) as opened:
             opened.abandon(opened.reserve("hospital/ann", question="d" * 64, **release("0.01")), reason="r")
     (line,) = [line for line in told("history", ledger).splitlines() if "stood still" in line]
-    assert line == f"clock: time stood still at {time_text(late)} for 1 answer: a clock had been ahead, or was put back"
+    assert line == f"clock: time stood still at {time_text(late)} for 1 answer: a clock had been ahead, or was set back"
     assert line in told("verify", ledger)
 
 
@@ -76,8 +76,8 @@ def test_json_has_the_same_rows(ledger):
 
 def test_it_is_told_what_each_spent_itself_and_how_many_more_questions_there_are(ledger):
     shown = told("history", ledger).splitlines()
-    assert "hospital: spent ε 0 itself, in 0 charges; about 10 more questions like the last one" in shown
-    assert "hospital/ann: spent ε 0.3 itself, in 2 charges; about 3 more questions like the last one" in shown
+    assert "hospital: 0 charges of its own, ε 0 in total; queries left: about 10" in shown
+    assert "hospital/ann: 2 charges of its own, ε 0.3 in total; queries left: about 3" in shown
 
 
 def test_an_account_that_is_not_open_is_refused(ledger):

@@ -54,7 +54,7 @@ def test_a_window_of_no_kind_is_refused(text):
 
 def test_an_account_is_opened_below_another_with_its_unit(ledger):
     shown = told("open", ledger, "eve", "--below", "hospital", "--epsilon", "0.5", "--window", "30d")
-    assert shown == "hospital/eve: ε 0.5, per any 30 days, below hospital\n"
+    assert shown == "hospital/eve: ε 0.5, per any 30 days, child of hospital\n"
     with open_ledger(ledger) as opened:
         facts = opened.opened("hospital/eve")
         assert (facts.privacy_unit, facts.window, facts.parents) == ("patient", RollingWindow(30), ("hospital",))
@@ -85,7 +85,7 @@ def test_an_account_that_cannot_be_is_refused_and_not_opened(ledger, arguments, 
 
 def test_a_budget_is_changed_with_a_reason(ledger):
     shown = told("budget", ledger, "hospital/ann", "--epsilon", "0.2", "--reason", "less data")
-    assert shown == "hospital/ann: ε 0.2 instead of ε 1, left ε 0\n"
+    assert shown == "hospital/ann: budget changed from ε 1 to ε 0.2; remaining: ε 0\n"
     with open_ledger(ledger) as opened:
         assert opened.budget("hospital/ann") == PureDP("0.2")
     assert "ε 0.2: less data" in told("history", ledger)
@@ -101,7 +101,7 @@ def test_a_failure_is_acknowledged_and_counted(ledger):
         opened.suspend_account(opened.reserve("hospital/ann", event=event, charge=charge, question="q"))
     assert "suspended" in told("show", ledger)
     shown = told("resume", ledger, "hospital", "--reason", "a NULL was mended")
-    assert shown == "hospital: resumed; outside of the guarantee: one bit for each acknowledged failure, 1 in all\n"
+    assert shown == "hospital: resumed; failures may have revealed 1 bit in total, outside the guarantee\n"
     assert "resumed" in told("history", ledger)
     assert "one bit for each acknowledged failure, 1 in all" in told("label", ledger, "hospital/bob")
     assert "is not suspended" in refusal("ledger", "resume", ledger, "hospital", "--reason", "again")
@@ -147,8 +147,8 @@ def test_an_older_copy_is_refused_by_every_other_command(older):
 
 def test_once_it_is_declared_what_was_spent_the_copy_is_the_ledger(older):
     shown = told("restored", older, "--spent", "hospital/ann=0.4", "--reason", "the disk failed")
-    assert "hospital/ann: ε 0.7 was noted as spent, ε 0.3 is here" in shown
-    assert "hospital/ann: ε 0.7 is spent now, ε 0.3 is left" in shown
+    assert "hospital/ann: spent ε 0.7 by the checkpoint, ε 0.3 in this copy" in shown
+    assert "hospital/ann: spent ε 0.7, remaining ε 0.3" in shown
     assert spent(older) == "ε 0.7"
     assert spent(older, "hospital") == "ε 1.3, δ 1e-06"
     told("verify", older)
@@ -174,7 +174,7 @@ def test_an_account_in_rho_is_declared_in_epsilon(older):
 def test_without_a_declaration_it_is_told_what_was_noted_and_nothing_changes(older):
     result = run("ledger", "restored", older, "--reason", "the disk failed")
     assert result.exit_code == 2
-    assert "hospital/ann: ε 0.7 was noted as spent, ε 0.3 is here" in result.stdout
+    assert "hospital/ann: spent ε 0.7 by the checkpoint, ε 0.3 in this copy" in result.stdout
     assert "--spent" in result.stderr
     assert "older than its checkpoint" in refusal("ledger", "show", older)
 
@@ -189,7 +189,7 @@ def test_without_a_declaration_it_is_told_what_was_noted_and_nothing_changes(old
         (["--spent", "hospital/ann=nan", "--reason", "r"], "epsilon = 'nan'"),
         (["--spent", "hospital/ann=-1", "--reason", "r"], "epsilon = '-1'"),
         (["--spent", "nobody=1", "--reason", "r"], "'nobody': is not in this copy"),
-        (["--spent", "hospital=0.1", "--spent", "hospital/ann=0.8", "--reason", "r"], "less than ε 0.8 left"),
+        (["--spent", "hospital=0.1", "--spent", "hospital/ann=0.8", "--reason", "r"], "less than ε 0.8 remaining"),
     ],
 )
 def test_what_cannot_be_declared_is_refused_and_nothing_changes(older, options, named):

@@ -6,7 +6,7 @@ from tests.cli.ledger.telling import row, told
 from tests.ledger.sqlite_edits import without_triggers
 from tests.ledger.stories import HandClock, account, held, release, time
 
-from sfumato.cli.ledger.show import last_questions, more, outlook
+from sfumato.cli.ledger.show import last_queries, outlook, queries_left
 from sfumato.ledger.core import windows
 from sfumato.ledger.core.windows import DAY
 from sfumato.ledger.labels import label_of
@@ -18,7 +18,7 @@ from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, PureDP
 
 def test_accounts_are_a_tree_with_budgets_and_what_is_left(ledger):
     shown = told("show", ledger)
-    assert "hospital protects one patient, under add_or_remove_one" in shown
+    assert "hospital protects one patient (add_or_remove_one)" in shown
     assert row(shown, "hospital") == "ε 3, δ 1e-05 ε 0.9, δ 1e-06 ε 2.1, δ 9e-06 10 open"
     assert row(shown, "hospital/ann") == "ε 1 ε 0.3 ε 0.7 3 open, 1 pending"
     assert row(shown, "hospital/bob") == "ρ 0.5 per calendar month (UTC) ρ 0.005 ρ 0.495 3 hospital open"
@@ -61,14 +61,14 @@ def test_a_ledger_in_time_says_nothing_of_clocks(ledger):
 
 
 def test_entries_and_reservations_without_an_answer_are_counted(ledger):
-    assert "9 entries; 1 reservation without an answer, charged all the same" in told("show", ledger)
+    assert "9 entries; 1 unanswered reservation (still charged)" in told("show", ledger)
 
 
 def test_each_tree_says_whom_it_protects(ledger):
     with open_ledger(ledger) as opened:
         opened.open_account(account("school", NO_GUARANTEE, privacy_unit="pupil"))
     shown = told("show", ledger)
-    assert "school protects one pupil, under add_or_remove_one" in shown
+    assert "school protects one pupil (add_or_remove_one)" in shown
     assert row(shown, "school").endswith("? open")
 
 
@@ -81,10 +81,10 @@ def test_each_table_says_who_one_unit_is_and_accounts_beside_are_named(ledger):
     shown = told("show", ledger).splitlines()
     for line in (
         "  in table visits of hospital, one patient is pid (text)",
-        "  beside hospital, with other units of the same data: school; their budgets add up",
+        "  same data as hospital with other privacy units: school; the budgets add up",
         "  in table visits of school, one visit is visit (text)",
-        "  in table nations of school, all is public",
-        "  beside school, with other units of the same data: hospital; their budgets add up",
+        "  in table nations of school, every row is public",
+        "  same data as school with other privacy units: hospital; the budgets add up",
     ):
         assert line in shown
     assert "nations: public, beside hospital" in told("export", ledger)
@@ -94,7 +94,7 @@ def test_an_account_below_several_is_shown_once(ledger):
     with open_ledger(ledger) as opened:
         both = ("hospital/ann", "hospital/bob")
         opened.open_account(account("joint", parents=both, privacy_unit="patient"))
-    assert row(told("show", ledger), "joint,").startswith("also below hospital/bob")
+    assert row(told("show", ledger), "joint,").startswith("also a child of hospital/bob")
 
 
 def test_a_closed_account_closes_those_below(ledger):
@@ -140,12 +140,12 @@ def asked(clock):
 def test_each_account_has_its_future(asked):
     of_all, of_people = outlook(asked, asked.accounts(), days=30)
     assert of_all.split("; ") == [
-        "all: spent ε 0 itself, in 0 charges", "at the pace of the last 10 days the budget lasts until 2025-05-20",
-        "about 19 more questions like the last one",
+        "all: 0 charges of its own, ε 0 in total", "at the pace of the last 10 days the budget lasts until 2025-05-20",
+        "queries left: about 19",
     ]  # fmt: skip
     assert of_people.split("; ") == [
-        "people: spent ε 0.1 itself, in 1 charge", "at the pace of the last 10 days the budget lasts until 2025-02-09",
-        "about 9 more questions like the last one",
+        "people: 1 charge of its own, ε 0.1 in total",
+        "at the pace of the last 10 days the budget lasts until 2025-02-09", "queries left: about 9",
     ]  # fmt: skip
 
 
@@ -156,19 +156,19 @@ def test_only_accounts_that_were_asked_for_are_told(asked):
 
 def test_the_last_question_counts_for_all_above(asked):
     asked.reserve("all", question="q", **release("0.5"))
-    last = last_questions(asked)
-    assert (more(asked, "people", last["people"]), more(asked, "all", last["all"])) == ("9", "2")
+    last = last_queries(asked)
+    assert (queries_left(asked, "people", last["people"]), queries_left(asked, "all", last["all"])) == ("9", "2")
 
 
 def test_who_never_asked_has_no_number(asked):
-    assert more(asked, "people", None) == "?"
+    assert queries_left(asked, "people", None) == "?"
 
 
 def test_what_nothing_limits_says_so():
     ledger = Ledger(MemoryStore())
     ledger.open_account(account(budget=NO_GUARANTEE))
     ledger.reserve("people", question="q", **release())
-    assert more(ledger, "people", last_questions(ledger)["people"]) == "no limit"
+    assert queries_left(ledger, "people", last_queries(ledger)["people"]) == "no limit"
 
 
 def test_a_question_that_the_account_can_no_longer_hold_is_none_more():
@@ -176,7 +176,7 @@ def test_a_question_that_the_account_can_no_longer_hold_is_none_more():
     ledger.open_account(account(budget=ApproxDP(1, "1e-6")))
     ledger.reserve("people", question="q", **release("0.1", "1e-7"))
     ledger.change_budget("people", PureDP(1), reason="pure")
-    assert more(ledger, "people", last_questions(ledger)["people"]) == "0"
+    assert queries_left(ledger, "people", last_queries(ledger)["people"]) == "0"
 
 
 def test_a_label_is_printed_for_people(ledger):

@@ -15,11 +15,11 @@ def test_a_ledger_that_verifies_tells_its_length_and_head(ledger):
         chain = opened.verify()
     shown = told("verify", ledger)
     assert (
-        f"{chain.length} entries: hash chain intact, every charge was allowed; the ledger's key sealed all of them"
+        f"{chain.length} entries: hash chain intact; every charge was allowed; all are sealed with the ledger's key"
         in shown
     )
     assert f"head {chain.head}" in shown
-    assert "1 file of large answers, as written" in shown
+    assert "1 file of large answers, unchanged" in shown
 
 
 def test_a_file_of_an_answer_that_is_gone_is_named(ledger, answer_file):
@@ -45,9 +45,9 @@ def test_a_file_that_no_answer_names_is_listed(ledger, answer_file):
 def test_without_the_key_it_says_what_it_cannot_check(ledger, tmp_path):
     (tmp_path / "ledger.db.key").unlink()
     shown = told("verify", ledger)
-    assert "9 entries: hash chain intact, every charge was allowed\n" in shown
-    assert "not checked, as the key" in shown
-    assert "that the ledger wrote these entries" in shown
+    assert "9 entries: hash chain intact; every charge was allowed\n" in shown
+    assert "not checked, because the key" in shown
+    assert "who wrote the entries" in shown
 
 
 def left_behind(answer_file, *, days):
@@ -84,7 +84,7 @@ def test_a_ledger_is_moved_and_its_owner_told_about_the_key_and_the_old_one(ledg
     shown = told("migrate", ledger, tmp_path / "new.db")
     assert "9 entries and 1 file of large answers, copied and verified" in shown
     assert str(tmp_path / "new.db.key") in shown
-    assert "The old ledger has ended" in shown
+    assert "The old ledger is closed" in shown
     with open_ledger(tmp_path / "new.db") as moved, open_ledger(ledger) as old:
         assert moved.verify().length == old.verify().length - 1
 

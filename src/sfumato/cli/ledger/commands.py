@@ -1,4 +1,4 @@
-"""`sfumato ledger`, option by option. What a command does is in a module of its own, loaded when it is called."""
+"""The options of `sfumato ledger`. Each command imports the module that runs it only when it is called."""
 
 from typing import Annotated
 
@@ -7,19 +7,19 @@ import typer
 ledger_app = typer.Typer(no_args_is_help=True, help="Read a ledger, keep it safe, and manage its accounts.")
 
 Location = Annotated[
-    str, typer.Argument(metavar="LEDGER", help="A ledger file, or postgresql://user@host/database?ledger=name.")
+    str, typer.Argument(metavar="LEDGER", help="Ledger file, or postgresql://user@host/database?ledger=name.")
 ]
-Account = Annotated[str, typer.Argument(metavar="ACCOUNT", help="An account, such as hospital/ann.")]
-Epsilon = Annotated[str | None, typer.Option(metavar="ε", help="The budget in ε; taken exactly.")]
-Delta = Annotated[str | None, typer.Option(metavar="δ", help="Beside --epsilon or --rho.")]
-Rho = Annotated[str | None, typer.Option(metavar="ρ", help="The budget in ρ instead (zero-concentrated privacy).")]
-Reason = Annotated[str, typer.Option(metavar="TEXT", help="Why; it stays in the ledger.")]
-Days = Annotated[int, typer.Option(metavar="N", min=1, help="From how many days the pace is taken.")]
+Account = Annotated[str, typer.Argument(metavar="ACCOUNT", help="Account, e.g. hospital/ann.")]
+Epsilon = Annotated[str | None, typer.Option(metavar="ε", help="Budget in ε; read exactly.")]
+Delta = Annotated[str | None, typer.Option(metavar="δ", help="δ of the budget, with --epsilon or --rho.")]
+Rho = Annotated[str | None, typer.Option(metavar="ρ", help="Budget in ρ instead (zero-concentrated privacy).")]
+Reason = Annotated[str, typer.Option(metavar="TEXT", help="Reason; it is recorded in the ledger.")]
+Days = Annotated[int, typer.Option(metavar="N", min=1, help="Days from which the pace of spending is estimated.")]
 
 
 @ledger_app.command("show")
 def show(ledger: Location) -> None:
-    """Show the tree of accounts: budgets, what is spent and left, and reservations without an answer."""
+    """Show the tree of accounts: budgets, spent and remaining, and unanswered reservations."""
     from sfumato.cli.ledger.show import show as run  # keeps --help quick
 
     run(ledger)
@@ -27,9 +27,9 @@ def show(ledger: Location) -> None:
 
 @ledger_app.command("verify")
 def verify(ledger: Location) -> None:
-    """Compute every hash, every price and every decision anew, and look at every file of an answer.
+    """Recompute every hash, cost and decision, and check every file of an answer.
 
-    Without the ledger's key it checks what needs none, and says what it cannot check.
+    Without the ledger's key it checks what needs no key, and lists what it did not check.
     """
     from sfumato.cli.ledger.upkeep import verify as run  # keeps --help quick
 
@@ -41,10 +41,10 @@ def label(
     ledger: Location,
     account: Account,
     *,
-    delta: Annotated[str, typer.Option(metavar="δ", help="Where the ε of a budget in ρ is stated.")] = "1e-6",
+    delta: Annotated[str, typer.Option(metavar="δ", help="δ at which a budget in ρ is converted to ε.")] = "1e-6",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Print the privacy label of an account: who is protected, how well, and for how long."""
+    """Print the privacy label of an account: the privacy unit, the guarantee and its period."""
     from sfumato.cli.ledger.show import label as run  # keeps --help quick
 
     run(ledger, account, delta=delta, as_json=as_json)
@@ -55,20 +55,22 @@ def history(
     ledger: Location,
     *,
     account: Annotated[
-        str | None, typer.Option(metavar="ACCOUNT", help="Only this account and those below it.")
+        str | None, typer.Option(metavar="ACCOUNT", help="Only this account and its descendants.")
     ] = None,
     limit: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Only the last so many; 20 in a table, else all.")
+        int | None, typer.Option(metavar="N", min=1, help="Most rows, the latest; default: 20 in a table, else all.")
     ] = None,
     days: Days = 30,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     plot: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Draw what was left by when, into a .png, .svg or .pdf; needs the plots."),
+        typer.Option(
+            metavar="FILE", help="Draw the remaining budget over time, as .png, .svg or .pdf; needs matplotlib."
+        ),
     ] = None,
 ) -> None:
-    """Show what happened, how long budgets last at this pace, and for how many more questions."""
+    """Show what happened, how long budgets will last, and for about how many queries."""
     from sfumato.cli.ledger.history import show_history  # keeps --help quick
 
     form = "json" if as_json else "csv" if as_csv else "table"
@@ -79,9 +81,11 @@ def history(
 def export(
     ledger: Location,
     *,
-    as_json: Annotated[bool, typer.Option("--json", help="Print each entry, with answers, as a line of JSON.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print each entry, with its answer, as a line of JSON.")
+    ] = False,
 ) -> None:
-    """Print all that happened as CSV, or all entries as JSON lines, without fingerprints of data."""
+    """Print the history as CSV, or all entries as JSON lines, without fingerprints of data."""
     from sfumato.cli.ledger.history import export as run  # keeps --help quick
 
     run(ledger, as_json=as_json)
@@ -92,13 +96,13 @@ def checkpoint(
     ledger: Location,
     *,
     to: Annotated[
-        str | None, typer.Option(metavar="FILE|URL", help="Write it there as well; a URL needs fsspec.")
+        str | None, typer.Option(metavar="FILE|URL", help="Also write the checkpoint there; a URL needs fsspec.")
     ] = None,
     command: Annotated[
-        str | None, typer.Option(metavar="COMMAND", help="Run this too, with the checkpoint on its standard input.")
+        str | None, typer.Option(metavar="COMMAND", help="Also run this command with the checkpoint on its stdin.")
     ] = None,
 ) -> None:
-    """Note how far the ledger is, so that an older copy in its place is refused."""
+    """Write a checkpoint, so that an older copy of the ledger is refused."""
     from sfumato.cli.ledger.upkeep import checkpoint as run  # keeps --help quick
 
     run(ledger, to=to, command=command)
@@ -111,14 +115,12 @@ def restored(
     reason: Reason,
     spent: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="ACCOUNT=ε[,δ]", help="What an account spent since the copy was made. Repeat for each account."
-        ),
+        typer.Option(metavar="ACCOUNT=ε[,δ]", help="Spending of an account since the backup. Repeat for each account."),
     ] = None,
 ) -> None:
-    """Go on with an older copy of a ledger that was lost, once it is declared what was spent since.
+    """Continue with a backup of a lost ledger, after declaring what was spent since the backup.
 
-    Without --spent it says what was noted as spent, and changes nothing.
+    Without --spent it prints what the checkpoint recorded as spent, and changes nothing.
     """
     from sfumato.cli.ledger.owner import restored as run  # keeps --help quick
 
@@ -129,15 +131,15 @@ def restored(
 def migrate(
     ledger: Location,
     destination: Annotated[
-        str, typer.Argument(metavar="DESTINATION", help="Where it goes on: a file, or a PostgreSQL server.")
+        str, typer.Argument(metavar="DESTINATION", help="New place: a file, or a PostgreSQL server.")
     ],
     *,
     unsealed: Annotated[
         bool,
-        typer.Option("--unsealed", help="Take entries that no seal covers: of a version before there were seals."),
+        typer.Option("--unsealed", help="Accept entries without a seal, of a version before there were seals."),
     ] = False,
 ) -> None:
-    """Copy a ledger with its key and its large answers to another place, verified at both ends."""
+    """Copy a ledger with its key and its large answers to another place, and verify both."""
     from sfumato.cli.ledger.upkeep import move  # keeps --help quick
 
     move(ledger, destination, is_unsealed=unsealed)
@@ -148,13 +150,15 @@ def rotate_key(
     ledger: Location,
     *,
     lost: Annotated[
-        bool, typer.Option("--lost", help="The key is gone for good: close all accounts, and go on with another.")
+        bool, typer.Option("--lost", help="The key is lost: close all accounts and continue with a new key.")
     ] = False,
-    reason: Annotated[str, typer.Option(metavar="TEXT", help="With --lost: how; it stays in the ledger.")] = "",
+    reason: Annotated[
+        str, typer.Option(metavar="TEXT", help="Reason, with --lost; it is recorded in the ledger.")
+    ] = "",
 ) -> None:
     """Seal a ledger with a new key, because others may know the old one.
 
-    A lost key is replaced only by closing all accounts: nobody can tell any more who wrote their entries.
+    Replacing a lost key closes all accounts: without the key nobody can prove who wrote their entries.
     """
     from sfumato.cli.ledger.upkeep import rotate  # keeps --help quick
 
@@ -165,9 +169,9 @@ def rotate_key(
 def sweep(
     ledger: Location,
     *,
-    yes: Annotated[bool, typer.Option("--yes", help="Remove them; without, they are listed.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Remove the files; otherwise they are only listed.")] = False,
 ) -> None:
-    """Remove files of large answers that no entry names, which a process left that was killed."""
+    """Remove files of large answers that no entry names, left behind by killed processes."""
     from sfumato.cli.ledger.upkeep import sweep as run  # keeps --help quick
 
     run(ledger, is_sure=yes)
@@ -176,18 +180,20 @@ def sweep(
 @ledger_app.command("open")
 def open_account(
     ledger: Location,
-    account: Annotated[str, typer.Argument(metavar="NAME", help="Its name there, without a slash: ann.")],
+    account: Annotated[str, typer.Argument(metavar="NAME", help="Name of the new account, without a slash, e.g. ann.")],
     *,
-    below: Annotated[str, typer.Option(metavar="ACCOUNT", help="Which account pays with it: hospital.")],
+    below: Annotated[str, typer.Option(metavar="ACCOUNT", help="Parent account, which is charged too, e.g. hospital.")],
     epsilon: Epsilon = None,
     delta: Delta = None,
     rho: Rho = None,
     window: Annotated[
         str | None,
-        typer.Option(metavar="WINDOW", help="How often it comes back: day, week, month, quarter, year; or 30d."),
+        typer.Option(
+            metavar="WINDOW", help="Window of the budget: day, week, month, quarter or year; or days, e.g. 30d."
+        ),
     ] = None,
 ) -> None:
-    """Open an account for a team, an analyst or a project, below another one.
+    """Open an account for a team, an analyst or a project, as a child of another account.
 
     Example: sfumato ledger open ledger.db ann --below hospital --epsilon 1 --window month
     """
@@ -208,7 +214,7 @@ def budget(
     delta: Delta = None,
     rho: Rho = None,
 ) -> None:
-    """Give an account another budget in the same measure; what was spent stays spent."""
+    """Change the budget of an account, in the same measure; what was spent stays spent."""
     from sfumato.cli.ledger.owner import (
         budget_of,  # keeps --help quick
         change_budget,  # the same
@@ -219,7 +225,7 @@ def budget(
 
 @ledger_app.command("close")
 def close(ledger: Location, account: Account, *, reason: Reason) -> None:
-    """Grant an account, and those below it, nothing more; stored answers are given again."""
+    """Close an account and its descendants for good; stored answers are still returned."""
     from sfumato.cli.ledger.owner import close_account  # keeps --help quick
 
     close_account(ledger, account, reason=reason)
@@ -227,7 +233,7 @@ def close(ledger: Location, account: Account, *, reason: Reason) -> None:
 
 @ledger_app.command("resume")
 def resume(ledger: Location, account: Account, *, reason: Reason) -> None:
-    """Acknowledge that a query failed on data, and go on; each time counts as one bit outside of the guarantee."""
+    """Resume an account that a failed query suspended. Each time reveals up to one bit outside the guarantee."""
     from sfumato.cli.ledger.owner import resume_account  # keeps --help quick
 
     resume_account(ledger, account, reason=reason)

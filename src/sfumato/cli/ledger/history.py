@@ -1,4 +1,4 @@
-"""`sfumato ledger history | export`: what happened, as a table, a picture, or all entries for other programs."""
+"""`sfumato ledger history | export`: what happened, as a table or a chart, and all entries for other programs."""
 
 import csv
 import json
@@ -23,13 +23,13 @@ from sfumato.plots.burn_down import Course, burn_down
 from sfumato.plots.files import save
 
 _SHOWN: Final = 20
-_WIDTH: Final = 60  # of a question; all of it is in the CSV
+_WIDTH: Final = 60  # characters of a query; the CSV has all of it
 
 
 def show_history(
     location: str, *, account: str | None, limit: int | None, days: int, form: str, plot: str | None
 ) -> None:  # fmt: skip
-    """Print the last rows, as a table, as CSV or as JSON; or draw what was left by when."""
+    """Print the latest rows as a table, CSV or JSON; or draw the remaining budgets over time."""
     with open_ledger(location, must_exist=True) as ledger:
         names = ledger.accounts() if account is None else ledger.path(account)
         if plot is not None:
@@ -48,7 +48,7 @@ def show_history(
 
 
 def _question(row: HistoryRow) -> str:
-    """What was asked, on one line that fits; as long as nobody can tell, the beginning of its hash."""
+    """The query on one line, shortened; before it has an answer, the beginning of its hash."""
     text = printable(" ".join(row.asked.split()))
     return row.question if not text else text if len(text) <= _WIDTH else f"{text[: _WIDTH - 1]}…"
 
@@ -61,7 +61,7 @@ def _standstills(ledger: Ledger) -> Sequence[Standstill]:
 
 
 def _print(rows: Sequence[HistoryRow]) -> None:
-    header = ("time", "what", "account", "who", "question", "state", "note", "cost")
+    header = ("time", "event", "account", "principal", "query", "state", "note", "cost")
     cells = [
         (
             time_text(row.at), row.kind, printable(row.account), printable(row.principal), _question(row), row.state,
@@ -76,7 +76,7 @@ FIELDS = ("time", "kind", "account", "principal", "question", "asked", "epsilon"
 
 
 def export(location: str, *, as_json: bool) -> None:
-    """Print each entry as a line of JSON, or what happened as CSV."""
+    """Print each entry as a line of JSON, or the history as CSV."""
     with open_ledger(location, must_exist=True) as ledger:
         if not as_json:
             write_csv(history(ledger.entries()))
@@ -107,7 +107,7 @@ def in_fields(row: HistoryRow) -> dict[str, str]:
 
 
 def _entry(text: str) -> object:
-    """An entry without fingerprints of data, which are nobody's but the ledger's: their number instead."""
+    """An entry with the number of its fingerprints of data in their place: only the ledger may know them."""
     entry = json.loads(text)["entry"]
     return entry | {field: len(entry[field]) for field in ("fingerprints", "sources") if field in entry}
 
@@ -119,24 +119,31 @@ def draw(ledger: Ledger, names: Collection[str], *, days: int, path: str) -> Pat
     """Draw the budgets of some accounts into a file.
 
     Raises:
-        ParameterError: None of them has a budget and a time, the ending is none of a picture, or matplotlib is missing.
+        ParameterError: No account has a budget and times, the file name has another ending, or matplotlib is missing.
     """
     found = spending(ledger.entries(), accounts=names, now=ledger.now())
-    points = {name: told for name, all_of_it in found.items() if (told := _drawable(all_of_it))}
+    known = {
+        name: tuple(point for point in every if point.at > 0 and point.allowed is not None)
+        for name, every in found.items()
+    }
+    points = {name: of_known_time for name, of_known_time in known.items() if of_known_time}
     if not points:
-        raise ParameterError("--plot", path, "needs an account with a budget, in a ledger that told times")
+        raise ParameterError("--plot", path, "needs an account with a budget, in a ledger that records times")
     number = _common_number(points)
     projections = {
-        name: (told, until)
-        for name, told in points.items()
-        if (until := project(told, ledger.opened(name).window, days=days)) is not None
+        name: (course, until)
+        for name, course in points.items()
+        if (until := project(course, ledger.opened(name).window, days=days)) is not None
     }
     figure = burn_down(
-        {name: _course(told, number) for name, told in points.items()},
+        {
+            name: ([point.at / MICROSECONDS for point in course], [_left(point, number) for point in course])
+            for name, course in points.items()
+        },
         projected_by_name={
-            name: course
-            for name, (told, until) in projections.items()
-            if (course := _projected(told[-1], until, number)) is not None
+            name: line
+            for name, (course, until) in projections.items()
+            if (line := _projected(course[-1], until, number)) is not None
         },
         budget=_budget(points, number),
         unit=None if number is None else _SIGNS[number],
@@ -144,24 +151,11 @@ def draw(ledger: Ledger, names: Collection[str], *, days: int, path: str) -> Pat
     return save(figure, path)
 
 
-def _drawable(points: tuple[Point, ...]) -> tuple[Point, ...]:
-    """Those of which the time is known, if anything limits them."""
-    return tuple(point for point in points if point.at > 0 and point.allowed is not None)
-
-
 def _common_number(points: Mapping[str, tuple[Point, ...]]) -> str | None:
-    """ε or ρ where all budgets are stated in it alone; None where shares of budgets have to be drawn."""
-    kinds = {_numbers(point) for told in points.values() for point in told}
-    (kind, *others) = kinds
+    """“epsilon” or “rho” if all budgets are in it alone; None if shares of budgets must be drawn."""
+    limits = [point.allowed for course in points.values() for point in course if point.allowed is not None]
+    kind, *others = {tuple(name for name, allowed in limit.numbers if allowed) for limit in limits}
     return kind[0] if not others and len(kind) == 1 and kind[0] in _SIGNS else None
-
-
-def _numbers(point: Point) -> tuple[str, ...]:
-    return () if point.allowed is None else tuple(name for name, allowed in point.allowed.numbers if allowed)
-
-
-def _course(points: tuple[Point, ...], number: str | None) -> Course:
-    return [point.at / MICROSECONDS for point in points], [_left(point, number) for point in points]
 
 
 def _left(point: Point, number: str | None) -> float:
@@ -171,7 +165,7 @@ def _left(point: Point, number: str | None) -> float:
 
 
 def _budget(points: Mapping[str, tuple[Point, ...]], number: str | None) -> float | None:
-    """The height of a whole budget, where there is one for all."""
+    """The whole budget, the largest of all accounts; 1 for shares."""
     if number is None:
         return 1
     heights = {last.allowed[number] for *_, last in points.values() if last.allowed is not None}
@@ -179,7 +173,7 @@ def _budget(points: Mapping[str, tuple[Point, ...]], number: str | None) -> floa
 
 
 def _projected(last: Point, projection: Projection, number: str | None) -> Course | None:
-    """A straight line to the end of the budget, or to where it comes back."""
+    """A straight line to the end of the budget, or to the time when its window refills."""
     if projection.lasts_until is None:
         return None
     end = min(projection.lasts_until, projection.returns or projection.lasts_until)

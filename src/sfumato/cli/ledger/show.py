@@ -1,4 +1,4 @@
-"""`sfumato ledger show | label`: the tree of accounts, what each has spent and promises, and how long it will last."""
+"""`sfumato ledger show | label`: the tree of accounts, with spending and outlook, and the label of an account."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
@@ -16,17 +16,19 @@ from sfumato.ledger.locations import open_ledger
 from sfumato.ledger.reading.history import Standstill, activity, last_paid, time_text
 from sfumato.ledger.reading.spending import project, spending
 
-_HEADER = ("account", "budget", "spent", "left", "more", "limited by", "state")
+_HEADER: Final = ("account", "budget", "spent", "remaining", "queries left", "limited by", "state")
+_RECENT: Final = 10_000  # latest entries in which the last query is sought
+_MINUTE: Final = 60 * MICROSECONDS  # by which the clocks of two hosts may differ without a line
 
 
 def show(location: str) -> None:
-    """Print each tree of accounts, with what is spent, left and pending."""
+    """Print each tree of accounts, with spent, remaining and pending."""
     out = wide_console()
     with open_ledger(location, must_exist=True) as ledger:
-        known, last = {name: ledger.opened(name) for name in ledger.accounts()}, last_questions(ledger)
+        known, last = {name: ledger.opened(name) for name in ledger.accounts()}, last_queries(ledger)
         for root, opened in known.items():
             if not opened.parents:
-                protected = f"{root} protects one {opened.privacy_unit}, under {opened.neighboring_relation}"
+                protected = f"{root} protects one {opened.privacy_unit} ({opened.neighboring_relation})"
                 out.print(printable(protected), soft_wrap=True)
                 for line in _protected(ledger, [name for name, _ in _tree(known, root)]):
                     out.print(printable(line), soft_wrap=True)
@@ -34,24 +36,24 @@ def show(location: str) -> None:
                 out.print(table(_HEADER, rows, left=2))
         entries, pending = counted(len(ledger), "entry", "entries"), sum(map(ledger.pending, known))
         clock = tuple(clock_lines(ledger))
-    out.print(f"{entries}; {counted(pending, 'reservation')} without an answer, charged all the same")
-    out.print("more: about so many more questions like the last one; limited by: the account above that has less room")
+    out.print(f"{entries}; {counted(pending, 'unanswered reservation')} (still charged)")
+    out.print("queries left: estimated from the cost of the last query; limited by: the ancestor that allows fewer")
     for line in clock:
         out.print(line, soft_wrap=True)
 
 
 def _protected(ledger: Ledger, names: Iterable[str]) -> Iterator[str]:
-    """Who one unit is in each table; and the accounts beside, whose budgets add up with these."""
+    """The privacy unit in each table, and accounts with other units of the same data, whose budgets add up."""
     for name in names:
-        one = f"one {ledger.opened(name).privacy_unit} is"
-        for called, unit in ledger.units(name).items():
-            yield f"  in table {called} of {name}, {'all is' if unit == 'public' else one} {unit}"
-        if beside := ledger.beside(name) if ledger.units(name) else ():
-            yield f"  beside {name}, with other units of the same data: {', '.join(beside)}; their budgets add up"
+        protected = f"one {ledger.opened(name).privacy_unit} is"
+        for table_name, unit in ledger.units(name).items():
+            yield f"  in table {table_name} of {name}, {'every row is' if unit == 'public' else protected} {unit}"
+        if others := ledger.beside(name) if ledger.units(name) else ():
+            yield f"  same data as {name} with other privacy units: {', '.join(others)}; the budgets add up"
 
 
 def _tree(known: Mapping[str, Opened], name: str, depth: int = 0) -> Iterator[tuple[str, int]]:
-    """An account and those below it; one below several stands below the first."""
+    """An account and its descendants with their depths; a child of several accounts is listed under the first."""
     yield name, depth
     for other, opened in known.items():
         if opened.parents[:1] == (name,):
@@ -60,13 +62,13 @@ def _tree(known: Mapping[str, Opened], name: str, depth: int = 0) -> Iterator[tu
 
 def _row(ledger: Ledger, opened: Opened, depth: int, last: Mapping[str, Paid]) -> tuple[str, ...]:
     name, budget = opened.account, str(ledger.budget(opened.account))
-    others = "".join(f", also below {other}" for other in opened.parents[1:])
+    others = "".join(f", also a child of {other}" for other in opened.parents[1:])
     return (
         printable(f"{'  ' * depth}{name}{others}"),
         budget if opened.window is None else f"{budget} {opened.window}",
         str(ledger.spent(name)),
         str(ledger.remaining(name)),
-        more(ledger, name, last.get(name)),
+        queries_left(ledger, name, last.get(name)),
         printable(limited_by(ledger, name, last)),
         _state(ledger, name),
     )
@@ -83,18 +85,14 @@ def _state(ledger: Ledger, name: str) -> str:
     return f"{state}, {pending} pending" if pending else state
 
 
-_RECENT: Final = 10_000  # among so many entries the last question is looked for
-_MINUTE: Final = 60 * MICROSECONDS  # by which the clocks of two hosts may differ without a word
-
-
-def last_questions(ledger: Ledger) -> Mapping[str, Paid]:
-    """The last question of each account that asked of late."""
+def last_queries(ledger: Ledger) -> Mapping[str, Paid]:
+    """The latest query of each account that asked recently."""
     paths = {name: ledger.path(name) for name in ledger.accounts()}
     return last_paid(ledger.entries(max(0, len(ledger) - _RECENT)), paths)
 
 
-def more(ledger: Ledger, account: str, last: Paid | None) -> str:
-    """How many more questions like the last one an account can pay, and all above it."""
+def queries_left(ledger: Ledger, account: str, last: Paid | None) -> str:
+    """About how many queries like the last one an account and its ancestors can still be charged for."""
     if last is None:
         return "?"
     try:
@@ -105,48 +103,48 @@ def more(ledger: Ledger, account: str, last: Paid | None) -> str:
 
 
 def limited_by(ledger: Ledger, account: str, last: Mapping[str, Paid]) -> str:
-    """Which account above has room for fewer questions than an account itself; empty where none has.
+    """The ancestor that allows fewer queries than the account itself; empty if none does.
 
-    Counted in the last question of the account, or of the nearest one above that asked.
+    The query is the last one of the account, or of its nearest ancestor that asked.
     """
-    like = next((last[name] for name in ledger.path(account) if name in last), None)
-    if like is None:
+    query = next((last[name] for name in ledger.path(account) if name in last), None)
+    if query is None:
         return ""
     try:
-        return ledger.limiting(account, event=like.event, charge=like.charge) or ""
-    except UnsupportedEventError:  # it cannot be asked there
+        return ledger.limiting(account, event=query.event, charge=query.charge) or ""
+    except UnsupportedEventError:  # no ancestor can be charged for it
         return ""
 
 
 def clock_lines(ledger: Ledger, standstills: Sequence[Standstill] = ()) -> Iterator[str]:
-    """A line for each jump of a clock that can be told from the entries, and from the clock of this machine."""
+    """A line for each jump of a clock, found in the entries or by the clock of this machine."""
     for one in standstills:
-        told = f"time stood still at {time_text(one.at)} for {counted(one.answers, 'answer')}"
-        yield f"clock: {told}: a clock had been ahead, or was put back"
+        stopped = f"time stood still at {time_text(one.at)} for {counted(one.answers, 'answer')}"
+        yield f"clock: {stopped}: a clock had been ahead, or was set back"
     ahead = ledger.ahead()
     if ahead >= _MINUTE:
-        told = f"the last entry is {_span(ahead)} later than the clock of this machine"
-        yield f"clock: {told}; until then time stands still here, and no window comes back"
+        late = f"the last entry is {_span(ahead)} later than the clock of this machine"
+        yield f"clock: {late}; until then time stands still here, and no window refills"
 
 
 def _span(microseconds: int) -> str:
-    """A time that passes, in the largest unit of which it has two."""
+    """A duration, in the largest unit of which it has two."""
     sizes = ((DAY, "day"), (DAY // 24, "hour"), (_MINUTE, "minute"))
     size, unit = next(((size, unit) for size, unit in sizes if microseconds >= 2 * size), (MICROSECONDS, "second"))
     return counted(microseconds // size, unit)
 
 
 def outlook(ledger: Ledger, names: Sequence[str], *, days: int) -> Iterator[str]:
-    """A line for each account."""
-    known, last = activity(ledger.entries()), last_questions(ledger)
+    """A line for each account: its charges, how long its budget lasts, and about how many queries are left."""
+    known, last = activity(ledger.entries()), last_queries(ledger)
     for name, points in spending(ledger.entries(), accounts=names, now=ledger.now()).items():
-        told = [f"spent {known[name].spent} itself, in {counted(known[name].charges, 'charge')}"]
+        facts = [f"{counted(known[name].charges, 'charge')} of its own, {known[name].spent} in total"]
         found = project(points, ledger.opened(name).window, days=days)
         if found is not None:
-            told.append(str(found))
+            facts.append(str(found))
         if name in last:
-            told.append(f"about {more(ledger, name, last[name])} more questions like the last one")
-        yield f"{name}: {'; '.join(told)}"
+            facts.append(f"queries left: about {queries_left(ledger, name, last[name])}")
+        yield f"{name}: {'; '.join(facts)}"
 
 
 def label(location: str, account: str, *, delta: str, as_json: bool) -> None:

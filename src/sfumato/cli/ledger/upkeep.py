@@ -1,4 +1,4 @@
-"""`sfumato ledger verify | checkpoint | migrate | rotate-key | sweep`: keeping a ledger safe, and moving it."""
+"""`sfumato ledger verify | checkpoint | migrate | rotate-key | sweep`: keep a ledger safe, and move it."""
 
 import math
 import os
@@ -25,11 +25,12 @@ from sfumato.ledger.reading.history import Standstills, time_text
 from sfumato.ledger.reading.verification import audited
 from sfumato.ledger.rotation import declare_all_spent, rotate_key
 
-_CHAIN: Final = "hash chain intact, every charge was allowed"
+_CHAIN: Final = "hash chain intact; every charge was allowed"
+_DAY: Final = 24 * 60 * 60  # seconds; a query that takes longer loses its file
 
 
 def verify(location: str) -> None:
-    """Check every entry and every file, and print the length and the end of the chain."""
+    """Check every entry and every file, and print the length and the head of the chain."""
     out, place = wide_console(), place_of(location)
     if not os.path.lexists(place.key):
         _audit(place, out)
@@ -37,38 +38,38 @@ def verify(location: str) -> None:
     with open_ledger(location, must_exist=True) as ledger:
         with progress() as bar:
             step = bar.add_task("entries", total=len(ledger))
-            heard = _Heard()
-            chain = ledger.verify(lambda length: bar.update(step, completed=length), about=heard.take)
+            seen = _Seen()
+            chain = ledger.verify(lambda length: bar.update(step, completed=length), about=seen.take)
             bar.update(step, completed=chain.length)
-            named = _verified_files(ledger.attachments, bar, heard.files)
-        clock = tuple(clock_lines(ledger, heard.standstills.found))
-        nobodys = [path for path in ledger.attachments.older_than(math.inf) if path.name not in named]
+            named = _verified_files(ledger.attachments, bar, seen.files)
+        clock = tuple(clock_lines(ledger, seen.standstills.found))
+        unnamed = [path for path in ledger.attachments.older_than(math.inf) if path.name not in named]
     entries = counted(chain.length, "entry", "entries")
-    out.print(f"{entries}: {_CHAIN}; the ledger's key sealed all of them")
+    out.print(f"{entries}: {_CHAIN}; all are sealed with the ledger's key")
     out.print(f"head {chain.head}", soft_wrap=True)
-    out.print(f"{counted(len(named), 'file')} of large answers, as written")
-    for path in nobodys:
+    out.print(f"{counted(len(named), 'file')} of large answers, unchanged")
+    for path in unnamed:
         out.print(f"no entry names {path}", soft_wrap=True)
     for line in clock:
         out.print(line, soft_wrap=True)
-    out.print("Note length and head elsewhere, or write a checkpoint: a ledger that later has fewer entries was cut.")
+    out.print("Record length and head elsewhere, or write a checkpoint, to notice entries that are removed later.")
 
 
 def _audit(place: Place, out: Console) -> None:
-    """Check all that whoever does not have the key can check, and say what that is not."""
+    """Check what can be checked without the key, and list the rest."""
     with closing(place.open_store(must_exist=True)) as store, progress() as bar:
         step = bar.add_task("entries", total=None)
         chain = audited(store, lambda length: bar.update(step, completed=length))
     out.print(f"{counted(chain.length, 'entry', 'entries')}: {_CHAIN}")
     out.print(f"head {chain.head}", soft_wrap=True)
-    out.print(f"not checked, as the key {place.key} is not there:", soft_wrap=True)
-    out.print("  that the ledger wrote these entries: whoever may write the store could have made all of them")
-    out.print("  that none are missing at the end: compare length and head with those noted elsewhere")
-    out.print("  that stored answers, pointers and the snapshot are the ledger's own")
+    out.print(f"not checked, because the key {place.key} is missing:", soft_wrap=True)
+    out.print("  who wrote the entries: anybody who can write the store could have made all of them")
+    out.print("  whether entries are missing at the end: compare length and head with a record elsewhere")
+    out.print("  whether stored answers, index entries and the snapshot were written by the ledger")
 
 
-class _Heard:
-    """What else is wanted of the entries, heard on the one way through them."""
+class _Seen:
+    """Standstills of the clock and files of answers, collected in one pass over the entries."""
 
     def __init__(self) -> None:
         self.standstills = Standstills()
@@ -81,7 +82,7 @@ class _Heard:
 
 
 def _verified_files(files: Attachments, bar: Progress, named: Collection[Attachment]) -> set[str]:
-    """The names of all files that answers name, each of which is there and unchanged."""
+    """The names of all files that answers name; each exists and is unchanged."""
     step = bar.add_task("files", total=len(named))
     paths = set[str]()
     for attachment in named:
@@ -90,11 +91,8 @@ def _verified_files(files: Attachments, bar: Progress, named: Collection[Attachm
     return paths
 
 
-_DAY: Final = 24 * 60 * 60  # a question that takes longer loses its file
-
-
 def checkpoint(location: str, *, to: str | None, command: str | None) -> None:
-    """Note how far the ledger is, where it is looked for or in a file."""
+    """Write a checkpoint, at its usual place or into a file."""
     with open_ledger(location, must_exist=True) as ledger:
         found = ledger.checkpoint()
     if to is not None and "://" in to:
@@ -107,7 +105,7 @@ def checkpoint(location: str, *, to: str | None, command: str | None) -> None:
 
 
 def move(source: str, destination: str, *, is_unsealed: bool) -> None:
-    """Copy a ledger to another place, verified."""
+    """Copy a ledger to another place, and verify the copy."""
     with progress() as bars:
         step = bars.add_task("entries", total=None)
         found = migrate(
@@ -115,27 +113,26 @@ def move(source: str, destination: str, *, is_unsealed: bool) -> None:
         )  # fmt: skip
     copied = f"{counted(found.length, 'entry', 'entries')} and {counted(found.attachments, 'file')} of large answers"
     typer.echo(f"{copied}, copied and verified; head {found.head}")
-    typer.echo(f"Its key is beside it: {place_of(destination).key}. Keep a copy of it, and let nobody else read it.")
+    typer.echo(f"Its key is {place_of(destination).key}. Back it up, and let nobody else read it.")
     if is_unsealed:
-        typer.echo("No seal covered the old entries. Whoever could write them could have lowered what was spent, and")
-        typer.echo("this cannot be known now: compare the output of `sfumato ledger show` with what you know.")
-    typer.echo("Use the new place from now on. The old ledger has ended, and grants nothing any more.")
+        typer.echo("The old entries had no seal, so anybody who could write them could have lowered the spending.")
+        typer.echo("Compare the output of `sfumato ledger show` with your own records.")
+    typer.echo("Use the new place from now on. The old ledger is closed and refuses all charges.")
 
 
 def rotate(location: str, *, is_lost: bool, reason: str) -> None:
-    """Seal a ledger with another key; if the old one is lost, its accounts grant nothing any more."""
+    """Seal a ledger with a new key; if the old one is lost, close all accounts."""
     if is_lost:
         for account in declare_all_spent(location, reason=reason):
-            typer.echo(printable(f"{account}: closed, as nobody knows what is left of it"))
+            typer.echo(printable(f"{account}: closed, because its remaining budget cannot be proved"))
     else:
         rotate_key(location)
     typer.echo(f"The ledger is sealed with the new key {place_of(location).key}. Back it up, apart from the ledger.")
-    typer.echo("Processes that had the ledger open have to open it again. Copies with the old key are not refused")
-    typer.echo("by the copies themselves, so remove them.")
+    typer.echo("Reopen the ledger in every process that had it open. Remove copies with the old key: they still work.")
 
 
 def sweep(location: str, *, is_sure: bool) -> None:
-    """Remove files that no answer names, once they are a day old; or list them."""
+    """Remove, or list, files that no answer names and that are a day old."""
     with open_ledger(location, must_exist=True) as ledger:
         old = ledger.attachments.older_than(time.time() - _DAY)  # before the entries are read: a new answer has a file
         named = {
@@ -144,10 +141,10 @@ def sweep(location: str, *, is_sure: bool) -> None:
             if isinstance(entry, Committed)
             for attachment in attachments_in(entry.answer)
         }
-    nobodys = [path for path in old if path.name not in named]
+    unnamed = [path for path in old if path.name not in named]
     if is_sure:
-        typer.echo(f"{counted(removed(nobodys), 'file')} removed")
+        typer.echo(f"{counted(removed(unnamed), 'file')} removed")
         return
-    for path in nobodys:
+    for path in unnamed:
         typer.echo(path)
-    typer.echo(f"{counted(len(nobodys), 'file')} that no answer names; --yes removes them")
+    typer.echo(f"{counted(len(unnamed), 'file')} that no answer names; --yes removes them")
