@@ -16,7 +16,7 @@ from sfumato.ledger.core.entry import Opened
 from sfumato.ledger.core.store import Batch
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.locations import open_ledger
-from sfumato.ledger.writing.turns import OpenTurn
+from sfumato.ledger.stores.transactions import OpenTransaction
 from sfumato.privacy.events import PureEvent
 from sfumato.privacy.guarantees import PureDP
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
@@ -161,14 +161,14 @@ def _connected(path: Path) -> sqlite3.Connection:
 
 @contextmanager
 def _commits(disk: Disk) -> Iterator[list[Batch]]:
-    """What was appended, once in each turn, and so in each commit; while it lasts, the disk is slower."""
+    """What was appended, once in each transaction, and so in each commit; while it lasts, the disk is slower."""
     batches: list[Batch] = []
-    append = OpenTurn.append
+    append = OpenTransaction.append
 
-    def appended(turn: OpenTurn, batch: Batch) -> None:
-        append(turn, batch)
+    def appended(transaction: OpenTransaction, batch: Batch) -> None:
+        append(transaction, batch)
         batches.append(batch)
         disk.wait()
 
-    with patch.object(OpenTurn, "append", appended):
+    with patch.object(OpenTransaction, "append", appended):
         yield batches

@@ -19,7 +19,7 @@ from sfumato.ledger.keeping.key import LedgerKey
 from sfumato.ledger.keeping.seals import answer_name, encode_seal, first_name, pointer_to, seal_of
 from sfumato.ledger.ledger import SNAPSHOT_EVERY
 from sfumato.ledger.locations import open_ledger
-from sfumato.ledger.sqlite.store import SQLiteStore
+from sfumato.ledger.stores.sqlite import SQLiteStore
 from sfumato.privacy.guarantees import PureDP
 
 ENTRIES, AT_ONCE = 10**6, 20_000
@@ -43,8 +43,8 @@ def build(path: Path, *, entries: int = ENTRIES) -> None:
         seal = seal_of(store.end(), key)
         for batch in _batches(replay, key, (entries - replay.chain.length) // 2):
             seal = replace(seal, chain=_end_of(batch), index=seal.index.plus(batch.pointers))
-            with store.turn() as turn:
-                turn.append(replace(batch, seal=encode_seal(seal, key)))
+            with store.transaction() as transaction:
+                transaction.append(replace(batch, seal=encode_seal(seal, key)))
 
 
 def _batches(replay: Replay, key: LedgerKey, questions: int) -> Iterator[Batch]:

@@ -15,7 +15,7 @@ from million import build
 from sfumato.cli.ledger.upkeep import verify
 from sfumato.ledger.core.store import Chain
 from sfumato.ledger.locations import open_ledger
-from sfumato.ledger.sqlite.store import SQLiteStore
+from sfumato.ledger.stores.sqlite import SQLiteStore
 
 ENTRIES = 10**5
 PAGE = 10_000

@@ -8,7 +8,7 @@ from tests.session.opened import recorded
 
 import sfumato as sf
 from sfumato.errors import LedgerCorruptError, LedgerError
-from sfumato.ledger.sqlite.store import SQLiteStore
+from sfumato.ledger.stores.sqlite import SQLiteStore
 
 # 36: a ledger that cannot be written.
 
@@ -17,13 +17,13 @@ def failing(monkeypatch, *, after=0):
     """From here on, after so many turns, nobody can write."""
     turns, taken = SQLiteStore.turn, []
 
-    def turn(store):
+    def transaction(store):
         taken.append(store)
         if len(taken) > after:
             raise LedgerError("ledger.db", "the disk is full; make room")
         return turns(store)
 
-    monkeypatch.setattr(SQLiteStore, "turn", turn)
+    monkeypatch.setattr(SQLiteStore, "transaction", transaction)
 
 
 def test_36_a_ledger_that_cannot_be_written_answers_nothing_new_and_no_data_is_read(tmp_path, monkeypatch):

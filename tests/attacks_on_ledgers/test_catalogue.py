@@ -80,8 +80,8 @@ ELSEWHERE = {
     36: [
         "ledger/test_faults::test_a_full_disk_refuses_and_once_there_is_room_all_goes_on_and_is_charged_once",
         "ledger/test_faults::test_a_file_or_a_folder_that_only_reads_refuses_and_says_what_right_is_missing",
-        "ledger/sqlite/test_store::test_a_disk_that_is_full_keeps_nothing_and_the_ledger_goes_on_once_there_is_room",
-        "ledger/sqlite/test_store::test_wherever_the_power_fails_whole_batches_are_left",
+        "ledger/stores/test_sqlite::test_a_disk_that_is_full_keeps_nothing_and_the_ledger_goes_on_once_there_is_room",
+        "ledger/stores/test_sqlite::test_wherever_the_power_fails_whole_batches_are_left",
     ],
     37: [
         "ledger/keeping/test_checkpoints::test_an_older_ledger_is_refused_with_the_remedy",

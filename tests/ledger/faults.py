@@ -46,11 +46,11 @@ def charges(ledger):
 
 def appended(ledger, text):
     """What somebody writes who has the store and its key, and follows the chain."""
-    with ledger._store.turn() as turn:
-        chain = turn.end().chain
+    with ledger._store.transaction() as transaction:
+        chain = transaction.end().chain
         record = chain.link(text)
         seal = Seal(chain=chain.follow(record), index=ledger._follower.seal.index)
-        turn.append(Batch(records=(record,), seal=encode_seal(seal, ledger.key)))
+        transaction.append(Batch(records=(record,), seal=encode_seal(seal, ledger.key)))
 
 
 def told(action):

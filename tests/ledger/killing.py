@@ -12,7 +12,7 @@ from unittest.mock import patch
 
 from sfumato.ledger.core.entry import Opened
 from sfumato.ledger.core.reservations import Asked
-from sfumato.ledger.writing.turns import OpenTurn
+from sfumato.ledger.stores.transactions import OpenTransaction
 from sfumato.noise.entropy import random_bytes
 from sfumato.privacy.budgets import ZCDP
 from sfumato.privacy.events import GaussianEvent
@@ -21,21 +21,24 @@ from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
 
 POINTS = (
     "before it reserves",
-    "within the turn that reserves",
+    "within the transaction that reserves",
     "before it executes",
     "after it executed",
     "while it stores a file",
-    "within the turn that commits",
+    "within the transaction that commits",
     "before it sends",
     "while it sends",
 )
-"""Where a process is killed; within a turn is after the append and before the end."""
+"""Where a process is killed; within a transaction is after the append and before the end."""
 
 CHARGED, COMMITTED = POINTS.index("before it executes"), POINTS.index("before it sends")
 """From which point on a question is charged, and has its answer."""
 
 NOISE, CHARGE = GaussianEvent(10), ApproxDP("0.6", "1e-6")
-_KINDS = {"within the turn that reserves": '"type":"Reserved"', "within the turn that commits": '"type":"Committed"'}
+_KINDS = {
+    "within the transaction that reserves": '"type":"Reserved"',
+    "within the transaction that commits": '"type":"Committed"',
+}
 
 
 def open_accounts(ledger):
@@ -109,15 +112,15 @@ def _stored(ledger, noisy, burning):
 
 @contextmanager
 def _within_turns(burning):
-    append = OpenTurn.append
+    append = OpenTransaction.append
 
-    def appended(turn, batch):
-        append(turn, batch)
+    def appended(transaction, batch):
+        append(transaction, batch)
         for point, kind in _KINDS.items():
             if any(kind in record.text for record in batch.records):
                 burning.at(point)
 
-    with patch.object(OpenTurn, "append", appended):
+    with patch.object(OpenTransaction, "append", appended):
         yield
 
 

@@ -6,7 +6,7 @@ from contextlib import closing
 from tests.ledger.store_contract import linked
 
 from sfumato.ledger.core.store import Chain
-from sfumato.ledger.sqlite.store import SQLiteStore
+from sfumato.ledger.stores.sqlite import SQLiteStore
 
 FIRST_VERSION = """
 CREATE TABLE record (

@@ -11,7 +11,7 @@ from sfumato.ledger.core.store import Batch, Chain, End, LedgerStore, Pointer, R
 
 
 class StopError(Exception):
-    """What a test raises inside of a turn."""
+    """What a test raises inside of a transaction."""
 
 
 def linked(chain: Chain, *texts: str) -> tuple[Record, ...]:
@@ -36,16 +36,16 @@ def following(reading: Reading, *texts: str, snapshot: str | None = None) -> Bat
 
 
 def append(store: LedgerStore, batch: Batch) -> None:
-    """A turn with one batch."""
-    with store.turn() as turn:
-        turn.append(batch)
+    """A transaction with one batch."""
+    with store.transaction() as transaction:
+        transaction.append(batch)
 
 
 def filled(store: LedgerStore, *texts: str, snapshot: str | None = None) -> Chain:
-    """Append texts in one turn, whoever else does so; gives the chain."""
-    with store.turn() as turn:
-        turn.append(following(turn, *texts, snapshot=snapshot))
-        return after(turn.read(0))
+    """Append texts in one transaction, whoever else does so; gives the chain."""
+    with store.transaction() as transaction:
+        transaction.append(following(transaction, *texts, snapshot=snapshot))
+        return after(transaction.read(0))
 
 
 def texts(store: LedgerStore) -> list[str]:
@@ -90,65 +90,69 @@ class LedgerStoreContract:
         assert store.end() == End(chain=Chain(), seal=None)
         append(store, Batch(records=linked(Chain(), "one"), seal="first"))
         assert store.end() == End(chain=after(store.read(0)), seal="first")
-        with store.turn() as turn:
-            turn.append(Batch(records=linked(turn.end().chain, "two")))
-            assert turn.end() == End(chain=after(turn.read(0)), seal="first")
+        with store.transaction() as transaction:
+            transaction.append(Batch(records=linked(transaction.end().chain, "two")))
+            assert transaction.end() == End(chain=after(transaction.read(0)), seal="first")
         assert store.end() == End(chain=after(store.read(0)), seal="first")
-        with store.turn() as turn:
-            turn.append(Batch(records=linked(turn.end().chain, "three"), seal="second"))
-            assert turn.end() == End(chain=after(turn.read(0)), seal="second")
+        with store.transaction() as transaction:
+            transaction.append(Batch(records=linked(transaction.end().chain, "three"), seal="second"))
+            assert transaction.end() == End(chain=after(transaction.read(0)), seal="second")
         assert store.end() == End(chain=after(store.read(0)), seal="second")
 
     def test_pointers_come_in_pages_by_their_names_and_new_ones_may_replace_them_all(self, store):
         filled(store, "b", "a", "c")
         assert [pointer.name for pointer in store.pointers(limit=2)] == ["a", "b"]
         assert [pointer.name for pointer in store.pointers(after="b", limit=2)] == ["c"]
-        with store.turn() as turn:
-            turn.append(Batch(pointers=(Pointer(name="d", index=0, seal="of d"),), is_reindexed=True))
-            assert turn.find("a") is None
-            assert [pointer.name for pointer in turn.pointers(limit=9)] == ["d"]
+        with store.transaction() as transaction:
+            transaction.append(Batch(pointers=(Pointer(name="d", index=0, seal="of d"),), is_reindexed=True))
+            assert transaction.find("a") is None
+            assert [pointer.name for pointer in transaction.pointers(limit=9)] == ["d"]
         assert store.find("a") is None
         assert store.pointers(limit=9) == (Pointer(name="d", index=0, seal="of d"),)
 
     def test_a_turn_reads_what_was_kept_before_and_what_it_appended(self, store):
         filled(store, "one", snapshot="first")
-        with store.turn() as turn:
-            assert turn.snapshot() == "first"
-            turn.append(following(turn, "two", "three", snapshot="second"))
-            assert [record.text for record in turn.read(0)] == ["one", "two", "three"]
-            assert [record.text for record in turn.read(0, limit=2)] == ["one", "two"]
-            assert [record.text for record in turn.read(2)] == ["three"]
-            assert [record.text for record in turn.read(1, limit=1)] == ["two"]
-            assert turn.read(3) == ()
-            assert (turn.find("three").index, turn.find("one").index, turn.snapshot()) == (2, 0, "second")
+        with store.transaction() as transaction:
+            assert transaction.snapshot() == "first"
+            transaction.append(following(transaction, "two", "three", snapshot="second"))
+            assert [record.text for record in transaction.read(0)] == ["one", "two", "three"]
+            assert [record.text for record in transaction.read(0, limit=2)] == ["one", "two"]
+            assert [record.text for record in transaction.read(2)] == ["three"]
+            assert [record.text for record in transaction.read(1, limit=1)] == ["two"]
+            assert transaction.read(3) == ()
+            assert (transaction.find("three").index, transaction.find("one").index, transaction.snapshot()) == (
+                2,
+                0,
+                "second",
+            )
 
     def test_nobody_else_reads_what_is_not_yet_kept(self, store):
         filled(store, "one", snapshot="first")
-        with store.turn() as turn:
-            turn.append(following(turn, "two", snapshot="second"))
+        with store.transaction() as transaction:
+            transaction.append(following(transaction, "two", snapshot="second"))
             assert (texts(store), store.find("two"), store.snapshot()) == (["one"], None, "first")
         assert (texts(store), store.find("two").index, store.snapshot()) == (["one", "two"], 1, "second")
 
     def test_several_batches_of_one_turn_are_kept_in_order(self, store):
-        with store.turn() as turn:
+        with store.transaction() as transaction:
             chain = Chain()
             for text in ("one", "two", "three"):
-                turn.append(Batch(records=linked(chain, text)))
-                chain = after(turn.read(0))
+                transaction.append(Batch(records=linked(chain, text)))
+                chain = after(transaction.read(0))
         assert texts(store) == ["one", "two", "three"]
 
     def test_a_turn_that_appends_nothing_is_no_error(self, store):
-        with store.turn():
+        with store.transaction():
             pass
-        with store.turn() as turn:
-            turn.append(Batch())
+        with store.transaction() as transaction:
+            transaction.append(Batch())
         assert store.read(0) == ()
 
     @pytest.mark.parametrize("error", [StopError, KeyboardInterrupt])
     def test_a_turn_that_raises_leaves_nothing(self, store, error):
         def interrupted():
-            with store.turn() as turn:
-                turn.append(following(turn, "two", snapshot="second"))
+            with store.transaction() as transaction:
+                transaction.append(following(transaction, "two", snapshot="second"))
                 raise error
 
         filled(store, "one", snapshot="first")
@@ -199,33 +203,33 @@ class LedgerStoreContract:
 
     def test_a_failed_append_that_the_block_hides_keeps_nothing_of_the_turn(self, store):
         def hiding():
-            with store.turn() as turn:
-                turn.append(Batch(records=linked(Chain(), "one")))
+            with store.transaction() as transaction:
+                transaction.append(Batch(records=linked(Chain(), "one")))
                 with pytest.raises(LedgerConflictError):
-                    turn.append(Batch(records=linked(Chain(), "late")))
+                    transaction.append(Batch(records=linked(Chain(), "late")))
 
-        with pytest.raises(LedgerError, match="nothing of the turn"):
+        with pytest.raises(LedgerError, match="nothing of the write transaction"):
             hiding()
         assert store.read(0) == ()
 
     def test_a_turn_that_is_over_does_nothing_any_more(self, store):
-        with store.turn() as turn:
+        with store.transaction() as transaction:
             pass
         for use in (
-            lambda: turn.append(Batch(records=linked(Chain(), "late"))),
-            lambda: turn.read(0),
-            lambda: turn.find("one"),
-            turn.snapshot,
+            lambda: transaction.append(Batch(records=linked(Chain(), "late"))),
+            lambda: transaction.read(0),
+            lambda: transaction.find("one"),
+            transaction.snapshot,
         ):
-            with pytest.raises(LedgerError, match="turn is over"):
+            with pytest.raises(LedgerError, match="transaction is over"):
                 use()
         assert store.read(0) == ()
 
     def test_a_turn_within_a_turn_is_an_error_and_no_deadlock(self, store):
-        with store.turn():
-            with pytest.raises(LedgerError, match="within a turn"), store.turn():
+        with store.transaction():
+            with pytest.raises(LedgerError, match="within another one"), store.transaction():
                 pass
-            with pytest.raises(LedgerError, match="within a turn"):
+            with pytest.raises(LedgerError, match="within another one"):
                 store.close()
         assert filled(store, "one").length == 1
 
@@ -239,10 +243,10 @@ class LedgerStoreContract:
 
         with ThreadPoolExecutor(1) as threads:
             coming = threads.submit(second)
-            with store.turn() as turn:
+            with store.transaction() as transaction:
                 begun.set()
                 waiting.wait()
-                turn.append(Batch(records=linked(Chain(), "first")))
+                transaction.append(Batch(records=linked(Chain(), "first")))
                 assert not coming.done()
             assert coming.result() == 2
         assert texts(store) == ["first", "second"]
@@ -269,5 +273,5 @@ class LedgerStoreContract:
         for use in (lambda: store.read(0), lambda: store.find("one"), store.snapshot, store.check):
             with pytest.raises(LedgerError):
                 use()
-        with pytest.raises(LedgerError), store.turn():
-            pytest.fail("a turn began")
+        with pytest.raises(LedgerError), store.transaction():
+            pytest.fail("a transaction began")

@@ -14,7 +14,7 @@ from sfumato.ledger.core.reservations import Reservation
 from sfumato.ledger.core.store import LedgerStore, Record
 from sfumato.ledger.keeping.follower import Follower, encode_snapshot
 from sfumato.ledger.keeping.key import LedgerKey
-from sfumato.ledger.memory import MemoryStore
+from sfumato.ledger.stores.memory import MemoryStore
 from sfumato.ledger.writing import rules
 from sfumato.ledger.writing.draft import Draft
 from sfumato.privacy.budgets import Budget
@@ -113,14 +113,14 @@ TREE = (
 
 
 def decided(store: LedgerStore, rule: Callable[[Draft], T], *, at: int = NOON, with_snapshot: bool = False) -> T:
-    """A turn in which one rule decides on a store; what it refuses leaves nothing."""
-    with store.turn() as turn:
+    """A transaction in which one rule decides on a store; what it refuses leaves nothing."""
+    with store.transaction() as transaction:
         follower = Follower(KEY)
-        draft = Draft(follower.caught_up(turn), turn, KEY, at)
+        draft = Draft(follower.caught_up(transaction), transaction, KEY, at)
         result = rule(draft)
-        is_first = turn.snapshot() is None
+        is_first = transaction.snapshot() is None
         snapshot = encode_snapshot(draft.replay, KEY) if with_snapshot or is_first else None
-        turn.append(draft.batch(snapshot, seal=draft.seal_after(follower.seal)))
+        transaction.append(draft.batch(snapshot, seal=draft.seal_after(follower.seal)))
         return result
 
 

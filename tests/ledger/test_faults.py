@@ -27,8 +27,8 @@ from tests.ledger.processes import ended, home, started, wire
 
 from sfumato.errors import BudgetExceededError, LedgerError, ParameterError
 from sfumato.ledger.locations import open_ledger
-from sfumato.ledger.postgres.connection import LedgerConnection
-from sfumato.ledger.writing.turns import OpenTurn
+from sfumato.ledger.stores.postgres import LedgerConnection
+from sfumato.ledger.stores.transactions import OpenTransaction
 from sfumato.privacy.budgets import ZCDP
 from sfumato.privacy.events import PureEvent
 from sfumato.privacy.guarantees import ApproxDP, PureDP
@@ -126,17 +126,17 @@ def test_a_connection_lost_between_reserving_and_committing_costs_nothing_more(s
 
 def test_a_connection_lost_within_a_turn_keeps_nothing_of_it(server_place, monkeypatch):
     """Catalogue 36, 42."""
-    append = OpenTurn.append
+    append = OpenTransaction.append
 
-    def lost(turn, batch):
-        append(turn, batch)
+    def lost(transaction, batch):
+        append(transaction, batch)
         lose_connections()
 
     with server_place.opened() as ledger:
         ledger.open_account(people())
         with monkeypatch.context() as patch:
-            patch.setattr(OpenTurn, "append", lost)
-            with pytest.raises(LedgerError, match="the connection was lost while a turn was kept"):
+            patch.setattr(OpenTransaction, "append", lost)
+            with pytest.raises(LedgerError, match="the connection was lost during COMMIT"):
                 ask(ledger, "question 0")
         assert charges(ledger) == 0
         assert not ask(ledger, "question 0").is_repeated

@@ -6,7 +6,7 @@ from tests.ledger.accounts import people
 from sfumato.errors import ReservationError
 from sfumato.ledger.core.reservations import Asked
 from sfumato.ledger.ledger import Ledger
-from sfumato.ledger.memory import MemoryStore
+from sfumato.ledger.stores.memory import MemoryStore
 from sfumato.privacy.events import PureEvent
 from sfumato.privacy.guarantees import PureDP
 

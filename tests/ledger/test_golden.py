@@ -16,8 +16,8 @@ from sfumato.ledger.core.store import Batch, Record
 from sfumato.ledger.core.windows import DAY
 from sfumato.ledger.labels import label_of
 from sfumato.ledger.ledger import Ledger
-from sfumato.ledger.memory import MemoryStore
 from sfumato.ledger.reading.verification import rewritten
+from sfumato.ledger.stores.memory import MemoryStore
 from sfumato.privacy.budgets import ZCDP
 from sfumato.privacy.events import PureEvent
 from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, PureDP
@@ -34,9 +34,9 @@ def records(version):
 def ledger(version, *, after=0):
     """A ledger over these records, some time after the last of the newest version."""
     store = MemoryStore()
-    with store.turn() as turn:
-        turn.append(Batch(records=records(version)))
-        rewritten(turn, Replay(), KEY)
+    with store.transaction() as transaction:
+        transaction.append(Batch(records=records(version)))
+        rewritten(transaction, Replay(), KEY)
     return Ledger(store, key=KEY, clock=HandClock(NOON + 23 * DAY + after))
 
 

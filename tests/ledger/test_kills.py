@@ -98,7 +98,7 @@ def test_who_is_killed_has_released_no_more_than_was_charged_and_who_asks_again_
     """
     for number in range(ROUNDS):
         scene, threads = scenes(number), 4 if number % 3 else 1
-        survived = number % 2 if threads > 1 else (number + 2) % 5  # threads may pass together, within one turn
+        survived = number % 2 if threads > 1 else (number + 2) % 5  # threads may pass together, within one transaction
         scene.killed(point, survived=survived, threads=threads)
         charged, stored = assert_released_is_charged(scene)
         if threads == 1:

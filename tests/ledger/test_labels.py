@@ -12,7 +12,7 @@ from sfumato.errors import LedgerError, ParameterError
 from sfumato.ledger.core.windows import CalendarWindow, RollingWindow
 from sfumato.ledger.labels import label_of
 from sfumato.ledger.ledger import Ledger
-from sfumato.ledger.memory import MemoryStore
+from sfumato.ledger.stores.memory import MemoryStore
 from sfumato.numeric.rationals import exact
 from sfumato.privacy.budgets import ZCDP, RenyiDP
 from sfumato.privacy.events import GaussianEvent

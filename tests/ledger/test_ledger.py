@@ -20,8 +20,8 @@ from sfumato.ledger.core.reservations import Asked
 from sfumato.ledger.keeping.checkpoint_files import CheckpointFile
 from sfumato.ledger.keeping.noting import Noting
 from sfumato.ledger.ledger import Ledger
-from sfumato.ledger.memory import MemoryStore
-from sfumato.ledger.sqlite.store import SQLiteStore
+from sfumato.ledger.stores.memory import MemoryStore
+from sfumato.ledger.stores.sqlite import SQLiteStore
 from sfumato.privacy.events import DiscreteLaplaceEvent, NonPrivateEvent, PureEvent
 from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, PureDP
 from sfumato.privacy.neighbors import REPLACE_ONE
@@ -251,17 +251,17 @@ def test_threads_race_to_the_budget_exactly(ledger):
 
 
 class Interleaved(MemoryStore):
-    """A store in which another ledger spends just before every turn of ours."""
+    """A store in which another ledger spends just before every transaction of ours."""
 
     def __init__(self):
         super().__init__()
         self.epsilons = []
 
-    def turn(self):
+    def transaction(self):
         if self.epsilons:
             epsilon = self.epsilons.pop(0)
             reserve(Ledger(self, key=KEY), epsilon)
-        return super().turn()
+        return super().transaction()
 
 
 def test_a_grant_is_decided_on_what_another_writer_appended_meanwhile():
@@ -339,15 +339,15 @@ def test_a_store_whose_end_was_replaced_is_noticed():
 
 
 class Failing(MemoryStore):
-    """A store whose disk fails at the end of a turn, before or after it kept the batch."""
+    """A store whose disk fails at the end of a transaction, before or after it kept the batch."""
 
     keeps = False
     fails = False
 
     @contextmanager
-    def turn(self):
-        with super().turn() as turn:
-            yield turn
+    def transaction(self):
+        with super().transaction() as transaction:
+            yield transaction
             if self.fails and not self.keeps:
                 raise LedgerError("disk", "failed")
         if self.fails:

@@ -8,7 +8,7 @@ from tests.ledger.processes import home
 
 from sfumato.errors import LedgerCorruptError, LedgerError, LedgerMissingError, ParameterError
 from sfumato.ledger.locations import FOLDER, open_ledger, place_of
-from sfumato.ledger.sqlite.store import SQLiteStore
+from sfumato.ledger.stores.sqlite import SQLiteStore
 
 
 @pytest.mark.parametrize("location", [None, "memory:"])

@@ -24,7 +24,7 @@ from sfumato.ledger.core.windows import DAY, CalendarWindow, RollingWindow
 from sfumato.ledger.keeping.checkpoint_files import CheckpointFile
 from sfumato.ledger.keeping.noting import Noting
 from sfumato.ledger.ledger import Ledger
-from sfumato.ledger.memory import MemoryStore
+from sfumato.ledger.stores.memory import MemoryStore
 from sfumato.privacy.budgets import ZCDP
 from sfumato.privacy.guarantees import guarantee
 from sfumato.privacy.neighbors import NeighboringRelation
@@ -42,9 +42,9 @@ class Failing(MemoryStore):
     fault = None
 
     @contextmanager
-    def turn(self):
-        with super().turn() as turn:
-            yield turn
+    def transaction(self):
+        with super().transaction() as transaction:
+            yield transaction
             self.fail("before")
         self.fail("after")
 

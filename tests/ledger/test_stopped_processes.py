@@ -11,16 +11,15 @@ from tests.ledger.processes import ended, home, started, wire
 from tests.ledger.writers import holding
 
 from sfumato.errors import LedgerTimeoutError
-from sfumato.ledger.postgres import connection as postgres_connection
-from sfumato.ledger.sqlite import turns as sqlite_turns
+from sfumato.ledger.stores import postgres, sqlite
 from sfumato.privacy.guarantees import PureDP
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def stopped(request, tmp_path, monkeypatch):
-    """A ledger, and a stopped process that has the turn."""
-    monkeypatch.setattr(sqlite_turns, "PATIENCE", 0.1)
-    monkeypatch.setitem(postgres_connection._SETTINGS, "lock_timeout", "100ms")
+    """A ledger, and a stopped process that has the transaction."""
+    monkeypatch.setattr(sqlite, "PATIENCE", 0.1)
+    monkeypatch.setitem(postgres._SETTINGS, "lock_timeout", "100ms")
     place = home(request.param, tmp_path)
     own, other = wire()
     process = started(holding, place, other)

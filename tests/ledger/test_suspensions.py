@@ -10,8 +10,8 @@ from sfumato.ledger.core.codec import decode_entry, encode_entry
 from sfumato.ledger.core.entry import Abandoned, Opened, Resumed, Suspended
 from sfumato.ledger.labels import label_of
 from sfumato.ledger.ledger import Ledger
-from sfumato.ledger.memory import MemoryStore
 from sfumato.ledger.reading.history import history
+from sfumato.ledger.stores.memory import MemoryStore
 from sfumato.privacy.guarantees import PureDP
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
 

@@ -27,10 +27,10 @@ def endless(home, connection, name):
 
 
 def holding(home, connection):
-    """Take a turn, tell, and keep it until told to let go."""
+    """Take a transaction, tell, and keep it until told to let go."""
     with home.opened() as ledger:
         ledger.open_account(people())
-        with ledger._store.turn():
+        with ledger._store.transaction():
             connection.send(True)
             connection.recv()
 

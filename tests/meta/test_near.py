@@ -46,7 +46,7 @@ def test_tests_of_whatever_keeps_its_contract_are_near_to_a_role():
 
 def test_changed_tests_examples_and_documents_have_what_is_near_too():
     assert near.near_all([QUICK]) == {QUICK: "itself"}
-    assert "tests/ledger/sqlite/test_store.py" in near.near_all(["tests/ledger/store_contract.py"])
+    assert "tests/ledger/stores/test_sqlite.py" in near.near_all(["tests/ledger/store_contract.py"])
     assert "tests/accounting/pld/test_composite.py" in near.near_all(["tests/accounting/conftest.py"])
     assert near.near_all(["tests/mutations/noise.py"]).keys() == {near.BUGS_FIT}
     example = near.near_all(["examples/d06_city_vote.py"])

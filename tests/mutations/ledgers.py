@@ -250,7 +250,7 @@ MUTANTS = (
         ),
     ),
     Mutant(
-        name="units are compared before the turn alone",
+        name="units are compared before the transaction alone",
         edits=(
             ("ledger/writing/rules.py", "    require_units(replay, opened, tables, beside)\n    known", "    known"),
         ),
@@ -333,8 +333,10 @@ MUTANTS = (
     ),
     Mutant(
         name="a batch without a seal takes the last one away",
-        edits=(("ledger/writing/turns.py", "self._end.seal if batch.seal is None else batch.seal", "batch.seal"),),
-        tests=("tests/ledger/test_memory.py",),
+        edits=(
+            ("ledger/stores/transactions.py", "self._end.seal if batch.seal is None else batch.seal", "batch.seal"),
+        ),
+        tests=("tests/ledger/stores/test_memory.py",),
     ),
     Mutant(
         name="a torn slot of a checkpoint is believed",
@@ -400,7 +402,7 @@ MUTANTS = (
         ),
     ),
     Mutant(
-        name="an account that exists waits for a turn",
+        name="an account that exists waits for a transaction",
         edits=(("ledger/ledger.py", "if rules.is_open(self._caught_up(), opened, found, beside):", "if False:"),),
         tests=("tests/ledger/test_stopped_processes.py::test_an_account_that_exists_is_opened_meanwhile",),
     ),
@@ -453,12 +455,12 @@ MUTANTS = (
         tests=("tests/ledger/test_model.py",),
     ),
     Mutant(
-        name="a turn is decided on what this process knew before",
+        name="a transaction is decided on what this process knew before",
         edits=(
             (
                 "ledger/ledger.py",
-                "replay = self._follower.caught_up(turn)",
-                "replay = self._follower.replay or self._follower.caught_up(turn)",
+                "replay = self._follower.caught_up(transaction)",
+                "replay = self._follower.replay or self._follower.caught_up(transaction)",
             ),
         ),
         tests=("tests/ledger/test_ledger.py",),
@@ -537,19 +539,19 @@ MUTANTS = (
     ),
     Mutant(
         name="a commit is not on the disk when it is acknowledged",
-        edits=(("ledger/sqlite/file.py", "PRAGMA synchronous = FULL", "PRAGMA synchronous = NORMAL"),),
-        tests=("tests/ledger/sqlite/test_store.py",),
+        edits=(("ledger/stores/sqlite.py", "PRAGMA synchronous = FULL", "PRAGMA synchronous = NORMAL"),),
+        tests=("tests/ledger/stores/test_sqlite.py",),
     ),
     Mutant(
-        name="two threads have a turn at once",
+        name="two threads have a transaction at once",
         edits=(
             (
-                "ledger/writing/turns.py",
+                "ledger/stores/transactions.py",
                 "        with self._lock:\n            if self._is_taken:",
                 "        if True:\n            if self._is_taken:",
             ),
         ),
-        tests=("tests/ledger/test_memory.py",),
+        tests=("tests/ledger/stores/test_memory.py",),
     ),
     Mutant(
         name="a suspended account grants",

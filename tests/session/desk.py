@@ -8,7 +8,7 @@ from sfumato.engines.sources.sources import open_source, readable
 from sfumato.ledger.core.entry import Opened
 from sfumato.ledger.core.reservations import NOBODY
 from sfumato.ledger.ledger import Ledger
-from sfumato.ledger.memory import MemoryStore
+from sfumato.ledger.stores.memory import MemoryStore
 from sfumato.privacy.guarantees import NO_GUARANTEE
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
 from sfumato.query.planning.questions import presented

@@ -190,7 +190,7 @@ def label_of(ledger: Ledger, account: str, *, delta: Number = "1e-6") -> Privacy
 
     Example:
         >>> from sfumato.ledger.core.entry import Opened
-        >>> from sfumato.ledger.memory import MemoryStore
+        >>> from sfumato.ledger.stores.memory import MemoryStore
         >>> from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
         >>> ledger = Ledger(MemoryStore())
         >>> ledger.open_account(

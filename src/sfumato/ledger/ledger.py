@@ -80,7 +80,7 @@ class Ledger(Readings):
             is older than its checkpoint.
 
     Example:
-        >>> from sfumato.ledger.memory import MemoryStore
+        >>> from sfumato.ledger.stores.memory import MemoryStore
         >>> from sfumato.privacy.events import PureEvent
         >>> from sfumato.privacy.guarantees import PureDP
         >>> from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
@@ -129,7 +129,7 @@ class Ledger(Readings):
                 require_index(store, self._follower.seal)
 
     def open_account(self, opened: Opened, *, tables: Iterable[Protected] = (), beside: tuple[str, ...] = ()) -> None:
-        """Open an account; if it is open with the same facts, nothing happens, and nobody's turn is waited for.
+        """Open an account; if it is open with the same facts, nothing happens, and nobody's transaction is waited for.
 
         Args:
             opened: Its facts; the time is the ledger's.
@@ -141,7 +141,7 @@ class Ledger(Readings):
             ParameterError: A parent is not open, or is about other units or neighbours.
         """
         found = tuple(tables)
-        with self._exclusive():  # which waits for nobody's turn
+        with self._exclusive():  # which waits for nobody's transaction
             if rules.is_open(self._caught_up(), opened, found, beside):
                 return
         self._do(lambda draft: rules.open_account(draft, opened, found, beside))
@@ -416,15 +416,15 @@ class Ledger(Readings):
         """Decide all that is waiting on the ledger as it stands, and append it at once."""
         with self._exclusive():
             try:
-                with self._store.turn() as turn:
-                    replay = self._follower.caught_up(turn)
-                    draft, kept = Draft(replay, turn, self._key, self._now()), None
+                with self._store.transaction() as transaction:
+                    replay = self._follower.caught_up(transaction)
+                    draft, kept = Draft(replay, transaction, self._key, self._now()), None
                     for job in take():
                         _decide(job, draft)
                     if draft.records:
                         seal = draft.seal_after(self._remembering())
                         kept = draft.batch(self._snapshot(replay), seal=seal)
-                        turn.append(kept)
+                        transaction.append(kept)
                 if kept is not None:
                     self._follower.wrote(End(chain=replay.chain, seal=kept.seal), seal)
                     self._written(replay)

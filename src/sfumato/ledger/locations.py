@@ -17,9 +17,9 @@ from sfumato.ledger.keeping.key import LedgerKey, announce, announced, fresh_key
 from sfumato.ledger.keeping.noting import SINK, Noting
 from sfumato.ledger.keeping.seals import UNWRITTEN, encode_seal, sealed_by
 from sfumato.ledger.ledger import Ledger
-from sfumato.ledger.memory import MemoryStore
-from sfumato.ledger.postgres.address import address_of
-from sfumato.ledger.sqlite.store import SQLiteStore
+from sfumato.ledger.stores.address import address_of
+from sfumato.ledger.stores.memory import MemoryStore
+from sfumato.ledger.stores.sqlite import SQLiteStore
 
 _LOG: Final = logging.getLogger("sfumato.ledger")
 _MEMORY: Final = "memory:"
@@ -91,7 +91,7 @@ class Place:
     def open_store(self, *, must_exist: bool, is_upgraded: bool = False) -> LedgerStore:
         """The records themselves; made if there are none; if they are upgraded, also those of an older version."""
         # PostgreSQL needs packages of its own.
-        kind = resolve_name("sfumato.ledger.postgres.store:PostgresStore") if self.is_on_server else SQLiteStore
+        kind = resolve_name("sfumato.ledger.stores.postgres:PostgresStore") if self.is_on_server else SQLiteStore
         store: LedgerStore = kind(self.location, must_exist=must_exist, is_upgraded=is_upgraded)
         return store
 
@@ -211,14 +211,14 @@ def _settle(place: Place, end: End) -> None:
 
 def _begin(place: Place, store: LedgerStore) -> None:
     """Make a key, and seal with it that there is nothing yet."""
-    with store.turn() as turn:
-        if not _is_untouched(turn.end()):
+    with store.transaction() as transaction:
+        if not _is_untouched(transaction.end()):
             return  # another process was quicker
         if os.path.lexists(place.key):
             raise LedgerCorruptError(0, _ORPHAN.format(place.key))
         key = fresh_key()
         announce(place.key, key)
-        turn.append(Batch(seal=encode_seal(UNWRITTEN, key)))
+        transaction.append(Batch(seal=encode_seal(UNWRITTEN, key)))
     _LOG.warning("new ledger at %s: nothing was spent in it yet", place.shown)
 
 

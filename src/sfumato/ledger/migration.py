@@ -10,7 +10,7 @@ from sfumato.errors import LedgerCorruptError, LedgerError
 from sfumato.ledger.core.codec import decode_entry, encode_entry
 from sfumato.ledger.core.entry import Committed, Entry, Moved
 from sfumato.ledger.core.replay import Replay
-from sfumato.ledger.core.store import Batch, Chain, LedgerStore, Reading, Record, Turn
+from sfumato.ledger.core.store import Batch, Chain, LedgerStore, Reading, Record, WriteTransaction
 from sfumato.ledger.core.windows import SystemClock
 from sfumato.ledger.keeping.attachments import Attachment, Attachments, attachments_in
 from sfumato.ledger.keeping.checkpoints import require_not_older
@@ -81,14 +81,16 @@ def migrate(
                 _require_empty(there, new)
             for record in _records(old):  # large files first, and not while both stores wait
                 files.copy(decode_entry(record.text))
-            with old.turn() as turn:
-                _require_whole(here, turn, key, is_unsealed=is_unsealed)
+            with old.transaction() as transaction:
+                _require_whole(here, transaction, key, is_unsealed=is_unsealed)
                 chain = (
                     new.end().chain
                     if is_copied
-                    else _copied(turn, there, new, key, files, heard, Replay() if is_unsealed else StrictReplay())
+                    else _copied(
+                        transaction, there, new, key, files, heard, Replay() if is_unsealed else StrictReplay()
+                    )
                 )
-                _end(turn, here, there, key, is_unsealed=is_unsealed)
+                _end(transaction, here, there, key, is_unsealed=is_unsealed)
     settle(there.key)
     with open_ledger(source, must_exist=True) as ended:
         ended.checkpoint()  # a copy of before is refused
@@ -115,13 +117,13 @@ class _Files:
 def _copied(
     old: Reading, there: Place, new: LedgerStore, key: LedgerKey, files: _Files, heard: Heard, replay: Replay
 ) -> Chain:  # fmt: skip
-    """All records, each decided anew, while nobody can append to the old store; in one turn of the new one."""
-    with new.turn() as turn:
+    """All records, each decided anew, while nobody can append to the old store; in one transaction of the new one."""
+    with new.transaction() as transaction:
         for record in _records(old):
             files.copy(decode_entry(record.text))
-            turn.append(Batch(records=(record,)))
+            transaction.append(Batch(records=(record,)))
         announce(there.key, key)
-        chain = rewritten(turn, replay, key).chain
+        chain = rewritten(transaction, replay, key).chain
         heard(chain.length)
     return chain
 
@@ -131,15 +133,15 @@ def _is_copied(old: Reading, new: Reading) -> bool:
     return new.end().chain.length > 0 and new.end().chain == old.end().chain
 
 
-def _end(turn: Turn, here: Place, there: Place, key: LedgerKey, *, is_unsealed: bool) -> None:
+def _end(transaction: WriteTransaction, here: Place, there: Place, key: LedgerKey, *, is_unsealed: bool) -> None:
     """Let a ledger say that it goes on elsewhere, under a seal."""
-    end = turn.end()
-    last = [decode_entry(record.text).at for record in turn.read(end.chain.length - 1)]
+    end = transaction.end()
+    last = [decode_entry(record.text).at for record in transaction.read(end.chain.length - 1)]
     moved = Moved(destination=there.shown, at=max(*last, SystemClock()(), 0))
     record = end.chain.link(encode_entry(moved))
     checkpoint = None if is_unsealed else seal_of(end, key).checkpoint
-    turn.append(Batch(records=(record,)))
-    rewritten(turn, Replay(), key, checkpoint=checkpoint)
+    transaction.append(Batch(records=(record,)))
+    rewritten(transaction, Replay(), key, checkpoint=checkpoint)
     if not os.path.lexists(here.key):
         announce(here.key, key)
 

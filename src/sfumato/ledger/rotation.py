@@ -7,7 +7,7 @@ from sfumato.errors import LedgerError, ParameterError
 from sfumato.ledger.core.codec import encode_entry
 from sfumato.ledger.core.entry import Closed
 from sfumato.ledger.core.replay import Replay
-from sfumato.ledger.core.store import Batch, Turn
+from sfumato.ledger.core.store import Batch, WriteTransaction
 from sfumato.ledger.core.windows import SystemClock
 from sfumato.ledger.keeping.follower import Follower, follow
 from sfumato.ledger.keeping.key import LedgerKey, announce, fresh_key, settle
@@ -29,11 +29,11 @@ def rotate_key(location: str | os.PathLike[str]) -> LedgerKey:
     with open_ledger(location, must_exist=True) as ledger:
         old, new = ledger.key, ledger.key.successor()
         ledger.verify()
-    with closing(place.open_store(must_exist=True)) as store, store.turn() as turn:
+    with closing(place.open_store(must_exist=True)) as store, store.transaction() as transaction:
         follower = Follower(old)
-        follower.caught_up(turn)
+        follower.caught_up(transaction)
         announce(place.key, new)
-        rewritten(turn, Replay(), new, checkpoint=follower.seal.checkpoint)
+        rewritten(transaction, Replay(), new, checkpoint=follower.seal.checkpoint)
     open_ledger(location, must_exist=True).close()  # which gives the key its place, and seals the checkpoint
     return new
 
@@ -60,23 +60,23 @@ def declare_all_spent(location: str | os.PathLike[str], *, reason: str) -> tuple
     new = fresh_key()
     with closing(place.open_store(must_exist=True)) as store:
         store.check()
-        with store.turn() as turn:
-            closed = _closed(turn, reason)
+        with store.transaction() as transaction:
+            closed = _closed(transaction, reason)
             announce(place.key, new)
-            rewritten(turn, Replay(), new)
+            rewritten(transaction, Replay(), new)
     settle(place.key)
     with open_ledger(location, must_exist=True, ignoring_checkpoint=True) as ledger:
         place.checkpoint().write(ledger.checkpoint(), although_shorter=True)
     return closed
 
 
-def _closed(turn: Turn, reason: str) -> tuple[str, ...]:
+def _closed(transaction: WriteTransaction, reason: str) -> tuple[str, ...]:
     replay = StrictReplay()
-    follow(turn, replay)
+    follow(transaction, replay)
     at = max(replay.at, SystemClock()())
     accounts = tuple(name for name, state in replay.accounts.items() if not state.is_closed)
     for name in accounts:
         record = replay.chain.link(encode_entry(Closed(account=name, reason=reason, at=at)))
         replay.follow(record)
-        turn.append(Batch(records=(record,)))
+        transaction.append(Batch(records=(record,)))
     return accounts

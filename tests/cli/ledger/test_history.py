@@ -16,8 +16,8 @@ from sfumato.ledger.core.store import Chain
 from sfumato.ledger.core.windows import DAY, CalendarWindow
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.locations import open_ledger
-from sfumato.ledger.memory import MemoryStore
 from sfumato.ledger.reading.history import time_text
+from sfumato.ledger.stores.memory import MemoryStore
 from sfumato.privacy.budgets import ZCDP
 from sfumato.privacy.events import GaussianEvent
 from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, PureDP

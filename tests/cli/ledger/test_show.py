@@ -12,7 +12,7 @@ from sfumato.ledger.core.windows import DAY
 from sfumato.ledger.labels import label_of
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.locations import open_ledger
-from sfumato.ledger.memory import MemoryStore
+from sfumato.ledger.stores.memory import MemoryStore
 from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, PureDP
 
 

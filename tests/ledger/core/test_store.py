@@ -4,11 +4,11 @@ from hashlib import sha256
 import pytest
 
 from sfumato.errors import LedgerCorruptError
-from sfumato.ledger.core.store import GENESIS, Chain, LedgerStore, Reading, Turn
-from sfumato.ledger.memory import MemoryStore
-from sfumato.ledger.postgres.store import PostgresStore
-from sfumato.ledger.sqlite.store import SQLiteStore
-from sfumato.ledger.writing.turns import OpenTurn
+from sfumato.ledger.core.store import GENESIS, Chain, LedgerStore, Reading, WriteTransaction
+from sfumato.ledger.stores.memory import MemoryStore
+from sfumato.ledger.stores.postgres import PostgresStore
+from sfumato.ledger.stores.sqlite import SQLiteStore
+from sfumato.ledger.stores.transactions import OpenTransaction
 
 
 def methods(role):
@@ -17,7 +17,12 @@ def methods(role):
 
 @pytest.mark.parametrize(
     ("implementation", "role"),
-    [(MemoryStore, LedgerStore), (SQLiteStore, LedgerStore), (PostgresStore, LedgerStore), (OpenTurn, Turn)],
+    [
+        (MemoryStore, LedgerStore),
+        (SQLiteStore, LedgerStore),
+        (PostgresStore, LedgerStore),
+        (OpenTransaction, WriteTransaction),
+    ],
 )
 def test_whoever_plays_a_role_has_its_methods(implementation, role):
     assert methods(role) > methods(Reading) == {"read", "find", "pointers", "snapshot", "end"}

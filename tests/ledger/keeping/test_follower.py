@@ -30,7 +30,7 @@ from sfumato.ledger.core.windows import DAY, CalendarWindow, RollingWindow
 from sfumato.ledger.keeping import follower as module
 from sfumato.ledger.keeping.follower import VERSION, Follower, decode_snapshot, encode_snapshot, follow
 from sfumato.ledger.keeping.seals import Index, Seal, encode_seal
-from sfumato.ledger.memory import MemoryStore
+from sfumato.ledger.stores.memory import MemoryStore
 from sfumato.privacy.budgets import ZCDP
 from sfumato.privacy.events import GaussianEvent, PureEvent
 from sfumato.privacy.guarantees import ApproxDP, PureDP

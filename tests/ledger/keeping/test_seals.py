@@ -24,7 +24,7 @@ from sfumato.ledger.keeping.seals import (
     seal_of,
     sealed_by,
 )
-from sfumato.ledger.memory import MemoryStore
+from sfumato.ledger.stores.memory import MemoryStore
 from sfumato.privacy.guarantees import PureDP
 
 POINTERS = tuple(Pointer(name=f"name {number}", index=number, seal=f"{number}") for number in range(5))

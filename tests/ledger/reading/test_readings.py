@@ -7,7 +7,7 @@ from sfumato.errors import LedgerCorruptError, LedgerError, ReservationError
 from sfumato.ledger.core.reservations import Asked
 from sfumato.ledger.keeping.key import fresh_key
 from sfumato.ledger.ledger import Ledger
-from sfumato.ledger.memory import MemoryStore
+from sfumato.ledger.stores.memory import MemoryStore
 from sfumato.privacy.events import PureEvent
 from sfumato.privacy.guarantees import NO_GUARANTEE, PureDP
 

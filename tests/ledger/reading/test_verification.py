@@ -29,8 +29,8 @@ from sfumato.ledger.core.windows import DAY, CalendarWindow, RollingWindow
 from sfumato.ledger.keeping.follower import Follower, encode_snapshot
 from sfumato.ledger.keeping.seals import answer_name, asked_name, request_name
 from sfumato.ledger.ledger import Ledger
-from sfumato.ledger.memory import MemoryStore
 from sfumato.ledger.reading.verification import StrictReplay, audited, rewritten, verified
+from sfumato.ledger.stores.memory import MemoryStore
 from sfumato.privacy.budgets import ZCDP, RenyiDP
 from sfumato.privacy.events import DiscreteLaplaceEvent, GaussianEvent, NonPrivateEvent, PoissonSampledEvent
 from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, PureDP
@@ -278,8 +278,8 @@ def test_without_the_key_a_charge_that_was_never_to_be_granted_is_found_too(entr
 
 def test_a_ledger_that_is_sealed_with_another_key_is_the_same_ledger(answered):
     pointers = answered.pointers(limit=100)
-    with answered.turn() as turn:
-        rewritten(turn, Replay(), OTHER_KEY)
+    with answered.transaction() as transaction:
+        rewritten(transaction, Replay(), OTHER_KEY)
     assert [one.name for one in answered.pointers(limit=100)] == [one.name for one in pointers]
     with pytest.raises(LedgerCorruptError, match="sealed with the key"):
         check(answered)
@@ -292,8 +292,8 @@ def test_of_several_answers_under_one_key_the_first_is_found():
     answers = [entry for number in range(3)
                for entry in (reserved(f"{number}"), committed(f"{number}", answer=number))]  # fmt: skip
     store = of(account(), *answers)
-    with store.turn() as turn:
-        rewritten(turn, Replay(), KEY)
+    with store.transaction() as transaction:
+        rewritten(transaction, Replay(), KEY)
     with Ledger(store, key=KEY) as ledger:
         assert ledger.answer("people", "k") == 0
         assert ledger.verify().length == 7

@@ -5,7 +5,7 @@ from sfumato.errors import LedgerCorruptError, ParameterError
 from sfumato.ledger.core.store import Chain
 from sfumato.ledger.keeping.follower import Follower
 from sfumato.ledger.keeping.seals import UNWRITTEN, answer_name, asked_name, first_name
-from sfumato.ledger.memory import MemoryStore
+from sfumato.ledger.stores.memory import MemoryStore
 from sfumato.ledger.writing.draft import Draft
 
 
@@ -18,8 +18,8 @@ def store():
 
 @pytest.fixture
 def draft(store):
-    with store.turn() as turn:
-        yield Draft(Follower(KEY).caught_up(turn), turn, KEY, NOON)
+    with store.transaction() as transaction:
+        yield Draft(Follower(KEY).caught_up(transaction), transaction, KEY, NOON)
 
 
 def test_what_is_kept_counts_at_once_for_what_is_decided_next(draft):
@@ -41,8 +41,8 @@ def test_an_entry_is_found_by_its_names_before_and_after_it_is_kept(store):
     asked = reserved("r", principal="ann", idempotency_key="one", body="b")
     kept(store, asked, committed("r"))
     for key, entry in (("old", committed("old", key="old")), ("k", committed("r"))):
-        with store.turn() as turn:
-            draft = Draft(Follower(KEY).caught_up(turn), turn, KEY, NOON)
+        with store.transaction() as transaction:
+            draft = Draft(Follower(KEY).caught_up(transaction), transaction, KEY, NOON)
             assert draft.find(answer_name("people", key)) == draft.find(first_name("people", key)) == entry
             assert draft.find(asked_name("ann", "one")) == asked
             assert draft.find(asked_name("bob", "one")) is None
@@ -85,7 +85,7 @@ def test_what_was_decided_is_appended_with_a_snapshot_or_without(draft, store):
     assert draft.batch(None, seal=draft.seal_after(UNWRITTEN)).snapshot is None
     draft.turn.append(draft.batch(None, seal=draft.seal_after(UNWRITTEN)))
     assert draft.turn.read(3) == tuple(draft.records)
-    assert len(store.read(0)) == 3  # not before the turn is over
+    assert len(store.read(0)) == 3  # not before the transaction is over
 
 
 def test_the_replay_of_a_draft_is_that_of_its_entries(draft):
@@ -96,7 +96,7 @@ def test_the_replay_of_a_draft_is_that_of_its_entries(draft):
 
 
 def test_a_pointer_of_another_key_is_not_followed(store):
-    with store.turn() as turn:
-        draft = Draft(Follower(KEY).caught_up(turn), turn, OTHER_KEY, NOON)
+    with store.transaction() as transaction:
+        draft = Draft(Follower(KEY).caught_up(transaction), transaction, OTHER_KEY, NOON)
         with pytest.raises(LedgerCorruptError, match="not written with the ledger's key"):
             draft.find(answer_name("people", "old"))

@@ -124,11 +124,11 @@ def test_after_a_failure_the_next_one_is_served(failure):
 
 def test_who_fails_before_anything_is_taken_fails_all_that_wait():
     def broken(_):
-        raise LedgerError("ledger.db", "no turn")
+        raise LedgerError("ledger.db", "no transaction")
 
     group = Group(broken)
     for _ in range(2):
-        with pytest.raises(LedgerError, match="no turn"):
+        with pytest.raises(LedgerError, match="no transaction"):
             group.do(lambda _: 1)
 
 

@@ -7,7 +7,7 @@ from sfumato.errors import LedgerCorruptError, LedgerError, ParameterError, Unit
 from sfumato.ledger.core.entry import Recognized
 from sfumato.ledger.keeping.follower import Follower
 from sfumato.ledger.ledger import Ledger
-from sfumato.ledger.memory import MemoryStore
+from sfumato.ledger.stores.memory import MemoryStore
 from sfumato.ledger.writing import rules
 from sfumato.privacy.neighbors import EACH_ROW
 from sfumato.query.model.schema import PUBLIC

@@ -17,7 +17,7 @@ from sfumato.engines.base import aligned, groups
 from sfumato.engines.reference.engine import ReferenceEngine
 from sfumato.ledger.core.entry import Opened
 from sfumato.ledger.ledger import Ledger
-from sfumato.ledger.memory import MemoryStore
+from sfumato.ledger.stores.memory import MemoryStore
 from sfumato.mechanisms.quantiles.extreme import Extreme
 from sfumato.privacy.guarantees import NO_GUARANTEE, guarantee
 from sfumato.query.planning.compile import compile_plan

@@ -129,11 +129,11 @@ class Reading(Protocol):
         """
 
 
-class Turn(Reading, Protocol):
+class WriteTransaction(Reading, Protocol):
     """The right to append, which nobody else has meanwhile; it reads what was kept up to now, itself included."""
 
     def append(self, batch: Batch) -> None:
-        """Put a batch at the end; it lasts once the turn is over.
+        """Put a batch at the end; it lasts once the transaction is over.
 
         Raises:
             LedgerConflictError: The first record does not follow the last one that is there.
@@ -144,7 +144,7 @@ class Turn(Reading, Protocol):
 class LedgerStore(Reading, Protocol):
     """Where a ledger lives, for any number of threads and, where the store lasts, of processes."""
 
-    def turn(self) -> AbstractContextManager[Turn]:
+    def transaction(self) -> AbstractContextManager[WriteTransaction]:
         """Wait for the right to append; at the end of the block what was appended is on the disk, all or nothing.
 
         An error inside of the block appends nothing. If the end of the block fails, the batch was kept or not.

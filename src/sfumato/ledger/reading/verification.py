@@ -18,7 +18,7 @@ from sfumato.errors import (
 from sfumato.ledger.core.entry import Charge, Committed, Entry, Protected, Reserved, Shared
 from sfumato.ledger.core.prices import price_of
 from sfumato.ledger.core.replay import Paid, Replay
-from sfumato.ledger.core.store import Batch, Chain, LedgerStore, Pointer, Reading, Record, Turn
+from sfumato.ledger.core.store import Batch, Chain, LedgerStore, Pointer, Reading, Record, WriteTransaction
 from sfumato.ledger.keeping.follower import PAGE, encode_snapshot, follow
 from sfumato.ledger.keeping.key import LedgerKey
 from sfumato.ledger.keeping.seals import Index, Seal, encode_seal, entry_at, names_of, pointer_to
@@ -231,11 +231,11 @@ def _changed(seal: Seal, index: Index) -> LedgerCorruptError:
     return LedgerCorruptError(max(seal.chain.length - 1, 0), requirement)
 
 
-def rewritten(turn: Turn, replay: Replay, key: LedgerKey, *, checkpoint: str | None = None) -> Seal:
-    """Seal all that is in a store with a key: pointers, snapshot, and the end; in the turn that there is.
+def rewritten(transaction: WriteTransaction, replay: Replay, key: LedgerKey, *, checkpoint: str | None = None) -> Seal:
+    """Seal all that is in a store with a key: pointers, snapshot, and the end; in the transaction that there is.
 
     Args:
-        turn: Of the store.
+        transaction: Of the store.
         replay: Has followed nothing yet; follows all records.
         key: The key that the ledger has from now on.
         checkpoint: Where it notes how far it is.
@@ -251,14 +251,14 @@ def rewritten(turn: Turn, replay: Replay, key: LedgerKey, *, checkpoint: str | N
                 taken.add(name)
                 pointers.append(pointer_to(record, name, key))
 
-    follow(turn, replay, about)
-    turn.append(Batch(is_reindexed=True))
+    follow(transaction, replay, about)
+    transaction.append(Batch(is_reindexed=True))
     for start in range(0, len(pointers), _MANY):
         page = tuple(pointers[start : start + _MANY])
-        turn.append(Batch(pointers=page))
+        transaction.append(Batch(pointers=page))
         index = index.plus(page)
     seal = Seal(chain=replay.chain, index=index, checkpoint=checkpoint)
-    turn.append(Batch(snapshot=encode_snapshot(replay, key), seal=encode_seal(seal, key)))
+    transaction.append(Batch(snapshot=encode_snapshot(replay, key), seal=encode_seal(seal, key)))
     return seal
 
 

@@ -1,4 +1,4 @@
-"""What is decided within one turn: entries that follow the ones before and each other, to be kept all at once."""
+"""What is decided within one transaction: entries that follow each other, to be kept all at once."""
 
 from dataclasses import dataclass, field, replace
 
@@ -6,24 +6,24 @@ from sfumato.errors import LedgerError
 from sfumato.ledger.core.codec import encode_entry
 from sfumato.ledger.core.entry import Entry
 from sfumato.ledger.core.replay import Replay
-from sfumato.ledger.core.store import Batch, Pointer, Record, Turn
+from sfumato.ledger.core.store import Batch, Pointer, Record, WriteTransaction
 from sfumato.ledger.keeping.key import LedgerKey
 from sfumato.ledger.keeping.seals import Seal, encode_seal, entry_at, names_of, pointer_to
 
 
 @dataclass(slots=True)
 class Draft:
-    """The ledger as it stands in a turn, what was decided in it included.
+    """The ledger as it stands in a transaction, what was decided in it included.
 
     Attributes:
         replay: All entries so far, taken into account.
-        turn: The store, for one writer.
+        transaction: The store, for one writer.
         key: The ledger's key.
         at: What time it is.
     """
 
     replay: Replay
-    turn: Turn
+    transaction: WriteTransaction
     key: LedgerKey
     at: int
     records: list[Record] = field(default_factory=list)
@@ -52,8 +52,8 @@ class Draft:
         """The entry of a name, if there is one."""
         if name in self.named:
             return self.named[name][1]
-        pointer = self.turn.find(name)
-        return None if pointer is None else entry_at(self.turn, pointer, self.key)
+        pointer = self.transaction.find(name)
+        return None if pointer is None else entry_at(self.transaction, pointer, self.key)
 
     def batch(self, snapshot: str | None, *, seal: Seal) -> Batch:
         """All that was decided, under a seal from `seal_after`."""

@@ -4,6 +4,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from itertools import takewhile
 
@@ -12,8 +13,8 @@ from tests.ledger.sqlite_edits import verified
 from tests.ledger.store_contract import LedgerStoreContract, append, filled, following, texts
 
 from sfumato.errors import LedgerError, LedgerTimeoutError
-from sfumato.ledger.sqlite import failures as sqlite_failures
-from sfumato.ledger.sqlite.store import SQLiteStore
+from sfumato.ledger.stores import failures
+from sfumato.ledger.stores.sqlite import SQLiteStore, Turnstile
 
 
 class TestSQLiteStore(LedgerStoreContract):
@@ -83,7 +84,7 @@ def test_a_file_replaced_while_a_turn_was_waited_for_is_noticed(tmp_path, path, 
 
 
 def test_a_file_that_another_program_keeps_busy_is_an_error_in_the_end(path, monkeypatch):
-    monkeypatch.setattr(sqlite_failures, "_ATTEMPTS", 3)
+    monkeypatch.setattr(failures, "_ATTEMPTS", 3)
     with closing(SQLiteStore(path)) as store:
         with closing(sqlite3.connect(path, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
@@ -96,7 +97,7 @@ def test_a_file_that_another_program_keeps_busy_is_an_error_in_the_end(path, mon
 
 def test_during_a_turn_no_other_program_writes(path):
     with closing(SQLiteStore(path)) as store, closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as other:
-        with store.turn(), pytest.raises(sqlite3.OperationalError, match="locked"):
+        with store.transaction(), pytest.raises(sqlite3.OperationalError, match="locked"):
             other.execute("BEGIN IMMEDIATE")
         other.execute("BEGIN IMMEDIATE")
 
@@ -111,14 +112,18 @@ def test_during_a_turn_its_file_is_locked_and_nobody_waits_in_the_queue(tmp_path
             return False
 
     with closing(SQLiteStore(path)) as store:
-        with store.turn():
+        with store.transaction():
             assert (is_locked("ledger.db.turn"), is_locked("ledger.db.queue")) == (True, False)
         assert not is_locked("ledger.db.turn")
 
 
 def test_who_reads_waits_for_no_turn(path):
-    with closing(SQLiteStore(path)) as writer, closing(SQLiteStore(path)) as reader, writer.turn() as turn:
-        turn.append(following(turn, "one"))
+    with (
+        closing(SQLiteStore(path)) as writer,
+        closing(SQLiteStore(path)) as reader,
+        writer.transaction() as transaction,
+    ):
+        transaction.append(following(transaction, "one"))
         assert reader.read(0) == ()
 
 
@@ -190,7 +195,7 @@ def test_a_damaged_page_of_the_log_ends_it_at_a_whole_batch(tmp_path, log):
 PROGRAM = """
 import resource, sys, time
 from sfumato.errors import LedgerError
-from sfumato.ledger.sqlite.store import SQLiteStore
+from sfumato.ledger.stores.sqlite import SQLiteStore
 from sfumato.ledger.core.store import Batch
 from tests.ledger.store_contract import after, filled, following, linked, texts
 
@@ -210,8 +215,8 @@ store.check()
 print(texts(store))
 """
 IN_A_TURN = """
-with store.turn() as turn:
-    turn.append(following(turn, "lost"))
+with store.transaction() as transaction:
+    transaction.append(following(transaction, "lost"))
     print("begun", flush=True)
     input()
 """
@@ -223,9 +228,9 @@ while not store.find(other):
     pass
 chain = after(store.read(0))
 for number in range({TURNS}):
-    with store.turn() as turn:
-        chain = after(turn.read(chain.length - 1))
-        turn.append(Batch(records=linked(chain, mine + str(number))))
+    with store.transaction() as transaction:
+        chain = after(transaction.read(chain.length - 1))
+        transaction.append(Batch(records=linked(chain, mine + str(number))))
 """
 
 
@@ -300,3 +305,53 @@ def test_an_interruption_that_comes_with_the_turn_leaves_it_to_the_next(path):
         filled(other, "one")
         filled(store, "two")
         assert texts(store) == ["one", "two"]
+
+
+def wait_until_somebody_waits(queue):
+    """Until the file is locked by who waits for the transaction."""
+    with queue.open() as file:
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return
+            fcntl.flock(file, fcntl.LOCK_UN)
+
+
+def test_who_comes_back_does_not_get_ahead_of_who_waits(tmp_path):
+    path, order = tmp_path / "ledger.db", []
+
+    def other():
+        with Turnstile(path).passed():
+            order.append("other")
+
+    with ThreadPoolExecutor(1) as threads:
+        for _ in range(20):
+            with Turnstile(path).passed():
+                order.append("one")
+                waiting = threads.submit(other)
+                wait_until_somebody_waits(tmp_path / "ledger.db.queue")
+            with Turnstile(path).passed():
+                order.append("one again")
+            waiting.result()
+    assert order == ["one", "other", "one again"] * 20
+
+
+def test_a_block_that_raises_lets_the_next_one_in(tmp_path):
+    turnstile = Turnstile(tmp_path / "ledger.db")
+    with pytest.raises(KeyError), turnstile.passed():
+        raise KeyError
+    with turnstile.passed():
+        pass
+
+
+@pytest.mark.parametrize("name", ["ledger.db.queue", "ledger.db.turn"])
+def test_files_that_cannot_be_locked_are_an_error_with_the_remedy(tmp_path, name):
+    (tmp_path / name).mkdir()
+    with pytest.raises(LedgerError, match="right to lock"), Turnstile(tmp_path / "ledger.db").passed():
+        pytest.fail("passed")
+
+
+def test_an_error_of_the_block_is_not_taken_for_one_of_the_files(tmp_path):
+    with pytest.raises(OSError, match="the block's own"), Turnstile(tmp_path / "ledger.db").passed():
+        raise OSError("the block's own")

@@ -7,7 +7,7 @@ from tests.ledger.postgres_ledgers import location
 from tests.ledger.store_contract import LedgerStoreContract, filled, texts
 
 from sfumato.ledger.core.store import Chain
-from sfumato.ledger.postgres.store import PostgresStore
+from sfumato.ledger.stores.postgres import PostgresStore
 
 
 class TestPostgresStore(LedgerStoreContract):
@@ -32,7 +32,7 @@ def store(found):
 
 PROGRAM = """
 import sys
-from sfumato.ledger.postgres.store import PostgresStore
+from sfumato.ledger.stores.postgres import PostgresStore
 from tests.ledger.store_contract import filled, following
 
 store = PostgresStore(sys.argv[1])
@@ -45,8 +45,8 @@ for number in range(20):
 store.close()
 """
 IN_A_TURN = """
-with store.turn() as turn:
-    turn.append(following(turn, "lost"))
+with store.transaction() as transaction:
+    transaction.append(following(transaction, "lost"))
     print("ready", flush=True)
     input()
 """
@@ -95,7 +95,7 @@ def test_a_process_killed_within_its_turn_leaves_nothing_and_lets_the_next_one_i
 
 def test_who_reads_waits_for_no_turn(found, store):
     other = PostgresStore(found)
-    with store.turn():
+    with store.transaction():
         assert other.read(0) == ()
     other.close()
 

@@ -3,8 +3,8 @@ import sqlite3
 import pytest
 
 from sfumato.errors import LedgerCorruptError, LedgerError
-from sfumato.ledger.sqlite import failures as sqlite_failures
-from sfumato.ledger.sqlite.failures import patiently
+from sfumato.ledger.stores import failures
+from sfumato.ledger.stores.failures import patiently
 
 
 def failure(code):
@@ -31,7 +31,7 @@ def test_a_busy_file_is_waited_for(tmp_path, code):
 
 
 def test_waiting_ends(tmp_path, monkeypatch):
-    monkeypatch.setattr(sqlite_failures, "_ATTEMPTS", 2)
+    monkeypatch.setattr(failures, "_ATTEMPTS", 2)
     with pytest.raises(LedgerError, match="end that process"):
         patiently(failing(*[failure(sqlite3.SQLITE_BUSY)] * 2), tmp_path)
 

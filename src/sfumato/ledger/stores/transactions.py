@@ -1,16 +1,19 @@
-"""What the turns of every store have in common: one at a time, in the chain's order, whole or not at all."""
+"""What all stores have in common: reads, and write transactions, one at a time and kept whole or not at all."""
 
-from collections.abc import Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import RLock
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from sfumato.errors import LedgerConflictError, LedgerError
 from sfumato.ledger.core.store import Batch, Chain, End, Pointer, Reading, Record
 
+T = TypeVar("T")
+
 
 class Tables(Reading, Protocol):
-    """Where a store keeps things, seen from within a transaction."""
+    """Where a store keeps things, seen from within a transaction of its own."""
 
     def keep(self, batch: Batch) -> None:
         """Write a batch, which fits; it lasts once the transaction does.
@@ -20,75 +23,91 @@ class Tables(Reading, Protocol):
         """
 
 
-class OpenTurn:
-    """The turn of any store: what is appended follows the chain, and all of it is kept or nothing.
+class TableReader(ABC):
+    """Reads what the tables of a store hold."""
+
+    @abstractmethod
+    def _asked(self, question: Callable[[Reading], T]) -> T:
+        """Ask the tables, where that may be done now."""
+
+    def read(self, start: int, *, limit: int | None = None) -> tuple[Record, ...]:
+        """The records from an index on."""
+        return self._asked(lambda tables: tables.read(start, limit=limit))
+
+    def find(self, name: str) -> Pointer | None:
+        """The pointer of a name."""
+        return self._asked(lambda tables: tables.find(name))
+
+    def pointers(self, *, after: str = "", limit: int) -> tuple[Pointer, ...]:
+        """The pointers after a name."""
+        return self._asked(lambda tables: tables.pointers(after=after, limit=limit))
+
+    def snapshot(self) -> str | None:
+        """The last snapshot."""
+        return self._asked(lambda tables: tables.snapshot())
+
+    def end(self) -> End:
+        """How far it is."""
+        return self._asked(lambda tables: tables.end())
+
+
+class OpenTransaction(TableReader):
+    """The write transaction of any store: what is appended follows the chain, and all of it is kept or nothing.
 
     Args:
         tables: What it reads and writes.
-        end: How far the store is.
         place: The store, as errors name it.
     """
 
-    def __init__(self, tables: Tables, end: End, place: str) -> None:
-        self._tables, self._end, self._place = tables, end, place
+    def __init__(self, tables: Tables, place: str) -> None:
+        self._tables, self._place = tables, place
+        self._end = tables.end()
         self._is_over = False
         self._has_failed = False
 
-    def read(self, start: int, *, limit: int | None = None) -> tuple[Record, ...]:
-        """As the store's own, with what this turn appended."""
-        return self._open_tables().read(start, limit=limit)
-
-    def find(self, name: str) -> Pointer | None:
-        """As the store's own, with what this turn appended."""
-        return self._open_tables().find(name)
-
-    def pointers(self, *, after: str = "", limit: int) -> tuple[Pointer, ...]:
-        """As the store's own, with what this turn appended."""
-        return self._open_tables().pointers(after=after, limit=limit)
-
-    def snapshot(self) -> str | None:
-        """As the store's own, with what this turn appended."""
-        return self._open_tables().snapshot()
-
-    def end(self) -> End:
-        """As the store's own, with what this turn appended."""
-        self._open_tables()
-        return self._end
-
     def append(self, batch: Batch) -> None:
-        """Put a batch at the end; it lasts once the turn is over."""
-        tables = self._open_tables()
+        """Put a batch at the end; it lasts once the transaction is over."""
+        self._require_open()
         self._has_failed = True
         chain = _followed(self._end.chain, batch.records)
         if any(not 0 <= pointer.index < chain.length for pointer in batch.pointers):
             raise LedgerError(self._place, "a pointer must lead to a record that is there")
-        if not all(_is_storable(text) for text in _texts(batch)):
+        if not all(map(_is_storable, _texts(batch))):
             raise LedgerError(self._place, "cannot keep text with a NUL or with half of a surrogate pair")
-        tables.keep(batch)
+        self._tables.keep(batch)
         self._end = End(chain=chain, seal=self._end.seal if batch.seal is None else batch.seal)
         self._has_failed = False
 
+    def end(self) -> End:
+        """How far it is, with what was appended, which is known without asking the tables."""
+        self._require_open()
+        return self._end
+
     @contextmanager
-    def ending(self) -> Iterator["OpenTurn"]:
-        """The block in which the turn can be used.
+    def ending(self) -> Iterator[None]:
+        """The block in which the transaction can be used.
 
         Raises:
             LedgerError: An append has failed, although the block hid it: a part of a batch must not be kept.
         """
         try:
-            yield self
+            yield
         finally:
             self._is_over = True
         if self._has_failed:
-            raise LedgerError(self._place, "an append of this turn failed, so nothing of the turn is kept; ask again")
+            requirement = "an append failed, so nothing of the write transaction is kept; ask again"
+            raise LedgerError(self._place, requirement)
 
-    def _open_tables(self) -> Tables:
+    def _asked(self, question: Callable[[Reading], T]) -> T:
+        self._require_open()
+        return question(self._tables)
+
+    def _require_open(self) -> None:
         if self._is_over:
-            raise LedgerError(self._place, "this turn is over; take another one")
-        return self._tables
+            raise LedgerError(self._place, "this write transaction is over; begin another one")
 
 
-class OneAtATime:
+class Gate:
     """By which the threads of a process wait for each other, before they wait for other processes.
 
     Args:
@@ -97,11 +116,11 @@ class OneAtATime:
 
     def __init__(self, place: str) -> None:
         self._place = place
-        self._lock = RLock()  # so that a turn within a turn is an error, and does not wait for itself
+        self._lock = RLock()  # so that who is inside and enters again gets an error, and does not wait for itself
         self._is_taken = False
 
     @contextmanager
-    def taken(self) -> Iterator[None]:
+    def entered(self) -> Iterator[None]:
         """A block that no two threads are in.
 
         Raises:
@@ -109,7 +128,8 @@ class OneAtATime:
         """
         with self._lock:
             if self._is_taken:
-                raise LedgerError(self._place, "a turn cannot begin within a turn; use the one that there is")
+                requirement = "a write transaction cannot begin within another one; use the one that is open"
+                raise LedgerError(self._place, requirement)
             self._is_taken = True
             try:
                 yield

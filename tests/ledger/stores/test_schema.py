@@ -8,8 +8,8 @@ from tests.ledger.store_contract import filled, linked, texts
 
 from sfumato.errors import LedgerCorruptError, LedgerError
 from sfumato.ledger.core.store import Chain
-from sfumato.ledger.sqlite import file as sqlite_file
-from sfumato.ledger.sqlite.store import SQLiteStore
+from sfumato.ledger.stores import sqlite
+from sfumato.ledger.stores.sqlite import SQLiteStore
 
 
 @pytest.fixture
@@ -115,15 +115,15 @@ def test_two_that_upgrade_one_ledger_at_once_both_have_it(tmp_path):
 
 
 def test_who_is_overtaken_by_another_that_upgrades_takes_what_it_made(tmp_path, monkeypatch):
-    path, check_pages = tmp_path / "old.db", sqlite_file.check_pages
+    path, check_pages = tmp_path / "old.db", sqlite.check_pages
     first_version(path, "a").close()
 
     def overtaken(connection, where):
-        monkeypatch.setattr(sqlite_file, "check_pages", check_pages)
+        monkeypatch.setattr(sqlite, "check_pages", check_pages)
         SQLiteStore(path, is_upgraded=True).close()
         check_pages(connection, where)
 
-    monkeypatch.setattr(sqlite_file, "check_pages", overtaken)
+    monkeypatch.setattr(sqlite, "check_pages", overtaken)
     SQLiteStore(path, is_upgraded=True).close()
     assert verified(path) == ["a"]
 

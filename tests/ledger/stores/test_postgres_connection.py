@@ -1,4 +1,4 @@
-"""What happens to connections: refused, cut, kept waiting; and what a turn tells the server."""
+"""What happens to connections: refused, cut, kept waiting; and what a transaction tells the server."""
 
 import traceback
 from contextlib import closing
@@ -10,8 +10,8 @@ from tests.ledger.postgres_ledgers import PASSWORD, location, schema
 from tests.ledger.store_contract import filled, following, texts
 
 from sfumato.errors import LedgerError
-from sfumato.ledger.postgres import connection as postgres_connection
-from sfumato.ledger.postgres.store import PostgresStore
+from sfumato.ledger.stores import postgres
+from sfumato.ledger.stores.postgres import PostgresStore
 
 
 @pytest.fixture
@@ -31,14 +31,14 @@ def told(connection, name):
 
 
 def test_a_turn_is_durable_and_sees_what_was_kept_before_it_whatever_the_role_says(store):
-    with store.turn():
+    with store.transaction():
         names = ("synchronous_commit", "transaction_isolation", "transaction_read_only", "search_path")
         values = [told(store._writer, name) for name in names]
     assert values == ["on", "read committed", "off", "pg_catalog, pg_temp"]
 
 
 def test_a_turn_that_stops_does_not_stop_all_others_for_ever(store):
-    with store.turn():
+    with store.transaction():
         limits = [told(store._writer, name) for name in ("idle_in_transaction_session_timeout", "lock_timeout")]
     assert limits == ["30s", "30s"]
 
@@ -60,10 +60,10 @@ def test_a_connection_that_is_lost_between_turns_is_opened_anew(store):
 
 def test_a_connection_that_is_lost_within_a_turn_keeps_nothing_and_the_next_turn_has_another(store):
     def lost():
-        with store.turn() as turn:
-            turn.append(following(turn, "lost"))
+        with store.transaction() as transaction:
+            transaction.append(following(transaction, "lost"))
             cut(store._writer)
-            turn.read(0)
+            transaction.read(0)
 
     filled(store, "one")
     with pytest.raises(LedgerError, match="lost its connection"):
@@ -75,8 +75,8 @@ def test_a_connection_that_is_lost_within_a_turn_keeps_nothing_and_the_next_turn
 
 def test_a_connection_that_is_lost_while_a_turn_is_kept_is_told_as_such(store):
     def lost():
-        with store.turn() as turn:
-            turn.append(following(turn, "lost"))
+        with store.transaction() as transaction:
+            transaction.append(following(transaction, "lost"))
             cut(store._writer)
 
     with pytest.raises(LedgerError, match="may have been kept or not"):
@@ -88,14 +88,14 @@ def test_a_connection_that_is_lost_while_a_turn_is_kept_is_told_as_such(store):
 @pytest.mark.parametrize("after", ["cut", "cancelled"])
 def test_a_failure_that_the_block_hides_is_never_taken_for_a_commit(store, after):
     def hiding():
-        with store.turn() as turn:
-            turn.append(following(turn, "lost"))
+        with store.transaction() as transaction:
+            transaction.append(following(transaction, "lost"))
             if after == "cut":
                 cut(store._writer)
             with pytest.raises(LedgerError):
-                turn.read("no number")
+                transaction.read("no number")
 
-    with pytest.raises(LedgerError, match=r"may have been kept or not|nothing of the turn is kept"):
+    with pytest.raises(LedgerError, match=r"may have been kept or not|nothing of it is kept"):
         hiding()
     assert store.read(0) == ()
     filled(store, "one")
@@ -105,8 +105,8 @@ def test_a_failure_that_the_block_hides_is_never_taken_for_a_commit(store, after
 def test_who_waits_too_long_for_a_turn_is_told_and_may_ask_again(monkeypatch):
     found = location()
     with closing(PostgresStore(found)) as one, closing(PostgresStore(found)) as other:
-        monkeypatch.setitem(postgres_connection._SETTINGS, "lock_timeout", "10ms")
-        with one.turn(), pytest.raises(LedgerError, match="holds it for more than"):
+        monkeypatch.setitem(postgres._SETTINGS, "lock_timeout", "10ms")
+        with one.transaction(), pytest.raises(LedgerError, match="holds it for more than"):
             filled(other, "late")
         filled(other, "now")
         assert texts(one) == ["now"]
@@ -198,7 +198,7 @@ def test_no_password_is_in_the_repr_of_a_store(store):
 def test_a_forked_process_does_not_end_the_session_of_its_parent(store, monkeypatch):
     filled(store, "one")
     opened = store._writer._open
-    monkeypatch.setattr(postgres_connection.os, "getpid", lambda: -1)
+    monkeypatch.setattr(postgres.os, "getpid", lambda: -1)
     store._writer._let_go()
     monkeypatch.undo()
     assert opened.execute("SELECT 1").fetchone() == (1,)

@@ -7,7 +7,7 @@ from tests.ledger.store_contract import linked
 
 from sfumato.errors import LedgerConflictError, LedgerError
 from sfumato.ledger.core.store import Batch, Chain, End, Pointer
-from sfumato.ledger.writing.turns import OneAtATime, OpenTurn
+from sfumato.ledger.stores.transactions import Gate, OpenTransaction
 
 NEW = End(chain=Chain(), seal=None)
 
@@ -17,6 +17,9 @@ class Written:
 
     def __init__(self, error=None):
         self.batches, self._error = [], error
+
+    def end(self):
+        return NEW
 
     def keep(self, batch):
         if self._error:
@@ -35,34 +38,34 @@ class Written:
 def test_what_does_not_fit_is_not_written_at_all(batch):
     tables = Written()
     with pytest.raises(LedgerError):
-        OpenTurn(tables, NEW, "here").append(batch)
+        OpenTransaction(tables, "here").append(batch)
     assert tables.batches == []
 
 
 def test_after_a_batch_that_could_not_be_written_the_chain_is_where_it_was():
-    turn = OpenTurn(Written(LedgerError("here", "failed")), NEW, "here")
+    transaction = OpenTransaction(Written(LedgerError("here", "failed")), "here")
     with pytest.raises(LedgerError, match="failed"):
-        turn.append(Batch(records=linked(Chain(), "one")))
+        transaction.append(Batch(records=linked(Chain(), "one")))
     with pytest.raises(LedgerConflictError):
-        turn.append(Batch(records=linked(Chain(), "one", "two")[1:]))
+        transaction.append(Batch(records=linked(Chain(), "one", "two")[1:]))
 
 
 def test_a_turn_whose_block_raises_is_over_and_its_own_error_is_not_hidden():
-    turn = OpenTurn(Written(LedgerError("here", "failed")), NEW, "here")
-    with pytest.raises(LedgerError, match="failed"), turn.ending():
-        turn.append(Batch())
+    transaction = OpenTransaction(Written(LedgerError("here", "failed")), "here")
+    with pytest.raises(LedgerError, match="failed"), transaction.ending():
+        transaction.append(Batch())
     with pytest.raises(LedgerError, match="over"):
-        turn.read(0)
+        transaction.read(0)
 
 
 def test_a_block_that_raised_lets_the_next_one_in_also_of_another_thread():
-    turns = OneAtATime("here")
+    gate = Gate("here")
 
     def taken():
-        with turns.taken():
+        with gate.entered():
             return True
 
-    with pytest.raises(KeyError), turns.taken():
+    with pytest.raises(KeyError), gate.entered():
         raise KeyError
     with ThreadPoolExecutor(1) as threads:
         assert threads.submit(taken).result()

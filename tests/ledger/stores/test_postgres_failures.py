@@ -2,7 +2,7 @@ import psycopg
 import pytest
 
 from sfumato.errors import LedgerCorruptError, LedgerError
-from sfumato.ledger.postgres.failures import in_our_words
+from sfumato.ledger.stores.postgres import in_our_words
 
 
 def failing(state):

@@ -1,7 +1,7 @@
 import pytest
 from tests.ledger.store_contract import LedgerStoreContract
 
-from sfumato.ledger.memory import MemoryStore
+from sfumato.ledger.stores.memory import MemoryStore
 
 
 class TestMemoryStore(LedgerStoreContract):

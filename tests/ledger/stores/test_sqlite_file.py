@@ -6,9 +6,8 @@ from tests.ledger.sqlite_edits import edit, verified, without_triggers
 from tests.ledger.store_contract import filled
 
 from sfumato.errors import LedgerCorruptError, LedgerError
-from sfumato.ledger.sqlite import file as sqlite_file
-from sfumato.ledger.sqlite.file import make
-from sfumato.ledger.sqlite.store import SQLiteStore
+from sfumato.ledger.stores import sqlite
+from sfumato.ledger.stores.sqlite import SQLiteStore, make
 
 COUNT = 200
 PAGE = 4096
@@ -26,7 +25,7 @@ def path(tmp_path):
 @pytest.fixture
 def in_a_large_file(monkeypatch):
     """No file is small enough to be looked through when it is opened."""
-    monkeypatch.setattr(sqlite_file, "_QUICKLY_READ", 0)
+    monkeypatch.setattr(sqlite, "_QUICKLY_READ", 0)
 
 
 def damage(path, place, change):
@@ -113,7 +112,7 @@ def test_damage_that_hides_a_record_in_the_middle_of_a_large_file_is_found_by_lo
 
 @pytest.mark.parametrize("limit", [0, 1 << 24])
 def test_a_page_of_zeros_is_refused(path, monkeypatch, limit):
-    monkeypatch.setattr(sqlite_file, "_QUICKLY_READ", limit)
+    monkeypatch.setattr(sqlite, "_QUICKLY_READ", limit)
     whole = path.read_bytes()
     for page in range(PAGE, len(whole), PAGE):
         path.write_bytes(whole[:page] + bytes(PAGE) + whole[page + PAGE :])

@@ -1,7 +1,7 @@
 import pytest
 
 from sfumato.errors import ParameterError
-from sfumato.ledger.postgres.address import address_of
+from sfumato.ledger.stores.address import address_of
 
 PLACE = "postgresql://keeper:secret@db.example.org:5433/books"
 

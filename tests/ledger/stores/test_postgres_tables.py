@@ -9,7 +9,7 @@ from tests.ledger.store_contract import filled
 
 from sfumato.errors import LedgerCorruptError
 from sfumato.ledger.core.store import Chain
-from sfumato.ledger.postgres.store import PostgresStore
+from sfumato.ledger.stores.postgres import PostgresStore
 
 TRIGGERS = {
     "record": ("head_follows", "record_stays"),
@@ -72,5 +72,5 @@ def test_records_that_are_gone_are_noticed_before_anything_is_appended():
     with closing(PostgresStore(found)) as store:
         filled(store, "one", "two")
         without_triggers(found, "DELETE FROM record WHERE position = 1")
-        with pytest.raises(LedgerCorruptError, match="damaged"), store.turn():
-            pytest.fail("a turn began")
+        with pytest.raises(LedgerCorruptError, match="damaged"), store.transaction():
+            pytest.fail("a transaction began")

@@ -7,7 +7,7 @@ from tests.ledger.sqlite_edits import without_triggers
 from tests.ledger.store_contract import filled
 
 from sfumato.errors import LedgerCorruptError
-from sfumato.ledger.sqlite.store import SQLiteStore
+from sfumato.ledger.stores.sqlite import SQLiteStore
 
 
 @pytest.mark.parametrize(

@@ -1,60 +1,38 @@
 """A ledger store that lives and dies with its process: for tests, and for data whose analyst is its owner."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Lock
+from typing import TypeVar
 
 from sfumato.errors import LedgerError
 from sfumato.ledger.core.store import Batch, Chain, End, Pointer, Record
-from sfumato.ledger.writing.turns import OneAtATime, OpenTurn
+from sfumato.ledger.stores.transactions import Gate, OpenTransaction, TableReader
+
+T = TypeVar("T")
 
 _PLACE = "memory:"
 
 
-class MemoryStore:
+class MemoryStore(TableReader):
     """Records in a list, safe for threads."""
 
     def __init__(self) -> None:
         self._kept = _Kept()
-        self._turns = OneAtATime(_PLACE)
-        self._lock = Lock()  # held for moments: whoever reads does not wait for a turn
+        self._gate = Gate(_PLACE)
+        self._lock = Lock()  # held for moments: whoever reads waits for no transaction
         self._closed = False
 
-    def read(self, start: int, *, limit: int | None = None) -> tuple[Record, ...]:
-        """The records from an index on."""
-        with self._reading() as tables:
-            return tables.read(start, limit=limit)
-
-    def find(self, name: str) -> Pointer | None:
-        """The pointer of a name."""
-        with self._reading() as tables:
-            return tables.find(name)
-
-    def pointers(self, *, after: str = "", limit: int) -> tuple[Pointer, ...]:
-        """The pointers after a name."""
-        with self._reading() as tables:
-            return tables.pointers(after=after, limit=limit)
-
-    def snapshot(self) -> str | None:
-        """The last snapshot."""
-        with self._reading() as tables:
-            return tables.snapshot()
-
-    def end(self) -> End:
-        """How far it is."""
-        with self._reading() as tables:
-            return tables.end()
-
     @contextmanager
-    def turn(self) -> Iterator[OpenTurn]:
+    def transaction(self) -> Iterator[OpenTransaction]:
         """Wait for the right to append; what was appended is kept at the end of the block."""
-        with self._turns.taken():
+        with self._gate.entered():
             self._require_open()
             new = _Kept()
-            tables = _Tables(self._kept, new)
-            with OpenTurn(tables, tables.end(), _PLACE).ending() as turn:
-                yield turn
+            transaction = OpenTransaction(_Tables(self._kept, new), _PLACE)
+            with transaction.ending():
+                yield transaction
             with self._lock:
                 self._kept.keep(new)
 
@@ -63,15 +41,14 @@ class MemoryStore:
         self._require_open()
 
     def close(self) -> None:
-        """Refuse every later call, once a turn that another thread has is over."""
-        with self._turns.taken():
+        """Refuse every later call, once a transaction of another thread is over."""
+        with self._gate.entered():
             self._closed = True
 
-    @contextmanager
-    def _reading(self) -> Iterator["_Tables"]:
+    def _asked(self, question: Callable[["_Tables"], T]) -> T:
         with self._lock:
             self._require_open()
-            yield _Tables(self._kept, _Kept())
+            return question(_Tables(self._kept, _Kept()))
 
     def _require_open(self) -> None:
         if self._closed:
@@ -80,7 +57,7 @@ class MemoryStore:
 
 @dataclass(slots=True)
 class _Kept:
-    """All that there is, or what is new in a turn."""
+    """All that there is, or what is new in a transaction."""
 
     records: list[Record] = field(default_factory=list)
     pointers: dict[str, Pointer] = field(default_factory=dict)
@@ -98,7 +75,7 @@ class _Kept:
 
 
 class _Tables:
-    """What is kept, and on top of it what a turn has appended."""
+    """What is kept, and on top of it what a transaction has appended."""
 
     def __init__(self, kept: _Kept, new: _Kept) -> None:
         self._kept, self._new = kept, new

@@ -8,7 +8,7 @@ from tests.ledger.postgres_ledgers import location, schema
 from tests.ledger.store_contract import filled, texts
 
 from sfumato.errors import LedgerError
-from sfumato.ledger.postgres.store import PostgresStore
+from sfumato.ledger.stores.postgres import PostgresStore
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,1 @@
+"""Where a ledger lives: in memory, in an SQLite file, in a PostgreSQL database."""
