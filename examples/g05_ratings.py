@@ -10,7 +10,7 @@ import pyarrow as pa
 import sfumato as sf
 from sfumato.attacks.core.outcome import Outcome
 from sfumato.attacks.linking.pseudonyms import sparse_linkage
-from sfumato.datasets.ratings import ratings
+from sfumato.datasets.pseudonyms import ratings
 
 EPSILON = "1"
 SUBSCRIBERS, MOVIES = 3_000, 800

@@ -15,7 +15,7 @@ import pyarrow as pa
 import sfumato as sf
 from sfumato.attacks.core.outcome import Outcome
 from sfumato.attacks.linking.traces import unicity_by_points, unicity_picture
-from sfumato.datasets.traces import traces
+from sfumato.datasets.pseudonyms import traces
 
 PEOPLE = 10_000
 EPSILON = "1"

@@ -8,7 +8,7 @@ curator come out the searches of many people, with their counts; nobody declared
 import sfumato as sf
 from sfumato.attacks.core.outcome import Outcome
 from sfumato.attacks.linking.pseudonyms import vanity_search
-from sfumato.datasets.searches import SearchLog, search_log
+from sfumato.datasets.pseudonyms import SearchLog, search_log
 
 USERS = 2_000
 EPSILON, DELTA = "1", "1e-13"

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sfumato.audit import Mechanism
+from sfumato.audit import AuditedMechanism
 from sfumato.errors import UnsupportedEventError
 from sfumato.privacy.events import (
     ComposedEvent,
@@ -24,12 +24,12 @@ class PeerAccount:
     """An account whose every question is one request: what it has seen, and what is asked of it.
 
     Args:
-        mechanism: Answers with a number, or with text if the library has no price for an event.
+        mechanism: Answers with a number, or with text if the library has no such event.
         relation: Of the account.
         seen: Events as lists, each with its count.
     """
 
-    mechanism: Mechanism
+    mechanism: AuditedMechanism
     relation: NeighboringRelation
     seen: tuple[tuple[Event, int], ...] = ()
 

@@ -35,7 +35,7 @@ DOCKETS = (
 )
 HEAD = "| case | claimed | found | evidence | runs | CPU s | event |\n|---|---|---|---|---|---|---|"
 _SHOWN = 160
-_NO_PRICE = "no price for"  # how a law of accountants says that a library has no such event
+_UNSUPPORTED = "unsupported:"  # how a finding about an accountant says that a library has no such event
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +88,7 @@ def cpu() -> float:
 def doubtful(report: AuditReport) -> str:
     """Questions to an accountant that ended in an error: a trial without them is none."""
     unchecked = (text for finding in report.accounting for text in finding.unchecked)
-    return "; ".join(text for text in unchecked if not text.startswith(_NO_PRICE))
+    return "; ".join(text for text in unchecked if not text.startswith(_UNSUPPORTED))
 
 
 def said(peer: str, asks: str) -> Any:

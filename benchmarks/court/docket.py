@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeAlias
 
 from accounts import PeerAccount
 
-from sfumato.audit import AuditReport, DeclaredLaw, Mechanism, NeighborPair, Verdict, audit
+from sfumato.audit import AuditedMechanism, AuditReport, DeclaredLaw, NeighborPair, Verdict, audit
 from sfumato.audit.accountants.accountants import check_accountant
 from sfumato.audit.noiseless import Norm, check_sensitivity
 from sfumato.numeric.rationals import Number
@@ -23,7 +23,7 @@ TEXTBOOK = "textbooks"
 class Trial(Protocol):
     """Tests the claim of one case."""
 
-    def __call__(self, mechanism: Mechanism, stated: Any, /) -> AuditReport:
+    def __call__(self, mechanism: AuditedMechanism, stated: Any, /) -> AuditReport:
         """What was found; `stated` is what the library itself claims, None where it has no function for that."""
         ...
 
@@ -49,7 +49,7 @@ class Case:
     name: str
     source: str
     peer: str
-    asks: str | Mechanism
+    asks: str | AuditedMechanism
     expects: Verdict
     trial: Trial
 
@@ -68,7 +68,9 @@ def command(peer: str, asks: str) -> list[str]:
     return [str(python_of(peer)), str(Path(__file__).parent / f"ask_{peer}.py"), asks]
 
 
-def case(peer: str, asks: str | Mechanism, *, expects: Verdict = Verdict.NOTHING_FOUND) -> Callable[[_Maker], _Maker]:
+def case(
+    peer: str, asks: str | AuditedMechanism, *, expects: Verdict = Verdict.NOTHING_FOUND
+) -> Callable[[_Maker], _Maker]:
     """Put a trial on the docket: its name is the first line of the docstring, and the rest its source."""
 
     def put(make: _Maker) -> _Maker:
@@ -88,9 +90,9 @@ class Events:
     epsilon: Number | None = None
     delta: Number = 0
     samples: int = 10_000
-    law: Callable[[Mechanism], DeclaredLaw] | None = None
+    law: Callable[[AuditedMechanism], DeclaredLaw] | None = None
 
-    def __call__(self, mechanism: Mechanism, stated: Any, /) -> AuditReport:
+    def __call__(self, mechanism: AuditedMechanism, stated: Any, /) -> AuditReport:
         """One audit."""
         epsilon, delta = (self.epsilon, self.delta) if self.epsilon is not None else _stated(stated)
         laws = () if self.law is None else (self.law(mechanism),)
@@ -112,7 +114,7 @@ class Sensitivity:
     claimed: Number
     norm: Norm = "l1"
 
-    def __call__(self, mechanism: Mechanism, _: Any, /) -> AuditReport:
+    def __call__(self, mechanism: AuditedMechanism, _: Any, /) -> AuditReport:
         """One exact answer for each database of each pair."""
         finding = check_sensitivity(
             lambda database: mechanism(database, 1)[0],
@@ -136,7 +138,7 @@ class Accountant:
     events: tuple[Event, ...]
     relation: NeighboringRelation = ADD_OR_REMOVE_ONE
 
-    def __call__(self, mechanism: Mechanism, _: Any, /) -> AuditReport:
+    def __call__(self, mechanism: AuditedMechanism, _: Any, /) -> AuditReport:
         """Some dozens of questions."""
         findings = check_accountant(
             PeerAccount(mechanism, self.relation),

@@ -5,7 +5,7 @@ from math import exp, floor
 import numpy as np
 from scipy.special import ndtr
 
-from sfumato.audit import DeclaredLaw, Mechanism
+from sfumato.audit import AuditedMechanism, DeclaredLaw
 
 STEPS = 1 << 20
 """Into how many steps a unit of continuous noise is cut."""
@@ -14,7 +14,7 @@ STEPS = 1 << 20
 def discrete_laplace(scale):
     """Of whole numbers that are added to 0."""
 
-    def law(mechanism: Mechanism) -> DeclaredLaw:
+    def law(mechanism: AuditedMechanism) -> DeclaredLaw:
         return DeclaredLaw(
             f"discrete Laplace of scale {scale}",
             lambda n: np.array(mechanism(0, n), dtype=np.int64),
@@ -43,7 +43,7 @@ def _laplace_cdf(x):
 
 
 def _continuous(name, cdf):
-    def law(mechanism: Mechanism) -> DeclaredLaw:
+    def law(mechanism: AuditedMechanism) -> DeclaredLaw:
         return DeclaredLaw(
             name,
             lambda n: np.array([floor(x * STEPS) for x in mechanism(0, n)], dtype=np.int64),

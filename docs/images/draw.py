@@ -11,7 +11,7 @@ from sfumato.accounting.gaussian.gaussian import analytic_stddev
 from sfumato.attacks.core.outcome import Outcome, curve
 from sfumato.attacks.linking.traces import unicity_by_points, unicity_picture
 from sfumato.attacks.reconstruction import accuracy_over, noisy_sums
-from sfumato.datasets.traces import traces
+from sfumato.datasets.pseudonyms import traces
 from sfumato.mechanisms.additive.laplace import Laplace
 from sfumato.plots import save
 from sfumato.plots.panels import BLUE, GREEN, GREY, INK, ORANGE, PURPLE, RED, legend, new_figure, percent

@@ -6,7 +6,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.attacks.linking.pseudonyms import vanity_search
-from sfumato.datasets.searches import COMMON_QUERIES, search_log
+from sfumato.datasets.pseudonyms import COMMON_QUERIES, search_log
 
 EPSILON, DELTA = "1", "1e-13"
 QUERIES_A_PERSON = 10

@@ -9,7 +9,7 @@ from tests.sizes import FULL_SIZE
 
 import sfumato as sf
 from sfumato.attacks.core.outcome import largest_advantage
-from sfumato.datasets.traces import traces
+from sfumato.datasets.pseudonyms import traces
 from sfumato.numeric.binomial import lower_limit
 
 POINTS = 4

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from sfumato.accounting.gaussian.gaussian import analytic_stddev
-from sfumato.audit.core.roles import Mechanism, NeighborPair
+from sfumato.audit.core.roles import AuditedMechanism, NeighborPair
 from sfumato.audit.laws import Cdf, DeclaredLaw
 from sfumato.privacy.guarantees import ApproxDP
 
@@ -28,7 +28,7 @@ class Specimen:
     """A mechanism, the neighbours to try it on, what it claims, and the law it declares where its noise is additive."""
 
     name: str
-    mechanism: Mechanism
+    mechanism: AuditedMechanism
     pair: tuple[Any, Any]
     delta: str = "0"
     law: DeclaredLaw | None = None
@@ -86,7 +86,7 @@ def normal(name, *, factor, delta) -> Specimen:
     return Specimen(name=name, mechanism=lambda exact, n: exact + noise(n) / STEPS, pair=(0, 1), delta=delta, law=law)
 
 
-def sparse_vector(*, cutoff, threshold_scale, query_scale, stops=True, gives_values=False) -> Mechanism:
+def sparse_vector(*, cutoff, threshold_scale, query_scale, stops=True, gives_values=False) -> AuditedMechanism:
     """Which queries lie above a noisy threshold of 0, until `cutoff` of them did; NaN after that."""
 
     def mechanism(exact, n):
@@ -101,7 +101,7 @@ def sparse_vector(*, cutoff, threshold_scale, query_scale, stops=True, gives_val
     return mechanism
 
 
-def noisy_max(scale, *, gives_value=False) -> Mechanism:
+def noisy_max(scale, *, gives_value=False) -> AuditedMechanism:
     def mechanism(exact, n):
         noisy = np.asarray(exact) + laplace_steps(scale, (n, len(exact)))
         return noisy.max(axis=1) if gives_value else noisy.argmax(axis=1)
@@ -109,7 +109,7 @@ def noisy_max(scale, *, gives_value=False) -> Mechanism:
     return mechanism
 
 
-def released_keys(threshold) -> Mechanism:
+def released_keys(threshold) -> AuditedMechanism:
     """Noisy counts of the keys that somebody has, if they reach a threshold; NaN for others."""
 
     def mechanism(exact, n):
@@ -124,7 +124,7 @@ def threshold_for(delta):
     return 1 + next(k for k in range(100) if exp(-k) / (1 + exp(-1)) <= delta)
 
 
-def two_counts(scale, *, shared=False) -> Mechanism:
+def two_counts(scale, *, shared=False) -> AuditedMechanism:
     def mechanism(exact, n):
         noise = np.repeat(laplace(scale, (n, 1)), 2, axis=1) if shared else laplace(scale, (n, 2))
         return np.asarray(exact) + noise
@@ -136,7 +136,7 @@ def two_counts_law(name, *, drawn, declared) -> DeclaredLaw:
     return DeclaredLaw(name, lambda n: laplace_steps(drawn * STEPS, n), laplace_cdf(declared * STEPS))
 
 
-def truncated_geometric(bound) -> Mechanism:
+def truncated_geometric(bound) -> AuditedMechanism:
     return lambda exact, n: exact + np.clip(laplace_steps(1, n), -bound, bound)
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from sfumato.datasets import files
+from sfumato.datasets import adult
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def no_adult(monkeypatch, tmp_path):
     """Neither a folder, nor a cache, nor a network that has the census."""
     monkeypatch.delenv("SFUMATO_DATA", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(files, "_fetch", _unreachable)
+    monkeypatch.setattr(adult, "_fetch", _unreachable)
 
 
 def _unreachable(path):

@@ -2,7 +2,7 @@ import pytest
 
 import sfumato as sf
 from examples import g05_ratings as example
-from sfumato.datasets.ratings import ratings
+from sfumato.datasets.pseudonyms import ratings
 
 CERTAIN = 1 - 2e-6  # of an interval, so that each limit has a type-I error of 1e-6
 

@@ -2,7 +2,7 @@ import pytest
 
 import sfumato as sf
 from examples import g06_unicity as example
-from sfumato.datasets.traces import traces
+from sfumato.datasets.pseudonyms import traces
 
 CERTAIN = 1 - 2e-6  # of an interval, so that each limit has a type-I error of 1e-6
 

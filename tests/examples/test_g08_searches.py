@@ -2,7 +2,7 @@ import pytest
 
 import sfumato as sf
 from examples import g08_searches as example
-from sfumato.datasets.searches import search_log
+from sfumato.datasets.pseudonyms import search_log
 
 
 @pytest.fixture(scope="module")

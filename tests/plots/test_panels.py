@@ -82,3 +82,14 @@ def test_words_of_a_picture_are_text(name):
     measured = {"": plots.Measured(values=[1], lows=[1], highs=[1])}
     with pytest.raises(ParameterError, match=f"^{name} = 3: must be text$"):
         plots.small_multiples(measured, ["a"], **{name: 3})
+
+
+@pytest.mark.parametrize(("ending", "start"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
+def test_a_figure_is_saved_as_its_ending_says(tmp_path, ending, start):
+    path = plots.save(plots.group_privacy(1, [1, 2]), tmp_path / "new" / f"group.{ending}")
+    assert path.read_bytes().startswith(start)
+
+
+def test_an_unknown_ending_is_refused_with_those_that_work(tmp_path):
+    with pytest.raises(ParameterError, match=r"png.*svg"):
+        plots.save(plots.group_privacy(1, [1, 2]), tmp_path / "group.docx")

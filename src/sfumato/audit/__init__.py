@@ -23,7 +23,7 @@ from sfumato.audit.core.findings import (
     Verdict,
 )
 from sfumato.audit.core.outputs import Columns, Outputs, columns
-from sfumato.audit.core.roles import Mechanism, NeighborGenerator, NeighborPair, Runs, Tester
+from sfumato.audit.core.roles import AuditedMechanism, NeighborGenerator, NeighborPair, Runs, Tester
 from sfumato.audit.core.runs import check_repeats, repeat_p_value, run_on
 from sfumato.audit.laws import ALPHA, DeclaredLaw, check_law, p_value, spread_p_value
 from sfumato.audit.neighbors import Neighbors, small_databases, small_pairs
@@ -43,6 +43,7 @@ __all__ = [
     "Account",
     "AccountingFinding",
     "AuditReport",
+    "AuditedMechanism",
     "CanaryFinding",
     "CanaryReport",
     "Columns",
@@ -53,7 +54,6 @@ __all__ = [
     "EventFinding",
     "ForeignAccount",
     "LawFinding",
-    "Mechanism",
     "NeighborGenerator",
     "NeighborPair",
     "Neighbors",

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from sfumato.audit.core.adapters import as_mechanism
 from sfumato.audit.core.findings import AuditReport, EventFinding
-from sfumato.audit.core.roles import Mechanism, NeighborPair, Releasing, Tester, as_pair
+from sfumato.audit.core.roles import AuditedMechanism, NeighborPair, Releasing, Tester, as_pair
 from sfumato.audit.core.runs import MOST_SAMPLES, check_repeats, run_on
 from sfumato.audit.laws import ALPHA, DeclaredLaw, check_law
 from sfumato.audit.search.testers import BITS, HOCKEY_STICK, SPLIT_SEARCH
@@ -20,7 +20,7 @@ _GIVES: Final = "testers, each of which returns an EventFinding"
 
 
 def audit(
-    mechanism: Mechanism | Callable[[Any], Any] | Releasing,
+    mechanism: AuditedMechanism | Callable[[Any], Any] | Releasing,
     pairs: Iterable[NeighborPair | tuple[Any, ...]],
     *,
     epsilon: Number,

@@ -6,10 +6,8 @@ Everything here is public or made up, so nothing of it is noise and nothing of i
 
 from sfumato.datasets.adult import ADULT_NAMES, adult_or_people, load_adult
 from sfumato.datasets.census import people
-from sfumato.datasets.ratings import ratings
-from sfumato.datasets.searches import SearchLog, search_log
+from sfumato.datasets.pseudonyms import SearchLog, ratings, search_log, traces
 from sfumato.datasets.small import SYMPTOMS, company, diseases, medical_table, survey, symptoms, votes
-from sfumato.datasets.traces import traces
 from sfumato.datasets.voters import HospitalAndVoters, hospital_and_voters
 
 __all__ = [

@@ -95,7 +95,9 @@ def people(n: int = 32_561, *, seed: int = 1994) -> pa.Table:
 
     age = whole_quantiles(*_AGE, draw("age"))
     sex = choose({"Male": 67, "Female": 33}, draw("sex"))
-    education = _education(age, draw("education"))
+    schooling = draw("education")
+    young, grown = (choose(weights, schooling) for weights in (_YOUNG_EDUCATION, _EDUCATION))
+    education = np.where(age < _GROWN_UP, young, grown)
     education_num = np.vectorize(_EDUCATION_NUM.__getitem__)(education)
     workclass = choose(_WORKCLASS, draw("workclass"))
     marital_status = _marital_status(age, draw("marital_status"))
@@ -119,10 +121,6 @@ def people(n: int = 32_561, *, seed: int = 1994) -> pa.Table:
             "income": _income(education_num, age, marital_status, draw("income")),
         }
     )
-
-
-def _education(age: Whole, uniform: Floats) -> Texts:
-    return np.where(age < _GROWN_UP, choose(_YOUNG_EDUCATION, uniform), choose(_EDUCATION, uniform))
 
 
 def _marital_status(age: Whole, uniform: Floats) -> Texts:

@@ -1,18 +1,16 @@
-"""Pictures of releases, budgets and trade-offs: plain numbers in, a matplotlib figure out.
+"""Charts of releases, budgets and trade-offs: plain numbers in, a matplotlib figure out.
 
 Figures are made without pyplot, so nothing global changes and no window opens: `save` one, or show it in a notebook by
 its name, after `%matplotlib inline`. matplotlib is the extra `plots`.
 """
 
-from sfumato.plots.attacks import success_curve
+from sfumato.plots.attacks import success_curve, unicity_curves
 from sfumato.plots.audits import lower_bounds, outputs_of_both, p_values, words_of_both
-from sfumato.plots.budgets import composition, group_privacy, survey_tradeoff
-from sfumato.plots.burn_down import burn_down
-from sfumato.plots.files import save
+from sfumato.plots.budgets import burn_down, composition, group_privacy, survey_tradeoff
 from sfumato.plots.losses import privacy_loss, privacy_profile, risk, trade_off
 from sfumato.plots.measured import Measured, one_number, small_multiples
+from sfumato.plots.panels import save
 from sfumato.plots.releases import bars, histogram
-from sfumato.plots.unicity import unicity_curves
 
 __all__ = [
     "Measured",

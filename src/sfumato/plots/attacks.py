@@ -1,4 +1,4 @@
-"""Pictures of attacks: how often they are right, over ε or over the size of noise."""
+"""Charts of attacks: their success over ε or the noise scale, and people told apart by points of their traces."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -10,6 +10,11 @@ from sfumato.plots.panels import BLUE, GREY, RED, Numbers, legend, new_figure, n
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+from collections.abc import Mapping
+from itertools import cycle
+
+from sfumato.errors import ParameterError
+from sfumato.plots.panels import PALETTE, by_name
 
 
 def success_curve(
@@ -19,19 +24,19 @@ def success_curve(
     limits: Sequence[tuple[float, float]],
     baseline: Numbers,
     allowed: Numbers | None = None,
-    x_label: str = "ε in all",
-    title: str = "Success of an attack",
+    x_label: str = "total ε",
+    title: str | None = None,
 ) -> "Figure":
-    """Success of one attack with its limits, beside blind guessing and what a guarantee allows.
+    """The success of one attack with its intervals, beside blind guessing and what a guarantee allows.
 
     Args:
-        places: Numbers on the horizontal axis, rising; drawn in powers of ten if they span more than a factor of 20.
-        successes: Shares of right guesses.
-        limits: Of each share, the lower and the upper one.
-        baseline: What blind guessing reaches.
-        allowed: The most that the guarantee allows.
-        x_label: What the places are.
-        title: Above the picture.
+        places: Numbers on the horizontal axis, ascending; on a log scale if they span more than a factor of 20.
+        successes: The share of right guesses at each place.
+        limits: The interval of each share.
+        baseline: The share that blind guessing reaches.
+        allowed: The largest share that the guarantee allows.
+        x_label: The quantity on the horizontal axis, with its unit.
+        title: The title; None states the largest success.
 
     Raises:
         ParameterError: Lengths differ, something is no number, there is nothing to draw, or matplotlib is missing.
@@ -43,15 +48,74 @@ def success_curve(
     ends = pairs(limits, "limits")
     most = at if allowed is None else column(allowed, "allowed")
     same_length(places=at, limits=ends, allowed=most)
-    figure, (axes,) = new_figure(title, x_label=x_label, y_label="right guesses")
+    best = int(np.argmax(measured))
+    finding = (
+        f"{measured[best]:.0%} of guesses right at {x_label} = {at[best]:g}, {guessed[best]:.0%} by blind guessing"
+    )
+    figure, (axes,) = new_figure(finding if title is None else title, x_label=x_label, y_label="share of right guesses")
     if min(at) > 0 and max(at) > 20 * min(at):
         axes.set_xscale("log")
     axes.errorbar(
-        at, measured, yerr=np.abs(ends.T - measured), color=BLUE, marker="o", capsize=3, linewidth=2, label="measured"
+        at,
+        measured,
+        yerr=np.abs(ends.T - measured),
+        color=BLUE,
+        marker="o",
+        capsize=3,
+        linewidth=2,
+        label="measured, with interval",
     )
     if allowed is not None:
         axes.plot(at, most, color=RED, linestyle="--", linewidth=1.6, label="the guarantee allows")
     axes.plot(at, guessed, color=GREY, linestyle=":", linewidth=1.6, label="blind guessing")
+    axes.set_ylim(0, 1.03)
+    axes.yaxis.set_major_formatter(percent())
+    legend(axes, place="beside")
+    return figure
+
+
+def unicity_curves(
+    points: Mapping[str, Numbers],
+    shares: Mapping[str, Numbers],
+    *,
+    limits: Mapping[str, Sequence[tuple[float, float]]],
+    title: str | None = None,
+) -> "Figure":
+    """The share of people told apart, with intervals, over the number of known points: a curve per resolution.
+
+    Args:
+        points: Numbers of known points, by the name of the resolution.
+        shares: The share of people told apart by each number of points.
+        limits: The interval of each share.
+        title: The title; None states the largest share.
+
+    Raises:
+        ParameterError: Names or lengths differ, something is no number, there is nothing to draw, or matplotlib is
+            missing.
+
+    Example:
+        >>> figure = unicity_curves({"an hour": [1, 2]}, {"an hour": [0.3, 0.7]}, limits={"an hour": [(0, 1)] * 2})
+    """
+    for parameter, given in (("points", points), ("shares", shares), ("limits", limits)):
+        by_name(given, parameter, of="a list")
+    if not points.keys() == shares.keys() == limits.keys():
+        raise ParameterError("shares", tuple(shares), "must have the resolutions of points and limits, at least one")
+    figure, (axes,) = new_figure(title or "", x_label="number of known points", y_label="share of people told apart")
+    every, best = set[float](), (-1.0, "")
+    for name, color in zip(points, cycle(PALETTE), strict=False):
+        (places,), ends = numbers(points=points[name], are_finite=True), pairs(limits[name], "limits")
+        (told_apart,) = numbers(shares=shares[name])
+        same_length(points=places, shares=told_apart, limits=ends)
+        every.update(places.tolist())
+        place = int(np.argmax(told_apart))
+        best = max(best, (told_apart[place], f"{places[place]:g} known points, resolution {name}"))
+        apart = np.abs(ends.T - told_apart)
+        axes.errorbar(
+            places, told_apart, yerr=apart, color=color, marker="o", capsize=3, linewidth=2, label=name
+        )  # fmt: skip
+    if title is None:
+        axes.set_title(f"{best[0]:.0%} of people are told apart by {best[1]}", loc="left", parse_math=False)
+    axes.set_xticks(sorted(every))
     axes.set_ylim(0, 1.03)
     axes.yaxis.set_major_formatter(percent())
     legend(axes, place="beside")

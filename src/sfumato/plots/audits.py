@@ -1,4 +1,4 @@
-"""Pictures of audits: bounds beside a claim, outputs on two neighbours, and p-values beside their level."""
+"""Charts of audits: bounds beside a claim, outputs on two neighbors, and p-values beside their level."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -36,12 +36,12 @@ _CUT: Final = 0.001  # of all outputs, on each side, beyond the histogram
 
 
 def lower_bounds(bounds: Mapping[str, Sequence[tuple[int, float]]], *, claimed: float, title: str) -> "Figure":
-    """The ε that each test proved, by its number, beside the claim; what proved nothing is drawn at 0.
+    """The lower bound on ε of each test beside the claim; a test that proved nothing is drawn at 0.
 
     Args:
         bounds: For each tester the number of each test and its lower bound on ε.
-        claimed: ε as it was claimed.
-        title: Above the picture.
+        claimed: The claimed ε.
+        title: The title.
 
     Raises:
         ParameterError: There is nothing to draw, a parameter is something else, or matplotlib is missing.
@@ -53,7 +53,7 @@ def lower_bounds(bounds: Mapping[str, Sequence[tuple[int, float]]], *, claimed: 
     if not any(map(len, tests.values())):
         raise ParameterError("bounds", (), "must hold at least one test")
     claim = drawable(claimed, "claimed")
-    figure, (axes,) = new_figure(title, x_label="number of the test", y_label="ε is at least")
+    figure, (axes,) = new_figure(title, x_label="number of the test", y_label="lower bound on ε")
     markers = "osD^vP"
     for at, (tester, found) in enumerate(tests.items()):
         axes.plot(
@@ -68,12 +68,12 @@ def lower_bounds(bounds: Mapping[str, Sequence[tuple[int, float]]], *, claimed: 
 
 
 def p_values(values: Numbers, *, level: float, title: str) -> "Figure":
-    """p-values by the number of their test, in powers of ten, beside the level below which a test fails.
+    """p-values by the number of their test, on a log scale, beside the level below which a test fails.
 
     Args:
-        values: From 0 to 1; the first one is of test 1.
-        level: Of each test, between 0 and 1.
-        title: Above the picture.
+        values: The p-values of tests 1, 2 and so on, from 0 to 1.
+        level: The significance of each test, between 0 and 1.
+        title: The title.
 
     Raises:
         ParameterError: There are none, one lies outside, or matplotlib is missing.
@@ -95,15 +95,15 @@ def p_values(values: Numbers, *, level: float, title: str) -> "Figure":
 
 
 def outputs_of_both(here: Values, there: Values, *, title: str, x_label: str = "output") -> "Figure":
-    """How often each number came out on a database and on its neighbour, as shares.
+    """The share of runs with each output, on a database and on its neighbor.
 
-    The farthest 0.1% on each side lie outside of the picture where there are many different numbers.
+    If there are many different numbers, the farthest 0.1% on each side are not drawn.
 
     Args:
         here: Outputs on the database, finite numbers.
-        there: Outputs on the neighbour.
-        title: Above the picture.
-        x_label: What the numbers are.
+        there: Outputs on the neighbor.
+        title: The title.
+        x_label: The quantity of the outputs, with its unit.
 
     Raises:
         ParameterError: One of both has no outputs or something that is no finite number, or matplotlib is missing.
@@ -112,7 +112,7 @@ def outputs_of_both(here: Values, there: Values, *, title: str, x_label: str = "
         >>> figure = outputs_of_both([0, 1, 1], [1, 2, 2], title="Outputs")
     """
     (first,), (second,) = numbers(here=here, are_finite=True), numbers(there=there, are_finite=True)
-    figure, (axes,) = new_figure(title, x_label=x_label, y_label="share of the runs")
+    figure, (axes,) = new_figure(title, x_label=x_label, y_label="share of runs")
     both = np.concatenate([first, second])
     different = np.unique(both)
     if len(different) <= _FEW:
@@ -130,11 +130,11 @@ def outputs_of_both(here: Values, there: Values, *, title: str, x_label: str = "
 
 
 def words_of_both(shares: Mapping[str, tuple[float, float]], *, title: str) -> "Figure":
-    """How often each text came out on a database and on its neighbour.
+    """The share of runs with each text, on a database and on its neighbor.
 
     Args:
-        shares: Of the runs on either, for each text; texts are drawn as they are.
-        title: Above the picture.
+        shares: For each text, the shares of runs on the two databases; texts are drawn as they are.
+        title: The title.
 
     Raises:
         ParameterError: There are none, something is no share, or matplotlib is missing.
@@ -143,7 +143,7 @@ def words_of_both(shares: Mapping[str, tuple[float, float]], *, title: str) -> "
         >>> figure = words_of_both({"yes": (0.7, 0.5), "no": (0.3, 0.5)}, title="Outputs")
     """
     both = pairs(list(by_name(shares, "shares", of="two shares").values()), "shares")
-    figure, (axes,) = new_figure(title, x_label="share of the runs")
+    figure, (axes,) = new_figure(title, x_label="share of runs")
     places = np.arange(len(shares))
     for side, color, label in ((0, BLUE, "the database"), (1, ORANGE, "its neighbor")):
         axes.barh(places + 0.4 * side - 0.2, both[:, side], 0.4, color=color, label=label)

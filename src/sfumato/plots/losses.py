@@ -1,4 +1,4 @@
-"""Pictures of privacy itself: the privacy loss, errors of an adversary's tests, δ over ε, and beliefs."""
+"""Charts of guarantees: the privacy loss, errors of an adversary's tests, δ over ε, and beliefs."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -46,17 +46,17 @@ def privacy_loss(
     infinite_mass: float = 0.0,
     mean: float | None = None,
     epsilon: float | None = None,
-    title: str = "Privacy loss",
+    title: str | None = None,
 ) -> "Figure":
-    """The law of the privacy loss ln(P(y)/Q(y)), y drawn from P; many losses are gathered in bins.
+    """The distribution of the privacy loss ln(P(y)/Q(y)) for y from P; many losses are collected in bins.
 
     Args:
         losses: Finite values of the loss.
-        probabilities: Of each of them.
-        infinite_mass: The probability of an infinite loss: of an answer that only one of the neighbours can give.
-        mean: Of the loss, the Kullback-Leibler divergence of P from Q; marked.
-        epsilon: Marked too; what lies beyond it is what δ pays for.
-        title: Above the picture.
+        probabilities: The probability of each value.
+        infinite_mass: The probability of an infinite loss: of an answer that only one of the neighbors can give.
+        mean: The mean loss to mark, which is the Kullback-Leibler divergence of P from Q.
+        epsilon: The ε to mark; δ covers the losses beyond it.
+        title: The title; None states how likely a loss above ε is, if ε is given.
 
     Raises:
         ParameterError: Lengths differ, something is no number, there is nothing to draw, or matplotlib is missing.
@@ -68,7 +68,12 @@ def privacy_loss(
     beyond = drawable(infinite_mass, "infinite_mass")
     mean = None if mean is None else drawable(mean, "mean", may_be_infinite=True)
     epsilon = None if epsilon is None else drawable(epsilon, "epsilon", may_be_infinite=True)
-    figure, (axes,) = new_figure(title, x_label="privacy loss", y_label="probability")
+    finding = "Distribution of the privacy loss"
+    if epsilon is not None:
+        finding = (
+            f"The privacy loss exceeds ε = {epsilon:.4g} with probability {masses[at > epsilon].sum() + beyond:.2g}"
+        )
+    figure, (axes,) = new_figure(finding if title is None else title, x_label="privacy loss", y_label="probability")
     places, heights, width = _gathered(at, masses)
     axes.bar(places, heights, width, color=BLUE)
     if beyond > 0:
@@ -84,12 +89,12 @@ def privacy_loss(
     return figure
 
 
-def trade_off(curves: Curves, *, title: str = "What an adversary's test can reach") -> "Figure":
-    """Type II errors over type I errors of the best tests that tell two neighbours apart.
+def trade_off(curves: Curves, *, title: str | None = None) -> "Figure":
+    """Type II errors over type I errors of the best tests that tell two neighbors apart.
 
     Args:
-        curves: For each name the type I errors, growing, and the least type II error at each.
-        title: Above the picture.
+        curves: For each name the type I errors, ascending, and the least type II error at each.
+        title: The title; None states the largest advantage of a test.
 
     Raises:
         ParameterError: There is no curve, lengths differ, something is no number, or matplotlib is missing.
@@ -97,24 +102,28 @@ def trade_off(curves: Curves, *, title: str = "What an adversary's test can reac
     Example:
         >>> figure = trade_off({"one answer": ([0, 0.25, 1], [1, 0.25, 0])})
     """
-    figure, (axes,) = new_figure(title, x_label="type I error: false alarms", y_label="type II error: missed")
+    figure, (axes,) = new_figure(title or "", x_label="type I error (false alarms)", y_label="type II error (misses)")
+    advantage = 0.0
     axes.plot([0, 1], [1, 0], color=GREY, linestyle=":", linewidth=1.5, label="nothing is learned")
     for name, color, false_alarms, misses in _colored(curves):
         axes.plot(false_alarms, misses, color=color, linewidth=2.2, label=name)
+        advantage = max(advantage, float(np.nanmax(1 - false_alarms - misses)))
         axes.fill_between(false_alarms, misses, 1 - false_alarms, color=color, alpha=0.07, linewidth=0)
+    if title is None:
+        axes.set_title(f"No test has an advantage above {advantage:.0%}", loc="left")
     axes.set(xlim=(0, 1), ylim=(0, 1))
     _in_percents(axes)
     legend(axes, place="upper right")
     return figure
 
 
-def privacy_profile(curves: Curves, *, delta: float | None = None, title: str = "Privacy profile") -> "Figure":
-    """δ over ε, on a log scale, by one or several accountants.
+def privacy_profile(curves: Curves, *, delta: float | None = None, title: str | None = None) -> "Figure":
+    """The privacy profile: δ over ε, on a log scale, by one or several accountants.
 
     Args:
-        curves: For each name the values of ε, growing, and the δ at each; a δ of 0 is left out.
-        delta: Marked, if stated.
-        title: Above the picture.
+        curves: For each name the values of ε, ascending, and the δ at each; a δ of 0 is not drawn.
+        delta: A δ to mark.
+        title: The title; None states the smallest ε at `delta`, if it is given.
 
     Raises:
         ParameterError: There is no curve, lengths differ, something is no number, or matplotlib is missing.
@@ -123,21 +132,27 @@ def privacy_profile(curves: Curves, *, delta: float | None = None, title: str = 
         >>> figure = privacy_profile({"PLD": ([0, 1, 2], [0.5, 1e-3, 1e-6])}, delta=1e-6)
     """
     marked = None if delta is None else drawable(delta, "delta")
-    figure, (axes,) = new_figure(title, x_label="ε", y_label="δ")
+    figure, (axes,) = new_figure("Privacy profile: δ over ε" if title is None else title, x_label="ε", y_label="δ")
+    reached = list[tuple[float, str]]()
     for name, color, epsilons, deltas in _colored(curves):
         axes.semilogy(epsilons, np.where(deltas > 0, deltas, np.nan), color=color, linewidth=2.2, label=name)
+        reached += (
+            [(float(epsilons[deltas <= marked].min()), name)] if marked is not None and (deltas <= marked).any() else []
+        )
+    if title is None and reached:
+        axes.set_title(f"At δ = {marked:g} the smallest ε is {min(reached)[0]:.3g} ({min(reached)[1]})", loc="left")
     if marked is not None:
         axes.axhline(marked, color=GREY, linestyle="--", linewidth=1.4, label=f"δ = {marked:g}")
     legend(axes)
     return figure
 
 
-def risk(epsilons: Values, *, title: str = "What can be believed of one person after an answer") -> "Figure":
-    """Between which limits a belief p in a secret can end: p/(p + (1 − p)e^ε) and pe^ε/(1 − p + pe^ε).
+def risk(epsilons: Values, *, title: str | None = None) -> "Figure":
+    """The limits of a belief p in a secret after an answer: p/(p + (1 − p)e^ε) and pe^ε/(1 − p + pe^ε).
 
     Args:
-        epsilons: Of one guarantee or several, each 0 or more.
-        title: Above the picture.
+        epsilons: The ε of one guarantee or several, each 0 or more.
+        title: The title; None states the largest change of a 50% belief.
 
     Raises:
         ParameterError: There is no ε, one is negative or infinite, or matplotlib is missing.
@@ -148,11 +163,15 @@ def risk(epsilons: Values, *, title: str = "What can be believed of one person a
     (found,) = numbers(epsilons=epsilons, are_finite=True)
     if (found < 0).any():
         raise ParameterError("epsilons", epsilons, "must hold values of ε that are finite and 0 or more")
-    figure, (axes,) = new_figure(title, x_label="belief before the answer", y_label="belief after it")
+    highest = float(_updated(np.array([0.5]), float(found.max()))[0])
+    finding = f"At ε = {found.max():g} an answer can raise a 50% belief to at most {highest:.0%}"
+    figure, (axes,) = new_figure(
+        finding if title is None else title, x_label="belief before the answer", y_label="belief after the answer"
+    )
     priors = np.linspace(0, 1, 201)
     for number, epsilon in reversed(list(enumerate(found.tolist()))):
         color = PALETTE[number % len(PALETTE)]
-        low, high = _moved(priors, -epsilon), _moved(priors, epsilon)
+        low, high = _updated(priors, -epsilon), _updated(priors, epsilon)
         axes.fill_between(priors, low, high, color=color, alpha=0.18, linewidth=0)
         axes.plot(priors, high, color=color, linewidth=2, label=f"ε = {epsilon:g}")
         axes.plot(priors, low, color=color, linewidth=2)
@@ -181,7 +200,7 @@ def _colored(curves: Curves) -> Iterator[tuple[str, str, Array, Array]]:
         yield name, PALETTE[number % len(PALETTE)], *curve(values, f"curves[{name!r}]")
 
 
-def _moved(priors: Array, epsilon: float) -> Array:
+def _updated(priors: Array, epsilon: float) -> Array:
     """Beliefs whose odds grow by e^ε."""
     weight = math.exp(-min(abs(epsilon), _STEEPEST))
     others = 1 - priors

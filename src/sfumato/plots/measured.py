@@ -1,7 +1,6 @@
-"""Pictures of released numbers over dates, numbers, bins or names: one panel, or small multiples with one scale.
+"""Charts of released numbers over dates, numbers, bins or names: one panel, or small multiples with one scale.
 
-A number that was not released is a gap, never 0; a number of which nothing bounds the error is drawn without an
-interval.
+A number that was not released is a gap, never 0. A number without a bound on its error has no interval.
 """
 
 import math
@@ -36,7 +35,7 @@ _MOST_MARKS: Final = 40  # of a series, which is a line alone where there are mo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """Released numbers in the order of their places, and the ends of their intervals; None where there is none.
+    """Released numbers in the order of their places, with their intervals; None where there is none.
 
     Raises:
         ParameterError: Lengths differ, something is no number, or an interval misses its number.
@@ -53,7 +52,7 @@ class Measured:
     def __post_init__(self) -> None:
         values, lows, highs = self.arrays()
         if (lows > values).any() or (values > highs).any():
-            raise ParameterError("lows, highs", "intervals", "must hold their values")
+            raise ParameterError("lows, highs", "intervals", "must contain their values")
 
     def arrays(self) -> tuple[Array, Array, Array]:
         """Values, lows and highs; NaN where there is none."""

@@ -1,4 +1,4 @@
-"""What all pictures share: an empty figure with a quiet frame, the palette, legends, and checks of the numbers."""
+"""Shared parts of all charts: empty figures, the palette, legends, dates, files, and checks of numbers."""
 
 from collections.abc import Mapping, Sequence, Sized
 from datetime import datetime
@@ -16,12 +16,21 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.ticker import PercentFormatter
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sfumato.numeric.arguments import path_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Numbers: TypeAlias = Sequence[float]
 Array: TypeAlias = NDArray[np.float64]
 
 BLUE, ORANGE, GREEN, RED, PURPLE = PALETTE = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7"
 """Safe for color-blind readers [OI08]."""
+
 INK, GREY, LIGHT = "#333333", "#8C8C8C", "#DDDDDD"
 _FARTHEST: Final = 1e300
 _ACROSS: Final = 3  # panels beside each other, at most
@@ -29,6 +38,7 @@ Place: TypeAlias = Literal["best", "upper left", "upper right", "beside"]
 _PLACES: Final[dict[Place, Literal["best", "upper left", "upper right", "center left"]]] = {
     "best": "best", "upper left": "upper left", "upper right": "upper right", "beside": "center left",
 }  # fmt: skip
+_DOTS_PER_INCH: Final = 150
 
 
 def new_figure(
@@ -97,6 +107,29 @@ def quiet(axes: "Axes") -> None:
     axes.grid(axis="y", color=LIGHT, linewidth=0.7)
     axes.set_axisbelow(True)
     axes.tick_params(color=GREY, labelcolor=INK)
+
+
+def save(figure: "Figure", path: str | PathLike[str]) -> Path:
+    """Write a figure; the ending of the path (.png, .svg, .pdf) says how. Missing folders are made.
+
+    Raises:
+        ParameterError: It is no figure, or matplotlib does not write that ending.
+
+    Example:
+        >>> from tempfile import mkdtemp
+        >>> from sfumato.plots import group_privacy
+        >>> save(group_privacy(1, [1, 2]), f"{mkdtemp()}/group.svg").name
+        'group.svg'
+    """
+    path = path_of(path, "path")
+    if isinstance(figure, type) or not hasattr(figure, "canvas"):
+        raise ParameterError("figure", figure, "must be a figure, as the functions of sfumato.plots make")
+    endings = figure.canvas.get_supported_filetypes()
+    if path.suffix.removeprefix(".") not in endings:
+        raise ParameterError("path", str(path), f"must end in one of {', '.join(sorted(endings))}")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=_DOTS_PER_INCH)
+    return path
 
 
 def mark(axes: "Axes", place: float, label: str, color: str) -> None:

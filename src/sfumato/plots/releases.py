@@ -1,4 +1,4 @@
-"""Pictures of releases: counts and other values with their error bars."""
+"""Charts of releases: counts and other values with their intervals."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
@@ -24,20 +24,20 @@ def histogram(
     private_counts: Numbers,
     errors: Numbers,
     *,
-    title: str = "Private histogram",
+    title: str | None = None,
     x_label: str = "",
     confidence: float = 0.95,
 ) -> "Figure":
-    """True and private counts side by side, the private ones with their error bars.
+    """True and private counts side by side, the private ones with their intervals.
 
     Args:
-        labels: One a bar.
-        true_counts: Exact counts of public or made-up data; None for data that has something to hide.
+        labels: The name of each bar.
+        true_counts: Exact counts of public or made-up data; None for private data.
         private_counts: Released counts, which may be negative.
-        errors: Half-widths of the intervals around the private counts, in people.
-        title: Above the picture.
-        x_label: What the labels are, with their unit.
-        confidence: Of the intervals, for the legend.
+        errors: The half-width of the interval of each private count, in people.
+        title: The title; None states how many counts exceed their error.
+        x_label: The quantity of the labels, with its unit.
+        confidence: The confidence of the intervals, for the legend.
 
     Raises:
         ParameterError: Lengths differ, something is no number, there is no bar, or matplotlib is missing.
@@ -51,7 +51,9 @@ def histogram(
     if (reach < 0).any():
         raise ParameterError("errors", errors, "must be 0 or more")
     level = float(probability(confidence, "confidence"))
-    figure, (axes,) = new_figure(title, x_label=x_label, y_label="people")
+    clear = int(np.sum(np.abs(private) > reach))
+    finding = f"{clear} of {len(private)} private counts exceed their {100 * level:g}% error"
+    figure, (axes,) = new_figure(finding if title is None else title, x_label=x_label, y_label="number of people")
     places, width = np.arange(len(names)), 0.4
     if true_counts is None:
         shift, width = 0.0, _BAR_WIDTH
@@ -81,13 +83,13 @@ def bars(
     """Released values as bars with their intervals.
 
     Args:
-        labels: One a bar.
+        labels: The name of each bar.
         values: Released values.
-        lows: Lower ends of the intervals, at or below the values.
-        highs: Upper ends of the intervals, at or above the values.
-        title: Above the picture.
-        x_label: What the labels are.
-        y_label: What the values are, with their unit.
+        lows: The lower bound of each interval, at most the value.
+        highs: The upper bound of each interval, at least the value.
+        title: The title.
+        x_label: The quantity of the labels.
+        y_label: The quantity of the values, with its unit.
 
     Raises:
         ParameterError: Lengths differ, something is no number, there is no bar, an interval misses its value, or
@@ -103,7 +105,7 @@ def bars(
     places = np.arange(len(names))
     reach = np.array([heights - low, high - heights])
     if not (reach >= 0).all():
-        raise ParameterError("lows, highs", "intervals", "must hold their values")
+        raise ParameterError("lows, highs", "intervals", "must contain their values")
     axes.bar(places, heights, _BAR_WIDTH, color=BLUE)
     axes.errorbar(places, heights, reach, fmt="none", ecolor=INK, elinewidth=1.2, capsize=4)
     _name_bars(axes, names)
@@ -111,7 +113,7 @@ def bars(
 
 
 def _name_bars(axes: "Axes", labels: Sequence[str]) -> None:
-    """Labels under bars, turned where they would touch, and a line at 0, as private counts may lie below."""
+    """Labels under bars, rotated where they would overlap, and a line at 0, because private counts may be negative."""
     turned = sum(len(str(label)) + 2 for label in labels) > _MAX_LABEL_CHARACTERS
     axes.set_xticks(range(len(labels)), [str(label) for label in labels])
     axes.tick_params(axis="x", length=0, rotation=35 if turned else 0)

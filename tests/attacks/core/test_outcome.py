@@ -65,12 +65,12 @@ def test_a_curve_shows_success_over_its_places_in_order():
     assert measured.get_ydata().tolist() == [0.5, 0.9]
     assert allowed.get_ydata() == pytest.approx([0.73, 1])
     assert guessing.get_ydata() == pytest.approx([0.5, 0.5])
-    assert axes.get_title(loc="left") == "differencing"
+    assert axes.get_title(loc="left") == "differencing: 90% right at total ε = 10, blind guessing 50%"
 
 
 def test_without_a_guarantee_none_is_drawn():
     (axes,) = curve({1.0: outcome(50), 2.0: outcome(60, allowed=0.9)}).axes
-    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["blind guessing", "measured"]
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["blind guessing", "measured, with interval"]
 
 
 def test_there_is_no_curve_of_nothing():

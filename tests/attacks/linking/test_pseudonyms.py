@@ -5,8 +5,7 @@ import pytest
 from tests.sizes import FULL_SIZE
 
 from sfumato.attacks.linking.pseudonyms import ECCENTRICITY, Known, Scoreboard, sparse_linkage, vanity_search
-from sfumato.datasets.ratings import ratings
-from sfumato.datasets.searches import search_log
+from sfumato.datasets.pseudonyms import ratings, search_log
 from sfumato.errors import ParameterError
 
 SUBSCRIBERS, MOVIES = (20_000, 2_000) if FULL_SIZE else (2_000, 600)

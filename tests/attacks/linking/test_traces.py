@@ -5,7 +5,7 @@ import pytest
 from tests.sizes import FULL_SIZE
 
 from sfumato.attacks.linking.traces import Traces, unicity, unicity_by_points, unicity_picture
-from sfumato.datasets.traces import traces
+from sfumato.datasets.pseudonyms import traces
 from sfumato.errors import ParameterError
 
 COLUMNS = ["x", "y", "hour"]

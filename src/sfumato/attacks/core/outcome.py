@@ -102,7 +102,7 @@ class Outcome:
         return "\n".join([words, *(f"  {note}" for note in self.notes)])
 
 
-def curve(outcomes: Mapping[float, Outcome], *, x_label: str = "ε in all", title: str | None = None) -> "Figure":
+def curve(outcomes: Mapping[float, Outcome], *, x_label: str = "total ε", title: str | None = None) -> "Figure":
     """A chart of one attack's success over ε, or over the noise scale, beside blind guessing and what is allowed.
 
     Args:

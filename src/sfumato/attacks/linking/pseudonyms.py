@@ -167,7 +167,7 @@ def sparse_linkage(
         ParameterError: A column is missing or empty, there are not more entries than wrong ones, or no people.
 
     Example:
-        >>> from sfumato.datasets.ratings import ratings
+        >>> from sfumato.datasets.pseudonyms import ratings
         >>> sparse_linkage(ratings(60, 100), entries=6, wrong=0, days=0, people=20).success > 0.5
         True
 

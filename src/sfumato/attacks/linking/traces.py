@@ -5,6 +5,7 @@ one trace that has them all, has found the rest of the trace.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
@@ -16,7 +17,7 @@ from sfumato.attacks.core.outcome import Outcome
 from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import as_float, listed, of_kind
 from sfumato.numeric.rationals import Number, positive, positive_integer
-from sfumato.plots.unicity import unicity_curves
+from sfumato.plots.attacks import unicity_curves
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -200,12 +201,12 @@ def unicity_by_points(
     return found
 
 
-def unicity_picture(found: Mapping[str, Mapping[int, Outcome]], *, title: str = "Unicity") -> "Figure":
+def unicity_picture(found: Mapping[str, Mapping[int, Outcome]], *, title: str | None = None) -> "Figure":
     """A picture of `unicity_by_points`: a curve over the number of points for each resolution.
 
     Args:
         found: What was found, by resolution and number of points.
-        title: Above the picture.
+        title: The title; None states the largest share.
 
     Raises:
         ParameterError: There is nothing to draw, or matplotlib is missing.
@@ -221,7 +222,7 @@ def unicity_picture(found: Mapping[str, Mapping[int, Outcome]], *, title: str = 
     for points, outcome in (pair for by_points in by_number for pair in by_points.items()):
         as_float(points, "found")
         of_kind(outcome, "found", Outcome, _FOUND)
-    of_kind(title, "title", str, "text")
+    of_kind(title, "title", (str, NoneType), "text, or None")
     return unicity_curves(
         {name: list(by_points) for name, by_points in found.items()},
         {name: [outcome.success for outcome in by_points.values()] for name, by_points in found.items()},

@@ -123,11 +123,11 @@ class Roc:
         false, true = self.rates()
         return float(np.sum(np.diff(false) * (true[1:] + true[:-1]) / 2))
 
-    def picture(self, *, title: str = "Membership") -> "Figure":
-        """Misses over false alarms, as `sfumato.plots.trade_off` draws them.
+    def picture(self, *, title: str | None = None) -> "Figure":
+        """A chart of misses over false alarms.
 
         Args:
-            title: Above the picture.
+            title: The title; None states the largest advantage of a threshold.
         """
         false, true = self.rates()
         return trade_off({"measured": (false, 1 - true)}, title=title)

@@ -5,8 +5,8 @@ Too many answers that are too accurate give everybody away, whatever each of the
 
 from sfumato.attacks.reconstruction.attack import Reconstruction, accuracy_over, reconstruct, together
 from sfumato.attacks.reconstruction.blocks import (
-    Block,
     Published,
+    ReconstructedBlock,
     block_outcome,
     count_of,
     mean_of,
@@ -26,9 +26,9 @@ from sfumato.attacks.reconstruction.problem import (
 from sfumato.attacks.reconstruction.solvers import exhaustively, least_squares, linear_program
 
 __all__ = [
-    "Block",
     "Problem",
     "Published",
+    "ReconstructedBlock",
     "Reconstruction",
     "accuracy_over",
     "block_outcome",

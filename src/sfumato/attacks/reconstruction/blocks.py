@@ -54,7 +54,7 @@ class Published:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Block:
+class ReconstructedBlock:
     """People who fit what was published.
 
     Attributes:
@@ -129,7 +129,9 @@ def median_of(
     )
 
 
-def reconstruct_block(published: Iterable[Published], *, cells: Sequence[Cell], check_unique: bool = True) -> Block:
+def reconstruct_block(
+    published: Iterable[Published], *, cells: Sequence[Cell], check_unique: bool = True
+) -> ReconstructedBlock:
     """The people who fit best: whole numbers of each cell with the least sum of misses.
 
     Whether others fit as well is a second program: of all that miss by as much at most, the one that has fewest people
@@ -170,10 +172,10 @@ def reconstruct_block(published: Iterable[Published], *, cells: Sequence[Cell], 
     found, misfit = _best(weights, low, high)
     is_unique = _is_unique(weights, low, high, found, misfit) if check_unique else None
     people = {cell: int(count) for cell, count in zip(options, found, strict=True) if count}
-    return Block(people=people, is_unique=is_unique, misfit=misfit)
+    return ReconstructedBlock(people=people, is_unique=is_unique, misfit=misfit)
 
 
-def block_outcome(found: Block, people: Sequence[Cell], *, cells: int) -> Outcome:
+def block_outcome(found: ReconstructedBlock, people: Sequence[Cell], *, cells: int) -> Outcome:
     """How many people of a block were reconstructed whole.
 
     The baseline is at least what somebody reaches who knows how many there are and draws that many cells at random.
@@ -187,11 +189,11 @@ def block_outcome(found: Block, people: Sequence[Cell], *, cells: int) -> Outcom
         ParameterError: There is nobody, or something is not what it should be.
 
     Example:
-        >>> found = Block(people={("F", 20): 1, ("M", 22): 2}, is_unique=True, misfit=0.0)
+        >>> found = ReconstructedBlock(people={("F", 20): 1, ("M", 22): 2}, is_unique=True, misfit=0.0)
         >>> block_outcome(found, [("F", 20), ("M", 22), ("M", 21)], cells=100).successes
         2
     """
-    of_kind(found, "found", Block, "a block, as of reconstruct_block")
+    of_kind(found, "found", ReconstructedBlock, "a block, as of reconstruct_block")
     persons = _hashable(people, "people")
     truth = Counter(persons)
     return Outcome(

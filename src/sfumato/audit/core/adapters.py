@@ -5,7 +5,7 @@ from inspect import signature
 from typing import Any, Final
 
 from sfumato.audit.core.outputs import Outputs
-from sfumato.audit.core.roles import Mechanism
+from sfumato.audit.core.roles import AuditedMechanism
 from sfumato.errors import ParameterError
 from sfumato.mechanisms import GaussianNoise, Geometric, Laplace
 from sfumato.numeric.arguments import called, of_kind
@@ -14,7 +14,7 @@ METHODS: Final = ("release", "randomise", "randomize", "invoke")
 """The methods that release: ours first, then those of diffprivlib, of other libraries, and of OpenDP."""
 
 
-def adapted(thing: Any, *, method: str | None = None) -> Mechanism:
+def adapted(thing: Any, *, method: str | None = None) -> AuditedMechanism:
     """A mechanism of an audit, from whatever adds noise to the exact answer on one database.
 
     It calls the named method, or the first of `METHODS` that the object has, or the object itself: a measurement of
@@ -75,7 +75,7 @@ def _release(thing: Any, method: str | None) -> Callable[[Any], Any]:
     raise ParameterError("mechanism", type(thing).__name__, f"must have {wanted}, to be called with one database")
 
 
-def one_by_one(release: Callable[[Any], Any]) -> Mechanism:
+def one_by_one(release: Callable[[Any], Any]) -> AuditedMechanism:
     """A mechanism from a function that releases one answer for a database.
 
     An error is an output like any other, because an analyst sees it: the output is its type and text.
@@ -101,7 +101,7 @@ def one_by_one(release: Callable[[Any], Any]) -> Mechanism:
     return mechanism
 
 
-def as_mechanism(given: Any) -> Mechanism:
+def as_mechanism(given: Any) -> AuditedMechanism:
     """A mechanism from a function of a database and a count, a function of a database, or an object with `release`.
 
     Raises:

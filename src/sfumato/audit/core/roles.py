@@ -15,7 +15,7 @@ from sfumato.numeric.rationals import positive_integer
 from sfumato.privacy.guarantees import ApproxDP
 
 
-class Mechanism(Protocol):
+class AuditedMechanism(Protocol):
     """Runs `count` times on a database, afresh each time, and gives the outputs in order.
 
     Outputs of several types belong in a list, or in an array of objects: other arrays of NumPy change some of them to

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from sfumato.audit.core.findings import RepeatFinding
 from sfumato.audit.core.outputs import WHOLE, Columns, Outputs, columns, label, plain
-from sfumato.audit.core.roles import Mechanism, NeighborPair, Runs
+from sfumato.audit.core.roles import AuditedMechanism, NeighborPair, Runs
 from sfumato.errors import ParameterError
 from sfumato.noise.uniform.bernoulli import bernoulli
 from sfumato.numeric.arguments import called, of_kind, share, whole
@@ -24,7 +24,7 @@ MOST_SAMPLES: Final = 10**9
 _MOST_REPEATED: Final = 500
 
 
-def run_on(pair: NeighborPair, mechanism: Mechanism, *, samples: int) -> Runs:
+def run_on(pair: NeighborPair, mechanism: AuditedMechanism, *, samples: int) -> Runs:
     """Outputs on both databases of a pair.
 
     The half that is searched has samples/2 runs on each side; in the half that is tested a fair coin decides for each
@@ -56,7 +56,7 @@ def run_on(pair: NeighborPair, mechanism: Mechanism, *, samples: int) -> Runs:
     )
 
 
-def outputs_of(mechanism: Mechanism, database: Any, count: int) -> Columns:
+def outputs_of(mechanism: AuditedMechanism, database: Any, count: int) -> Columns:
     """What `count` runs show.
 
     Raises:
@@ -81,7 +81,9 @@ def outputs_of(mechanism: Mechanism, database: Any, count: int) -> Columns:
     )
 
 
-def check_repeats(pair: NeighborPair, mechanism: Mechanism, *, samples: int, significance: float) -> RepeatFinding:
+def check_repeats(
+    pair: NeighborPair, mechanism: AuditedMechanism, *, samples: int, significance: float
+) -> RepeatFinding:
     """Ask twice for the same runs on the same database, and compare the two sequences.
 
     **Guarantee**: if runs are independent, the noise is called reproducible with probability at most `significance`.

@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import Any, Final, Self, TextIO
 
 from sfumato.audit.core.outputs import as_float, plain
-from sfumato.audit.core.roles import Mechanism
+from sfumato.audit.core.roles import AuditedMechanism
 from sfumato.audit.reports.documents import encoded, encoded_outputs
 from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import called, listed
@@ -270,7 +270,7 @@ def _quoted(line: bytes) -> str:
     return repr(line[:_QUOTED].decode("utf-8", "replace"))
 
 
-def serve(mechanism: Mechanism, *, stdin: Iterable[str] | None = None, stdout: TextIO | None = None) -> None:
+def serve(mechanism: AuditedMechanism, *, stdin: Iterable[str] | None = None, stdout: TextIO | None = None) -> None:
     r"""Be the program that a `Command` starts: answer each line of input with a line of outputs, until the input ends.
 
     What the mechanism prints goes to the error stream, and an exception of it becomes ``{"error": …}``; `one_by_one`
@@ -302,7 +302,7 @@ def serve(mechanism: Mechanism, *, stdin: Iterable[str] | None = None, stdout: T
         answers.flush()
 
 
-def _answer(mechanism: Mechanism, line: str) -> str:
+def _answer(mechanism: AuditedMechanism, line: str) -> str:
     try:
         match parse_json(line):
             case {"database": database, "runs": int(runs)} if runs >= 0 and not isinstance(runs, bool):

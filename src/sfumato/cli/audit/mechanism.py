@@ -12,7 +12,7 @@ import typer
 
 from sfumato.audit.core.adapters import adapted
 from sfumato.audit.core.outputs import Outputs
-from sfumato.audit.core.roles import Mechanism, NeighborPair
+from sfumato.audit.core.roles import AuditedMechanism, NeighborPair
 from sfumato.audit.reports.commands import Command
 from sfumato.audit.reports.documents import read_pairs
 from sfumato.audit.worst_cases import declared_laws, named, worst_pairs
@@ -112,7 +112,7 @@ def audit_program(arguments: tuple[str, ...], *, pairs: str, timeout: float, wan
             raise
 
 
-def _batches(function: Callable[[Any, int], Outputs], name: str) -> Mechanism:
+def _batches(function: Callable[[Any, int], Outputs], name: str) -> AuditedMechanism:
     """The function as a mechanism; an error, or an exit, becomes an error of the command."""
 
     def mechanism(database: Any, count: int, /) -> Outputs:

@@ -20,7 +20,7 @@ from sqlglot import exp
 
 from sfumato.audit.core.adapters import one_by_one
 from sfumato.audit.core.copies import DatabaseCopies
-from sfumato.audit.core.roles import Mechanism, NeighborPair
+from sfumato.audit.core.roles import AuditedMechanism, NeighborPair
 from sfumato.cli.audit.made_up import Row, as_arrow, pairs_of, read_rows
 from sfumato.cli.audit.reporting import AuditOptions, audit_and_report
 from sfumato.cli.options import CostOptions, DataOptions, declared_columns
@@ -92,7 +92,7 @@ class RunOptions:
 class Audited:
     """A query as a mechanism, pairs to run it on, and the number of runs at once."""
 
-    mechanism: Mechanism
+    mechanism: AuditedMechanism
     pairs: Sequence[NeighborPair]
     at_once: int
 

@@ -13,7 +13,7 @@ import typer
 
 from sfumato.audit.auditor import audit
 from sfumato.audit.core.findings import AuditReport
-from sfumato.audit.core.roles import Mechanism, NeighborPair
+from sfumato.audit.core.roles import AuditedMechanism, NeighborPair
 from sfumato.audit.laws import DeclaredLaw
 from sfumato.audit.reports.documents import report_document
 from sfumato.cli.show import printable, progress
@@ -36,7 +36,7 @@ class AuditOptions:
 
 
 def audit_and_report(
-    mechanism: Mechanism,
+    mechanism: AuditedMechanism,
     pairs: Sequence[NeighborPair],
     *,
     title: str,
@@ -78,7 +78,7 @@ def audit_and_report(
     raise typer.Exit(_REFUTED if report.is_refuted else 0)
 
 
-def _counted(mechanism: Mechanism, count_runs: Any, at_once: int | None) -> Mechanism:
+def _counted(mechanism: AuditedMechanism, count_runs: Any, at_once: int | None) -> AuditedMechanism:
     """The same mechanism, which also reports how many runs are done."""
 
     @wraps(mechanism)

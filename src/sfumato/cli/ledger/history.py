@@ -19,8 +19,8 @@ from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.locations import open_ledger
 from sfumato.ledger.reading.history import HistoryRow, Standstill, Standstills, history, time_text
 from sfumato.ledger.reading.spending import Point, Projection, project, spending
-from sfumato.plots.burn_down import Course, burn_down
-from sfumato.plots.files import save
+from sfumato.plots.budgets import Course, burn_down
+from sfumato.plots.panels import save
 
 _SHOWN: Final = 20
 _WIDTH: Final = 60  # characters of a query; the CSV has all of it

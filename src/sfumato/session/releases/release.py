@@ -123,7 +123,7 @@ class Release:
         Raises:
             ParameterError: There is no such statistic, it holds no numbers, or there are too many groups for panels.
         """
-        from sfumato.plots.files import save  # an extra
+        from sfumato.plots.panels import save  # an extra
         from sfumato.session.releases.pictures import picture  # the same
 
         figure = picture(self, statistic)
