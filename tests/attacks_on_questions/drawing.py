@@ -3,7 +3,7 @@
 from collections import Counter
 from hashlib import shake_256
 
-from sfumato.mechanisms.additive import gaussian_noise, laplace
+from sfumato.mechanisms.additive import gaussian, laplace
 from sfumato.mechanisms.selection import noisy_top_k
 
 
@@ -15,7 +15,7 @@ class Recorder:
         for module, law, names in (
             (laplace, "laplace", ("discrete_laplace", "discrete_laplace_one")),
             (noisy_top_k, "laplace", ("discrete_laplace",)),
-            (gaussian_noise, "gaussian", ("discrete_gaussian", "discrete_gaussian_one")),
+            (gaussian, "gaussian", ("discrete_gaussian", "discrete_gaussian_one")),
         ):
             for name in names:
                 monkeypatch.setattr(module, name, self._noting(law, getattr(module, name)))

@@ -19,7 +19,7 @@ from sfumato.mechanisms import (
     ProposeTestRelease,
     SparseVector,
 )
-from sfumato.mechanisms.additive import gaussian, gaussian_noise, laplace
+from sfumato.mechanisms.additive import gaussian, laplace
 from sfumato.mechanisms.distributed import laplace as distributed_laplace
 from sfumato.mechanisms.selection import noisy_max, noisy_top_k, sparse_vector_session
 from sfumato.mechanisms.stable import propose_test_release
@@ -38,8 +38,8 @@ CALIBRATED = Gaussian(l2_sensitivity=LONG, epsilon=1, delta="1e-6", l0_sensitivi
     [
         (laplace, lambda: DRAWN.release([1, 2]), {DRAWN.event.scale}),
         (laplace, lambda: DRAWN.release(1), {DRAWN.event.scale}),
-        (gaussian_noise, lambda: GaussianNoise(l2_sensitivity=1, stddev=LONG).release([1, 2]), {LONG**2}),
-        (gaussian_noise, lambda: GaussianNoise(l2_sensitivity=1, stddev=WIDE).release(1), {WIDE**2}),
+        (gaussian, lambda: GaussianNoise(l2_sensitivity=1, stddev=LONG).release([1, 2]), {LONG**2}),
+        (gaussian, lambda: GaussianNoise(l2_sensitivity=1, stddev=WIDE).release(1), {WIDE**2}),
         (gaussian, lambda: CALIBRATED.release([1, 2]), {CALIBRATED.event.stddev**2}),
         (gaussian, lambda: CALIBRATED.release(1), {CALIBRATED.event.stddev**2}),
         (noisy_max, lambda: NoisyMax(epsilon=EPSILON).release([1, 2]), {LONG}),

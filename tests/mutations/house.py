@@ -19,8 +19,8 @@ MUTANTS = (
         edits=(
             (
                 "mechanisms/additive/gaussian.py",
-                "discrete_gaussian(self.stddev**2, ",
-                "discrete_gaussian(self.stddev**2 / 4, ",
+                "discrete_gaussian(self.stddev**2, len(steps))) if",
+                "discrete_gaussian(self.stddev**2 / 4, len(steps))) if",
             ),
         ),
         tests=("tests/mechanisms/additive/test_gaussian.py",),
@@ -29,12 +29,12 @@ MUTANTS = (
         name="Gaussian noise of a given width halved",
         edits=(
             (
-                "mechanisms/additive/gaussian_noise.py",
-                "discrete_gaussian(self.stddev**2, ",
-                "discrete_gaussian(self.stddev**2 / 4, ",
+                "mechanisms/additive/gaussian.py",
+                "discrete_gaussian(self.stddev**2, len(steps)))\n",
+                "discrete_gaussian(self.stddev**2 / 4, len(steps)))\n",
             ),
         ),
-        tests=("tests/mechanisms/additive/test_gaussian_noise.py",),
+        tests=("tests/mechanisms/additive/test_gaussian.py",),
     ),
     Mutant(
         name="several Gaussian answers are each as narrow as one alone",

@@ -85,25 +85,25 @@ MUTANTS = (
         name="whole floats are clamped where whole numbers are not, so that a missing cell moves all others",
         edits=(
             (
-                "mechanisms/arrays.py",
+                "mechanisms/lattice.py",
                 "return narrow(python_integers(within(int(value)) for value in floats.tolist()))",
                 "return np.clip(floats, -_EXACT, _EXACT).astype(np.int64)",
             ),
         ),
         tests=(
-            "tests/mechanisms/additive/test_additive.py::test_that_one_cell_is_missing_moves_no_other_by_more_than_pandas_rounds",
+            "tests/mechanisms/test_base.py::test_that_one_cell_is_missing_moves_no_other_by_more_than_pandas_rounds",
         ),
     ),
     Mutant(
         name="only floats are clamped",
         edits=(
             (
-                "mechanisms/additive/additive.py",
+                "mechanisms/base.py",
                 "np.clip(exact, -LARGEST, LARGEST) if exact.dtype == object else exact",
                 "exact",
             ),
         ),
-        tests=("tests/mechanisms/additive/test_additive.py::test_there_is_one_clamp_for_all",),
+        tests=("tests/mechanisms/test_base.py::test_there_is_one_clamp_for_all",),
     ),
     Mutant(
         name="a continuous calibration shows what the noise drawn misses",
@@ -137,13 +137,13 @@ MUTANTS = (
         name="noise of a stated width takes unknown coordinates for one",
         edits=(
             (
-                "mechanisms/additive/gaussian_noise.py",
+                "mechanisms/additive/gaussian.py",
                 "self.l2_sensitivity, self.l0_sensitivity)",
                 "self.l2_sensitivity, self.l0_sensitivity or 1)",
             ),
         ),
         tests=(
-            "tests/mechanisms/additive/test_gaussian_noise.py::test_how_many_numbers_move_is_unknown_unless_it_is_stated",
+            "tests/mechanisms/additive/test_gaussian.py::test_how_many_numbers_move_is_unknown_unless_it_is_stated",
         ),
     ),
     Mutant(
@@ -206,7 +206,7 @@ MUTANTS = (
         name="a quantile with half the range",
         edits=(
             (
-                "mechanisms/quantiles/quantile.py",
+                "mechanisms/quantiles/grid.py",
                 "return 2 * max(quantile, 1 - quantile) if",
                 "return max(quantile, 1 - quantile) if",
             ),
@@ -281,7 +281,7 @@ MUTANTS = (
                 "noisy >= self.threshold",
             ),
         ),
-        tests=("tests/mechanisms/partitions/test_stable_histogram.py",),
+        tests=("tests/mechanisms/partitions/test_thresholds.py",),
     ),
     Mutant(
         name="shares of noise sized for everybody although some may drop out",
@@ -297,7 +297,7 @@ MUTANTS = (
     ),
     Mutant(
         name="a posterior is not tempered",
-        edits=(("mechanisms/posterior/sampling.py", '"power", affordable / price)', '"power", price / price)'),),
+        edits=(("mechanisms/posterior/sampling.py", "power=affordable / price)", "power=price / price)"),),
         tests=("tests/mechanisms/posterior/test_sampling.py",),
     ),
     Mutant(
@@ -327,7 +327,7 @@ MUTANTS = (
         name="the mask of an array passes through",
         edits=(
             (
-                "mechanisms/arrays.py",
+                "mechanisms/lattice.py",
                 "if isinstance(values, np.ma.MaskedArray) else np.asarray(values)",
                 "if False else np.asanyarray(values)",
             ),
@@ -397,7 +397,7 @@ MUTANTS = (
     ),
     Mutant(
         name="a vector is taken to move in one number",
-        edits=(("mechanisms/additive/additive.py", "if l0_sensitivity is None and numbers != 1:", "if False:"),),
+        edits=(("mechanisms/base.py", "if l0_sensitivity is None and numbers != 1:", "if False:"),),
         tests=("tests/mechanisms/additive/test_gaussian.py",),
     ),
     Mutant(

@@ -53,7 +53,7 @@ MUTANTS = (
         name="a mechanism draws with a whole variance from 100 on",
         edits=(
             (
-                "mechanisms/additive/gaussian_noise.py",
+                "mechanisms/additive/gaussian.py",
                 "discrete_gaussian_one(self.stddev**2)",
                 "discrete_gaussian_one(Fraction(int(self.stddev**2)) if self.stddev >= 10 else self.stddev**2)",
             ),
@@ -79,8 +79,8 @@ MUTANTS = (
         edits=(
             (
                 "mechanisms/additive/laplace.py",
-                "return DiscreteLaplaceEvent(self.scale, self._steps_moved) if",
-                "return DiscreteLaplaceEvent(self._steps_moved / self.epsilon, self._steps_moved) if",
+                "event=DiscreteLaplaceEvent(scale, steps) if",
+                "event=DiscreteLaplaceEvent(steps / budget, steps) if",
             ),
         ),
         tests=("tests/mechanisms/additive/test_laplace.py::test_a_long_scale_is_rounded_up_and_the_event_says_so",),

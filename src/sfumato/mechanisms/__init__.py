@@ -7,8 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sfumato.mechanisms.additive.gaussian import Gaussian
-    from sfumato.mechanisms.additive.gaussian_noise import GaussianNoise
+    from sfumato.mechanisms.additive.gaussian import Gaussian, GaussianNoise
     from sfumato.mechanisms.additive.geometric import Geometric
     from sfumato.mechanisms.additive.laplace import Laplace
     from sfumato.mechanisms.additive.staircase import Staircase
@@ -18,8 +17,7 @@ if TYPE_CHECKING:
     from sfumato.mechanisms.distributed.skellam import DistributedSkellam
     from sfumato.mechanisms.matrix.matrix import MatrixMechanism
     from sfumato.mechanisms.partitions.keys import canonical_key
-    from sfumato.mechanisms.partitions.stable_histogram import StableHistogram
-    from sfumato.mechanisms.partitions.thresholds import GaussianThreshold, LaplaceThreshold
+    from sfumato.mechanisms.partitions.thresholds import GaussianThreshold, LaplaceThreshold, StableHistogram
     from sfumato.mechanisms.partitions.truncated_geometric import TruncatedGeometricSelection
     from sfumato.mechanisms.posterior.models import BetaBernoulli, GammaPoisson, LaplaceLocation, PosteriorModel
     from sfumato.mechanisms.posterior.sampling import PosteriorSampling
@@ -49,7 +47,7 @@ _HOMES = {
     "GammaPoisson": "posterior.models",
     "Extreme": "quantiles.extreme",
     "Gaussian": "additive.gaussian",
-    "GaussianNoise": "additive.gaussian_noise",
+    "GaussianNoise": "additive.gaussian",
     "GaussianThreshold": "partitions.thresholds",
     "Geometric": "additive.geometric",
     "KaryRandomizedResponse": "response.kary_randomized_response",
@@ -73,7 +71,7 @@ _HOMES = {
     "SmoothedValue": "stable.smooth_sensitivity",
     "SparseVector": "selection.sparse_vector",
     "SparseVectorSession": "selection.sparse_vector_session",
-    "StableHistogram": "partitions.stable_histogram",
+    "StableHistogram": "partitions.thresholds",
     "StableMedian": "stable.stable_median",
     "StableValue": "stable.propose_test_release",
     "Staircase": "additive.staircase",

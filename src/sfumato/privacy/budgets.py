@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from sfumato.errors import ParameterError
-from sfumato.numeric.arguments import listed
+from sfumato.numeric.arguments import listed, set_fields
 from sfumato.numeric.rationals import Number, decimal_text, exact, nonnegative
 from sfumato.privacy.guarantees import ApproxDP, Guarantee, NoGuarantee, PureDP
 
@@ -39,8 +39,7 @@ class ZCDP:
     delta: Fraction
 
     def __init__(self, rho: Number, delta: Number = 0) -> None:
-        object.__setattr__(self, "rho", nonnegative(rho, "rho"))
-        object.__setattr__(self, "delta", _delta(delta))
+        set_fields(self, rho=nonnegative(rho, "rho"), delta=_delta(delta))
 
     def __str__(self) -> str:
         return f"ρ {decimal_text(self.rho)}{_and_delta(self.delta)}"
@@ -79,9 +78,9 @@ class RenyiDP:
         limits = listed(bounds, "bounds")
         if len(limits) != len(found):
             raise ParameterError("bounds", bounds, f"must be one for each of the {len(found)} orders")
-        object.__setattr__(self, "orders", found)
-        object.__setattr__(self, "bounds", tuple(nonnegative(bound, "bounds") for bound in limits))
-        object.__setattr__(self, "delta", _delta(delta))
+        set_fields(
+            self, orders=found, bounds=tuple(nonnegative(bound, "bounds") for bound in limits), delta=_delta(delta)
+        )
 
     def __str__(self) -> str:
         pairs = zip(self.orders, self.bounds, strict=True)

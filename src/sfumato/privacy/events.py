@@ -13,7 +13,7 @@ from math import floor
 from typing import Final, TypeAlias
 
 from sfumato.errors import ParameterError
-from sfumato.numeric.arguments import listed
+from sfumato.numeric.arguments import listed, set_fields
 from sfumato.numeric.rationals import nonnegative, positive, positive_integer, probability
 
 
@@ -29,7 +29,7 @@ class PureEvent:
     epsilon: Fraction
 
     def __post_init__(self) -> None:
-        _set_fields(self, epsilon=nonnegative(self.epsilon, "epsilon"))
+        set_fields(self, epsilon=nonnegative(self.epsilon, "epsilon"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class ApproxEvent:
     delta: Fraction
 
     def __post_init__(self) -> None:
-        _set_fields(self, epsilon=nonnegative(self.epsilon, "epsilon"), delta=probability(self.delta, "delta"))
+        set_fields(self, epsilon=nonnegative(self.epsilon, "epsilon"), delta=probability(self.delta, "delta"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class ZCDPEvent:
     rho: Fraction
 
     def __post_init__(self) -> None:
-        _set_fields(self, rho=nonnegative(self.rho, "rho"))
+        set_fields(self, rho=nonnegative(self.rho, "rho"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class LaplaceEvent:
     noise_multiplier: Fraction
 
     def __post_init__(self) -> None:
-        _set_fields(self, noise_multiplier=positive(self.noise_multiplier, "noise_multiplier"))
+        set_fields(self, noise_multiplier=positive(self.noise_multiplier, "noise_multiplier"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class GaussianEvent:
     noise_multiplier: Fraction
 
     def __post_init__(self) -> None:
-        _set_fields(self, noise_multiplier=positive(self.noise_multiplier, "noise_multiplier"))
+        set_fields(self, noise_multiplier=positive(self.noise_multiplier, "noise_multiplier"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +81,9 @@ class DiscreteLaplaceEvent:
     l1_sensitivity: Fraction
 
     def __post_init__(self) -> None:
-        _set_fields(self, scale=positive(self.scale, "scale"))
-        _set_fields(self, l1_sensitivity=positive(self.l1_sensitivity, "l1_sensitivity"))
+        set_fields(
+            self, scale=positive(self.scale, "scale"), l1_sensitivity=positive(self.l1_sensitivity, "l1_sensitivity")
+        )
 
     @property
     def noise_multiplier(self) -> Fraction:
@@ -109,7 +110,7 @@ class DiscreteGaussianEvent:
     def __init__(self, stddev: Fraction, l2_sensitivity: Fraction, l0_sensitivity: int | None = None) -> None:
         distance = positive(l2_sensitivity, "l2_sensitivity")
         moved = moved_coordinates(distance, l0_sensitivity)
-        _set_fields(self, stddev=positive(stddev, "stddev"), l2_sensitivity=distance, l0_sensitivity=moved)
+        set_fields(self, stddev=positive(stddev, "stddev"), l2_sensitivity=distance, l0_sensitivity=moved)
 
     @property
     def noise_multiplier(self) -> Fraction:
@@ -126,7 +127,7 @@ class RandomizedResponseEvent:
 
     def __post_init__(self) -> None:
         positive_integer(self.categories, "categories")
-        _set_fields(self, probability=probability(self.probability, "probability"))
+        set_fields(self, probability=probability(self.probability, "probability"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +137,7 @@ class ExponentialEvent:
     epsilon: Fraction
 
     def __post_init__(self) -> None:
-        _set_fields(self, epsilon=nonnegative(self.epsilon, "epsilon"))
+        set_fields(self, epsilon=nonnegative(self.epsilon, "epsilon"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +151,7 @@ class FiniteEvent:
     q: tuple[Fraction, ...]
 
     def __post_init__(self) -> None:
-        _set_fields(self, p=_distribution(self.p, "p"), q=_distribution(self.q, "q"))
+        set_fields(self, p=_distribution(self.p, "p"), q=_distribution(self.q, "q"))
         if len(self.p) != len(self.q):
             raise ParameterError("q", self.q, f"must have one probability for each of the {len(self.p)} outcomes of p")
 
@@ -169,8 +170,8 @@ class MixtureOfGaussiansEvent:
 
     def __post_init__(self) -> None:
         shifts = tuple(nonnegative(value, "sensitivities") for value in listed(self.sensitivities, "sensitivities"))
-        _set_fields(self, stddev=positive(self.stddev, "stddev"), sensitivities=shifts)
-        _set_fields(self, probabilities=_distribution(self.probabilities, "probabilities"))
+        set_fields(self, stddev=positive(self.stddev, "stddev"), sensitivities=shifts)
+        set_fields(self, probabilities=_distribution(self.probabilities, "probabilities"))
         if len(shifts) != len(self.probabilities):
             raise ParameterError("probabilities", self.probabilities, "must be one for each of the sensitivities")
 
@@ -188,7 +189,7 @@ class PoissonSampledEvent:
 
     def __post_init__(self) -> None:
         _check_events(self.event)
-        _set_fields(self, sampling_probability=probability(self.sampling_probability, "sampling_probability"))
+        set_fields(self, sampling_probability=probability(self.sampling_probability, "sampling_probability"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +208,7 @@ class TruncatedPoissonSampledEvent:
         _check_events(self.event)
         positive_integer(self.source_size, "source_size")
         positive_integer(self.max_sample_size, "max_sample_size")
-        _set_fields(self, sampling_probability=probability(self.sampling_probability, "sampling_probability"))
+        set_fields(self, sampling_probability=probability(self.sampling_probability, "sampling_probability"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +250,7 @@ class RepeatAndSelectEvent:
     def __post_init__(self) -> None:
         _check_events(self.event)
         shape = None if self.shape is None else nonnegative(self.shape, "shape")
-        _set_fields(self, mean=positive(self.mean, "mean"), shape=shape)
+        set_fields(self, mean=positive(self.mean, "mean"), shape=shape)
         if shape is not None and self.mean < 1:
             raise ParameterError("mean", self.mean, "must be at least 1")
 
@@ -287,7 +288,7 @@ class ComposedEvent:
     events: "tuple[Event, ...]"
 
     def __post_init__(self) -> None:
-        _set_fields(self, events=listed(self.events, "events"))
+        set_fields(self, events=listed(self.events, "events"))
         _check_events(*self.events)
 
 
@@ -300,7 +301,7 @@ class PartitionEvent:
 
     def __post_init__(self) -> None:
         positive_integer(self.max_parts_per_unit, "max_parts_per_unit")
-        _set_fields(self, events=listed(self.events, "events"))
+        set_fields(self, events=listed(self.events, "events"))
         _check_events(*self.events)
 
 
@@ -392,9 +393,3 @@ def _distribution(values: tuple[Fraction, ...], name: str) -> tuple[Fraction, ..
     if sum(exact) != 1:
         raise ParameterError(name, values, "must sum to exactly 1; give fractions or decimals")
     return exact
-
-
-def _set_fields(event: object, **fields: object) -> None:
-    """Normalise fields of a frozen event while it is made."""
-    for name, value in fields.items():
-        object.__setattr__(event, name, value)

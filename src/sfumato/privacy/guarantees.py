@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Final, TypeAlias
 
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import set_fields
 from sfumato.numeric.rationals import Number, decimal_text, nonnegative
 
 _ZERO: Final = Fraction(0)
@@ -68,7 +69,7 @@ class PureDP:
     epsilon: Fraction
 
     def __init__(self, epsilon: Number) -> None:
-        object.__setattr__(self, "epsilon", _finite(epsilon))
+        set_fields(self, epsilon=_finite(epsilon))
 
     @property
     def delta(self) -> Fraction:
@@ -107,8 +108,7 @@ class ApproxDP:
     delta: Fraction
 
     def __init__(self, epsilon: Number, delta: Number) -> None:
-        object.__setattr__(self, "epsilon", _finite(epsilon))
-        object.__setattr__(self, "delta", nonnegative(delta, "delta"))
+        set_fields(self, epsilon=_finite(epsilon), delta=nonnegative(delta, "delta"))
         if self.delta >= 1:
             raise ParameterError("delta", delta, "must be below 1, and far below one over the number of people")
 

@@ -11,6 +11,7 @@ from tests.mechanisms.branching import law, worst_log_ratio
 from tests.mechanisms.exhaustive import databases, neighbours
 
 from sfumato.errors import ParameterError
+from sfumato.mechanisms.quantiles import grid
 from sfumato.mechanisms.quantiles import quantile as module
 from sfumato.mechanisms.quantiles.quantile import Quantile, QuantileEnd
 from sfumato.privacy.events import ExponentialEvent
@@ -34,19 +35,19 @@ def exact_law(mechanism, rows):
     with pytest.MonkeyPatch.context() as patch:
 
         def replaced(branches):
-            patch.setattr(module, "exponential_choice_of", branches.exponential_choice_of)
-            patch.setattr(module, "uniform_below", branches.uniform_below)
+            patch.setattr(grid, "exponential_choice_of", branches.exponential_choice_of)
+            patch.setattr(grid, "uniform_below", branches.uniform_below)
 
         return law(replaced, lambda: mechanism.release(list(rows)))
 
 
-def formula(mechanism, rows, grid=GRID):
+def formula(mechanism, rows, points=GRID):
     with localcontext(prec=50):
         rate = mechanism.epsilon / mechanism.rank_range
-        exponents = [rate * distance(rows, point, mechanism.quantile) for point in grid]
+        exponents = [rate * distance(rows, point, mechanism.quantile) for point in points]
         weights = [(-Decimal(e.numerator) / e.denominator).exp() for e in exponents]
         total = sum(weights)
-        return {Fraction(point): weight / total for point, weight in zip(grid, weights, strict=True)}
+        return {Fraction(point): weight / total for point, weight in zip(points, weights, strict=True)}
 
 
 def worst_ratio(mechanism, pairs):
@@ -156,7 +157,7 @@ def test_a_grid_of_2_to_the_60_points_is_no_burden():
 
 def test_a_quantile_with_a_long_denominator_is_exact(monkeypatch):
     asked = []
-    monkeypatch.setattr(module, "exponential_choice_of", lambda *args, **_: asked.append(args) or [3])
+    monkeypatch.setattr(grid, "exponential_choice_of", lambda *args, **_: asked.append(args) or [3])
     q = Fraction(10**40 + 1, 2 * 10**40)
     Quantile(**PUBLIC | {"quantile": q}).release([0, 3])
     numerators, denominator, _ = asked[0]
@@ -249,15 +250,15 @@ def distance_with_added(rows, point, mechanism):
     return max(Fraction(0), below - q * len(rows), q * len(rows) - up_to)
 
 
-def formula_of_end(mechanism, rows, grid=GRID):
+def formula_of_end(mechanism, rows, points=GRID):
     with localcontext(prec=50):
         rate = mechanism.epsilon / Quantile(**PUBLIC | {"quantile": mechanism.quantile}).rank_range
         if mechanism.neighboring_relation is REPLACE_ONE:
             rate = mechanism.epsilon / 2
-        exponents = [rate * distance_with_added(rows, point, mechanism) for point in grid]
+        exponents = [rate * distance_with_added(rows, point, mechanism) for point in points]
         weights = [(-Decimal(e.numerator) / e.denominator).exp() for e in exponents]
         total = sum(weights)
-        return {Fraction(point): weight / total for point, weight in zip(grid, weights, strict=True)}
+        return {Fraction(point): weight / total for point, weight in zip(points, weights, strict=True)}
 
 
 @pytest.mark.parametrize("is_upper", [False, True])

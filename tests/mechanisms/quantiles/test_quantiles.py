@@ -10,7 +10,7 @@ from tests.mechanisms.branching import law, worst_log_ratio
 from tests.mechanisms.exhaustive import neighbours
 
 from sfumato.errors import ParameterError
-from sfumato.mechanisms.quantiles import quantile, quantiles
+from sfumato.mechanisms.quantiles import grid, quantiles
 from sfumato.mechanisms.quantiles.quantiles import Quantiles
 from sfumato.privacy.events import ExponentialEvent, SelfComposedEvent
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE
@@ -27,8 +27,8 @@ def worst_ratio(mechanism, pairs, *, places=1):
         patch.setattr(quantiles, "PLACES", places)
 
         def replaced(branches):
-            patch.setattr(quantile, "exponential_choice_of", branches.exponential_choice_of)
-            patch.setattr(quantile, "uniform_below", branches.uniform_below)
+            patch.setattr(grid, "exponential_choice_of", branches.exponential_choice_of)
+            patch.setattr(grid, "uniform_below", branches.uniform_below)
             patch.setattr(quantiles, "uniform_below", branches.uniform_below)
 
         databases = {rows for pair in pairs for rows in pair}

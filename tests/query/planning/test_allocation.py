@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sfumato.accounting.gaussian.gdp import GDPAccountant
 from sfumato.accounting.pld.accountant import PLDAccountant
 from sfumato.errors import NotPrivateError, ParameterError, SfumatoError
-from sfumato.mechanisms.additive.gaussian_noise import GaussianNoise
+from sfumato.mechanisms.additive.gaussian import GaussianNoise
 from sfumato.mechanisms.additive.laplace import Laplace
 from sfumato.numeric.rationals import sqrt_up
 from sfumato.privacy.events import ComposedEvent

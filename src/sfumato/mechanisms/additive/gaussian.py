@@ -1,4 +1,4 @@
-"""The Gaussian mechanism on integers and on the lattice of a resolution."""
+"""Discrete Gaussian noise: calibrated for one answer, on integers or on a lattice; and of a given width."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -7,22 +7,40 @@ from typing import Final, Literal, TypeAlias
 
 from sfumato.accounting.gaussian.discrete_gaussian import discrete_gaussian_delta_up, discrete_stddev
 from sfumato.accounting.gaussian.gaussian import analytic_stddev, classic_stddev
-from sfumato.mechanisms.additive.additive import Answer, Exact, half_width, release_on_lattice, stated_for_vectors
+from sfumato.mechanisms.base import LatticeNoise, half_width, stated_for_vectors, stated_numbers
 from sfumato.mechanisms.lattice import as_resolution, lattice_l2_sensitivity
 from sfumato.noise.laws.discrete_gaussian import discrete_gaussian, discrete_gaussian_one
 from sfumato.noise.uniform.integers import Integers, add_noise, drawable
-from sfumato.numeric.arguments import one_of
+from sfumato.numeric.arguments import one_of, set_fields
 from sfumato.numeric.distributions import discrete_gaussian_half_width, discrete_gaussian_variance
-from sfumato.numeric.rationals import Number, nonnegative, positive_integer, probability
+from sfumato.numeric.rationals import Number, nonnegative, positive, probability
 from sfumato.privacy.events import DiscreteGaussianEvent, PureEvent
-from sfumato.privacy.secret import Secret
 
 Calibration: TypeAlias = Literal["discrete", "analytic", "classic"]
 _CONTINUOUS: Final = MappingProxyType({"analytic": analytic_stddev, "classic": classic_stddev})
 
 
+class _DiscreteGaussianNoise(LatticeNoise):
+    """Discrete Gaussian noise of parameter σ = `stddev` lattice steps; none where that is 0."""
+
+    __slots__ = ()
+    stddev: Fraction
+
+    @property
+    def variance(self) -> float:
+        """The variance of the noise on each number, in squared lattice steps: at most that of `stddev`."""
+        return discrete_gaussian_variance(self.stddev) if self.stddev else 0.0
+
+    def accuracy(self, confidence: Number = "0.95") -> int | Fraction:
+        """The smallest half-width t with P(|answer − exact| ≤ t) ≥ confidence, for each answer, or one step more."""
+        return half_width(discrete_gaussian_half_width(self.stddev, confidence) if self.stddev else 0, self.resolution)
+
+    def _perturb_one(self, step: int) -> int:
+        return step + discrete_gaussian_one(self.stddev**2) if self.stddev else step
+
+
 @dataclass(frozen=True, slots=True, init=False)
-class Gaussian:
+class Gaussian(_DiscreteGaussianNoise):
     """Adds k with probability ∝ exp(−k²/(2·stddev²)) lattice steps, independently to each number.
 
     Steps are 1 for integers, and `resolution` for real numbers, which are first rounded to them. `stddev` follows from
@@ -90,16 +108,16 @@ class Gaussian:
         resolution: Number | None = None,
     ) -> None:
         step = None if resolution is None else as_resolution(resolution)
-        object.__setattr__(self, "l2_sensitivity", nonnegative(l2_sensitivity, "l2_sensitivity"))
-        object.__setattr__(self, "epsilon", nonnegative(epsilon, "epsilon"))
-        object.__setattr__(self, "delta", probability(delta, "delta"))
-        moved = None if l0_sensitivity is None else positive_integer(l0_sensitivity, "l0_sensitivity")
-        object.__setattr__(self, "l0_sensitivity", moved)
-        object.__setattr__(self, "calibration", calibration)
-        object.__setattr__(self, "resolution", step)
-        object.__setattr__(
-            self, "stddev", drawable(self._calibrated(), "stddev") if self.l2_sensitivity else Fraction(0)
+        set_fields(
+            self,
+            l2_sensitivity=nonnegative(l2_sensitivity, "l2_sensitivity"),
+            epsilon=nonnegative(epsilon, "epsilon"),
+            delta=probability(delta, "delta"),
+            l0_sensitivity=stated_numbers(l0_sensitivity),
+            calibration=calibration,
+            resolution=step,
         )
+        set_fields(self, stddev=drawable(self._calibrated(), "stddev") if self.l2_sensitivity else Fraction(0))
 
     @property
     def event(self) -> DiscreteGaussianEvent | PureEvent:
@@ -107,27 +125,6 @@ class Gaussian:
         if self.stddev == 0:
             return PureEvent(Fraction(0))
         return DiscreteGaussianEvent(self.stddev, self._distance_moved, self._numbers_moved)
-
-    def release(self, exact: Exact | Secret[Exact]) -> Answer:
-        """The exact value, a number or a vector of numbers, with noise.
-
-        Returns:
-            An int, or with a resolution a Fraction; of a vector, an array of as many: int64 where all answers fit,
-            Python integers otherwise; with a resolution floats, each nearest to its lattice point.
-
-        Raises:
-            ParameterError: Without a resolution, something is no integer; with one, no number.
-        """
-        return release_on_lattice(exact, self._perturb, self._perturb_one, resolution=self.resolution)
-
-    @property
-    def variance(self) -> float:
-        """The variance of the noise on each number, in squared lattice steps: at most that of `stddev`."""
-        return discrete_gaussian_variance(self.stddev) if self.stddev else 0.0
-
-    def accuracy(self, confidence: Number = "0.95") -> int | Fraction:
-        """The smallest half-width t with P(|answer − exact| ≤ t) ≥ confidence, for each answer, or one step more."""
-        return half_width(discrete_gaussian_half_width(self.stddev, confidence) if self.stddev else 0, self.resolution)
 
     @property
     def _numbers_moved(self) -> int:
@@ -154,5 +151,67 @@ class Gaussian:
         stated_for_vectors(self.l0_sensitivity, len(steps))
         return add_noise(steps, discrete_gaussian(self.stddev**2, len(steps))) if self.stddev else steps
 
-    def _perturb_one(self, step: int) -> int:
-        return step + discrete_gaussian_one(self.stddev**2) if self.stddev else step
+
+@dataclass(frozen=True, slots=True, init=False)
+class GaussianNoise(_DiscreteGaussianNoise):
+    """Adds discrete Gaussian noise of parameter σ = `stddev` to integers, each on its own.
+
+        M(x) = x + Z,   P(Z = z) ∝ exp(−z²/(2σ²)) for whole z
+
+    **Guarantee**: what `event` says, for the neighboring relation for which one unit moves the vector by at most Δ in
+    L2 and in at most `l0_sensitivity` coordinates; accountants price it, alone or with others. There is no ε of its
+    own: `Gaussian` calibrates one answer, `accounting.joint_stddevs` several.
+    Proof: proofs/mechanisms/additive/gaussian.md.
+
+    ======================  ==========================================================
+    Edge case               Behavior
+    ======================  ==========================================================
+    l0_sensitivity unknown  `event` has ⌊Δ²⌋, which holds for every vector of integers
+    no number               no number
+    what is no integer      ParameterError
+    ======================  ==========================================================
+
+    Args:
+        l2_sensitivity: Δ, above 0.
+        stddev: σ, between 1/1000 and 2^50.
+        l0_sensitivity: How many numbers one unit moves, at most: 1 where a single number is released. None where that
+            is unknown, which costs more.
+
+    Raises:
+        ParameterError: A parameter lies outside.
+
+    Example:
+        >>> noise = GaussianNoise(l2_sensitivity=2, stddev=5, l0_sensitivity=1)
+        >>> abs(noise.release(100_000) - 100_000) < 100
+        True
+        >>> GaussianNoise(l2_sensitivity=2, stddev=5).event.l0_sensitivity
+        4
+
+    References:
+        [CKS20].
+    """
+
+    l2_sensitivity: Fraction
+    stddev: Fraction
+    l0_sensitivity: int | None
+
+    def __init__(self, *, l2_sensitivity: Number, stddev: Number, l0_sensitivity: int | None = None) -> None:
+        set_fields(
+            self,
+            l2_sensitivity=positive(l2_sensitivity, "l2_sensitivity"),
+            stddev=drawable(positive(stddev, "stddev"), "stddev"),
+            l0_sensitivity=stated_numbers(l0_sensitivity),
+        )
+
+    @property
+    def event(self) -> DiscreteGaussianEvent:
+        """What one release tells of the data."""
+        return DiscreteGaussianEvent(self.stddev, self.l2_sensitivity, self.l0_sensitivity)
+
+    @property
+    def resolution(self) -> None:
+        """None: its values are integers."""
+        return None
+
+    def _perturb(self, steps: Integers) -> Integers:
+        return add_noise(steps, discrete_gaussian(self.stddev**2, len(steps)))

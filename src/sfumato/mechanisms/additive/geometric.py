@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import ParameterError
-from sfumato.mechanisms.additive.additive import Answer, Exact
 from sfumato.mechanisms.additive.laplace import Laplace
+from sfumato.mechanisms.base import Answer, Exact
 from sfumato.mechanisms.lattice import lattice_floats, to_lattice
 from sfumato.noise.uniform.integers import Integers, narrow, python_integers
+from sfumato.numeric.arguments import set_fields
 from sfumato.numeric.distributions import discrete_laplace_cdf
 from sfumato.numeric.rationals import Number
 from sfumato.numeric.rationals import exact as exact_number
@@ -90,9 +91,12 @@ class Geometric:
             dimension=dimension,
             l0_sensitivity=l0_sensitivity,
         )
-        object.__setattr__(self, "noise", noise)
-        object.__setattr__(self, "lower", _end(lower, "lower", noise.resolution))
-        object.__setattr__(self, "upper", _end(upper, "upper", noise.resolution))
+        set_fields(
+            self,
+            noise=noise,
+            lower=_end(lower, "lower", noise.resolution),
+            upper=_end(upper, "upper", noise.resolution),
+        )
         if self.upper < self.lower:
             raise ParameterError("upper", upper, "must not be below lower")
 

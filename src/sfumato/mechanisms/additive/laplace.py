@@ -1,24 +1,24 @@
 """The Laplace mechanism on integers and on the lattice of a resolution."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from math import inf, sqrt
 
 import numpy as np
 
 from sfumato.errors import ParameterError
-from sfumato.mechanisms.additive.additive import Answer, Exact, half_width, release_on_lattice
+from sfumato.mechanisms.base import LatticeNoise, half_width
 from sfumato.mechanisms.lattice import as_resolution, lattice_l1_sensitivity
 from sfumato.noise.laws.discrete_laplace import discrete_laplace, discrete_laplace_one
 from sfumato.noise.uniform.integers import Integers, add_noise, drawable, short_scale
+from sfumato.numeric.arguments import set_fields
 from sfumato.numeric.distributions import discrete_laplace_half_width, discrete_laplace_variance
 from sfumato.numeric.rationals import Number, nonnegative, positive_integer
 from sfumato.privacy.events import DiscreteLaplaceEvent, PureEvent
-from sfumato.privacy.secret import Secret
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class Laplace:
+class Laplace(LatticeNoise):
     """Adds k with probability ∝ exp(−|k|/scale) lattice steps, independently to each number.
 
     scale = Δ/ε, where Δ is how many steps one unit moves the vector of numbers in L1; the steps are 1 for integers,
@@ -67,6 +67,8 @@ class Laplace:
     l0_sensitivity: int
     scale: Fraction
     """The scale of the noise in lattice steps; 0 where none is drawn."""
+    event: DiscreteLaplaceEvent | PureEvent = field(repr=False, compare=False)
+    """What one release tells of the data."""
 
     def __init__(
         self,
@@ -78,31 +80,22 @@ class Laplace:
         l0_sensitivity: int | None = None,
     ) -> None:
         step = None if resolution is None else as_resolution(resolution)
-        object.__setattr__(self, "l1_sensitivity", nonnegative(l1_sensitivity, "l1_sensitivity"))
-        object.__setattr__(self, "epsilon", nonnegative(epsilon, "epsilon"))
-        object.__setattr__(self, "resolution", step)
-        object.__setattr__(self, "dimension", positive_integer(dimension, "dimension"))
-        moved = self.dimension if l0_sensitivity is None else positive_integer(l0_sensitivity, "l0_sensitivity")
-        object.__setattr__(self, "l0_sensitivity", min(moved, self.dimension))
-        scale = self._steps_moved / self.epsilon if self.epsilon else Fraction(0)
-        object.__setattr__(self, "scale", short_scale(drawable(scale, "scale")) if scale else scale)
-
-    @property
-    def event(self) -> DiscreteLaplaceEvent | PureEvent:
-        """What one release tells of the data."""
-        return DiscreteLaplaceEvent(self.scale, self._steps_moved) if self.scale else PureEvent(Fraction(0))
-
-    def release(self, exact: Exact | Secret[Exact]) -> Answer:
-        """The exact value, a number or a vector of numbers, with noise.
-
-        Returns:
-            An int, or with a resolution a Fraction; of a vector, an array of as many: int64 where all answers fit,
-            Python integers otherwise; with a resolution floats, each nearest to its lattice point.
-
-        Raises:
-            ParameterError: Something is no integer; with a resolution, no number, or there are not `dimension`.
-        """
-        return release_on_lattice(exact, self._perturb, self._perturb_one, resolution=self.resolution)
+        moves, budget = nonnegative(l1_sensitivity, "l1_sensitivity"), nonnegative(epsilon, "epsilon")
+        moved = numbers = positive_integer(dimension, "dimension")
+        if l0_sensitivity is not None:
+            moved = min(positive_integer(l0_sensitivity, "l0_sensitivity"), numbers)
+        steps = lattice_l1_sensitivity(moves, resolution=step, l0_sensitivity=moved)
+        scale = short_scale(drawable(steps / budget, "scale")) if steps and budget else Fraction(0)
+        set_fields(
+            self,
+            l1_sensitivity=moves,
+            epsilon=budget,
+            resolution=step,
+            dimension=numbers,
+            l0_sensitivity=moved,
+            scale=scale,
+            event=DiscreteLaplaceEvent(scale, steps) if scale else PureEvent(Fraction(0)),
+        )
 
     @property
     def variance(self) -> float:
@@ -122,25 +115,17 @@ class Laplace:
             return half_width(0, self.resolution)
         return half_width(discrete_laplace_half_width(self.scale, confidence), self.resolution) if self.scale else inf
 
-    @property
-    def _steps_moved(self) -> Fraction:
-        return lattice_l1_sensitivity(
-            self.l1_sensitivity, resolution=self.resolution, l0_sensitivity=self.l0_sensitivity
-        )
-
     def _perturb(self, steps: Integers) -> Integers:
         self._check(len(steps))
-        if self.l1_sensitivity == 0:
-            return steps
-        if self.scale == 0:
-            return np.zeros(len(steps), dtype=np.int64)
-        return add_noise(steps, discrete_laplace(self.scale, len(steps)))
+        if self.scale:
+            return add_noise(steps, discrete_laplace(self.scale, len(steps)))
+        return np.zeros(len(steps), dtype=np.int64) if self.l1_sensitivity else steps
 
     def _perturb_one(self, step: int) -> int:
         self._check(1)
-        if self.l1_sensitivity == 0:
-            return step
-        return step + discrete_laplace_one(self.scale) if self.scale else 0
+        if self.scale:
+            return step + discrete_laplace_one(self.scale)
+        return 0 if self.l1_sensitivity else step
 
     def _check(self, dimension: int) -> None:
         if self.resolution is not None and dimension != self.dimension:

@@ -7,22 +7,21 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from sfumato.mechanisms.additive.additive import Answer, Exact, half_width, release_on_lattice, stated_for_vectors
-from sfumato.mechanisms.lattice import as_resolution, lattice_l1_sensitivity
+from sfumato.mechanisms.base import LatticeNoise, half_width, stated_for_vectors, stated_numbers
+from sfumato.mechanisms.lattice import as_resolution, lattice_linf_sensitivity
 from sfumato.noise.laws.staircase import staircase
 from sfumato.noise.uniform.integers import Integers, add, drawable
-from sfumato.numeric.arguments import one_of
-from sfumato.numeric.rationals import Number, nonnegative, positive_integer
+from sfumato.numeric.arguments import one_of, set_fields
+from sfumato.numeric.rationals import Number, nonnegative
 from sfumato.numeric.staircase import StaircaseLaw, best_width
 from sfumato.privacy.events import PureEvent
-from sfumato.privacy.secret import Secret
 
 Objective: TypeAlias = Literal["absolute", "squared"]
 """Which expected error is smallest: E|noise| or E noise²."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class Staircase:
+class Staircase(LatticeNoise):
     """Adds k with probability ∝ exp(−ε·stair(k)) lattice steps, independently to each number.
 
     stair(k) = ⌈(|k| + 1 − width)/Δ⌉, or 0 if that is negative, where Δ is how many steps one unit moves a number. The
@@ -81,13 +80,15 @@ class Staircase:
         minimize: Objective = "absolute",
     ) -> None:
         step = None if resolution is None else as_resolution(resolution)
-        object.__setattr__(self, "linf_sensitivity", nonnegative(linf_sensitivity, "linf_sensitivity"))
-        object.__setattr__(self, "epsilon", nonnegative(epsilon, "epsilon"))
-        moved = None if l0_sensitivity is None else positive_integer(l0_sensitivity, "l0_sensitivity")
-        object.__setattr__(self, "l0_sensitivity", moved)
-        object.__setattr__(self, "resolution", step)
-        object.__setattr__(self, "minimize", minimize)
-        object.__setattr__(self, "width", self._best_width())
+        set_fields(
+            self,
+            linf_sensitivity=nonnegative(linf_sensitivity, "linf_sensitivity"),
+            epsilon=nonnegative(epsilon, "epsilon"),
+            l0_sensitivity=stated_numbers(l0_sensitivity),
+            resolution=step,
+            minimize=minimize,
+        )
+        set_fields(self, width=self._best_width())
 
     @property
     def event(self) -> PureEvent:
@@ -113,18 +114,6 @@ class Staircase:
         """The standard deviation of the noise on each number, in lattice steps."""
         return sqrt(self.variance)
 
-    def release(self, exact: Exact | Secret[Exact]) -> Answer:
-        """The exact value, a number or a vector of numbers, with noise.
-
-        Returns:
-            An int, or with a resolution a Fraction; of a vector, an array of as many: int64 where all answers fit,
-            Python integers otherwise; with a resolution floats, each nearest to its lattice point.
-
-        Raises:
-            ParameterError: Without a resolution, something is no integer; with one, no number.
-        """
-        return release_on_lattice(exact, self._perturb, self._perturb_one, resolution=self.resolution)
-
     def accuracy(self, confidence: Number = "0.95") -> int | Fraction | float:
         """The smallest half-width t with P(|answer − exact| ≤ t) ≥ confidence, for each answer, or one step more."""
         if not self.width:
@@ -134,7 +123,7 @@ class Staircase:
     @property
     def _steps_moved(self) -> int:
         """Integers that move by at most Δ move by at most ⌊Δ⌋."""
-        return int(lattice_l1_sensitivity(self.linf_sensitivity, resolution=self.resolution, l0_sensitivity=1))
+        return int(lattice_linf_sensitivity(self.linf_sensitivity, self.resolution))
 
     @property
     def _epsilon_each(self) -> Fraction:

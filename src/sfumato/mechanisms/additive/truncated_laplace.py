@@ -7,16 +7,16 @@ from math import sqrt
 from typing import Final
 
 from sfumato.errors import ParameterError
-from sfumato.mechanisms.additive.additive import Answer, Exact, half_width, release_on_lattice, stated_for_vectors
-from sfumato.mechanisms.lattice import as_resolution, lattice_l1_sensitivity
+from sfumato.mechanisms.base import LatticeNoise, half_width, stated_for_vectors, stated_numbers
+from sfumato.mechanisms.lattice import as_resolution, lattice_linf_sensitivity
 from sfumato.noise.laws.discrete_laplace import truncated_laplace
 from sfumato.noise.uniform.integers import Integers, add_noise, drawable, short_scale
+from sfumato.numeric.arguments import set_fields
 from sfumato.numeric.distributions import discrete_laplace_half_width
-from sfumato.numeric.rationals import Number, nonnegative, positive, positive_integer, probability
+from sfumato.numeric.rationals import Number, nonnegative, positive, probability
 from sfumato.numeric.rounding import exp_bounds
 from sfumato.numeric.search import smallest_integer
 from sfumato.privacy.events import ApproxEvent, PureEvent
-from sfumato.privacy.secret import Secret
 
 _LARGEST_BOUND: Final = 1 << 60
 _GUARD: Final = 192  # bits beyond those of δ and ε
@@ -24,7 +24,7 @@ _CONTEXT: Final = Context(prec=120)
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class TruncatedLaplace:
+class TruncatedLaplace(LatticeNoise):
     """Adds k with probability ∝ exp(−|k|/scale) lattice steps if |k| ≤ bound, and never a larger one.
 
     With Δ for the steps that one unit moves a number, and ε₀, δ₀ for the share of ε and δ of each number it moves,
@@ -87,18 +87,19 @@ class TruncatedLaplace:
         resolution: Number | None = None,
     ) -> None:
         step = None if resolution is None else as_resolution(resolution)
-        object.__setattr__(self, "linf_sensitivity", nonnegative(linf_sensitivity, "linf_sensitivity"))
-        object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))
-        object.__setattr__(self, "delta", probability(delta, "delta"))
+        set_fields(
+            self,
+            linf_sensitivity=nonnegative(linf_sensitivity, "linf_sensitivity"),
+            epsilon=positive(epsilon, "epsilon"),
+            delta=probability(delta, "delta"),
+            l0_sensitivity=stated_numbers(l0_sensitivity),
+            resolution=step,
+        )
         if self.delta in (0, 1):
             raise ParameterError("delta", delta, "must lie between 0 and 1, both excluded")
-        moved = None if l0_sensitivity is None else positive_integer(l0_sensitivity, "l0_sensitivity")
-        object.__setattr__(self, "l0_sensitivity", moved)
-        object.__setattr__(self, "resolution", step)
-        steps, each = self._steps_moved, moved or 1
+        steps, each = self._steps_moved, self.l0_sensitivity or 1
         scale = short_scale(drawable(steps * each / self.epsilon, "scale")) if steps else Fraction(0)
-        object.__setattr__(self, "scale", scale)
-        object.__setattr__(self, "bound", _bound(scale, steps, self.delta / each) if steps else 0)
+        set_fields(self, scale=scale, bound=_bound(scale, steps, self.delta / each) if steps else 0)
 
     @property
     def event(self) -> ApproxEvent | PureEvent:
@@ -115,18 +116,6 @@ class TruncatedLaplace:
         """The standard deviation of the noise on each number, in lattice steps as `scale`."""
         return sqrt(self.variance)
 
-    def release(self, exact: Exact | Secret[Exact]) -> Answer:
-        """The exact value, a number or a vector of numbers, with noise.
-
-        Returns:
-            An int, or with a resolution a Fraction; of a vector, an array of as many: int64 where all answers fit,
-            Python integers otherwise; with a resolution floats, each nearest to its lattice point.
-
-        Raises:
-            ParameterError: Without a resolution, something is no integer; with one, no number.
-        """
-        return release_on_lattice(exact, self._perturb, self._perturb_one, resolution=self.resolution)
-
     def accuracy(self, confidence: Number = "0.95") -> int | Fraction:
         """A half-width t with P(|answer − exact| ≤ t) ≥ confidence, for each answer: at most the bound.
 
@@ -138,7 +127,7 @@ class TruncatedLaplace:
     @property
     def _steps_moved(self) -> int:
         """Integers that move by at most Δ move by at most ⌊Δ⌋."""
-        return int(lattice_l1_sensitivity(self.linf_sensitivity, resolution=self.resolution, l0_sensitivity=1))
+        return int(lattice_linf_sensitivity(self.linf_sensitivity, self.resolution))
 
     def _perturb(self, steps: Integers) -> Integers:
         stated_for_vectors(self.l0_sensitivity, len(steps))

@@ -7,10 +7,11 @@ from math import inf, sqrt
 
 import numpy as np
 
-from sfumato.mechanisms.additive.additive import Answer, Exact
+from sfumato.mechanisms.base import Answer, Exact
 from sfumato.mechanisms.distributed.shares import Parties
 from sfumato.noise.laws.discrete_laplace import discrete_laplace, polya
 from sfumato.noise.uniform.integers import Integers, add, drawable
+from sfumato.numeric.arguments import set_fields
 from sfumato.numeric.distributions import discrete_laplace_variance, polya_difference_half_width
 from sfumato.numeric.rationals import Number, nonnegative
 from sfumato.privacy.events import DiscreteLaplaceEvent, PureEvent
@@ -76,13 +77,16 @@ class DistributedLaplace:
         max_dropouts: int = 0,
         modulus_bits: int | None = None,
     ) -> None:
-        object.__setattr__(self, "parties", parties)
-        object.__setattr__(self, "l1_sensitivity", nonnegative(l1_sensitivity, "l1_sensitivity"))
-        object.__setattr__(self, "epsilon", nonnegative(epsilon, "epsilon"))
-        object.__setattr__(self, "max_dropouts", max_dropouts)
-        object.__setattr__(self, "modulus_bits", modulus_bits)
+        set_fields(
+            self,
+            parties=parties,
+            l1_sensitivity=nonnegative(l1_sensitivity, "l1_sensitivity"),
+            epsilon=nonnegative(epsilon, "epsilon"),
+            max_dropouts=max_dropouts,
+            modulus_bits=modulus_bits,
+        )
         scale = self.l1_sensitivity / self.epsilon if self.epsilon else Fraction(0)
-        object.__setattr__(self, "scale", drawable(scale, "scale") if scale else scale)
+        set_fields(self, scale=drawable(scale, "scale") if scale else scale)
         _ = self._parties  # refuses impossible numbers of parties
 
     @property

@@ -8,7 +8,8 @@ from typing import Any, cast
 import numpy as np
 
 from sfumato.errors import ParameterError
-from sfumato.mechanisms.additive.additive import Answer, Exact, integers, release_on_lattice
+from sfumato.mechanisms.base import Answer, Exact, integers, opened
+from sfumato.mechanisms.lattice import is_vector
 from sfumato.noise.uniform.integers import Integers, add, narrow, python_integers
 from sfumato.numeric.rationals import positive_integer
 from sfumato.privacy.secret import Secret
@@ -62,12 +63,10 @@ class Parties:
 
     def share(self, contribution: Exact | Secret[Exact], perturb: Callable[[Integers], Integers]) -> Answer:
         """One party's integer or vector of integers with its share of the noise, reduced by the modulus."""
-        return release_on_lattice(
-            contribution,
-            lambda values: self._reduced(perturb(values)),
-            lambda value: int(self._reduced(perturb(integers([value])))[0]),
-            resolution=None,
-        )
+        value = opened(contribution)
+        if is_vector(value):
+            return self._reduced(perturb(integers(value)))
+        return int(self._reduced(perturb(integers([value])))[0])
 
     def combine(self, shares: Sequence[Answer]) -> Answer:
         """The sum of the shares that arrived, as integers around 0.

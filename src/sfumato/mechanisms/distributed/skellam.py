@@ -7,11 +7,12 @@ from math import sqrt
 
 from sfumato.accounting.gaussian.skellam import skellam_mean
 from sfumato.errors import ParameterError
-from sfumato.mechanisms.additive.additive import Answer, Exact, stated_for_vectors
+from sfumato.mechanisms.base import Answer, Exact, stated_for_vectors, stated_numbers
 from sfumato.mechanisms.distributed.shares import Parties
 from sfumato.noise.laws.poisson import skellam
 from sfumato.noise.uniform.integers import Integers, add_noise
-from sfumato.numeric.rationals import Number, nonnegative, open_probability, positive_integer
+from sfumato.numeric.arguments import set_fields
+from sfumato.numeric.rationals import Number, nonnegative, open_probability
 from sfumato.numeric.skellam import LARGEST_MEAN, skellam_half_width
 from sfumato.privacy.events import ApproxEvent, PureEvent
 from sfumato.privacy.secret import Secret
@@ -84,20 +85,22 @@ class DistributedSkellam:
     ) -> None:
         if type(linf_sensitivity) is not int or linf_sensitivity < 0:
             raise ParameterError("linf_sensitivity", linf_sensitivity, "must be a whole number, 0 or more")
-        object.__setattr__(self, "parties", parties)
-        object.__setattr__(self, "linf_sensitivity", linf_sensitivity)
-        object.__setattr__(self, "epsilon", nonnegative(epsilon, "epsilon"))
-        object.__setattr__(self, "delta", open_probability(delta, "delta"))
-        moved = None if l0_sensitivity is None else positive_integer(l0_sensitivity, "l0_sensitivity")
-        object.__setattr__(self, "l0_sensitivity", moved)
-        object.__setattr__(self, "max_dropouts", max_dropouts)
-        object.__setattr__(self, "modulus_bits", modulus_bits)
+        set_fields(
+            self,
+            parties=parties,
+            linf_sensitivity=linf_sensitivity,
+            epsilon=nonnegative(epsilon, "epsilon"),
+            delta=open_probability(delta, "delta"),
+            l0_sensitivity=stated_numbers(l0_sensitivity),
+            max_dropouts=max_dropouts,
+            modulus_bits=modulus_bits,
+        )
         needed = self._parties.needed
         each, mean = self.l0_sensitivity or 1, Fraction(0)
         if linf_sensitivity:
             share = {"epsilon": self.epsilon / each, "delta": self.delta / each}
             mean = skellam_mean(linf_sensitivity=linf_sensitivity, **share)
-        object.__setattr__(self, "mean", mean)
+        set_fields(self, mean=mean)
         if mean * parties > LARGEST_MEAN * needed:
             requirement = "makes the noise of all parties larger than can be accounted for; expect fewer dropouts"
             raise ParameterError("max_dropouts", max_dropouts, requirement)

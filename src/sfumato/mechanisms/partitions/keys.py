@@ -14,8 +14,8 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from sfumato.errors import ParameterError
-from sfumato.mechanisms.additive.additive import integers
-from sfumato.mechanisms.arrays import is_missing
+from sfumato.mechanisms.base import integers
+from sfumato.mechanisms.lattice import is_missing
 
 Key: TypeAlias = "int | float | complex | Decimal | Fraction | str | bytes | date | tuple[Key, ...] | None"
 KeyCounts: TypeAlias = Mapping[Any, int]

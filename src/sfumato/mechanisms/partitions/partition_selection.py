@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import ParameterError
-from sfumato.mechanisms.additive.additive import Vector
-from sfumato.mechanisms.base import opened
+from sfumato.mechanisms.base import Vector, opened
 from sfumato.mechanisms.partitions.keys import Key, KeyCounts, canonical_counts, key_rank
+from sfumato.numeric.arguments import set_fields
 from sfumato.numeric.rationals import Number, nonnegative, positive_integer, probability
 from sfumato.privacy.events import ApproxEvent
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, NeighboringRelation, as_relation
@@ -63,12 +63,13 @@ class PartitionSelection(ABC):
         max_groups_per_unit: int,
         neighboring_relation: NeighboringRelation = ADD_OR_REMOVE_ONE,
     ) -> None:
-        object.__setattr__(self, "epsilon", nonnegative(epsilon, "epsilon"))
-        object.__setattr__(self, "delta", probability(delta, "delta"))
-        object.__setattr__(
-            self, "max_groups_per_unit", positive_integer(max_groups_per_unit, "max_groups_per_unit", most=_MOST_GROUPS)
+        set_fields(
+            self,
+            epsilon=nonnegative(epsilon, "epsilon"),
+            delta=probability(delta, "delta"),
+            max_groups_per_unit=positive_integer(max_groups_per_unit, "max_groups_per_unit", most=_MOST_GROUPS),
+            neighboring_relation=as_relation(neighboring_relation),
         )
-        object.__setattr__(self, "neighboring_relation", as_relation(neighboring_relation))
         if not _SMALLEST_DELTA <= self.delta < 1:
             raise ParameterError(
                 "delta", delta, "must be at least 2^-1000 and below 1: no unknown key is shown without δ"

@@ -1,18 +1,20 @@
-"""Partition selection by a noisy count that must reach a threshold; it may be shown together with the key."""
+"""Keys by a noisy count that must reach a threshold, and histograms that show the count with the key."""
 
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
 from sfumato.errors import ParameterError
-from sfumato.mechanisms.additive.additive import Vector, integers
 from sfumato.mechanisms.additive.gaussian import Gaussian
 from sfumato.mechanisms.additive.laplace import Laplace
-from sfumato.mechanisms.base import opened
+from sfumato.mechanisms.base import Vector, integers, opened
+from sfumato.mechanisms.partitions.keys import Key, KeyCounts, canonical_counts, key_rank
 from sfumato.mechanisms.partitions.partition_selection import Mask, PartitionSelection, delta_per_key
 from sfumato.noise.uniform.integers import Integers
+from sfumato.numeric.arguments import set_fields
 from sfumato.numeric.distributions import discrete_gaussian_cdf, discrete_laplace_cdf, failure_probability
 from sfumato.numeric.rationals import Number, positive_integer, sqrt_up
+from sfumato.privacy.events import ApproxEvent
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation
 from sfumato.privacy.secret import Secret
 
@@ -49,7 +51,7 @@ class NoisyThreshold(PartitionSelection):
         neighboring_relation: NeighboringRelation = ADD_OR_REMOVE_ONE,
     ) -> None:
         rows = positive_integer(max_rows_per_group_per_unit, "max_rows_per_group_per_unit")
-        object.__setattr__(self, "max_rows_per_group_per_unit", rows)  # before the rest, which is calibrated for it
+        set_fields(self, max_rows_per_group_per_unit=rows)  # before the rest, which is calibrated for it
         PartitionSelection.__init__(
             self,
             epsilon=epsilon,
@@ -83,8 +85,7 @@ class NoisyThreshold(PartitionSelection):
     def _set_threshold(self, noise: Laplace | Gaussian, delta: Fraction) -> None:
         """Such that no more than `delta` is left to keys that one database has and its neighbour has not."""
         width = _upper_width(noise, delta_per_key(delta, self.changed_keys))
-        object.__setattr__(self, "noise", noise)
-        object.__setattr__(self, "threshold", self.max_rows_per_group_per_unit + 1 + width)
+        set_fields(self, noise=noise, threshold=self.max_rows_per_group_per_unit + 1 + width)
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -185,6 +186,69 @@ class GaussianThreshold(NoisyThreshold):
         distance = sqrt_up(Fraction(keys * rows**2))
         noise = Gaussian(l2_sensitivity=distance, epsilon=self.epsilon, delta=share, l0_sensitivity=keys)
         self._set_threshold(noise, share)
+
+
+@dataclass(frozen=True, slots=True)
+class StableHistogram:
+    """Releases the keys that a threshold lets through, each with the noisy count that let it through.
+
+    {key: count + noise, for each key with count > 0 and count + noise ≥ τ}
+
+    A key that no row has costs nothing and is never drawn, so the domain may be infinite: words, addresses, pages.
+
+    **Guarantee**: (ε, δ)-differential privacy with the parameters and the neighbouring relation of `selection`. No
+    count below τ is ever shown. Proof: proofs/mechanisms/partitions/thresholds.md.
+
+    ==============================  ======================================================================
+    Edge case                       Answer
+    ==============================  ======================================================================
+    count of 0, or below            the key never appears
+    no key, or none reaches τ       an empty dict
+    keys that are equal             shown as one, by `canonical_key`: 1 for True, 1.0 and Decimal("1.00")
+    keys of several types           sorted all the same, by `key_rank`
+    NaN                             the key never appears: it equals nothing, not even itself
+    counts beyond 2^63              Python integers, never wrapped
+    ==============================  ======================================================================
+
+    Args:
+        selection: A `LaplaceThreshold` or a `GaussianThreshold`; its bounds are those of the counts.
+
+    Example:
+        >>> one_key_each = LaplaceThreshold(
+        ...     epsilon=1, delta="1e-6", max_groups_per_unit=1, max_rows_per_group_per_unit=1
+        ... )
+        >>> histogram = StableHistogram(one_key_each)
+        >>> list(histogram.release({"tea": 2000, "coffee": 3000, "absinthe": 0})), histogram.accuracy(0.95)
+        (['coffee', 'tea'], 3)
+
+    References:
+        [KKMN09]; [BNS16]; [Vad17] Theorem 3.5.
+    """
+
+    selection: NoisyThreshold
+
+    @property
+    def event(self) -> ApproxEvent:
+        """What one release tells of the data."""
+        return self.selection.event
+
+    def release(self, counts: KeyCounts | Secret[KeyCounts]) -> dict[Key, int]:
+        """Keys as `canonical_key` has them and their noisy counts, sorted by key: nothing but counts tells of the rows.
+
+        Raises:
+            ParameterError: A count is no integer, or the type of a key is not one of those of `canonical_key`.
+        """
+        exact = canonical_counts(opened(counts))
+        kept, noisy = self.selection.noisy_counts(list(exact.values())).open_for_noise()
+        shown = {key: int(noisy[i]) for i, key in enumerate(exact) if kept[i]}
+        return {key: shown[key] for key in sorted(shown, key=key_rank)}
+
+    def accuracy(self, confidence: Number = "0.95") -> int | Fraction | float:
+        """A t such that a key is shown with a count more than t off with probability at most 1 − confidence.
+
+        Counts that are shown are high rather than low where they lie near τ: those that were low are not shown.
+        """
+        return self.selection.noise.accuracy(confidence)
 
 
 def _upper_width(noise: Laplace | Gaussian, failure: Fraction) -> int:

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import ParameterError
-from sfumato.mechanisms.additive.additive import Vector, integers
-from sfumato.mechanisms.base import opened
+from sfumato.mechanisms.base import Vector, integers, opened
 from sfumato.mechanisms.partitions.partition_selection import Mask, PartitionSelection, delta_per_key
 from sfumato.noise.uniform.bernoulli import bernoulli
 from sfumato.noise.uniform.uniform import uniform_below

@@ -11,6 +11,7 @@ from typing import Any, Final, Protocol, TypeAlias, assert_never
 
 from sfumato.errors import NotPrivateError, ParameterError
 from sfumato.mechanisms.lattice import as_resolution, lattice_steps
+from sfumato.numeric.arguments import set_fields
 from sfumato.numeric.rationals import Number, exact, nonnegative, positive, positive_integer, probability
 from sfumato.numeric.rounding import log_bounds, log_up
 from sfumato.privacy.neighbors import NeighboringRelation
@@ -89,13 +90,11 @@ class BetaBernoulli:
     grid: tuple[Fraction, ...] = field(repr=False)
 
     def __init__(self, *, low: Number, high: Number, alpha: Number = 1, beta: Number = 1, points: int = 101) -> None:
-        object.__setattr__(self, "low", probability(low, "low"))
-        object.__setattr__(self, "high", probability(high, "high"))
+        set_fields(self, low=probability(low, "low"), high=probability(high, "high"))
         if self.low == 0 or self.high == 1:
             raise _unbounded("[low, high] with low = 0 or high = 1", "choose 0 < low < high < 1")
-        object.__setattr__(self, "alpha", positive(alpha, "alpha"))
-        object.__setattr__(self, "beta", positive(beta, "beta"))
-        object.__setattr__(self, "grid", _equally_spaced(self.low, self.high, points))
+        set_fields(self, alpha=positive(alpha, "alpha"), beta=positive(beta, "beta"))
+        set_fields(self, grid=_equally_spaced(self.low, self.high, points))
 
     @property
     def maximum(self) -> int:
@@ -172,12 +171,15 @@ class GammaPoisson:
     ) -> None:
         if (isinstance(high, float | Decimal) and high == inf) or nonnegative(low, "low") == 0:
             raise _unbounded("[low, high] with low = 0 or an infinite high", "choose 0 < low < high")
-        object.__setattr__(self, "low", positive(low, "low"))
-        object.__setattr__(self, "high", exact(high, "high"))
-        object.__setattr__(self, "maximum", positive_integer(maximum, "maximum"))
-        object.__setattr__(self, "shape", positive(shape, "shape"))
-        object.__setattr__(self, "rate", nonnegative(rate, "rate"))
-        object.__setattr__(self, "grid", _equally_spaced(self.low, self.high, points))
+        set_fields(
+            self,
+            low=positive(low, "low"),
+            high=exact(high, "high"),
+            maximum=positive_integer(maximum, "maximum"),
+            shape=positive(shape, "shape"),
+            rate=nonnegative(rate, "rate"),
+        )
+        set_fields(self, grid=_equally_spaced(self.low, self.high, points))
 
     @property
     def extremes(self) -> tuple[Fraction, Fraction]:
@@ -251,11 +253,14 @@ class LaplaceLocation:
     grid: tuple[Fraction, ...] = field(repr=False)
 
     def __init__(self, *, low: Number, high: Number, scale: Number, resolution: Number, points: int = 101) -> None:
-        object.__setattr__(self, "low", exact(low, "low"))
-        object.__setattr__(self, "high", exact(high, "high"))
-        object.__setattr__(self, "scale", positive(scale, "scale"))
-        object.__setattr__(self, "resolution", as_resolution(resolution))
-        object.__setattr__(self, "grid", _equally_spaced(self.low, self.high, points))
+        set_fields(
+            self,
+            low=exact(low, "low"),
+            high=exact(high, "high"),
+            scale=positive(scale, "scale"),
+            resolution=as_resolution(resolution),
+        )
+        set_fields(self, grid=_equally_spaced(self.low, self.high, points))
 
     @property
     def extremes(self) -> tuple[Fraction, Fraction]:

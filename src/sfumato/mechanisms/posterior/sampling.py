@@ -12,6 +12,7 @@ from sfumato.errors import ParameterError
 from sfumato.mechanisms.base import opened
 from sfumato.mechanisms.posterior.models import LogDensity, PosteriorModel
 from sfumato.noise.choice.enclosed_choice import enclosed_choice
+from sfumato.numeric.arguments import set_fields
 from sfumato.numeric.rationals import Number, nonnegative
 from sfumato.numeric.rounding import exp_bounds
 from sfumato.privacy.events import ExponentialEvent
@@ -82,10 +83,7 @@ class PosteriorSampling:
             raise ParameterError("model", model, "must be a posterior model, such as BetaBernoulli(low=0.1, high=0.9)")
         price = model.epsilon(relation)
         affordable = price if epsilon is None else min(price, nonnegative(epsilon, "epsilon"))
-        object.__setattr__(self, "model", model)
-        object.__setattr__(self, "epsilon", affordable)
-        object.__setattr__(self, "neighboring_relation", relation)
-        object.__setattr__(self, "power", affordable / price)
+        set_fields(self, model=model, epsilon=affordable, neighboring_relation=relation, power=affordable / price)
 
     @property
     def event(self) -> ExponentialEvent:

@@ -12,6 +12,7 @@ from sfumato.mechanisms.lattice import as_resolution
 from sfumato.mechanisms.quantiles.grid import Grid
 from sfumato.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from sfumato.noise.uniform.integers import Integers
+from sfumato.numeric.arguments import set_fields
 from sfumato.numeric.rationals import Number, exact, flag, nonnegative
 from sfumato.numeric.rounding import log_up
 from sfumato.privacy.events import LaplaceEvent, PureEvent
@@ -76,11 +77,14 @@ class Extreme:
     resolution: Fraction
 
     def __init__(self, *, largest: bool, lower: Number, upper: Number, epsilon: Number, resolution: Number = 1) -> None:
-        object.__setattr__(self, "largest", flag(largest, "largest"))
-        object.__setattr__(self, "lower", exact(lower, "lower"))
-        object.__setattr__(self, "upper", exact(upper, "upper"))
-        object.__setattr__(self, "epsilon", nonnegative(epsilon, "epsilon"))
-        object.__setattr__(self, "resolution", as_resolution(resolution))
+        set_fields(
+            self,
+            largest=flag(largest, "largest"),
+            lower=exact(lower, "lower"),
+            upper=exact(upper, "upper"),
+            epsilon=nonnegative(epsilon, "epsilon"),
+            resolution=as_resolution(resolution),
+        )
         if len(self._grid) > MOST_POINTS:
             raise ParameterError("resolution", resolution, f"must leave at most {MOST_POINTS:,} points in the bounds")
 

@@ -9,11 +9,10 @@ from typing import Any, Final
 
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.lattice import as_resolution
-from sfumato.mechanisms.quantiles.grid import Grid
-from sfumato.mechanisms.quantiles.quantile import choose_step, rank_range
+from sfumato.mechanisms.quantiles.grid import Grid, choose_step, rank_range
 from sfumato.noise.uniform.integers import Integers
 from sfumato.noise.uniform.uniform import uniform_below
-from sfumato.numeric.arguments import listed
+from sfumato.numeric.arguments import listed, set_fields
 from sfumato.numeric.distributions import failure_probability
 from sfumato.numeric.rationals import Number, exact, nonnegative, probability
 from sfumato.numeric.rounding import float_up, log_up
@@ -96,12 +95,15 @@ class Quantiles:
         resolution: Number = 1,
         neighboring_relation: NeighboringRelation = ADD_OR_REMOVE_ONE,
     ) -> None:
-        object.__setattr__(self, "quantiles", _ascending(quantiles))
-        object.__setattr__(self, "lower", exact(lower, "lower"))
-        object.__setattr__(self, "upper", exact(upper, "upper"))
-        object.__setattr__(self, "epsilon", nonnegative(epsilon, "epsilon"))
-        object.__setattr__(self, "resolution", as_resolution(resolution))
-        object.__setattr__(self, "neighboring_relation", as_relation(neighboring_relation))
+        set_fields(
+            self,
+            quantiles=_ascending(quantiles),
+            lower=exact(lower, "lower"),
+            upper=exact(upper, "upper"),
+            epsilon=nonnegative(epsilon, "epsilon"),
+            resolution=as_resolution(resolution),
+            neighboring_relation=as_relation(neighboring_relation),
+        )
         if max(-self._grid.first, self._grid.last) > _LARGEST_STEP:
             raise ParameterError("resolution", self.resolution, "must divide both bounds into at most 2^40 steps")
 

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import ParameterError
-from sfumato.mechanisms.arrays import column, integer_column
 from sfumato.mechanisms.base import opened
-from sfumato.mechanisms.lattice import lattice_steps
+from sfumato.mechanisms.lattice import column, integer_column, lattice_steps
 from sfumato.mechanisms.response.survey import Randomization, SurveyEstimate, answers_of
 from sfumato.noise.uniform.bernoulli import Booleans, bernoulli, bernoulli_within
 from sfumato.noise.uniform.uniform import uniform_below
+from sfumato.numeric.arguments import set_fields
 from sfumato.numeric.rationals import Number, nonnegative, positive_integer
 from sfumato.numeric.rationals import probability as as_probability
 from sfumato.numeric.rounding import exp_bounds, log_up
@@ -79,9 +79,12 @@ class KaryRandomizedResponse:
             raise ParameterError("epsilon", epsilon, "must be given, or else a probability, and not both")
         chance = None if probability is None else _below_one(probability)
         ratio = Fraction(1) if chance is None else 1 + categories * chance / (1 - chance)
-        object.__setattr__(self, "categories", categories)
-        object.__setattr__(self, "epsilon", log_up(ratio) if epsilon is None else nonnegative(epsilon, "epsilon"))
-        object.__setattr__(self, "probability", chance)
+        set_fields(
+            self,
+            categories=categories,
+            epsilon=log_up(ratio) if epsilon is None else nonnegative(epsilon, "epsilon"),
+            probability=chance,
+        )
 
     @property
     def event(self) -> RandomizedResponseEvent | PureEvent:

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import ParameterError
-from sfumato.mechanisms.arrays import Column, column
 from sfumato.mechanisms.base import opened
-from sfumato.mechanisms.lattice import as_rational
+from sfumato.mechanisms.lattice import Column, as_rational, column
 from sfumato.mechanisms.response.survey import Randomization, SurveyEstimate, answers_of
 from sfumato.noise.uniform.bernoulli import Booleans, bernoulli
+from sfumato.numeric.arguments import set_fields
 from sfumato.numeric.rationals import Number, probability
 from sfumato.numeric.rounding import log_up
 from sfumato.privacy.events import PureEvent, RandomizedResponseEvent
@@ -60,7 +60,7 @@ class RandomizedResponse:
     heads_probability: Fraction
 
     def __init__(self, *, heads_probability: Number = _FAIR) -> None:
-        object.__setattr__(self, "heads_probability", probability(heads_probability, "heads_probability"))
+        set_fields(self, heads_probability=probability(heads_probability, "heads_probability"))
         if self.heads_probability == 1:
             raise ParameterError("heads_probability", 1, "always tells the truth, NO_GUARANTEE; take less than 1")
 

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import ParameterError
-from sfumato.mechanisms.additive.additive import half_width, integers
-from sfumato.mechanisms.base import opened
-from sfumato.mechanisms.lattice import as_resolution, lattice_l1_sensitivity, lattice_steps
+from sfumato.mechanisms.base import half_width, integers, opened
+from sfumato.mechanisms.lattice import as_resolution, lattice_linf_sensitivity, lattice_steps
 from sfumato.noise.laws.discrete_laplace import discrete_laplace
 from sfumato.noise.uniform.integers import add_noise, drawable
 from sfumato.noise.uniform.uniform import uniform_below
+from sfumato.numeric.arguments import set_fields
 from sfumato.numeric.distributions import discrete_laplace_half_width, failure_probability
 from sfumato.numeric.rationals import Number, flag, nonnegative, positive, positive_integer
 from sfumato.privacy.events import PureEvent
@@ -88,18 +88,21 @@ class NoisyMax:
         resolution: Number | None = None,
     ) -> None:
         step = None if resolution is None else as_resolution(resolution)
-        object.__setattr__(self, "epsilon", nonnegative(epsilon, "epsilon"))
-        object.__setattr__(self, "utility_sensitivity", positive(utility_sensitivity, "utility_sensitivity"))
-        object.__setattr__(self, "monotonic", flag(monotonic, "monotonic"))
-        object.__setattr__(self, "resolution", step)
-        object.__setattr__(self, "neighboring_relation", as_relation(neighboring_relation))
+        set_fields(
+            self,
+            epsilon=nonnegative(epsilon, "epsilon"),
+            utility_sensitivity=positive(utility_sensitivity, "utility_sensitivity"),
+            monotonic=flag(monotonic, "monotonic"),
+            resolution=step,
+            neighboring_relation=as_relation(neighboring_relation),
+        )
         if self.epsilon:
             drawable(self.scale, "scale")
 
     @property
     def scale(self) -> Fraction:
         """The scale of the noise on each score in lattice steps; 0 where none is drawn, at ε = 0."""
-        of_one_unit = lattice_l1_sensitivity(self.utility_sensitivity, resolution=self.resolution, l0_sensitivity=1)
+        of_one_unit = lattice_linf_sensitivity(self.utility_sensitivity, self.resolution)
         units = 2 if self.neighboring_relation is REPLACE_ONE else 1
         directions = 1 if self.monotonic else 2
         return units * directions * of_one_unit / self.epsilon if self.epsilon else Fraction(0)

@@ -9,11 +9,11 @@ from typing import TypeAlias
 import numpy as np
 
 from sfumato.errors import ParameterError
-from sfumato.mechanisms.additive.additive import Exact, half_width, integers
-from sfumato.mechanisms.base import opened
-from sfumato.mechanisms.lattice import as_resolution, lattice_l1_sensitivity, lattice_steps
+from sfumato.mechanisms.base import Exact, half_width, integers, opened
+from sfumato.mechanisms.lattice import as_resolution, lattice_linf_sensitivity, lattice_steps
 from sfumato.noise.laws.discrete_laplace import discrete_laplace
 from sfumato.noise.uniform.integers import Integers, add, drawable
+from sfumato.numeric.arguments import set_fields
 from sfumato.numeric.distributions import discrete_laplace_half_width, failure_probability
 from sfumato.numeric.rationals import Number, flag, nonnegative, positive, positive_integer
 from sfumato.privacy.events import PureEvent
@@ -96,18 +96,21 @@ class NoisyTopK:
         resolution: Number | None = None,
     ) -> None:
         step = None if resolution is None else as_resolution(resolution)
-        object.__setattr__(self, "k", positive_integer(k, "k"))
-        object.__setattr__(self, "epsilon", nonnegative(epsilon, "epsilon"))
-        object.__setattr__(self, "utility_sensitivity", positive(utility_sensitivity, "utility_sensitivity"))
-        object.__setattr__(self, "monotonic", flag(monotonic, "monotonic"))
-        object.__setattr__(self, "resolution", step)
+        set_fields(
+            self,
+            k=positive_integer(k, "k"),
+            epsilon=nonnegative(epsilon, "epsilon"),
+            utility_sensitivity=positive(utility_sensitivity, "utility_sensitivity"),
+            monotonic=flag(monotonic, "monotonic"),
+            resolution=step,
+        )
         if self.epsilon:
             drawable(self.scale, "scale")
 
     @property
     def scale(self) -> Fraction:
         """The scale of the noise on each score in lattice steps; 0 where none is drawn, at ε = 0."""
-        steps = lattice_l1_sensitivity(self.utility_sensitivity, resolution=self.resolution, l0_sensitivity=1)
+        steps = lattice_linf_sensitivity(self.utility_sensitivity, self.resolution)
         return self.k * steps * (1 if self.monotonic else 2) / self.epsilon if self.epsilon else Fraction(0)
 
     @property

@@ -1,22 +1,31 @@
-"""What the choice of one candidate by its utility has in common, whatever law the choice follows."""
+"""What the choice of one candidate by its utility has in common, whatever law the choice follows.
+
+Utilities become whole numbers over one denominator, exactly, whatever holds them.
+"""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, inf
+from math import ceil, inf, lcm
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.errors import ParameterError
 from sfumato.mechanisms.base import opened
-from sfumato.mechanisms.lattice import as_resolution
-from sfumato.mechanisms.selection.scores import Scores, gaps_below_best, whole_scores
+from sfumato.mechanisms.lattice import LARGEST, as_rational, as_resolution, column, integer_column, lattice_steps
 from sfumato.noise.uniform.bernoulli import exponents_in_floats
-from sfumato.noise.uniform.integers import Integers
+from sfumato.noise.uniform.integers import SAFE, Integers, narrow, python_integers
+from sfumato.numeric.arguments import set_fields
 from sfumato.numeric.distributions import failure_probability
 from sfumato.numeric.rationals import Number, flag, nonnegative, positive, positive_integer
 from sfumato.numeric.rounding import float_up, log_up
 from sfumato.privacy.secret import Secret
+
+Scores: TypeAlias = Sequence[Any] | NDArray[Any]
+"""The utility of each candidate: numbers, in the order of the candidates."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -41,10 +50,13 @@ class Selection(ABC):
         resolution: Number | None = None,
     ) -> None:
         step = None if resolution is None else as_resolution(resolution)
-        object.__setattr__(self, "utility_sensitivity", positive(utility_sensitivity, "utility_sensitivity"))
-        object.__setattr__(self, "epsilon", nonnegative(epsilon, "epsilon"))
-        object.__setattr__(self, "monotonic", flag(monotonic, "monotonic"))
-        object.__setattr__(self, "resolution", step)
+        set_fields(
+            self,
+            utility_sensitivity=positive(utility_sensitivity, "utility_sensitivity"),
+            epsilon=nonnegative(epsilon, "epsilon"),
+            monotonic=flag(monotonic, "monotonic"),
+            resolution=step,
+        )
 
     def release(self, scores: Scores | Secret[Scores]) -> int:
         """The index of the chosen candidate.
@@ -114,3 +126,38 @@ class Selection(ABC):
     @abstractmethod
     def _worse(self, candidates: int) -> Fraction:
         """By the union bound a choice more than t below the best has a probability of at most this times e^(−κt)."""
+
+
+def whole_scores(scores: Iterable[Any], resolution: Fraction | None) -> tuple[Integers, int]:
+    """Integers n_i and a denominator d: utility i is n_i/d; or with a resolution n_i steps of it, and d is 1.
+
+    Raises:
+        ParameterError: There is no candidate, or a utility is no number.
+
+    Example:
+        >>> whole_scores([Fraction(1, 2), 0.25, 3], None)
+        (array([ 2,  1, 12]), 4)
+        >>> whole_scores([0.5, 0.25, 3], Fraction(1, 2))  # halves upward
+        (array([1, 1, 6]), 1)
+    """
+    values = column(scores, "scores")
+    if len(values) == 0:
+        raise ParameterError("scores", "an empty sequence", "must hold at least one candidate")
+    if resolution is not None:
+        return lattice_steps(values, resolution), 1
+    integers = integer_column(values)
+    if integers is not None:
+        return (np.clip(integers, -LARGEST, LARGEST) if integers.dtype == object else integers), 1
+    exact = [as_rational(value) for value in values]
+    denominator = lcm(*(value.denominator for value in exact))
+    return narrow(python_integers(value.numerator * (denominator // value.denominator) for value in exact)), denominator
+
+
+def gaps_below_best(scores: Integers, factor: int) -> Integers:
+    """factor·(best − score) for each score, exactly, for a whole factor ≥ 0."""
+    best = int(scores.max())
+    if scores.dtype != object and max(1, best - int(scores.min())) * factor > SAFE:
+        scores = scores.astype(object)
+    gaps: Integers = best - scores
+    gaps *= factor
+    return gaps

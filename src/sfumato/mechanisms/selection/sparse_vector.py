@@ -6,10 +6,11 @@ from math import ceil, inf, sqrt
 from typing import Final
 
 from sfumato.errors import ParameterError
-from sfumato.mechanisms.additive.additive import Answer, half_width
-from sfumato.mechanisms.lattice import as_resolution, lattice_l1_sensitivity
+from sfumato.mechanisms.base import Answer, half_width
+from sfumato.mechanisms.lattice import as_resolution, lattice_linf_sensitivity
 from sfumato.mechanisms.selection.sparse_vector_session import Answers, SparseVectorSession
 from sfumato.noise.uniform.integers import drawable
+from sfumato.numeric.arguments import set_fields
 from sfumato.numeric.distributions import discrete_laplace_half_width, discrete_laplace_variance, failure_probability
 from sfumato.numeric.rationals import Number, exact, flag, nonnegative, positive, positive_integer, probability
 from sfumato.privacy.events import PureEvent
@@ -90,12 +91,15 @@ class SparseVector:
         if share == 1:
             raise ParameterError("answer_share", answer_share, "must be below 1, or nothing is left to compare with")
         step = None if resolution is None else as_resolution(resolution)
-        object.__setattr__(self, "epsilon", nonnegative(epsilon, "epsilon"))
-        object.__setattr__(self, "cutoff", positive_integer(cutoff, "cutoff"))
-        object.__setattr__(self, "linf_sensitivity", positive(linf_sensitivity, "linf_sensitivity"))
-        object.__setattr__(self, "monotonic", flag(monotonic, "monotonic"))
-        object.__setattr__(self, "resolution", step)
-        object.__setattr__(self, "answer_share", share)
+        set_fields(
+            self,
+            epsilon=nonnegative(epsilon, "epsilon"),
+            cutoff=positive_integer(cutoff, "cutoff"),
+            linf_sensitivity=positive(linf_sensitivity, "linf_sensitivity"),
+            monotonic=flag(monotonic, "monotonic"),
+            resolution=step,
+            answer_share=share,
+        )
         for name in ("threshold_scale", "comparison_scale", "answer_scale"):
             if getattr(self, name):
                 drawable(getattr(self, name), name)
@@ -218,7 +222,7 @@ class SparseVector:
 
     @property
     def _steps_moved(self) -> Fraction:
-        return lattice_l1_sensitivity(self.linf_sensitivity, resolution=self.resolution, l0_sensitivity=1)
+        return lattice_linf_sensitivity(self.linf_sensitivity, self.resolution)
 
 
 def _cube_root(number: int) -> int:

@@ -11,10 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import ParameterError
-from sfumato.mechanisms.additive.additive import Answer, Exact, Vector, integers
-from sfumato.mechanisms.arrays import column
-from sfumato.mechanisms.base import opened
-from sfumato.mechanisms.lattice import lattice_steps
+from sfumato.mechanisms.base import Answer, Exact, Vector, integers, opened
+from sfumato.mechanisms.lattice import column, lattice_steps
 from sfumato.noise.laws.discrete_laplace import discrete_laplace
 from sfumato.noise.uniform.integers import Integers, add
 from sfumato.privacy.secret import Secret

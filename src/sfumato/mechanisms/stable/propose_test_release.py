@@ -10,6 +10,7 @@ from sfumato.errors import ParameterError
 from sfumato.mechanisms.base import opened
 from sfumato.noise.laws.discrete_laplace import discrete_laplace
 from sfumato.noise.uniform.integers import drawable
+from sfumato.numeric.arguments import set_fields
 from sfumato.numeric.distributions import discrete_laplace_half_width
 from sfumato.numeric.rationals import Number, positive, probability
 from sfumato.privacy.events import ApproxEvent
@@ -66,9 +67,12 @@ class ProposeTestRelease:
     delta: Fraction
 
     def __init__(self, *, proposed_sensitivity: Number, epsilon: Number, delta: Number) -> None:
-        object.__setattr__(self, "proposed_sensitivity", positive(proposed_sensitivity, "proposed_sensitivity"))
-        object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))
-        object.__setattr__(self, "delta", probability(delta, "delta"))
+        set_fields(
+            self,
+            proposed_sensitivity=positive(proposed_sensitivity, "proposed_sensitivity"),
+            epsilon=positive(epsilon, "epsilon"),
+            delta=probability(delta, "delta"),
+        )
         if not 0 < self.delta < Fraction(1, 2):
             raise ParameterError("delta", delta, "must be above 0 and below 1/2")
         drawable(self.test_scale, "scale")

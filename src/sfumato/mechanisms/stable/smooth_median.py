@@ -8,6 +8,7 @@ from sfumato.mechanisms.lattice import as_resolution
 from sfumato.mechanisms.quantiles.grid import Grid
 from sfumato.mechanisms.stable.median import median, ordered, smooth_sensitivity_up, width_of
 from sfumato.mechanisms.stable.smooth_sensitivity import SmoothedValue, SmoothSensitivity
+from sfumato.numeric.arguments import set_fields
 from sfumato.numeric.rationals import Number, exact
 from sfumato.privacy.events import ApproxEvent, PureEvent
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation, as_relation
@@ -77,14 +78,15 @@ class SmoothMedian:
         resolution: Number = 1,
         neighboring_relation: NeighboringRelation = ADD_OR_REMOVE_ONE,
     ) -> None:
-        object.__setattr__(self, "lower", exact(lower, "lower"))
-        object.__setattr__(self, "upper", exact(upper, "upper"))
-        object.__setattr__(self, "resolution", as_resolution(resolution))
-        object.__setattr__(self, "neighboring_relation", as_relation(neighboring_relation))
+        set_fields(
+            self,
+            lower=exact(lower, "lower"),
+            upper=exact(upper, "upper"),
+            resolution=as_resolution(resolution),
+            neighboring_relation=as_relation(neighboring_relation),
+        )
         noise = SmoothSensitivity(epsilon=epsilon, delta=delta, largest_sensitivity=width_of(self._grid))
-        object.__setattr__(self, "noise", noise)
-        object.__setattr__(self, "epsilon", noise.epsilon)
-        object.__setattr__(self, "delta", noise.delta)
+        set_fields(self, noise=noise, epsilon=noise.epsilon, delta=noise.delta)
 
     @property
     def event(self) -> PureEvent | ApproxEvent:

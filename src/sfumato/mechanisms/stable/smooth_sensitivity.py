@@ -11,6 +11,7 @@ from sfumato.mechanisms.base import opened
 from sfumato.noise.laws.discrete_cauchy import discrete_cauchy
 from sfumato.noise.laws.discrete_laplace import universal_laplace
 from sfumato.noise.uniform.integers import drawable
+from sfumato.numeric.arguments import set_fields
 from sfumato.numeric.rationals import Number, positive, probability, sqrt_up
 from sfumato.numeric.rounding import dyadic_up, exp_down, exp_up, log_up
 from sfumato.privacy.events import ApproxEvent, PureEvent
@@ -84,17 +85,20 @@ class SmoothSensitivity:
     """c, the scale of the noise for each unit of S."""
 
     def __init__(self, *, epsilon: Number, delta: Number = 0, largest_sensitivity: Number) -> None:
-        object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))
-        object.__setattr__(self, "delta", probability(delta, "delta"))
-        object.__setattr__(self, "largest_sensitivity", positive(largest_sensitivity, "largest_sensitivity"))
+        set_fields(
+            self,
+            epsilon=positive(epsilon, "epsilon"),
+            delta=probability(delta, "delta"),
+            largest_sensitivity=positive(largest_sensitivity, "largest_sensitivity"),
+        )
         if self.delta == 1:
             raise ParameterError("delta", delta, "must be below 1")
         if self.largest_sensitivity < 1:
             raise ParameterError("largest_sensitivity", largest_sensitivity, "must be at least 1")
-        object.__setattr__(self, "smoothness", _smoothness(self.epsilon, self.delta))
+        set_fields(self, smoothness=_smoothness(self.epsilon, self.delta))
         if self.smoothness < _SMALLEST_SMOOTHNESS:
             raise ParameterError("epsilon", epsilon, "must be larger: at this ε and δ, β would be below 2^-20")
-        object.__setattr__(self, "scale_factor", _scale_factor(self.epsilon, self.delta, self.smoothness))
+        set_fields(self, scale_factor=_scale_factor(self.epsilon, self.delta, self.smoothness))
         drawable(self._scale(Fraction(1)), "scale")
         drawable(self._scale(self.largest_sensitivity), "scale")
 

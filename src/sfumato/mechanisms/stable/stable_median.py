@@ -10,6 +10,7 @@ from sfumato.mechanisms.lattice import as_resolution
 from sfumato.mechanisms.quantiles.grid import Grid
 from sfumato.mechanisms.stable.median import distance_to_instability, median, ordered, width_of
 from sfumato.mechanisms.stable.propose_test_release import ProposeTestRelease, StableValue
+from sfumato.numeric.arguments import set_fields
 from sfumato.numeric.rationals import Number, exact, positive
 from sfumato.privacy.events import ApproxEvent
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation, as_relation
@@ -81,18 +82,19 @@ class StableMedian:
         resolution: Number = 1,
         neighboring_relation: NeighboringRelation = ADD_OR_REMOVE_ONE,
     ) -> None:
-        object.__setattr__(self, "lower", exact(lower, "lower"))
-        object.__setattr__(self, "upper", exact(upper, "upper"))
-        object.__setattr__(self, "resolution", as_resolution(resolution))
-        object.__setattr__(self, "proposed_sensitivity", positive(proposed_sensitivity, "proposed_sensitivity"))
-        object.__setattr__(self, "neighboring_relation", as_relation(neighboring_relation))
+        set_fields(
+            self,
+            lower=exact(lower, "lower"),
+            upper=exact(upper, "upper"),
+            resolution=as_resolution(resolution),
+            proposed_sensitivity=positive(proposed_sensitivity, "proposed_sensitivity"),
+            neighboring_relation=as_relation(neighboring_relation),
+        )
         if not 1 <= self._steps < width_of(self._grid):
             requirement = "must be at least one step of the grid and less than its width"
             raise ParameterError("proposed_sensitivity", proposed_sensitivity, requirement)
         guard = ProposeTestRelease(proposed_sensitivity=self._steps, epsilon=epsilon, delta=delta)
-        object.__setattr__(self, "guard", guard)
-        object.__setattr__(self, "epsilon", guard.epsilon)
-        object.__setattr__(self, "delta", guard.delta)
+        set_fields(self, guard=guard, epsilon=guard.epsilon, delta=guard.delta)
 
     @property
     def threshold(self) -> int:

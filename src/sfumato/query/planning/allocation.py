@@ -15,7 +15,7 @@ from typing import TypeAlias, TypeGuard
 from sfumato.accounting.composition.joint_gaussian import joint_stddevs
 from sfumato.accounting.gaussian.gaussian import analytic_stddev
 from sfumato.errors import NotPrivateError, ParameterError, UnsupportedEventError
-from sfumato.mechanisms.additive.gaussian_noise import GaussianNoise
+from sfumato.mechanisms.additive.gaussian import GaussianNoise
 from sfumato.mechanisms.additive.laplace import Laplace
 from sfumato.noise.uniform.integers import SMALLEST_SCALE
 from sfumato.numeric.arguments import is_one_of

@@ -14,7 +14,7 @@ from types import MappingProxyType, NoneType
 from typing import Any, Final
 
 from sfumato.ledger.core.entry import Part
-from sfumato.mechanisms.additive.gaussian_noise import GaussianNoise
+from sfumato.mechanisms.additive.gaussian import GaussianNoise
 from sfumato.mechanisms.additive.laplace import Laplace
 from sfumato.mechanisms.partitions.truncated_geometric import TruncatedGeometricSelection
 from sfumato.mechanisms.quantiles.extreme import Extreme
@@ -70,7 +70,14 @@ PLANS: Final = StoredNames[Any](
         QuantileChoice: Names("QuantileChoice", "statement", "mechanism", "rows"),
         TopChoice: Names("TopChoice", "statement", "mechanism", "rows"),
         Laplace: Names(
-            "Laplace", "l1_sensitivity", "epsilon", "resolution", "dimension", "l0_sensitivity", "scale"
+            "Laplace",
+            "l1_sensitivity",
+            "epsilon",
+            "resolution",
+            "dimension",
+            "l0_sensitivity",
+            "scale",
+            unwritten=("event",),
         ),
         GaussianNoise: Names("GaussianNoise", "l2_sensitivity", "stddev", "l0_sensitivity"),
         Quantile: Names("Quantile", "quantile", "lower", "upper", "epsilon", "resolution", "neighboring_relation"),

@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import assert_never
 
 from sfumato.engines.base import Engine
-from sfumato.mechanisms.additive.gaussian_noise import GaussianNoise
+from sfumato.mechanisms.additive.gaussian import GaussianNoise
 from sfumato.mechanisms.quantiles.extreme import Extreme
 from sfumato.mechanisms.quantiles.quantile import Quantile, QuantileEnd
 from sfumato.numeric.rationals import decimal_text
