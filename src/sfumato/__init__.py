@@ -28,31 +28,16 @@ if TYPE_CHECKING:
     from sfumato.query.model.csv_format import CsvFormat
     from sfumato.query.model.schema import PUBLIC, Limits, Table, UnitPath
     from sfumato.query.policy.policy import Place, Policy, SourceFacts, csv
-    from sfumato.query.python.statistics import (
-        correlation,
-        count,
-        count_distinct,
-        count_units,
-        covariance,
-        histogram,
-        mean,
-        median,
-        mode,
-        quantile,
-        stddev,
-        top_k,
-        variance,
-        vector_sum,
-    )
-    from sfumato.query.python.statistics import (
-        max as max,  # noqa: A004 # the field's words, used as sf.max, sf.min, sf.sum
-    )
-    from sfumato.query.python.statistics import (
-        min as min,  # noqa: A004 # the same
-    )
-    from sfumato.query.python.statistics import (
-        sum as sum,  # noqa: A004 # the same
-    )
+    from sfumato.query.statistics.counts import count, count_distinct, count_units
+    from sfumato.query.statistics.histograms import histogram
+    from sfumato.query.statistics.means import mean
+    from sfumato.query.statistics.means import sum as sum  # noqa: A004 # the field's words: sf.max, sf.min, sf.sum
+    from sfumato.query.statistics.quantiles import max as max  # noqa: A004 # the same
+    from sfumato.query.statistics.quantiles import median, quantile
+    from sfumato.query.statistics.quantiles import min as min  # noqa: A004 # the same
+    from sfumato.query.statistics.top_values import mode, top_k
+    from sfumato.query.statistics.variances import correlation, covariance, stddev, variance
+    from sfumato.query.statistics.vectors import vector_sum
     from sfumato.session.asking.question import Question
     from sfumato.session.asking.saving import SavedRelease
     from sfumato.session.opening.snapshots import prepare
@@ -90,33 +75,33 @@ _HOMES = {
     "boolean": "query.model.columns",
     "coalesce": "query.python.handles",
     "constant": "query.python.handles",
-    "correlation": "query.python.statistics",
-    "count": "query.python.statistics",
-    "count_distinct": "query.python.statistics",
-    "count_units": "query.python.statistics",
-    "covariance": "query.python.statistics",
+    "correlation": "query.statistics.variances",
+    "count": "query.statistics.counts",
+    "count_distinct": "query.statistics.counts",
+    "count_units": "query.statistics.counts",
+    "covariance": "query.statistics.variances",
     "csv": "query.policy.policy",
     "date": "query.model.columns",
     "greatest": "query.python.handles",
-    "histogram": "query.python.statistics",
+    "histogram": "query.statistics.histograms",
     "integer": "query.model.columns",
     "least": "query.python.handles",
-    "max": "query.python.statistics",
-    "mean": "query.python.statistics",
-    "median": "query.python.statistics",
-    "min": "query.python.statistics",
-    "mode": "query.python.statistics",
+    "max": "query.statistics.quantiles",
+    "mean": "query.statistics.means",
+    "median": "query.statistics.quantiles",
+    "min": "query.statistics.quantiles",
+    "mode": "query.statistics.top_values",
     "open": "session.session",
     "prepare": "session.opening.snapshots",
-    "quantile": "query.python.statistics",
+    "quantile": "query.statistics.quantiles",
     "real": "query.model.columns",
-    "stddev": "query.python.statistics",
-    "sum": "query.python.statistics",
+    "stddev": "query.statistics.variances",
+    "sum": "query.statistics.means",
     "text": "query.model.columns",
     "timestamp": "query.model.columns",
-    "top_k": "query.python.statistics",
-    "variance": "query.python.statistics",
-    "vector_sum": "query.python.statistics",
+    "top_k": "query.statistics.top_values",
+    "variance": "query.statistics.variances",
+    "vector_sum": "query.statistics.vectors",
     "when": "query.python.handles",
 }
 _PACKAGES = frozenset({"accounting", "attacks", "audit", "datasets", "errors", "mechanisms", "plots", "privacy"})

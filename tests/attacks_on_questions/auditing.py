@@ -11,7 +11,7 @@ from sfumato.privacy.secret import Secret
 from sfumato.query.planning.auto_bounds import chosen_bounds
 from sfumato.query.planning.compile import with_chosen_bounds
 from sfumato.query.planning.plan import PrivatePlan
-from sfumato.query.planning.sections import ground_of
+from sfumato.query.planning.sections import grouped_rows
 from sfumato.session.releases.releasing import release
 
 
@@ -26,7 +26,7 @@ class Prepared:
 
     def __init__(self, session, plan: PrivatePlan, *, broken=lambda section: section) -> None:
         self._engine, self._plan, self._broken = session._desk.engine, plan, broken
-        self._ground = ground_of(plan.question, ())
+        self._rows = grouped_rows(plan.question, ())
         self._sections, self._rest = {}, {}
 
     def __call__(self, runs: int):
@@ -56,7 +56,7 @@ class Prepared:
 
     def _with_bounds(self, measured):
         """The rest of a question, planned once for all bounds that are chosen alike."""
-        chosen = chosen_bounds(self._ground, self._plan.question, self._plan.bounds.section, measured)
+        chosen = chosen_bounds(self._rows, self._plan.question, self._plan.bounds.section, measured)
         key = tuple(chosen.items())
         if key not in self._rest:
             self._rest[key] = with_chosen_bounds(self._plan, measured, neighboring_relation=ADD_OR_REMOVE_ONE)

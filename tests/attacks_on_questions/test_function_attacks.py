@@ -16,9 +16,10 @@ from sfumato.errors import NotPrivateError, ParameterError, SfumatoError
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.model.expressions import ColumnRef
 from sfumato.query.model.kinds import Kind
-from sfumato.query.model.relations import CountDistinct, CountRows, CountValues, Filter, Select
+from sfumato.query.model.relations import Filter, Select
 from sfumato.query.model.schema import Column, Limits, Table
 from sfumato.query.planning.questions import presented
+from sfumato.query.statistics.counts import CountDistinct, CountRows, CountValues
 
 ANYTHING = Table(
     name="t", columns={name: Column(kind=kind) for name, kind in COLUMNS.items()} | {"u": sf.text()},

@@ -5,9 +5,10 @@ from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.reference.engine import ReferenceEngine
 from sfumato.engines.sources.sources import ArrowData, CsvFile, LazyData, ParquetFile, open_source, readable
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
-from sfumato.query.model.relations import Aggregate, Relation, Source, tables_of
+from sfumato.query.model.relations import Relation, Source, tables_of
 from sfumato.query.model.schema import Table
 from sfumato.query.model.statement import Statement
+from sfumato.query.planning.questions import Aggregate
 from sfumato.query.planning.sections import draft
 from sfumato.query.sql.questions import parse_question
 

@@ -23,8 +23,9 @@ from sfumato.engines.registry import (
 from sfumato.engines.sources.sources import open_source
 from sfumato.errors import NotPrivateError, ParameterError, PolicyError
 from sfumato.privacy.neighbors import UnitColumn
-from sfumato.query.model.relations import CountRows, Join, JoinKind, Source
+from sfumato.query.model.relations import Join, JoinKind, Source
 from sfumato.query.model.schema import PUBLIC, Limits, Table, UnitPath, integer, text
+from sfumato.query.statistics.counts import CountRows
 
 
 def test_an_engine_is_called_by_its_name():

@@ -176,12 +176,12 @@ MUTANTS = (
         name="different values are counted among all rows",
         edits=(
             (
-                "query/planning/lowering.py",
-                "rows=Distinct(Select(ground.rows, columns))",
-                "rows=Select(ground.rows, columns)",
+                "query/statistics/counts.py",
+                "rows=Distinct(Select(rows.rows, columns))",
+                "rows=Select(rows.rows, columns)",
             ),
         ),
-        tests=("tests/query/planning/test_lowering.py",),
+        tests=("tests/query/statistics/test_counts.py",),
     ),
     Mutant(
         name="weights are taken as they are, not as shares",
@@ -236,12 +236,12 @@ MUTANTS = (
         name="only the first of several ways to group is told of",
         edits=(
             (
-                "query/statistics/measurements.py",
+                "query/planning/plan.py",
                 "for section in self.sections for event in section.events",
                 "for section in self.sections[:1] for event in section.events",
             ),
         ),
-        tests=("tests/query/statistics/test_measurements.py",),
+        tests=("tests/query/planning/test_plan.py",),
     ),
     Mutant(
         name="the selection of private keys is not told of",
@@ -256,7 +256,13 @@ MUTANTS = (
     ),
     Mutant(
         name="a statistic is the same question whatever it is clamped to",
-        edits=(("query/printing/canonical.py", "own.items() if part}", 'own.items() if part and stored != "bounds"}'),),
+        edits=(
+            (
+                "query/printing/canonical.py",
+                "fields.items() if part}",
+                'fields.items() if part and stored != "bounds"}',
+            ),
+        ),
         tests=("tests/query/printing/test_canonical.py::test_whatever_changes_an_exact_answer_makes_another_question",),
     ),
     Mutant(
@@ -364,8 +370,16 @@ MUTANTS = (
     Mutant(
         name="a sum is stored under the tag of a mean, and a mean under that of a sum",
         edits=(
-            ("query/printing/canonical.py", 'Sum: Names("Sum", "bounds"', 'Sum: Names("Mean", "bounds"'),
-            ("query/printing/canonical.py", 'Mean: Names("Mean", "bounds"', 'Mean: Names("Sum", "bounds"'),
+            (
+                "query/statistics/means.py",
+                'Names("Sum", "bounds", unwritten=("value",))\n    spellings: ClassVar = (of_one("SUM"',
+                'Names("Mean", "bounds", unwritten=("value",))\n    spellings: ClassVar = (of_one("SUM"',
+            ),
+            (
+                "query/statistics/means.py",
+                'Names("Mean", "bounds", unwritten=("value",))\n    spellings: ClassVar = (of_one("AVG"',
+                'Names("Sum", "bounds", unwritten=("value",))\n    spellings: ClassVar = (of_one("AVG"',
+            ),
         ),
         tests=("tests/session/asking/test_answer_key.py",),
     ),

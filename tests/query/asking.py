@@ -6,8 +6,9 @@ from typing import Any
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.model.columns import boolean, date, integer, real, text, timestamp
 from sfumato.query.model.expressions import TRUE
-from sfumato.query.model.relations import Filter, Presented, Relation, Source
+from sfumato.query.model.relations import Filter, Relation, Source
 from sfumato.query.model.schema import PUBLIC, Limits, Table, UnitPath
+from sfumato.query.planning.questions import Presented
 from sfumato.query.printing.canonical import question_hash
 from sfumato.query.printing.describe import described
 from sfumato.query.python.frame import Frame

@@ -2,8 +2,9 @@
 
 from sfumato.engines.values.evaluation import evaluate, unmixed
 from sfumato.privacy.neighbors import UnitColumn
-from sfumato.query.model.relations import Presented, Source
+from sfumato.query.model.relations import Source
 from sfumato.query.model.schema import PUBLIC, Limits, Table, boolean, date, integer, real, text, timestamp
+from sfumato.query.planning.questions import Presented
 from sfumato.query.python.frame import Frame
 
 PEOPLE = Table(

@@ -5,12 +5,13 @@ from fractions import Fraction
 from sfumato.privacy.guarantees import guarantee
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, UnitColumn
 from sfumato.query.model.expressions import ColumnRef
-from sfumato.query.model.relations import CountRows, Source
+from sfumato.query.model.relations import Source
 from sfumato.query.model.schema import PUBLIC, Limits, Table, boolean, date, integer, real, text
 from sfumato.query.planning.compile import compile_plan
-from sfumato.query.planning.lowering import Ground
 from sfumato.query.planning.questions import presented
-from sfumato.query.planning.sections import ground_of
+from sfumato.query.planning.sections import grouped_rows
+from sfumato.query.statistics.counts import CountRows
+from sfumato.query.statistics.recipes import GroupedRows
 
 PEOPLE = Table(
     name="people",
@@ -56,9 +57,9 @@ def planned(child, *statistics, epsilon=1, delta=0, relation=ADD_OR_REMOVE_ONE, 
     return compile_plan(asked, guarantee(epsilon, delta), neighboring_relation=relation, law=law)
 
 
-def ground(child, *keys) -> Ground:
-    """What statistics stand on, grouped by some keys."""
-    return ground_of(question(child, keys=keys), keys)
+def grouped(child, *keys) -> GroupedRows:
+    """The rows that statistics are asked of, grouped by some keys."""
+    return grouped_rows(question(child, keys=keys), keys)
 
 
 def half(value) -> Fraction:

@@ -16,30 +16,20 @@ from sfumato.privacy.guarantees import guarantee
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, NeighboringRelation
 from sfumato.query.model.csv_format import CsvFormat
 from sfumato.query.model.expressions import Literal
-from sfumato.query.model.relations import (
-    AUTO,
-    Bound,
-    Except,
-    Filter,
-    Histogram,
-    Intersect,
-    Part,
-    Presented,
-    Quantile,
-    Select,
-    Source,
-    Statistic,
-    Sum,
-    TopK,
-    UnionAll,
-    VectorSum,
-)
+from sfumato.query.model.measures import AUTO
+from sfumato.query.model.relations import Bound, Except, Filter, Intersect, Part, Select, Source, UnionAll
 from sfumato.query.model.schema import Limits, Table, UnitPath, integer, text, timestamp
-from sfumato.query.planning.questions import presented
+from sfumato.query.planning.questions import Presented, presented
 from sfumato.query.policy.policy import SourceFacts
 from sfumato.query.printing.canonical import question_hash, question_text
 from sfumato.query.sql.questions import parse_question
+from sfumato.query.statistics.histograms import Histogram
+from sfumato.query.statistics.means import Sum
 from sfumato.query.statistics.measurements import Law
+from sfumato.query.statistics.quantiles import Quantile
+from sfumato.query.statistics.statistic import Statistic
+from sfumato.query.statistics.top_values import TopK
+from sfumato.query.statistics.vectors import VectorSum
 from sfumato.session.asking.pipeline import Desk, Prepared, charged_part, prepare
 from sfumato.session.asking.question import Question
 

@@ -16,13 +16,14 @@ from sfumato.privacy.neighbors import NeighboringRelation
 from sfumato.query.model.expressions import Comparison
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind
-from sfumato.query.model.relations import Auto, Fold, JoinKind
-from sfumato.query.printing.canonical import STATISTICS
+from sfumato.query.model.measures import Auto
+from sfumato.query.model.relations import Fold, JoinKind
+from sfumato.query.statistics.registry import STORED
 from sfumato.session.asking.answer_key import DECLARED, MEMBERS, PLANS
 
 FILE: Final = ROOT / "tests" / "golden" / "stored_names.json"
 CODECS: Final = {
-    "event": EVENTS, "budget": BUDGETS, "entry": ENTRIES, "statistic": STATISTICS, "plan": PLANS,
+    "event": EVENTS, "budget": BUDGETS, "entry": ENTRIES, "statistic": STORED, "plan": PLANS,
     "declaration": DECLARED,
 }  # fmt: skip
 ENUMERATIONS: Final = {

@@ -15,9 +15,11 @@ from sfumato.errors import SfumatoError
 from sfumato.privacy.guarantees import guarantee
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE
 from sfumato.query.analysis.shape import Metric, shape_of
-from sfumato.query.model.relations import Quantile, Sum, tables_of
+from sfumato.query.model.relations import tables_of
 from sfumato.query.planning.compile import compile_plan, with_chosen_bounds
+from sfumato.query.statistics.means import Sum
 from sfumato.query.statistics.measurements import Additive
+from sfumato.query.statistics.quantiles import Quantile
 
 SALTS = ("00" * 16, "a5" * 16)
 TOWN_ROWS = rows(TOWNS, {"code": "x", "area": 7, "size": "s"}, {"code": "y", "area": 600, "size": "l"}, {"code": "y"})

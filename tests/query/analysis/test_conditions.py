@@ -5,9 +5,10 @@ from fractions import Fraction
 
 import pandas as pd
 import pytest
+from tests.query.frames import PEOPLE, frame
 
 from sfumato.errors import NotPrivateError, ParameterError
-from sfumato.query.analysis.conditions import between, literal
+from sfumato.query.analysis.conditions import between, clamped, literal
 from sfumato.query.model.expressions import And, ColumnRef, Compare, Comparison, Literal
 
 AGE = ColumnRef("age")
@@ -59,3 +60,10 @@ def test_between_holds_both_ends():
     low, high = literal(1), literal(2)
     ends = Compare(Comparison.GREATER_EQUAL, AGE, low), Compare(Comparison.LESS_EQUAL, AGE, high)
     assert between(AGE, low, high) == And(ends)
+
+
+def test_a_value_that_is_never_null_is_clamped_without_a_case():
+    facts = frame(PEOPLE).age.is_null().cast("integer").facts
+    assert not facts.nullable
+    ends = Literal(Fraction(0)), Literal(Fraction(1))
+    assert clamped(AGE, *ends, facts).function.value == "least"

@@ -8,6 +8,7 @@ from hypothesis import given
 from tests.expressions_of import CALLS, INEXACT, expressions
 from tests.query.frames import PEOPLE, VISITS, frame
 
+import sfumato as sf
 from sfumato.errors import NotPrivateError, ParameterError
 from sfumato.privacy.guarantees import PureDP
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
@@ -32,7 +33,6 @@ from sfumato.query.model.kinds import Kind
 from sfumato.query.model.schema import boolean, date, integer, real, text, timestamp
 from sfumato.query.planning.compile import compile_plan
 from sfumato.query.planning.sections import draft
-from sfumato.query.python import statistics as sf
 from sfumato.query.sql.questions import parse_question
 
 people, visits = map(frame, (PEOPLE, VISITS))

@@ -1,40 +1,25 @@
 from dataclasses import FrozenInstanceError
-from fractions import Fraction
 
 import pytest
 from tests.query.frames import BILLS, PEOPLE, VISITS, WARDS
 
 from sfumato.query.model.expressions import And, ColumnRef
 from sfumato.query.model.relations import (
-    AUTO,
     Bound,
-    CountDistinct,
-    CountRows,
-    CountUnits,
-    CountValues,
-    Covariance,
     Distinct,
     Except,
     Filter,
     Grouped,
-    Histogram,
     Intersect,
     Join,
-    Mean,
     Part,
-    Quantile,
     Select,
     SemiJoin,
     Source,
-    Sum,
-    TopK,
     UnionAll,
-    Variance,
-    VectorSum,
     inputs,
     lineage,
     tables_of,
-    values_of,
 )
 from sfumato.query.model.schema import Limits, Table, UnitPath, integer, text
 
@@ -79,27 +64,6 @@ def test_tables_are_each_listed_once_with_those_that_own_their_rows():
     relation = UnionAll(SemiJoin(child=Source(ITEMS), other=Source(WARDS), on=()), Source(ITEMS))
     assert [table.name for table in tables_of(relation)] == ["items", "bills", "wards"]
     assert tables_of(Source(PEOPLE)) == (PEOPLE,)
-
-
-@pytest.mark.parametrize(
-    ("statistic", "values"),
-    [
-        (CountRows(), ()),
-        (CountUnits(), ()),
-        (CountValues(X), (X,)),
-        (CountDistinct(X, 2), (X,)),
-        (Sum(X, AUTO), (X,)),
-        (Mean(X), (X,)),
-        (Variance(X), (X,)),
-        (Quantile(X, Fraction(1, 2)), (X,)),
-        (Histogram(X, (Fraction(0), Fraction(1))), (X,)),
-        (TopK(X), (X,)),
-        (Covariance(X, Y), (X, Y)),
-        (VectorSum((X, Y)), (X, Y)),
-    ],
-)
-def test_a_statistic_reads_its_values(statistic, values):
-    assert values_of(statistic) == values
 
 
 def test_relations_are_frozen_values():

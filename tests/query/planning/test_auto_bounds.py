@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.query.planned import PEOPLE, TOWNS, VISITS, N, ground, planned, question, ref
+from tests.query.planned import PEOPLE, TOWNS, VISITS, N, grouped, planned, question, ref
 from tests.query.pricing import price
 
 from sfumato.engines.values.evaluation import evaluate
@@ -14,7 +14,7 @@ from sfumato.mechanisms.additive.laplace import Laplace
 from sfumato.privacy.events import ApproxEvent, DiscreteLaplaceEvent, PureEvent
 from sfumato.privacy.guarantees import ApproxDP, PureDP
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE
-from sfumato.query.model.relations import AUTO, Mean, Quantile, Sum, Variance
+from sfumato.query.model.measures import AUTO
 from sfumato.query.model.schema import Table, integer, real
 from sfumato.query.planning.auto_bounds import (
     POWERS,
@@ -25,6 +25,9 @@ from sfumato.query.planning.auto_bounds import (
     with_bounds,
 )
 from sfumato.query.planning.compile import with_chosen_bounds
+from sfumato.query.statistics.means import Mean, Sum
+from sfumato.query.statistics.quantiles import Quantile
+from sfumato.query.statistics.variances import Variance
 
 FREE, PAY = ref("free"), ref("pay")
 TOTAL = Sum(FREE, AUTO)
@@ -40,7 +43,7 @@ def counts(**kept):
 def bounds_of(table, statistic, histogram, *, relation=ADD_OR_REMOVE_ONE):
     """What is chosen for one statistic from what was released."""
     plan = planned(table, statistic, epsilon=1, relation=relation)
-    return chosen_bounds(ground(table), plan.question, plan.bounds.section, [[histogram]])["x"]
+    return chosen_bounds(grouped(table), plan.question, plan.bounds.section, [[histogram]])["x"]
 
 
 def test_statistics_with_bounds_to_be_chosen_are_found():
@@ -163,7 +166,7 @@ def test_stated_bounds_stand_in_place_of_automatic_ones():
     stated = with_bounds(asked, bounds)
     assert stated_bounds(stated) == bounds
     assert (stated.statistics[2:], automatic(stated)) == (asked.statistics[2:], ())
-    assert widest_bounds(ground(PEOPLE), asked) == {
+    assert widest_bounds(grouped(PEOPLE), asked) == {
         "a": (-(2**40), 2**40),
         "b": (-(2**40) * Fraction("0.01"), 2**40 * Fraction("0.01")),
     }

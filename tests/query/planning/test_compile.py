@@ -12,27 +12,17 @@ from sfumato.errors import NotPrivateError, ParameterError, SfumatoError, Unboun
 from sfumato.privacy.events import ApproxEvent, DiscreteLaplaceEvent, ExponentialEvent, PureEvent
 from sfumato.privacy.guarantees import ApproxDP, PureDP, guarantee
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE
-from sfumato.query.model.relations import (
-    AUTO,
-    CountDistinct,
-    CountRows,
-    CountUnits,
-    CountValues,
-    Covariance,
-    Distinct,
-    Grouped,
-    Histogram,
-    Join,
-    Mean,
-    Quantile,
-    Sum,
-    TopK,
-    UnionAll,
-    Variance,
-    VectorSum,
-)
+from sfumato.query.model.measures import AUTO
+from sfumato.query.model.relations import Distinct, Grouped, Join, UnionAll
 from sfumato.query.model.schema import PUBLIC, Limits, Table, integer
 from sfumato.query.planning.compile import compile_plan, with_chosen_bounds
+from sfumato.query.statistics.counts import CountDistinct, CountRows, CountUnits, CountValues
+from sfumato.query.statistics.histograms import Histogram
+from sfumato.query.statistics.means import Mean, Sum
+from sfumato.query.statistics.quantiles import Quantile
+from sfumato.query.statistics.top_values import TopK
+from sfumato.query.statistics.variances import Covariance, Variance
+from sfumato.query.statistics.vectors import VectorSum
 
 AGE, PAY, HOURS, BEDS = ref("age"), ref("pay"), ref("hours"), ref("beds")
 EDGES = (Fraction(0), Fraction(1), Fraction(5))

@@ -7,7 +7,7 @@ from functools import lru_cache, partial
 
 import pytest
 from tests.query.laws_of_choices import contributions, joined, law_of, loss
-from tests.query.planned import PEOPLE, TOWNS, VISITS, ground, planned, ref, relation_of
+from tests.query.planned import PEOPLE, TOWNS, VISITS, grouped, planned, ref, relation_of
 
 from sfumato.mechanisms.additive.laplace import Laplace
 from sfumato.mechanisms.quantiles.extreme import Extreme
@@ -16,11 +16,14 @@ from sfumato.numeric.rationals import sqrt_up
 from sfumato.privacy.events import ExponentialEvent, PureEvent
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, UnitColumn
 from sfumato.query.model.measures import RowCount, Steps, StepSum
-from sfumato.query.model.relations import Grouped, Quantile, TopK
+from sfumato.query.model.relations import Grouped
 from sfumato.query.model.schema import Limits, Table, integer, text
 from sfumato.query.model.statement import Bins, Statement, Values
 from sfumato.query.planning.allocation import Choice, Noise, Share
-from sfumato.query.planning.components import Celled, Counted, Ranked, Topped, measurement_of, moved, need_of
+from sfumato.query.planning.components import measurement_of, moved, need_of
+from sfumato.query.statistics.quantiles import Quantile
+from sfumato.query.statistics.recipes import BinQuantile, NoisyCells, NoisyMeasures, TopCells
+from sfumato.query.statistics.top_values import TopK
 
 BOTH = (ADD_OR_REMOVE_ONE, REPLACE_ONE)
 AGE = Steps(value=ref("age"), resolution=Fraction(1), lower=0, upper=100, offset=0, nullable=True)
@@ -28,35 +31,37 @@ PAY = Steps(value=ref("pay"), resolution=Fraction(1), lower=-3, upper=10, offset
 
 
 def main(child, *measures, keys=()):
-    own = ground(child, *keys)
+    own = grouped(child, *keys)
     return Statement(rows=own.rows, keys=own.keys, measures=measures or (RowCount(),), limits=own.limits)
 
 
 def test_a_count_and_a_sum_need_noise_for_all_rows_of_one_unit():
-    need = need_of(Counted((RowCount(),)), main(VISITS), ADD_OR_REMOVE_ONE)
+    need = need_of(NoisyMeasures((RowCount(),)), main(VISITS), ADD_OR_REMOVE_ONE)
     assert (need.sensitivity.l1, need.sensitivity.l0) == (4, 1)
-    assert need_of(Counted((StepSum(AGE),)), main(PEOPLE), REPLACE_ONE).sensitivity.l1 == 100
+    assert need_of(NoisyMeasures((StepSum(AGE),)), main(PEOPLE), REPLACE_ONE).sensitivity.l1 == 100
 
 
 def test_several_measures_are_one_vector():
     measures = (StepSum(AGE), StepSum(PAY), RowCount())
-    need = need_of(Counted(measures), main(PEOPLE, *measures, keys=("sex",)), ADD_OR_REMOVE_ONE)
+    need = need_of(NoisyMeasures(measures), main(PEOPLE, *measures, keys=("sex",)), ADD_OR_REMOVE_ONE)
     assert (need.sensitivity.l1, need.sensitivity.l0) == (111, 3)
     assert need.sensitivity.l2 == sqrt_up(Fraction(100**2 + 10**2 + 1))
 
 
 def test_cells_are_counted_in_a_vector_of_their_own():
-    statement = ground(VISITS, "ward").with_cells(Values(value=ref("beds"), values=tuple(range(10))))
-    need = need_of(Celled(statement), main(PEOPLE), ADD_OR_REMOVE_ONE)
+    statement = grouped(VISITS, "ward").with_cells(Values(value=ref("beds"), values=tuple(range(10))))
+    need = need_of(NoisyCells(statement), main(PEOPLE), ADD_OR_REMOVE_ONE)
     assert (need.sensitivity.l1, need.sensitivity.l0) == (4, 4)
 
 
 @pytest.mark.parametrize(("relation", "rows"), [(ADD_OR_REMOVE_ONE, 4), (REPLACE_ONE, 8)])
 def test_choices_need_a_share_for_every_row_that_enters_or_leaves(relation, rows):
-    statement = ground(VISITS).with_cells(Bins(steps=AGE, width=1))
+    statement = grouped(VISITS).with_cells(Bins(steps=AGE, width=1))
     assert moved(statement, relation) == rows
-    assert need_of(Ranked(statement, Fraction(1, 2)), statement, relation) == Choice(is_free=False)
-    choice = measurement_of(Ranked(statement, Fraction(1, 2)), Share(Fraction(1), Fraction(0)), [statement], relation)
+    assert need_of(BinQuantile(statement, Fraction(1, 2)), statement, relation) == Choice(is_free=False)
+    choice = measurement_of(
+        BinQuantile(statement, Fraction(1, 2)), Share(Fraction(1), Fraction(0)), [statement], relation
+    )
     assert (choice.mechanism.epsilon, choice.rows, choice.event) == (Fraction(1, rows), rows, PureEvent(1))
 
 
@@ -68,16 +73,16 @@ def test_of_units_with_one_row_a_choice_is_the_mechanism_itself():
 
 
 def test_choices_from_public_rows_are_free():
-    statement = ground(TOWNS).with_cells(Values(value=ref("size"), values=("s", "l")))
-    assert need_of(Topped(statement, 1), statement, REPLACE_ONE) == Choice(is_free=True)
-    free = measurement_of(Topped(statement, 1), Share(Fraction(0), Fraction(0)), [statement], REPLACE_ONE)
+    statement = grouped(TOWNS).with_cells(Values(value=ref("size"), values=("s", "l")))
+    assert need_of(TopCells(statement, 1), statement, REPLACE_ONE) == Choice(is_free=True)
+    free = measurement_of(TopCells(statement, 1), Share(Fraction(0), Fraction(0)), [statement], REPLACE_ONE)
     assert (free.event, free.mechanism.scale) == (PureEvent(0), Fraction(1, 1000))
 
 
 def test_a_share_beyond_the_narrowest_noise_is_not_used_up():
-    statement = ground(PEOPLE).with_cells(Values(value=ref("sex"), values=("f", "m")))
+    statement = grouped(PEOPLE).with_cells(Values(value=ref("sex"), values=("f", "m")))
     share = Share(Fraction(10**9), Fraction(0))
-    top = measurement_of(Topped(statement, 2), share, [statement], ADD_OR_REMOVE_ONE)
+    top = measurement_of(TopCells(statement, 2), share, [statement], ADD_OR_REMOVE_ONE)
     assert (top.mechanism.scale, top.mechanism.epsilon) == (Fraction(1, 1000), 2000)
 
 
@@ -86,12 +91,12 @@ def test_measurements_point_at_their_statement_and_measures():
     first = main(PEOPLE, *measures)
     cells = first.__class__(rows=first.rows, keys=(), measures=(RowCount(),), cell=Bins(steps=AGE, width=1))
     share = Share(Fraction(1), Fraction(0), Laplace(l1_sensitivity=100, epsilon=1))
-    found = measurement_of(Counted((StepSum(AGE),)), share, [first, cells], ADD_OR_REMOVE_ONE)
+    found = measurement_of(NoisyMeasures((StepSum(AGE),)), share, [first, cells], ADD_OR_REMOVE_ONE)
     assert (found.statement, found.measures, found.mechanism) == (0, (1,), share.mechanism)
-    assert measurement_of(Celled(cells), share, [first, cells], ADD_OR_REMOVE_ONE).statement == 1
+    assert measurement_of(NoisyCells(cells), share, [first, cells], ADD_OR_REMOVE_ONE).statement == 1
 
 
-@pytest.mark.parametrize("component", [Counted((RowCount(),)), Ranked(main(PEOPLE), Fraction(1, 2))])
+@pytest.mark.parametrize("component", [NoisyMeasures((RowCount(),)), BinQuantile(main(PEOPLE), Fraction(1, 2))])
 def test_mistakes_of_the_planner_are_no_answers(component):
     with pytest.raises(TypeError):
         measurement_of(component, Share(Fraction(1), Fraction(0)), [main(PEOPLE)], ADD_OR_REMOVE_ONE)
@@ -196,11 +201,11 @@ def test_the_laws_add_up():
 
 def test_groups_that_leave_and_enter_are_two_rows():
     grouped = Grouped(relation_of(PEOPLE), ("sex",), ())
-    statement = replace(ground(PEOPLE).with_cells(Values(value=ref("sex"), values=("f", "m"))), rows=grouped)
+    statement = replace(grouped(PEOPLE).with_cells(Values(value=ref("sex"), values=("f", "m"))), rows=grouped)
     assert [moved(statement, relation) for relation in BOTH] == [2, 4]
 
 
 def test_noise_of_a_free_measure_is_none():
-    need = need_of(Counted((RowCount(),)), main(TOWNS), REPLACE_ONE)
+    need = need_of(NoisyMeasures((RowCount(),)), main(TOWNS), REPLACE_ONE)
     assert isinstance(need, Noise)
     assert need.is_free

@@ -1,15 +1,12 @@
-from fractions import Fraction
-
 import pytest
 from tests.query.frames import BILLS, PEOPLE, frame
 
+import sfumato as sf
 from sfumato.engines.values.evaluation import evaluate
 from sfumato.errors import NotPrivateError, ParameterError
-from sfumato.query.analysis.conditions import clamped
-from sfumato.query.model.expressions import ColumnRef, Literal
+from sfumato.query.model.expressions import ColumnRef
 from sfumato.query.model.relations import Fold, Folded, Grouped, Select
 from sfumato.query.planning.folds import folded, grouped, with_columns
-from sfumato.query.python import statistics
 
 SHAPE = frame(BILLS).shape
 AMOUNT = ColumnRef("amount")
@@ -18,13 +15,13 @@ AMOUNT = ColumnRef("amount")
 @pytest.mark.parametrize(
     ("statistic", "fold", "value"),
     [
-        (statistics.count(), Fold.COUNT_ROWS, None),
-        (statistics.count("amount"), Fold.COUNT, AMOUNT),
-        (statistics.count_distinct("amount"), Fold.COUNT_DISTINCT, AMOUNT),
-        (statistics.sum("amount"), Fold.SUM, AMOUNT),
-        (statistics.mean("amount"), Fold.MEAN, AMOUNT),
-        (statistics.min("amount"), Fold.MIN, AMOUNT),
-        (statistics.max("amount"), Fold.MAX, AMOUNT),
+        (sf.count(), Fold.COUNT_ROWS, None),
+        (sf.count("amount"), Fold.COUNT, AMOUNT),
+        (sf.count_distinct("amount"), Fold.COUNT_DISTINCT, AMOUNT),
+        (sf.sum("amount"), Fold.SUM, AMOUNT),
+        (sf.mean("amount"), Fold.MEAN, AMOUNT),
+        (sf.min("amount"), Fold.MIN, AMOUNT),
+        (sf.max("amount"), Fold.MAX, AMOUNT),
     ],
 )
 def test_statistics_have_their_folds(statistic, fold, value):
@@ -35,17 +32,17 @@ def test_statistics_have_their_folds(statistic, fold, value):
 @pytest.mark.parametrize(
     "statistic",
     [
-        statistics.median("amount"),
-        statistics.min("amount", bounds=(0, 1)),
-        statistics.variance("amount"),
-        statistics.count_units(),
-        statistics.count_distinct("amount", max_values_per_unit=1),
-        statistics.sum("amount", bounds="auto"),
-        statistics.mean("amount", bounds="auto"),
-        statistics.histogram("amount", edges=[0, 1]),
-        statistics.mode("amount"),
-        statistics.covariance("amount", "day"),
-        statistics.vector_sum("amount"),
+        sf.median("amount"),
+        sf.min("amount", bounds=(0, 1)),
+        sf.variance("amount"),
+        sf.count_units(),
+        sf.count_distinct("amount", max_values_per_unit=1),
+        sf.sum("amount", bounds="auto"),
+        sf.mean("amount", bounds="auto"),
+        sf.histogram("amount", edges=[0, 1]),
+        sf.mode("amount"),
+        sf.covariance("amount", "day"),
+        sf.vector_sum("amount"),
     ],
 )
 def test_other_statistics_are_of_answers_only(statistic):
@@ -55,20 +52,13 @@ def test_other_statistics_are_of_answers_only(statistic):
 
 @pytest.mark.parametrize(("amount", "kept"), [(-5, 0), (5, 5), (500, 10), (None, None)])
 def test_stated_bounds_clamp_each_value_before_it_is_added(amount, kept):
-    made = folded("x", statistics.sum("amount", bounds=(0, 10)), SHAPE)
+    made = folded("x", sf.sum("amount", bounds=(0, 10)), SHAPE)
     assert evaluate(made.value, {"amount": amount}) == kept
-
-
-def test_a_value_that_is_never_null_is_clamped_without_a_case():
-    facts = frame(PEOPLE).age.is_null().cast("integer").facts
-    assert not facts.nullable
-    ends = Literal(Fraction(0)), Literal(Fraction(1))
-    assert clamped(AMOUNT, *ends, facts).function.value == "least"
 
 
 def test_a_column_that_does_not_exist_is_refused():
     with pytest.raises(ParameterError, match="nosuch"):
-        folded("x", statistics.sum("nosuch", bounds=(0, 1)), SHAPE)
+        folded("x", sf.sum("nosuch", bounds=(0, 1)), SHAPE)
 
 
 def test_a_key_that_holds_the_unit_is_a_value_of_the_group():

@@ -3,15 +3,18 @@ from fractions import Fraction
 import pytest
 from tests.query.frames import BILLS, PEOPLE, VISITS, WARDS, frame
 
+import sfumato as sf
 from sfumato.errors import NotPrivateError, ParameterError
 from sfumato.query.analysis.sizes import MAX_DEPTH
 from sfumato.query.model.expressions import Call, ColumnRef, Compare, Comparison, IsNull, Literal, Not
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind
-from sfumato.query.model.relations import Histogram, Join, OrderKey, TopK, VectorSum
+from sfumato.query.model.relations import Join
 from sfumato.query.model.schema import Limits
-from sfumato.query.planning.questions import MAX_COLUMNS, answer_facts, column_names, presented
-from sfumato.query.python import statistics as sf
+from sfumato.query.planning.questions import MAX_COLUMNS, OrderKey, answer_facts, presented
+from sfumato.query.statistics.histograms import Histogram
+from sfumato.query.statistics.top_values import TopK
+from sfumato.query.statistics.vectors import VectorSum
 
 people, visits, bills, wards = (frame(table).relation for table in (PEOPLE, VISITS, BILLS, WARDS))
 N = ("n", sf.count())
@@ -119,10 +122,10 @@ def test_a_key_may_stand_in_the_answer_by_the_name_that_a_hidden_column_has_in_t
 
 def test_columns_of_statistics_are_numbered_where_there_are_several():
     edges = (Fraction(0), Fraction(1), Fraction(2))
-    assert column_names("h", Histogram(X, edges)) == ("h_1", "h_2")
-    assert column_names("v", VectorSum((X, X, X))) == ("v_1", "v_2", "v_3")
-    assert column_names("t", TopK(X, 2)) == ("t_1", "t_2")
-    assert column_names("t", TopK(X)) == column_names("t", sf.sum("x")) == ("t",)
+    assert Histogram(X, edges).columns("h") == ("h_1", "h_2")
+    assert VectorSum((X, X, X)).columns("v") == ("v_1", "v_2", "v_3")
+    assert TopK(X, 2).columns("t") == ("t_1", "t_2")
+    assert TopK(X).columns("t") == sf.sum("x").columns("t") == ("t",)
 
 
 def test_too_many_columns_are_refused():

@@ -10,24 +10,15 @@ from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, UnitColumn
 from sfumato.query.analysis.keys import MAX_GROUPS
 from sfumato.query.model.expressions import Compare, Comparison, Literal
 from sfumato.query.model.measures import CellCount, RowCount, UnitCount
-from sfumato.query.model.relations import (
-    Bound,
-    CountDistinct,
-    CountRows,
-    Distinct,
-    Filter,
-    Grouped,
-    Histogram,
-    Join,
-    Mean,
-    Quantile,
-    Sum,
-    TopK,
-    UnionAll,
-)
+from sfumato.query.model.relations import Bound, Distinct, Filter, Grouped, Join, UnionAll
 from sfumato.query.model.schema import Limits, Table, integer, text
 from sfumato.query.planning.allocation import KeySelection, Noise
-from sfumato.query.planning.sections import check_size, draft, ground_of
+from sfumato.query.planning.sections import check_size, draft, grouped_rows
+from sfumato.query.statistics.counts import CountDistinct, CountRows
+from sfumato.query.statistics.histograms import Histogram
+from sfumato.query.statistics.means import Mean, Sum
+from sfumato.query.statistics.quantiles import Quantile
+from sfumato.query.statistics.top_values import TopK
 
 
 def drafted(child, *statistics, keys=(), relation=ADD_OR_REMOVE_ONE, **clauses):
@@ -129,13 +120,13 @@ def test_without_keys_the_limit_of_a_group_is_one_of_all_rows():
         limits=Limits(max_rows_per_group_per_unit=3, max_groups_per_unit=2),
     )  # fmt: skip
     asked = question(table, keys=("k",))
-    assert ground_of(asked, ("k",)).limits == table.limits
-    assert ground_of(asked, ()).limits == Limits(max_rows_per_unit=3, max_rows_per_group_per_unit=3)
+    assert grouped_rows(asked, ("k",)).limits == table.limits
+    assert grouped_rows(asked, ()).limits == Limits(max_rows_per_unit=3, max_rows_per_group_per_unit=3)
 
 
 def test_analysts_may_narrow_limits_and_never_widen_them():
     asked = question(VISITS, limits=Limits(max_rows_per_unit=100, max_groups_per_unit=1), keys=("ward",))
-    assert ground_of(asked, ("ward",)).limits == Limits(max_rows_per_unit=4, max_groups_per_unit=1)
+    assert grouped_rows(asked, ("ward",)).limits == Limits(max_rows_per_unit=4, max_groups_per_unit=1)
 
 
 def test_joins_within_units_are_bounded_on_both_sides():
@@ -143,7 +134,9 @@ def test_joins_within_units_are_bounded_on_both_sides():
         name="o", columns={"v": text(), "x": integer()}, unit=UnitColumn("v"), limits=Limits(max_rows_per_unit=2),
         matches={("x",): 1},
     )  # fmt: skip
-    rows = ground_of(question(Join(left=relation_of(VISITS), right=relation_of(other), on=(("beds", "x"),))), ()).rows
+    rows = grouped_rows(
+        question(Join(left=relation_of(VISITS), right=relation_of(other), on=(("beds", "x"),))), ()
+    ).rows
     assert isinstance(rows.left, Bound)
     assert isinstance(rows.right, Bound)
 

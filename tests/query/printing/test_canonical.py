@@ -12,17 +12,18 @@ from tests.query.rewordings import changed, reworded
 from tests.relations_of import Growing, columns, private
 from tests.strategies import database, pick, policy, stored
 
+import sfumato as sf
 from sfumato.engines.reference.engine import ReferenceEngine
 from sfumato.engines.sources.sources import ArrowData
 from sfumato.errors import SfumatoError
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
 from sfumato.query.analysis.sizes import MAX_DEPTH
 from sfumato.query.model.kinds import NUMBERS, Kind
-from sfumato.query.model.relations import Aggregate, Bound, GroupBy, Part, Source, tables_of
+from sfumato.query.model.relations import Bound, GroupBy, Part, Source, tables_of
 from sfumato.query.model.schema import integer, text
+from sfumato.query.planning.questions import Aggregate
 from sfumato.query.planning.sections import draft
 from sfumato.query.printing.canonical import question_hash, question_text
-from sfumato.query.python import statistics as sf
 
 people, visits, bills, wards = map(frame, (PEOPLE, VISITS, BILLS, WARDS))
 MANY = settings(suppress_health_check=list(HealthCheck))

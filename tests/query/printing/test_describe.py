@@ -6,12 +6,12 @@ from fractions import Fraction
 import pytest
 from tests.query.frames import BILLS, PEOPLE, VISITS, WARDS, frame
 
+import sfumato as sf
 from sfumato.query.handles.columns import when
 from sfumato.query.model.expressions import ColumnRef, Compare, Comparison, Literal
-from sfumato.query.model.relations import OrderKey
+from sfumato.query.planning.questions import OrderKey
 from sfumato.query.printing.canonical import question_text
 from sfumato.query.printing.describe import described
-from sfumato.query.python import statistics as sf
 from sfumato.query.sql.questions import parse_question
 
 people, visits, bills, wards = map(frame, (PEOPLE, VISITS, BILLS, WARDS))

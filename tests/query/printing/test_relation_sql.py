@@ -1,10 +1,10 @@
 import pytest
 from tests.query.frames import BILLS, PEOPLE, VISITS, WARDS, frame
 
+import sfumato as sf
 from sfumato.query.analysis.sizes import MAX_DEPTH
 from sfumato.query.model.relations import Bound, Part
 from sfumato.query.printing.relation_sql import as_name, block_of, relation_sql
-from sfumato.query.python import statistics as sf
 
 people, visits, bills, wards = map(frame, (PEOPLE, VISITS, BILLS, WARDS))
 AGES = people.select("age", "sex")

@@ -3,6 +3,7 @@ from fractions import Fraction
 import pytest
 from tests.query.frames import BILLS, PEOPLE, VISITS, WARDS, frame
 
+import sfumato as sf
 from sfumato.errors import NotPrivateError, ParameterError
 from sfumato.query.analysis.bounding import limits_of
 from sfumato.query.handles.columns import when
@@ -11,7 +12,6 @@ from sfumato.query.model.relations import Fold, Grouped, Select
 from sfumato.query.model.schema import Limits
 from sfumato.query.planning.questions import presented
 from sfumato.query.printing.canonical import question_text
-from sfumato.query.python import statistics as sf
 from sfumato.query.sql.questions import parse_question
 
 people, visits, bills, wards = map(frame, (PEOPLE, VISITS, BILLS, WARDS))

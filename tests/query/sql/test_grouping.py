@@ -6,7 +6,9 @@ from tests.query.asking import VISITS, parsed
 from sfumato.errors import NotPrivateError, ParameterError
 from sfumato.query.model.expressions import Call, Case, ColumnRef, Compare, Comparison, Literal
 from sfumato.query.model.functions import Function
-from sfumato.query.model.relations import CountRows, Mean, Select, Source, Sum
+from sfumato.query.model.relations import Select, Source
+from sfumato.query.statistics.counts import CountRows
+from sfumato.query.statistics.means import Mean, Sum
 
 YEAR = Call(Function.YEAR, (ColumnRef("day"),))
 OWN = tuple((name, ColumnRef(name)) for name in VISITS.columns)

@@ -11,13 +11,16 @@ from tests.query.asking import PEOPLE, SOURCES, VISITS, condition_of, hashed, pa
 
 from sfumato.errors import NotPrivateError, ParameterError, SfumatoError
 from sfumato.query.model.expressions import FALSE, ColumnRef, Compare, Comparison, Literal
-from sfumato.query.model.relations import Aggregate as Asked
-from sfumato.query.model.relations import CountRows, Filter, GroupBy, OrderKey, Presented, Source, Sum
+from sfumato.query.model.relations import Filter, GroupBy, Source
 from sfumato.query.model.schema import Limits
+from sfumato.query.planning.questions import Aggregate as Asked
+from sfumato.query.planning.questions import OrderKey, Presented
 from sfumato.query.printing.canonical import question_hash
 from sfumato.query.sql.options import Options, parse_options
 from sfumato.query.sql.parsing import FUNCTIONS, MAX_LENGTH
 from sfumato.query.sql.questions import parse_question, parse_view
+from sfumato.query.statistics.counts import CountRows
+from sfumato.query.statistics.means import Sum
 
 SAME = [
     # every statement of a line is the same question

@@ -7,24 +7,16 @@ from sfumato.errors import NotPrivateError, ParameterError
 from sfumato.query.model.expressions import Call, Case, ColumnRef, Compare, Comparison, Literal, Null
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind
-from sfumato.query.model.relations import (
-    CountDistinct,
-    CountRows,
-    CountUnits,
-    CountValues,
-    Covariance,
-    Fold,
-    Folded,
-    Mean,
-    Quantile,
-    Sum,
-    TopK,
-    Variance,
-)
+from sfumato.query.model.relations import Fold, Folded
 from sfumato.query.sql.context import Context
 from sfumato.query.sql.names import scope_of
 from sfumato.query.sql.parsing import parsed as parsed_text
 from sfumato.query.sql.statistics import Values, fold_of, has_aggregate, is_aggregate
+from sfumato.query.statistics.counts import CountDistinct, CountRows, CountUnits, CountValues
+from sfumato.query.statistics.means import Mean, Sum
+from sfumato.query.statistics.quantiles import Quantile
+from sfumato.query.statistics.top_values import TopK
+from sfumato.query.statistics.variances import Covariance, Variance
 
 TOTAL, STATUS = ColumnRef("total"), ColumnRef("status")
 BIG = Compare(Comparison.GREATER, TOTAL, Literal(Fraction(9)))

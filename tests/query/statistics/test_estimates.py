@@ -13,19 +13,23 @@ from tests.query.planned import PEOPLE, VISITS, N, planned, ref
 from tests.session.desk import rows, values
 
 from sfumato.query.model.intervals import ANYTHING, Interval, point
-from sfumato.query.model.relations import CountValues, Covariance, Mean, Quantile, Sum, TopK, Variance, VectorSum
 from sfumato.query.model.schema import Table, integer, real
+from sfumato.query.statistics.counts import CountValues
 from sfumato.query.statistics.estimates import (
     NOTHING,
     Estimate,
-    error_of,
+    Misrank,
     estimated,
-    estimators,
     figure,
     figures_of,
     shared,
 )
-from sfumato.query.statistics.ranks import Misrank
+from sfumato.query.statistics.means import Mean, Sum
+from sfumato.query.statistics.measurements import estimators
+from sfumato.query.statistics.quantiles import Quantile
+from sfumato.query.statistics.top_values import TopK
+from sfumato.query.statistics.variances import Covariance, Variance
+from sfumato.query.statistics.vectors import VectorSum
 
 CONFIDENCE = Fraction(95, 100)
 AGE, PAY, KIDS, HOURS, BEDS = ref("age"), ref("pay"), ref("kids"), ref("hours"), ref("beds")
@@ -45,7 +49,7 @@ def estimate(statistic, *measured, confidence=CONFIDENCE, table=PEOPLE, **price)
 
 
 def test_a_count_is_the_noisy_count_plus_or_minus_the_error_of_the_noise():
-    error = error_of(section(N), 0, CONFIDENCE)
+    error = section(N).error(0, CONFIDENCE)
     for noisy in (100, -3):
         assert estimate(N, noisy) == Estimate(value=noisy, low=noisy - error, high=noisy + error)
 
@@ -53,7 +57,7 @@ def test_a_count_is_the_noisy_count_plus_or_minus_the_error_of_the_noise():
 def test_a_sum_is_lattice_steps_times_the_resolution():
     found = estimate(Sum(PAY), 250)
     assert (found.value, type(found.value)) == (2.5, float)
-    assert found.half_width == pytest.approx(error_of(section(Sum(PAY)), 0, CONFIDENCE) / 100)
+    assert found.half_width == pytest.approx(section(Sum(PAY)).error(0, CONFIDENCE) / 100)
 
 
 @pytest.mark.parametrize(("value", "kind"), [(AGE, int), (KIDS, int), (PAY, float), (ref("coarse"), float)])
@@ -75,7 +79,7 @@ def test_whole_numbers_are_summed_as_doubles_where_64_bits_may_not_hold_the_sum(
 
 
 def test_beyond_64_bits_a_value_is_missing_and_an_end_open_and_neither_is_another_number():
-    error = int(error_of(section(N), 0, CONFIDENCE))
+    error = int(section(N).error(0, CONFIDENCE))
     near, beyond = estimate(N, 2**63 - 2), estimate(N, 2**63 + 1)
     assert near == Estimate(value=2**63 - 2, low=2**63 - 2 - error, high=None)
     assert beyond == Estimate(value=None, low=2**63 + 1 - error, high=None)
@@ -367,13 +371,13 @@ def test_coverage_that_is_too_small_would_be_seen():
 @pytest.mark.parametrize("epsilon", ["0.01", "0.3", "3"])
 def test_the_error_of_noise_is_the_smallest_that_holds_often_enough(epsilon):
     made = section(N, epsilon=epsilon)
-    error, q = int(error_of(made, 0, CONFIDENCE)), math.exp(-float(epsilon))
+    error, q = int(made.error(0, CONFIDENCE)), math.exp(-float(epsilon))
     assert 1 - 2 * q ** (error + 1) / (1 + q) >= 0.95 > 1 - 2 * q**error / (1 + q) - 1e-12
 
 
 def test_only_additive_noise_has_an_error_of_its_own():
     with pytest.raises(TypeError, match="additive"):
-        error_of(section(TopK(ref("sex"))), 0, CONFIDENCE)
+        section(TopK(ref("sex"))).error(0, CONFIDENCE)
 
 
 @pytest.mark.parametrize("is_whole", [True, False])

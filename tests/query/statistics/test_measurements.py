@@ -1,20 +1,20 @@
-"""Plans as values: what each part of them tells, for the accountants."""
+"""What is measured of one way to group: what each part tells, for the accountants, and where outputs point."""
 
 from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from tests.query.planned import PEOPLE, TOWNS, VISITS, N, planned, ref
+from tests.query.planned import PEOPLE, N, planned, ref
 
 from sfumato.mechanisms.additive.laplace import Laplace
 from sfumato.mechanisms.quantiles.quantile import Quantile as QuantileMechanism
 from sfumato.mechanisms.selection.noisy_top_k import NoisyTopK
-from sfumato.privacy.events import ApproxEvent, ComposedEvent, DiscreteLaplaceEvent, ExponentialEvent, PureEvent
-from sfumato.privacy.guarantees import ApproxDP, PureDP
+from sfumato.privacy.events import ExponentialEvent, PureEvent
 from sfumato.query.analysis.sensitivity import Sensitivity
-from sfumato.query.model.relations import AUTO, Mean, Quantile, Sum, TopK
-from sfumato.query.planning.plan import BoundsFirst
+from sfumato.query.statistics.means import Mean
 from sfumato.query.statistics.measurements import LAWS, Additive, KeyChoice, QuantileChoice, TopChoice
+from sfumato.query.statistics.quantiles import Quantile
+from sfumato.query.statistics.top_values import TopK
 
 ONE = Sensitivity(l1=1, l2=Fraction(1), l0=1)
 
@@ -49,25 +49,6 @@ def test_a_section_tells_its_keys_and_all_that_it_measures():
     assert len(replace(section, selection=None).events) == 3
 
 
-def test_a_plan_tells_all_its_sections():
-    plan = planned(VISITS, N, ("t", TopK(ref("ward"))), keys=("ward",), sets=(("ward",), ()))
-    assert plan.event == ComposedEvent((*plan.sections[0].events, *plan.sections[1].events))
-    assert [type(event) for event in plan.event.events] == [DiscreteLaplaceEvent, PureEvent] * 2
-
-
-@pytest.mark.parametrize(
-    ("rest", "event"),
-    [
-        (PureDP("0.75"), PureEvent(Fraction(3, 4))),
-        (ApproxDP("0.75", "1e-9"), ApproxEvent(Fraction(3, 4), Fraction("1e-9"))),
-    ],
-)
-def test_where_bounds_come_first_a_plan_tells_them_and_what_is_kept_for_the_rest(rest, event):
-    plan = planned(PEOPLE, Sum(ref("free"), AUTO))
-    plan = replace(plan, bounds=BoundsFirst(section=plan.bounds.section, rest=rest, law=None))
-    assert plan.event == ComposedEvent((DiscreteLaplaceEvent(Fraction(4), 1), event))
-
-
 def test_outputs_point_at_their_measurements():
     statistics = (N, ("m", Mean(ref("age"))), ("q", Quantile(ref("age"), Fraction(1, 2))), ("t", TopK(ref("sex"))))
     (section,) = planned(PEOPLE, *statistics).sections
@@ -75,11 +56,6 @@ def test_outputs_point_at_their_measurements():
     assert (count.measurement, mean.count, mean.total, median.measurement, mode.measurement) == (0, 1, 2, 3, 4)
     assert [type(m) for m in section.measurements] == [Additive, Additive, Additive, QuantileChoice, TopChoice]
     assert [m.statement for m in section.measurements] == [0, 0, 0, 1, 2]
-
-
-def test_a_plan_is_a_value():
-    assert planned(TOWNS, N) == planned(TOWNS, N)
-    assert planned(PEOPLE, N) != planned(PEOPLE, N, epsilon=2)
 
 
 def test_there_are_two_laws_of_noise():

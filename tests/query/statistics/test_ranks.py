@@ -18,11 +18,12 @@ from sfumato.mechanisms.quantiles.quantile import QuantileEnd
 from sfumato.privacy.guarantees import PureDP
 from sfumato.query.model.expressions import Call, Literal
 from sfumato.query.model.functions import Function
-from sfumato.query.model.relations import Quantile, Sum, TopK
 from sfumato.query.printing.canonical import question_text
-from sfumato.query.statistics.estimates import estimators
-from sfumato.query.statistics.measurements import QuantileChoice
+from sfumato.query.statistics.means import Sum
+from sfumato.query.statistics.measurements import QuantileChoice, estimators
+from sfumato.query.statistics.quantiles import Quantile
 from sfumato.query.statistics.ranks import misrank_of, misranked
+from sfumato.query.statistics.top_values import TopK
 from sfumato.session.asking.forecast import forecast
 
 CONFIDENCE = Fraction(95, 100)

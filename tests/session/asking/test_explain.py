@@ -8,13 +8,9 @@ from tests.session.desk import desk, rows
 
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, UnitColumn
 from sfumato.query.model.expressions import Compare, Comparison, Literal
+from sfumato.query.model.measures import AUTO
 from sfumato.query.model.relations import (
-    AUTO,
     Bound,
-    CountDistinct,
-    CountUnits,
-    CountValues,
-    Covariance,
     Distinct,
     Except,
     Filter,
@@ -24,17 +20,17 @@ from sfumato.query.model.relations import (
     Intersect,
     Join,
     JoinKind,
-    Mean,
     Part,
-    Quantile,
     Select,
     SemiJoin,
-    Sum,
-    TopK,
     UnionAll,
-    Variance,
 )
 from sfumato.query.model.schema import Limits, Table, integer, text
+from sfumato.query.statistics.counts import CountDistinct, CountUnits, CountValues
+from sfumato.query.statistics.means import Mean, Sum
+from sfumato.query.statistics.quantiles import Quantile
+from sfumato.query.statistics.top_values import TopK
+from sfumato.query.statistics.variances import Covariance, Variance
 from sfumato.session.asking.explain import explain
 
 ADULTS = Filter(relation_of(PEOPLE), Compare(Comparison.GREATER, ref("age"), Literal(Fraction(17))))

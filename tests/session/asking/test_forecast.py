@@ -10,22 +10,18 @@ from hypothesis import strategies as st
 from tests.query.planned import PEOPLE, TOWNS, VISITS, N, planned, ref
 
 from sfumato.errors import NotPrivateError, ParameterError
-from sfumato.query.model.relations import (
-    AUTO,
-    CountDistinct,
-    CountUnits,
-    Covariance,
-    Histogram,
-    Mean,
-    Quantile,
-    Sum,
-    TopK,
-    Variance,
-    VectorSum,
-)
+from sfumato.query.model.measures import AUTO
 from sfumato.query.model.schema import Table, integer
-from sfumato.query.statistics.estimates import estimators
-from sfumato.session.asking.forecast import LARGEST, STEP, TYPICAL_SIZE, Forecast, forecast, least_epsilon
+from sfumato.query.statistics.counts import CountDistinct, CountUnits
+from sfumato.query.statistics.estimates import Forecast
+from sfumato.query.statistics.histograms import Histogram
+from sfumato.query.statistics.means import Mean, Sum
+from sfumato.query.statistics.measurements import estimators
+from sfumato.query.statistics.quantiles import Quantile
+from sfumato.query.statistics.top_values import TopK
+from sfumato.query.statistics.variances import Covariance, Variance
+from sfumato.query.statistics.vectors import VectorSum
+from sfumato.session.asking.forecast import LARGEST, STEP, TYPICAL_SIZE, forecast, least_epsilon
 
 CONFIDENCE = Fraction(95, 100)
 AGE, PAY = ref("age"), ref("pay")

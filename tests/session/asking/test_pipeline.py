@@ -14,22 +14,16 @@ from sfumato.privacy.guarantees import guarantee
 from sfumato.privacy.neighbors import REPLACE_ONE
 from sfumato.query.model.csv_format import CsvFormat
 from sfumato.query.model.expressions import And, Compare, Comparison, Literal, Not
-from sfumato.query.model.relations import (
-    AUTO,
-    CountDistinct,
-    CountRows,
-    Filter,
-    Histogram,
-    Mean,
-    OrderKey,
-    Quantile,
-    Select,
-    Sum,
-    TopK,
-)
+from sfumato.query.model.measures import AUTO
+from sfumato.query.model.relations import Filter, Select
 from sfumato.query.model.schema import Limits, Table, integer, real, text
-from sfumato.query.planning.questions import presented
+from sfumato.query.planning.questions import OrderKey, presented
 from sfumato.query.policy.policy import SourceFacts
+from sfumato.query.statistics.counts import CountDistinct, CountRows
+from sfumato.query.statistics.histograms import Histogram
+from sfumato.query.statistics.means import Mean, Sum
+from sfumato.query.statistics.quantiles import Quantile
+from sfumato.query.statistics.top_values import TopK
 from sfumato.session.asking.pipeline import execute, prepare, stored
 
 AGE, PAY = ref("age"), ref("pay")

@@ -14,23 +14,16 @@ from sfumato.errors import BudgetExceededError, NotPrivateError, ParameterError
 from sfumato.privacy.neighbors import REPLACE_ONE, UnitColumn
 from sfumato.query.model.expressions import Call, Compare, Comparison, Literal
 from sfumato.query.model.functions import Function
-from sfumato.query.model.relations import (
-    AUTO,
-    CountDistinct,
-    CountUnits,
-    CountValues,
-    Filter,
-    Grouped,
-    Histogram,
-    Mean,
-    OrderKey,
-    Part,
-    Quantile,
-    Sum,
-    TopK,
-    VectorSum,
-)
+from sfumato.query.model.measures import AUTO
+from sfumato.query.model.relations import Filter, Grouped, Part
 from sfumato.query.model.schema import Limits, Table, integer
+from sfumato.query.planning.questions import OrderKey
+from sfumato.query.statistics.counts import CountDistinct, CountUnits, CountValues
+from sfumato.query.statistics.histograms import Histogram
+from sfumato.query.statistics.means import Mean, Sum
+from sfumato.query.statistics.quantiles import Quantile
+from sfumato.query.statistics.top_values import TopK
+from sfumato.query.statistics.vectors import VectorSum
 from sfumato.session.asking.pipeline import Desk
 
 AGE = ref("age")

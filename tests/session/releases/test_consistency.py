@@ -11,9 +11,11 @@ from tests.session.desk import SURE, asked, desk, rows
 from sfumato.query.model.expressions import Call, IsNull, Not
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind
-from sfumato.query.model.relations import Histogram, Mean, Sum, TopK
 from sfumato.query.planning.grouping_sets import cube, rollup
 from sfumato.query.statistics.estimates import NOTHING
+from sfumato.query.statistics.histograms import Histogram
+from sfumato.query.statistics.means import Mean, Sum
+from sfumato.query.statistics.top_values import TopK
 from sfumato.session.releases.consistency import Noisy, consistent_figures, fit
 from sfumato.session.releases.releasing import Released
 

@@ -17,9 +17,9 @@ from sfumato.query.model.facts import Facts
 from sfumato.query.model.functions import Function
 from sfumato.query.model.intervals import ANYTHING, Interval
 from sfumato.query.model.kinds import Kind
-from sfumato.query.model.relations import Mean, Sum
 from sfumato.query.planning.compile import compile_plan
 from sfumato.query.planning.questions import presented
+from sfumato.query.statistics.means import Mean, Sum
 from sfumato.query.statistics.measurements import LinearOutput
 from sfumato.session.releases.formulas import Linear, Quotient, formula_facts, intervals_of, parts_of
 from sfumato.session.releases.presenting import present

@@ -13,9 +13,10 @@ from tests.session.desk import SURE, asked, desk, rows
 import sfumato as sf
 from sfumato.errors import ParameterError
 from sfumato.query.model.expressions import ColumnRef
-from sfumato.query.model.relations import Histogram, TopK
 from sfumato.query.model.schema import Table, date, integer, text
 from sfumato.query.statistics.estimates import Estimate
+from sfumato.query.statistics.histograms import Histogram
+from sfumato.query.statistics.top_values import TopK
 
 DAYS = [dt.date(2026, 1, day) for day in range(1, 32)]
 VISITS = Table(

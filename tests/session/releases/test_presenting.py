@@ -19,10 +19,12 @@ from sfumato.privacy.secret import Secret
 from sfumato.query.model.expressions import And, Call, Case, Compare, Comparison, IsIn, IsNull, Literal
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind
-from sfumato.query.model.relations import Mean, OrderKey, Quantile, Sum, TopK
 from sfumato.query.planning.compile import compile_plan
-from sfumato.query.planning.questions import presented
+from sfumato.query.planning.questions import OrderKey, presented
 from sfumato.query.statistics.estimates import NOTHING
+from sfumato.query.statistics.means import Mean, Sum
+from sfumato.query.statistics.quantiles import Quantile
+from sfumato.query.statistics.top_values import TopK
 from sfumato.session.releases import presenting
 from sfumato.session.releases.presenting import present
 from sfumato.session.releases.releasing import Released

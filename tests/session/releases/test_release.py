@@ -18,10 +18,14 @@ import sfumato as sf
 from sfumato.errors import ParameterError
 from sfumato.query.model.expressions import Call, Compare, Comparison, Literal
 from sfumato.query.model.functions import Function
-from sfumato.query.model.relations import AUTO, Histogram, Mean, OrderKey, Quantile, Sum, TopK
+from sfumato.query.model.measures import AUTO
 from sfumato.query.model.schema import Table, boolean, date, integer, text, timestamp
-from sfumato.query.statistics.estimates import NOTHING, Estimate
-from sfumato.query.statistics.ranks import Misrank
+from sfumato.query.planning.questions import OrderKey
+from sfumato.query.statistics.estimates import NOTHING, Estimate, Misrank
+from sfumato.query.statistics.histograms import Histogram
+from sfumato.query.statistics.means import Mean, Sum
+from sfumato.query.statistics.quantiles import Quantile
+from sfumato.query.statistics.top_values import TopK
 from sfumato.session.releases.release import affordable, shown_estimate
 
 RANKS = Misrank(error=1234.5, unit="ranks", size=10_000)

@@ -16,9 +16,12 @@ from sfumato.audit import NeighborPair, Neighbors, audit
 from sfumato.engines.base import Found
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, UnitColumn
 from sfumato.privacy.secret import Secret
-from sfumato.query.model.relations import CountDistinct, CountUnits, Quantile, Sum, TopK
 from sfumato.query.model.schema import Limits, Table, boolean, date, integer, text, timestamp
+from sfumato.query.statistics.counts import CountDistinct, CountUnits
+from sfumato.query.statistics.means import Sum
 from sfumato.query.statistics.measurements import KeyChoice
+from sfumato.query.statistics.quantiles import Quantile
+from sfumato.query.statistics.top_values import TopK
 from sfumato.session.releases.releasing import Released, release
 
 SALT = "00112233445566778899aabbccddeeff"

@@ -4,6 +4,7 @@ Every statistic of a question is made of these; each knows the range of what one
 """
 
 from dataclasses import dataclass
+from enum import StrEnum
 from fractions import Fraction
 from math import floor
 from typing import Final, TypeAlias
@@ -12,7 +13,6 @@ from sfumato.errors import ParameterError, UnboundedSensitivityError
 from sfumato.query.model.expressions import Expression
 from sfumato.query.model.facts import Facts, fine_step
 from sfumato.query.model.kinds import NUMBERS, Kind
-from sfumato.query.model.relations import AUTO, Bounds
 from sfumato.query.model.schema import MAX_KEY, MAX_STEPS
 
 MOST_ROWS: Final = 2**40
@@ -20,6 +20,17 @@ MOST_ROWS: Final = 2**40
 
 COARSEST: Final = Fraction(10**150)
 """A resolution is less than 2^500, as all doubles of a question are, and so is its inverse."""
+
+
+class Auto(StrEnum):
+    """What may be left to a mechanism."""
+
+    AUTO = "auto"
+
+
+AUTO: Final = Auto.AUTO
+Bounds: TypeAlias = tuple[Fraction, Fraction] | Auto | None
+"""What values are clamped to: stated by the analyst, chosen privately, or (None) as the policy says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,17 +3,16 @@
 Every relation maps the rows of one privacy unit (and public tables) to rows of that unit, and never looks at two units
 at once; where each row is a unit, it moves few rows when one is added. All of privacy rests on that; see `stability`.
 
-Source → … any tree of relations … → GroupBy → Aggregate → Presented
+Source → … any tree of relations … → GroupBy, and above them `Aggregate` and `Presented` of `planning.questions`
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
-from fractions import Fraction
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from sfumato.query.model.expressions import Condition, Expression
-from sfumato.query.model.schema import Key, Limits, Table, UnitPath
+from sfumato.query.model.schema import Key, Table, UnitPath
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,173 +187,6 @@ class GroupBy:
     """GROUPING SETS: which keys each set groups by; one set of all keys if empty."""
 
 
-class Auto(StrEnum):
-    """What may be left to a mechanism."""
-
-    AUTO = "auto"
-
-
-AUTO: Final = Auto.AUTO
-Bounds: TypeAlias = tuple[Fraction, Fraction] | Auto | None
-"""What values are clamped to: stated by the analyst, chosen privately, or (None) as the policy says."""
-
-
-@dataclass(frozen=True, slots=True)
-class CountRows:
-    """COUNT(*)."""
-
-
-@dataclass(frozen=True, slots=True)
-class CountValues:
-    """COUNT(x): the rows in which it is not NULL."""
-
-    value: Expression
-
-
-@dataclass(frozen=True, slots=True)
-class CountUnits:
-    """COUNT(DISTINCT unit): how many units have a row."""
-
-
-@dataclass(frozen=True, slots=True)
-class CountDistinct:
-    """COUNT(DISTINCT x): how many different values there are, at most `max_values_per_unit` of one unit counted.
-
-    None counts as many as a unit may have rows in a group.
-    """
-
-    value: Expression
-    max_values_per_unit: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Sum:
-    """SUM(x), of values clamped to bounds; 0 over nothing."""
-
-    value: Expression
-    bounds: Bounds = None
-
-
-@dataclass(frozen=True, slots=True)
-class Mean:
-    """AVG(x), of values clamped to bounds: from one noisy sum and one noisy count."""
-
-    value: Expression
-    bounds: Bounds = None
-
-
-@dataclass(frozen=True, slots=True)
-class Variance:
-    """VAR_SAMP(x), or VAR_POP(x) if `population`; their square roots if `root` (STDDEV)."""
-
-    value: Expression
-    bounds: Bounds = None
-    population: bool = False
-    root: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Covariance:
-    """COVAR_SAMP(x, y), or COVAR_POP if `population`; CORR(x, y) if `normalized`."""
-
-    first: Expression
-    second: Expression
-    population: bool = False
-    normalized: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Quantile:
-    """PERCENTILE: a value with a share of about `quantile` below it; 0 is MIN, 1/2 MEDIAN, 1 MAX.
-
-    With an `interval` two thirds of its price go to a value surely at or below it, and one surely at or above it.
-    """
-
-    value: Expression
-    quantile: Fraction
-    bounds: Bounds = None
-    interval: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Histogram:
-    """Counts of values between public `edges`, ascending: [e₀, e₁), …, [eₖ₋₁, eₖ]; others are left out."""
-
-    value: Expression
-    edges: tuple[Fraction, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class TopK:
-    """The `k` most frequent of the public values of x, most frequent first; MODE for k = 1."""
-
-    value: Expression
-    k: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class VectorSum:
-    """The sums of several values as one vector with one noise, cheaper than each sum alone under Gaussian noise."""
-
-    values: tuple[Expression, ...]
-
-
-Statistic: TypeAlias = (
-    CountRows | CountValues | CountUnits | CountDistinct | Sum | Mean | Variance | Covariance | Quantile | Histogram
-    | TopK | VectorSum
-)  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Aggregate:
-    """Named statistics of each group: all that is released.
-
-    Attributes:
-        child: The rows and their groups.
-        statistics: Names and what they are.
-        limits: Limits of a unit narrower than the policy's, as the analyst asks; None leaves the policy's.
-        weights: Shares of the budget, one a statistic, above 0; equal ones if empty.
-    """
-
-    child: GroupBy
-    statistics: tuple[tuple[str, Statistic], ...]
-    limits: Limits | None = None
-    weights: tuple[Fraction, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class OrderKey:
-    """What answers are sorted by."""
-
-    value: Expression
-    descending: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Presented:
-    """A whole question: what is released, and how the answer is shown, which is free.
-
-    Expressions here read released columns: keys by their labels, statistics by their names.
-
-    Attributes:
-        child: What is released.
-        columns: The columns of the answer; empty for all keys, then all statistics.
-        having: Which rows of the answer are shown.
-        order: What the rows are sorted by; else by keys.
-        limit: How many are shown.
-        offset: How many are left out first.
-        consistent: Whether sums over GROUPING SETS are made to add up.
-    """
-
-    child: Aggregate
-    columns: tuple[tuple[str, Expression], ...] = ()
-    having: Condition | None = None
-    order: tuple[OrderKey, ...] = ()
-    limit: int | None = None
-    offset: int = 0
-    consistent: bool = False
-
-
 def inputs(relation: Relation) -> tuple[Relation, ...]:
     """The relations that a relation is made of."""
     match relation:
@@ -384,16 +216,3 @@ def tables_of(relation: Relation) -> tuple[Table, ...]:
             found.setdefault(table.name, table)
             table = table.unit.table if isinstance(table.unit, UnitPath) else None
     return tuple(found.values())
-
-
-def values_of(statistic: Statistic) -> tuple[Expression, ...]:
-    """The expressions that a statistic reads."""
-    match statistic:
-        case CountRows() | CountUnits():
-            return ()
-        case Covariance(first, second):
-            return (first, second)
-        case VectorSum(values):
-            return values
-        case _:
-            return (statistic.value,)

@@ -32,6 +32,11 @@ class Bins:
         """How many cells there are."""
         return (self.steps.upper - self.steps.lower) // self.width + 1
 
+    def ends(self, place: int) -> tuple[int, int]:
+        """The first and the last step of a cell."""
+        first = self.steps.lower + place * self.width
+        return first, min(first + self.width - 1, self.steps.upper)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Values:

@@ -8,19 +8,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
-from typing import Final, TypeAlias
+from typing import Final
 
 from sfumato.errors import ParameterError
 from sfumato.privacy.neighbors import NeighboringRelation
 from sfumato.query.analysis.stability import sensitivity
 from sfumato.query.model.expressions import Expression
 from sfumato.query.model.kinds import NUMBERS
-from sfumato.query.model.measures import RowCount
-from sfumato.query.model.relations import AUTO, Aggregate, Mean, Quantile, Statistic, Sum, Variance
+from sfumato.query.model.measures import AUTO, RowCount
 from sfumato.query.model.statement import Statement
 from sfumato.query.planning.allocation import laplace
-from sfumato.query.planning.lowering import Ground, cells_between
+from sfumato.query.planning.questions import Aggregate
+from sfumato.query.statistics.histograms import cells_between
 from sfumato.query.statistics.measurements import Additive, LinearOutput, Section
+from sfumato.query.statistics.recipes import GroupedRows
+from sfumato.query.statistics.statistic import BoundedStatistic, Statistic
 
 SHARE: Final = Fraction(1, 4)
 """Of the share of a statistic, so much goes to its bounds."""
@@ -31,28 +33,26 @@ POWERS: Final = 40
 FALSE_ALARM: Final = Fraction(1, 20)
 """The probability that noise alone makes any empty cell count."""
 
-Bounded: TypeAlias = Sum | Mean | Variance | Quantile
 
-
-def automatic(question: Aggregate) -> tuple[tuple[str, Bounded], ...]:
+def automatic(question: Aggregate) -> tuple[tuple[str, BoundedStatistic], ...]:
     """The statistics whose bounds are to be chosen."""
     return tuple(
-        (name, s) for name, s in question.statistics if isinstance(s, Bounded) and s.bounds is AUTO
+        (name, s) for name, s in question.statistics if isinstance(s, BoundedStatistic) and s.bounds is AUTO
     )  # fmt: skip
 
 
 def bounds_section(
-    question: Aggregate, ground: Ground, epsilons: Sequence[Fraction], neighboring_relation: NeighboringRelation
+    question: Aggregate, rows: GroupedRows, epsilons: Sequence[Fraction], neighboring_relation: NeighboringRelation
 ) -> Section:
     """The section that measures magnitudes, of all rows together; one measurement for each automatic statistic.
 
     Args:
         question: What is asked.
-        ground: Its rows, without keys.
+        rows: Its rows, without keys.
         epsilons: What each histogram may cost.
         neighboring_relation: What may change.
     """
-    statements = tuple(_histogram(ground, name, statistic) for name, statistic in automatic(question))
+    statements = tuple(_histogram(rows, name, statistic) for name, statistic in automatic(question))
     measurements = []
     for place, (statement, epsilon) in enumerate(zip(statements, epsilons, strict=True)):
         moved = sensitivity(statement, RowCount(), neighboring_relation=neighboring_relation)
@@ -67,7 +67,7 @@ def bounds_section(
 def with_bounds(question: Aggregate, bounds: Mapping[str, tuple[Fraction, Fraction]]) -> Aggregate:
     """The question with chosen bounds in place of automatic ones."""
     statistics: list[tuple[str, Statistic]] = [
-        (name, replace(s, bounds=bounds[name]) if isinstance(s, Bounded) and s.bounds is AUTO else s)
+        (name, s.with_bounds(bounds[name]) if isinstance(s, BoundedStatistic) and s.bounds is AUTO else s)
         for name, s in question.statistics
     ]
     return replace(question, statistics=tuple(statistics))
@@ -75,18 +75,17 @@ def with_bounds(question: Aggregate, bounds: Mapping[str, tuple[Fraction, Fracti
 
 def stated_bounds(question: Aggregate) -> dict[str, tuple[Fraction, Fraction]]:
     """The bounds that a question states of its statistics."""
-    return {
-        name: s.bounds for name, s in question.statistics if isinstance(s, Bounded) and isinstance(s.bounds, tuple)
-    }  # fmt: skip
+    bounded = ((name, s.bounds) for name, s in question.statistics if isinstance(s, BoundedStatistic))
+    return {name: bounds for name, bounds in bounded if isinstance(bounds, tuple)}
 
 
 def chosen_bounds(
-    ground: Ground, question: Aggregate, section: Section, measured: Sequence[Sequence[Sequence[int]]]
+    rows: GroupedRows, question: Aggregate, section: Section, measured: Sequence[Sequence[Sequence[int]]]
 ) -> dict[str, tuple[Fraction, Fraction]]:
     """The bounds that the released histograms give.
 
     Args:
-        ground: What the histograms were made of.
+        rows: What the histograms were made of.
         question: What is asked.
         section: What was released.
         measured: What was released of each histogram: one group of noisy counts.
@@ -98,13 +97,13 @@ def chosen_bounds(
         if not isinstance(measurement, Additive):
             raise TypeError("histograms are measured with additive noise")
         enough = measurement.mechanism.accuracy(1 - FALSE_ALARM / len(counts))
-        found[name] = _outermost(_edges(ground, statistic.value), counts, float(enough))
+        found[name] = _outermost(_edges(rows, statistic.value), counts, float(enough))
     return found
 
 
-def widest_bounds(ground: Ground, question: Aggregate) -> dict[str, tuple[Fraction, Fraction]]:
+def widest_bounds(rows: GroupedRows, question: Aggregate) -> dict[str, tuple[Fraction, Fraction]]:
     """The widest bounds that could be chosen, with which a plan is tried before anything is spent."""
-    edges = {name: _edges(ground, statistic.value) for name, statistic in automatic(question)}
+    edges = {name: _edges(rows, statistic.value) for name, statistic in automatic(question)}
     return {name: (own[0], own[-1]) for name, own in edges.items()}
 
 
@@ -117,15 +116,15 @@ def _outermost(edges: Sequence[Fraction], counts: Sequence[int], enough: float) 
     return kept[0][0], kept[-1][1]
 
 
-def _edges(ground: Ground, value: Expression) -> tuple[Fraction, ...]:
+def _edges(rows: GroupedRows, value: Expression) -> tuple[Fraction, ...]:
     """…, −4, −2, −1, 0, 1, 2, 4, … steps of the lattice; cells beyond the ends count as the outermost."""
-    step = ground.facts(value).lattice
+    step = rows.facts(value).lattice
     powers = [step * 2**power for power in range(POWERS + 1)]
     return (*(-power for power in reversed(powers)), Fraction(0), *powers)
 
 
-def _histogram(ground: Ground, name: str, statistic: Bounded) -> Statement:
+def _histogram(rows: GroupedRows, name: str, statistic: BoundedStatistic) -> Statement:
     value = statistic.value
-    if ground.facts(value).kind not in NUMBERS:
+    if rows.facts(value).kind not in NUMBERS:
         raise ParameterError("bounds", name, "can only be chosen for numbers")
-    return ground.with_cells(cells_between(_edges(ground, value)[1:-1], value))
+    return rows.with_cells(cells_between(_edges(rows, value)[1:-1], value))

@@ -12,7 +12,6 @@ from sfumato.privacy.guarantees import ApproxDP, PureDP, guarantee
 from sfumato.privacy.neighbors import NeighboringRelation
 from sfumato.query.analysis.keys import grouping_sets
 from sfumato.query.analysis.shape import Metric
-from sfumato.query.model.relations import Aggregate
 from sfumato.query.planning.allocation import allocate
 from sfumato.query.planning.auto_bounds import (
     SHARE,
@@ -23,7 +22,8 @@ from sfumato.query.planning.auto_bounds import (
     with_bounds,
 )
 from sfumato.query.planning.plan import BoundsFirst, PrivatePlan
-from sfumato.query.planning.sections import check_size, draft, ground_of
+from sfumato.query.planning.questions import Aggregate
+from sfumato.query.planning.sections import check_size, draft, grouped_rows
 from sfumato.query.statistics.measurements import Law, LinearOutput, Output
 
 Measured: TypeAlias = Sequence[Sequence[Sequence[int]]]
@@ -81,14 +81,14 @@ def with_chosen_bounds(
     """
     if plan.bounds is None:
         return plan
-    ground = ground_of(plan.question, ())
-    chosen = chosen_bounds(ground, plan.question, plan.bounds.section, released)
+    rows = grouped_rows(plan.question, ())
+    chosen = chosen_bounds(rows, plan.question, plan.bounds.section, released)
     question = with_bounds(plan.question, chosen)
     try:
         final = compile_plan(question, plan.bounds.rest, neighboring_relation=neighboring_relation, law=plan.bounds.law)
         return _with_wide_sums(final, plan.question)
     except ParameterError:
-        widest = with_bounds(plan.question, widest_bounds(ground, plan.question))
+        widest = with_bounds(plan.question, widest_bounds(rows, plan.question))
         return replace(plan, question=widest, bounds=None)
 
 
@@ -110,17 +110,17 @@ def _bounds_first(
 
     δ is charged even if no noise takes it: whether it does may depend on the bounds. Public rows cost nothing.
     """
-    ground = ground_of(question, ())
-    if ground.shape.metric is Metric.PUBLIC:
+    rows = grouped_rows(question, ())
+    if rows.shape.metric is Metric.PUBLIC:
         total = PureDP(0)
     weights = question.weights or (Fraction(1),) * len(question.statistics)
     weight_of = dict(zip((name for name, _ in question.statistics), weights, strict=True))
     whole = sum(weights, start=Fraction(0))
     epsilons = [_on_grid(total.epsilon * SHARE * weight_of[name] / whole) for name, _ in automatic(question)]
-    section = bounds_section(question, ground, epsilons, neighboring_relation)
+    section = bounds_section(question, rows, epsilons, neighboring_relation)
     rest = guarantee(total.epsilon - sum(epsilons, start=Fraction(0)), total.delta)
     widest = compile_plan(
-        with_bounds(question, widest_bounds(ground, question)), rest, neighboring_relation=neighboring_relation, law=law
+        with_bounds(question, widest_bounds(rows, question)), rest, neighboring_relation=neighboring_relation, law=law
     )
     return PrivatePlan(
         question=question, sections=widest.sections, charge=total,

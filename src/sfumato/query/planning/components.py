@@ -1,9 +1,8 @@
-"""What a statistic is made of: parts that each need a share of the budget and become one measurement."""
+"""Components of statistics with their shares of the budget: what each needs, and the measurement that it becomes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
 from sfumato.mechanisms.quantiles.extreme import Extreme
 from sfumato.mechanisms.quantiles.quantile import Quantile, QuantileEnd
@@ -13,10 +12,10 @@ from sfumato.numeric.rationals import sqrt_up
 from sfumato.privacy.neighbors import NeighboringRelation
 from sfumato.query.analysis.sensitivity import Sensitivity
 from sfumato.query.analysis.stability import reach_of, sensitivity
-from sfumato.query.model.measures import Measure
 from sfumato.query.model.statement import Bins, Statement
 from sfumato.query.planning.allocation import Choice, Need, Noise, Share
 from sfumato.query.statistics.measurements import Additive, Measurement, QuantileChoice, TopChoice
+from sfumato.query.statistics.recipes import BinQuantile, Component, NoisyCells, NoisyMeasures, TopCells
 
 _PUBLIC_EPSILON: Final = Fraction(1000)
 """Of a choice from public rows, which nobody moves and which therefore costs nothing."""
@@ -28,49 +27,13 @@ OF_INTERVALS: Final = Fraction(19, 20)
 OF_AN_END: Final = 1 - (1 - OF_INTERVALS) / 2
 """How often each of its ends lies on its side."""
 
-Side: TypeAlias = Literal["lower", "upper"]
-
-
-@dataclass(frozen=True, slots=True)
-class Counted:
-    """Noise on measures of the section's main statement; on several as one vector."""
-
-    measures: tuple[Measure, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Celled:
-    """Noise on the one measure of a statement of its own, for each of its cells."""
-
-    statement: Statement
-
-
-@dataclass(frozen=True, slots=True)
-class Ranked:
-    """A quantile of each group, from the bins of a statement of its own; or a bin surely on one side of it."""
-
-    statement: Statement
-    quantile: Fraction
-    side: Side | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Topped:
-    """The most frequent values of each group, from the cells of a statement of its own."""
-
-    statement: Statement
-    k: int
-
-
-Component: TypeAlias = Counted | Celled | Ranked | Topped
-
 
 def need_of(component: Component, main: Statement, neighboring_relation: NeighboringRelation) -> Need:
     """What a component needs of the budget."""
     match component:
-        case Counted() | Celled():
+        case NoisyMeasures() | NoisyCells():
             return Noise(_sensitivity(component, main, neighboring_relation))
-        case Ranked(statement) | Topped(statement):
+        case BinQuantile(statement) | TopCells(statement):
             return Choice(is_free=moved(statement, neighboring_relation) == 0)
 
 
@@ -80,26 +43,26 @@ def measurement_of(
     """The measurement of a component with its share; `statements` are those of the section, the main one first."""
     main = statements[0]
     match component:
-        case Counted(measures):
+        case NoisyMeasures(measures):
             places = tuple(main.measures.index(measure) for measure in measures)
             return _additive(share, 0, places, _sensitivity(component, main, neighboring_relation))
-        case Celled(statement):
+        case NoisyCells(statement):
             moved_by = _sensitivity(component, main, neighboring_relation)
             return _additive(share, statements.index(statement), (0,), moved_by)
-        case Ranked(statement):
+        case BinQuantile(statement):
             rows = moved(statement, neighboring_relation)
             mechanism = _quantile(component, _bins(statement).count - 1, _per_row(share, rows))
             return QuantileChoice(statement=statements.index(statement), rows=rows, mechanism=mechanism)
-        case Topped(statement, k):
+        case TopCells(statement, k):
             rows = moved(statement, neighboring_relation)
             epsilon = min(_per_row(share, rows), k / SMALLEST_SCALE)  # of the narrowest noise that is drawn
             top = NoisyTopK(k=k, epsilon=epsilon, utility_sensitivity=1, monotonic=True)
             return TopChoice(statement=statements.index(statement), rows=rows, mechanism=top)
 
 
-def _quantile(ranked: Ranked, last: int, epsilon: Fraction) -> Quantile | QuantileEnd | Extreme:
+def _quantile(component: BinQuantile, last: int, epsilon: Fraction) -> Quantile | QuantileEnd | Extreme:
     """Of ranks 0 and 1 every point beyond all values is right for a quantile, so they are chosen as extremes."""
-    quantile, side = ranked.quantile, ranked.side
+    quantile, side = component.quantile, component.side
     if side is not None:
         return QuantileEnd(
             quantile=quantile, is_upper=side == "upper", lower=0, upper=last, epsilon=epsilon, confidence=OF_AN_END
@@ -127,12 +90,12 @@ def _per_row(share: Share, rows: int) -> Fraction:
 
 
 def _sensitivity(
-    component: Counted | Celled, main: Statement, neighboring_relation: NeighboringRelation
+    component: NoisyMeasures | NoisyCells, main: Statement, neighboring_relation: NeighboringRelation
 ) -> Sensitivity:
     match component:
-        case Counted(measures):
+        case NoisyMeasures(measures):
             statement = main
-        case Celled(statement):
+        case NoisyCells(statement):
             measures = statement.measures
     parts = [sensitivity(statement, measure, neighboring_relation=neighboring_relation) for measure in measures]
     if len(parts) == 1:

@@ -1,32 +1,13 @@
 """Statistics inside of a sub-query: exact folds of the rows of one group, which no noise covers and nobody is shown."""
 
 from collections.abc import Collection
-from fractions import Fraction
 
 from sfumato.errors import NotPrivateError
-from sfumato.query.analysis.conditions import clamped
-from sfumato.query.analysis.inference import facts_of
 from sfumato.query.analysis.shape import Shape, shape_of
 from sfumato.query.analysis.units import NO_TIES, UNIT, ties_of
-from sfumato.query.model.expressions import ColumnRef, Expression, Literal
-from sfumato.query.model.relations import (
-    AUTO,
-    Bounds,
-    CountDistinct,
-    CountRows,
-    CountValues,
-    Fold,
-    Folded,
-    Grouped,
-    Mean,
-    Quantile,
-    Relation,
-    Select,
-    Statistic,
-    Sum,
-)
-
-_EXTREMES = {Fraction(0): Fold.MIN, Fraction(1): Fold.MAX}
+from sfumato.query.model.expressions import ColumnRef, Expression
+from sfumato.query.model.relations import Fold, Folded, Grouped, Relation, Select
+from sfumato.query.statistics.statistic import Statistic
 
 
 def folded(name: str, statistic: Statistic, shape: Shape) -> Folded:
@@ -44,29 +25,18 @@ def folded(name: str, statistic: Statistic, shape: Shape) -> Folded:
     Example:
         >>> from sfumato.query.model.relations import Source
         >>> from sfumato.query.model.schema import Table, integer
-        >>> from sfumato.query.analysis.shape import shape_of
+        >>> from sfumato.query.statistics.counts import CountRows
         >>> folded("n", CountRows(), shape_of(Source(Table(name="t", columns={"age": integer()})))).fold.value
         'count_rows'
     """
-    match statistic:
-        case CountRows():
-            return Folded(name, Fold.COUNT_ROWS)
-        case CountValues(value):
-            return Folded(name, Fold.COUNT, value)
-        case CountDistinct(value, None):
-            return Folded(name, Fold.COUNT_DISTINCT, value)
-        case Sum(value, bounds) if bounds is not AUTO:
-            return Folded(name, Fold.SUM, _clamped(value, bounds, shape))
-        case Mean(value, bounds) if bounds is not AUTO:
-            return Folded(name, Fold.MEAN, _clamped(value, bounds, shape))
-        case Quantile(value, quantile, None) if quantile in _EXTREMES:
-            return Folded(name, _EXTREMES[quantile], value)
-        case _:
-            raise NotPrivateError(
-                f"{type(statistic).__name__} in a sub-query",
-                "a sub-query has the exact folds of single groups only",
-                "Fold by count, count_distinct, sum, mean, min or max, or ask for it outside.",
-            )
+    fold = statistic.fold(name, shape)
+    if fold is None:
+        raise NotPrivateError(
+            f"{type(statistic).__name__} in a sub-query",
+            "a sub-query has the exact folds of single groups only",
+            "Fold by count, count_distinct, sum, mean, min or max, or ask for it outside.",
+        )
+    return fold
 
 
 def grouped(rows: Relation, keys: Collection[str], folds: Collection[Folded], *, used: Collection[str]) -> Grouped:
@@ -86,10 +56,3 @@ def with_columns(relation: Relation, columns: tuple[tuple[str, Expression], ...]
     """Some columns of a relation, which stays as it is if they are its own in their order."""
     own = tuple((name, ColumnRef(name)) for name in shape_of(relation).columns)
     return relation if columns == own else Select(relation, columns)
-
-
-def _clamped(value: Expression, bounds: Bounds, shape: Shape) -> Expression:
-    if bounds is None or bounds is AUTO:
-        return value
-    lower, upper = bounds
-    return clamped(value, Literal(lower), Literal(upper), facts_of(value, shape.columns))

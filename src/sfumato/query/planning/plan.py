@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from sfumato.privacy.events import ApproxEvent, ComposedEvent, Event, PureEvent
 from sfumato.privacy.guarantees import ApproxDP, PureDP
-from sfumato.query.model.relations import Aggregate
+from sfumato.query.planning.questions import Aggregate
 from sfumato.query.statistics.measurements import Law, Section
 
 

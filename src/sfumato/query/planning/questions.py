@@ -1,7 +1,7 @@
-"""Whole questions, everything about them checked before any data is touched."""
+"""Whole questions: what they are made of, everything about them checked before any data is touched."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
 
@@ -11,37 +11,67 @@ from sfumato.query.analysis.inference import facts_of
 from sfumato.query.analysis.keys import grouping_sets, key_columns
 from sfumato.query.analysis.shape import Metric, Shape, shape_of
 from sfumato.query.analysis.sizes import check_size
-from sfumato.query.analysis.totals import check_whole_groups, with_listed_keys
 from sfumato.query.model.expressions import ColumnRef, Condition, Expression
 from sfumato.query.model.facts import Facts
 from sfumato.query.model.kinds import Kind
-from sfumato.query.model.measures import is_whole_sum
 from sfumato.query.model.names import INTERVAL_ENDS
-from sfumato.query.model.relations import (
-    Aggregate,
-    Bounds,
-    CountDistinct,
-    CountRows,
-    CountUnits,
-    CountValues,
-    GroupBy,
-    Histogram,
-    OrderKey,
-    Presented,
-    Quantile,
-    Relation,
-    Statistic,
-    Sum,
-    TopK,
-    VectorSum,
-    values_of,
-)
+from sfumato.query.model.relations import GroupBy, Relation
 from sfumato.query.model.schema import Limits, unicode_text
-from sfumato.query.planning.grouping_sets import checked_sets
-from sfumato.query.planning.statistic_checks import check_statistic
+from sfumato.query.planning.grouping_sets import check_whole_groups, checked_sets, with_listed_keys
+from sfumato.query.statistics.statistic import Statistic, number_facts
 
 MAX_COLUMNS: Final = 1_000
 """How many columns an answer may have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """Named statistics of each group: all that is released.
+
+    Attributes:
+        child: The rows and their groups.
+        statistics: Names and what they are.
+        limits: Limits of a unit narrower than the policy's, as the analyst asks; None leaves the policy's.
+        weights: Shares of the budget, one a statistic, above 0; equal ones if empty.
+    """
+
+    child: GroupBy
+    statistics: tuple[tuple[str, Statistic], ...]
+    limits: Limits | None = None
+    weights: tuple[Fraction, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OrderKey:
+    """What answers are sorted by."""
+
+    value: Expression
+    descending: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Presented:
+    """A whole question: what is released, and how the answer is shown, which is free.
+
+    Expressions here read released columns: keys by their labels, statistics by their names.
+
+    Attributes:
+        child: What is released.
+        columns: The columns of the answer; empty for all keys, then all statistics.
+        having: Which rows of the answer are shown.
+        order: What the rows are sorted by; else by keys.
+        limit: How many are shown.
+        offset: How many are left out first.
+        consistent: Whether sums over GROUPING SETS are made to add up.
+    """
+
+    child: Aggregate
+    columns: tuple[tuple[str, Expression], ...] = ()
+    having: Condition | None = None
+    order: tuple[OrderKey, ...] = ()
+    limit: int | None = None
+    offset: int = 0
+    consistent: bool = False
 
 
 def presented(
@@ -82,20 +112,21 @@ def presented(
         NotPrivateError: It would look at the rows of two units at once, or groups by fractions.
 
     Example:
-        >>> from sfumato.query.model.relations import CountRows, Source
+        >>> from sfumato.query.model.relations import Source
         >>> from sfumato.query.model.schema import Table, integer
+        >>> from sfumato.query.statistics.counts import CountRows
         >>> people = Source(Table(name="people", columns={"age": integer(0, 120)}))
         >>> presented(people, keys=("age",), statistics=(("n", CountRows()),)).child.child.keys
         ('age',)
     """
-    statistic_values = [value for _, statistic in statistics for value in values_of(statistic)]
+    statistic_values = [value for _, statistic in statistics for value in statistic.expressions]
     outputs = [expression for _, expression in columns] + [key.value for key in order]
     check_size(child, *statistic_values, *outputs, *(() if having is None else (having,)))
     shape = shape_of(child)
     group_by = GroupBy(child, keys, labels, checked_sets(keys, sets))
     _check_keys(group_by, shape)
     for name, statistic in statistics:
-        check_statistic(name, statistic, shape)
+        statistic.check(name, shape)
     if limits is not None and shape.metric is not Metric.UNITS:
         raise ParameterError("limits", "of a unit", "belong to rows that have owners; each row is a unit here")
     if consistent:
@@ -117,10 +148,7 @@ def with_intervals(question: Presented) -> Presented:
         ParameterError: It has no such quantile.
     """
     aggregate = question.child
-    statistics = tuple(
-        (name, replace(one, interval=True) if isinstance(one, Quantile) and one.quantile not in {0, 1} else one)
-        for name, one in aggregate.statistics
-    )
+    statistics = tuple((name, statistic.with_bought_interval()) for name, statistic in aggregate.statistics)
     if statistics == aggregate.statistics and not buys_interval(question):
         requirement = "buys intervals of quantiles between 0 and 1, and the query has none; leave it out"
         raise ParameterError("intervals", value=True, requirement=requirement)
@@ -134,30 +162,12 @@ def buys_interval(question: Presented) -> bool:
         >>> from sfumato.query.model.relations import Source
         >>> from sfumato.query.model.schema import Table, integer
         >>> people = Source(Table(name="people", columns={"age": integer(0, 120)}))
-        >>> median = Quantile(ColumnRef("age"), Fraction(1, 2))
-        >>> asked = presented(people, statistics=(("m", median),))
+        >>> from sfumato.query.statistics.quantiles import median
+        >>> asked = presented(people, statistics=(("m", median("age")),))
         >>> buys_interval(asked), buys_interval(with_intervals(asked))
         (False, True)
     """
-    return any(isinstance(one, Quantile) and one.interval for _, one in question.child.statistics)
-
-
-def column_names(name: str, statistic: Statistic) -> tuple[str, ...]:
-    """What the columns of a statistic are called: by its name, or numbered from 1 where it has several.
-
-    Example:
-        >>> column_names("n", CountRows()), column_names("word", TopK(ColumnRef("word"), k=2))
-        (('n',), ('word_1', 'word_2'))
-    """
-    match statistic:
-        case Histogram(_, edges):
-            return _numbered(name, len(edges) - 1)
-        case VectorSum(values):
-            return _numbered(name, len(values))
-        case TopK(_, k) if k > 1:
-            return _numbered(name, k)
-        case _:
-            return (name,)
+    return any(statistic.has_bought_interval for _, statistic in question.child.statistics)
 
 
 def answer_facts(aggregate: Aggregate, *, consistent: bool = False) -> Mapping[str, Facts]:
@@ -172,53 +182,16 @@ def answer_facts(aggregate: Aggregate, *, consistent: bool = False) -> Mapping[s
         is_total = any(key not in kept for kept in group_by.sets)
         facts[label] = replace(shape.column(key), nullable=is_total)
     for name, statistic in aggregate.statistics:
-        own = _statistic_facts(statistic, shape)
-        own = tuple(_number(Kind.FLOAT) for _ in own) if consistent else own
-        facts |= dict(zip(column_names(name, statistic), own, strict=True))
+        columns = statistic.facts(shape)
+        columns = (number_facts(Kind.FLOAT),) * len(columns) if consistent else columns
+        facts |= dict(zip(statistic.columns(name), columns, strict=True))
     return facts
 
 
 def wide_sums(aggregate: Aggregate) -> tuple[str, ...]:
     """The sums of whole numbers between known bounds that are FLOATs because 64 bits may not hold them."""
-    columns = shape_of(aggregate.child.child).columns
-    wide = []
-    for name, statistic in aggregate.statistics:
-        if isinstance(statistic, Sum | VectorSum):
-            bounds = statistic.bounds if isinstance(statistic, Sum) else None
-            facts = [facts_of(value, columns) for value in values_of(statistic)]
-            named = zip(column_names(name, statistic), facts, strict=True)
-            wide += [own for own, known in named if known.kind is Kind.INTEGER and not is_whole_sum(known, bounds)]
-    return tuple(wide)
-
-
-def _numbered(name: str, count: int) -> tuple[str, ...]:
-    return tuple(f"{name}_{number}" for number in range(1, count + 1))
-
-
-def _statistic_facts(statistic: Statistic, shape: Shape) -> tuple[Facts, ...]:
-    """Of each of its columns; NULL is what an ε of 0 releases."""
-    count = len(column_names("", statistic))
-    match statistic:
-        case CountRows() | CountValues() | CountUnits() | CountDistinct() | Histogram():
-            return (_number(Kind.INTEGER),) * count
-        case Sum(value, bounds):
-            return (_sum(value, bounds, shape),)
-        case VectorSum(values):
-            return tuple(_sum(value, None, shape) for value in values)
-        case Quantile(value):
-            return (_number(facts_of(value, shape.columns).kind),)
-        case TopK(value, _):
-            return (replace(facts_of(value, shape.columns), nullable=True),) * count
-        case _:
-            return (_number(Kind.FLOAT),)
-
-
-def _sum(value: Expression, bounds: Bounds, shape: Shape) -> Facts:
-    return _number(Kind.INTEGER if is_whole_sum(facts_of(value, shape.columns), bounds) else Kind.FLOAT)
-
-
-def _number(kind: Kind) -> Facts:
-    return Facts(kind=kind, resolution=None if kind is Kind.FLOAT else Fraction(1))
+    shape = shape_of(aggregate.child.child)
+    return tuple(column for name, statistic in aggregate.statistics for column in statistic.wide_columns(name, shape))
 
 
 def _check_keys(group_by: GroupBy, shape: Shape) -> None:
@@ -246,7 +219,7 @@ def _check_names(
     if not statistics:
         raise ParameterError("statistics", "none", "must ask for at least one, such as n=sf.count()")
     labels = group_by.labels or group_by.keys
-    released = [column for name, statistic in statistics for column in column_names(name, statistic)]
+    released = [column for name, statistic in statistics for column in statistic.columns(name)]
     _check_distinct([*labels], released)
     is_key = [isinstance(expression, ColumnRef) and expression.name in labels for _, expression in columns]
     shown = list(zip((name for name, _ in columns), is_key, strict=True))

@@ -14,13 +14,13 @@ from sfumato.query.analysis.shape import Metric, shape_of
 from sfumato.query.analysis.stability import moved_rows, reach_of
 from sfumato.query.analysis.work import check_work
 from sfumato.query.model.measures import Measure, UnitCount
-from sfumato.query.model.relations import Aggregate
 from sfumato.query.model.schema import Limits
 from sfumato.query.model.statement import KeyColumn, Statement, Values
 from sfumato.query.planning.allocation import KeySelection, Need, Share
-from sfumato.query.planning.components import Counted, measurement_of, need_of
-from sfumato.query.planning.lowering import Ground, Recipe, recipe
+from sfumato.query.planning.components import measurement_of, need_of
+from sfumato.query.planning.questions import Aggregate
 from sfumato.query.statistics.measurements import KeyChoice, Measurement, Output, Section
+from sfumato.query.statistics.recipes import GroupedRows, NoisyMeasures, Recipe
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,22 +110,22 @@ def draft(question: Aggregate, keys: tuple[str, ...], *, neighboring_relation: N
         UnboundedSensitivityError: A sum without bounds.
         ParameterError: Values of a wrong kind, or more groups than an answer can hold.
     """
-    ground = ground_of(question, keys)
-    recipes = tuple(recipe(ground, name, statistic) for name, statistic in question.statistics)
-    counted = [c for one in recipes for c in one.components if isinstance(c, Counted)]
+    rows = grouped_rows(question, keys)
+    recipes = tuple(statistic.recipe(rows, name) for name, statistic in question.statistics)
+    counted = [c for one in recipes for c in one.components if isinstance(c, NoisyMeasures)]
     measures: list[Measure] = [measure for component in counted for measure in component.measures]
-    if any(key.values is None for key in ground.keys):
-        _check_rows(ground)
+    if any(key.values is None for key in rows.keys):
+        _check_rows(rows)
         measures.append(UnitCount())
     main = Statement(
-        rows=ground.rows, keys=ground.keys, limits=ground.limits, measures=tuple(dict.fromkeys(measures))
+        rows=rows.rows, keys=rows.keys, limits=rows.limits, measures=tuple(dict.fromkeys(measures))
     )  # fmt: skip
-    own = [c.statement for one in recipes for c in one.components if not isinstance(c, Counted)]
+    own = [c.statement for one in recipes for c in one.components if not isinstance(c, NoisyMeasures)]
     statements = [main, *own] if measures else own
     for statement in statements:
         check_work(statement)
     return Draft(
-        keys=ground.keys, recipes=recipes, neighboring_relation=neighboring_relation,
+        keys=rows.keys, recipes=recipes, neighboring_relation=neighboring_relation,
         statements=tuple(one for index, one in enumerate(statements) if one not in statements[:index]),
     )  # fmt: skip
 
@@ -143,7 +143,7 @@ def check_size(drafts: Sequence[Draft]) -> None:
         )
 
 
-def ground_of(question: Aggregate, names: tuple[str, ...]) -> Ground:
+def grouped_rows(question: Aggregate, names: tuple[str, ...]) -> GroupedRows:
     """The rows, bounded below joins; and the limits of a unit, which without keys are on one group."""
     shape = shape_of(question.child.child)
     check_growth(question.child.child)
@@ -151,13 +151,13 @@ def ground_of(question: Aggregate, names: tuple[str, ...]) -> Ground:
     if shape.metric is Metric.UNITS:
         limits = narrowed(limits_of(question.child.child), question.limits)
         limits = limits if names else ungrouped(limits)
-    return Ground(
+    return GroupedRows(
         rows=bound_joins(question.child.child), shape=shape, keys=key_columns(shape, names), limits=limits
     )  # fmt: skip
 
 
-def _check_rows(ground: Ground) -> None:
-    if ground.shape.metric is Metric.ROWS and moved_rows(ground.rows) > 1:
+def _check_rows(rows: GroupedRows) -> None:
+    if rows.shape.metric is Metric.ROWS and moved_rows(rows.rows) > 1:
         raise NotPrivateError(
             "GROUP BY",
             "each row is a unit, and one row may become several here, so units cannot be counted",

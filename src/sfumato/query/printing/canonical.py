@@ -15,7 +15,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from sfumato.errors import ParameterError
-from sfumato.privacy.stored_names import Names, StoredNames, unstored
+from sfumato.privacy.stored_names import unstored
 from sfumato.query.analysis.bounding import bound_joins
 from sfumato.query.analysis.inference import facts_of
 from sfumato.query.analysis.shape import shape_of
@@ -23,59 +23,28 @@ from sfumato.query.analysis.simplify import Json, Origin, document_of, simplify,
 from sfumato.query.model.expressions import And, ColumnRef, Condition, Expression, Literal, replaced
 from sfumato.query.model.facts import Facts
 from sfumato.query.model.relations import (
-    Aggregate,
     Bound,
-    CountDistinct,
-    CountRows,
-    CountUnits,
-    CountValues,
-    Covariance,
     Distinct,
     Except,
     Filter,
     Folded,
     Grouped,
-    Histogram,
     Intersect,
     Join,
-    Mean,
     Part,
-    Quantile,
     Relation,
     Select,
     SemiJoin,
     Source,
-    Statistic,
-    Sum,
-    TopK,
     UnionAll,
-    Variance,
-    VectorSum,
-    values_of,
 )
 from sfumato.query.model.schema import Key, Limits, Table
+from sfumato.query.planning.questions import Aggregate
+from sfumato.query.statistics.registry import STORED
+from sfumato.query.statistics.statistic import Statistic
 
 _LONGEST: Final = 300
 """A column whose text is longer stands as its hash, so that columns made of columns do not grow without limit."""
-
-STATISTICS: Final = StoredNames[Statistic](
-    "statistic",
-    {
-        CountRows: Names("CountRows"),
-        CountValues: Names("CountValues", unwritten=("value",)),
-        CountUnits: Names("CountUnits"),
-        CountDistinct: Names("CountDistinct", "max_values_per_unit", unwritten=("value",)),
-        Sum: Names("Sum", "bounds", unwritten=("value",)),
-        Mean: Names("Mean", "bounds", unwritten=("value",)),
-        Variance: Names("Variance", "bounds", "population", "root", unwritten=("value",)),
-        Covariance: Names("Covariance", "population", "normalized", unwritten=("first", "second")),
-        Quantile: Names("Quantile", "quantile", "bounds", "interval", unwritten=("value",)),
-        Histogram: Names("Histogram", "edges", unwritten=("value",)),
-        TopK: Names("TopK", "k", unwritten=("value",)),
-        VectorSum: Names("VectorSum", unwritten=("values",)),
-    },
-)
-"""How statistics are written; their expressions are written before these fields, as they are no names."""
 
 
 def question_text(question: Aggregate) -> str:
@@ -241,17 +210,14 @@ def _key(name: str, form: _Form, columns: Mapping[str, Facts]) -> Json:
 
 
 def _statistic(statistic: Statistic, form: _Form, columns: Mapping[str, Facts]) -> Json:
-    """What it computes, from what, and by which public facts; only those of `TopK` list values."""
-    names = STATISTICS.of(statistic)
-    values: list[Json] = [[document_of(form.over(v)), _facts(v, columns)] for v in values_of(statistic)]
-    listed = _keys(facts_of(statistic.value, columns).values) if isinstance(statistic, TopK) else None
-    own = {stored: _plain(getattr(statistic, name)) for stored, name in names.fields}
+    """What it computes, from what, and by which public facts; and the values among which it chooses."""
+    names = STORED.of(statistic)
+    values: list[Json] = [[document_of(form.over(v)), _facts(v, columns)] for v in statistic.expressions]
+    listed = _keys(statistic.listed_values(columns))
+    fields = {stored: _plain(getattr(statistic, name)) for stored, name in names.fields}
     return [
-        names.tag,
-        *values,
-        *([listed] if listed else []),
-        {stored: part for stored, part in own.items() if part},
-    ]
+        names.tag, *values, *([listed] if listed else []), {stored: part for stored, part in fields.items() if part}
+    ]  # fmt: skip
 
 
 def _facts(expression: Expression, columns: Mapping[str, Facts]) -> Json:

@@ -3,12 +3,11 @@
 from collections.abc import Mapping
 
 from sfumato.query.model.expressions import ColumnRef, Expression, replaced
-from sfumato.query.model.relations import GroupBy, OrderKey, Presented
+from sfumato.query.model.relations import GroupBy
 from sfumato.query.model.schema import Limits
-from sfumato.query.planning.questions import column_names
+from sfumato.query.planning.questions import OrderKey, Presented
 from sfumato.query.printing.expression_sql import Written, expression_sql
 from sfumato.query.printing.relation_sql import as_name, block_of
-from sfumato.query.printing.statistic_sql import statistic_sql
 
 
 def described(question: Presented) -> str:
@@ -16,8 +15,9 @@ def described(question: Presented) -> str:
 
     Example:
         >>> from sfumato.query.planning.questions import presented
-        >>> from sfumato.query.model.relations import CountRows, Source
+        >>> from sfumato.query.model.relations import Source
         >>> from sfumato.query.model.schema import Table, integer
+        >>> from sfumato.query.statistics.counts import CountRows
         >>> people = Table(name="people", columns={"age": integer(0, 120)})
         >>> described(presented(Source(people), statistics=(("n", CountRows()),)))
         'SELECT COUNT(*) AS n FROM people'
@@ -52,9 +52,9 @@ def _released(question: Presented, columns: Mapping[str, Expression]) -> dict[st
     labels = zip(group_by.labels or group_by.keys, group_by.keys, strict=True)
     released: dict[str, Expression] = {label: columns[key] for label, key in labels}
     for name, statistic in question.child.statistics:
-        text = statistic_sql(statistic, columns)
+        text = statistic.sql([expression_sql(replaced(value, columns)) for value in statistic.expressions])
         released[name] = Written(text)
-        several = column_names(name, statistic)
+        several = statistic.columns(name)
         if several != (name,):
             released |= {own: Written(f"{text}[{place}]") for place, own in enumerate(several, start=1)}
     return released

@@ -6,7 +6,6 @@ from datetime import date, datetime
 from fractions import Fraction
 from typing import Final
 
-from sfumato.numeric.rationals import decimal_text
 from sfumato.query.model.expressions import (
     And,
     Call,
@@ -22,6 +21,7 @@ from sfumato.query.model.expressions import (
     Or,
 )
 from sfumato.query.model.functions import Function
+from sfumato.query.statistics.statistic import number_sql
 
 _PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _RESERVED: Final = frozenset({
@@ -119,19 +119,6 @@ def quoted(name: str) -> str:
     if _PLAIN.fullmatch(name) and name.lower() not in _RESERVED:
         return name
     return '"' + name.replace('"', '""') + '"'
-
-
-def number_sql(number: Fraction) -> str:
-    """A number with as few digits as say it; what has no end, with 17.
-
-    Example:
-        >>> number_sql(Fraction(9, 10)), number_sql(Fraction(2**53 + 1)), number_sql(Fraction(1, 3))
-        ('0.9', '9007199254740993', '0.33333333333333331')
-    """
-    if number.denominator == 1:
-        return str(number)
-    texts = [decimal_text(number, digits=digits) for digits in (6, 12, 15, 17)]
-    return next((text for text in texts if not text.startswith("≈")), texts[-1].removeprefix("≈"))
 
 
 def _constant(literal: Literal) -> str:

@@ -13,13 +13,12 @@ from sfumato.query.analysis.shape import Metric, shape_of
 from sfumato.query.handles.columns import expression_of
 from sfumato.query.model.expressions import ColumnRef
 from sfumato.query.model.names import fresh
-from sfumato.query.model.relations import Statistic
 from sfumato.query.model.schema import Limits
 from sfumato.query.planning.folds import folded, grouped, with_columns
 from sfumato.query.planning.grouping_sets import cube, rollup
 from sfumato.query.planning.questions import presented
 from sfumato.query.python.row_steps import RowSteps, column_name
-from sfumato.query.python.statistics import Value
+from sfumato.query.statistics.statistic import Statistic, Value
 
 Q = TypeVar("Q")
 
@@ -33,7 +32,7 @@ class Frame(RowSteps[Q]):
     Example:
         >>> from sfumato.query.model.relations import Source
         >>> from sfumato.query.model.schema import Table, integer
-        >>> from sfumato.query.python.statistics import mean
+        >>> from sfumato.query.statistics.means import mean
         >>> table = Table(name="people", columns={"age": integer(0, 120), "pay": integer(0, 100)})
         >>> people = Frame(Source(table), ask=lambda question: question)
         >>> question = people.filter(people.age > 50).group_by(decade=people.age // 10).agg(pay=mean("pay"))

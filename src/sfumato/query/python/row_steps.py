@@ -10,19 +10,10 @@ from sfumato.query.analysis.shape import shape_of
 from sfumato.query.analysis.sizes import check_size
 from sfumato.query.handles.columns import ColumnHandle, expression_of
 from sfumato.query.model.expressions import And, ColumnRef, Expression
-from sfumato.query.model.relations import (
-    Distinct,
-    Except,
-    Filter,
-    Intersect,
-    Presented,
-    Relation,
-    Select,
-    SemiJoin,
-    UnionAll,
-)
+from sfumato.query.model.relations import Distinct, Except, Filter, Intersect, Relation, Select, SemiJoin, UnionAll
 from sfumato.query.model.schema import Limits
-from sfumato.query.python.statistics import Value
+from sfumato.query.planning.questions import Presented
+from sfumato.query.statistics.statistic import Value
 
 Q = TypeVar("Q")
 

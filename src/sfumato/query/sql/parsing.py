@@ -15,6 +15,8 @@ from sqlglot.parsers.postgres import PostgresParser
 
 from sfumato.errors import NotPrivateError, ParameterError, SfumatoError
 from sfumato.query.model.schema import unicode_text
+from sfumato.query.statistics.registry import SPELLINGS
+from sfumato.query.statistics.statistic import Spelling
 
 Build: TypeAlias = Callable[[Sequence[exp.Expr]], exp.Expr]
 
@@ -59,23 +61,29 @@ def _of_unit(name: str, node: type[exp.Expr], unit: str, value: str) -> Build:
     return build
 
 
+def _aggregate(name: str, spelling: Spelling) -> Build:
+    """Builds the call of an aggregate; one of which sqlglot knows no class gets one."""
+    node = getattr(exp, spelling.node, None)
+    if node is None:
+        fields = dict.fromkeys(spelling.arguments, True)
+        node = type(spelling.node, (exp.AggFunc,), {"arg_types": fields, "_sql_names": [name]})
+    if "expressions" in spelling.arguments:
+        return _of_any(name, node)
+    return _listed(name, node, *spelling.arguments, optional=spelling.optional)
+
+
 _OF_ONE: Final[Mapping[str, type[exp.Expr]]] = {
     "ABS": exp.Abs, "SIGN": exp.Sign, "FLOOR": exp.Floor, "CEIL": exp.Ceil, "CEILING": exp.Ceil, "TRUNC": exp.Trunc,
     "SQRT": exp.Sqrt, "LN": exp.Ln, "EXP": exp.Exp, "LOWER": exp.Lower, "UPPER": exp.Upper, "LENGTH": exp.Length,
-    "CHAR_LENGTH": exp.Length, "CHARACTER_LENGTH": exp.Length, "SUM": exp.Sum, "AVG": exp.Avg, "MIN": exp.Min,
-    "MAX": exp.Max, "MEDIAN": exp.Median, "VARIANCE": exp.Variance, "VAR_SAMP": exp.Variance,
-    "VAR_POP": exp.VariancePop, "STDDEV": exp.Stddev, "STDDEV_SAMP": exp.StddevSamp, "STDDEV_POP": exp.StddevPop,
-    "PERCENTILE_CONT": exp.PercentileCont, "PERCENTILE_DISC": exp.PercentileDisc,
+    "CHAR_LENGTH": exp.Length, "CHARACTER_LENGTH": exp.Length,
 }  # fmt: skip
 _OF_TWO: Final[Mapping[str, type[exp.Expr]]] = {
     "MOD": exp.Mod, "POWER": exp.Pow, "POW": exp.Pow, "LEFT": exp.Left, "NULLIF": exp.Nullif,
-    "COVAR_SAMP": exp.CovarSamp, "COVAR_POP": exp.CovarPop, "CORR": exp.Corr,
 }  # fmt: skip
 FUNCTIONS: Final[dict[str, Build]] = {
     **{name: _listed(name, node, "this") for name, node in _OF_ONE.items()},
     **{name: _listed(name, node, "this", "expression") for name, node in _OF_TWO.items()},
     "COALESCE": _of_any("COALESCE", exp.Coalesce),
-    "COUNT": _of_any("COUNT", exp.Count),
     "LEAST": _of_any("LEAST", exp.Least, ignore_nulls=True),
     "GREATEST": _of_any("GREATEST", exp.Greatest, ignore_nulls=True),
     "CONCAT": _of_any("CONCAT", exp.Concat, first=None),
@@ -88,8 +96,7 @@ FUNCTIONS: Final[dict[str, Build]] = {
     "RTRIM": _listed("RTRIM", exp.Trim, "this", "expression", optional=1, position="TRAILING"),
     "DATE_TRUNC": _of_unit("DATE_TRUNC", exp.TimestampTrunc, "unit", "this"),
     "DATE_PART": _of_unit("DATE_PART", exp.Extract, "this", "expression"),
-    "QUANTILE": _listed("QUANTILE", exp.Quantile, "this", "quantile"),
-    "MODE": _listed("MODE", exp.Mode, "this", optional=1),
+    **{name: _aggregate(name, spelling) for _, spelling in SPELLINGS for name in spelling.names},
 }
 """The functions that are written as name(argument, …), in capitals."""
 

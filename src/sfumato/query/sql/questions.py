@@ -12,9 +12,9 @@ from sfumato.query.analysis.units import ties_of
 from sfumato.query.model.expressions import ColumnRef, Expression
 from sfumato.query.model.facts import Facts
 from sfumato.query.model.names import fresh
-from sfumato.query.model.relations import Aggregate, CountRows, GroupBy, OrderKey, Presented, Relation, Statistic
+from sfumato.query.model.relations import GroupBy, Relation
 from sfumato.query.model.schema import Limits
-from sfumato.query.planning.questions import MAX_COLUMNS, answer_facts, presented
+from sfumato.query.planning.questions import MAX_COLUMNS, Aggregate, OrderKey, Presented, answer_facts, presented
 from sfumato.query.sql.constants import Parameters
 from sfumato.query.sql.context import Context
 from sfumato.query.sql.grouping import Grouping, GroupKey, Groups, Keys, at_place, grouped_by, grouping
@@ -24,6 +24,8 @@ from sfumato.query.sql.parsing import parsed, require_only, shortened, shown, un
 from sfumato.query.sql.refusals import is_distinct, refusal, require_clauses
 from sfumato.query.sql.relations import ROWS_CLAUSES, has_groups, relation_of, rows_of, with_ctes
 from sfumato.query.sql.statistics import Values, statistic_of
+from sfumato.query.statistics.counts import CountRows
+from sfumato.query.statistics.statistic import Statistic
 
 
 def parse_question(

@@ -1,33 +1,12 @@
-"""From what was released to estimates with error bars: free post-processing, output by output."""
+"""Estimates with error bars, and predictions of them: what every output of an answer is turned into."""
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Final, TypeAlias, assert_never
+from typing import Any, Final, Literal, TypeAlias
 
-import numpy as np
-
-from sfumato.mechanisms.additive.laplace import Laplace
-from sfumato.numeric.noise_sums import IntegerNoise
-from sfumato.numeric.ratios import ratio_errors
 from sfumato.query.model.intervals import Interval
-from sfumato.query.model.measures import Steps
-from sfumato.query.statistics.measurements import (
-    Additive,
-    AdditiveNoise,
-    CovarianceOutput,
-    LinearOutput,
-    MeanOutput,
-    Output,
-    QuantileIntervalOutput,
-    QuantileOutput,
-    Section,
-    TopOutput,
-    VarianceOutput,
-)
-from sfumato.query.statistics.ranks import Misrank, misrank_of
-from sfumato.query.statistics.spreads import Spread, moments_of, parts_of, spread_ends, spread_values
 
 Row: TypeAlias = Sequence[Sequence[int]]
 """What was measured of one group: for each measurement its whole numbers."""
@@ -41,6 +20,32 @@ Estimator: TypeAlias = Callable[[Measured], Sequence["Estimate"]]
 LARGEST_WHOLE: Final = 2**63 - 1
 """Whole numbers of an answer lie within 64 bits, so that the type of a column never depends on what is in it. What lies
 beyond them is None: a value that is not shown, an end that is open."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Misrank:
+    """How far a chosen value may be from the one that was asked for.
+
+    Attributes:
+        error: So many values may lie between the two, or so many rows fewer may have the value: no more, as often as
+            the intervals of the answer hold. It follows from public facts alone.
+        unit: Which of the two.
+        size: How many values there are, if a noisy count of them was released, or somebody stated it.
+        share: An error of this share of the size is no better than any value.
+    """
+
+    error: float
+    unit: Literal["ranks", "rows"]
+    size: int | None = None
+    share: Fraction = Fraction(1)
+
+    @property
+    def is_noise(self) -> bool:
+        """Whether, for all that is known, any value would be as right."""
+        return self.size is not None and self.error >= self.share * self.size
+
+    def __str__(self) -> str:
+        return f"± {'∞' if math.isinf(self.error) else format(math.ceil(self.error), ',')} {self.unit}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,86 +92,37 @@ class Estimate:
 NOTHING: Final = Estimate(value=None, low=None, high=None)
 
 
-def estimators(section: Section, confidence: Fraction, *, size: int | None = None) -> tuple[Estimator, ...]:
-    """How each output of a section is made of what was measured of all groups.
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Forecast:
+    """How far one column of an answer will be from the exact value, at a confidence.
 
-    Args:
-        section: What was released.
-        confidence: How often an interval is to hold the exact value, such as 0.95.
-        size: Of how many values a group is presumed to have been chosen from, where no count of them was released.
+    Attributes:
+        column: The column of the answer.
+        half_width: The error that is not passed with this confidence, in the column's own unit.
+        assumption: What the figure presumes; empty where it holds for any data.
     """
-    return tuple(_estimator(output, section, confidence, size) for output in section.outputs)
+
+    column: str
+    half_width: float
+    assumption: str = ""
+
+    def __repr__(self) -> str:
+        return f"{self.column} ± {self.half_width:.6g}" + (f" ({self.assumption})" if self.assumption else "")
+
+
+def by_row(estimate: Callable[[Row], Estimate]) -> Estimator:
+    """An estimator that looks at one group at a time."""
+    return lambda measured: [estimate(row) for row in zip(*measured, strict=True)]
+
+
+def within(values: Sequence[Any], lows: Sequence[Any], highs: Sequence[Any]) -> Sequence[Estimate]:
+    """The estimates of all groups, from their values and both ends of their intervals."""
+    return [Estimate(value=v, low=low, high=high) for v, low, high in zip(values, lows, highs, strict=True)]
 
 
 def shared(confidence: Fraction, parts: int) -> Fraction:
     """The confidence that each of several intervals needs, so that all hold at once with this one."""
     return 1 - (1 - confidence) / parts
-
-
-def _estimator(output: Output, section: Section, confidence: Fraction, size: int | None) -> Estimator:
-    match output:
-        case LinearOutput():
-            return _linear(output, section, confidence)
-        case MeanOutput():
-            return _mean(output, section, confidence)
-        case VarianceOutput() | CovarianceOutput():
-            return _spread(output, section, confidence)
-        case QuantileOutput():
-            misrank = misrank_of(section, output.measurement, confidence, size=size)
-            return _by_row(lambda row: _quantile(output, row, misrank(row)))
-        case QuantileIntervalOutput():
-            misrank = misrank_of(section, output.measurement, confidence, size=size)
-            return _by_row(lambda row: _quantile_interval(output, row, misrank(row)))
-        case TopOutput():
-            count = len(output.values)
-            misrank = misrank_of(section, output.measurement, confidence, size=size, candidates=count)
-            return _by_row(lambda row: _top(output, row, misrank(row)))
-        case _:
-            assert_never(output)
-
-
-def _by_row(estimate: Callable[[Row], Estimate]) -> Estimator:
-    return lambda measured: [estimate(row) for row in zip(*measured, strict=True)]
-
-
-def error_of(section: Section, measurement: int, confidence: Fraction) -> float:
-    """How far the noise of a measurement moves each of its numbers, at a confidence; infinite where ε is 0."""
-    return float(_mechanism(section, measurement).accuracy(confidence))
-
-
-def _mechanism(section: Section, measurement: int) -> AdditiveNoise:
-    additive = section.measurements[measurement]
-    if not isinstance(additive, Additive):
-        raise TypeError("only additive noise has an error that does not depend on the data")
-    return additive.mechanism
-
-
-def noise_of(section: Section, measurement: int) -> IntegerNoise | None:
-    """The law of a measurement's noise, of a scale of 0 where numbers are exact; None where nothing is released."""
-    mechanism = _mechanism(section, measurement)
-    if not isinstance(mechanism, Laplace):
-        return IntegerNoise("gaussian", mechanism.stddev)
-    is_nothing = mechanism.scale == 0 and mechanism.l1_sensitivity > 0
-    return None if is_nothing else IntegerNoise("laplace", mechanism.scale)
-
-
-def _linear(output: LinearOutput, section: Section, confidence: Fraction) -> Estimator:
-    """A lattice point times its resolution, plus or minus the error of the noise."""
-    error = error_of(section, output.measurement, confidence)
-    if math.isinf(error):
-        return _by_row(lambda _: NOTHING)
-    reach = int(error)
-    numerator, denominator = output.resolution.as_integer_ratio()
-
-    def estimate(measured: Measured) -> Sequence[Estimate]:
-        steps = [row[output.coordinate] for row in measured[output.measurement]]
-        values, lows, highs = (
-            figures_of([(place + move) * numerator for place in steps], denominator, is_whole=output.is_whole)
-            for move in (0, -reach, reach)
-        )
-        return [Estimate(value=value, low=low, high=high) for value, low, high in zip(values, lows, highs, strict=True)]
-
-    return estimate
 
 
 def estimated(
@@ -181,84 +137,6 @@ def estimated(
     if isinstance(value, int | float):
         low, high = (None if low is None else min(low, value)), (None if high is None else max(high, value))
     return Estimate(value=value, low=low, high=high, misrank=misrank)
-
-
-def _mean(output: MeanOutput, section: Section, confidence: Fraction) -> Estimator:
-    """The offset plus noisy sum over noisy count, inside the public bounds; with the exact interval of a ratio."""
-    total, count = noise_of(section, output.total), noise_of(section, output.count)
-    if total is None or count is None:
-        return _by_row(lambda _: NOTHING)
-    steps, step = output.steps, float(output.steps.resolution)
-    ends = float(steps.ends[0]), float(steps.ends[1])
-    lowest, highest = (_mean_value(steps, end, 1) for end in steps.ends)
-
-    def estimate(measured: Measured) -> Sequence[Estimate]:
-        totals, counts = ([row[0] for row in measured[part]] for part in (output.total, output.count))
-        ratios = np.array([s / max(1, n) for s, n in zip(totals, counts, strict=True)], dtype=np.float64)
-        below, above = ratio_errors(
-            ratios, np.array(counts, dtype=np.float64), total=total, count=count, ends=ends, confidence=confidence
-        )
-        values = [_mean_value(steps, s, max(1, n)) for s, n in zip(totals, counts, strict=True)]
-        lows = np.maximum(np.array(values) - below * step, lowest).tolist()
-        highs = np.minimum(np.array(values) + above * step, highest).tolist()
-        triples = zip(values, lows, highs, strict=True)
-        return [Estimate(value=value, low=low, high=high) for value, low, high in triples]
-
-    return estimate
-
-
-def _mean_value(steps: Steps, total: int, count: int) -> float:
-    """Exact but for the last rounding."""
-    lower, upper = steps.ends
-    numerator, denominator = steps.resolution.as_integer_ratio()
-    within = min(max(total, lower * count), upper * count)
-    return ((steps.offset * count + within) * numerator) / (count * denominator)  # within the bounds, so a double
-
-
-def _spread(output: Spread, section: Section, confidence: Fraction) -> Estimator:
-    """A variance, covariance or correlation, with the confidence set of just that; see `numeric.moments`."""
-    found = [noise_of(section, part) for part in parts_of(output)]
-    noises = [noise for noise in found if noise is not None]
-    if len(noises) < len(found):
-        return _by_row(lambda _: NOTHING)
-
-    def estimate(measured: Measured) -> Sequence[Estimate]:
-        moments = moments_of(output, [[row[0] for row in measured[part]] for part in parts_of(output)], noises)
-        values, (low, high) = spread_values(output, moments), spread_ends(output, moments, confidence)
-        lows, highs = np.minimum(low, values).tolist(), np.maximum(high, values).tolist()
-        triples = zip(values.tolist(), lows, highs, strict=True)
-        return [Estimate(value=value, low=low, high=high) for value, low, high in triples]
-
-    return estimate
-
-
-def _quantile(output: QuantileOutput | QuantileIntervalOutput, row: Row, misrank: Misrank) -> Estimate:
-    """The middle of the chosen bin."""
-    first, last = _bin(output, row[output.measurement][0])
-    middle = (first + last) // 2 * output.bins.steps.resolution
-    value = figure(*middle.as_integer_ratio(), is_whole=output.is_whole)
-    return Estimate(value=value, low=None, high=None, misrank=misrank)
-
-
-def _quantile_interval(output: QuantileIntervalOutput, row: Row, misrank: Misrank) -> Estimate:
-    """From the first step of the lower bin to the last one of the upper; chosen apart, they may have changed sides."""
-    bins = [_bin(output, row[end][0]) for end in output.ends]
-    step = output.bins.steps.resolution
-    around = Interval(min(first for first, _ in bins) * step, max(last for _, last in bins) * step)
-    near = _quantile(output, row, misrank)
-    return estimated(near.value, around, is_whole=output.is_whole, misrank=misrank)
-
-
-def _bin(output: QuantileOutput | QuantileIntervalOutput, place: int) -> tuple[int, int]:
-    """The first and the last step of a bin."""
-    bins = output.bins
-    first = bins.steps.lower + place * bins.width
-    return first, min(first + bins.width - 1, bins.steps.upper)
-
-
-def _top(output: TopOutput, row: Row, misrank: Misrank) -> Estimate:
-    value = output.values[row[output.measurement][output.coordinate]]
-    return Estimate(value=value, low=None, high=None, misrank=misrank)
 
 
 def figures_of(numerators: Sequence[int], denominator: int, *, is_whole: bool) -> Sequence[int | float | None]:

@@ -1,8 +1,11 @@
 """What one way to group a question releases: the mechanism on each thing that engines compute, and the outputs."""
 
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final, Literal, TypeAlias
+from math import isinf
+from typing import ClassVar, Final, Literal, TypeAlias
 
 from sfumato.mechanisms.additive.gaussian import GaussianNoise
 from sfumato.mechanisms.additive.laplace import Laplace
@@ -10,11 +13,21 @@ from sfumato.mechanisms.partitions.truncated_geometric import TruncatedGeometric
 from sfumato.mechanisms.quantiles.extreme import Extreme
 from sfumato.mechanisms.quantiles.quantile import Quantile, QuantileEnd
 from sfumato.mechanisms.selection.noisy_top_k import NoisyTopK
+from sfumato.numeric.noise_sums import IntegerNoise
 from sfumato.privacy.events import Event, PureEvent
+from sfumato.privacy.stored_names import Names
 from sfumato.query.analysis.sensitivity import Sensitivity
-from sfumato.query.model.measures import Steps
-from sfumato.query.model.schema import Key
-from sfumato.query.model.statement import Bins, KeyColumn, Statement
+from sfumato.query.model.statement import KeyColumn, Statement
+from sfumato.query.statistics.estimates import (
+    NOTHING,
+    Estimate,
+    Estimator,
+    Forecast,
+    Measured,
+    by_row,
+    figures_of,
+    within,
+)
 
 AdditiveNoise: TypeAlias = Laplace | GaussianNoise
 Law: TypeAlias = Literal["laplace", "gaussian"]
@@ -93,87 +106,29 @@ class KeyChoice:
         return PureEvent(Fraction(0)) if self.mechanism is None else self.mechanism.event
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LinearOutput:
-    """An answer that is a noisy number of lattice steps, times the resolution; an INTEGER if `is_whole`."""
+class Output(ABC):
+    """A column of the answer: how it is made of what is released, and what is known of its error before.
 
+    It is a frozen dataclass that is built by name, and has a stored name in `stored`.
+    """
+
+    __slots__ = ()
     name: str
-    measurement: int
-    resolution: Fraction = Fraction(1)
-    coordinate: int = 0
-    is_whole: bool = True
+    stored: ClassVar[Names]
 
+    @abstractmethod
+    def estimator(self, section: "Section", confidence: Fraction, *, size: int | None = None) -> Estimator:
+        """How it is made of what was measured of all groups.
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MeanOutput:
-    """An answer made of a noisy count and a noisy sum of steps around their offset."""
+        Args:
+            section: What was released.
+            confidence: How often an interval is to hold the exact value, such as 0.95.
+            size: Of how many values a group is presumed to have been chosen from, where no count was released.
+        """
 
-    name: str
-    count: int
-    total: int
-    steps: Steps
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VarianceOutput:
-    """An answer made of a noisy count, a noisy sum of steps and a noisy sum of their squares."""
-
-    name: str
-    count: int
-    total: int
-    squares: int
-    steps: Steps
-    population: bool
-    root: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CovarianceOutput:
-    """An answer made of a noisy count, two noisy sums and a noisy sum of products; `squares` for a correlation."""
-
-    name: str
-    count: int
-    totals: tuple[int, int]
-    products: int
-    steps: tuple[Steps, Steps]
-    population: bool
-    squares: tuple[int, int] | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuantileOutput:
-    """An answer that is a chosen bin of a lattice; an INTEGER if `is_whole`."""
-
-    name: str
-    measurement: int
-    bins: Bins
-    is_whole: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuantileIntervalOutput:
-    """An answer that is a chosen bin of a lattice, with two more that lie surely on either side of the quantile."""
-
-    name: str
-    measurement: int
-    ends: tuple[int, int]
-    bins: Bins
-    is_whole: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TopOutput:
-    """An answer that is a chosen public value."""
-
-    name: str
-    measurement: int
-    coordinate: int
-    values: tuple[Key, ...]
-
-
-Output: TypeAlias = (
-    LinearOutput | MeanOutput | VarianceOutput | CovarianceOutput | QuantileOutput | QuantileIntervalOutput | TopOutput
-)
+    @abstractmethod
+    def forecast(self, section: "Section", confidence: Fraction, *, size: int) -> Forecast:
+        """Its predicted error, over so many values where that matters; never from the data."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,6 +154,70 @@ class Section:
         """All that it releases."""
         chosen = () if self.selection is None else (self.selection.event,)
         return (*chosen, *(measurement.event for measurement in self.measurements))
+
+    def error(self, measurement: int, confidence: Fraction) -> float:
+        """How far the noise of a measurement moves each of its numbers, at a confidence; infinite where ε is 0."""
+        return float(self._noise(measurement).accuracy(confidence))
+
+    def noise(self, measurement: int) -> IntegerNoise | None:
+        """The law of a measurement's noise, of scale 0 where numbers are exact; None where nothing is released."""
+        mechanism = self._noise(measurement)
+        if not isinstance(mechanism, Laplace):
+            return IntegerNoise("gaussian", mechanism.stddev)
+        is_nothing = mechanism.scale == 0 and mechanism.l1_sensitivity > 0
+        return None if is_nothing else IntegerNoise("laplace", mechanism.scale)
+
+    def noises(self, measurements: Sequence[int]) -> tuple[IntegerNoise, ...] | None:
+        """The noise of each of several measurements; None where nothing is released of one."""
+        known = tuple(noise for noise in map(self.noise, measurements) if noise is not None)
+        return known if len(known) == len(measurements) else None
+
+    def _noise(self, measurement: int) -> AdditiveNoise:
+        additive = self.measurements[measurement]
+        if not isinstance(additive, Additive):
+            raise TypeError("only additive noise has an error that does not depend on the data")
+        return additive.mechanism
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinearOutput(Output):
+    """An answer that is a noisy number of lattice steps, times the resolution; an INTEGER if `is_whole`."""
+
+    stored: ClassVar = Names("LinearOutput", "measurement", "resolution", "coordinate", "is_whole", unwritten=("name",))
+
+    name: str
+    measurement: int
+    resolution: Fraction = Fraction(1)
+    coordinate: int = 0
+    is_whole: bool = True
+
+    def estimator(self, section: Section, confidence: Fraction, *, size: int | None = None) -> Estimator:
+        """A lattice point times its resolution, plus or minus the error of the noise."""
+        error = section.error(self.measurement, confidence)
+        if isinf(error):
+            return by_row(lambda _: NOTHING)
+        reach = int(error)
+        numerator, denominator = self.resolution.as_integer_ratio()
+
+        def estimate(measured: Measured) -> Sequence[Estimate]:
+            steps = [row[self.coordinate] for row in measured[self.measurement]]
+            ends = [
+                figures_of([(place + move) * numerator for place in steps], denominator, is_whole=self.is_whole)
+                for move in (0, -reach, reach)
+            ]
+            return within(*ends)
+
+        return estimate
+
+    def forecast(self, section: Section, confidence: Fraction, *, size: int) -> Forecast:
+        """The error of the noise, whatever the data."""
+        error = section.error(self.measurement, confidence)
+        return Forecast(column=self.name, half_width=float(self.resolution) * error)
+
+
+def estimators(section: Section, confidence: Fraction, *, size: int | None = None) -> tuple[Estimator, ...]:
+    """How each output of a section is made of what was measured of all groups; see `Output.estimator`."""
+    return tuple(output.estimator(section, confidence, size=size) for output in section.outputs)
 
 
 def _of_rows(event: Event, epsilon: Fraction, rows: int) -> Event:

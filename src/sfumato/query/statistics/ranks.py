@@ -1,44 +1,15 @@
 """What is known of the error of a chosen value: how many ranks, or rows, it may be off, by the law of its mechanism."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from fractions import Fraction
-from math import ceil, inf, isinf
-from typing import Literal, TypeAlias
+from math import inf
+from typing import Literal
 
 from sfumato.mechanisms.quantiles.extreme import Extreme
 from sfumato.mechanisms.quantiles.quantile import QuantileEnd
 from sfumato.query.model.measures import RowCount, ValueCount
+from sfumato.query.statistics.estimates import Misrank, Row
 from sfumato.query.statistics.measurements import Additive, QuantileChoice, Section, TopChoice
-
-Row: TypeAlias = Sequence[Sequence[int]]
-"""What was measured of one group: for each measurement its whole numbers."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Misrank:
-    """How far a chosen value may be from the one that was asked for.
-
-    Attributes:
-        error: So many values may lie between the two, or so many rows fewer may have the value: no more, as often as
-            the intervals of the answer hold. It follows from public facts alone.
-        unit: Which of the two.
-        size: How many values there are, if a noisy count of them was released, or somebody stated it.
-        share: An error of this share of the size is no better than any value.
-    """
-
-    error: float
-    unit: Literal["ranks", "rows"]
-    size: int | None = None
-    share: Fraction = Fraction(1)
-
-    @property
-    def is_noise(self) -> bool:
-        """Whether, for all that is known, any value would be as right."""
-        return self.size is not None and self.error >= self.share * self.size
-
-    def __str__(self) -> str:
-        return f"± {'∞' if isinf(self.error) else format(ceil(self.error), ',')} {self.unit}"
 
 
 def misranked(choice: QuantileChoice | TopChoice, confidence: Fraction, *, candidates: int = 1) -> float:
@@ -66,10 +37,8 @@ def misrank_of(
         size: How many values somebody says there are; a count that was released says more.
         candidates: From how many public values it was chosen.
     """
-    choice = section.measurements[measurement]
-    if not isinstance(choice, QuantileChoice | TopChoice):
-        raise TypeError("only what is chosen has a rank")
-    error, counted = misranked(choice, confidence, candidates=candidates), _count_of(section)
+    choice, counted = choice_of(section, measurement), _count_of(section)
+    error = misranked(choice, confidence, candidates=candidates)
     is_quantile = isinstance(choice, QuantileChoice)
     unit: Literal["ranks", "rows"] = "ranks" if is_quantile else "rows"
     share = _worst_share(choice) if isinstance(choice, QuantileChoice) else Fraction(1)
@@ -79,6 +48,18 @@ def misrank_of(
         return Misrank(error=error, unit=unit, size=known, share=share)
 
     return of
+
+
+def choice_of(section: Section, measurement: int) -> QuantileChoice | TopChoice:
+    """A measurement that is a choice.
+
+    Raises:
+        TypeError: It is none, so that it has no rank.
+    """
+    choice = section.measurements[measurement]
+    if not isinstance(choice, QuantileChoice | TopChoice):
+        raise TypeError("only what is chosen has a rank")
+    return choice
 
 
 def _worst_share(choice: QuantileChoice) -> Fraction:

@@ -35,20 +35,8 @@ from sfumato.query.model.statement import Bins, KeyColumn, Values
 from sfumato.query.planning.plan import PrivatePlan
 from sfumato.query.policy.policy import Policy
 from sfumato.query.printing.canonical import question_text
-from sfumato.query.statistics.measurements import (
-    Additive,
-    CovarianceOutput,
-    KeyChoice,
-    LinearOutput,
-    MeanOutput,
-    QuantileChoice,
-    QuantileIntervalOutput,
-    QuantileOutput,
-    Section,
-    TopChoice,
-    TopOutput,
-    VarianceOutput,
-)
+from sfumato.query.statistics.measurements import Additive, KeyChoice, QuantileChoice, Section, TopChoice
+from sfumato.query.statistics.registry import OUTPUTS
 
 PLANS: Final = StoredNames[Any](
     "plan",
@@ -90,21 +78,7 @@ PLANS: Final = StoredNames[Any](
         TruncatedGeometricSelection: Names(
             "TruncatedGeometricSelection", "epsilon", "delta", "max_groups_per_unit", "neighboring_relation"
         ),
-        LinearOutput: Names(
-            "LinearOutput", "measurement", "resolution", "coordinate", "is_whole", unwritten=("name",)
-        ),
-        MeanOutput: Names("MeanOutput", "count", "total", "steps", unwritten=("name",)),
-        VarianceOutput: Names(
-            "VarianceOutput", "count", "total", "squares", "steps", "population", "root", unwritten=("name",)
-        ),
-        CovarianceOutput: Names(
-            "CovarianceOutput", "count", "totals", "products", "steps", "population", "squares", unwritten=("name",)
-        ),
-        QuantileOutput: Names("QuantileOutput", "measurement", "bins", "is_whole", unwritten=("name",)),
-        QuantileIntervalOutput: Names(
-            "QuantileIntervalOutput", "measurement", "ends", "bins", "is_whole", unwritten=("name",)
-        ),
-        TopOutput: Names("TopOutput", "measurement", "coordinate", "values", unwritten=("name",)),
+        **{output: output.stored for output in OUTPUTS},
     },
 )  # fmt: skip
 """How what is measured is written: in this order, without the names of fields and without those of columns."""

@@ -16,9 +16,9 @@ from sfumato.query.model.kinds import Kind
 from sfumato.query.model.schema import Table
 from sfumato.query.policy.claims import Claim
 from sfumato.query.python.frame import Frame
-from sfumato.query.python.statistics import count as count_of
-from sfumato.query.python.statistics import mean
-from sfumato.query.python.statistics import sum as total
+from sfumato.query.statistics.counts import count as count_of
+from sfumato.query.statistics.means import mean
+from sfumato.query.statistics.means import sum as total
 from sfumato.session.asking.question import Question
 from sfumato.session.opening.examination import BindingLimit, ColumnLosses, Examination
 

@@ -13,17 +13,18 @@ from sfumato.ledger.core.reservations import Asked
 from sfumato.numeric.rationals import Number, decimal_text, exact, flag, positive_integer
 from sfumato.privacy.guarantees import ApproxDP, PureDP, guarantee
 from sfumato.query.model.expressions import ColumnRef
-from sfumato.query.model.relations import Histogram, Presented
 from sfumato.query.planning.auto_bounds import automatic, stated_bounds
 from sfumato.query.planning.components import OF_INTERVALS
 from sfumato.query.planning.plan import PrivatePlan
-from sfumato.query.planning.questions import buys_interval, column_names, wide_sums
+from sfumato.query.planning.questions import Presented, buys_interval, wide_sums
 from sfumato.query.printing.expression_sql import expression_sql
+from sfumato.query.statistics.estimates import Forecast
+from sfumato.query.statistics.histograms import Histogram
 from sfumato.query.statistics.measurements import Law
 from sfumato.session.asking.answer_key import request_body
 from sfumato.session.asking.answering import Answered, answered
 from sfumato.session.asking.explain import explain, programs
-from sfumato.session.asking.forecast import Forecast, forecast, least_epsilon
+from sfumato.session.asking.forecast import forecast, least_epsilon
 from sfumato.session.asking.pipeline import Desk, Prepared, final_plan, prepare
 from sfumato.session.asking.saving import SavedRelease, file_for, kept_in_files, told, write_answer
 from sfumato.session.releases.presenting import present
@@ -262,7 +263,7 @@ def _histograms(question: Presented) -> tuple[Binned, ...]:
     found = []
     for name, statistic in aggregate.statistics:
         if isinstance(statistic, Histogram):
-            bins = column_names(name, statistic)
+            bins = statistic.columns(name)
             columns = tuple(shown[one] for one in bins if one in shown) if question.columns else bins
             if len(columns) == len(bins):
                 value = expression_sql(statistic.value)

@@ -23,8 +23,8 @@ from sfumato.ledger.keeping.files import synced
 from sfumato.noise.entropy import random_bytes
 from sfumato.privacy.codec import Json
 from sfumato.query.analysis.shape import shape_of
-from sfumato.query.model.relations import Presented
 from sfumato.query.planning.plan import PrivatePlan
+from sfumato.query.planning.questions import Presented
 from sfumato.query.policy.policy import Policy
 from sfumato.query.statistics.measurements import Section
 from sfumato.session.asking.pipeline import Keep

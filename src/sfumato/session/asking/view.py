@@ -15,9 +15,9 @@ from sfumato.numeric.rationals import Number, exact, flag, positive_integer
 from sfumato.privacy.budgets import Budget
 from sfumato.privacy.neighbors import EachRow
 from sfumato.query.model.relations import Part as PeoplePart
-from sfumato.query.model.relations import Presented, Relation, Source
+from sfumato.query.model.relations import Relation, Source
 from sfumato.query.model.schema import Key, Table
-from sfumato.query.planning.questions import with_intervals
+from sfumato.query.planning.questions import Presented, with_intervals
 from sfumato.query.printing.describe import described
 from sfumato.query.python.frame import Frame
 from sfumato.query.sql.options import Options, parse_options

@@ -15,10 +15,10 @@ from sfumato.engines.values.cells import Cell
 from sfumato.query.model.expressions import ColumnRef
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.names import with_ends
-from sfumato.query.model.relations import Presented
 from sfumato.query.planning.plan import PrivatePlan
-from sfumato.query.statistics.estimates import LARGEST_WHOLE, Estimate, Estimator, error_of, estimators
-from sfumato.query.statistics.measurements import LinearOutput, Section
+from sfumato.query.planning.questions import Presented
+from sfumato.query.statistics.estimates import LARGEST_WHOLE, Estimate, Estimator
+from sfumato.query.statistics.measurements import LinearOutput, Section, estimators
 from sfumato.session.releases.presenting import present
 from sfumato.session.releases.releasing import Batch, Numbers, Released
 
@@ -115,7 +115,7 @@ def _estimated(estimate: Estimator, batch: Batch) -> list[list[Any]]:
 
 def _linear(output: LinearOutput, section: Section, confidence: Fraction, batch: Batch) -> list[Numbers] | None:
     """All rows at once, where 64 bits and doubles hold what `answer` computes exactly; else None."""
-    error, steps = error_of(section, output.measurement, confidence), batch.measured[output.measurement]
+    error, steps = section.error(output.measurement, confidence), batch.measured[output.measurement]
     numerator, denominator = output.resolution.as_integer_ratio()
     most = LARGEST_WHOLE if output.is_whole and output.resolution == 1 else _EXACT
     if steps.dtype != np.int64 or np.isinf(error) or not len(batch):

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from sfumato.numeric.distributions import discrete_laplace_variance
 from sfumato.numeric.noise_sums import IntegerNoise
-from sfumato.query.analysis.totals import intersections
+from sfumato.query.planning.grouping_sets import intersections
 from sfumato.query.planning.plan import PrivatePlan
-from sfumato.query.statistics.estimates import noise_of
 from sfumato.query.statistics.measurements import LinearOutput, Section
 from sfumato.session.releases.releasing import Released
 
@@ -39,7 +38,7 @@ def consistent_figures(plan: PrivatePlan, released: Sequence[Released]) -> tuple
     Columns of which nothing was released, at an ε of 0, are left out.
 
     Args:
-        plan: Of a question that `totals.with_listed_keys` accepts.
+        plan: Of a question that `grouping_sets.with_listed_keys` accepts.
         released: What each section released.
     """
     figures: list[dict[str, Table]] = [{} for _ in plan.sections]
@@ -112,7 +111,7 @@ def _whole(one: Noisy, parts: Mapping[frozenset[str], Table], grid: _Grid) -> Ta
 def _noisy(plan: PrivatePlan, section: Section, place: int, released: Released) -> Noisy | None:
     """One column of a section as a table; None where nothing was released."""
     output = _linear(section, place)
-    noise = noise_of(section, output.measurement)
+    noise = section.noise(output.measurement)
     if noise is None:
         return None
     listed = {key.name: key.values for key in section.keys}

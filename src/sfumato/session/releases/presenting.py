@@ -14,12 +14,11 @@ from sfumato.query.model.expressions import ColumnRef, Expression, columns_of
 from sfumato.query.model.facts import Facts
 from sfumato.query.model.intervals import ANYTHING, Interval, point
 from sfumato.query.model.kinds import NUMBERS, Kind
-from sfumato.query.model.relations import OrderKey, Presented
 from sfumato.query.model.schema import Key
 from sfumato.query.planning.plan import PrivatePlan
-from sfumato.query.planning.questions import answer_facts
-from sfumato.query.statistics.estimates import NOTHING, Estimate, Estimator, estimated, estimators, noise_of, shared
-from sfumato.query.statistics.measurements import LinearOutput
+from sfumato.query.planning.questions import OrderKey, Presented, answer_facts
+from sfumato.query.statistics.estimates import NOTHING, Estimate, Estimator, estimated, shared
+from sfumato.query.statistics.measurements import LinearOutput, estimators
 from sfumato.session.releases.consistency import consistent_figures
 from sfumato.session.releases.formulas import Part, formula_facts, intervals_of, parts_of
 from sfumato.session.releases.releasing import Released
@@ -239,7 +238,7 @@ class _Table:
             rows = zip(*measured, strict=True)
             numbers = [{(m, c): n for m, row in enumerate(one) for c, n in enumerate(row)} for one in rows]
             failure = 1 - shared(self._confidence, count)
-            found = intervals_of(part, numbers, lambda measurement: noise_of(section, measurement), failure)
+            found = intervals_of(part, numbers, section.noise, failure)
             self._found[place, part, count] = found
         return self._found[place, part, count]
 

@@ -1,0 +1,85 @@
+"""Histograms: counts of values between public edges, and cells between edges as others use them."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import ClassVar
+
+from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import listed
+from sfumato.numeric.rationals import Number, exact
+from sfumato.privacy.stored_names import Names
+from sfumato.query.analysis.shape import Shape
+from sfumato.query.handles.columns import expression_of
+from sfumato.query.model.expressions import Case, Compare, Comparison, Condition, Expression, IsNull, Literal, Null
+from sfumato.query.model.facts import Facts
+from sfumato.query.model.kinds import Kind
+from sfumato.query.model.statement import Values
+from sfumato.query.statistics.measurements import LinearOutput
+from sfumato.query.statistics.recipes import GroupedRows, NoisyCells, Recipe
+from sfumato.query.statistics.statistic import Statistic, Value, number_facts, number_sql, numbered
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram(Statistic):
+    """Counts of values between public `edges`, ascending: [e₀, e₁), …, [eₖ₋₁, eₖ]; others are left out."""
+
+    stored: ClassVar = Names("Histogram", "edges", unwritten=("value",))
+    of_numbers: ClassVar = True
+    adds_up: ClassVar = True
+
+    value: Expression
+    edges: tuple[Fraction, ...]
+
+    def sql(self, values: Sequence[str]) -> str:
+        """As a function that SQL does not have."""
+        return f"HISTOGRAM({values[0]}, ARRAY[{', '.join(map(number_sql, self.edges))}])"
+
+    def columns(self, name: str) -> tuple[str, ...]:
+        """One a bin."""
+        return numbered(name, len(self.edges) - 1)
+
+    def facts(self, shape: Shape) -> tuple[Facts, ...]:
+        """Whole numbers."""
+        return (number_facts(Kind.INTEGER),) * (len(self.edges) - 1)
+
+    def check_parameters(self, name: str, shape: Shape, facts: Sequence[Facts]) -> None:
+        """The edges are at least two, and ascend."""
+        bins = tuple(pairwise(self.edges))
+        if not bins or any(low >= high for low, high in bins):
+            requirement = "must be at least two, each above the one before"
+            raise ParameterError("edges", f"{len(self.edges)} edges", requirement)
+
+    def recipe(self, rows: GroupedRows, name: str) -> Recipe:
+        """One noisy count a bin; the last edge belongs to the last bin."""
+        first, *inner, last = self.edges
+        outside = (
+            Compare(Comparison.LESS, self.value, Literal(first)),
+            Compare(Comparison.GREATER, self.value, Literal(last)),
+        )
+        names = self.columns(name)
+        return Recipe(
+            (NoisyCells(rows.with_cells(cells_between(inner, self.value, outside=outside))),),
+            lambda at: tuple(
+                LinearOutput(name=column, measurement=at, coordinate=place) for place, column in enumerate(names)
+            ),
+        )
+
+
+def cells_between(edges: Sequence[Fraction], value: Expression, *, outside: Sequence[Condition] = ()) -> Values:
+    """Cells of a number, by ascending edges that tell one from the next; NULL, and what is outside, are in none."""
+    left_out = [(condition, Null(Kind.INTEGER)) for condition in (*outside, IsNull(value))]
+    cells = [(Compare(Comparison.LESS, value, Literal(e)), Literal(Fraction(i))) for i, e in enumerate(edges)]
+    index = Case((*left_out, *cells), Literal(Fraction(len(edges))))
+    return Values(value=index, values=tuple(range(len(edges) + 1)))
+
+
+def histogram(value: Value, *, edges: Iterable[Number]) -> Statistic:
+    """The numbers of values between public edges, in ascending order; the last bin holds its upper edge too.
+
+    Example:
+        >>> histogram("age", edges=[0, 18, 65, 120]).edges[1]
+        Fraction(18, 1)
+    """
+    return Histogram(expression_of(value), tuple(exact(edge, "edges") for edge in listed(edges, "edges")))
