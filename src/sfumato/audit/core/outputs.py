@@ -26,7 +26,6 @@ Outputs: TypeAlias = Sequence[Any] | NDArray[Any]
 """Outputs of independent runs, one after the other; an array of several dimensions holds one output in each row."""
 
 Column: TypeAlias = NDArray[np.float64]
-
 ANSWER: Final = "the answer"
 WHOLE: Final = "the whole answer"
 TYPE: Final = "the type"
@@ -89,26 +88,21 @@ def label(value: Any) -> str:
 def _text(value: Any) -> str:
     try:
         if isinstance(value, AbstractSet):
-            return f"{type(value).__name__}({', '.join(sorted(map(_text, value)))})"  # it has no order to tell
+            return f"{type(value).__name__}({', '.join(sorted(map(_text, value)))})"  # a set has no order
         return repr(value)
     except ValueError:  # Python writes no integer of more than 4,300 digits, wherever in the value it is
-        return _without_decimals(value)
-    except Exception:  # noqa: BLE001 # the code of whoever made this value, which may raise anything
-        return f"a {type(value).__name__} that has no text"
-
-
-def _without_decimals(value: Any) -> str:
-    match value:
-        case int():
-            return hex(value)
-        case Fraction():
-            return f"{hex(value.numerator)}/{hex(value.denominator)}"
-        case list() | tuple():
-            return f"{type(value).__name__}({', '.join(map(_text, value))})"
-        case Mapping():
-            return f"{{{', '.join(f'{_text(key)}: {_text(part)}' for key, part in value.items())}}}"
-        case _:
-            return f"a {type(value).__name__} that has no text"
+        match value:
+            case int():
+                return hex(value)
+            case Fraction():
+                return f"{hex(value.numerator)}/{hex(value.denominator)}"
+            case list() | tuple():
+                return f"{type(value).__name__}({', '.join(map(_text, value))})"
+            case Mapping():
+                return f"{{{', '.join(f'{_text(key)}: {_text(part)}' for key, part in value.items())}}}"
+    except Exception:  # noqa: BLE001, S110 # the code of whoever made this value, which may raise anything
+        pass
+    return f"a {type(value).__name__} that has no text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +121,11 @@ class OutputReading:
 
 
 def read(output: Any, whole: str) -> OutputReading:
-    """Everything that is looked at in one output.
+    """All numbers and texts that are read of one output.
 
     Args:
-        output: Made of plain values.
-        whole: Its label.
+        output: The output, made of plain values.
+        whole: The label of the output.
 
     Example:
         >>> reading = read({"answer": "yes", "count": 5}, "…")
