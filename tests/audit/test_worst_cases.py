@@ -69,10 +69,10 @@ def test_stated_parameters_replace_those_that_are_chosen():
     ("name", "parameters", "said"),
     [
         ("uniform", {}, "must be one of: distributed-laplace"),
-        ("laplace", {"scale": 1}, "is no parameter of laplace: l1_sensitivity"),
+        ("laplace", {"scale": 1}, "must be a parameter of laplace: l1_sensitivity"),
         ("laplace", {"l1_sensitivity": -1}, "l1_sensitivity"),
-        ("gaussian", {}, "= 'delta': must be stated for gaussian"),
-        ("gaussian-noise", {}, "= 'stddev': must be stated"),
+        ("gaussian", {}, "= 'delta': must be given for gaussian"),
+        ("gaussian-noise", {}, "= 'stddev': must be given"),
     ],
 )
 def test_what_cannot_be_made_is_refused(name, parameters, said):

@@ -100,7 +100,7 @@ def test_an_exact_answer_costs_infinity(written):
         ([{"event": EVENT, "counts": 100}], "may only have count"),
         (nested(101), "entry 1, event = 'an event': is nested too deeply: at most 100"),
         (nested(400), "nested more than 250 deep"),
-        ('{"event": {"type": "PureEvent", "epsilon": 1}, "count": 100, "count": 1}', "each name once"),
+        ('{"event": {"type": "PureEvent", "epsilon": 1}, "count": 100, "count": 1}', "a name twice"),
     ],
 )
 def test_a_file_that_cannot_be_read_is_refused_with_the_place(written, document, words):
@@ -158,7 +158,7 @@ def test_the_answer_is_the_value_and_what_it_costs():
     result = run("calibrate", "laplace", "--epsilon", "0.1", "--compositions", "5", "--accountant", "basic")
     assert result.stdout.splitlines() == [
         "noise, scale over L1 sensitivity: 50",
-        "all releases together cost ε 0.1 at δ 0, by the accountant basic, under add_or_remove_one",
+        "total cost of all releases: ε 0.1 at δ 0 (accountant basic, neighboring relation add_or_remove_one)",
     ]
 
 

@@ -141,7 +141,7 @@ def test_a_defect_keeps_its_traceback(people_csv, monkeypatch):
 def test_the_process_answers_on_stdout_and_remarks_on_stderr(people_csv):
     done = process(*QUERY, people_csv, COUNT, "--epsilon", "50")
     assert (done.returncode, done.stdout.splitlines()[0]) == (0, "n = 100 ± 0")
-    assert "forgotten on exit" in in_one_line(done.stderr)
+    assert "spending is not recorded" in in_one_line(done.stderr)
 
 
 def test_the_process_refuses_with_2_and_no_traceback():

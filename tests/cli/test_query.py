@@ -47,8 +47,8 @@ def test_days_and_times_are_text_in_json(tmp_path):
 
 def test_without_a_budget_or_a_ledger_both_are_said(people_csv):
     result = run(*QUERY, people_csv, COUNT, "--epsilon", "0.1")
-    assert "it is what this question asks: ε 0.1" in result.stderr
-    assert "forgotten on exit" in result.stderr
+    assert "the budget is the cost of this query, ε 0.1" in result.stderr
+    assert "spending is not recorded" in result.stderr
     assert "spent ε 0.1, left ε 0" in result.stdout
 
 

@@ -78,7 +78,7 @@ class Neighbors:
         of_kind(self.unit, "unit", (str, NoneType), "the name of a column, as text, or None")
         whole(self.heavy_rows, "heavy_rows", least=1, most=MOST_ROWS)
         if self.unit is not None and not isinstance(self.newcomer, Mapping | None):
-            raise ParameterError("newcomer", type(self.newcomer).__name__, "must be a mapping, as rows of units are")
+            raise ParameterError("newcomer", type(self.newcomer).__name__, "must be a mapping, like the other rows")
         if self.unit is not None and not all(isinstance(row, Mapping) and self.unit in row for row in self.database):
             raise ParameterError("database", "rows without the unit column", f"must all be mappings with {self.unit!r}")
         if self.unit is not None and not all(_tells_apart(row[self.unit]) for row in self.database):

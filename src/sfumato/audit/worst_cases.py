@@ -67,12 +67,12 @@ def named(name: str, parameters: Mapping[str, Any], *, epsilon: Number, delta: N
     known = inspect.signature(case.make).parameters
     for stated in parameters:
         if stated not in known:
-            raise ParameterError("NAME=VALUE", stated, f"is no parameter of {name}: {', '.join(known)}")
+            raise ParameterError("NAME=VALUE", stated, f"must be a parameter of {name}: {', '.join(known)}")
     budget = {"epsilon": epsilon} | ({"delta": delta} if Fraction(delta) else {})
     wanted = {**case.defaults, **{key: value for key, value in budget.items() if key in known}, **parameters}
     missing = [one.name for one in known.values() if one.default is inspect.Parameter.empty and one.name not in wanted]
     if missing:
-        raise ParameterError("NAME=VALUE", ", ".join(missing), f"must be stated for {name}")
+        raise ParameterError("NAME=VALUE", ", ".join(missing), f"must be given for {name}, e.g. {missing[0]}=1")
     return case.make(**wanted)
 
 

@@ -93,7 +93,7 @@ def _content(name: str, source: str | os.PathLike[str] | None) -> bytes:
         raise ParameterError(
             "SFUMATO_DATA",
             os.environ.get("SFUMATO_DATA"),
-            f"{name} was neither there nor in the cache and could not be downloaded; fetch it from "
+            f"{name} was not found there or in the cache, and the download failed; get it from "
             f"https://archive.ics.uci.edu/dataset/2/adult and set SFUMATO_DATA to its folder",
         )
     return content
@@ -149,7 +149,7 @@ def _cache() -> Path:
 def _verified(name: str, path: Path) -> bytes:
     content = path.read_bytes().removeprefix(_OPTIONAL_FIRST_LINE)
     if not _is_right(name, content):
-        raise ParameterError(name, str(path), f"must have SHA-256 {_SHA256[name]}; remove it and fetch {name} anew")
+        raise ParameterError(name, str(path), f"must have SHA-256 {_SHA256[name]}; remove it and download {name} again")
     return content
 
 

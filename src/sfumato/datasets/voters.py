@@ -109,7 +109,7 @@ def _alone(n: int, uniqueness: Number) -> int:
     """How many people share their combination with nobody."""
     alone = n * probability(uniqueness, "uniqueness")
     if alone.denominator != 1 or n - alone == 1:
-        requirement = f"must be a whole number of {n:,} people, and not all but one"
+        requirement = f"must give a whole number of {n:,} people, and not all but one"
         raise ParameterError("uniqueness", uniqueness, requirement)
     return int(alone)
 

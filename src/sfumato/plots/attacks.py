@@ -99,7 +99,9 @@ def unicity_curves(
     for parameter, given in (("points", points), ("shares", shares), ("limits", limits)):
         by_name(given, parameter, of="a list")
     if not points.keys() == shares.keys() == limits.keys():
-        raise ParameterError("shares", tuple(shares), "must have the resolutions of points and limits, at least one")
+        raise ParameterError(
+            "shares", tuple(shares), "must have the same resolutions as points and limits, at least one"
+        )
     figure, (axes,) = new_figure(title or "", x_label="number of known points", y_label="share of people told apart")
     every, best = set[float](), (-1.0, "")
     for name, color in zip(points, cycle(PALETTE), strict=False):

@@ -69,7 +69,7 @@ def composition(
         for name, samples in by_name(samples_by_name, "samples_by_name", of="two samples or more").items()
     }
     if min(map(len, found.values())) <= 1:
-        raise ParameterError("samples_by_name", len(found), "must have names, with two samples or more each")
+        raise ParameterError("samples_by_name", len(found), "must have at least two samples for each name")
     spreads = {name: float(np.std(samples)) for name, samples in found.items()}
     low, high = min(spreads, key=spreads.__getitem__), max(spreads, key=spreads.__getitem__)
     finding = f"Standard deviation σ: {spreads[low]:.3g} ({low}) to {spreads[high]:.3g} ({high})"
@@ -122,7 +122,7 @@ def group_privacy(epsilon: float, sizes: Numbers, *, title: str | None = None) -
     (given,) = numbers(sizes=sizes, are_finite=True)
     k = np.unique(given)
     if k[0] < 1:
-        raise ParameterError("sizes", sizes, "must hold group sizes of at least 1")
+        raise ParameterError("sizes", sizes, "must be group sizes of at least 1")
     figure, (upper, lower) = new_figure(
         title or f"At ε = {epsilon:g} per person, groups of {100 / epsilon:,.0f} people have almost no protection",
         panels=2,

@@ -162,7 +162,7 @@ def risk(epsilons: Values, *, title: str | None = None) -> "Figure":
     """
     (found,) = numbers(epsilons=epsilons, are_finite=True)
     if (found < 0).any():
-        raise ParameterError("epsilons", epsilons, "must hold values of ε that are finite and 0 or more")
+        raise ParameterError("epsilons", epsilons, "must be finite values of ε, 0 or more")
     highest = float(_updated(np.array([0.5]), float(found.max()))[0])
     finding = f"At ε = {found.max():g} an answer can raise a 50% belief to at most {highest:.0%}"
     figure, (axes,) = new_figure(

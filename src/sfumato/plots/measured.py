@@ -98,7 +98,7 @@ def small_multiples(
     """
     one_of(form, "form", ("bars", "series", "bins"))
     if not 0 < len(of_kind(panels, "panels", Mapping, "a mapping of names, with a Measured for each")) <= MOST_PANELS:
-        raise ParameterError("panels", len(panels), f"must be at least one, and at most {MOST_PANELS}; draw a part")
+        raise ParameterError("panels", len(panels), f"must be from 1 to {MOST_PANELS}; draw fewer")
     there = _there(places, form)
     for measured in panels.values():
         of_kind(measured, "panels", Measured, "a mapping of names, with a Measured for each")

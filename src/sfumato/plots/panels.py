@@ -53,7 +53,7 @@ def new_figure(
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise ParameterError("matplotlib", None, "is needed for pictures; run: pip install matplotlib") from None
+        raise ParameterError("matplotlib", None, "is needed for charts; run: pip install matplotlib") from None
     figure = Figure(figsize=(8, 4.2 if panels == 1 else 6), layout="constrained")
     rows = figure.subplots(panels, 1, sharex=True, squeeze=False)
     for axes in rows[:, 0]:
@@ -123,7 +123,7 @@ def save(figure: "Figure", path: str | PathLike[str]) -> Path:
     """
     path = path_of(path, "path")
     if isinstance(figure, type) or not hasattr(figure, "canvas"):
-        raise ParameterError("figure", figure, "must be a figure, as the functions of sfumato.plots make")
+        raise ParameterError("figure", figure, "must be a figure made by sfumato.plots")
     endings = figure.canvas.get_supported_filetypes()
     if path.suffix.removeprefix(".") not in endings:
         raise ParameterError("path", str(path), f"must end in one of {', '.join(sorted(endings))}")
@@ -259,7 +259,7 @@ def by_name(values: Mapping[str, Any], name: str, *, of: str) -> Mapping[str, An
         {'ann': [1, 2]}
     """
     if not of_kind(values, name, Mapping, f"a mapping of names, with {of} for each"):
-        raise ParameterError(name, {}, f"must have a name, with {of} for it")
+        raise ParameterError(name, {}, f"must have at least one name, with {of} for it")
     return values
 
 

@@ -143,5 +143,5 @@ def test_what_is_no_generalized_table_is_named(released):
 
 @pytest.mark.parametrize("value", ["old", [1, 2], {}, 10**400], ids=repr)
 def test_a_column_of_something_else_holds_no_numbers(value):
-    with pytest.raises(ParameterError, match=r"^columns = .*: must hold numbers$"):
+    with pytest.raises(ParameterError, match=r"^columns = .*: must have numbers$"):
         generalize({"age": [value, 1], "ill": ["a", "b"]}, columns=["age"], sensitive="ill", k=2)

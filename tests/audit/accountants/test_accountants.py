@@ -140,7 +140,7 @@ def test_what_a_foreign_function_answers_is_a_number_or_refused_by_its_name():
     account = ForeignAccount(
         make=list, translate=str, add=lambda *_: None, epsilon_at=lambda *_: None, delta_at=lambda *_: "much"
     )
-    with pytest.raises(ParameterError, match=r"^epsilon_at = None: must be a function that gives a number$"):
+    with pytest.raises(ParameterError, match=r"^epsilon_at = None: must be a function that returns a number$"):
         account.epsilon()
     with pytest.raises(ParameterError, match=r"^delta_at = 'much'"):
         account.delta(1)

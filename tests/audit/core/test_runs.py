@@ -90,7 +90,7 @@ def test_an_interrupt_is_not():
     ],
 )
 def test_a_wrong_number_of_outputs_is_refused(outputs):
-    with pytest.raises(ParameterError, match="as many outputs as it is asked for"):
+    with pytest.raises(ParameterError, match="as many outputs as requested"):
         run_on(PAIR, lambda _database, _count: outputs, samples=100)
 
 
@@ -102,7 +102,7 @@ def test_a_mechanism_that_changes_its_database_is_refused(change):
         change(rows)
         return [0] * count
 
-    with pytest.raises(ParameterError, match="leave its database as it is"):
+    with pytest.raises(ParameterError, match="must not change its database"):
         run_on(NeighborPair([3, 1, 2], [1, 2], "the first is removed"), mechanism, samples=100)
 
 

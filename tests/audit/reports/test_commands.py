@@ -96,20 +96,20 @@ def test_what_no_json_can_hold_is_refused_before_anything_is_asked():
     [
         ("import sys; sys.exit(3)", "ended with exit code 3 before it answered"),
         ("input(); import os; os.kill(os.getpid(), 9)", "ended by signal 9"),
-        ("input(); raise SystemExit('no memory left')", "on its error stream: no memory left"),
+        ("input(); raise SystemExit('no memory left')", "stderr: no memory left"),
         ("import os; os.close(1); input()", "before it answered"),
-        ("print('Welcome!', flush=True); input()", "said 'Welcome!\\n', which is no JSON"),
+        ("print('Welcome!', flush=True); input()", "wrote 'Welcome!\\n', which is not JSON"),
         ("input(); print('{\"answer\": 3}', flush=True)", "a JSON list of as many outputs"),
-        ("input(); print('[1]', flush=True)", "gave 1 outputs where 2 runs were asked for"),
-        ("input(); print('[1, 2, 3]', flush=True)", "gave 3 outputs where 2 runs"),
-        ("input(); print('[1, 2]\\n[3, 4]', flush=True); input()", "said more than one line"),
+        ("input(); print('[1]', flush=True)", "returned 1 outputs for 2 runs"),
+        ("input(); print('[1, 2, 3]', flush=True)", "returned 3 outputs for 2 runs"),
+        ("input(); print('[1, 2]\\n[3, 4]', flush=True); input()", "wrote more than one line"),
         ('input(); print(\'{"error": "no such table"}\', flush=True)', "answered with an error: no such table"),
-        ("input(); print('[' * 100_000, flush=True)", "which is no JSON"),
+        ("input(); print('[' * 100_000, flush=True)", "which is not JSON"),
         (
             "input(); print('[1, ' + '9' * 5000 + ']', flush=True)",
-            "which is no JSON (holds a whole number of more than 4,300 digits",
+            "which is not JSON (holds a whole number of more than 4,300 digits",
         ),
-        ("import os; input(); os.write(1, b'\\xff\\n')", "which is no JSON"),
+        ("import os; input(); os.write(1, b'\\xff\\n')", "which is not JSON"),
     ],
 )
 def test_a_program_that_answers_badly_is_an_error_that_says_how(code, said):
@@ -136,7 +136,7 @@ def test_an_answer_that_never_ends_does_not_fill_the_memory(monkeypatch):
 
 def test_an_answer_before_the_question_was_read_is_none():
     said = failure(f"print('[1, 2]', flush=True); {PAUSE}", LONG, timeout=30)
-    assert "answered before it had read its input" in said or "spoke before it was asked" in said
+    assert "answered before it read its input" in said or "wrote before a request" in said
 
 
 def test_text_between_answers_is_not_taken_for_the_next_one():
@@ -146,7 +146,7 @@ def test_text_between_answers_is_not_taken_for_the_next_one():
         dialogue = program._dialogue
         dialogue._process.send_signal(signal.SIGUSR1)
         assert select.select([dialogue._output], [], [], 30)[0]
-        with pytest.raises(ParameterError, match="spoke before it was asked"):
+        with pytest.raises(ParameterError, match="wrote before a request"):
             program(0, 1)
 
 

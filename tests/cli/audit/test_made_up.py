@@ -181,7 +181,7 @@ def test_other_files_are_refused(tmp_path, name, text, said):
 def test_values_of_another_kind_are_refused_with_their_column(tmp_path, column, value):
     written = ROW | {"day": "2000-02-29", "at": "2000-02-29T12:00:00"} | {column: value}
     (tmp_path / "rows.json").write_text(json.dumps([written]), "utf-8")
-    with pytest.raises(ParameterError, match=f"{column}.*the declared kind"):
+    with pytest.raises(ParameterError, match=f"{column}.*the declared type"):
         read_rows(str(tmp_path / "rows.json"), PEOPLE, without=None)
 
 

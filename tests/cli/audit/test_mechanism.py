@@ -143,7 +143,7 @@ def test_a_module_that_cannot_be_imported_is_wrong_use_and_no_verdict(tmp_path, 
 def test_a_batch_that_fails_is_wrong_use_and_no_verdict(tmp_path, error):
     (tmp_path / "ending_of_others.py").write_text(f"def f(database, runs):\n    raise {error}", "utf-8")
     assert "failed with" in refusal_after("ending_of_others:f", "--batch")
-    assert "does not go with --batch" in refusal_after("ending_of_others:f", "--batch", "--method", "f")
+    assert "cannot be combined with --batch" in refusal_after("ending_of_others:f", "--batch", "--method", "f")
 
 
 def refusal_after(name, *options):

@@ -137,12 +137,12 @@ def test_records_say_which_world_they_are_of():
         ((COUNT, *AGE, *WARDS), "selects and groups by"),
         ((BY_WARD, *AGE, "--column", "ward=text", "--copies", "ward"), "must have public keys"),
         ((BY_WARD, *AGE, "--keys", "ward=A,B", "--copies", "wing"), "wing"),
-        ((BY_WARD, *AGE, *WARDS, "--unit", "ward", "--max-rows-per-unit", "1"), "names the unit"),
+        ((BY_WARD, *AGE, *WARDS, "--unit", "ward", "--max-rows-per-unit", "1"), "privacy unit"),
         ((f"{BY_WARD} LIMIT 5", *AGE, *WARDS), "without LIMIT"),
         ((f"{BY_WARD} OFFSET 5", *AGE, *WARDS), "without LIMIT"),
-        (("a.csv", "b.csv", COUNT, *AGE), "a question"),
+        (("a.csv", "b.csv", COUNT, *AGE), "FILE and SQL"),
         (("SELECT COUNT(*) FROM a JOIN b ON a.x = b.x", *AGE), "one table"),
-        ((COUNT, *AGE, "--policy", "none.toml"), "says this itself"),
+        ((COUNT, *AGE, "--policy", "none.toml"), "already declares the data"),
         ((COUNT, "--policy", "none.toml"), "none.toml"),
         ((COUNT, *AGE, "--engine", "abacus"), "must be one of"),
         ((COUNT, *AGE, "--rows", "none.json"), "cannot be read"),
@@ -157,15 +157,16 @@ def test_wrong_use_is_refused_before_anything_is_asked(arguments, said):
 def test_policies_of_several_tables_and_worlds_of_a_policy_in_a_child_are_refused(tmp_path):
     (tmp_path / "two.toml").write_text(TWO_TABLES.format(relation="add_or_remove_one"), "utf-8")
     sql = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
-    assert "one table of people" in refusal("audit", "sql", sql, "--epsilon", "1", "--policy", tmp_path / "two.toml")
+    line = refusal("audit", "sql", sql, "--epsilon", "1", "--policy", tmp_path / "two.toml")
+    assert "exactly one private table" in line
     (tmp_path / "one.toml").write_text(POLICY.format(relation="add_or_remove_one"), "utf-8")
     options = ("--policy", tmp_path / "one.toml", "--copies", "ward", "--child", "--most-pairs", "99")
-    assert "needs declarations" in refusal("audit", "sql", sql, "--epsilon", "1", *options)
+    assert "needs --column" in refusal("audit", "sql", sql, "--epsilon", "1", *options)
 
 
 def test_what_is_left_out_and_what_would_be_quicker_is_said():
     result = run("audit", "sql", BY_WARD, "--epsilon", "1", *AGE, *WARDS, "--most-pairs", "1", "--samples", "100")
-    assert re.search("note: 1 of [0-9]+ pairs of neighbors are tried; --most-pairs [0-9]+ tries all", result.stderr)
+    assert re.search("note: 1 of [0-9]+ pairs of neighbors are tried; use --most-pairs [0-9]+ for all", result.stderr)
     assert "--copies" not in result.stderr
 
 

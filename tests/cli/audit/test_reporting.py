@@ -74,7 +74,7 @@ def wanting(path):
 
 def test_a_page_that_cannot_be_written_is_refused(tmp_path):
     for path in (tmp_path / "no" / "folder", tmp_path):
-        with pytest.raises(ParameterError, match="in a folder that is there"):
+        with pytest.raises(ParameterError, match="in a folder that exists"):
             audit_and_report(lambda *_: pytest.fail("too early"), PAIRS, title="a mechanism", wanted=wanting(path))
 
 

@@ -72,7 +72,7 @@ def test_an_account_is_opened_once_and_found_again(ledger):
         (["eve", "--below", "nobody", "--epsilon", "1"], "'nobody': is not open"),
         (["a/b", "--below", "hospital", "--epsilon", "1"], "without a slash"),
         (["", "--below", "hospital", "--epsilon", "1"], "without a slash"),
-        (["eve", "--below", "hospital"], "exactly one must be stated"),
+        (["eve", "--below", "hospital"], "give exactly one"),
         (["eve", "--below", "hospital", "--epsilon", "nan"], "epsilon = 'nan'"),
         (["eve", "--below", "hospital", "--epsilon", "1", "--window", "fortnight"], "--window = 'fortnight'"),
     ],

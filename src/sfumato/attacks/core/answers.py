@@ -33,7 +33,7 @@ def asked(answer: Callable[[Any], Any], question: Any, *, name: str = "answer") 
         >>> asked({"how many?": 41}.get, "how many?")
         41
     """
-    wanted = "a function that answers a question with a number"
+    wanted = "a function that answers a query with a number"
     found = called(answer, name, wanted)(question)
     is_of_an_array = getattr(found, "ndim", None) == 0 and found.dtype.kind in "biuf"
     if not (is_of_an_array or isinstance(found, Real | Decimal)):

@@ -73,7 +73,7 @@ def column_of(
         raise ParameterError(of, f"a {type(column).__name__} as {name}", "must have a list of values in each column")
     values = list(found)
     if rows is not None and len(values) != rows:
-        raise ParameterError(of, f"{len(values)} values of {name}", f"must have {rows}, as of its other columns")
+        raise ParameterError(of, f"{len(values)} values of {name}", f"must have {rows}, like its other columns")
     return values
 
 

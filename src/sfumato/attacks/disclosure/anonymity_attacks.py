@@ -56,10 +56,10 @@ def skewness(released: Generalized, people: Table, *, sensitive: str, value: Any
     people_of = [len(values) for values in released.sensitive]
     shares = np.array(counts) / people_of
     if not shares.any():
-        raise ParameterError("value", value, "must be a value of somebody in the released table")
+        raise ParameterError("value", value, "must be a value in the released table")
     known = np.flatnonzero(released.fitting(people)[:, int(shares.argmax())])
     if len(known) == 0:
-        raise ParameterError("people", 0, "must hold somebody of the class with the largest share of the value")
+        raise ParameterError("people", 0, "must have a person in the class with the largest share of the value")
     truth = column_of(people, sensitive, parameter="sensitive", of="people")
     return Outcome(
         attack=f"skewness of a {released.diversity}-diverse table",
@@ -136,7 +136,7 @@ def downcoding(released: Generalized, people: Table) -> Outcome:
             right += (low in there) + (high in there)
             blind.append(len(there) / (high - low + 1))
     if not fitting.any():
-        raise ParameterError("people", 0, "must hold those of the released table")
+        raise ParameterError("people", 0, "must have the people of the released table")
     return Outcome(
         attack=f"downcoding of a {released.k}-anonymous table",
         successes=right,
@@ -240,7 +240,7 @@ def singling_out(tried: list[Predicate], people: Table, *, population: Table) ->
         for one in listed(tried, "tried")
     ]
     if not tried:
-        raise ParameterError("tried", 0, "must hold predicates, at least one")
+        raise ParameterError("tried", 0, "must have at least one predicate")
     count = len(numbers_of(people, tried[0].columns, of="people", are_finite=False))
     others = len(numbers_of(population, tried[0].columns, of="population", are_finite=False))
     weights = np.array([(predicate.fits(population).sum() + 1) / (others + 1) for predicate in tried])

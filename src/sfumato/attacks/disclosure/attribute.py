@@ -60,7 +60,7 @@ def attribute_from_sums(
     chances, scale = _chances(prior), as_float(scale, "scale", least=0)
     places = {value: as_float(value, "prior") for value in chances}
     by_prior = max(chances, key=lambda value: chances[value])
-    wanted = "what answers, everybody else's part and the truth"
+    wanted = "a function that answers, the sum without the person, and the truth"
     found = [
         (allowed(partial(_answer, question=question), answer), as_float(rest, "curators"), truth)
         for answer, rest, truth in groups(curators, "curators", size=3, of=wanted)
@@ -172,7 +172,7 @@ def largest_inference(prior: Prior, *, epsilon: Number, delta: Number = 0) -> fl
 
 
 def _answer(answer: Answer, question: Any) -> Any:
-    found: Any = called(answer, "curators", "functions of a question")(question)
+    found: Any = called(answer, "curators", "functions of a query")(question)
     return None if found is None else as_float(found, "curators")
 
 
@@ -186,8 +186,8 @@ def _nearest(left: float, chances: dict[Any, float], places: dict[Any, float], s
 
 def _chances(prior: Prior) -> dict[Any, float]:
     """The prior in floats, checked."""
-    of_kind(prior, "prior", Mapping, "chances by value, such as {'ill': 0.3, 'well': 0.7}")
+    of_kind(prior, "prior", Mapping, "probabilities by value, e.g. {'ill': 0.3, 'well': 0.7}")
     chances = {value: as_float(chance, "prior", least=0) for value, chance in prior.items()}
     if not chances or not math.isclose(math.fsum(chances.values()), 1, rel_tol=1e-9):
-        raise ParameterError("prior", chances, "must be chances that add up to 1")
+        raise ParameterError("prior", chances, "must be probabilities that add up to 1")
     return chances

@@ -251,7 +251,7 @@ def numbers_of(table: Table, columns: Sequence[str], *, of: str = "table", are_f
     try:
         exact = np.array(values, dtype=np.float64).reshape(len(columns), rows).T
     except (TypeError, ValueError, OverflowError):
-        raise ParameterError("columns", tuple(columns), "must hold numbers") from None
+        raise ParameterError("columns", tuple(columns), "must have numbers") from None
     if are_finite and not np.isfinite(exact).all():
-        raise ParameterError("columns", tuple(columns), "must hold a number in each row, and no infinite one")
+        raise ParameterError("columns", tuple(columns), "must have a finite number in each row")
     return exact

@@ -151,7 +151,7 @@ def precision_attack(first: Release, second: Release, *, epsilon: Number, sample
         raise ParameterError(
             "samples",
             samples,
-            "are too few for this epsilon: even a release without noise would pass; try 21·(1 + e^ε)",
+            "must be more for this epsilon: even a release without noise would pass; use about 21·(1 + e^ε)",
         )
     sides = _outputs(first, "first", samples), _outputs(second, "second", samples)
     found = {words: _told_apart(sides, reading, epsilon=claimed) for words, reading in _READINGS.items()}
@@ -163,7 +163,7 @@ def _outputs(release: Release, name: str, samples: int) -> list[Any]:
     """Python's numbers: NumPy's have other methods, and other widths."""
     outputs = listed(result(release, name, samples), f"{name}(samples)", of="outputs")
     if len(outputs) != samples:
-        raise ParameterError(name, f"{len(outputs):,} outputs", "must give as many outputs as it is asked for")
+        raise ParameterError(name, f"{len(outputs):,} outputs", "must return as many outputs as requested")
     return [output.item() if isinstance(output, np.generic) else output for output in outputs]
 
 

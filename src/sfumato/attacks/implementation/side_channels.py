@@ -90,7 +90,7 @@ def timing(first: Ask, second: Ask, *, rounds: int = 400, clock: Clock = perf_co
     if positive_integer(rounds, "rounds", most=_MOST) < _FEWEST:
         raise ParameterError("rounds", rounds, f"must be at least {_FEWEST}")
     for ask, name in ((first, "first"), (second, "second")):
-        called(ask, name, "a function that asks a question")
+        called(ask, name, "a function that asks a query")
     called(clock, "clock", "a function that gives the time as a number")
     coins = tossed(rounds)
     times = np.array([_duration(first if coin else second, clock) for coin in coins])

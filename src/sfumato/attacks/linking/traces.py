@@ -218,7 +218,7 @@ def unicity_picture(found: Mapping[str, Mapping[int, Outcome]], *, title: str | 
     of_kind(found, "found", Mapping, _FOUND)
     by_number = [of_kind(by_points, "found", Mapping, _FOUND) for by_points in found.values()]
     if not found or not all(by_number):
-        raise ParameterError("found", 0, "must hold at least one outcome for each resolution")
+        raise ParameterError("found", 0, "must have at least one outcome for each resolution")
     for points, outcome in (pair for by_points in by_number for pair in by_points.items()):
         as_float(points, "found")
         of_kind(outcome, "found", Outcome, _FOUND)

@@ -99,7 +99,7 @@ class Roc:
     def __post_init__(self) -> None:
         scores, there = floats(self.scores, "scores"), truths(self.present, "present")
         if np.isnan(scores).any():
-            raise ParameterError("scores", "NaN", "must be numbers; give somebody without a score −inf")
+            raise ParameterError("scores", "NaN", "must be numbers; use −inf for a person without a score")
         if there.ndim != 1 or there.shape != scores.shape or not 0 < np.count_nonzero(there) < there.size:
             raise ParameterError("present", there.shape, "must be one for each score, and hold both True and False")
 
@@ -272,7 +272,7 @@ def judged(
         ParameterError: There is nobody on one of the sides, or a score is NaN.
     """
     if np.isnan(members).any() or np.isnan(outsiders).any():
-        raise ParameterError("scores", "NaN", "must be numbers; give somebody without a score −inf")
+        raise ParameterError("scores", "NaN", "must be numbers; use −inf for a person without a score")
     hits, alarms = int(np.sum(members >= threshold)), int(np.sum(outsiders >= threshold))
     total = len(members) + len(outsiders)
     larger = max(len(members), len(outsiders)) / max(total, 1)

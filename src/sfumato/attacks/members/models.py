@@ -202,7 +202,9 @@ def _fitted(values: Floats) -> tuple[Floats, Floats]:
     """Mean and standard deviation of each column, of what is no NaN; a common deviation of few."""
     counts = np.sum(~np.isnan(values), axis=0)
     if (counts < 1).any():
-        raise ParameterError("shadows", len(values), "must be more: some row has no shadow model on one side")
+        raise ParameterError(
+            "shadows", len(values), "must be more: a row has no shadow model that saw it, or none that did not"
+        )
     mean = np.nanmean(values, axis=0)
     squares = np.nansum((values - mean) ** 2, axis=0)
     if counts.min() < _ENOUGH:
@@ -216,7 +218,7 @@ def _asked(model: Confidence, rows: Sequence[Row]) -> Floats:
     found = floats(result(model, "train(…)", rows), "train(…)(rows)")
     if found.shape != (len(rows),) or np.isnan(found).any():
         raise ParameterError(
-            "train", found.shape, f"must make a model that gives a probability to each of {len(rows)} rows"
+            "train", found.shape, f"must return a model that gives a probability to each of {len(rows)} rows"
         )
     return found
 

@@ -150,10 +150,10 @@ def value_inference(
         raise ParameterError("high", high, f"must lie above low, {low}, and both must be finite")
     blind = dice()
     right, unanswered, trials = 0, 0, 0
-    for answer, own in groups(curators, "curators", size=2, of="what answers and the truth"):
+    for answer, own in groups(curators, "curators", size=2, of="a function that answers and the truth"):
         truth, found = (
             as_float(own, "curators"),
-            allowed(estimate, called(answer, "curators", "functions of a question")),
+            allowed(estimate, called(answer, "curators", "functions of a query")),
         )
         guess = float(blind.uniform(low, high)) if found is None else min(max(found, low), high)
         right, unanswered, trials = right + (abs(guess - truth) <= within), unanswered + (found is None), trials + 1

@@ -16,7 +16,7 @@ from sfumato.numeric.arguments import called, each, real
 from sfumato.numeric.rationals import positive_integer, probability
 
 _MOST_TIMES: Final = 10_000_000
-_PAIRS: Final = "pairs, of what answers and the truth"
+_PAIRS: Final = "pairs of a function that answers and the truth"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ from sfumato.errors import NotPrivateError, ParameterError, SfumatoError
 from sfumato.numeric.arguments import as_float, each, floats, whole
 from sfumato.numeric.rationals import probability
 
-_A_CONDITION: Final = "must be a condition on the same people as the others, which knows &, | and ~"
+_A_CONDITION: Final = "must be a condition on the same people as the others, with operators &, | and ~"
 
 
 class Condition(Protocol):
@@ -57,7 +57,7 @@ def refuses_small_sets(values: ArrayLike, *, least: int) -> Callable[[NDArray[np
         except ValueError:  # lists of several lengths
             condition = np.asarray(condition, dtype=object)
         if condition.shape != amounts.shape or condition.dtype != np.bool_:
-            raise ParameterError("condition", condition, f"must say of each of {len(amounts)} people if it is true")
+            raise ParameterError("condition", condition, f"must be True or False for each of {len(amounts)} people")
         if not least <= int(condition.sum()) <= len(amounts) - least:
             raise NotPrivateError(
                 "the condition", f"holds for fewer than {least} people or all but so few", "Widen it."
@@ -153,7 +153,9 @@ def find_tracker(count: Answer, candidates: Iterable[Condition], *, least: int) 
             continue
         if min(inside, outside) >= 2 * least:
             return condition
-    raise ParameterError("candidates", "all", f"must hold one that is true of {2 * least} people and false of as many")
+    raise ParameterError(
+        "candidates", "all", f"must have one that is true for {2 * least} people and false for as many"
+    )
 
 
 def tracking(

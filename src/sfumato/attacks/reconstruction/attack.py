@@ -80,12 +80,10 @@ def reconstruct(
     """
     secret = truths(secret, "secret")
     if secret.ndim != 1 or len(secret) == 0:
-        raise ParameterError("secret", secret.shape, "must be a bit for each person, of at least one")
+        raise ParameterError("secret", secret.shape, "must be a bit for each person, at least one")
     chosen = _random_masks_for(secret) if masks is None else truths(masks, "masks")
     if chosen.shape[1:] != secret.shape:
-        raise ParameterError(
-            "masks", chosen.shape, f"must be a matrix of questions by people, of whom are {len(secret)}"
-        )
+        raise ParameterError("masks", chosen.shape, f"must be a matrix of queries by {len(secret)} people")
     problem = posed(answer, masks=chosen)
     bits = _found(method, problem) > _HALF if len(problem.answers) else random_bits(len(secret))
     refused = len(chosen) - len(problem.answers)
@@ -103,7 +101,7 @@ def reconstruct(
 def _random_masks_for(secret: Bits) -> Masks:
     people, most = len(secret), math.isqrt(MOST_PLACES // _QUESTIONS_EACH)
     if people > most:
-        raise ParameterError("secret", f"{people:,} bits", f"must be at most {most:,} bits, or have masks beside it")
+        raise ParameterError("secret", f"{people:,} bits", f"must be at most {most:,} bits without masks; state masks")
     return random_masks(questions=_QUESTIONS_EACH * people, people=people)
 
 

@@ -166,7 +166,7 @@ def reconstruct_block(
     for one in numbers:
         of_kind(one, "published", Published, "a list of Published, as of count_of")
     if not numbers or not options:
-        raise ParameterError("published", (len(numbers), len(options)), "must hold a number, of at least one cell")
+        raise ParameterError("published", (len(numbers), len(options)), "must have at least one number and one cell")
     weights = csr_array([[_number(one.weigh, "weigh", cell) for cell in options] for one in numbers])
     low, high = (np.array([getattr(one, end) for one in numbers], dtype=np.float64) for end in ("low", "high"))
     found, misfit = _best(weights, low, high)
@@ -274,7 +274,5 @@ def _is_unique(weights: Any, low: Floats, high: Floats, found: NDArray[np.int64]
 def _solve(cost: Floats, constraints: list[LinearConstraint], *, whole: NDArray[np.int64], bounds: Bounds) -> Floats:
     solved = milp(cost, constraints=constraints, integrality=whole, bounds=bounds, options={"time_limit": _SECONDS})
     if solved.x is None or solved.status != 0:
-        raise ParameterError(
-            "published", solved.message, "must be solved within a minute; state fewer cells or numbers"
-        )
+        raise ParameterError("published", solved.message, "was not solved within a minute; use fewer cells or numbers")
     return np.asarray(solved.x, dtype=np.float64)

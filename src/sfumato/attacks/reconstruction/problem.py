@@ -52,11 +52,11 @@ class Problem:
         object.__setattr__(self, "masks", truths(self.masks, "masks"))
         object.__setattr__(self, "answers", floats(self.answers, "answers"))
         if self.masks.ndim != _MATRIX or self.masks.shape[1] == 0:
-            raise ParameterError("masks", self.masks.shape, "must be a matrix of questions by people")
+            raise ParameterError("masks", self.masks.shape, "must be a matrix of queries by people")
         if self.answers.shape != self.masks.shape[:1]:
-            raise ParameterError("answers", self.answers.shape, f"must be one to each of {len(self.masks)} questions")
+            raise ParameterError("answers", self.answers.shape, f"must be one for each of {len(self.masks)} queries")
         if not np.isfinite(self.answers).all():
-            raise ParameterError("answers", self.answers, "must be finite numbers; leave out what is none")
+            raise ParameterError("answers", self.answers, "must be finite numbers; leave out the others")
 
     @property
     def people(self) -> int:

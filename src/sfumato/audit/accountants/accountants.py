@@ -114,7 +114,7 @@ def _number(answer: Any, name: str) -> float:
     try:
         return float(answer)
     except (TypeError, ValueError, OverflowError):
-        raise ParameterError(name, answer, "must be a function that gives a number") from None
+        raise ParameterError(name, answer, "must be a function that returns a number") from None
 
 
 def check_accountant(

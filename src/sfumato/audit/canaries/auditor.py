@@ -84,7 +84,7 @@ def audit_in_one_run(
     References:
         [SNJ23].
     """
-    wanted = "a function of the included canaries, which gives a score for each of all of them"
+    wanted = "a function of the included canaries, which returns a score for each of all canaries"
     called(train, "train", wanted, may_be_class=False)
     share(significance, "significance")  # before anything is trained
     _claim(epsilon, delta)

@@ -49,7 +49,7 @@ class Guesses:
             raise ParameterError(
                 "right",
                 f"{self.right} of {self.made}, {self.canaries} canaries",
-                "must be some of the guesses, and there is at most one for each canary",
+                "must be at most the number of guesses, and that at most the number of canaries",
             )
 
     def __str__(self) -> str:
@@ -74,7 +74,7 @@ class Scored:
         if included.dtype != bool:
             raise ParameterError("included", included.dtype, "must be True or False for each canary")
         if np.isnan(scores).any():
-            raise ParameterError("scores", "NaN", "must be numbers; give a canary without a score −inf")
+            raise ParameterError("scores", "NaN", "must be numbers; use −inf for a canary without a score")
         object.__setattr__(self, "scores", scores)
         object.__setattr__(self, "included", included)
 
@@ -95,7 +95,7 @@ class Scored:
             2 of 3 guesses about 4 canaries right
         """
         if min(high, low) < 0 or high + low > len(self):
-            raise ParameterError("high", (high, low), f"must be no more guesses than the {len(self)} canaries")
+            raise ParameterError("high", (high, low), f"must be at most {len(self)} guesses, the number of canaries")
         order = np.argsort(self.scores, kind="stable")
         right = np.count_nonzero(~self.included[order[:low]])
         right += np.count_nonzero(self.included[order[len(self) - high :]])

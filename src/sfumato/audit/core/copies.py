@@ -104,14 +104,14 @@ class DatabaseCopies:
         if not isinstance(row, Mapping) or self.copy in row:
             raise ParameterError("database", "a row", f"must be a mapping without a column {self.copy!r}")
         if self.unit is not None and self.unit not in row:
-            raise ParameterError("database", "a row", f"must name its unit in {self.unit!r}")
+            raise ParameterError("database", "a row", f"must identify its unit in {self.unit!r}")
 
     def _number_of(self, record: Any, copies: int) -> int:
         number = plain(record.get(self.copy)) if isinstance(record, Mapping) else None
         if isinstance(number, int) and 0 <= number < copies:
             return number
         raise ParameterError(
-            "ask", record, f"must give records with the number of a copy, 0 to {copies - 1}, in {self.copy!r}"
+            "ask", record, f"must return records with the number of a copy, 0 to {copies - 1}, in {self.copy!r}"
         )
 
 

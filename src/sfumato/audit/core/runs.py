@@ -67,7 +67,7 @@ def outputs_of(mechanism: AuditedMechanism, database: Any, count: int) -> Column
     before = label(plain(database))
     outputs: Outputs = mechanism(database, count)
     if label(plain(database)) != before:  # then it is no neighbor of the other one any more
-        raise ParameterError("mechanism", mechanism, "must leave its database as it is; give it a copy to work on")
+        raise ParameterError("mechanism", mechanism, "must not change its database; give it a copy")
     is_unordered = isinstance(outputs, str | bytes | Mapping | AbstractSet) or getattr(outputs, "ndim", 1) == 0
     if isinstance(outputs, Sized) and not is_unordered:
         read = columns(outputs)
@@ -76,7 +76,7 @@ def outputs_of(mechanism: AuditedMechanism, database: Any, count: int) -> Column
     raise ParameterError(
         "mechanism",
         mechanism,
-        "must give a list, tuple or array with exactly as many outputs as it is asked for; "
+        "must return a list, tuple or array with exactly as many outputs as requested; "
         "one_by_one makes such a mechanism from a function of one database",
     )
 

@@ -62,7 +62,7 @@ class Command:
     def __init__(self, arguments: Sequence[str], *, timeout: float = 600.0) -> None:
         self._arguments = tuple(map(str, listed(arguments, "arguments", of="a program and its arguments")))
         if not self._arguments:
-            raise ParameterError("arguments", (), "must be a list: a program, and then its arguments")
+            raise ParameterError("arguments", (), "must be a list: a program and its arguments")
         self._timeout = _seconds(timeout)
         self._dialogue: _Dialogue | None = None
         self._closed = False
@@ -78,7 +78,7 @@ class Command:
             return _outputs(self._dialogue.answer(request, timeout=self._timeout), count)
         except _MisbehavedError as error:
             heard = self._end(at_once=True)
-            raise self._error(f"{error}{f'; it said on its error stream: {heard}' if heard else ''}") from None
+            raise self._error(f"{error}{f'; stderr: {heard}' if heard else ''}") from None
         except BaseException:  # an answer that nobody awaits any more would be taken for the next one
             self._end(at_once=True)
             raise
@@ -167,9 +167,9 @@ class _Dialogue:
                     raise _MisbehavedError(self._end_of_output())
         line, self._heard, self._is_line = bytes(self._heard), bytearray(), False
         if self._unsent:
-            raise _MisbehavedError(f"answered before it had read its input: {_quoted(line)}; {_WANTED}")
+            raise _MisbehavedError(f"answered before it read its input: {_quoted(line)}; {_WANTED}")
         if line.find(b"\n") < len(line) - 1:
-            raise _MisbehavedError(f"said more than one line: {_quoted(line)}; {_WANTED}")
+            raise _MisbehavedError(f"wrote more than one line: {_quoted(line)}; {_WANTED}")
         return line
 
     def end(self, *, at_once: bool) -> str:
@@ -212,7 +212,7 @@ class _Dialogue:
         self._heard += heard or b""
         self._is_line = self._is_line or b"\n" in (heard or b"")
         if len(self._heard) > _LONGEST_REPLY:
-            raise _MisbehavedError(f"gave an answer of more than {_LONGEST_REPLY:,} bytes; ask for fewer runs")
+            raise _MisbehavedError(f"returned more than {_LONGEST_REPLY:,} bytes; ask for fewer runs")
         return True
 
     def _overhear(self) -> bool:
@@ -225,12 +225,12 @@ class _Dialogue:
         """Text between answers would be taken for the next one."""
         self._hear()
         if self._heard:
-            raise _MisbehavedError(f"spoke before it was asked: {_quoted(bytes(self._heard))}; {_WANTED}")
+            raise _MisbehavedError(f"wrote before a request: {_quoted(bytes(self._heard))}; {_WANTED}")
 
     def _silence(self, timeout: float) -> str:
         if self._unsent:
             return f"did not read its input within {timeout:g} seconds"
-        return f"gave no answer within {timeout:g} seconds; if it only needs longer, state a longer timeout"
+        return f"gave no answer within {timeout:g} seconds; increase the timeout if it needs longer"
 
     def _end_of_output(self) -> str:
         try:
@@ -253,16 +253,16 @@ def _outputs(line: bytes, count: int) -> list[Any]:
     try:
         answer = parse_json(line)
     except ValueError as error:  # no JSON, or no UTF-8
-        raise _MisbehavedError(f"said {_quoted(line)}, which is no JSON ({error}); {_WANTED}") from None
+        raise _MisbehavedError(f"wrote {_quoted(line)}, which is not JSON ({error}); {_WANTED}") from None
     match answer:
         case {"error": text}:
             raise _MisbehavedError(f"answered with an error: {str(text)[:_LAST_WORDS]}")
         case list() if len(answer) == count:
             return answer
         case list():
-            raise _MisbehavedError(f"gave {len(answer):,} outputs where {count:,} runs were asked for")
+            raise _MisbehavedError(f"returned {len(answer):,} outputs for {count:,} runs")
         case _:
-            raise _MisbehavedError(f"said {_quoted(line)}; {_WANTED}")
+            raise _MisbehavedError(f"wrote {_quoted(line)}; {_WANTED}")
 
 
 def _quoted(line: bytes) -> str:

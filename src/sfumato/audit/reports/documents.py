@@ -99,7 +99,7 @@ def read_json(path: str | Path, *, name: str) -> Json:
     except OSError as error:
         raise ParameterError(name, str(path), f"cannot be read: {error.strerror}") from None
     except _TwiceNamedError as error:
-        raise ParameterError(name, str(path), f"has {error.args[0]!r} twice in one object; one must go") from None
+        raise ParameterError(name, str(path), f"has {error.args[0]!r} twice in one object; remove one") from None
     except ValueError as error:
         raise ParameterError(name, str(path), f"must be JSON: {error}") from None
 
@@ -130,7 +130,7 @@ def _pair(entry: Json, name: str) -> NeighborPair:
         raise ParameterError(name, description, "must have text as its description")
     database, neighbor = entry["database"], entry["neighbor"]
     if label(database) == label(neighbor):
-        raise ParameterError(name, description, "must be of two different databases; equal ones tell nothing")
+        raise ParameterError(name, description, "must have two different databases")
     return NeighborPair(database, neighbor, description)
 
 
