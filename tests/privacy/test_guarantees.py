@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.errors import ParameterError
-from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, NoGuarantee, PureDP, guarantee
+from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, NoGuarantee, PureDP, exact_guarantee, guarantee
 
 EPSILONS = st.fractions(0, 5)
 GUARANTEES = st.one_of(
@@ -108,3 +108,9 @@ def test_a_guarantee_never_changes():
 def test_people_read_guarantees():
     assert str(PureDP("0.1")) == "ε 0.1"
     assert str(ApproxDP("1/3", "1e-6")) == "ε ≈0.333333, δ 1e-06"
+
+
+@pytest.mark.parametrize("delta", [Fraction(0), Fraction(1, 10**6)])
+def test_exact_parameters_make_the_guarantee_that_checked_ones_make(delta):
+    exact, checked = exact_guarantee(Fraction(1, 3), delta), guarantee("1/3", delta)
+    assert (exact, repr(exact), type(exact)) == (checked, repr(checked), type(checked))

@@ -146,7 +146,24 @@ NO_GUARANTEE: Final = NoGuarantee()
 
 def guarantee(epsilon: Number, delta: Number = 0) -> PureDP | ApproxDP:
     """The guarantee with these parameters: pure where delta is 0."""
-    return PureDP(epsilon) if nonnegative(delta, "delta") == 0 else ApproxDP(epsilon, delta)
+    failing = nonnegative(delta, "delta")
+    return ApproxDP(epsilon, failing) if failing else PureDP(epsilon)
+
+
+def exact_guarantee(epsilon: Fraction, delta: Fraction) -> PureDP | ApproxDP:
+    """As `guarantee`, of parameters that were checked where they came in: nothing is checked again.
+
+    Args:
+        epsilon: 0 or more.
+        delta: At least 0 and below 1.
+    """
+    if delta:
+        approx = object.__new__(ApproxDP)
+        set_fields(approx, epsilon=epsilon, delta=delta)
+        return approx
+    pure = object.__new__(PureDP)
+    set_fields(pure, epsilon=epsilon)
+    return pure
 
 
 def as_guarantee(value: object, name: str = "guarantee") -> Guarantee:

@@ -14,7 +14,15 @@ from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import listed, of_kind
 from sfumato.numeric.rationals import Number, nonnegative, positive_integer
 from sfumato.numeric.rounding import exp_down, exp_up
-from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, Guarantee, NoGuarantee, PureDP, as_guarantee, guarantee
+from sfumato.privacy.guarantees import (
+    NO_GUARANTEE,
+    ApproxDP,
+    Guarantee,
+    NoGuarantee,
+    PureDP,
+    as_guarantee,
+    exact_guarantee,
+)
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, NeighboringRelation, as_relation
 
 NOTHING_RELEASED: Final[Guarantee] = PureDP(0)
@@ -204,7 +212,7 @@ def promise(epsilon: Fraction | float, delta: Fraction) -> Guarantee:
     if epsilon >= _LARGEST and (epsilon == math.inf or _is_long(Fraction(epsilon))):
         return NO_GUARANTEE
     failing = _short_up(delta)
-    return NO_GUARANTEE if failing >= 1 else guarantee(_short_up(Fraction(epsilon)), failing)
+    return NO_GUARANTEE if failing >= 1 else exact_guarantee(_short_up(Fraction(epsilon)), failing)
 
 
 def _short_up(value: Fraction) -> Fraction:

@@ -19,7 +19,7 @@ from sfumato.mechanisms.additive.gaussian import GaussianNoise
 from sfumato.mechanisms.additive.laplace import Laplace
 from sfumato.noise.uniform.integers import SMALLEST_SCALE
 from sfumato.numeric.arguments import is_one_of
-from sfumato.privacy.guarantees import ApproxDP, PureDP, guarantee
+from sfumato.privacy.guarantees import ApproxDP, PureDP, exact_guarantee
 from sfumato.query.analysis.sensitivity import Sensitivity
 from sfumato.query.statistics.measurements import LAWS, AdditiveNoise, Law
 
@@ -99,7 +99,7 @@ def allocate(
     spent = sum((epsilon for _, epsilon in flat), start=Fraction(0))
     return Allocation(
         shares=tuple(tuple(next(shares) for _ in column) for column in columns),
-        charge=guarantee(spent, total.delta if takers else 0),
+        charge=exact_guarantee(spent, total.delta if takers else Fraction(0)),
     )
 
 
