@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from sfumato.query.model.schema import PUBLIC, Limits, Table, UnitPath
     from sfumato.query.policy.policy import Place, Policy, SourceFacts, csv
     from sfumato.query.statistics.counts import count, count_distinct, count_units
+    from sfumato.query.statistics.deviations import avg_abs_dev
     from sfumato.query.statistics.histograms import histogram
     from sfumato.query.statistics.means import mean
     from sfumato.query.statistics.means import sum as sum  # noqa: A004 # the field's words: sf.max, sf.min, sf.sum
@@ -72,6 +73,7 @@ _HOMES = {
     "UnitColumn": "privacy.neighbors",
     "UnitPath": "query.model.schema",
     "ZCDP": "privacy.budgets",
+    "avg_abs_dev": "query.statistics.deviations",
     "boolean": "query.model.columns",
     "coalesce": "query.python.handles",
     "constant": "query.python.handles",
@@ -139,6 +141,7 @@ __all__ = [
     "accounting",
     "attacks",
     "audit",
+    "avg_abs_dev",
     "boolean",
     "coalesce",
     "constant",

@@ -89,6 +89,7 @@ CASES: Final = {
     "quantiles": sql("SELECT MEDIAN(age) AS m, MIN(pay) AS l, MAX(pay) AS h FROM people"),
     "interval": of(Source(PEOPLE), ("m", Quantile(AGE, Fraction(1, 4), interval=True))),
     "replaced": sql("SELECT MEDIAN(age) AS m, SUM(pay) AS s, COUNT(*) AS n FROM people", relation=REPLACE_ONE),
+    "absolute deviation": sql("SELECT AVG_ABS_DEV(age, 40.5) AS d FROM people"),
     "histogram": of(Source(PEOPLE), ("h", Histogram(AGE, (Fraction(0), Fraction(50), Fraction(100))))),
     "top": of(Source(PEOPLE), ("t", TopK(ref("sex"), 1)), ("v", VectorSum((AGE, PAY)))),
     "chosen bounds": of(Source(PEOPLE), ("s", Sum(AGE, AUTO)), ("b", Sum(PAY, (Fraction(1, 2), Fraction(3))))),

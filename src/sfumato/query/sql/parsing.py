@@ -66,7 +66,7 @@ def _aggregate(name: str, spelling: Spelling) -> Build:
     node = getattr(exp, spelling.node, None)
     if node is None:
         fields = dict.fromkeys(spelling.arguments, True)
-        node = type(spelling.node, (exp.AggFunc,), {"arg_types": fields, "_sql_names": [name]})
+        node = type(spelling.node, (exp.Expression, exp.AggFunc), {"arg_types": fields, "_sql_names": [name]})
     if "expressions" in spelling.arguments:
         return _of_any(name, node)
     return _listed(name, node, *spelling.arguments, optional=spelling.optional)

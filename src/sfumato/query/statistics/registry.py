@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from sfumato.privacy.stored_names import StoredNames
 from sfumato.query.statistics.counts import CountDistinct, CountRows, CountUnits, CountValues
+from sfumato.query.statistics.deviations import AbsoluteDeviation
 from sfumato.query.statistics.histograms import Histogram
 from sfumato.query.statistics.means import Mean, Sum
 from sfumato.query.statistics.measurements import LinearOutput, Output
@@ -15,7 +16,7 @@ from sfumato.query.statistics.vectors import VectorSum
 
 STATISTICS: Final[tuple[type[Statistic], ...]] = (
     CountRows, CountValues, CountUnits, CountDistinct, Sum, Mean, Variance, Covariance, Quantile, Histogram, TopK,
-    VectorSum,
+    VectorSum, AbsoluteDeviation,
 )  # fmt: skip
 """Every statistic."""
 
