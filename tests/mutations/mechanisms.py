@@ -285,9 +285,7 @@ MUTANTS = (
     ),
     Mutant(
         name="shares of noise sized for everybody although some may drop out",
-        edits=(
-            ("mechanisms/distributed/laplace.py", "Fraction(1, self._parties.needed)", "Fraction(1, self.parties)"),
-        ),
+        edits=(("mechanisms/distributed/shares.py", "Fraction(1, parties.needed)", "Fraction(1, parties.parties)"),),
         tests=("tests/mechanisms/distributed/test_laplace.py",),
     ),
     Mutant(
@@ -390,9 +388,7 @@ MUTANTS = (
     ),
     Mutant(
         name="Skellam shares sized for everybody although some may drop out",
-        edits=(
-            ("mechanisms/distributed/skellam.py", "self.mean / self._parties.needed))", "self.mean / self.parties))"),
-        ),
+        edits=(("mechanisms/distributed/shares.py", "Fraction(1, parties.needed)", "Fraction(1, parties.parties)"),),
         tests=("tests/mechanisms/distributed/test_skellam.py",),
     ),
     Mutant(

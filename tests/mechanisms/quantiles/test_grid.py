@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from sfumato.errors import ParameterError
-from sfumato.mechanisms.quantiles.grid import Grid
+from sfumato.mechanisms.quantiles.grid import ValueGrid
 from sfumato.privacy.secret import Secret
 
 
 def grid(lower, upper, resolution=1):
-    return Grid(Fraction(lower), Fraction(upper), Fraction(resolution))
+    return ValueGrid(Fraction(lower), Fraction(upper), Fraction(resolution))
 
 
 @pytest.mark.parametrize(

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from tests.mechanisms.exhaustive import databases, neighbours
 
 from sfumato.errors import ParameterError
-from sfumato.mechanisms.quantiles.grid import Grid
+from sfumato.mechanisms.quantiles.grid import ValueGrid
 from sfumato.mechanisms.stable import median as module
 from sfumato.mechanisms.stable.median import distance_to_instability, median, ordered, smooth_sensitivity_up, width_of
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE
 from sfumato.privacy.secret import Secret
 
-GRID = Grid(Fraction(0), Fraction(5), Fraction(1))
+GRID = ValueGrid(Fraction(0), Fraction(5), Fraction(1))
 STEPS = list(range(6))
 BETAS = [Fraction(1, 100), Fraction(1, 5), Fraction(3, 4), Fraction(3)]
 WORLDS = {
@@ -125,7 +125,7 @@ def test_the_distance_to_instability_is_that_to_the_nearest_database_that_is_uns
     st.fractions(Fraction(1, 10**4), 3),
 )
 def test_divide_and_conquer_finds_the_largest_of_all_windows(values, beta):
-    data = ordered(Grid(Fraction(0), Fraction(10**6), Fraction(1)), values)
+    data = ordered(ValueGrid(Fraction(0), Fraction(10**6), Fraction(1)), values)
     place = (len(values) + 1) // 2
     terms = [
         exp(-beta * (j - i - 1)) * int(data[j] - data[i])
@@ -139,7 +139,7 @@ def test_divide_and_conquer_finds_the_largest_of_all_windows(values, beta):
 @pytest.mark.parametrize("relation", [ADD_OR_REMOVE_ONE, REPLACE_ONE])
 @pytest.mark.parametrize("beta", [Fraction(1, 2**20), Fraction(1, 50), Fraction(10**6)])
 def test_a_hundred_thousand_values_are_no_trouble(relation, beta):
-    grid = Grid(Fraction(-(2**49)), Fraction(2**49), Fraction(1))
+    grid = ValueGrid(Fraction(-(2**49)), Fraction(2**49), Fraction(1))
     values = np.random.default_rng(0).integers(-(2**48), 2**48, 100_000)
     data = ordered(grid, values)
     assert 1 <= smooth_sensitivity_up(data, smoothness=beta, neighboring_relation=relation) <= 2**50
@@ -167,7 +167,7 @@ def test_what_is_no_sequence_of_numbers_is_refused(values):
 
 @pytest.mark.parametrize(("upper", "accepted"), [(0, False), (1, True), (2**50, True), (2**50 + 1, False)])
 def test_a_grid_of_one_point_or_too_many_is_refused(upper, accepted):
-    grid = Grid(Fraction(0), Fraction(upper), Fraction(1))
+    grid = ValueGrid(Fraction(0), Fraction(upper), Fraction(1))
     if accepted:
         assert width_of(grid) == upper
     else:

@@ -1,25 +1,22 @@
 """Discrete Laplace noise that many parties make together, without anyone who knows it."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import inf, sqrt
+from math import inf
 
 import numpy as np
 
-from sfumato.mechanisms.base import Answer, Exact
-from sfumato.mechanisms.distributed.shares import Parties
+from sfumato.mechanisms.distributed.shares import DistributedNoise
 from sfumato.noise.laws.discrete_laplace import discrete_laplace, polya
 from sfumato.noise.uniform.integers import Integers, add, drawable
 from sfumato.numeric.arguments import set_fields
 from sfumato.numeric.distributions import discrete_laplace_variance, polya_difference_half_width
 from sfumato.numeric.rationals import Number, nonnegative
 from sfumato.privacy.events import DiscreteLaplaceEvent, PureEvent
-from sfumato.privacy.secret import Secret
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class DistributedLaplace:
+class DistributedLaplace(DistributedNoise):
     """Each of n parties adds a share of the noise to its integers, so that the sum has discrete Laplace noise.
 
     A share is the difference of two Pólya integers of shape 1/m, where m = n − max_dropouts. Those of m parties add up
@@ -94,42 +91,12 @@ class DistributedLaplace:
         """What the combined sum tells of the data."""
         return DiscreteLaplaceEvent(self.scale, self.l1_sensitivity) if self.scale else PureEvent(Fraction(0))
 
-    def share(self, contribution: Exact | Secret[Exact] = 0) -> Answer:
-        """One party's integer, or vector of integers, with its share of the noise; drawn afresh at each call.
-
-        Raises:
-            ParameterError: The contribution holds something that is no integer.
-        """
-        return self._parties.share(
-            contribution, lambda values: self._perturb(values, Fraction(1, self._parties.needed))
-        )
-
-    def combine(self, shares: Sequence[Answer]) -> Answer:
-        """The private sum of the shares that arrived; leave out those that did not.
-
-        Raises:
-            ParameterError: One is no share, such as None or NaN, or they are fewer than parties − max_dropouts or more
-                than the parties.
-        """
-        return self._parties.combine(shares)
-
-    def release(self, exact: Exact | Secret[Exact]) -> Answer:
-        """What `combine` answers if all parties send their shares and the exact sums are these."""
-        together = Parties(parties=1, modulus_bits=self.modulus_bits)
-        shape = Fraction(self.parties, self._parties.needed)
-        return together.combine([together.share(exact, lambda values: self._perturb(values, shape))])
-
     @property
     def variance(self) -> float:
         """The variance of the noise of each sum if all parties send; infinite where nothing is told."""
         if not self.scale:
             return inf if self.l1_sensitivity else 0.0
         return discrete_laplace_variance(self.scale) * self.parties / self._parties.needed
-
-    @property
-    def stddev(self) -> float:
-        """The standard deviation of the noise on each sum if all parties send."""
-        return sqrt(self.variance)
 
     def accuracy(self, confidence: Number = "0.95") -> int | float:
         """A half-width t with P(|answer − exact sum| ≤ t) ≥ confidence, for each sum, however many parties drop out.
@@ -140,17 +107,13 @@ class DistributedLaplace:
             return inf if self.l1_sensitivity else 0
         return polya_difference_half_width(Fraction(self.parties, self._parties.needed), self.scale, confidence)
 
-    @property
-    def _parties(self) -> Parties:
-        return Parties(parties=self.parties, max_dropouts=self.max_dropouts, modulus_bits=self.modulus_bits)
-
-    def _perturb(self, values: Integers, shape: Fraction) -> Integers:
-        """Adds ⌊shape⌋ differences of Pólya integers of shape 1, which are discrete Laplace, and one of the rest."""
+    def _perturb(self, values: Integers, part: Fraction) -> Integers:
+        """Adds ⌊part⌋ differences of Pólya integers of shape 1, which are discrete Laplace, and one of the rest."""
         if not self.scale:
             return np.zeros(len(values), dtype=np.int64) if self.l1_sensitivity else values
-        for _ in range(int(shape)):
+        for _ in range(int(part)):
             values = add(values, discrete_laplace(self.scale, len(values)))
-        rest = shape - int(shape)
+        rest = part - int(part)
         if rest:
             values = add(values, polya(rest, self.scale, len(values)))
             values = add(values, -polya(rest, self.scale, len(values)))

@@ -1,8 +1,11 @@
 """Sums to which each party adds its share of the noise, so that nobody ever holds the exact sum."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import reduce
+from math import sqrt
 from typing import Any, cast
 
 import numpy as np
@@ -96,6 +99,57 @@ class Parties:
             return values
         half = 1 << self.modulus_bits - 1
         return narrow((values.astype(object) + half) % (2 * half) - half)
+
+
+class DistributedNoise(ABC):
+    """Noise that many parties make together: each adds a share of it to its own integers, and nobody knows it all."""
+
+    __slots__ = ()
+    parties: int
+    max_dropouts: int
+    modulus_bits: int | None
+
+    @property
+    @abstractmethod
+    def variance(self) -> float:
+        """The variance of the noise of each sum if all parties send."""
+
+    @property
+    def stddev(self) -> float:
+        """The standard deviation of the noise on each sum if all parties send."""
+        return sqrt(self.variance)
+
+    def share(self, contribution: Exact | Secret[Exact] = 0) -> Answer:
+        """One party's integer, or vector of integers, with its share of the noise; drawn afresh at each call.
+
+        Raises:
+            ParameterError: The contribution holds something that is no integer.
+        """
+        parties = self._parties
+        return parties.share(contribution, lambda values: self._perturb(values, Fraction(1, parties.needed)))
+
+    def combine(self, shares: Sequence[Answer]) -> Answer:
+        """The private sum of the shares that arrived; leave out those that did not.
+
+        Raises:
+            ParameterError: One is no share, such as None or NaN, or they are fewer than parties − max_dropouts or more
+                than the parties.
+        """
+        return self._parties.combine(shares)
+
+    def release(self, exact: Exact | Secret[Exact]) -> Answer:
+        """What `combine` answers if all parties send their shares and the exact sums are these."""
+        together = Parties(parties=1, modulus_bits=self.modulus_bits)
+        part = Fraction(self.parties, self._parties.needed)
+        return together.combine([together.share(exact, lambda values: self._perturb(values, part))])
+
+    @property
+    def _parties(self) -> Parties:
+        return Parties(parties=self.parties, max_dropouts=self.max_dropouts, modulus_bits=self.modulus_bits)
+
+    @abstractmethod
+    def _perturb(self, values: Integers, part: Fraction) -> Integers:
+        """Values with `part` times the noise that the needed parties make together."""
 
 
 def _integers_of(share: Any) -> Integers:

@@ -1,25 +1,22 @@
 """Skellam noise that many parties make together: like a discrete Gaussian's, but its shares are of its own kind."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import sqrt
 
 from sfumato.accounting.gaussian.skellam import skellam_mean
 from sfumato.errors import ParameterError
-from sfumato.mechanisms.base import Answer, Exact, stated_for_vectors, stated_numbers
-from sfumato.mechanisms.distributed.shares import Parties
+from sfumato.mechanisms.base import stated_for_vectors, stated_numbers
+from sfumato.mechanisms.distributed.shares import DistributedNoise
 from sfumato.noise.laws.poisson import skellam
 from sfumato.noise.uniform.integers import Integers, add_noise
 from sfumato.numeric.arguments import set_fields
 from sfumato.numeric.rationals import Number, nonnegative, open_probability
 from sfumato.numeric.skellam import LARGEST_MEAN, skellam_half_width
 from sfumato.privacy.events import ApproxEvent, PureEvent
-from sfumato.privacy.secret import Secret
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class DistributedSkellam:
+class DistributedSkellam(DistributedNoise):
     """Each of n parties adds a share of the noise to its integers, so that the sum has Skellam noise.
 
     A share is the difference of two Poisson integers of mean `mean`/m, where m = n − max_dropouts. Those of m parties
@@ -110,37 +107,10 @@ class DistributedSkellam:
         """What the combined sum tells of the data."""
         return ApproxEvent(self.epsilon, self.delta) if self.mean else PureEvent(Fraction(0))
 
-    def share(self, contribution: Exact | Secret[Exact] = 0) -> Answer:
-        """One party's integer, or vector of integers, with its share of the noise; drawn afresh at each call.
-
-        Raises:
-            ParameterError: The contribution holds something that is no integer.
-        """
-        return self._parties.share(contribution, lambda values: self._perturb(values, self.mean / self._parties.needed))
-
-    def combine(self, shares: Sequence[Answer]) -> Answer:
-        """The private sum of the shares that arrived; leave out those that did not.
-
-        Raises:
-            ParameterError: One is no share, such as None or NaN, or they are fewer than parties − max_dropouts or more
-                than the parties.
-        """
-        return self._parties.combine(shares)
-
-    def release(self, exact: Exact | Secret[Exact]) -> Answer:
-        """What `combine` answers if all parties send their shares and the exact sums are these."""
-        together = Parties(parties=1, modulus_bits=self.modulus_bits)
-        return together.combine([together.share(exact, lambda values: self._perturb(values, self._mean_of_all))])
-
     @property
     def variance(self) -> float:
         """The variance of the noise of each sum if all parties send."""
         return float(2 * self._mean_of_all)
-
-    @property
-    def stddev(self) -> float:
-        """The standard deviation of the noise on each sum if all parties send."""
-        return sqrt(self.variance)
 
     def accuracy(self, confidence: Number = "0.95") -> int:
         """The smallest t with P(|answer − exact sum| ≤ t) ≥ confidence if all parties send, or a little more.
@@ -150,13 +120,9 @@ class DistributedSkellam:
         return skellam_half_width(self._mean_of_all, confidence) if self.mean else 0
 
     @property
-    def _parties(self) -> Parties:
-        return Parties(parties=self.parties, max_dropouts=self.max_dropouts, modulus_bits=self.modulus_bits)
-
-    @property
     def _mean_of_all(self) -> Fraction:
         return self.mean * self.parties / self._parties.needed
 
-    def _perturb(self, values: Integers, mean: Fraction) -> Integers:
+    def _perturb(self, values: Integers, part: Fraction) -> Integers:
         stated_for_vectors(self.l0_sensitivity, len(values))
-        return add_noise(values, skellam(mean, len(values))) if mean else values
+        return add_noise(values, skellam(self.mean * part, len(values))) if self.mean else values

@@ -9,7 +9,7 @@ import numpy as np
 
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.lattice import as_resolution
-from sfumato.mechanisms.quantiles.grid import Grid
+from sfumato.mechanisms.quantiles.grid import OnGrid
 from sfumato.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from sfumato.noise.uniform.integers import Integers
 from sfumato.numeric.arguments import set_fields
@@ -26,7 +26,7 @@ _MOST_RANKS: Final = 1 << 62
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class Extreme:
+class Extreme(OnGrid):
     """Chooses the t-th largest of the values (or smallest), with t as small as the noise allows.
 
     The distance of a grid point x is its error in ranks, for the largest
@@ -129,7 +129,3 @@ class Extreme:
     @property
     def _choice(self) -> PermuteAndFlip:
         return PermuteAndFlip(utility_sensitivity=1, epsilon=self.epsilon)
-
-    @property
-    def _grid(self) -> Grid:
-        return Grid(self.lower, self.upper, self.resolution)

@@ -19,7 +19,7 @@ _LARGEST_STEP: Final = 1 << 60
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class ValueGrid:
     """The multiples of `resolution` between `lower` and `upper`, numbered by how many steps they are from 0.
 
     Args:
@@ -31,7 +31,7 @@ class Grid:
         ParameterError: It has no point, or one more than 2^60 steps from 0.
 
     Example:
-        >>> grid = Grid(Fraction(-1), Fraction(1), Fraction(2, 5))
+        >>> grid = ValueGrid(Fraction(-1), Fraction(1), Fraction(2, 5))
         >>> grid.first, grid.last, len(grid)
         (-2, 2, 5)
     """
@@ -68,6 +68,19 @@ class Grid:
             ParameterError: A value is no number.
         """
         return np.clip(lattice_steps(opened(values), self.resolution), self.first, self.last)
+
+
+class OnGrid:
+    """A mechanism whose values and answers lie on a public grid."""
+
+    __slots__ = ()
+    lower: Fraction
+    upper: Fraction
+    resolution: Fraction
+
+    @property
+    def _grid(self) -> ValueGrid:
+        return ValueGrid(self.lower, self.upper, self.resolution)
 
 
 def rank_range(quantile: Fraction, neighboring_relation: NeighboringRelation) -> Fraction:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.lattice import as_resolution
-from sfumato.mechanisms.quantiles.grid import Grid, choose_step, rank_range
+from sfumato.mechanisms.quantiles.grid import OnGrid, ValueGrid, choose_step, rank_range
 from sfumato.numeric.arguments import set_fields
 from sfumato.numeric.distributions import failure_probability
 from sfumato.numeric.rationals import Number, exact, flag, nonnegative, probability
@@ -24,7 +24,7 @@ _MOST_ADDED: Final = 1 << 61
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class Quantile:
+class Quantile(OnGrid):
     """Chooses a grid point x with probability ∝ exp(−ε·distance(x)/W), where the distance is its error in ranks.
 
     For n values v and the quantile q,
@@ -93,7 +93,7 @@ class Quantile:
             resolution=as_resolution(resolution),
             neighboring_relation=as_relation(neighboring_relation),
         )
-        Grid(self.lower, self.upper, self.resolution)
+        ValueGrid(self.lower, self.upper, self.resolution)
 
     @property
     def rank_range(self) -> Fraction:
@@ -128,17 +128,13 @@ class Quantile:
         return float_up(log_up(ratio) / self._rate) if self.epsilon else inf
 
     @property
-    def _grid(self) -> Grid:
-        return Grid(self.lower, self.upper, self.resolution)
-
-    @property
     def _rate(self) -> Fraction:
         """How much a rank of distance adds to the exponent of a grid point."""
         return self.epsilon / self.rank_range
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class QuantileEnd:
+class QuantileEnd(OnGrid):
     """Chooses a grid point that lies at or below a quantile (or at or above) with a stated confidence.
 
     It is the choice of `Quantile` after t values were added at the lower end of the grid, without which the quantile is
@@ -241,7 +237,7 @@ class QuantileEnd:
         Raises:
             ParameterError: A value is no number.
         """
-        grid = Grid(self.lower, self.upper, self.resolution)
+        grid = self._grid
         steps, rate = grid.steps(values), self.epsilon / self._near.rank_range
         if self.is_upper:
             mirrored = (-grid.last, -grid.first)

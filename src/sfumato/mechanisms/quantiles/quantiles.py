@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.lattice import as_resolution
-from sfumato.mechanisms.quantiles.grid import Grid, choose_step, rank_range
+from sfumato.mechanisms.quantiles.grid import OnGrid, choose_step, rank_range
 from sfumato.noise.uniform.integers import Integers
 from sfumato.noise.uniform.uniform import uniform_below
 from sfumato.numeric.arguments import listed, set_fields
@@ -38,7 +38,7 @@ class _Node:
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class Quantiles:
+class Quantiles(OnGrid):
     """Several quantiles in ascending order, by about log₂ of their number of choices one below the other.
 
     The middle quantile is chosen as `Quantile` does; values up to it go left, the others right; and so on with the
@@ -147,10 +147,6 @@ class Quantiles:
         nodes = _nodes(self._root)
         rates = [min(self._rate(node) for node in nodes if node.level == level) for level in range(self.levels)]
         return float_up(log_up(ratio) * sum(1 / rate for rate in rates))
-
-    @property
-    def _grid(self) -> Grid:
-        return Grid(self.lower, self.upper, self.resolution)
 
     @property
     def _root(self) -> _Node | None:

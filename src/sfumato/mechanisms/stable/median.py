@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.base import opened
-from sfumato.mechanisms.quantiles.grid import Grid
+from sfumato.mechanisms.quantiles.grid import ValueGrid
 from sfumato.numeric.rounding import log_near
 from sfumato.privacy.neighbors import REPLACE_ONE, NeighboringRelation
 
@@ -32,7 +32,7 @@ _ROUGHEST: Final = Fraction(64)  # e^(−64)·2^50 < 1, so that from k = 1 on no
 _RESERVE: Final = Fraction(1, 1 << 28)  # taken off β for what the margin may add: (1 + 2^−30)² < e^(2^−28)
 
 
-def width_of(grid: Grid) -> int:
+def width_of(grid: ValueGrid) -> int:
     """How many steps wide a grid is, if it is neither a point nor too wide.
 
     Raises:
@@ -44,14 +44,14 @@ def width_of(grid: Grid) -> int:
     return width
 
 
-def ordered(grid: Grid, values: Any) -> Ordered:
+def ordered(grid: ValueGrid, values: Any) -> Ordered:
     """The values on the grid and in order, between its ends.
 
     Raises:
         ParameterError: It is no sequence, or holds something that is no number.
 
     Example:
-        >>> ordered(Grid(Fraction(0), Fraction(10), Fraction(1, 2)), [99.9, 3.1, None]).tolist()
+        >>> ordered(ValueGrid(Fraction(0), Fraction(10), Fraction(1, 2)), [99.9, 3.1, None]).tolist()
         [0, 0, 6, 20, 20]
     """
     exact = opened(values)

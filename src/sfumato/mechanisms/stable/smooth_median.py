@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from sfumato.mechanisms.lattice import as_resolution
-from sfumato.mechanisms.quantiles.grid import Grid
+from sfumato.mechanisms.quantiles.grid import OnGrid
 from sfumato.mechanisms.stable.median import median, ordered, smooth_sensitivity_up, width_of
 from sfumato.mechanisms.stable.smooth_sensitivity import SmoothedValue, SmoothSensitivity
 from sfumato.numeric.arguments import set_fields
@@ -16,7 +16,7 @@ from sfumato.privacy.secret import Secret
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class SmoothMedian:
+class SmoothMedian(OnGrid):
     """The median of values on a public grid, plus `SmoothSensitivity` noise, moved back onto the grid.
 
     One person may move a median from one end of the range to the other, but only if the data are spread so; the noise
@@ -107,7 +107,3 @@ class SmoothMedian:
         bound = smooth_sensitivity_up(data, smoothness=self.noise.smoothness, neighboring_relation=relation)
         noisy = self.noise.release(SmoothedValue(median(data), bound))
         return min(max(noisy, grid.first), grid.last) * self.resolution
-
-    @property
-    def _grid(self) -> Grid:
-        return Grid(self.lower, self.upper, self.resolution)

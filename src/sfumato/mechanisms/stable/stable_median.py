@@ -7,7 +7,7 @@ from typing import Any
 
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.lattice import as_resolution
-from sfumato.mechanisms.quantiles.grid import Grid
+from sfumato.mechanisms.quantiles.grid import OnGrid
 from sfumato.mechanisms.stable.median import distance_to_instability, median, ordered, width_of
 from sfumato.mechanisms.stable.propose_test_release import ProposeTestRelease, StableValue
 from sfumato.numeric.arguments import set_fields
@@ -18,7 +18,7 @@ from sfumato.privacy.secret import Secret
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class StableMedian:
+class StableMedian(OnGrid):
     """The median of values on a public grid with noise for a proposed sensitivity, or None if one may not suffice.
 
     It answers where values lie close around their median, so that even some (2/ε)·ln(1/δ) more or fewer people, twice
@@ -131,7 +131,3 @@ class StableMedian:
     def _steps(self) -> int:
         """The proposed sensitivity in whole steps, beyond which a median on the grid moves by one step more."""
         return floor(self.proposed_sensitivity / self.resolution)
-
-    @property
-    def _grid(self) -> Grid:
-        return Grid(self.lower, self.upper, self.resolution)
