@@ -34,6 +34,14 @@ PRIVACY = ("budgets", "events", "guarantees", "neighbors", "secret")
 SECONDS = 3
 """Of the processor, after which a call is taken for one without an end."""
 
+
+class Anything:
+    """Made of whatever it is called with. `int` would be a function of the caller's, with errors of its own."""
+
+    def __init__(self, *_, **__):
+        pass
+
+
 WRONG = {
     "None": lambda: None, "True": lambda: True, "-1": lambda: -1, "0": lambda: 0, "1.5": lambda: 1.5,
     "a tiny number": lambda: 1e-320, "nan": lambda: float("nan"), "inf": lambda: float("inf"),
@@ -41,7 +49,7 @@ WRONG = {
     "a fraction in text": lambda: "1/3", "a division by zero": lambda: "1/0", "digits of a script": lambda: "\u0663",
     "NUL": lambda: "\0", "bytes": lambda: b"abc", "no list": list, "a list": lambda: [1, "a", None],
     "no dict": dict, "a dict": lambda: {"a": 1}, "no tuple": tuple, "a set": lambda: {1}, "an object": object,
-    "a function": lambda: lambda *_: None, "a class": lambda: int, "a module": lambda: os,
+    "a function": lambda: lambda *_: None, "a class": lambda: Anything, "a module": lambda: os,
     "a complex number": lambda: 1j,
     "no number": lambda: Decimal("NaN"), "a decimal": lambda: Decimal("0.1"), "a fraction": lambda: Fraction(1, 3),
     "a date": lambda: date(2026, 1, 1), "a time": lambda: datetime(2026, 1, 1, tzinfo=UTC),
@@ -93,6 +101,7 @@ def calls():
         "sf.top_k": call("x", 2),
         "sf.variance": call("x", bounds=(0, 1), population=True),
         "sf.vector_sum": call("x", "y"),
+        "sf.attacks.Known": call(movies=[0], ratings=[5.0], days=[10.0]),
         "sf.accounting.largest_sampling_probability": call(
             events.PureEvent(1), target=sf.PureDP(1), accountant=sf.accounting.BasicAccountant(), count=1
         ),

@@ -213,6 +213,7 @@ CASES = {
         singly,
         ((True,), (False,)),
         fewer=30,
+        share=QUARTER,
     ),
     "PosteriorSampling, Gamma": made(
         PosteriorSampling,
