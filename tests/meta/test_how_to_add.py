@@ -1,12 +1,16 @@
 """The pages on adding things name files that exist, and their examples run and print what they show."""
 
 import re
+import shutil
+import subprocess
+import sys
 
 import pytest
-from tests.meta.repository import ROOT, offenders, text
+from tests.meta.repository import ROOT, SOURCE, offenders, text
 
 FOLDER = ROOT / "docs" / "how-to" / "add"
 PAGES = sorted(path for path in FOLDER.glob("*.md") if path.name != "README.md")
+STATISTIC = FOLDER / "statistic.md"
 BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n^```\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)
 NAMED = re.compile(r"`((?:src|tests|proofs|docs|benchmarks|examples)/[\w./-]*)`")
 """A file or folder of the project; those with <a part to choose> are none."""
@@ -34,7 +38,7 @@ def test_every_page_lists_files_in_order(page):
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", [page for page in PAGES if page != STATISTIC], ids=lambda page: page.stem)
 def test_the_examples_of_a_page_run_and_print_what_they_show(page, tmp_path, monkeypatch, capsys):
     """Audits and attacks in them err with a probability of 1e-6."""
     monkeypatch.chdir(tmp_path)
@@ -44,3 +48,25 @@ def test_the_examples_of_a_page_run_and_print_what_they_show(page, tmp_path, mon
     for code, shown in blocks:
         exec(compile(code, page.name, "exec"), names)  # noqa: S102 # the page's own code
         assert capsys.readouterr().out.strip() == shown.strip()
+
+
+def test_a_statistic_is_one_file_and_its_place_in_the_registry(tmp_path):
+    """The page's class is put into a copy of the package, whose SQL then has it."""
+    (file, _), (code, shown) = BLOCK.findall(text(STATISTIC))
+    package = tmp_path / "sfumato"
+    shutil.copytree(SOURCE, package, ignore=shutil.ignore_patterns("__pycache__"))
+    named, name = (
+        re.search(r"^# src/sfumato/(\S+)\.py$", file, re.MULTILINE)[1],
+        re.search(r"^class (\w+)", file, re.MULTILINE)[1],
+    )
+    (package / f"{named}.py").write_text(file, "utf-8")
+    registry = package / "query" / "statistics" / "registry.py"
+    before, start, after = registry.read_text("utf-8").partition("STATISTICS: Final[tuple[type[Statistic], ...]] = (")
+    assert start
+    imported = f"from sfumato.{named.replace('/', '.')} import {name}\n\n"
+    registry.write_text(f"{before}{imported}{start}{name}, {after}", "utf-8")
+    ran = subprocess.run(
+        [sys.executable, "-c", code], env={"PYTHONPATH": str(tmp_path)}, capture_output=True, text=True, check=False
+    )
+    assert ran.stderr == ""
+    assert ran.stdout.strip() == shown.strip()
