@@ -113,6 +113,16 @@ def calls():
         "sf.privacy.guarantees.as_guarantee": call(sf.PureDP(1)),
         "sf.privacy.guarantees.guarantee": call(1, "0.1"),
         "sf.privacy.neighbors.UnitColumn": call("who"),
+        "sf.privacy.events.ApproxEvent": call(1, "0.1"),
+        "sf.privacy.events.DiscreteLaplaceEvent": call(1, 1),
+        "sf.privacy.events.ExponentialEvent": call(1),
+        "sf.privacy.events.FiniteEvent": call(("0.5", "0.5"), ("0.4", "0.6")),
+        "sf.privacy.events.GaussianEvent": call(1),
+        "sf.privacy.events.LaplaceEvent": call(1),
+        "sf.privacy.events.MixtureOfGaussiansEvent": call(1, (1, 2), ("0.5", "0.5")),
+        "sf.privacy.events.PureEvent": call(1),
+        "sf.privacy.events.RandomizedResponseEvent": call("0.5", 2),
+        "sf.privacy.events.ZCDPEvent": call(1),
         "sf.privacy.events.ComposedEvent": call((events.PureEvent(1),)),
         "sf.privacy.events.GroupEvent": call(events.PureEvent(1), 2),
         "sf.privacy.events.PartitionEvent": call((events.PureEvent(1),), 1),
@@ -139,6 +149,9 @@ MADE_BY_THE_PACKAGE = {
     "sf.mechanisms.TopK",
 }  # fmt: skip
 """Classes of what calls give back, and `Policy`, which files and `open` make."""
+
+TRUSTING = {"sf.privacy.events.moved_coordinates", "sf.privacy.guarantees.exact_guarantee"}
+"""Functions for the package alone: what they take was checked where it came in."""
 
 
 @cache
@@ -245,7 +258,7 @@ def outcome(value, spoilt):
     return ""
 
 
-@pytest.mark.parametrize("name", sorted(public().keys() - MADE_BY_THE_PACKAGE))
+@pytest.mark.parametrize("name", sorted(public().keys() - MADE_BY_THE_PACKAGE - TRUSTING))
 def test_a_wrong_argument_is_used_or_refused_in_the_words_of_the_package(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # some of what is handed over is taken for a path
     monkeypatch.setattr("sys.stdin", io.StringIO())  # which `serve` reads, if nothing else is handed over
@@ -264,4 +277,4 @@ def test_another_exception_is_seen():
 
 
 def test_what_the_package_makes_is_there():
-    assert public().keys() >= MADE_BY_THE_PACKAGE
+    assert public().keys() >= MADE_BY_THE_PACKAGE | TRUSTING

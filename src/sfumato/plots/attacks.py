@@ -102,7 +102,9 @@ def unicity_curves(
         raise ParameterError(
             "shares", tuple(shares), "must have the same resolutions as points and limits, at least one"
         )
-    figure, (axes,) = new_figure(title or "", x_label="number of known points", y_label="share of people told apart")
+    figure, (axes,) = new_figure(
+        "" if title is None else title, x_label="number of known points", y_label="share of people told apart"
+    )
     every, best = set[float](), (-1.0, "")
     for name, color in zip(points, cycle(PALETTE), strict=False):
         (places,), ends = numbers(points=points[name], are_finite=True), pairs(limits[name], "limits")

@@ -102,7 +102,9 @@ def trade_off(curves: Curves, *, title: str | None = None) -> "Figure":
     Example:
         >>> figure = trade_off({"one answer": ([0, 0.25, 1], [1, 0.25, 0])})
     """
-    figure, (axes,) = new_figure(title or "", x_label="type I error (false alarms)", y_label="type II error (misses)")
+    figure, (axes,) = new_figure(
+        "" if title is None else title, x_label="type I error (false alarms)", y_label="type II error (misses)"
+    )
     advantage = 0.0
     axes.plot([0, 1], [1, 0], color=GREY, linestyle=":", linewidth=1.5, label="nothing is learned")
     for name, color, false_alarms, misses in _colored(curves):
