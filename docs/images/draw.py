@@ -43,7 +43,7 @@ def noise_of_several_answers(folder: Path) -> Path:
     figure, (axes,) = new_figure(
         "Beyond nine counts, joint Gaussian noise is smaller than Laplace noise",
         x_label="number of counts, which cost ε 1 and δ 1e-6 together",
-        y_label="noise stddev of each count",
+        y_label="noise stddev of each count, in people",
     )
     lines: dict[str, tuple[list[float], str]] = {
         "Gaussian, each alone": (alone, ORANGE),
@@ -66,7 +66,7 @@ def errors_of_a_limit(folder: Path) -> Path:
     best = LIMITS[both.index(min(both))]
     figure, (axes,) = new_figure(
         f"At ε 0.01 a limit of {best} rows gives the smallest error",
-        x_label="max_rows_per_unit (rows of one person)", y_label=f"visits, of {sum(counts):,}",
+        x_label="max_rows_per_unit (rows of one person)", y_label=f"error in visits, of {sum(counts):,}",
     )  # fmt: skip
     lines: dict[str, tuple[list[float], str]] = {
         "sum of both": (both, RED), "left out by the limit": (left_out, ORANGE), "noise, 95%": (noise, BLUE),
@@ -86,16 +86,19 @@ def costs(folder: Path) -> Path:
     public = [(rows, one, two) for rows, groups, one, two in table if "public" in groups]
     private = [(_number(groups), one, two) for _, groups, one, two in table if "private" in groups]
     figure, panels = new_figure(
-        "Time grows with the rows; many more groups add little",
+        "Time grows with the rows; 100,000 times as many groups about double it",
         panels=2,
-        x_label="upper panel: rows; lower panel: groups",
+        x_label="number of rows above, of groups below",
     )
     labels = ("wall time in s,\n100 public groups", "wall time in s,\n10 million rows")
     for axes, points, label in zip(panels, (public, private), labels, strict=True):
         sizes, *times = zip(*points, strict=True)
         for (name, color), seconds in zip((("one core", BLUE), ("two cores", ORANGE)), times, strict=True):
             axes.plot(sizes, seconds, color=color, linewidth=2.2, marker="o", markersize=4, label=name)
-        axes.set(xscale="log", ylim=(0, None), ylabel=label)
+        axes.set(xscale="log", ylabel=label)
+    panels[0].set(yscale="log", ylim=(0.3, 100))
+    panels[0].yaxis.set_major_formatter("{x:g}")
+    panels[1].set(ylim=(0, None))
     legend(panels[0], place="upper left")
     return save(figure, folder / "cost_at_scale.png")
 
