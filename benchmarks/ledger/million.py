@@ -17,7 +17,7 @@ from sfumato.ledger.core.store import Batch, Chain, Pointer, Record
 from sfumato.ledger.keeping.follower import encode_snapshot
 from sfumato.ledger.keeping.key import LedgerKey
 from sfumato.ledger.keeping.seals import answer_name, encode_seal, first_name, pointer_to, seal_of
-from sfumato.ledger.ledger import SNAPSHOT_EVERY
+from sfumato.ledger.writes import SNAPSHOT_EVERY
 from sfumato.ledger.locations import open_ledger
 from sfumato.ledger.stores.sqlite import SQLiteStore
 from sfumato.privacy.guarantees import PureDP

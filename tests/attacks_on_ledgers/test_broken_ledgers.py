@@ -15,7 +15,7 @@ from sfumato.ledger.stores.sqlite import SQLiteStore
 
 def failing(monkeypatch, *, after=0):
     """From here on, after so many turns, nobody can write."""
-    turns, taken = SQLiteStore.turn, []
+    turns, taken = SQLiteStore.transaction, []
 
     def transaction(store):
         taken.append(store)

@@ -16,7 +16,7 @@ from sfumato.ledger.keeping.follower import Follower, encode_snapshot
 from sfumato.ledger.keeping.key import LedgerKey
 from sfumato.ledger.stores.memory import MemoryStore
 from sfumato.ledger.writing import rules
-from sfumato.ledger.writing.draft import Draft
+from sfumato.ledger.writing.batch import PendingBatch
 from sfumato.privacy.budgets import Budget
 from sfumato.privacy.events import ApproxEvent, Event, PureEvent
 from sfumato.privacy.guarantees import PureDP, guarantee
@@ -112,25 +112,25 @@ TREE = (
 )
 
 
-def decided(store: LedgerStore, rule: Callable[[Draft], T], *, at: int = NOON, with_snapshot: bool = False) -> T:
+def decided(store: LedgerStore, rule: Callable[[PendingBatch], T], *, at: int = NOON, with_snapshot: bool = False) -> T:
     """A transaction in which one rule decides on a store; what it refuses leaves nothing."""
     with store.transaction() as transaction:
         follower = Follower(KEY)
-        draft = Draft(follower.caught_up(transaction), transaction, KEY, at)
-        result = rule(draft)
+        pending = PendingBatch(follower.caught_up(transaction), transaction, KEY, at)
+        result = rule(pending)
         is_first = transaction.snapshot() is None
-        snapshot = encode_snapshot(draft.replay, KEY) if with_snapshot or is_first else None
-        transaction.append(draft.batch(snapshot, seal=draft.seal_after(follower.seal)))
+        snapshot = encode_snapshot(pending.replay, KEY) if with_snapshot or is_first else None
+        transaction.append(pending.batch(snapshot, seal=pending.seal_after(follower.seal)))
         return result
 
 
 def kept(store: LedgerStore, *entries: Entry, with_snapshot: bool = False) -> Replay:
     """Put entries at the end of a store, whatever the budgets say; gives the replay of all of it."""
 
-    def rule(draft: Draft) -> Replay:
+    def rule(pending: PendingBatch) -> Replay:
         for entry in entries:
-            draft.keep(entry)
-        return draft.replay
+            pending.keep(entry)
+        return pending.replay
 
     return decided(store, rule, with_snapshot=with_snapshot)
 
@@ -149,7 +149,7 @@ def of(*entries: Entry, with_snapshot: bool = False) -> MemoryStore:
 
 def reserve(store: LedgerStore, entry: Reserved, *, at: int = NOON) -> Reservation:
     """A reservation by the rules."""
-    return decided(store, lambda draft: rules.reserve(draft, entry), at=at)
+    return decided(store, lambda pending: rules.reserve(pending, entry), at=at)
 
 
 def spent(store: LedgerStore, *, at: int = NOON) -> dict[str, Budget]:

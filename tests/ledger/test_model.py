@@ -17,7 +17,7 @@ from tests.ledger.stories import KEY, HandClock, account, held
 from tests.sizes import FULL_SIZE
 
 from sfumato.errors import LedgerError, ReservationError, SfumatoError
-from sfumato.ledger import ledger as module
+from sfumato.ledger import writes as module
 from sfumato.ledger.core.entry import Part
 from sfumato.ledger.core.reservations import Asked
 from sfumato.ledger.core.windows import DAY, CalendarWindow, RollingWindow

@@ -317,8 +317,8 @@ LEDGERS = (
         edits=(
             (
                 "ledger/writing/rules.py",
-                "    draft.replay.require_payable(priced)\n    if flight is not None:\n",
-                "    if flight is not None:\n",
+                "    pending.replay.require_payable(priced)\n",
+                "",
             ),
         ),
         tests=_path("a budget until it is refused"),

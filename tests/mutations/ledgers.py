@@ -110,7 +110,7 @@ MUTANTS = (
         name="the ledger's time goes back with its clock",
         edits=(
             (
-                "ledger/reading/readings.py",
+                "ledger/reading/reader.py",
                 "max(self._at, self._clock(), 0 if replay is None else replay.at)",
                 "self._clock()",
             ),
@@ -144,8 +144,8 @@ MUTANTS = (
         edits=(
             (
                 "ledger/writing/rules.py",
-                "before, Reserved | Shared):\n        return _repeated(draft, before, entry)\n    prices",
-                "before, Reserved | Shared):\n        pass\n    prices",
+                "before, Reserved | Shared):\n        return _repeated(pending, before, entry)\n    return",
+                "before, Reserved | Shared):\n        pass\n    return",
             ),
         ),
         tests=("tests/ledger/writing/test_rules.py::test_who_asks_again_under_a_key_is_charged_once",),
@@ -162,7 +162,7 @@ MUTANTS = (
     ),
     Mutant(
         name="what failed under a key is granted again",
-        edits=(("ledger/writing/rules.py", "if draft.find(request_name(before.request)) is None:", "if False:"),),
+        edits=(("ledger/writing/rules.py", "if pending.find(request_name(before.request)) is None:", "if False:"),),
         tests=("tests/ledger/writing/test_rules.py::test_what_failed_under_a_key_stays_failed_and_charged",),
     ),
     Mutant(
@@ -281,7 +281,7 @@ MUTANTS = (
     ),
     Mutant(
         name="a label is silent about the accounts beside",
-        edits=(("ledger/reading/readings.py", "if one in path or account in accounts[one].path", "if one == other"),),
+        edits=(("ledger/reading/reader.py", "if one in path or account in accounts[one].path", "if one == other"),),
         tests=(
             "tests/ledger/writing/test_protection.py::test_those_beside_are_told_of_the_accounts_above_and_below_too",
         ),
@@ -303,7 +303,7 @@ MUTANTS = (
     ),
     Mutant(
         name="pointers are not compared when a ledger is opened",
-        edits=(("ledger/ledger.py", "POINTERS_READ = 10_000", "POINTERS_READ = -1"),),
+        edits=(("ledger/writes.py", "POINTERS_READ = 10_000", "POINTERS_READ = -1"),),
         tests=(
             "tests/attacks_on_ledgers/test_forgery.py::test_what_lies_beside_the_chain_is_missed_when_the_ledger_is_opened",
         ),
@@ -322,7 +322,7 @@ MUTANTS = (
         name="a seal says where a checkpoint is before it is there",
         edits=(
             (
-                "ledger/ledger.py",
+                "ledger/writes.py",
                 "            self._noting.write(self._sealed(seal.chain), is_synced=True)",
                 "            pass",
             ),
@@ -391,12 +391,12 @@ MUTANTS = (
     ),
     Mutant(
         name="a checkpoint is written when a ledger is closed and not before",
-        edits=(("ledger/ledger.py", "self._noted(replay, is_synced=self._noting.is_due())", "pass"),),
+        edits=(("ledger/writes.py", "self._noted(replay, is_synced=self._noting.is_due())", "pass"),),
         tests=("tests/ledger/test_damage.py::test_an_older_copy_is_refused_also_if_who_spent_was_killed",),
     ),
     Mutant(
         name="a ledger that was moved grants on",
-        edits=(("ledger/writing/draft.py", "if self.replay.moved_to is not None:", "if False:"),),
+        edits=(("ledger/writing/batch.py", "if self.replay.moved_to is not None:", "if False:"),),
         tests=(
             "tests/ledger/test_migration.py::test_the_source_ends_with_the_place_it_was_moved_to_and_grants_nothing_any_more",
         ),
@@ -451,14 +451,14 @@ MUTANTS = (
     ),
     Mutant(
         name="what was decided counts although it was not kept",
-        edits=(("ledger/ledger.py", "self._follower.forget()", "pass"),),
+        edits=(("ledger/writes.py", "self._follower.forget()", "pass"),),
         tests=("tests/ledger/test_model.py",),
     ),
     Mutant(
         name="a transaction is decided on what this process knew before",
         edits=(
             (
-                "ledger/ledger.py",
+                "ledger/writes.py",
                 "replay = self._follower.caught_up(transaction)",
                 "replay = self._follower.replay or self._follower.caught_up(transaction)",
             ),
@@ -469,13 +469,13 @@ MUTANTS = (
         name="a failed write is told to the first one only",
         edits=(
             (
-                "ledger/writing/group.py",
-                "if job.error is None and failure is not None:",
-                "if job is jobs[0] and job.error is None and failure is not None:",
+                "ledger/writing/writer.py",
+                "if request.error is None and failure is not None:",
+                "if request is first and request.error is None and failure is not None:",
             ),
         ),
         tests=(
-            "tests/ledger/writing/test_group.py::test_a_failed_write_is_the_error_of_all_also_of_those_that_came_meanwhile",
+            "tests/ledger/writing/test_writer.py::test_a_failed_write_is_the_error_of_all_also_of_those_that_came_meanwhile",
         ),
     ),
     Mutant(
@@ -530,7 +530,7 @@ MUTANTS = (
         name="an older copy of a ledger is taken for the ledger",
         edits=(
             (
-                "ledger/ledger.py",
+                "ledger/writes.py",
                 "        if noted is not None:\n            require_not_older",
                 "        if noted is not None and False:\n            require_not_older",
             ),
@@ -560,7 +560,7 @@ MUTANTS = (
     ),
     Mutant(
         name="a question is answered although another one failed meanwhile",
-        edits=(("ledger/ledger.py", "            draft.replay.require_available(account)\n", ""),),
+        edits=(("ledger/ledger.py", "            pending.replay.require_available(account)\n", ""),),
         tests=("tests/ledger/test_suspensions.py",),
     ),
     Mutant(

@@ -219,7 +219,7 @@ MUTANTS = (
             ),
             (
                 "ledger/writing/rules.py",
-                "if draft.find(answer_name(entry.account, entry.key)) is not None:",
+                "if pending.find(answer_name(entry.account, entry.key)) is not None:",
                 "if False:",
             ),
         ),

@@ -1,13 +1,9 @@
 """`Ledger`: open an account, reserve before data is touched, commit the answer, and never refund."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from types import TracebackType
-from typing import Self, TypeVar, cast
-from weakref import finalize
+from typing import Self
 
-from sfumato.errors import SfumatoError
-from sfumato.ledger.core.account import AccountState
 from sfumato.ledger.core.entry import (
     Abandoned,
     Charge,
@@ -21,36 +17,24 @@ from sfumato.ledger.core.entry import (
     Reserved,
     Shared,
 )
-from sfumato.ledger.core.prices import admitted, in_words
-from sfumato.ledger.core.replay import Replay
+from sfumato.ledger.core.prices import admitted
 from sfumato.ledger.core.reservations import NOBODY, Asked, Flight, Reservation
-from sfumato.ledger.core.store import Chain, End, LedgerStore
+from sfumato.ledger.core.store import LedgerStore
 from sfumato.ledger.core.windows import Clock, SystemClock
 from sfumato.ledger.keeping.attachments import Attachments
-from sfumato.ledger.keeping.checkpoints import Checkpoint, require_not_older
-from sfumato.ledger.keeping.follower import encode_snapshot
 from sfumato.ledger.keeping.key import LedgerKey, fresh_key
 from sfumato.ledger.keeping.noting import Noting
-from sfumato.ledger.keeping.seals import Seal, answer_name, asked_name, first_name
-from sfumato.ledger.reading.readings import Readings
-from sfumato.ledger.reading.verification import require_index
+from sfumato.ledger.keeping.seals import answer_name, asked_name, first_name
+from sfumato.ledger.writes import LedgerWriter
 from sfumato.ledger.writing import rules
-from sfumato.ledger.writing.draft import Draft
-from sfumato.ledger.writing.group import Group, Job
+from sfumato.ledger.writing.batch import PendingBatch
 from sfumato.noise.entropy import random_bytes
 from sfumato.privacy.budgets import Budget
 from sfumato.privacy.codec import Json
 from sfumato.privacy.events import Event
 
-T = TypeVar("T")
 
-SNAPSHOT_EVERY = 1_000
-"""So many entries are followed at most when a ledger is opened."""
-POINTERS_READ = 10_000
-"""So many pointers are all looked at when a ledger is opened; of a ledger with more `verify` does."""
-
-
-class Ledger(Readings):
+class Ledger(LedgerWriter):
     """Accounts over one store, for any number of threads and, where the store allows it, processes and hosts.
 
     Definition: a reservation is granted iff in its account, and in every account above, `spent` + price ≤ budget in the
@@ -110,26 +94,13 @@ class Ledger(Readings):
         checkpoint: Noting | None = None,
         ignores_checkpoint: bool = False,
     ) -> None:
-        super().__init__(store, key or fresh_key(), clock or SystemClock())
+        super().__init__(
+            store, key or fresh_key(), clock or SystemClock(), checkpoint, ignores_checkpoint=ignores_checkpoint
+        )
         self.attachments = attachments or Attachments()
-        self._where = None if checkpoint is None else checkpoint.file.where
-        self._noting = None if ignores_checkpoint else checkpoint
-        self._totals: tuple[tuple[str, str], ...] = ()
-        if self._noting is not None:
-            finalize(self, self._noting.finish)  # also of a ledger that is not closed, when the process ends
-        self._group = Group(self._serve)
-        self._has_written = False
-        with self._exclusive():
-            # Read first: others may write on and note it, and what was noted earlier is there later.
-            noted = None if self._noting is None else self._noting.file.read(self._key)
-            replay = self._follower.caught_up(store)
-            self._require_not_older(replay, noted)
-            self._require_remembered(replay)
-            if self._follower.seal.index.count <= POINTERS_READ:
-                require_index(store, self._follower.seal)
 
     def open_account(self, opened: Opened, *, tables: Iterable[Protected] = (), beside: tuple[str, ...] = ()) -> None:
-        """Open an account; if it is open with the same facts, nothing happens, and nobody's transaction is waited for.
+        """Open an account; if it is open with the same facts, nothing happens, and nobody else is waited for.
 
         Args:
             opened: Its facts; the time is the ledger's.
@@ -141,10 +112,10 @@ class Ledger(Readings):
             ParameterError: A parent is not open, or is about other units or neighbours.
         """
         found = tuple(tables)
-        with self._exclusive():  # which waits for nobody's transaction
+        with self._exclusive():  # which waits for no transaction
             if rules.is_open(self._caught_up(), opened, found, beside):
                 return
-        self._do(lambda draft: rules.open_account(draft, opened, found, beside))
+        self._do(lambda pending: rules.open_account(pending, opened, found, beside))
 
     def change_budget(self, account: str, budget: Budget, *, reason: str) -> None:
         """Give an account another budget, in the same measure; for its owner. What was spent stays spent.
@@ -155,9 +126,9 @@ class Ledger(Readings):
         """
         rules.require_reason(reason)
 
-        def decide(draft: Draft) -> None:
-            draft.replay.state(account)
-            draft.keep(Rebudgeted(account=account, budget=budget, reason=reason, at=draft.at))
+        def decide(pending: PendingBatch) -> None:
+            pending.replay.state(account)
+            pending.keep(Rebudgeted(account=account, budget=budget, reason=reason, at=pending.at))
 
         self._do(decide)
 
@@ -170,9 +141,9 @@ class Ledger(Readings):
         """
         rules.require_reason(reason)
 
-        def decide(draft: Draft) -> None:
-            draft.replay.state(account)
-            draft.keep(Closed(account=account, reason=reason, at=draft.at))
+        def decide(pending: PendingBatch) -> None:
+            pending.replay.state(account)
+            pending.keep(Closed(account=account, reason=reason, at=pending.at))
 
         self._do(decide)
 
@@ -187,7 +158,7 @@ class Ledger(Readings):
         Raises:
             ReservationError: It was never made, or has an answer.
         """
-        self._do(lambda draft: rules.suspend(draft, reservation))
+        self._do(lambda pending: rules.suspend(pending, reservation))
 
     def resume_account(self, account: str, *, reason: str) -> int:
         """Acknowledge that a question about the data of an account failed, and go on; for its owner.
@@ -207,7 +178,7 @@ class Ledger(Readings):
             LedgerError: There is no such account.
         """
         rules.require_reason(reason)
-        self._do(lambda draft: rules.resume(draft, account, reason))
+        self._do(lambda pending: rules.resume(pending, account, reason))
         return self.acknowledged(account)
 
     def reserve(
@@ -238,13 +209,8 @@ class Ledger(Readings):
             ParameterError: The charge is below the event's price, or the partition was declared otherwise.
             UnsupportedEventError: The event has no price, or none in the measure of an account.
         """
-        admitted(charge)
-        rules.require_price(event, charge, self.opened(account).neighboring_relation)
-        entry = Reserved(
-            account=account, request=random_bytes(16).hex(), question=question, event=event, charge=charge, part=part,
-            principal=asked.principal, idempotency_key=asked.idempotency_key, body=asked.body,
-        )  # fmt: skip
-        return self._do(lambda draft: rules.reserve(draft, entry))
+        entry = self._reserved(account, event=event, charge=charge, question=question, part=part, asked=asked)
+        return self._do(lambda pending: rules.reserve(pending, entry))
 
     def fly(
         self,
@@ -279,13 +245,8 @@ class Ledger(Readings):
         Raises:
             The same as `reserve`.
         """
-        admitted(charge)
-        rules.require_price(event, charge, self.opened(account).neighboring_relation)
-        entry = Reserved(
-            account=account, request=random_bytes(16).hex(), question=question, event=event, charge=charge, part=part,
-            principal=asked.principal, idempotency_key=asked.idempotency_key, body=asked.body, key=key,
-        )  # fmt: skip
-        return self._do(lambda draft: rules.fly(draft, entry, over))
+        entry = self._reserved(account, event=event, charge=charge, question=question, part=part, asked=asked, key=key)
+        return self._do(lambda pending: rules.fly(pending, entry, over))
 
     def renew(self, reservation: Reservation) -> None:
         """Say that somebody is still at work on the answer to a reservation, so that nobody takes it over.
@@ -294,10 +255,12 @@ class Ledger(Readings):
             ReservationError: It has an answer, or was taken over.
         """
 
-        def decide(draft: Draft) -> None:
-            rules.require_open(draft.replay, reservation)
-            draft.keep(
-                Renewed(account=reservation.account, request=reservation.request, lease=reservation.lease, at=draft.at)
+        def decide(pending: PendingBatch) -> None:
+            rules.require_open(pending.replay, reservation)
+            pending.keep(
+                Renewed(
+                    account=reservation.account, request=reservation.request, lease=reservation.lease, at=pending.at
+                )
             )
 
         self._do(decide)
@@ -317,10 +280,10 @@ class Ledger(Readings):
         """
         account, request = reservation.account, reservation.request
 
-        def decide(draft: Draft) -> None:
-            rules.require_open(draft.replay, reservation)
-            draft.replay.require_available(account)
-            draft.keep(Committed(account=account, request=request, key=key, answer=answer, at=draft.at))
+        def decide(pending: PendingBatch) -> None:
+            rules.require_open(pending.replay, reservation)
+            pending.replay.require_available(account)
+            pending.keep(Committed(account=account, request=request, key=key, answer=answer, at=pending.at))
 
         self._do(decide)
 
@@ -332,9 +295,9 @@ class Ledger(Readings):
         """
         account, request = reservation.account, reservation.request
 
-        def decide(draft: Draft) -> None:
-            rules.require_open(draft.replay, reservation)
-            draft.keep(Abandoned(account=account, request=request, reason=reason, at=draft.at))
+        def decide(pending: PendingBatch) -> None:
+            rules.require_open(pending.replay, reservation)
+            pending.keep(Abandoned(account=account, request=request, reason=reason, at=pending.at))
 
         self._do(decide)
 
@@ -365,28 +328,22 @@ class Ledger(Readings):
         Raises:
             BudgetExceededError: An account cannot pay; nothing was spent.
         """
-        admitted(charge)
-        rules.require_price(event, charge, self.opened(account).neighboring_relation)
+        self._require_price(account, event, charge)
         request = random_bytes(16).hex()
 
-        def decide(draft: Draft) -> Reservation | None:
-            first = draft.find(first_name(account, key))
-            if not isinstance(first, Committed) or draft.find(answer_name(account, key)) is not None:
+        def decide(pending: PendingBatch) -> Reservation | None:
+            first = pending.find(first_name(account, key))
+            if not isinstance(first, Committed) or pending.find(answer_name(account, key)) is not None:
                 return None
-            if asked.idempotency_key and draft.find(asked_name(asked.principal, asked.idempotency_key)) is not None:
+            if asked.idempotency_key and pending.find(asked_name(asked.principal, asked.idempotency_key)) is not None:
                 return None
             entry = Shared(
                 account=account, source=first.account, request=request, event=event, charge=charge,
                 principal=asked.principal, idempotency_key=asked.idempotency_key, body=asked.body,
             )  # fmt: skip
-            return rules.share(draft, entry, first, own)
+            return rules.share(pending, entry, first, own)
 
         return self._do(decide)
-
-    def checkpoint(self) -> Checkpoint:
-        """How far the ledger is, sealed; and noted where it was opened with a place for that."""
-        with self._exclusive():
-            return self._noted(self._caught_up())
 
     def close(self) -> None:
         """Note how far the ledger is, where there is a place for that, and let go of the store."""
@@ -395,6 +352,7 @@ class Ledger(Readings):
                 self.checkpoint()
         finally:
             self._has_written = False
+            self._writer.stop()
             if self._noting is not None:
                 self._noting.finish()
             self._store.close()
@@ -408,91 +366,24 @@ class Ledger(Readings):
     ) -> None:
         self.close()
 
-    def _do(self, decide: Callable[[Draft], T]) -> T:
-        self._require_same_process()
-        return cast("T", self._group.do(decide))
-
-    def _serve(self, take: Callable[[], list[Job]]) -> None:
-        """Decide all that is waiting on the ledger as it stands, and append it at once."""
-        with self._exclusive():
-            try:
-                with self._store.transaction() as transaction:
-                    replay = self._follower.caught_up(transaction)
-                    draft, kept = Draft(replay, transaction, self._key, self._now()), None
-                    for job in take():
-                        _decide(job, draft)
-                    if draft.records:
-                        seal = draft.seal_after(self._remembering())
-                        kept = draft.batch(self._snapshot(replay), seal=seal)
-                        transaction.append(kept)
-                if kept is not None:
-                    self._follower.wrote(End(chain=replay.chain, seal=kept.seal), seal)
-                    self._written(replay)
-            except BaseException:
-                self._follower.forget()  # what was decided was perhaps not kept
-                raise
-
-    def _snapshot(self, replay: Replay) -> str | None:
-        """The state so far, with the first batch and every now and then."""
-        return encode_snapshot(replay, self._key) if self._is_due(replay) else None
-
-    def _is_due(self, replay: Replay) -> bool:
-        before = self._follower.snapshot_length
-        new = replay.chain.length - before
-        # A large state is written more rarely, so that writing it costs each entry the same.
-        return before == 0 or (new >= SNAPSHOT_EVERY and new >= replay.size())
-
-    def _written(self, replay: Replay) -> None:
-        """A batch was kept: note how far the ledger is outside of it too."""
-        self._has_written = True
-        if self._is_due(replay):
-            self._follower.snapshot_length = replay.chain.length
-        if self._noting is not None:
-            self._noted(replay, is_synced=self._noting.is_due())
-
-    def _noted(self, replay: Replay, *, is_synced: bool = True) -> Checkpoint:
-        if is_synced:  # else what was spent a second ago at most is told, which is no more than is spent now
-            self._totals = tuple((name, str(_spent(state))) for name, state in replay.accounts.items())
-        found = self._sealed(replay.chain)
-        if self._noting is not None:
-            self._noting.write(found, is_synced=is_synced)
-        return found
-
-    def _sealed(self, chain: Chain) -> Checkpoint:
-        return Checkpoint.sealed(
-            self._key, length=chain.length, head=chain.head, at=self._now(), totals=self._totals
+    def _reserved(
+        self,
+        account: str,
+        *,
+        event: Event,
+        charge: Charge,
+        question: str,
+        part: Part | None,
+        asked: Asked,
+        key: str = "",
+    ) -> Reserved:
+        """What is recorded of a reservation, of which the charge covers the price of its event."""
+        self._require_price(account, event, charge)
+        return Reserved(
+            account=account, request=random_bytes(16).hex(), question=question, event=event, charge=charge, part=part,
+            principal=asked.principal, idempotency_key=asked.idempotency_key, body=asked.body, key=key,
         )  # fmt: skip
 
-    def _remembering(self) -> Seal:
-        """The seal before a batch, with the place of the checkpoint, which is there before a seal says so."""
-        seal = self._follower.seal
-        if self._where is None or seal.checkpoint == self._where:
-            return seal
-        if self._noting is not None:
-            self._noting.write(self._sealed(seal.chain), is_synced=True)
-        return replace(seal, checkpoint=self._where)
-
-    def _require_remembered(self, replay: Replay) -> None:
-        """Refuse a ledger whose checkpoint is gone from where it was, or says there that the ledger is older."""
-        where = self._follower.seal.checkpoint
-        if self._noting is None or where is None:
-            return
-        file = self._noting.file.at(where)
-        file.require_there()
-        if where != self._where:
-            self._require_not_older(replay, file.read(self._key))
-
-    def _require_not_older(self, replay: Replay, noted: Checkpoint | None) -> None:
-        if noted is not None:
-            require_not_older(noted, replay.chain.length, lambda index: self._store.read(index, limit=1)[0].hash)
-
-
-def _decide(job: Job, draft: Draft) -> None:
-    try:
-        job.result = job.decide(draft)
-    except SfumatoError as error:
-        job.error = error
-
-
-def _spent(state: AccountState) -> Budget:
-    return in_words(state.lifetime.total(), state.budget)
+    def _require_price(self, account: str, event: Event, charge: Charge) -> None:
+        admitted(charge)
+        rules.require_price(event, charge, self.opened(account).neighboring_relation)

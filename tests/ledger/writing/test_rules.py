@@ -38,14 +38,14 @@ ASKED = reserved("r", principal="ann", idempotency_key="one", body="b")
 
 def open_account(store, opened, *fingerprints):
     tables = (held(opened.account, *fingerprints),) if fingerprints else ()
-    decided(store, lambda draft: rules.open_account(draft, opened, tables, ()))
+    decided(store, lambda pending: rules.open_account(pending, opened, tables, ()))
     return Follower(KEY).caught_up(store).state(opened.account)
 
 
 def share(store, entry, answer="of another"):
     first = committed("r", owner=entry.source, answer=answer)
     own = lambda found, reservation: [found, str(reservation.left)]  # noqa: E731
-    return decided(store, lambda draft: rules.share(draft, entry, first, own))
+    return decided(store, lambda pending: rules.share(pending, entry, first, own))
 
 
 def shared(reader, source, epsilon="0.1", **facts):
@@ -270,7 +270,7 @@ def test_a_reader_who_cannot_pay_gets_nothing():
 def test_a_reader_keeps_its_own_copy_of_the_answer_with_what_is_its_own():
     store = of(*TREE, reserved("r", "ann"))
     share(store, shared("bob", "ann"))
-    kept_answer = decided(store, lambda draft: draft.find('answer ["bob", "k"]'))
+    kept_answer = decided(store, lambda pending: pending.find('answer ["bob", "k"]'))
     assert kept_answer == replace(committed("s", owner="bob", answer=["of another", "ε 0.9"]), at=NOON)
 
 

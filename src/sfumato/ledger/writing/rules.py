@@ -23,7 +23,7 @@ from sfumato.ledger.core.prices import in_words, limits, price_of, times_within
 from sfumato.ledger.core.replay import Paid, Replay
 from sfumato.ledger.core.reservations import Flight, Reservation
 from sfumato.ledger.keeping.seals import answer_name, asked_name, request_name
-from sfumato.ledger.writing.draft import Draft
+from sfumato.ledger.writing.batch import PendingBatch
 from sfumato.ledger.writing.protection import require_beside, require_units, unwritten
 from sfumato.noise.entropy import random_bytes
 from sfumato.privacy.codec import Json
@@ -34,7 +34,7 @@ TAKEN_OVER = "nothing was heard of it for long, and another one took its place"
 _FACTS = ("budget", "neighboring_relation", "privacy_unit", "window")
 
 
-def open_account(draft: Draft, opened: Opened, tables: tuple[Protected, ...], beside: tuple[str, ...]) -> None:
+def open_account(pending: PendingBatch, opened: Opened, tables: tuple[Protected, ...], beside: tuple[str, ...]) -> None:
     """Open an account, or find it open with the same facts; data that is known has its account above.
 
     All is decided before anything is kept.
@@ -44,16 +44,16 @@ def open_account(draft: Draft, opened: Opened, tables: tuple[Protected, ...], be
         LedgerError: It is open with other facts, or is about data of an account that is not above it.
         ParameterError: A parent is not open, or is about other people.
     """
-    replay, state = draft.replay, draft.replay.accounts.get(opened.account)
+    replay, state = pending.replay, pending.replay.accounts.get(opened.account)
     if state is not None:
         _require_same(state, opened)
     require_units(replay, opened, tables, beside)
     known = _paying(replay, opened, tables, beside)
     if state is None:
         parents = tuple(dict.fromkeys((*opened.parents, *(name for name in known if name != opened.account))))
-        opened = replace(opened, parents=_topmost(replay, parents), at=draft.at)
+        opened = replace(opened, parents=_topmost(replay, parents), at=pending.at)
         require_beside(replay, opened, beside)
-        draft.keep(opened)
+        pending.keep(opened)
     else:
         require_beside(replay, state.opened, beside)
     path = replay.state(opened.account).path
@@ -62,7 +62,7 @@ def open_account(draft: Draft, opened: Opened, tables: tuple[Protected, ...], be
             requirement = f"has the data of account {name!r}, which is not above it; open it under a new name"
             raise LedgerError(f"account {opened.account!r}", requirement)
     for entry in unwritten(replay, tables, beside):
-        draft.keep(replace(entry, at=draft.at))
+        pending.keep(replace(entry, at=pending.at))
 
 
 def is_open(replay: Replay, opened: Opened, tables: tuple[Protected, ...], beside: tuple[str, ...]) -> bool:
@@ -89,7 +89,7 @@ def _paying(
     return tuple(name for name in known if name not in beside and not replay.are_beside(name, opened.account))
 
 
-def reserve(draft: Draft, entry: Reserved) -> Reservation:
+def reserve(pending: PendingBatch, entry: Reserved) -> Reservation:
     """Charge a cost; or find that it was charged before, under the same key.
 
     Raises:
@@ -98,21 +98,17 @@ def reserve(draft: Draft, entry: Reserved) -> Reservation:
         LedgerError: An account is not open, or closed.
         UnsupportedEventError: An account has no measure for it.
     """
-    before = draft.find(asked_name(entry.principal, entry.idempotency_key)) if entry.idempotency_key else None
+    before = pending.find(asked_name(entry.principal, entry.idempotency_key)) if entry.idempotency_key else None
     if isinstance(before, Reserved | Shared):
-        return _repeated(draft, before, entry)
-    prices = draft.replay.priced(entry.account, entry.event, entry.charge)
-    priced = replace(entry, prices=prices, at=draft.at)
-    draft.replay.require_payable(priced)
-    draft.keep(priced)
-    return _reservation(draft, priced)
+        return _repeated(pending, before, entry)
+    return _charged(pending, entry)
 
 
-def fly(draft: Draft, entry: Reserved, over: Flight | None) -> Reservation | Flight | None:
+def fly(pending: PendingBatch, entry: Reserved, over: Flight | None) -> Reservation | Flight | None:
     """Charge a cost, unless somebody is at work on the very answer, or it is there.
 
     Args:
-        draft: The ledger as it stands.
+        pending: The ledger as it stands.
         entry: The reservation, with the key of its answer.
         over: A flight of which nothing was heard for long: if nothing was meanwhile, it is taken over.
 
@@ -122,29 +118,36 @@ def fly(draft: Draft, entry: Reserved, over: Flight | None) -> Reservation | Fli
     Raises:
         As `reserve`.
     """
-    before = draft.find(asked_name(entry.principal, entry.idempotency_key)) if entry.idempotency_key else None
+    before = pending.find(asked_name(entry.principal, entry.idempotency_key)) if entry.idempotency_key else None
     if isinstance(before, Reserved | Shared):
-        own = draft.replay.flight_of(before.request)
-        if own is not None or draft.find(request_name(before.request)) is not None:
-            return _taken_over(draft, own, _repeated(draft, before, entry), over)
-    if draft.find(answer_name(entry.account, entry.key)) is not None:
+        own = pending.replay.flight_of(before.request)
+        if own is not None or pending.find(request_name(before.request)) is not None:
+            return _taken_over(pending, own, _repeated(pending, before, entry), over)
+    if pending.find(answer_name(entry.account, entry.key)) is not None:
         return None
-    flight = draft.replay.flight(entry.account, entry.key)
+    flight = pending.replay.flight(entry.account, entry.key)
     if flight is not None and flight != over:
         return flight
     if isinstance(before, Reserved | Shared):
-        return _repeated(draft, before, entry)  # which refuses it, as it failed
-    prices = draft.replay.priced(entry.account, entry.event, entry.charge)
-    priced = replace(entry, prices=prices, at=draft.at)
-    draft.replay.require_payable(priced)
-    if flight is not None:
-        draft.keep(Abandoned(account=flight.account, request=flight.request, reason=TAKEN_OVER, at=draft.at))
-    draft.keep(priced)
-    return _reservation(draft, priced)
+        return _repeated(pending, before, entry)  # which refuses it, as it failed
+    return _charged(pending, entry, instead_of=flight)
+
+
+def _charged(pending: PendingBatch, entry: Paid, *, instead_of: Flight | None = None) -> Reservation:
+    """The reservation that charges a cost, if all who pay can; then a flight that it takes the place of is over."""
+    source = entry.source if isinstance(entry, Shared) else None
+    prices = pending.replay.priced(entry.account, entry.event, entry.charge, source)
+    priced = replace(entry, prices=prices, at=pending.at)
+    pending.replay.require_payable(priced)
+    if instead_of is not None:
+        over = Abandoned(account=instead_of.account, request=instead_of.request, reason=TAKEN_OVER, at=pending.at)
+        pending.keep(over)
+    pending.keep(priced)
+    return _reservation(pending, priced)
 
 
 def _taken_over(
-    draft: Draft, flight: Flight | None, reservation: Reservation, over: Flight | None
+    pending: PendingBatch, flight: Flight | None, reservation: Reservation, over: Flight | None
 ) -> Reservation | Flight:
     """A reservation that was charged before: its answer, or who is at work on it, or the right to be that."""
     if flight is None:
@@ -152,23 +155,21 @@ def _taken_over(
     if flight != over:
         return flight
     lease = random_bytes(16).hex()
-    draft.keep(Renewed(account=flight.account, request=flight.request, lease=lease, at=draft.at))
+    pending.keep(Renewed(account=flight.account, request=flight.request, lease=lease, at=pending.at))
     return replace(reservation, lease=lease)
 
 
-def share(draft: Draft, entry: Shared, first: Committed, own: Callable[[Json, Reservation], Json]) -> Reservation:
+def share(
+    pending: PendingBatch, entry: Shared, first: Committed, own: Callable[[Json, Reservation], Json]
+) -> Reservation:
     """Charge an account for an answer that another one paid for, and give it that answer, at once.
 
     Raises:
         BudgetExceededError: The account cannot pay; nothing was spent.
     """
-    prices = draft.replay.priced(entry.account, entry.event, entry.charge, entry.source)
-    priced = replace(entry, prices=prices, at=draft.at)
-    draft.replay.require_payable(priced)
-    draft.keep(priced)
-    reservation = _reservation(draft, priced)
+    reservation = _charged(pending, entry)
     answer = own(first.answer, reservation)
-    draft.keep(replace(first, account=entry.account, request=entry.request, answer=answer, at=draft.at))
+    pending.keep(replace(first, account=entry.account, request=entry.request, answer=answer, at=pending.at))
     return reservation
 
 
@@ -190,23 +191,23 @@ def other_question(idempotency_key: str) -> ReservationError:
     return ReservationError(repr(idempotency_key), "of another question; choose a new key for a new question")
 
 
-def _repeated(draft: Draft, before: Paid, now: Reserved) -> Reservation:
+def _repeated(pending: PendingBatch, before: Paid, now: Reserved) -> Reservation:
     # What was shared keeps neither question nor part; the body has them both.
     same = ("account", "event", "charge", "body", *(("question", "part") if isinstance(before, Reserved) else ()))
     if any(getattr(before, name) != getattr(now, name) for name in same):
         raise other_question(now.idempotency_key)
-    reservation = replace(_reservation(draft, before), is_repeated=True)
-    if before.request in draft.replay.open_requests:
+    reservation = replace(_reservation(pending, before), is_repeated=True)
+    if before.request in pending.replay.open_requests:
         return reservation
-    if draft.find(request_name(before.request)) is None:
+    if pending.find(request_name(before.request)) is None:
         raise ReservationError(repr(now.idempotency_key), "of a question that failed, and stays charged")
     return replace(reservation, is_answered=True)
 
 
-def _reservation(draft: Draft, entry: Paid) -> Reservation:
-    state = draft.replay.state(entry.account)
-    spent = in_words(state.spent(draft.at), state.budget)
-    return Reservation(account=entry.account, request=entry.request, spent=spent, left=state.left(draft.at))
+def _reservation(pending: PendingBatch, entry: Paid) -> Reservation:
+    state = pending.replay.state(entry.account)
+    spent = in_words(state.spent(pending.at), state.budget)
+    return Reservation(account=entry.account, request=entry.request, spent=spent, left=state.left(pending.at))
 
 
 def _topmost(replay: Replay, parents: tuple[str, ...]) -> tuple[str, ...]:
@@ -258,31 +259,31 @@ def _counts(replay: Replay, account: str, event: Event, charge: Charge, at: int)
     }
 
 
-def suspend(draft: Draft, reservation: Reservation) -> None:
+def suspend(pending: PendingBatch, reservation: Reservation) -> None:
     """Abandon a reservation of which the question failed, and suspend all accounts of its data by their roots.
 
     Raises:
         ReservationError: It was never made, or has an answer.
     """
     account, request = reservation.account, reservation.request
-    require_open(draft.replay, reservation)
-    draft.keep(Abandoned(account=account, request=request, reason="it failed after it was charged", at=draft.at))
-    for root in draft.replay.roots(account):
-        if not draft.replay.state(root).is_suspended:
-            draft.keep(Suspended(account=root, request=request, at=draft.at))
+    require_open(pending.replay, reservation)
+    pending.keep(Abandoned(account=account, request=request, reason="it failed after it was charged", at=pending.at))
+    for root in pending.replay.roots(account):
+        if not pending.replay.state(root).is_suspended:
+            pending.keep(Suspended(account=root, request=request, at=pending.at))
 
 
-def resume(draft: Draft, account: str, reason: str) -> None:
+def resume(pending: PendingBatch, account: str, reason: str) -> None:
     """Acknowledge a failure for an account and all above it that are suspended.
 
     Raises:
         ParameterError: None of them is.
     """
-    suspended = [payer.opened.account for payer in draft.replay.payers(account) if payer.is_suspended]
+    suspended = [payer.opened.account for payer in pending.replay.payers(account) if payer.is_suspended]
     if not suspended:
         raise ParameterError("account", account, "is not suspended, nor is one above it")
     for name in suspended:
-        draft.keep(Resumed(account=name, reason=reason, at=draft.at))
+        pending.keep(Resumed(account=name, reason=reason, at=pending.at))
 
 
 def require_open(replay: Replay, reservation: Reservation) -> None:

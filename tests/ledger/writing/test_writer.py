@@ -1,11 +1,16 @@
+import subprocess
+import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from threading import Event
+from threading import Event, current_thread
+from weakref import ref
 
 import pytest
 
 from sfumato.errors import BudgetExceededError, LedgerError, ReservationError, SfumatoError
-from sfumato.ledger.writing.group import Group
+from sfumato.ledger.writing import writer
+from sfumato.ledger.writing.writer import WriterThread
 from sfumato.privacy.guarantees import PureDP
 
 
@@ -15,7 +20,10 @@ class Disk:
     def __init__(self, failure=None):
         self.batches, self.failure = [], failure
         self.is_writing, self.may_end = Event(), Event()
-        self.group = Group(self.serve)
+        self.thread = WriterThread()
+
+    def do(self, decide):
+        return self.thread.do(decide, self.serve)
 
     def serve(self, take):
         jobs = take()
@@ -33,13 +41,13 @@ class Disk:
 
     def wait_for(self, count):
         """Until so many jobs wait behind the first."""
-        while len(self.group._waiting) < count:
+        while self.thread._requests.qsize() < count:
             time.sleep(0)
 
 
-def outcome(group, decide):
+def outcome(disk, decide):
     try:
-        return group.do(decide)
+        return disk.do(decide)
     except BaseException as error:  # noqa: BLE001 # the test looks at it
         return error
 
@@ -47,9 +55,9 @@ def outcome(group, decide):
 def played(disk, first, others):
     """What comes of a first job, and of others that come while it is written."""
     with ThreadPoolExecutor(len(others) + 1) as threads:
-        leader = threads.submit(outcome, disk.group, first)
+        leader = threads.submit(outcome, disk, first)
         assert disk.is_writing.wait(60)
-        waiting = [threads.submit(outcome, disk.group, other) for other in others]
+        waiting = [threads.submit(outcome, disk, other) for other in others]
         disk.wait_for(len(others))
         disk.may_end.set()
         return leader.result(60), [one.result(60) for one in waiting]
@@ -62,7 +70,7 @@ def refuse(_):
 def test_who_is_alone_is_served_at_once():
     disk = Disk()
     disk.may_end.set()
-    assert [disk.group.do(lambda number: ("one", number)), disk.group.do(lambda _: "two")] == [("one", 0), "two"]
+    assert [disk.do(lambda number: ("one", number)), disk.do(lambda _: "two")] == [("one", 0), "two"]
     assert disk.batches == [1, 1]
 
 
@@ -108,7 +116,7 @@ def test_who_was_refused_is_told_why_although_the_write_failed_too():
 
 
 @pytest.mark.parametrize("interruption", [KeyboardInterrupt(), SystemExit(), MemoryError(), ValueError()])
-def test_an_interrupted_leader_leaves_nobody_waiting(interruption):
+def test_an_interrupted_write_leaves_nobody_waiting(interruption):
     disk = Disk(interruption)
     first, others = played(disk, lambda _: "first", [lambda _: "a", lambda _: "b"])
     assert first is interruption
@@ -119,17 +127,17 @@ def test_an_interrupted_leader_leaves_nobody_waiting(interruption):
 def test_after_a_failure_the_next_one_is_served(failure):
     disk = Disk(failure)
     played(disk, lambda _: 1, [lambda _: 2])
-    assert disk.group.do(lambda _: "again") == "again"
+    assert disk.do(lambda _: "again") == "again"
 
 
 def test_who_fails_before_anything_is_taken_fails_all_that_wait():
     def broken(_):
         raise LedgerError("ledger.db", "no transaction")
 
-    group = Group(broken)
+    thread = WriterThread()
     for _ in range(2):
         with pytest.raises(LedgerError, match="no transaction"):
-            group.do(lambda _: 1)
+            thread.do(lambda _: 1, broken)
 
 
 def test_many_threads_are_all_served_once():
@@ -139,10 +147,10 @@ def test_many_threads_are_all_served_once():
         for job in take():
             job.result = job.decide(None)
 
-    group = Group(serve)
+    thread = WriterThread()
 
     def ask(number):
-        return group.do(lambda _: served.append(number) or number)
+        return thread.do(lambda _: served.append(number) or number, serve)
 
     with ThreadPoolExecutor(16) as threads:
         assert list(threads.map(ask, range(400))) == list(range(400))
@@ -155,57 +163,92 @@ def test_every_error_of_the_ledger_can_be_given_to_several():
         assert (str(first), first.__dict__) == (str(other), other.__dict__)
 
 
-class Interrupted(Group):
-    """Whose leader is interrupted once, where nothing has begun or all is done."""
-
-    is_first = True
-
-    def _interrupt(self):
-        if self.is_first:
-            self.is_first = False
-            raise KeyboardInterrupt
+def serve(take):
+    for job in take():
+        job.settle(None)
 
 
-class InterruptedAtFirst(Interrupted):
-    def _lead(self, job):
-        self._interrupt()
-        super()._lead(job)
+def test_one_thread_serves_until_it_is_stopped_and_then_another_one_does():
+    thread = WriterThread()
+    first, again = (thread.do(lambda _: current_thread(), serve) for _ in range(2))
+    assert first is again is not current_thread()
+    thread.stop()
+    thread.stop()
+    first.join(60)
+    assert not first.is_alive()
+    assert thread.do(lambda _: current_thread(), serve) not in (first, current_thread())
 
 
-class InterruptedAtLast(Interrupted):
-    def _resign(self, failure):
-        self._interrupt()
-        super()._resign(failure)
-
-
-@pytest.mark.parametrize("interrupted", [InterruptedAtFirst, InterruptedAtLast])
-def test_a_leader_who_is_interrupted_anywhere_leaves_the_lead(interrupted):
-    def serve(take):
-        for job in take():
-            job.result = job.decide(None)
-
-    group = interrupted(serve)
-    with pytest.raises(KeyboardInterrupt):
-        group.do(lambda _: 1)
-    assert group._leader is None
-    assert group.do(lambda _: 2) == 2
-
-
-def test_who_was_taken_by_a_leader_that_is_gone_is_not_told_that_it_was_kept():
+def test_what_waits_when_the_thread_is_stopped_is_served():
     disk = Disk()
-    disk.group._resign = interrupted_once(disk.group._resign)
-    first, others = played(disk, lambda _: "first", [lambda _: "a"])
-    assert isinstance(first, KeyboardInterrupt)
-    assert others == ["a"]
+    with ThreadPoolExecutor(3) as threads:
+        first = threads.submit(outcome, disk, lambda _: "first")
+        assert disk.is_writing.wait(60)
+        waiting = [threads.submit(outcome, disk, lambda _, name=name: name) for name in "ab"]
+        disk.wait_for(2)
+        disk.thread.stop()
+        disk.may_end.set()
+        assert [first.result(60), *(one.result(60) for one in waiting)] == ["first", "a", "b"]
 
 
-def interrupted_once(work):
-    calls = []
+def test_a_thread_ends_with_the_one_who_is_forgotten():
+    thread = WriterThread()
+    serving = thread.do(lambda _: current_thread(), serve)
+    del thread
+    serving.join(60)
+    assert not serving.is_alive()
 
-    def interrupting(failure):
-        calls.append(failure)
-        if len(calls) == 1:
-            raise KeyboardInterrupt
-        work(failure)
 
-    return interrupting
+def test_whoever_is_served_is_not_kept_by_the_thread():
+    class Ledger:
+        def serve(self, take):
+            serve(take)
+
+    thread, ledger = WriterThread(), Ledger()
+    thread.do(lambda _: 1, ledger.serve)
+    served = ref(ledger)
+    del ledger
+    while served() is not None:  # the thread lets go just after it has let the one who asked go on
+        time.sleep(0)
+    assert thread.do(lambda _: 2, serve) == 2
+
+
+class GoneError(BaseException):
+    """What ends a thread against all expectation."""
+
+
+def test_a_thread_that_is_gone_leaves_nobody_waiting_and_the_next_one_gets_another(monkeypatch):
+    def gone(*_):
+        raise GoneError
+
+    monkeypatch.setattr(writer, "_GLANCE", 0.01)
+    monkeypatch.setattr(threading, "excepthook", lambda _: None)
+    thread = WriterThread()
+    with monkeypatch.context() as broken:
+        broken.setattr(writer, "_serve_batch", gone)
+        with pytest.raises(LedgerError, match="was interrupted while it wrote"):
+            thread.do(lambda _: 1, serve)
+    assert thread.do(lambda _: 2, serve) == 2
+
+
+INTERRUPTED = """
+import os, signal, sys, time
+from sfumato.ledger.writing.writer import WriterThread
+
+def serve(take):
+    for request in take():
+        os.kill(os.getpid(), signal.SIGINT)  # as Ctrl-C does; Python handles it in the main thread
+        time.sleep(0.2)
+        request.settle(None)
+        print("written", flush=True)
+
+try:
+    WriterThread().do(lambda _: 1, serve)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+
+
+def test_ctrl_c_ends_the_waiting_and_what_is_being_written_is_kept_before_the_process_ends():
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.split() == ["interrupted", "written"]

@@ -12,7 +12,7 @@ from sfumato.ledger.keeping.seals import Seal, encode_seal, entry_at, names_of, 
 
 
 @dataclass(slots=True)
-class Draft:
+class PendingBatch:
     """The ledger as it stands in a transaction, what was decided in it included.
 
     Attributes:

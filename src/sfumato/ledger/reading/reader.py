@@ -27,7 +27,7 @@ from sfumato.privacy.events import Event
 T = TypeVar("T")
 
 
-class Readings:
+class LedgerReader:
     """A store, followed up to now whenever something is asked; nothing here changes it.
 
     Args:
