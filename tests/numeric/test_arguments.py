@@ -10,11 +10,9 @@ import pytest
 
 from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import (
-    as_float,
     called,
     column,
     each,
-    finite,
     floats,
     listed,
     of_kind,
@@ -135,14 +133,32 @@ def test_what_is_no_whole_number_within_limits_is_refused(value):
         whole(value, "hits", least=3, most=8)
 
 
-@pytest.mark.parametrize("value", [0.5, np.float32(0.5), Fraction(1, 2), Decimal("0.5")])
+@pytest.mark.parametrize("value", [0.5, np.float32(0.5), Fraction(1, 2), Decimal("0.5"), "0.5", "1/2"], ids=kind)
 def test_one_number_becomes_a_float(value):
-    assert real(value, "threshold") == 0.5
+    assert (
+        real(value, "threshold") == real(value, "threshold", least=0) == real(value, "threshold", is_finite=True) == 0.5
+    )
+
+
+@pytest.mark.parametrize("value", [2, 2.0, "2", np.int64(2), np.float32(2), Decimal(2), Fraction(2)], ids=kind)
+def test_numbers_of_every_kind_become_floats(value):
+    assert real(value, "scale", least=0) == 2.0
+
+
+def test_what_is_infinite_or_missing_is_a_float_where_nothing_else_is_asked():
+    assert real(float("inf"), "scale", least=0) == float("inf")
     assert np.isnan(real(float("nan"), "threshold"))
+    with pytest.raises(ParameterError, match=r"^scale = nan: must be a number$"):
+        real(float("nan"), "scale", least=float("-inf"))
+    for value in (float("inf"), float("nan")):
+        with pytest.raises(ParameterError, match=r"^level = .*: must be a number that a float can hold$"):
+            real(value, "level", is_finite=True)
 
 
 @pytest.mark.parametrize(
-    "value", [None, True, "0.5", 1j, 10**400, np.ones(1), Decimal("sNaN"), np.datetime64("NaT", "s")], ids=kind
+    "value",
+    [None, True, "a", "inf", 1j, 10**400, [1], np.ones(1), np.ones((2, 2)), Decimal("sNaN"), np.datetime64("NaT", "s")],
+    ids=kind,
 )
 def test_what_is_not_one_real_number_is_refused(value):
     with pytest.raises(ParameterError, match=r"^threshold = .*: must be a number that a float can hold$"):
@@ -161,21 +177,9 @@ def test_what_is_neither_true_nor_false_is_refused_and_not_shown(values):
         truths(values, "present")
 
 
-@pytest.mark.parametrize("value", [2, 2.0, "2", np.int64(2), np.float32(2), Decimal(2), Fraction(2)], ids=kind)
-def test_a_number_becomes_a_float(value):
-    assert as_float(value, "scale", least=0) == 2.0
-    assert as_float(float("inf"), "scale") == float("inf")
-
-
-@pytest.mark.parametrize("value", [None, "a", 1j, float("nan"), 10**400, [1], np.ones((2, 2)), object()], ids=kind)
-def test_what_is_no_number_is_refused(value):
-    with pytest.raises(ParameterError, match=r"^scale = .*: must be a number$"):
-        as_float(value, "scale")
-
-
 def test_a_number_below_the_least_is_refused():
     with pytest.raises(ParameterError, match=r"^scale = -1: must be 0 or more$"):
-        as_float(-1, "scale", least=0)
+        real(-1, "scale", least=0)
     with pytest.raises(ParameterError, match=r"^days = 0: must be a whole number of at least 1$"):
         whole(0, "days", least=1)
 
@@ -192,13 +196,6 @@ def test_a_row_of_numbers_has_one_dimension():
     for values in (7, [[1], [2]], np.ones((2, 2)), iter([1])):
         with pytest.raises(ParameterError, match=r"^heights = .*: must be "):
             column(values, "heights")
-
-
-def test_a_finite_number_is_a_float_and_text_of_one_too():
-    assert finite("1/4", "level") == finite(np.float32(0.25), "level") == 0.25
-    for value in (None, True, float("inf"), float("nan"), "abc", 10**400, np.ones(2)):
-        with pytest.raises(ParameterError, match=r"^level = .*: must "):
-            finite(value, "level")
 
 
 @pytest.mark.parametrize("value", [0, 1, -0.5, 1e-320, "2", None], ids=repr)

@@ -10,7 +10,7 @@ from sfumato.audit.core.runs import MOST_SAMPLES, check_repeats, run_on
 from sfumato.audit.laws import ALPHA, DeclaredLaw, check_law
 from sfumato.audit.search.testers import BITS, HOCKEY_STICK, SPLIT_SEARCH
 from sfumato.errors import ParameterError
-from sfumato.numeric.arguments import called, finite, listed, of_kind, share, whole
+from sfumato.numeric.arguments import called, listed, of_kind, real, share, whole
 from sfumato.numeric.rationals import Number
 from sfumato.privacy.guarantees import ApproxDP
 
@@ -66,7 +66,7 @@ def audit(
     References:
         [DWWZK18]; [KMRS24] for the three roles.
     """
-    finite(epsilon, "epsilon")
+    real(epsilon, "epsilon", is_finite=True)
     claim = ApproxDP(epsilon, delta)
     runs_of, neighbors = as_mechanism(mechanism), tuple(map(as_pair, listed(pairs, "pairs", of="neighbors")))
     samples = whole(samples, "samples", least=_FEWEST_SAMPLES, most=MOST_SAMPLES)

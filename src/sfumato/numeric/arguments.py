@@ -3,10 +3,11 @@
 Each error names the parameter, shows what came, and says what was wanted. Numbers are read by `rationals`.
 """
 
+import math
 import operator
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from decimal import Decimal
-from math import inf
 from numbers import Real
 from os import PathLike, fspath
 from pathlib import Path
@@ -170,57 +171,31 @@ def whole(value: Any, name: str, *, least: int = 0, most: int | None = None) -> 
     return found
 
 
-def real(value: object, name: str) -> float:
-    """One number as a float; NaN stays NaN. Text is none.
+def real(value: Any, name: str, *, least: float | None = None, is_finite: bool = False) -> float:
+    """One number as a float, or text of one such as "0.1" or "1/4"; True and False are none.
+
+    Args:
+        value: What was handed over.
+        name: The parameter's name, for the error.
+        least: It must be at or above it, so NaN is refused; if not given, NaN stays NaN.
+        is_finite: Whether infinities, and NaN, are refused.
 
     Raises:
-        ParameterError: It is no real number, or beyond the floats.
+        ParameterError: It is no real number, beyond the floats, or outside.
 
     Example:
-        >>> real(np.float64(0.5), "threshold")
-        0.5
+        >>> real(np.float64(0.5), "threshold"), real("1/4", "level"), real(math.inf, "scale", least=0)
+        (0.5, 0.25, inf)
     """
-    if not isinstance(value, bool) and isinstance(value, Real | Decimal):
-        try:
-            return float(value)
-        except (TypeError, ValueError, OverflowError):
-            pass
-    raise ParameterError(name, value, "must be a number that a float can hold")
-
-
-def as_float(value: Any, name: str, *, least: float = -inf) -> float:
-    """A number as a float, at or above the least; an infinite one too, but not NaN.
-
-    Raises:
-        ParameterError: It is none, or below.
-
-    Example:
-        >>> as_float("0.5", "scale", least=0)
-        0.5
-    """
-    try:
-        found = float(value)
-    except (TypeError, ValueError, OverflowError):
-        raise ParameterError(name, value, "must be a number") from None
-    if not found >= least:
-        raise ParameterError(name, value, "must be a number" if least == -inf else f"must be {least:g} or more")
+    found: float | None = None
+    if isinstance(value, str | Real | Decimal) and not isinstance(value, bool):
+        with suppress(TypeError, ValueError, OverflowError):  # one of them a ParameterError
+            found = float(exact(value, name) if isinstance(value, str) else value)
+    if found is None or (is_finite and not math.isfinite(found)):
+        raise ParameterError(name, value, "must be a number that a float can hold")
+    if least is not None and not found >= least:
+        raise ParameterError(name, value, "must be a number" if least == -math.inf else f"must be {least:g} or more")
     return found
-
-
-def finite(value: Number, name: str) -> float:
-    """A number, of what `rationals.exact` reads, as a float.
-
-    Raises:
-        ParameterError: It is no number, or beyond the floats.
-
-    Example:
-        >>> finite("0.1", "level")
-        0.1
-    """
-    try:
-        return float(exact(value, name))
-    except OverflowError:
-        raise ParameterError(name, value, "must be a number below 1e308") from None
 
 
 def share(value: Number, name: str) -> float:
@@ -233,7 +208,7 @@ def share(value: Number, name: str) -> float:
         >>> share(0.05, "significance")
         0.05
     """
-    number = finite(value, name)
+    number = real(value, name, is_finite=True)
     if not _SMALLEST_SHARE <= number < 1:
         raise ParameterError(name, value, f"must lie between {_SMALLEST_SHARE} and 1, such as 0.05")
     return number

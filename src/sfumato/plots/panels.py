@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sfumato.errors import ParameterError
-from sfumato.numeric.arguments import column, finite, floats, listed, of_kind
+from sfumato.numeric.arguments import column, floats, listed, of_kind, real
 from sfumato.numeric.rationals import Number
 
 if TYPE_CHECKING:
@@ -297,7 +297,7 @@ def drawable(value: Number, name: str, *, may_be_infinite: bool = False) -> floa
     """
     if may_be_infinite and isinstance(value, float) and isinf(value):
         return value
-    number = finite(value, name)
+    number = real(value, name, is_finite=True)
     if abs(number) > _FARTHEST:
         raise ParameterError(name, value, f"must lie between -{_FARTHEST} and {_FARTHEST} to be drawn")
     return number

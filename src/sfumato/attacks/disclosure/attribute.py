@@ -14,7 +14,7 @@ from sfumato.attacks.core.answers import Answer, allowed, groups, refused
 from sfumato.attacks.core.classes import equal, values_of
 from sfumato.attacks.core.outcome import Outcome
 from sfumato.errors import ParameterError
-from sfumato.numeric.arguments import as_float, called, listed, of_kind
+from sfumato.numeric.arguments import called, listed, of_kind, real
 from sfumato.numeric.rationals import Number, nonnegative, probability
 from sfumato.numeric.rounding import exp_up, float_up
 
@@ -57,12 +57,12 @@ def attribute_from_sums(
         >>> print(attribute_from_sums(exact, question="how many are ill?", prior={0: 0.5, 1: 0.5}))
         attribute from sums: right in 4 of 4, 100.0% (39.8% to 100.0%); blind guessing 50.0%
     """
-    chances, scale = _chances(prior), as_float(scale, "scale", least=0)
-    places = {value: as_float(value, "prior") for value in chances}
+    chances, scale = _chances(prior), real(scale, "scale", least=0)
+    places = {value: real(value, "prior", least=-math.inf) for value in chances}
     by_prior = max(chances, key=lambda value: chances[value])
     wanted = "a function that answers, the sum without the person, and the truth"
     found = [
-        (allowed(partial(_answer, question=question), answer), as_float(rest, "curators"), truth)
+        (allowed(partial(_answer, question=question), answer), real(rest, "curators", least=-math.inf), truth)
         for answer, rest, truth in groups(curators, "curators", size=3, of=wanted)
     ]
     right = sum(
@@ -122,7 +122,7 @@ def attribute_from_model(
     if len(known) != len(own):
         raise ParameterError("truths", len(own), f"must be one for each of {len(known)} rows")
     guesses = [
-        max(chances, key=lambda value: chances[value] * as_float(likelihood(row, value), "likelihood", least=0))
+        max(chances, key=lambda value: chances[value] * real(likelihood(row, value), "likelihood", least=0))
         for row in known
     ]
     return Outcome(
@@ -173,7 +173,7 @@ def largest_inference(prior: Prior, *, epsilon: Number, delta: Number = 0) -> fl
 
 def _answer(answer: Answer, question: Any) -> Any:
     found: Any = called(answer, "curators", "functions of a query")(question)
-    return None if found is None else as_float(found, "curators")
+    return None if found is None else real(found, "curators", least=-math.inf)
 
 
 def _nearest(left: float, chances: dict[Any, float], places: dict[Any, float], scale: float) -> Any:
@@ -187,7 +187,7 @@ def _nearest(left: float, chances: dict[Any, float], places: dict[Any, float], s
 def _chances(prior: Prior) -> dict[Any, float]:
     """The prior in floats, checked."""
     of_kind(prior, "prior", Mapping, "probabilities by value, e.g. {'ill': 0.3, 'well': 0.7}")
-    chances = {value: as_float(chance, "prior", least=0) for value, chance in prior.items()}
+    chances = {value: real(chance, "prior", least=0) for value, chance in prior.items()}
     if not chances or not math.isclose(math.fsum(chances.values()), 1, rel_tol=1e-9):
         raise ParameterError("prior", chances, "must be probabilities that add up to 1")
     return chances

@@ -8,7 +8,7 @@ still finds the person, because the fields that do agree are rare together [FS69
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import log2
+from math import inf, log2
 from typing import Any, Final
 
 import numpy as np
@@ -18,7 +18,7 @@ from sfumato.attacks.core.answers import dice
 from sfumato.attacks.core.classes import Coarsening, Table, classes, codes, column_of, equal, names_of, values_of
 from sfumato.attacks.core.outcome import Outcome
 from sfumato.errors import ParameterError
-from sfumato.numeric.arguments import as_float
+from sfumato.numeric.arguments import real
 
 Floats = NDArray[np.float64]
 _ALPHABET: Final = "0123456789"
@@ -129,7 +129,7 @@ def misspelt_linkage(
     References:
         [FS69]; [Dam64] for edits.
     """
-    columns, typos, margin = names_of(columns), as_float(typos, "typos"), as_float(margin, "margin")
+    columns, typos, margin = names_of(columns), real(typos, "typos", least=-inf), real(margin, "margin", least=-inf)
     if not (_LEAST_TYPOS <= typos < 1 / 2 and margin >= 0):
         requirement = (
             f"must name a column, have typos of at least {_LEAST_TYPOS} and below ½, and a margin of at least 0"

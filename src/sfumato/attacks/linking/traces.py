@@ -5,6 +5,7 @@ one trace that has them all, has found the rest of the trace.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import inf
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -15,7 +16,7 @@ from sfumato.attacks.core.answers import dice
 from sfumato.attacks.core.classes import Table, codes, column_of, looked_up, names_of
 from sfumato.attacks.core.outcome import Outcome
 from sfumato.errors import ParameterError
-from sfumato.numeric.arguments import as_float, listed, of_kind
+from sfumato.numeric.arguments import listed, of_kind, real
 from sfumato.numeric.rationals import Number, positive, positive_integer
 from sfumato.plots.attacks import unicity_curves
 
@@ -220,7 +221,7 @@ def unicity_picture(found: Mapping[str, Mapping[int, Outcome]], *, title: str | 
     if not found or not all(by_number):
         raise ParameterError("found", 0, "must have at least one outcome for each resolution")
     for points, outcome in (pair for by_points in by_number for pair in by_points.items()):
-        as_float(points, "found")
+        real(points, "found", least=-inf)
         of_kind(outcome, "found", Outcome, _FOUND)
     of_kind(title, "title", (str, NoneType), "text, or None")
     return unicity_curves(
@@ -258,7 +259,7 @@ def _cut(column: NDArray[Any], width: Number | None) -> NDArray[Any]:
         return column
     if column.dtype.kind not in "biuf":
         raise ParameterError("resolution", width, "must be of a column of numbers")
-    return np.floor(column / as_float(positive(width, "resolution"), "resolution"))
+    return np.floor(column / real(positive(width, "resolution"), "resolution", least=-inf))
 
 
 def _numbered(values: NDArray[Any]) -> Whole:

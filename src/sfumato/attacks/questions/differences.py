@@ -13,7 +13,7 @@ from sfumato.attacks.core.answers import Answer, allowed, asked, dice, groups, r
 from sfumato.attacks.core.membership_game import Databases, Game, TestStatistic, play
 from sfumato.attacks.core.outcome import Outcome
 from sfumato.errors import ParameterError
-from sfumato.numeric.arguments import as_float, called, of_kind
+from sfumato.numeric.arguments import called, of_kind, real
 from sfumato.numeric.rationals import Number, nonnegative
 from sfumato.numeric.rounding import exp_up
 
@@ -97,7 +97,7 @@ def differencing(
         >>> differencing(exact, larger="all", smaller="all but one", trials=100).rates.advantage
         1.0
     """
-    before = None if known is None else as_float(known, "known")
+    before = None if known is None else real(known, "known", least=-math.inf)
 
     def estimate(answer: Answer) -> float:
         if before is None:
@@ -145,14 +145,18 @@ def value_inference(
         1
     """
     called(estimate, "estimate", "a function of what answers")
-    low, high, within = as_float(low, "low"), as_float(high, "high"), as_float(within, "within", least=0)
+    low, high, within = (
+        real(low, "low", least=-math.inf),
+        real(high, "high", least=-math.inf),
+        real(within, "within", least=0),
+    )
     if not (low < high and math.isfinite(high - low)):
         raise ParameterError("high", high, f"must lie above low, {low}, and both must be finite")
     blind = dice()
     right, unanswered, trials = 0, 0, 0
     for answer, own in groups(curators, "curators", size=2, of="a function that answers and the truth"):
         truth, found = (
-            as_float(own, "curators"),
+            real(own, "curators", least=-math.inf),
             allowed(estimate, called(answer, "curators", "functions of a query")),
         )
         guess = float(blind.uniform(low, high)) if found is None else min(max(found, low), high)

@@ -8,6 +8,7 @@ of a frame.
 import operator
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from math import inf
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -16,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from sfumato.attacks.core.answers import REFUSALS, Answer, allowed, asked, dice, groups, refused
 from sfumato.attacks.core.outcome import Outcome
 from sfumato.errors import NotPrivateError, ParameterError, SfumatoError
-from sfumato.numeric.arguments import as_float, each, floats, whole
+from sfumato.numeric.arguments import each, floats, real, whole
 from sfumato.numeric.rationals import probability
 
 _A_CONDITION: Final = "must be a condition on the same people as the others, with operators &, | and ~"
@@ -184,10 +185,10 @@ def tracking(
         >>> print(tracking(payroll, targets=each, tracker=np.arange(6) < 3))
         tracker: right in 6 of 6, 100.0% (54.1% to 100.0%); blind guessing 0.0%
     """
-    blind, baseline, within = dice(), float(probability(baseline, "baseline")), as_float(within, "within")
+    blind, baseline, within = dice(), float(probability(baseline, "baseline")), real(within, "within", least=-inf)
     right, unanswered = 0, 0
     pairs = [
-        (target, as_float(truth, "targets"))
+        (target, real(truth, "targets", least=-inf))
         for target, truth in groups(targets, "targets", size=2, of="a condition and the truth")
     ]
     for target, truth in pairs:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from sfumato.audit.accountants.properties import PROPERTIES, Account, Check, Trial
 from sfumato.audit.core.findings import AccountingFinding
 from sfumato.errors import ParameterError, UnsupportedEventError
-from sfumato.numeric.arguments import called, finite, listed, of_kind, share, whole
+from sfumato.numeric.arguments import called, listed, of_kind, real, share, whole
 from sfumato.numeric.rationals import Number
 from sfumato.privacy.events import (
     ApproxEvent,
@@ -190,7 +190,7 @@ def _some(values: Iterable[Any], name: str) -> tuple[Any, ...]:
 
 
 def _not_negative(value: Number, name: str) -> float:
-    number = finite(value, name)
+    number = real(value, name, is_finite=True)
     if number < 0:
         raise ParameterError(name, value, "must be 0 or more")
     return number

@@ -34,7 +34,7 @@ from sfumato.audit.canaries.report import (
 )
 from sfumato.errors import ParameterError
 from sfumato.noise.uniform.bernoulli import bernoulli
-from sfumato.numeric.arguments import called, column, finite, listed, share
+from sfumato.numeric.arguments import called, column, listed, real, share
 from sfumato.numeric.rationals import Number
 from sfumato.privacy.guarantees import ApproxDP
 
@@ -156,7 +156,7 @@ def audit_scores(
 
 
 def _claim(epsilon: Number, delta: Number) -> ApproxDP:
-    finite(epsilon, "epsilon")
+    real(epsilon, "epsilon", is_finite=True)
     return ApproxDP(epsilon, delta)
 
 
