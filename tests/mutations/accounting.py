@@ -17,7 +17,7 @@ MUTANTS = (
     ),
     Mutant(
         name="the first shape of a move is taken for the worst",
-        edits=(("accounting/profiles/leaves.py", "for shape in shapes]", "for shape in shapes[:1]]"),),
+        edits=(("accounting/profiles/of_event.py", "for shape in shapes]", "for shape in shapes[:1]]"),),
         tests=("tests/accounting/test_unknown_coordinates.py::test_no_shape_is_the_worst_at_every_epsilon",),
     ),
     Mutant(
@@ -65,7 +65,13 @@ MUTANTS = (
     ),
     Mutant(
         name="a truncated sample drives nobody out",
-        edits=(("accounting/composition/pricing.py", "any_of_them=any_of_them, steps=2)", "any_of_them=any_of_them)"),),
+        edits=(
+            (
+                "accounting/composition/basic.py",
+                "neighbors.single.replaced.one_by_one, neighbors.replaced.one_by_one",
+                "neighbors.single.present, neighbors.present",
+            ),
+        ),
         tests=("tests/accounting/core/test_amplification.py",),
     ),
     Mutant(
@@ -92,19 +98,19 @@ MUTANTS = (
     ),
     Mutant(
         name="a group over a sample shares delta as one",
-        edits=(("accounting/composition/pricing.py", "share / any_of_them", "share / event.sampling_probability"),),
-        tests=("tests/accounting/composition/test_pricing.py",),
+        edits=(("accounting/composition/basic.py", "share / any_of_them", "share / event.sampling_probability"),),
+        tests=("tests/accounting/composition/test_basic.py",),
     ),
     Mutant(
         name="the best of many costs one epsilon less",
         edits=(
             (
-                "accounting/composition/pricing.py",
+                "accounting/composition/basic.py",
                 "else (2 + event.shape) * epsilon",
                 "else (1 + event.shape) * epsilon",
             ),
         ),
-        tests=("tests/accounting/composition/test_pricing.py",),
+        tests=("tests/accounting/composition/test_basic.py",),
     ),
     Mutant(
         name="advanced composition forgets counts",
@@ -162,8 +168,8 @@ MUTANTS = (
         edits=(
             (
                 "accounting/adaptive/event_prices.py",
-                "AdditivePrice(1 / event.noise_multiplier**2)",
-                "AdditivePrice(1 / (2 * event.noise_multiplier**2))",
+                "AdditivePrice(1 / noise_multiplier**2)",
+                "AdditivePrice(1 / (2 * noise_multiplier**2))",
             ),
         ),
         tests=("tests/accounting/adaptive/test_divergence_filters.py",),
@@ -201,8 +207,8 @@ MUTANTS = (
         edits=(
             (
                 "accounting/renyi/of_event.py",
-                "_inside(event.event, ADD_OR_REMOVE_ONE, 2)",
-                "_inside(event.event, ADD_OR_REMOVE_ONE, 1)",
+                "_inside(event.event, neighbors.single.replaced.one_by_one)",
+                "_inside(event.event, neighbors.single.present)",
             ),
         ),
         tests=("tests/accounting/renyi/test_sampling.py",),
@@ -212,8 +218,8 @@ MUTANTS = (
         edits=(
             (
                 "accounting/core/additive.py",
-                "flattened(part, relation, group_size=size), relation, leaf)",
-                "flattened(part, relation), relation, leaf).times(size)",
+                "total_price(flattened(part, neighbors), neighbors.relation, rule)",
+                "total_price(flattened(part, neighbors.single), neighbors.relation, rule).times(neighbors.size)",
             ),
         ),
         tests=("tests/accounting/core/test_additive.py",),
@@ -256,28 +262,28 @@ MUTANTS = (
         name="a count composes its event once",
         edits=(
             (
-                "accounting/core/tally.py",
-                "Tally(tuple((event, _within_limit(many * times)) for event, many in self.counts), self.is_tight)",
-                "Tally(self.counts, self.is_tight)",
+                "accounting/core/normal_form.py",
+                "tuple((event, _within_limit(many * times)) for event, many in self.counts)",
+                "self.counts",
             ),
         ),
-        tests=("tests/accounting/core/test_tally.py",),
+        tests=("tests/accounting/core/test_normal_form.py",),
     ),
     Mutant(
         name="concentrated privacy of a group grows linearly",
-        edits=(("accounting/core/tally.py", "ZCDPEvent(event.rho * size**2)", "ZCDPEvent(event.rho * size)"),),
-        tests=("tests/accounting/core/test_tally.py",),
+        edits=(("accounting/core/normal_form.py", "ZCDPEvent(event.rho * size**2)", "ZCDPEvent(event.rho * size)"),),
+        tests=("tests/accounting/core/test_normal_form.py",),
     ),
     Mutant(
         name="a sample of everybody means the same outside it",
         edits=(
             (
-                "accounting/core/tally.py",
-                "(inner is relation or all(isinstance(single, _PLAIN) for single, _ in seen))",
+                "accounting/core/normal_form.py",
+                "(inner is neighbors.relation or all(isinstance(single, _PLAIN) for single, _ in seen))",
                 "True",
             ),
         ),
-        tests=("tests/accounting/core/test_tally.py",),
+        tests=("tests/accounting/core/test_normal_form.py",),
     ),
     Mutant(
         name="a bound of a group is a lower bound too",
@@ -288,8 +294,8 @@ MUTANTS = (
     ),
     Mutant(
         name="a replaced unit in a sample of everybody is one step",
-        edits=(("accounting/core/tally.py", "group_size=group_size * steps)", "group_size=group_size)"),),
-        tests=("tests/accounting/core/test_tally.py",),
+        edits=(("accounting/core/normal_form.py", "else neighbors.one_by_one)", "else neighbors.present)"),),
+        tests=("tests/accounting/core/test_normal_form.py",),
     ),
     Mutant(
         name="what is cut off above a grid is lost",

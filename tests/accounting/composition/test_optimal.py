@@ -11,9 +11,9 @@ from tests.accounting.contract import AccountantContract
 from sfumato.accounting.composition.advanced import AdvancedAccountant
 from sfumato.accounting.composition.basic import BasicAccountant
 from sfumato.accounting.composition.optimal import (
-    Added,
-    Composed,
+    HighestLossOnly,
     OptimalAccountant,
+    ResponsesCurve,
     _sum_of_equal,
     _sum_of_tabled,
     responses_curve,
@@ -355,12 +355,12 @@ def test_at_zero_and_beyond_the_highest_loss_the_curve_is_exact():
 
 def test_what_cannot_be_summed_adds_up():
     curve = responses_curve(((Fraction(10**20), 3),))
-    assert isinstance(curve, Added)
+    assert isinstance(curve, HighestLossOnly)
     assert curve.epsilon_up(Fraction(1, 2)) == 3 * 10**20
     assert curve.epsilon_down(Fraction(1, 2), start=Fraction(3 * 10**20)) == 0
     assert curve.delta_up(Fraction(3 * 10**20)) == 0
     assert curve.delta_up(Fraction(10**20)) == 1
-    assert isinstance(responses_curve(((Fraction(1), 10**12),)), Composed)
+    assert isinstance(responses_curve(((Fraction(1), 10**12),)), ResponsesCurve)
 
 
 def test_too_many_different_responses_are_left_to_others():

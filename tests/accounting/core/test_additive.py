@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.accounting.core.additive import AdditivePrice, is_priced, total_price
-from sfumato.accounting.core.tally import flattened
+from sfumato.accounting.core.normal_form import NeighborGroup, flattened
 from sfumato.accounting.gaussian.zcdp import concentrated_price
 from sfumato.privacy.events import (
     ApproxEvent,
@@ -46,7 +46,7 @@ PARTS: tuple[Event, ...] = (
 
 
 def price(event: Event, relation=ADD_OR_REMOVE_ONE) -> AdditivePrice:
-    return total_price(flattened(event, relation), relation, concentrated_price)
+    return total_price(flattened(event, NeighborGroup(relation)), relation, concentrated_price)
 
 
 def touched(events, parts_per_unit, group_size):

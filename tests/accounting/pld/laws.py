@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 
 from sfumato.accounting.profiles.finite import FinitePair
-from sfumato.accounting.profiles.profile import DominatingPair, Gaussian, Laplace
+from sfumato.accounting.profiles.profile import DominatingPair, GaussianProfile, LaplaceProfile
 
 
 def symmetric(profile):
@@ -18,8 +18,8 @@ def finite(p, q):
 
 
 PAIRS = {
-    "gaussian": symmetric(Gaussian(Fraction(2))),
-    "laplace": symmetric(Laplace(Fraction(3, 2))),
+    "gaussian": symmetric(GaussianProfile(Fraction(2))),
+    "laplace": symmetric(LaplaceProfile(Fraction(3, 2))),
     "response": finite(("3/4", "1/4"), ("1/4", "3/4")),
     "certain": finite(("1/2", "3/8", "1/8", 0), ("1/4", "1/2", 0, "1/4")),
 }

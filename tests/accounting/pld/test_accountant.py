@@ -17,11 +17,10 @@ from sfumato.accounting.pld.accountant import (
     single_delta_up,
     single_epsilon_bounds,
 )
-from sfumato.accounting.pld.discretize import Law
-from sfumato.accounting.profiles.combined import Bracketed, Steps
+from sfumato.accounting.pld.discretize import LossDistribution
+from sfumato.accounting.profiles.combined import BracketedProfile, GroupProfile
 from sfumato.accounting.profiles.finite import EVERYTHING, FinitePair, WorstPair
-from sfumato.accounting.profiles.leaves import symmetric
-from sfumato.accounting.profiles.profile import DominatingPair, Gaussian, Laplace
+from sfumato.accounting.profiles.profile import DominatingPair, GaussianProfile, LaplaceProfile, symmetric
 from sfumato.errors import ParameterError, UnsupportedEventError
 from sfumato.numeric.rounding import exp_down, exp_up
 from sfumato.privacy.events import (
@@ -306,17 +305,17 @@ def test_one_finite_pair_costs_what_its_definition_says(laws, delta):
 
 @pytest.mark.parametrize("delta", ["1e-300", "1e-6", "0.3"])
 def test_one_gaussian_has_its_closed_form_on_both_sides(delta):
-    bounds = single_epsilon_bounds(once(Gaussian(Fraction(2))), Fraction(delta))
+    bounds = single_epsilon_bounds(once(GaussianProfile(Fraction(2))), Fraction(delta))
     truth = float(gaussian_epsilon_up(noise_multiplier=2, delta=delta))
     assert bounds.upper == pytest.approx(truth, rel=1e-8 if delta != "1e-300" else 1e-6)
     assert truth * (1 - 1e-8) <= bounds.lower <= truth if delta != "1e-300" else 0 < bounds.lower <= truth
-    assert single_delta_up(once(Gaussian(Fraction(2))), Fraction(1)) == pytest.approx(
+    assert single_delta_up(once(GaussianProfile(Fraction(2))), Fraction(1)) == pytest.approx(
         gaussian_delta_up(noise_multiplier=2, epsilon=1), rel=1e-9
     )
 
 
 def test_where_delta_is_enough_at_zero_nothing_is_lost():
-    bounds = single_epsilon_bounds(once(Laplace(Fraction(10))), Fraction(1, 2))
+    bounds = single_epsilon_bounds(once(LaplaceProfile(Fraction(10))), Fraction(1, 2))
     assert (bounds.lower, bounds.upper) == (0.0, 0.0)
 
 
@@ -328,24 +327,26 @@ def test_tiny_and_vast_losses_are_found(epsilon):
 
 
 def test_what_is_never_enough_is_infinite():
-    bounds = single_epsilon_bounds(once(Bracketed(EVERYTHING)), Fraction(1, 2))
+    bounds = single_epsilon_bounds(once(BracketedProfile(EVERYTHING)), Fraction(1, 2))
     assert (bounds.lower, bounds.upper) == (0.0, math.inf)
 
 
 def test_bounds_of_which_neighbors_help_each_other_are_kept():
-    steps = Steps(Gaussian(Fraction(3)), 3)
+    steps = GroupProfile(GaussianProfile(Fraction(3)), 3)
     upper = single_epsilon_bounds(once(steps), Fraction(1, 10**5)).upper
     assert float(gaussian_epsilon_up(noise_multiplier=1, delta="1e-5")) <= upper < 10
 
 
 def test_single_is_one_event_once():
-    pair = symmetric(Laplace(Fraction(1)))
+    pair = symmetric(LaplaceProfile(Fraction(1)))
     assert is_single(((pair, 1),))
     assert not is_single(((pair, 2),))
     assert not is_single(((pair, 1), (pair, 1)))
 
 
-LOSS = PrivacyLoss.of(Law(lowest=Fraction(-1), step=1.0, masses=np.array([0.2, 0.3, 0.4]), infinite_mass=0.1))
+LOSS = PrivacyLoss.of(
+    LossDistribution(lowest=Fraction(-1), step=1.0, masses=np.array([0.2, 0.3, 0.4]), infinite_mass=0.1)
+)
 
 
 def test_its_numbers_are_those_of_the_definition():

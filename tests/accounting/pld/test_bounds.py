@@ -25,10 +25,10 @@ from sfumato.accounting.pld.bounds import (
 from sfumato.accounting.pld.convolve import Composition
 from sfumato.accounting.profiles.finite import EVERYTHING, FinitePair, WorstPair
 from sfumato.accounting.profiles.mixtures import GaussianMixtures, mirrored
-from sfumato.accounting.profiles.profile import DominatingPair, Gaussian
+from sfumato.accounting.profiles.profile import DominatingPair, GaussianProfile
 from sfumato.numeric.rounding import exp_down, exp_up
 
-HUNDRED = ((symmetric(Gaussian(Fraction(10))), 100),)
+HUNDRED = ((symmetric(GaussianProfile(Fraction(10))), 100),)
 
 
 @pytest.mark.parametrize("delta", ["1e-2", "1e-6", "1e-12", "1e-30", "1e-100"])

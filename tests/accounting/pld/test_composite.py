@@ -12,13 +12,13 @@ from sfumato.accounting.pld.bounds import laws_of
 from sfumato.accounting.pld.composite import composed, flattened_law
 from sfumato.accounting.pld.convolve import Cumulants, compose
 from sfumato.accounting.profiles.finite import WorstPair
-from sfumato.accounting.profiles.profile import Gaussian
+from sfumato.accounting.profiles.profile import GaussianProfile
 
 EPSILONS = np.linspace(0, 6, 25)
 
 
 def test_composed_gaussians_are_one_gaussian():
-    pair = composed(((symmetric(Gaussian(Fraction(4))), 9),))
+    pair = composed(((symmetric(GaussianProfile(Fraction(4))), 9),))
     assert pair.is_symmetric
     found = pair.forward.delta_up(EPSILONS)
     first, second = pair.forward.test_down(EPSILONS)
@@ -44,7 +44,7 @@ def test_infinite_losses_survive():
 
 
 def test_tiny_deltas_stay_tiny():
-    pair = composed(((symmetric(Gaussian(Fraction(4))), 4),))
+    pair = composed(((symmetric(GaussianProfile(Fraction(4))), 4),))
     assert pair.forward.delta_up(np.array([5.0]))[0] <= 1e-19
 
 
@@ -72,7 +72,9 @@ def test_a_test_never_claims_more_than_the_truth_far_out():
 
 
 def flat(*, is_upper, tilts):
-    laws, counts = laws_of(((symmetric(Gaussian(Fraction(10))), 100),), step=0.005, delta=1e-30, is_upper=is_upper)
+    laws, counts = laws_of(
+        ((symmetric(GaussianProfile(Fraction(10))), 100),), step=0.005, delta=1e-30, is_upper=is_upper
+    )
     cumulants = Cumulants(laws, counts)
     windows = [compose(laws, counts, cumulants=cumulants, tilt=tilt, is_upper=is_upper) for tilt in tilts]
     return flattened_law(windows, is_upper=is_upper)
@@ -103,7 +105,7 @@ def test_a_window_that_does_not_touch_the_others_is_left_out():
 
 
 def test_what_lies_below_the_first_window_is_kept():
-    laws, counts = laws_of(((symmetric(Gaussian(Fraction(10))), 100),), step=0.005, delta=1e-9, is_upper=True)
+    laws, counts = laws_of(((symmetric(GaussianProfile(Fraction(10))), 100),), step=0.005, delta=1e-9, is_upper=True)
     cumulants = Cumulants(laws, counts)
     window = compose(laws, counts, cumulants=cumulants, tilt=0.0, is_upper=True)
     coarse = replace(window, stray=1e-3, is_complete_below=False)

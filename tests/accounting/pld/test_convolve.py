@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 
 from sfumato.accounting.pld.convolve import Cumulants, compose, infinite_mass
-from sfumato.accounting.pld.discretize import Law
+from sfumato.accounting.pld.discretize import LossDistribution
 
 STEP = 0.125
 
 
 def law(masses, lowest, infinite=0.0):
-    return Law(lowest=Fraction(lowest), step=STEP, masses=np.array(masses), infinite_mass=infinite)
+    return LossDistribution(lowest=Fraction(lowest), step=STEP, masses=np.array(masses), infinite_mass=infinite)
 
 
 LAWS = (law([0.25, 0.0, 0.5, 0.25], "-1/4"), law([0.125, 0.5, 0.375], "-1/16"))
@@ -91,8 +91,8 @@ def test_counts_that_drown_in_rounding_are_refused_before_any_transform(monkeypa
 
 
 CUMULANTS_LAWS = (
-    Law(lowest=Fraction(-1), step=1.0, masses=np.array([0.25, 0.25, 0.5]), infinite_mass=0.0),
-    Law(lowest=Fraction(0), step=1.0, masses=np.array([0.5, 0.5]), infinite_mass=0.0),
+    LossDistribution(lowest=Fraction(-1), step=1.0, masses=np.array([0.25, 0.25, 0.5]), infinite_mass=0.0),
+    LossDistribution(lowest=Fraction(0), step=1.0, masses=np.array([0.5, 0.5]), infinite_mass=0.0),
 )
 CUMULANTS_COUNTS = (40, 30)
 

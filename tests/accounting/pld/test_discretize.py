@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 from tests.accounting.pld.laws import EPSILONS, PAIRS, delta_of_law, delta_of_pair
 
-from sfumato.accounting.pld.discretize import UNIT, Grid, Law, converted, grid_of, lower_law, polygon_masses, upper_law
+from sfumato.accounting.pld.discretize import (
+    UNIT,
+    LossDistribution,
+    LossGrid,
+    converted,
+    grid_of,
+    lower_law,
+    polygon_masses,
+    upper_law,
+)
 
 every_pair = pytest.mark.parametrize("name", PAIRS)
 every_step = pytest.mark.parametrize("step", [0.3, 0.05, 0.004])
@@ -73,11 +82,11 @@ def test_a_grid_too_coarse_for_any_test_says_nothing_from_below():
 
 
 def test_a_grid_lists_its_losses():
-    assert Grid(lowest=Fraction(1, 2), step=0.25, size=3).losses.tolist() == [0.5, 0.75, 1.0]
+    assert LossGrid(lowest=Fraction(1, 2), step=0.25, size=3).losses.tolist() == [0.5, 0.75, 1.0]
 
 
 def test_a_law_has_a_loss_for_each_mass():
-    law = Law(lowest=Fraction(-1), step=0.5, masses=np.array([0.2, 0.3, 0.5]), infinite_mass=0.0)
+    law = LossDistribution(lowest=Fraction(-1), step=0.5, masses=np.array([0.2, 0.3, 0.5]), infinite_mass=0.0)
     assert law.losses.tolist() == [-1.0, -0.5, 0.0]
 
 

@@ -9,8 +9,13 @@ from hypothesis import strategies as st
 from tests.accounting.profiles.oracles import DIGITS, assert_encloses, assert_is_a_profile, hockey_stick, mp
 
 from sfumato.accounting.gaussian.discrete_gaussian import discrete_gaussian_delta_up
-from sfumato.accounting.profiles.discrete import DiscreteGaussian, DiscreteLaplace, RoundedGaussian, lattice_tails
-from sfumato.accounting.profiles.profile import Laplace
+from sfumato.accounting.profiles.discrete import (
+    DiscreteGaussianProfile,
+    DiscreteLaplaceProfile,
+    RoundedGaussianProfile,
+    lattice_tails,
+)
+from sfumato.accounting.profiles.profile import LaplaceProfile
 
 
 def exact_tail(stddev: Fraction, first: int) -> mpmath.mpf:
@@ -102,7 +107,7 @@ def test_discrete_laplace_bounds_enclose_the_definition(scale, shift, part):
     top = float(shift / scale)
     lattice = [max(float((shift - 2 * k) / scale), 0.0) for k in range(shift + 1)]
     assert_encloses(
-        DiscreteLaplace(scale, shift),
+        DiscreteLaplaceProfile(scale, shift),
         lambda e: shifted_delta(masses, shift, e) if e < top else mpmath.mpf(0),
         [0.0, part * top, *lattice, 2 * top],
         relative=1e-13,
@@ -111,7 +116,7 @@ def test_discrete_laplace_bounds_enclose_the_definition(scale, shift, part):
 
 
 def test_a_long_discrete_shift_needs_no_enumeration():
-    fine, continuous = DiscreteLaplace(Fraction(10**9), 10**9), Laplace(Fraction(1))
+    fine, continuous = DiscreteLaplaceProfile(Fraction(10**9), 10**9), LaplaceProfile(Fraction(1))
     epsilons = np.linspace(0, 1.1, 12)
     assert np.allclose(fine.delta_up(epsilons), continuous.delta_up(epsilons), rtol=1e-8, atol=1e-9)
     assert np.all(fine.delta_up(epsilons) >= continuous.delta_up(epsilons) - 1e-13)
@@ -144,7 +149,7 @@ def test_discrete_gaussian_bounds_enclose_the_definition(stddev, shift, part):
     top = float(10 * shift / stddev)  # so that the sets hold what the oracle sums
     kinks = [max(float((2 * m * shift + shift**2) / (2 * stddev**2)), 0.0) for m in range(3)]
     assert_encloses(
-        DiscreteGaussian(stddev, shift),
+        DiscreteGaussianProfile(stddev, shift),
         lambda e: shifted_delta(masses, shift, e),
         [0.0, part * top, *(kink for kink in kinks if kink < top)],
         relative=2e-13,
@@ -158,16 +163,16 @@ def test_the_discrete_gaussian_profile_is_the_one_of_calibration(stddev):
     shift = max(1, int(sigma / 3))
     for epsilon in (0, Fraction(1, 100), Fraction(3, 2), 20):
         single = discrete_gaussian_delta_up(stddev=sigma, l2_sensitivity=shift, epsilon=epsilon, l0_sensitivity=1)
-        bound = DiscreteGaussian(sigma, shift).delta_up(np.array([float(epsilon)]))[0]
+        bound = DiscreteGaussianProfile(sigma, shift).delta_up(np.array([float(epsilon)]))[0]
         assert bound == pytest.approx(single, rel=1e-8, abs=1e-11 if single > 1e-10 else 1e-200)
-        first, second = DiscreteGaussian(sigma, shift).test_down(np.array([float(epsilon)]))
+        first, second = DiscreteGaussianProfile(sigma, shift).test_down(np.array([float(epsilon)]))
         assert first[0] - np.exp(float(epsilon)) * second[0] <= bound
 
 
 @pytest.mark.parametrize("stddev", [Fraction(2), Fraction(4)])
 @pytest.mark.parametrize("length", [Fraction(3, 2), Fraction(9, 4)])
 def test_the_continuous_law_bounds_every_vector_of_that_length(stddev, length):
-    bound = RoundedGaussian(stddev, length, 2)
+    bound = RoundedGaussianProfile(stddev, length, 2)
     with mpmath.workdps(30):
         masses = gaussian_masses(stddev, int(12 * stddev) + 4)
         for shape in itertools.product(range(3), repeat=2):
@@ -185,7 +190,7 @@ def vector_delta(masses: list[mpmath.mpf], shape: tuple[int, int], epsilon: floa
 
 
 def test_the_continuous_law_is_near_for_large_noise():
-    rounded, scalar = RoundedGaussian(Fraction(100), Fraction(2), 3), DiscreteGaussian(Fraction(100), 2)
+    rounded, scalar = RoundedGaussianProfile(Fraction(100), Fraction(2), 3), DiscreteGaussianProfile(Fraction(100), 2)
     epsilons = np.array([0.0, 0.02, 0.05])
     ratio = rounded.delta_up(epsilons) / scalar.delta_up(epsilons)
     assert np.all((ratio >= 1 - 1e-9) & (ratio < 1.01))
@@ -195,10 +200,10 @@ def test_the_continuous_law_is_near_for_large_noise():
 @pytest.mark.parametrize(
     "profile",
     [
-        DiscreteLaplace(Fraction(2), 3),
-        DiscreteGaussian(Fraction(1), 2),
-        DiscreteGaussian(Fraction(2000), 3000),
-        RoundedGaussian(Fraction(3), Fraction(5, 2), 4),
+        DiscreteLaplaceProfile(Fraction(2), 3),
+        DiscreteGaussianProfile(Fraction(1), 2),
+        DiscreteGaussianProfile(Fraction(2000), 3000),
+        RoundedGaussianProfile(Fraction(3), Fraction(5, 2), 4),
     ],
 )
 def test_they_are_profiles(profile):

@@ -18,7 +18,7 @@ from sfumato.accounting.profiles.finite import (
     WorstPair,
     randomized_response,
 )
-from sfumato.accounting.profiles.profile import Laplace
+from sfumato.accounting.profiles.profile import LaplaceProfile
 
 WEIGHTS = st.lists(st.integers(0, 30), min_size=4, max_size=4).filter(any)
 EPSILONS = st.lists(st.floats(0, 5), min_size=1, max_size=5)
@@ -181,7 +181,7 @@ def test_permute_and_flip_is_below_laplace_noise(scores, data):
     """Its losses have no range of ε: it needs the profile of Laplace noise of scale 1/ε."""
     moved = [score + data.draw(st.floats(-1, 1)) for score in scores]
     for epsilon in (0.0, 0.2, 0.7):
-        bound = Laplace(Fraction(1)).delta_up(np.array([epsilon]))[0]
+        bound = LaplaceProfile(Fraction(1)).delta_up(np.array([epsilon]))[0]
         assert worst(permute_and_flip(scores, 1.0), permute_and_flip(moved, 1.0), epsilon) <= bound + 1e-14
 
 

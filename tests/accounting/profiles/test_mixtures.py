@@ -8,7 +8,7 @@ from dp_accounting.pld import privacy_loss_mechanism as peer
 from tests.accounting.profiles.oracles import DIGITS, assert_is_a_profile, gaussian_tail, mp
 
 from sfumato.accounting.profiles.mixtures import GaussianMixtures, group_presence, mirrored, presence, replacement
-from sfumato.accounting.profiles.profile import Gaussian
+from sfumato.accounting.profiles.profile import GaussianProfile
 from sfumato.accounting.profiles.sampled import SampledBackward, SampledForward
 
 EPSILONS = [0.0, 1e-6, 0.01, 0.2, 1.0, 3.0, 12.0]
@@ -74,7 +74,7 @@ def test_bounds_enclose_the_truth(pair):
 def test_one_sampled_step_is_amplification_by_the_theorem(noise, q):
     """Two ways to the same profile: the roots of the mixture, and the formula from the Gaussian's own profile."""
     mixture = group_presence(Fraction(noise), Fraction(q), 1)
-    base, epsilons = Gaussian(Fraction(noise)), np.array(EPSILONS)
+    base, epsilons = GaussianProfile(Fraction(noise)), np.array(EPSILONS)
     for pair, formula in ((mixture, SampledForward), (mirrored(mixture), SampledBackward)):
         other = formula(Fraction(q), base)
         assert np.allclose(pair.delta_up(epsilons), other.delta_up(epsilons), rtol=1e-9, atol=1e-13)
@@ -91,7 +91,7 @@ def test_a_replacement_is_symmetric_and_worse_than_an_addition():
     pair = replacement(Fraction(2), Fraction(1, 10))
     assert mirrored(pair) == pair
     epsilons = np.array(EPSILONS)
-    added = SampledForward(Fraction(1, 10), Gaussian(Fraction(2))).delta_up(epsilons)
+    added = SampledForward(Fraction(1, 10), GaussianProfile(Fraction(2))).delta_up(epsilons)
     assert np.all(pair.delta_up(epsilons) >= added)
 
 

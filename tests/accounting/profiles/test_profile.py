@@ -19,9 +19,9 @@ from sfumato.accounting.gaussian.gaussian import gaussian_delta_up
 from sfumato.accounting.gaussian.zcdp import zcdp_delta_up
 from sfumato.accounting.profiles.profile import (
     FAR,
-    Concentrated,
-    Gaussian,
-    Laplace,
+    ConcentratedProfile,
+    GaussianProfile,
+    LaplaceProfile,
     below_roots,
     exp_down,
     exp_up,
@@ -142,13 +142,13 @@ MULTIPLIERS = st.fractions(min_value=Fraction(1, 50), max_value=10**4, max_denom
 def test_gaussian_bounds_enclose_the_truth_also_far_out(noise, near, deviations):
     half = float(1 / (2 * noise))
     far = max((deviations + half) / float(noise), 0.0)
-    assert_encloses(Gaussian(noise), lambda e: gaussian_delta(noise, e), [0.0, near, far], relative=1e-11)
+    assert_encloses(GaussianProfile(noise), lambda e: gaussian_delta(noise, e), [0.0, near, far], relative=1e-11)
 
 
 @pytest.mark.parametrize("noise", [Fraction(1), Fraction(30), Fraction(10**5)])
 def test_gaussian_bounds_are_within_1e_13_where_most_of_the_mass_is(noise):
     epsilons = [0.0, *(np.array([0.1, 1, 3]) / float(noise))]
-    assert_encloses(Gaussian(noise), lambda e: gaussian_delta(noise, e), epsilons, relative=1e-13)
+    assert_encloses(GaussianProfile(noise), lambda e: gaussian_delta(noise, e), epsilons, relative=1e-13)
 
 
 def test_gaussian_precision_holds_down_to_1e_300():
@@ -156,7 +156,7 @@ def test_gaussian_precision_holds_down_to_1e_300():
     epsilon = 37.0
     truth = gaussian_delta(noise, epsilon)
     assert 0 < truth < mpmath.mpf("1e-290")
-    bound = Gaussian(noise).delta_up(np.array([epsilon]))[0]
+    bound = GaussianProfile(noise).delta_up(np.array([epsilon]))[0]
     assert truth <= mp(float(bound)) <= truth * (1 + mpmath.mpf("1e-9"))
 
 
@@ -164,18 +164,18 @@ def test_the_gaussian_profile_is_the_one_of_calibration():
     for noise in (Fraction(1, 2), Fraction(3), Fraction(40)):
         for epsilon in (0, Fraction(1, 4), 2):
             single = gaussian_delta_up(noise_multiplier=noise, epsilon=epsilon)
-            assert Gaussian(noise).delta_up(np.array([float(epsilon)]))[0] == pytest.approx(single, rel=1e-9)
+            assert GaussianProfile(noise).delta_up(np.array([float(epsilon)]))[0] == pytest.approx(single, rel=1e-9)
 
 
 @pytest.mark.parametrize("noise", ["1e-100", "1e-6", "1e6", "1e100"])
-@pytest.mark.parametrize("profile", [Gaussian, Laplace])
+@pytest.mark.parametrize("profile", [GaussianProfile, LaplaceProfile])
 def test_extreme_noise_stays_safe(profile, noise):
     epsilons = np.array([0.0, 1e-9, 1.0, 700.0, 1e9])
     bounds = profile(Fraction(noise)).delta_up(epsilons)
     first, second = profile(Fraction(noise)).test_down(epsilons)
     assert np.all((bounds >= 0) & (bounds <= 1) & (np.diff(bounds, prepend=1) <= 0))
     assert np.all((first >= 0) & (second >= 0) & (first <= bounds + 1))
-    if Fraction(noise) < 1 and profile is Laplace:
+    if Fraction(noise) < 1 and profile is LaplaceProfile:
         assert bounds[3] == 1
 
 
@@ -186,15 +186,19 @@ def test_laplace_bounds_enclose_the_truth(noise, part):
             return max(-mpmath.expm1((mp(epsilon) - 1 / mp(noise)) / 2), mpmath.mpf(0))
 
     scale = float(1 / noise)
-    assert_encloses(Laplace(noise), truth, [0.0, part * scale, 2 * scale], relative=1e-13, absolute=1e-14 * scale)
+    assert_encloses(
+        LaplaceProfile(noise), truth, [0.0, part * scale, 2 * scale], relative=1e-13, absolute=1e-14 * scale
+    )
 
 
 def test_tiny_laplace_losses_keep_their_relative_precision():
-    bound = Laplace(Fraction(10**6)).delta_up(np.zeros(1))[0]
+    bound = LaplaceProfile(Fraction(10**6)).delta_up(np.zeros(1))[0]
     assert bound == pytest.approx(-math.expm1(-0.5e-6), rel=1e-13)
 
 
-@pytest.mark.parametrize("profile", [Gaussian(Fraction(2, 3)), Gaussian(Fraction(5)), Laplace(Fraction(1, 3))])
+@pytest.mark.parametrize(
+    "profile", [GaussianProfile(Fraction(2, 3)), GaussianProfile(Fraction(5)), LaplaceProfile(Fraction(1, 3))]
+)
 def test_they_are_profiles(profile):
     assert_is_a_profile(profile, highest=6)
 
@@ -210,7 +214,7 @@ def test_two_laplace_coordinates_are_dominated_by_one(a, b):
         rest = epsilon - losses
         single = np.where(rest >= a, 0.0, np.where(rest <= -a, -np.expm1(rest), -np.expm1((rest - a) / 2)))
         both = float(single @ masses)
-        assert both <= Laplace(Fraction(1 / (a + b))).delta_up(np.array([epsilon]))[0] + 1e-8
+        assert both <= LaplaceProfile(Fraction(1 / (a + b))).delta_up(np.array([epsilon]))[0] + 1e-8
 
 
 EPSILONS = [0.0, 1e-6, 0.01, 0.3, 1.0, 5.0, 40.0, 600.0]
@@ -238,7 +242,7 @@ def exact_minimum(rho: Fraction, epsilon: float) -> mpmath.mpf:
 
 @pytest.mark.parametrize("rho", RHOS)
 def test_it_is_the_tight_conversion_at_every_epsilon(rho):
-    bounds = Concentrated(rho).delta_up(np.array(EPSILONS))
+    bounds = ConcentratedProfile(rho).delta_up(np.array(EPSILONS))
     for epsilon, bound in zip(EPSILONS, bounds, strict=True):
         single = zcdp_delta_up(rho=rho, epsilon=epsilon)
         assert bound == pytest.approx(single, rel=1e-9, abs=1e-300)
@@ -248,12 +252,12 @@ def test_it_is_the_tight_conversion_at_every_epsilon(rho):
 def test_published_values():
     """ρ, and the ε at which δ is 1e-6 (Canonne, Kamath and Steinke 2020, Proposition 12)."""
     for rho, epsilon in (("0.001", 0.182895), ("0.05", 1.471595), ("0.5", 5.221534), ("5", 20.551949)):
-        assert Concentrated(Fraction(rho)).delta_up(np.array([epsilon]))[0] == pytest.approx(1e-6, rel=2e-4)
+        assert ConcentratedProfile(Fraction(rho)).delta_up(np.array([epsilon]))[0] == pytest.approx(1e-6, rel=2e-4)
 
 
 @pytest.mark.parametrize("rho", RHOS)
 def test_gaussian_noise_is_one_such_mechanism(rho):
-    profile = Concentrated(rho)
+    profile = ConcentratedProfile(rho)
     assert np.all(
         [
             low <= high
@@ -262,16 +266,16 @@ def test_gaussian_noise_is_one_such_mechanism(rho):
     )
     if rho == Fraction(1, 2):
         first, _ = profile.test_down(np.array([1.0]))
-        assert first[0] == Gaussian(Fraction(1)).test_down(np.array([1.0]))[0][0]
+        assert first[0] == GaussianProfile(Fraction(1)).test_down(np.array([1.0]))[0][0]
 
 
 @pytest.mark.parametrize("rho", [Fraction(1, 10**200), Fraction(10**100)])
 def test_extreme_parameters_give_no_nonsense(rho):
-    bounds = Concentrated(rho).delta_up(np.array([0.0, 1.0, 1e9]))
+    bounds = ConcentratedProfile(rho).delta_up(np.array([0.0, 1.0, 1e9]))
     assert np.all((bounds >= 0) & (bounds <= 1) & (np.diff(bounds, prepend=1) <= 0))
 
 
 @pytest.mark.parametrize("rho", RHOS)
 def test_more_epsilon_never_needs_more_delta(rho):
-    bounds = Concentrated(rho).delta_up(np.geomspace(1e-9, 1e4, 5000))
+    bounds = ConcentratedProfile(rho).delta_up(np.geomspace(1e-9, 1e4, 5000))
     assert np.all(np.diff(bounds) <= 1e-12 * bounds[1:])

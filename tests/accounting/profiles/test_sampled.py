@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.accounting.profiles.oracles import assert_encloses, assert_is_a_profile, hockey_stick, lower_bounds, mp
 
 from sfumato.accounting.profiles.finite import EVERYTHING, FinitePair, WorstPair
-from sfumato.accounting.profiles.profile import Gaussian, Laplace
+from sfumato.accounting.profiles.profile import GaussianProfile, LaplaceProfile
 from sfumato.accounting.profiles.sampled import (
     SampledBackward,
     SampledForward,
@@ -96,10 +96,12 @@ def test_a_replaced_unit_in_a_sample_is_within_the_bound(there, replaced, absent
 
 
 @pytest.mark.parametrize("q", ["0.5", "0.01", "1e-5"])
-@pytest.mark.parametrize("noise", [Gaussian(Fraction(1)), Gaussian(Fraction(4)), Laplace(Fraction(3, 2))])
+@pytest.mark.parametrize(
+    "noise", [GaussianProfile(Fraction(1)), GaussianProfile(Fraction(4)), LaplaceProfile(Fraction(3, 2))]
+)
 def test_an_independent_implementation_agrees(noise, q):
     rate, parameter = float(q), float(noise.noise_multiplier)
-    make = peer.GaussianPrivacyLoss if isinstance(noise, Gaussian) else peer.LaplacePrivacyLoss
+    make = peer.GaussianPrivacyLoss if isinstance(noise, GaussianProfile) else peer.LaplacePrivacyLoss
     for adjacency, profile in (
         (peer.AdjacencyType.REMOVE, SampledForward(Fraction(q), noise)),
         (peer.AdjacencyType.ADD, SampledBackward(Fraction(q), noise)),
@@ -136,7 +138,9 @@ def test_a_sampled_pure_pair_has_the_amplified_epsilon():
     assert backward.highest_loss == pytest.approx(-math.log1p(math.expm1(-1) / 100))
 
 
-@pytest.mark.parametrize("noise", [Gaussian(Fraction(1)), Laplace(Fraction(1)), WorstPair(Fraction(1), Fraction(1, 9))])
+@pytest.mark.parametrize(
+    "noise", [GaussianProfile(Fraction(1)), LaplaceProfile(Fraction(1)), WorstPair(Fraction(1), Fraction(1, 9))]
+)
 @pytest.mark.parametrize("q", [Fraction(1, 1000), Fraction(2, 5), Fraction(1)])
 def test_they_are_profiles(noise, q):
     for profile in (SampledForward(q, noise), SampledBackward(q, noise), SampledReplacement(q, noise, noise)):
@@ -145,7 +149,7 @@ def test_they_are_profiles(noise, q):
 
 def test_lower_bounds_of_samples_are_near():
     q = Fraction(1, 100)
-    for profile in (SampledForward(q, Gaussian(Fraction(1))), SampledBackward(q, Gaussian(Fraction(1)))):
+    for profile in (SampledForward(q, GaussianProfile(Fraction(1))), SampledBackward(q, GaussianProfile(Fraction(1)))):
         assert_encloses(
             profile, lambda e, p=profile: mp(float(p.delta_up(np.array([e]))[0])), [0.0, 0.001], relative=1e-13
         )

@@ -14,7 +14,7 @@ from sfumato.accounting.renyi.gaussian_samples import (
     sampled_gaussian_bound,
     sampled_group_bound,
 )
-from sfumato.accounting.renyi.of_event import bound_of
+from sfumato.accounting.renyi.of_event import renyi_bound_of
 from sfumato.privacy.events import GaussianEvent
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
 
@@ -23,7 +23,7 @@ TENTH = Fraction(1, 10)
 
 
 def gaussian(distance):
-    return bound_of(GaussianEvent(1 / distance), ADD_OR_REMOVE_ONE)
+    return renyi_bound_of(GaussianEvent(1 / distance), ADD_OR_REMOVE_ONE)
 
 
 def integrated(p, q, order):

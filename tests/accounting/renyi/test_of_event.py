@@ -6,9 +6,9 @@ import pytest
 from tests.accounting.contract import EVENTS, name_of
 from tests.accounting.renyi.oracles import worst
 
-from sfumato.accounting.core.tally import flattened
+from sfumato.accounting.core.normal_form import NeighborGroup, flattened
 from sfumato.accounting.renyi import curves
-from sfumato.accounting.renyi.of_event import Inside, bound_of, exchanged, renyi_bound, sampled
+from sfumato.accounting.renyi.of_event import SampleContents, exchanged, renyi_bound, renyi_bound_of, sampled
 from sfumato.privacy.events import (
     ApproxEvent,
     ComposedEvent,
@@ -104,7 +104,7 @@ def test_promises_are_read_at_their_worst():
     ],
 )
 def test_pure_losses_and_failures_are_known(event, epsilon, failure):
-    bound = bound_of(event, ADD_OR_REMOVE_ONE)
+    bound = renyi_bound_of(event, ADD_OR_REMOVE_ONE)
     assert float(bound.epsilon) == pytest.approx(float(epsilon))
     assert float(bound.epsilon) >= float(epsilon) * (1 - 1e-14)
     assert bound.failure == failure
@@ -117,7 +117,7 @@ def test_every_bound_grows_with_the_order_and_stays_below_the_pure_loss(event, r
     found = renyi_bound(event, orders, relation)
     if not isinstance(event, RepeatAndSelectEvent):  # ln(mean)/(α − 1) falls
         assert np.all(np.diff(found) >= -1e-7 * found[1:])
-    assert np.all(found <= float(bound_of(event, relation).epsilon) * (1 + 1e-9))
+    assert np.all(found <= float(renyi_bound_of(event, relation).epsilon) * (1 + 1e-9))
 
 
 @every_relation
@@ -237,7 +237,7 @@ def test_sampled_finite_pairs_are_within_their_bound(bits):
 @pytest.mark.parametrize("probability", [Fraction(1, 2), Fraction(1, 10**350), 1 - Fraction(1, 10**350)])
 def test_numbers_beyond_floats_have_a_bound_in_samples(event, probability, relation):
     for around in (event, PoissonSampledEvent(probability, event), RepeatAndSelectEvent(event, 3, 1)):
-        bound, found = bound_of(around, relation), renyi_bound(around, ORDERS, relation)
+        bound, found = renyi_bound_of(around, relation), renyi_bound(around, ORDERS, relation)
         assert bound.failure or bound.epsilon > 0
         assert np.all(found >= 0 if bound.failure else found > 0)
 
@@ -258,22 +258,22 @@ def test_large_groups_in_a_sample_are_priced_at_once(size):
 def test_a_large_group_in_a_tiny_sample_is_never_missed():
     for probability in (Fraction(1, 10**9), Fraction(1, 10**350)):
         event = GroupEvent(PoissonSampledEvent(probability, NonPrivateEvent()), 10**6)
-        assert 1 - (1 - probability) ** 10 < bound_of(event, ADD_OR_REMOVE_ONE).failure <= probability * 10**6
+        assert 1 - (1 - probability) ** 10 < renyi_bound_of(event, ADD_OR_REMOVE_ONE).failure <= probability * 10**6
 
 
 @every_relation
 def test_a_sample_of_everybody_is_priced_as_no_sample(relation):
     everybody = PoissonSampledEvent(1, PartitionEvent((PureEvent(1),) * 5, 1))
-    assert bound_of(everybody, relation).epsilon >= (1 if relation is ADD_OR_REMOVE_ONE else 2)
+    assert renyi_bound_of(everybody, relation).epsilon >= (1 if relation is ADD_OR_REMOVE_ONE else 2)
     drawn = SampledWithoutReplacementEvent(9, 9, PartitionEvent((PureEvent(1),) * 5, 1))
-    assert bound_of(drawn, relation).epsilon == 2
+    assert renyi_bound_of(drawn, relation).epsilon == 2
 
 
 SAMPLE_ORDERS = np.array([1.5, 2.0, 8.0])
 
 
 def inside(event):
-    return Inside(flattened(event, ADD_OR_REMOVE_ONE), bound_of(event, ADD_OR_REMOVE_ONE))
+    return SampleContents(flattened(event, NeighborGroup(ADD_OR_REMOVE_ONE)), renyi_bound_of(event, ADD_OR_REMOVE_ONE))
 
 
 def test_gaussian_noise_in_a_sample_is_one_distance():
@@ -304,7 +304,7 @@ def test_integration_and_expansion_agree_at_whole_orders():
 
 
 def test_an_exchange_costs_no_more_than_two_steps_and_no_less_than_one():
-    noise, pair = inside(GaussianEvent(1)), bound_of(GaussianEvent(Fraction(1, 2)), ADD_OR_REMOVE_ONE)
+    noise, pair = inside(GaussianEvent(1)), renyi_bound_of(GaussianEvent(Fraction(1, 2)), ADD_OR_REMOVE_ONE)
     one, both = sampled(TENTH, noise).divergence(SAMPLE_ORDERS), exchanged(TENTH, noise, pair).divergence(SAMPLE_ORDERS)
     assert np.all(both > one)
     assert np.all(both <= pair.divergence(SAMPLE_ORDERS))

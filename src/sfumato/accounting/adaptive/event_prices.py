@@ -11,12 +11,11 @@ from typing import Final
 import numpy as np
 
 from sfumato.accounting.adaptive.amounts import NOTHING, Amount, Amounts
-from sfumato.accounting.composition.basic import BasicAccountant
-from sfumato.accounting.composition.pricing import point
+from sfumato.accounting.composition.basic import BasicAccountant, point
 from sfumato.accounting.core.additive import EXACT_ANSWER, AdditivePrice, is_priced, total_price
-from sfumato.accounting.core.tally import Tally, flattened
+from sfumato.accounting.core.normal_form import EventCounts, NeighborGroup, NormalEvent, flattened
 from sfumato.accounting.gaussian.zcdp import ZCDPAccountant
-from sfumato.accounting.renyi.of_event import bound_of, renyi_bound
+from sfumato.accounting.renyi.of_event import renyi_bound, renyi_bound_of
 from sfumato.errors import ParameterError, UnsupportedEventError
 from sfumato.numeric.arguments import listed
 from sfumato.numeric.rationals import Number, exact, positive_integer
@@ -60,13 +59,13 @@ def gdp_price(event: Event, relation: NeighboringRelation) -> Amounts | None:
     """μ², of continuous Gaussian noise alone."""
     if not is_priced(event, relation, _squared_mu):
         return None
-    return Amounts((("squared_mu", total_price(Tally(((event, 1),)), relation, _squared_mu).measure),))
+    return Amounts((("squared_mu", total_price(EventCounts(((event, 1),)), relation, _squared_mu).measure),))
 
 
-def _squared_mu(event: Event) -> AdditivePrice | None:
-    match event:
-        case GaussianEvent():
-            return AdditivePrice(1 / event.noise_multiplier**2)
+def _squared_mu(single: NormalEvent) -> AdditivePrice | None:
+    match single.event:
+        case GaussianEvent(noise_multiplier):
+            return AdditivePrice(1 / noise_multiplier**2)
         case NonPrivateEvent():
             return EXACT_ANSWER
         case _:
@@ -90,7 +89,7 @@ def renyi_orders(orders: Iterable[Number]) -> tuple[Fraction, ...]:
 def renyi_price(event: Event, orders: tuple[Fraction, ...], relation: NeighboringRelation) -> Amounts | None:
     """Rényi divergences at these orders, in both directions, and the δ up to which they hold."""
     try:
-        bound = bound_of(event, relation)
+        bound = renyi_bound_of(event, relation)
     except UnsupportedEventError:
         return None
     # a divergence never falls as its order grows: the next float has no less, and an infinite order no less than any
@@ -136,7 +135,7 @@ class Meter(ABC):
             ParameterError: The count is not at least 1.
         """
         times, total = positive_integer(count, "count"), NOTHING
-        for single, many in flattened(event, self.neighboring_relation).counts:
+        for single, many in flattened(event, NeighborGroup(self.neighboring_relation)).counts:
             price = self._price(single)
             if price is None:
                 raise UnsupportedEventError(single, type(self).__name__)

@@ -21,7 +21,7 @@ from sfumato.accounting.adaptive.event_prices import (
     renyi_price,
     zcdp_price,
 )
-from sfumato.accounting.renyi.of_event import bound_of
+from sfumato.accounting.renyi.of_event import renyi_bound_of
 from sfumato.errors import BudgetExceededError, ParameterError
 from sfumato.numeric.arguments import listed
 from sfumato.numeric.rationals import nonnegative, open_probability, positive
@@ -214,7 +214,7 @@ class RDPOdometer(OrderedOdometer):
 
     def _price(self, event: Event) -> Amounts | None:
         price = renyi_price(event, self.orders, self.neighboring_relation)
-        return price and price.plus(_epsilon(as_amount(bound_of(event, self.neighboring_relation).epsilon)))
+        return price and price.plus(_epsilon(as_amount(renyi_bound_of(event, self.neighboring_relation).epsilon)))
 
 
 @dataclass(frozen=True, slots=True)

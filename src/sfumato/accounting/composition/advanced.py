@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from sfumato.accounting.composition.pricing import point
+from sfumato.accounting.composition.basic import point
 from sfumato.accounting.core.accountant import EpsilonInterval, TalliedAccountant
 from sfumato.errors import ParameterError
 from sfumato.numeric.rationals import Number, nonnegative, open_probability, positive_integer, probability, sqrt_up

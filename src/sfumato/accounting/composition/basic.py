@@ -1,16 +1,68 @@
-"""Basic composition: ε and δ add up. Simple, exact, and sound for adaptive analysts."""
+"""Basic composition: ε and δ add up. Simple, exact, and sound for adaptive analysts.
+
+What each event costs as (ε, δ) is one table of rules, a short function for each kind of event. Gaussian noise has no ε
+of its own, only a curve: its price depends on the share of δ that it may use.
+"""
 
 import math
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final
+from functools import partial
+from heapq import nlargest
+from typing import Any, Final, TypeAlias
 
-from sfumato.accounting.composition.pricing import Cost, Terms, is_priced, price_all
 from sfumato.accounting.core.accountant import EpsilonInterval, TalliedAccountant
+from sfumato.accounting.core.amplification import amplified, any_sampled_up
+from sfumato.accounting.core.conversions import (
+    NOTHING_RELEASED,
+    added,
+    group,
+    parallel,
+    promise,
+    repeated,
+)
+from sfumato.accounting.core.finite import smallest_epsilon
+from sfumato.accounting.core.normal_form import EventCounts, NeighborGroup, NormalEvent, flattened, response_epsilon_up
+from sfumato.accounting.gaussian.discrete_gaussian import discrete_gaussian_epsilon_up
+from sfumato.accounting.gaussian.gaussian import gaussian_epsilon_up
+from sfumato.errors import UnsupportedEventError
+from sfumato.numeric.rounding import exp_up
 from sfumato.numeric.search import smallest_dyadic
-from sfumato.privacy.events import Event, PureEvent
+from sfumato.privacy.events import (
+    ApproxEvent,
+    DiscreteGaussianEvent,
+    DiscreteLaplaceEvent,
+    Event,
+    ExponentialEvent,
+    FiniteEvent,
+    GaussianEvent,
+    LaplaceEvent,
+    MixtureOfGaussiansEvent,
+    NonPrivateEvent,
+    PartitionEvent,
+    PoissonSampledEvent,
+    PureEvent,
+    RandomizedResponseEvent,
+    RepeatAndSelectEvent,
+    SampledWithoutReplacementEvent,
+    TruncatedPoissonSampledEvent,
+)
+from sfumato.privacy.guarantees import NO_GUARANTEE, Guarantee
+from sfumato.privacy.neighbors import NeighboringRelation
 
 _FIRST_GUESS: Final = Fraction(1, 10**6)
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """A guarantee, and how many Gaussian curves had to share δ for it."""
+
+    guarantee: Guarantee
+    curves: int = 0
+
+
+FREE: Final = Cost(NOTHING_RELEASED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,5 +122,209 @@ class BasicAccountant(TalliedAccountant):
 
     def _total(self, delta_per_curve: Fraction | None) -> Cost:
         """Everything composed, at this δ for each Gaussian curve; None leaves out what the curves cost."""
-        terms = Terms(neighboring_relation=self.neighboring_relation, delta_per_curve=delta_per_curve)
-        return price_all(self.tally, terms)
+        return price_all(self.tally, NeighborGroup(self.neighboring_relation), delta_per_curve)
+
+
+def price(single: NormalEvent, delta_per_curve: Fraction | None) -> Cost:
+    """The cost of a release, by basic composition of what is nested in it.
+
+    **Guarantee**: never below the truth, for the neighbors of the release; the δ used is at most that of the events
+    without curves, and `delta_per_curve` for each curve. None leaves out what the curves cost, and counts them.
+
+    Raises:
+        UnsupportedEventError: The event, or one nested in it, has no price here.
+    """
+    rule = _RULES.get(type(single.event))
+    if rule is None:
+        raise UnsupportedEventError(single.event, "BasicAccountant")
+    return rule(single.event, single.neighbors, delta_per_curve)
+
+
+def is_priced(event: Event, neighboring_relation: NeighboringRelation) -> bool:
+    """Whether a single event of a tally, with everything nested in it, has a price."""
+    return _price_or_none(EventCounts(((event, 1),)), neighboring_relation) is not None
+
+
+def point(event: Event, neighboring_relation: NeighboringRelation) -> Guarantee | None:
+    """The (ε, δ) of any event that has one of its own; None for curves and for events without a price."""
+    cost = _price_or_none(flattened(event, NeighborGroup(neighboring_relation)), neighboring_relation)
+    return None if cost is None or cost.curves else cost.guarantee
+
+
+def _price_or_none(tally: EventCounts, relation: NeighboringRelation) -> Cost | None:
+    try:
+        return price_all(tally, NeighborGroup(relation), None)
+    except UnsupportedEventError:
+        return None
+
+
+def price_all(tally: EventCounts, neighbors: NeighborGroup, delta_per_curve: Fraction | None) -> Cost:
+    """The cost of a whole tally that was flattened for these neighbors.
+
+    Raises:
+        UnsupportedEventError: An event, or one nested in it, has no price here.
+    """
+    return total(times(price(NormalEvent.of(event, neighbors), delta_per_curve), count) for event, count in tally)
+
+
+def total(costs: Iterable[Cost]) -> Cost:
+    """The cost of everything together, by sequential composition."""
+    result = FREE
+    for cost in costs:
+        result = Cost(added(result.guarantee, cost.guarantee), result.curves + cost.curves)
+    return result
+
+
+def times(cost: Cost, count: int) -> Cost:
+    """`total` of `count` equal costs."""
+    return Cost(repeated(cost.guarantee, count), cost.curves * count)
+
+
+_Share: TypeAlias = Fraction | None
+"""The δ that each Gaussian curve may use."""
+
+
+def _non_private(_event: NonPrivateEvent, _neighbors: NeighborGroup, _share: _Share) -> Cost:
+    return Cost(NO_GUARANTEE)
+
+
+def _pure(event: PureEvent | ExponentialEvent, _neighbors: NeighborGroup, _share: _Share) -> Cost:
+    return Cost(promise(event.epsilon, Fraction(0)))
+
+
+def _approx(event: ApproxEvent, _neighbors: NeighborGroup, _share: _Share) -> Cost:
+    return Cost(promise(event.epsilon, event.delta))
+
+
+def _laplace(event: LaplaceEvent | DiscreteLaplaceEvent, _neighbors: NeighborGroup, _share: _Share) -> Cost:
+    return Cost(promise(1 / event.noise_multiplier, Fraction(0)))
+
+
+def _randomized_response(event: RandomizedResponseEvent, _neighbors: NeighborGroup, _share: _Share) -> Cost:
+    epsilon = response_epsilon_up(event)
+    return Cost(NO_GUARANTEE if epsilon is None else promise(epsilon, Fraction(0)))
+
+
+def _finite(event: FiniteEvent, neighbors: NeighborGroup, _share: _Share) -> Cost:
+    """The outcomes that only one of the two laws has are δ; of the others the largest loss is ε."""
+    pairs = tuple(zip(event.p, event.q, strict=True))
+    delta = max(sum((p for p, q in pairs if not q), Fraction(0)), sum((q for p, q in pairs if not p), Fraction(0)))
+    return Cost(group(promise(smallest_epsilon(event.p, event.q, delta=delta), delta), neighbors.size))
+
+
+def _gaussian(event: GaussianEvent, _neighbors: NeighborGroup, share: _Share) -> Cost:
+    return _curve(partial(gaussian_epsilon_up, noise_multiplier=event.noise_multiplier), share)
+
+
+def _discrete_gaussian(event: DiscreteGaussianEvent, _neighbors: NeighborGroup, share: _Share) -> Cost:
+    epsilon_up = partial(
+        discrete_gaussian_epsilon_up,
+        stddev=event.stddev,
+        l2_sensitivity=event.l2_sensitivity,
+        l0_sensitivity=event.l0_sensitivity,
+    )
+    return _curve(epsilon_up, share)
+
+
+def _curve(epsilon_up: Callable[..., Fraction | float], share: _Share) -> Cost:
+    if share is None:
+        return Cost(NOTHING_RELEASED, curves=1)
+    return Cost(NO_GUARANTEE if share >= 1 else promise(epsilon_up(delta=share), share), curves=1)
+
+
+def _mixture(event: MixtureOfGaussiansEvent, neighbors: NeighborGroup, share: _Share) -> Cost:
+    """No worse than if the largest sensitivity took the place of all others above 0: a sampled Gaussian."""
+    moved = sum((p for s, p in zip(event.sensitivities, event.probabilities, strict=True) if s), Fraction(0))
+    if moved == 0:
+        return FREE
+    return _poisson(
+        PoissonSampledEvent(moved, GaussianEvent(event.stddev / max(event.sensitivities))), neighbors, share
+    )
+
+
+def _poisson(event: PoissonSampledEvent, neighbors: NeighborGroup, share: _Share) -> Cost:
+    any_of_them = any_sampled_up(event.sampling_probability, neighbors.size)
+    return _sampled(event, neighbors.one_by_one.single, neighbors.one_by_one, any_of_them, share)
+
+
+def _truncated_poisson(event: TruncatedPoissonSampledEvent, neighbors: NeighborGroup, share: _Share) -> Cost:
+    """Who enters a full sample drives another out of it: two units of the sample for one of the people."""
+    any_of_them = any_sampled_up(event.sampling_probability, neighbors.size)
+    return _sampled(event, neighbors.single.replaced.one_by_one, neighbors.replaced.one_by_one, any_of_them, share)
+
+
+def _without_replacement(event: SampledWithoutReplacementEvent, neighbors: NeighborGroup, share: _Share) -> Cost:
+    any_of_them = min(neighbors.size * event.sampling_probability, Fraction(1))
+    return _sampled(event, neighbors.single.replaced, neighbors.replaced, any_of_them, share)
+
+
+def _sampled(
+    event: PoissonSampledEvent | TruncatedPoissonSampledEvent | SampledWithoutReplacementEvent,
+    one: NeighborGroup,
+    together: NeighborGroup,
+    any_of_them: Fraction,
+    share: _Share,
+) -> Cost:
+    """Without curves, `one` is amplified and the group rule applied; with them, all enter the sample `together`."""
+    single = _inside(event.event, one, share)
+    if not single.curves:
+        return Cost(group(amplified(single.guarantee, event.sampling_probability), together.size // one.size))
+    whole = _inside(event.event, together, None if share is None else share / any_of_them)
+    return Cost(amplified(whole.guarantee, any_of_them), whole.curves)
+
+
+def _inside(event: Event, neighbors: NeighborGroup, share: _Share) -> Cost:
+    return price_all(flattened(event, neighbors), neighbors, share)
+
+
+def _repeat_and_select(event: RepeatAndSelectEvent, neighbors: NeighborGroup, share: _Share) -> Cost:
+    """(2 + shape)ε for truncated negative binomial repetitions, ε + mean·tanh(ε/2) for Poisson ones; pure ε only."""
+    single = _inside(event.event, neighbors.single, share)
+    if single.guarantee == NO_GUARANTEE:
+        return single
+    if single.curves or single.guarantee.delta:
+        raise UnsupportedEventError(event, "BasicAccountant")
+    epsilon = Fraction(single.guarantee.epsilon)
+    bound = epsilon + event.mean * _tanh_half_up(epsilon) if event.shape is None else (2 + event.shape) * epsilon
+    return Cost(group(promise(bound, Fraction(0)), neighbors.size))
+
+
+def _tanh_half_up(epsilon: Fraction) -> Fraction:
+    """tanh(ε/2) = 1 − 2/(e^ε + 1), the largest total variation distance under ε, rounded up."""
+    odds = exp_up(epsilon)
+    return min(1 - 2 / (Fraction(odds) + 1), epsilon / 2) if odds < float("inf") else Fraction(1)
+
+
+def _partition(event: PartitionEvent, neighbors: NeighborGroup, share: _Share) -> Cost:
+    """Without curves, the group rule on the whole; with them, c units of k parts each are one unit of c·k parts."""
+    parts = [_inside(part, neighbors.single, share) for part in event.events]
+    if not any(part.curves for part in parts):
+        return Cost(group(_parallel(parts, event.max_parts_per_unit, neighbors), neighbors.size))
+    parts = [_inside(part, neighbors, share) for part in event.events]
+    curves = nlargest(neighbors.touched(event.max_parts_per_unit), (part.curves for part in parts))
+    return Cost(_parallel(parts, event.max_parts_per_unit * neighbors.size, neighbors), sum(curves))
+
+
+def _parallel(parts: Iterable[Cost], max_parts_per_unit: int, neighbors: NeighborGroup) -> Guarantee:
+    guarantees = [part.guarantee for part in parts]
+    return parallel(guarantees, max_parts_per_unit=max_parts_per_unit, neighboring_relation=neighbors.relation)
+
+
+_RULES: Final[dict[type, Callable[[Any, NeighborGroup, _Share], Cost]]] = {
+    NonPrivateEvent: _non_private,
+    PureEvent: _pure,
+    ExponentialEvent: _pure,
+    ApproxEvent: _approx,
+    LaplaceEvent: _laplace,
+    DiscreteLaplaceEvent: _laplace,
+    RandomizedResponseEvent: _randomized_response,
+    FiniteEvent: _finite,
+    GaussianEvent: _gaussian,
+    DiscreteGaussianEvent: _discrete_gaussian,
+    MixtureOfGaussiansEvent: _mixture,
+    PoissonSampledEvent: _poisson,
+    TruncatedPoissonSampledEvent: _truncated_poisson,
+    SampledWithoutReplacementEvent: _without_replacement,
+    RepeatAndSelectEvent: _repeat_and_select,
+    PartitionEvent: _partition,
+}

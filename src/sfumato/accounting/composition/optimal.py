@@ -15,9 +15,9 @@ from typing import Final, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.accounting.composition.pricing import point
+from sfumato.accounting.composition.basic import point
 from sfumato.accounting.core.accountant import EpsilonInterval, TalliedAccountant
-from sfumato.accounting.core.tally import Tally
+from sfumato.accounting.core.normal_form import EventCounts
 from sfumato.accounting.pld.accountant import PLDAccountant
 from sfumato.numeric.binomial import MASS_ERROR, SUBNORMAL, Binomial, any_success
 from sfumato.numeric.rounding import deflated, float_up, inflated
@@ -78,7 +78,7 @@ Counts: TypeAlias = tuple[tuple[Fraction, int], ...]
 """Each ε above 0 once, and how many responses have it."""
 
 
-class Curve(Protocol):
+class DeltaCurve(Protocol):
     """How δ falls in ε for responses_curve randomized responses, bounded on both sides."""
 
     def delta_up(self, epsilon: Fraction) -> float:
@@ -100,7 +100,7 @@ class _Points:
     counts: Counts
 
     @property
-    def curve(self) -> Curve:
+    def curve(self) -> DeltaCurve:
         """Of the randomized responses with these ε: a sum, or where it is too long their privacy loss distribution."""
         return responses_curve(self.counts) or _Distribution(self.counts)
 
@@ -117,17 +117,17 @@ class _Distribution:
         return sum((epsilon * count for epsilon, count in self.counts), Fraction(0))
 
     def delta_up(self, epsilon: Fraction) -> float:
-        """As in `Curve`."""
+        """As in `DeltaCurve`."""
         return 0.0 if epsilon >= self.highest_loss else min(1.0, float_up(Fraction(self._losses().delta(epsilon))))
 
     def epsilon_up(self, delta: Fraction) -> Fraction:
-        """As in `Curve`."""
+        """As in `DeltaCurve`."""
         less = Fraction(-float_up(-delta))
         found = self._losses().epsilon(less) if less > 0 else math.inf
         return min(Fraction(found), self.highest_loss) if found < math.inf else self.highest_loss
 
     def epsilon_down(self, delta: Fraction, *, start: Fraction) -> Fraction:
-        """As in `Curve`."""
+        """As in `DeltaCurve`."""
         if delta <= 0:
             return self.highest_loss
         more = Fraction(float_up(delta))
@@ -141,7 +141,7 @@ class _Distribution:
 
 
 @lru_cache(maxsize=256)
-def _points(tally: Tally, neighboring_relation: NeighboringRelation) -> _Points | None:
+def _points(tally: EventCounts, neighboring_relation: NeighboringRelation) -> _Points | None:
     """None where an event promises nothing."""
     counts: dict[Fraction, int] = {}
     deltas: dict[Fraction, int] = {}
@@ -184,7 +184,7 @@ _BELOW_ONE: Final = 1 - 2.0**-53
 
 
 @dataclass(frozen=True, slots=True)
-class Added:
+class HighestLossOnly:
     """Of a composition about which nothing is known but its highest loss."""
 
     highest_loss: Fraction
@@ -203,7 +203,7 @@ class Added:
 
 
 @dataclass(frozen=True, slots=True)
-class Composed:
+class ResponsesCurve:
     """Of a composition whose losses can be summed over, with known errors; a δ below 1e-300 counts as 0."""
 
     highest_loss: Fraction
@@ -264,7 +264,7 @@ class Composed:
         return epsilon if low <= epsilon <= high else (low + high) / 2
 
 
-def responses_curve(counts: Counts) -> Curve | None:
+def responses_curve(counts: Counts) -> DeltaCurve | None:
     """The curve of some responses_curve randomized responses; None where they are too many to sum over.
 
     Edge cases: above a sum of 10^15, nothing but that sum is known of the curve.
@@ -276,7 +276,7 @@ def responses_curve(counts: Counts) -> Curve | None:
     """
     highest = sum((epsilon * count for epsilon, count in counts), Fraction(0))
     if highest > _HIGHEST:
-        return Added(highest)
+        return HighestLossOnly(highest)
     if len(counts) == 1 and counts[0][1] <= _MOST_EQUAL:
         return _composed(counts, Fraction(0), lambda epsilon: _sum_of_equal(*counts[0], epsilon))
     if math.prod(count + 1 for _, count in counts) <= _MOST_TABLED:
@@ -284,12 +284,12 @@ def responses_curve(counts: Counts) -> Curve | None:
     return None
 
 
-def _composed(counts: Counts, blur: Fraction, sum_beyond: Callable[[Fraction], tuple[float, float]]) -> Composed:
+def _composed(counts: Counts, blur: Fraction, sum_beyond: Callable[[Fraction], tuple[float, float]]) -> ResponsesCurve:
     highest = sum((epsilon * count for epsilon, count in counts), Fraction(0))
     slopes = [(float(epsilon), count, math.tanh(min(float(epsilon), 700.0) / 2)) for epsilon, count in counts]
     mean = math.fsum(epsilon * count * slope for epsilon, count, slope in slopes)
     variance = math.fsum(epsilon**2 * count * (1 - slope**2) for epsilon, count, slope in slopes)
-    return Composed(highest, blur, mean, math.sqrt(variance), sum_beyond)
+    return ResponsesCurve(highest, blur, mean, math.sqrt(variance), sum_beyond)
 
 
 def _sum_of_equal(epsilon_each: Fraction, count: int, epsilon: Fraction) -> tuple[float, float]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final, Protocol, Self
 
-from sfumato.accounting.core.tally import Tally, flattened
+from sfumato.accounting.core.normal_form import EventCounts, NeighborGroup, flattened
 from sfumato.errors import ParameterError, UnsupportedEventError
 from sfumato.numeric.rationals import Number, nonnegative
 from sfumato.privacy.events import Event
@@ -52,7 +52,7 @@ class Accountant(Protocol):
         """The smallest δ it can prove at ε; 1 where it can prove none."""
 
 
-_NOTHING: Final = Tally()
+_NOTHING: Final = EventCounts()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +66,7 @@ class TalliedAccountant(ABC):
     """
 
     neighboring_relation: NeighboringRelation = ADD_OR_REMOVE_ONE
-    tally: Tally = _NOTHING
+    tally: EventCounts = _NOTHING
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "neighboring_relation", as_relation(self.neighboring_relation))
@@ -119,8 +119,8 @@ class TalliedAccountant(ABC):
         allowed = nonnegative(epsilon, "epsilon")
         return self._delta(allowed) if self.tally.counts else Fraction(0)
 
-    def _flattened(self, event: Event) -> Tally:
-        return flattened(event, self.neighboring_relation)
+    def _flattened(self, event: Event) -> EventCounts:
+        return flattened(event, NeighborGroup(self.neighboring_relation))
 
     @abstractmethod
     def _supports(self, event: Event) -> bool:

@@ -13,9 +13,8 @@ from fractions import Fraction
 from heapq import nlargest
 from typing import TypeAlias
 
-from sfumato.accounting.core.conversions import touched_parts
-from sfumato.accounting.core.tally import Tally, flattened
-from sfumato.privacy.events import Event, GroupEvent, PartitionEvent
+from sfumato.accounting.core.normal_form import EventCounts, NeighborGroup, NormalEvent, flattened
+from sfumato.privacy.events import Event, PartitionEvent
 from sfumato.privacy.neighbors import NeighboringRelation
 
 
@@ -31,50 +30,36 @@ class AdditivePrice:
         return AdditivePrice(self.measure * count, self.slack * count)
 
 
-Leaf: TypeAlias = Callable[[Event], AdditivePrice | None]
-"""The price of an event that is neither composed nor partitioned; None where it has none."""
+Rule: TypeAlias = Callable[[NormalEvent], AdditivePrice | None]
+"""The price of a release that is no partition; None where it has none."""
 
 EXACT_ANSWER = AdditivePrice(math.inf)
 
 
-def is_priced(event: Event, relation: NeighboringRelation, leaf: Leaf) -> bool:
+def is_priced(event: Event, relation: NeighboringRelation, rule: Rule) -> bool:
     """Whether an event of a tally, and everything nested in it, has a price."""
-    partition, size = _partition(event)
-    if partition is None:
-        return leaf(event) is not None
-    return all(
-        is_priced(single, relation, leaf)
-        for part in partition.events
-        for single, _ in flattened(part, relation, group_size=size)
-    )
+    single = NormalEvent.of(event, NeighborGroup(relation))
+    if not isinstance(single.event, PartitionEvent):
+        return rule(single) is not None
+    parts = (flattened(part, single.neighbors) for part in single.event.events)
+    return all(is_priced(inner, relation, rule) for part in parts for inner, _ in part)
 
 
-def total_price(tally: Tally, relation: NeighboringRelation, leaf: Leaf) -> AdditivePrice:
+def total_price(tally: EventCounts, relation: NeighboringRelation, rule: Rule) -> AdditivePrice:
     """The price of a tally; what has none is left out."""
-    return _sum(_price(event, relation, leaf).times(count) for event, count in tally)
+    return _sum(_price(NormalEvent.of(event, NeighborGroup(relation)), rule).times(count) for event, count in tally)
 
 
-def _price(event: Event, relation: NeighboringRelation, leaf: Leaf) -> AdditivePrice:
-    partition, size = _partition(event)
-    if partition is None:
-        return leaf(event) or AdditivePrice()
-    parts = [total_price(flattened(part, relation, group_size=size), relation, leaf) for part in partition.events]
-    touched = touched_parts(partition.max_parts_per_unit, relation)
+def _price(single: NormalEvent, rule: Rule) -> AdditivePrice:
+    partition, neighbors = single.event, single.neighbors
+    if not isinstance(partition, PartitionEvent):
+        return rule(single) or AdditivePrice()
+    parts = [total_price(flattened(part, neighbors), neighbors.relation, rule) for part in partition.events]
+    touched = neighbors.single.touched(partition.max_parts_per_unit)
     return AdditivePrice(
         sum(nlargest(touched, (part.measure for part in parts)), start=Fraction(0)),
         sum(nlargest(touched, (part.slack for part in parts)), start=Fraction(0)),
     )
-
-
-def _partition(event: Event) -> tuple[PartitionEvent | None, int]:
-    """The partition that an event is, and the size of the group that sees it."""
-    match event:
-        case PartitionEvent():
-            return event, 1
-        case GroupEvent(PartitionEvent() as partition, size):
-            return partition, size
-        case _:
-            return None, 1
 
 
 def _sum(prices: Iterable[AdditivePrice]) -> AdditivePrice:

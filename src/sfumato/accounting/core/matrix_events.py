@@ -5,7 +5,7 @@ from fractions import Fraction
 from heapq import nlargest
 from typing import Final
 
-from sfumato.accounting.core.tally import replacement_group
+from sfumato.accounting.core.normal_form import NeighborGroup
 from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import listed
 from sfumato.numeric.rationals import Number, exact, positive, positive_integer, sqrt_up
@@ -100,7 +100,7 @@ def matrix_event(
         raise ParameterError("encoder", "a matrix", "must have rows of one length, and at least one number")
     multiplier = positive(noise_multiplier, "noise_multiplier")
     squares = [sum((entry * entry for entry in column), start=Fraction(0)) for column in zip(*rows, strict=True)]
-    units = replacement_group(as_relation(neighboring_relation))
+    units = NeighborGroup(as_relation(neighboring_relation)).one_by_one.size
     largest = nlargest(units * positive_integer(participations, "participations"), squares)
     sensitivity = sum((sqrt_up(square) for square in largest), start=Fraction(0))
     return GaussianEvent(multiplier / sensitivity) if sensitivity else _NOTHING

@@ -1,18 +1,19 @@
 """Gaussian differential privacy: Gaussian releases compose exactly, μ² adds up; and the central limit, an estimate."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
 from math import expm1, sqrt
-from typing import Final
+from typing import Any, Final
 
 from scipy.special import erfinv, ndtri_exp
 
 from sfumato.accounting.core.accountant import EpsilonInterval, TalliedAccountant
 from sfumato.accounting.core.additive import EXACT_ANSWER, AdditivePrice, is_priced, total_price
 from sfumato.accounting.core.integer_moves import longest_move
-from sfumato.accounting.core.tally import Tally, response_epsilon_up
+from sfumato.accounting.core.normal_form import EventCounts, NormalEvent, response_epsilon_up
 from sfumato.accounting.gaussian.discrete_gaussian import (
     LEAKS,
     SMALLEST_STDDEV,
@@ -187,34 +188,77 @@ def pure_to_gdp(epsilon: Number) -> Fraction:
     return Fraction(inflated(-2 * float(ndtri_exp(-exponent - math.log1p(math.exp(-exponent))))))
 
 
-def _continuous_price(event: Event) -> AdditivePrice:
-    match event:
-        case GaussianEvent():
-            return AdditivePrice(event.noise_multiplier**-2)
-        case PureEvent():
-            return AdditivePrice(pure_to_gdp(event.epsilon) ** 2)
-        case RandomizedResponseEvent() if (epsilon := response_epsilon_up(event)) is not None:
-            return AdditivePrice(pure_to_gdp(epsilon) ** 2)
-        case _:
-            return EXACT_ANSWER
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Row:
+    """What is known of one kind of event: μ², and beside it the logarithm of the factor between two laws."""
+
+    above: Callable[[Any, Fraction], AdditivePrice]
+    """Of all mechanisms with the event, where discrete and continuous law may be so far apart in a coordinate."""
+    below: Callable[[Any, Fraction], AdditivePrice] = lambda _event, _leak: AdditivePrice()
+    """Of a mechanism that has the event; nothing where none is known."""
+    coordinates: Callable[[Any], AdditivePrice | None] = lambda _event: AdditivePrice()
+    """How many coordinates of discrete noise the event moves at most; None where it is refused."""
 
 
-def _coordinates(event: Event) -> AdditivePrice | None:
-    """How many coordinates of discrete noise an event moves at most; None where it is refused."""
-    match event:
-        case NonPrivateEvent():
-            return EXACT_ANSWER
-        case GaussianEvent() | PureEvent() | RandomizedResponseEvent():
-            return AdditivePrice()
-        case DiscreteGaussianEvent() if event.stddev >= SMALLEST_STDDEV:
-            _, coordinates = longest_move(event.l2_sensitivity, event.l0_sensitivity)
-            return AdditivePrice(Fraction(coordinates))
-        case _:
-            return None
+def _gaussian(event: GaussianEvent, _leak: Fraction) -> AdditivePrice:
+    return AdditivePrice(event.noise_multiplier**-2)
+
+
+def _pure(event: PureEvent, _leak: Fraction) -> AdditivePrice:
+    return AdditivePrice(pure_to_gdp(event.epsilon) ** 2)
+
+
+def _randomized_response(event: RandomizedResponseEvent, _leak: Fraction) -> AdditivePrice:
+    epsilon = response_epsilon_up(event)
+    return EXACT_ANSWER if epsilon is None else AdditivePrice(pure_to_gdp(epsilon) ** 2)
+
+
+def _discrete_above(event: DiscreteGaussianEvent, leak: Fraction) -> AdditivePrice:
+    bound = bound_above(event.stddev, event.l2_sensitivity, event.l0_sensitivity, leak)
+    return AdditivePrice(bound.squared_mu, bound.log_factor)
+
+
+def _discrete_below(event: DiscreteGaussianEvent, leak: Fraction) -> AdditivePrice:
+    bound = bound_below(event.stddev, event.l2_sensitivity, event.l0_sensitivity, leak)
+    return AdditivePrice(bound.squared_mu, bound.log_factor)
+
+
+def _discrete_coordinates(event: DiscreteGaussianEvent) -> AdditivePrice | None:
+    if event.stddev < SMALLEST_STDDEV:
+        return None
+    return AdditivePrice(Fraction(longest_move(event.l2_sensitivity, event.l0_sensitivity)[1]))
+
+
+_ROWS: Final[dict[type, _Row]] = {
+    NonPrivateEvent: _Row(above=lambda _event, _leak: EXACT_ANSWER, coordinates=lambda _event: EXACT_ANSWER),
+    GaussianEvent: _Row(above=_gaussian, below=_gaussian),
+    PureEvent: _Row(above=_pure),
+    RandomizedResponseEvent: _Row(above=_randomized_response),
+    DiscreteGaussianEvent: _Row(above=_discrete_above, below=_discrete_below, coordinates=_discrete_coordinates),
+}
+
+
+def _coordinates(single: NormalEvent) -> AdditivePrice | None:
+    row = _ROWS.get(type(single.event))
+    return row and row.coordinates(single.event)
+
+
+def _above(single: NormalEvent, leak: Fraction) -> AdditivePrice:
+    return _ROWS[type(single.event)].above(single.event, leak)
+
+
+def _below(single: NormalEvent, leak: Fraction) -> AdditivePrice:
+    return _ROWS[type(single.event)].below(single.event, leak)
+
+
+def _continuous_price(single: NormalEvent) -> AdditivePrice:
+    return EXACT_ANSWER if isinstance(single.event, DiscreteGaussianEvent) else _above(single, Fraction(0))
 
 
 @lru_cache(maxsize=1024)
-def _bounds(tally: Tally, relation: NeighboringRelation) -> tuple[tuple[GaussianBound, ...], tuple[GaussianBound, ...]]:
+def _bounds(
+    tally: EventCounts, relation: NeighboringRelation
+) -> tuple[tuple[GaussianBound, ...], tuple[GaussianBound, ...]]:
     """Bounds of everything composed, from above and from below; none where an answer without noise is among it."""
     coordinates = total_price(tally, relation, _coordinates).measure
     if not isinstance(coordinates, Fraction):
@@ -231,25 +275,7 @@ def _finite(prices: list[AdditivePrice]) -> tuple[GaussianBound, ...]:
     )
 
 
-def _above(event: Event, leak: Fraction) -> AdditivePrice:
-    """μ², and beside it the logarithm of the factor between discrete and continuous law."""
-    if isinstance(event, DiscreteGaussianEvent):
-        return _pair(bound_above(event.stddev, event.l2_sensitivity, event.l0_sensitivity, leak))
-    return _continuous_price(event)
-
-
-def _below(event: Event, leak: Fraction) -> AdditivePrice:
-    """The same of a mechanism that has the event; of pure events it knows none."""
-    if isinstance(event, DiscreteGaussianEvent):
-        return _pair(bound_below(event.stddev, event.l2_sensitivity, event.l0_sensitivity, leak))
-    return _continuous_price(event) if isinstance(event, GaussianEvent) else AdditivePrice()
-
-
-def _pair(bound: GaussianBound) -> AdditivePrice:
-    return AdditivePrice(bound.squared_mu, bound.log_factor)
-
-
-def _one_coordinate(tally: Tally) -> DiscreteGaussianEvent | None:
+def _one_coordinate(tally: EventCounts) -> DiscreteGaussianEvent | None:
     """The only event, if it was composed once and moves one coordinate of discrete noise, whose curve is exact."""
     match tally.counts:
         case ((DiscreteGaussianEvent() as event, 1),):

@@ -5,17 +5,18 @@ The prices of pure mechanisms, of Laplace noise on both domains, and of the expo
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import floor
-from typing import Final
+from typing import Any, Final
 
 from sfumato.accounting.core.accountant import EpsilonInterval, TalliedAccountant
 from sfumato.accounting.core.additive import EXACT_ANSWER, AdditivePrice, is_priced, total_price
 from sfumato.accounting.core.finite import smallest_epsilon
 from sfumato.accounting.core.integer_moves import longest_move
-from sfumato.accounting.core.tally import Tally, response_epsilon_up
+from sfumato.accounting.core.normal_form import EventCounts, NormalEvent, response_epsilon_up
 from sfumato.accounting.gaussian.gaussian import GaussianBound, certifiable_down, epsilon_down, in_range_or_zero
 from sfumato.numeric.rationals import (
     Number,
@@ -36,7 +37,6 @@ from sfumato.privacy.events import (
     ExponentialEvent,
     FiniteEvent,
     GaussianEvent,
-    GroupEvent,
     LaplaceEvent,
     NonPrivateEvent,
     PureEvent,
@@ -117,71 +117,57 @@ class ZCDPAccountant(TalliedAccountant):
 
 
 @lru_cache(maxsize=4096)
-def concentrated_price(event: Event) -> AdditivePrice | None:
-    """ρ of an event that is neither composed nor partitioned, and beside it δ₀; None where none is known."""
-    match event:
-        case NonPrivateEvent():
-            return EXACT_ANSWER
-        case GaussianEvent():
-            return AdditivePrice(1 / (2 * event.noise_multiplier**2))
-        case DiscreteGaussianEvent():
-            square, _ = longest_move(event.l2_sensitivity, event.l0_sensitivity)
-            return AdditivePrice(square / (2 * event.stddev**2))
-        case ZCDPEvent():
-            return AdditivePrice(event.rho)
-        case LaplaceEvent():
-            return AdditivePrice(laplace_to_zcdp(1 / event.noise_multiplier))
-        case DiscreteLaplaceEvent():
-            return _discrete_laplace(event)
-        case ExponentialEvent():
-            return AdditivePrice(exponential_to_zcdp(event.epsilon))
-        case _:
-            return _by_epsilon(event)
+def concentrated_price(single: NormalEvent) -> AdditivePrice | None:
+    """ρ of a release that is no partition, and beside it δ₀; None where none is known."""
+    rule = _PRICES.get(type(single.event))
+    return rule and rule(single.event, single.neighbors.size)
 
 
-def _by_epsilon(event: Event) -> AdditivePrice | None:
-    """The price of an event of which only ε is used."""
-    match event:
-        case PureEvent():
-            return _pure(event.epsilon)
-        case ApproxEvent():
-            return AdditivePrice(pure_to_zcdp(event.epsilon), event.delta)
-        case RandomizedResponseEvent():
-            return _pure(response_epsilon_up(event))
-        case FiniteEvent():
-            return _pure(smallest_epsilon(event.p, event.q))
-        case GroupEvent(FiniteEvent() as finite, size):
-            return _pure(smallest_epsilon(finite.p, finite.q) * size)
-        case _:
-            return None
+def _discrete_gaussian(event: DiscreteGaussianEvent, _size: int) -> AdditivePrice:
+    square, _ = longest_move(event.l2_sensitivity, event.l0_sensitivity)
+    return AdditivePrice(square / (2 * event.stddev**2))
+
+
+def _discrete_laplace(event: DiscreteLaplaceEvent, _size: int) -> AdditivePrice:
+    steps = floor(event.l1_sensitivity)
+    return AdditivePrice(discrete_laplace_to_zcdp(scale=event.scale, l1_sensitivity=steps) if steps else Fraction(0))
 
 
 def _pure(epsilon: Fraction | float | None) -> AdditivePrice:
     return AdditivePrice(pure_to_zcdp(epsilon)) if isinstance(epsilon, Fraction) else EXACT_ANSWER
 
 
-def _discrete_laplace(event: DiscreteLaplaceEvent) -> AdditivePrice:
-    steps = floor(event.l1_sensitivity)
-    return AdditivePrice(discrete_laplace_to_zcdp(scale=event.scale, l1_sensitivity=steps) if steps else Fraction(0))
+_PRICES: Final[dict[type, Callable[[Any, int], AdditivePrice]]] = {
+    NonPrivateEvent: lambda _event, _size: EXACT_ANSWER,
+    GaussianEvent: lambda event, _size: AdditivePrice(1 / (2 * event.noise_multiplier**2)),
+    DiscreteGaussianEvent: _discrete_gaussian,
+    ZCDPEvent: lambda event, _size: AdditivePrice(event.rho),
+    LaplaceEvent: lambda event, _size: AdditivePrice(laplace_to_zcdp(1 / event.noise_multiplier)),
+    DiscreteLaplaceEvent: _discrete_laplace,
+    ExponentialEvent: lambda event, _size: AdditivePrice(exponential_to_zcdp(event.epsilon)),
+    PureEvent: lambda event, _size: _pure(event.epsilon),
+    ApproxEvent: lambda event, _size: AdditivePrice(pure_to_zcdp(event.epsilon), event.delta),
+    RandomizedResponseEvent: lambda event, _size: _pure(response_epsilon_up(event)),
+    FiniteEvent: lambda event, size: _pure(smallest_epsilon(event.p, event.q) * size),
+}
+"""What each event costs a group of so many units, where the event has no rule for groups itself."""
 
 
 @lru_cache(maxsize=4096)
-def _total(tally: Tally, relation: NeighboringRelation) -> AdditivePrice:
+def _total(tally: EventCounts, relation: NeighboringRelation) -> AdditivePrice:
     return total_price(tally, relation, concentrated_price)
 
 
-def _gaussian_part(event: Event) -> AdditivePrice:
+def _gaussian_part(single: NormalEvent) -> AdditivePrice | None:
     """μ² = 2ρ of the events that a Gaussian mechanism can have; nothing of the others."""
-    match event:
-        case GaussianEvent() | ZCDPEvent() | NonPrivateEvent():
-            price = concentrated_price(event)
-            return price.times(2) if price else AdditivePrice()
-        case _:
-            return AdditivePrice()
+    if not isinstance(single.event, GaussianEvent | ZCDPEvent | NonPrivateEvent):
+        return None
+    price = concentrated_price(single)
+    return price and price.times(2)
 
 
 @lru_cache(maxsize=4096)
-def _lower(tally: Tally, relation: NeighboringRelation, delta: Fraction) -> Fraction | float:
+def _lower(tally: EventCounts, relation: NeighboringRelation, delta: Fraction) -> Fraction | float:
     squared_mu = total_price(tally, relation, _gaussian_part).measure
     return epsilon_down((GaussianBound(squared_mu),), delta) if isinstance(squared_mu, Fraction) else math.inf
 

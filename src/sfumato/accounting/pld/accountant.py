@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.accounting.core.accountant import EpsilonInterval, TalliedAccountant
-from sfumato.accounting.core.tally import Tally
+from sfumato.accounting.core.normal_form import EventCounts
 from sfumato.accounting.gaussian.gaussian import GaussianBound, epsilon_down, least_epsilon_up
 from sfumato.accounting.pld.bounds import (
     Bounds,
@@ -27,12 +27,11 @@ from sfumato.accounting.pld.bounds import (
     orders,
 )
 from sfumato.accounting.pld.composite import composed, composed_profile
-from sfumato.accounting.pld.discretize import Law
-from sfumato.accounting.profiles.combined import Bracketed
+from sfumato.accounting.pld.discretize import LossDistribution
+from sfumato.accounting.profiles.combined import BracketedProfile
 from sfumato.accounting.profiles.finite import EVERYTHING
-from sfumato.accounting.profiles.leaves import symmetric
-from sfumato.accounting.profiles.of_event import pair_of, supports_pair
-from sfumato.accounting.profiles.profile import ULP, Array, Profile, float_down
+from sfumato.accounting.profiles.of_event import dominating_pair, has_dominating_pair
+from sfumato.accounting.profiles.profile import ULP, Array, Profile, float_down, symmetric
 from sfumato.errors import ParameterError
 from sfumato.numeric.rationals import Number, nonnegative, sqrt_up
 from sfumato.numeric.rounding import float_up
@@ -45,7 +44,7 @@ _LARGEST_EPSILON: Final = Fraction(2**100)  # δ is not asked for at a larger on
 _MANY: Final = 64
 _INSIDE: Final = 1 - 1e-6
 _SMALLEST_DELTA: Final = 1e-304
-_NO_PROMISE: Final = symmetric(Bracketed(EVERYTHING))
+_NO_PROMISE: Final = symmetric(BracketedProfile(EVERYTHING))
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -61,7 +60,7 @@ class PrivacyLoss:
     """With which L is infinite."""
 
     @classmethod
-    def of(cls, law: Law) -> "PrivacyLoss":
+    def of(cls, law: LossDistribution) -> "PrivacyLoss":
         """What a law on a grid says."""
         return cls(losses=law.losses, probabilities=law.masses, infinite_mass=law.infinite_mass)
 
@@ -134,7 +133,7 @@ class PLDAccountant(TalliedAccountant):
         return _interval(self.tally, self.neighboring_relation, allowed, needs_lower=False).upper
 
     def _supports(self, event: Event) -> bool:
-        return supports_pair(event, self.neighboring_relation)
+        return has_dominating_pair(event, self.neighboring_relation)
 
     def _interval(self, delta: Fraction) -> EpsilonInterval:
         return _interval(self.tally, self.neighboring_relation, delta)
@@ -145,7 +144,7 @@ class PLDAccountant(TalliedAccountant):
 
 @lru_cache(maxsize=1024)
 def _interval(
-    tally: Tally, relation: NeighboringRelation, delta: Fraction, *, needs_lower: bool = True
+    tally: EventCounts, relation: NeighboringRelation, delta: Fraction, *, needs_lower: bool = True
 ) -> EpsilonInterval:
     pairs = _pairs(tally, relation)
     if pairs is None:
@@ -167,7 +166,7 @@ def _bounds(pairs: Pairs, delta: Fraction, *, needs_lower: bool) -> Bounds:
 
 
 @lru_cache(maxsize=1024)
-def _delta(tally: Tally, relation: NeighboringRelation, epsilon: Fraction) -> float:
+def _delta(tally: EventCounts, relation: NeighboringRelation, epsilon: Fraction) -> float:
     pairs = _pairs(tally, relation)
     if pairs is None:
         return 1.0
@@ -197,7 +196,7 @@ def _interval_at_zero(pairs: Pairs) -> EpsilonInterval:
     return EpsilonInterval(min(lower, float(highest)), math.nextafter(float(highest), math.inf))
 
 
-def _pairs(tally: Tally, relation: NeighboringRelation) -> Pairs | None:
+def _pairs(tally: EventCounts, relation: NeighboringRelation) -> Pairs | None:
     """The pairs of all events, Gaussian ones merged, and concentrated ones; None where an answer is exact."""
     if any(isinstance(event, NonPrivateEvent) for event, _ in tally):
         return None
@@ -212,11 +211,11 @@ def _pairs(tally: Tally, relation: NeighboringRelation) -> Pairs | None:
     rho = sum((event.rho * count for event, count in tally if isinstance(event, ZCDPEvent)), start=Fraction(0))
     if rho:
         counts[ZCDPEvent(rho)] = 1
-    pairs = tuple((pair_of(event, relation, composed), count) for event, count in counts.items())
+    pairs = tuple((dominating_pair(event, relation, composed), count) for event, count in counts.items())
     return pairs if mu_squared <= _LARGEST_TOTAL else (*pairs, (_NO_PROMISE, 1))
 
 
-def _mu_squared(tally: Tally) -> Fraction:
+def _mu_squared(tally: EventCounts) -> Fraction:
     """Σ (sensitivity/σ)² of the Gaussian events, exactly."""
     return sum(
         (count / event.noise_multiplier**2 for event, count in tally if isinstance(event, GaussianEvent)),

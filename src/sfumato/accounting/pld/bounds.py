@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from sfumato.accounting.pld.convolve import LARGEST_SIZE, Composition, Cumulants, compose
-from sfumato.accounting.pld.discretize import UNIT, Law, grid_of, lower_law, upper_law
+from sfumato.accounting.pld.discretize import UNIT, LossDistribution, grid_of, lower_law, upper_law
 from sfumato.accounting.profiles.profile import Array, DominatingPair
 
 _REFINEMENTS: Final = 18
@@ -187,7 +187,9 @@ def orders(pairs: Pairs) -> tuple[Pairs, ...]:
     return pairs, tuple((DominatingPair(pair.backward, pair.forward), count) for pair, count in pairs)
 
 
-def laws_of(pairs: Pairs, *, step: float, delta: float, is_upper: bool) -> tuple[list[Law], list[int]] | None:
+def laws_of(
+    pairs: Pairs, *, step: float, delta: float, is_upper: bool
+) -> tuple[list[LossDistribution], list[int]] | None:
     """Each pair in its order on a grid that is wide enough for a δ, and how often each is composed.
 
     Edge cases: None where nothing can be said: the grids would need too many losses, or all loss is infinite.

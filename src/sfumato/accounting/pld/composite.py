@@ -11,7 +11,7 @@ import numpy as np
 
 from sfumato.accounting.pld.bounds import Pairs, first_step, laws_of, orders
 from sfumato.accounting.pld.convolve import Composition, Cumulants, compose
-from sfumato.accounting.pld.discretize import UNIT, Law
+from sfumato.accounting.pld.discretize import UNIT, LossDistribution
 from sfumato.accounting.profiles.profile import TINY, Array, DominatingPair
 
 _DELTAS: Final = (1e-3, 1e-6, 1e-10, 1e-15, 1e-20, 1e-30)
@@ -25,8 +25,8 @@ _LARGEST: Final = 700.0  # with TINY more than 1, which is no claim
 class LawProfile:
     """The privacy profile between two laws on grids."""
 
-    upper: Law
-    lower: Law | None
+    upper: LossDistribution
+    lower: LossDistribution | None
 
     def delta_up(self, epsilon: Array) -> Array:
         """At or above δ of the upper law."""
@@ -79,10 +79,10 @@ def composed_profile(pairs: Pairs) -> LawProfile:
             is_short = lower is not None and lower.step * len(lower.masses) < _LONGEST
             return LawProfile(upper, lower if is_short else None)
         step *= 2
-    return LawProfile(Law(lowest=Fraction(0), step=step, masses=np.zeros(1), infinite_mass=1.0), None)
+    return LawProfile(LossDistribution(lowest=Fraction(0), step=step, masses=np.zeros(1), infinite_mass=1.0), None)
 
 
-def _flat(pairs: Pairs, step: float, *, is_upper: bool) -> Law | None:
+def _flat(pairs: Pairs, step: float, *, is_upper: bool) -> LossDistribution | None:
     found = laws_of(pairs, step=step, delta=_DELTAS[-1], is_upper=is_upper)
     if found is None:
         return None
@@ -94,18 +94,18 @@ def _flat(pairs: Pairs, step: float, *, is_upper: bool) -> Law | None:
     return flattened_law(known, is_upper=is_upper) if len(known) == len(windows) else None
 
 
-def _margin(law: Law) -> float:
+def _margin(law: LossDistribution) -> float:
     """Above the relative error of the sums, of which each term has a few roundings, and an exponential."""
     return UNIT * 4 * (len(law.masses) + 1000)
 
 
-def _suffix_sums(law: Law) -> tuple[Array, Array]:
+def _suffix_sums(law: LossDistribution) -> tuple[Array, Array]:
     """Σ of masses, and Σ of masses times e^−(loss − lowest), from each place on; then a last 0."""
     weighted = law.masses * np.exp(-law.step * np.arange(len(law.masses)))
     return np.append(np.cumsum(law.masses[::-1])[::-1], 0.0), np.append(np.cumsum(weighted[::-1])[::-1], 0.0)
 
 
-def _sums(law: Law, sums: tuple[Array, Array], epsilon: Array) -> tuple[Array, Array]:
+def _sums(law: LossDistribution, sums: tuple[Array, Array], epsilon: Array) -> tuple[Array, Array]:
     """Over losses above ε: Σ masses, and e^ε·Σ masses·e^−loss, or less where floats do not reach."""
     place = np.searchsorted(law.losses, epsilon, side="right")
     growth = np.exp(np.minimum(epsilon - float(law.lowest), _LONGEST))
@@ -115,7 +115,7 @@ def _sums(law: Law, sums: tuple[Array, Array], epsilon: Array) -> tuple[Array, A
 _OUTWARD: Final = 64 * UNIT
 
 
-def flattened_law(windows: Sequence[Composition], *, is_upper: bool) -> Law:
+def flattened_law(windows: Sequence[Composition], *, is_upper: bool) -> LossDistribution:
     """The masses that several windows of one composition, tilted ever more, bound together.
 
     Each mass is the smallest of the upper bounds that the windows give it, or the largest of the lower bounds. What
@@ -137,7 +137,7 @@ def flattened_law(windows: Sequence[Composition], *, is_upper: bool) -> Law:
     if is_upper:
         infinite += min(_beyond(window, start, end) for window, start in zip(windows, starts, strict=True))
         masses[0] += _missing(windows[0])
-    return Law(
+    return LossDistribution(
         lowest=windows[0].center + (windows[0].first) * Fraction(step),
         step=step,
         masses=masses,

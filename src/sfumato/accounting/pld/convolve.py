@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.accounting.pld.discretize import UNIT, Law
+from sfumato.accounting.pld.discretize import UNIT, LossDistribution
 from sfumato.accounting.profiles.profile import Array
 
 _MOST_AT_HIGHEST: Final = 0.7
@@ -36,7 +36,7 @@ class Cumulants:
     positive.
     """
 
-    def __init__(self, laws: Sequence[Law], counts: Sequence[int]) -> None:
+    def __init__(self, laws: Sequence[LossDistribution], counts: Sequence[int]) -> None:
         masses = [law.masses for law in laws]
         losses = [law.losses for law in laws]
         kept = [np.flatnonzero(mass) for mass in masses]
@@ -165,7 +165,7 @@ class Composition:
 
 
 def compose(
-    laws: Sequence[Law], counts: Sequence[int], *, cumulants: Cumulants, tilt: float, is_upper: bool
+    laws: Sequence[LossDistribution], counts: Sequence[int], *, cumulants: Cumulants, tilt: float, is_upper: bool
 ) -> Composition | None:
     """The laws, so many times each, about the mean of the tilted composed loss.
 
@@ -229,7 +229,7 @@ class _Factors:
 
 
 def _product(
-    laws: Sequence[Law], counts: Sequence[int], centers: Sequence[int], *, tilt: float, size: int
+    laws: Sequence[LossDistribution], counts: Sequence[int], centers: Sequence[int], *, tilt: float, size: int
 ) -> tuple[NDArray[np.complex128], _Factors] | None:
     """None where the counts are so large that rounding may let it grow."""
     product = np.ones(size // 2 + 1, dtype=np.complex128)
@@ -250,7 +250,7 @@ def _product(
     return (product, factors) if factors.exponents <= _LARGEST_DOUBT else None
 
 
-def _tilted(law: Law, center: int, tilt: float) -> tuple[Array, float, float]:
+def _tilted(law: LossDistribution, center: int, tilt: float) -> tuple[Array, float, float]:
     """Masses times e^(tilt·(loss − loss of the center)), scaled to sum to 1; the scale; the largest exponent."""
     exponents = (tilt * law.step) * np.arange(-center, len(law.masses) - center)
     used = law.masses > 0
@@ -304,7 +304,7 @@ def _fft_error(size: int) -> float:
     return _FFT_ERROR * math.log2(size)
 
 
-def infinite_mass(laws: Sequence[Law], counts: Sequence[int], *, is_upper: bool) -> float:
+def infinite_mass(laws: Sequence[LossDistribution], counts: Sequence[int], *, is_upper: bool) -> float:
     """Π (finite + infinite)^count − Π finite^count, rounded up or down: some loss is infinite."""
     log_total, log_finite = 0.0, 0.0
     for law, count in zip(laws, counts, strict=True):

@@ -17,7 +17,7 @@ UNIT: Final = 2.0**-53
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Law:
+class LossDistribution:
     """Masses of the first law by privacy loss: δ(ε) = infinite_mass + Σ over losses above ε of mass·(1 − e^(ε − loss)).
 
     Only sums of masses times such growing functions matter, so masses may add up to a little more or less than 1: a
@@ -37,7 +37,7 @@ class Law:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Grid:
+class LossGrid:
     """The losses lowest + i·step for i below `size`."""
 
     lowest: Fraction
@@ -61,7 +61,7 @@ _FEW: Final = 512  # losses on a side: then their ends are not searched for, the
 
 def grid_of(
     pair: DominatingPair, *, step: float, negligible: float, is_upper: bool, fits_both_ends: bool = False
-) -> Grid:
+) -> LossGrid:
     """A grid that holds all but a `negligible` probability of the losses of a pair, its top where the losses end.
 
     Args:
@@ -80,10 +80,10 @@ def grid_of(
     # A lower bound needs a loss beyond each end, from which on nothing is known.
     extra = 0 if is_upper else 1
     below = math.ceil((end - start) / step - _ROUNDING) + extra
-    return Grid(lowest=Fraction(end) - below * Fraction(step), step=step, size=below + 1 + extra)
+    return LossGrid(lowest=Fraction(end) - below * Fraction(step), step=step, size=below + 1 + extra)
 
 
-def upper_law(pair: DominatingPair, grid: Grid) -> Law:
+def upper_law(pair: DominatingPair, grid: LossGrid) -> LossDistribution:
     """The chords between the points of the profile on a grid ("connect the dots").
 
     **Guarantee**: in every composition it reveals at least as much as the pair, in the order of the pair. Proof:
@@ -98,10 +98,10 @@ def upper_law(pair: DominatingPair, grid: Grid) -> Law:
     forward = np.minimum.accumulate(pair.forward.delta_up(asked[zero:]))
     backward = np.minimum.accumulate(pair.backward.delta_up(asked[:zero])[::-1])[::-1]
     masses = polygon_masses(losses, forward, backward, is_upper=True)
-    return Law(lowest=grid.lowest, step=grid.step, masses=masses, infinite_mass=float(forward[-1]))
+    return LossDistribution(lowest=grid.lowest, step=grid.step, masses=masses, infinite_mass=float(forward[-1]))
 
 
-def lower_law(pair: DominatingPair, grid: Grid) -> Law:
+def lower_law(pair: DominatingPair, grid: LossGrid) -> LossDistribution:
     """The lines of tests half-way between the losses of a grid, each used up to the losses on its two sides.
 
     **Guarantee**: in every composition it reveals at most as much as the laws of the tests. Proof:
@@ -115,9 +115,9 @@ def lower_law(pair: DominatingPair, grid: Grid) -> Law:
     forward = _lowest_points(pair.forward, losses[zero:], ahead, has_first=zero > 0)
     backward = _lowest_points(pair.backward, -losses[:zero][::-1], behind, has_first=True)
     if forward is None or backward is None:
-        return Law(lowest=grid.lowest, step=grid.step, masses=np.zeros(grid.size), infinite_mass=0.0)
+        return LossDistribution(lowest=grid.lowest, step=grid.step, masses=np.zeros(grid.size), infinite_mass=0.0)
     masses = polygon_masses(losses, forward, backward[::-1], is_upper=False)
-    return Law(lowest=grid.lowest, step=grid.step, masses=masses, infinite_mass=float(forward[-1]))
+    return LossDistribution(lowest=grid.lowest, step=grid.step, masses=masses, infinite_mass=float(forward[-1]))
 
 
 _Lines: TypeAlias = tuple[Array, Array]

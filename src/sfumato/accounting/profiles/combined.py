@@ -11,7 +11,7 @@ from sfumato.accounting.profiles.profile import MARGIN, ULP, Array, Profile, exp
 
 
 @dataclass(frozen=True, slots=True)
-class Bracketed:
+class BracketedProfile:
     """The upper bound of one profile, and the tests of another whose laws the event allows too."""
 
     upper: Profile
@@ -32,7 +32,7 @@ class Bracketed:
 
 
 @dataclass(frozen=True, slots=True)
-class Worst:
+class WorstProfile:
     """The largest δ of several profiles at each ε; tested by the first of them."""
 
     profiles: tuple[Profile, ...]
@@ -52,7 +52,7 @@ class Worst:
 
 
 @dataclass(frozen=True, slots=True)
-class Mixed:
+class MixedProfile:
     """Σ weight · δ: of a law that says by which of several pairs it was drawn. Untested.
 
     Args:
@@ -79,7 +79,7 @@ class Mixed:
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
+class GroupProfile:
     """What a profile for one step says of `count` steps in a row: δ_c(ε) ≤ δ(ε/c) Σ_{i<c} e^(iε/c). Untested.
 
     A bound at one ε holds at every larger one; the points asked for together help each other in that.
@@ -124,4 +124,4 @@ class Steps:
 def worst_of(profiles: Iterable[Profile]) -> Profile:
     """The worst of them, and itself if all are the same."""
     distinct = tuple(dict.fromkeys(profiles))
-    return distinct[0] if len(distinct) == 1 else Worst(distinct)
+    return distinct[0] if len(distinct) == 1 else WorstProfile(distinct)

@@ -11,7 +11,7 @@ from scipy.special import erfcx
 
 from sfumato.accounting.core.integer_moves import longest_move
 from sfumato.accounting.gaussian.discrete_gaussian import bound_above, leaks_over
-from sfumato.accounting.profiles.profile import MARGIN, TINY, ULP, Array, Gaussian, exp_down, exp_up, share
+from sfumato.accounting.profiles.profile import MARGIN, TINY, ULP, Array, GaussianProfile, exp_down, exp_up, share
 from sfumato.numeric.rationals import sqrt_up
 from sfumato.numeric.rounding import float_up
 
@@ -147,7 +147,7 @@ def _expansion(stddev: Fraction) -> _Expansion:
 
 
 @dataclass(frozen=True, slots=True)
-class DiscreteLaplace:
+class DiscreteLaplaceProfile:
     """Noise ∝ e^(−|k|/scale) on an integer that moves by `shift`.
 
     At ε = (shift − 2k)/scale, for integers k from 0 to shift, δ = 1 − e^(−k/scale), and between them it is linear in
@@ -199,7 +199,7 @@ def _ratio(rest: Array, whole: float) -> Array:
 
 
 @dataclass(frozen=True, slots=True)
-class DiscreteGaussian:
+class DiscreteGaussianProfile:
     """Noise X ∝ e^(−k²/2σ²) on an integer that moves by `shift`.
 
     δ(ε) = Pr[X ≥ m] − e^ε Pr[X ≥ m + shift], with m the smallest integer above εσ²/shift − shift/2.
@@ -244,7 +244,7 @@ class DiscreteGaussian:
 
 
 @dataclass(frozen=True, slots=True)
-class RoundedGaussian:
+class RoundedGaussianProfile:
     """Discrete Gaussian noise on a vector of integers, by the continuous noise that it rounds.
 
     δ(ε) ≤ e^(f/2) δ_μ(ε − f), with μ and f of `accounting.gaussian.discrete_gaussian`.
@@ -269,13 +269,13 @@ class RoundedGaussian:
         factor = float_up(bound.log_factor)
         if factor > 1:
             return np.ones_like(epsilon)
-        continuous = Gaussian(1 / sqrt_up(bound.squared_mu))
+        continuous = GaussianProfile(1 / sqrt_up(bound.squared_mu))
         delta = continuous.delta_up(np.maximum(epsilon - factor, 0.0) * (1 - 2 * ULP))
         return share((delta + np.where(epsilon < 2 * factor, factor, 0.0)) * (1 + factor + MARGIN))
 
     def test_down(self, epsilon: Array) -> tuple[Array, Array]:
         """Of one coordinate."""
-        return DiscreteGaussian(self.stddev, math.floor(self.l2_sensitivity)).test_down(epsilon)
+        return DiscreteGaussianProfile(self.stddev, math.floor(self.l2_sensitivity)).test_down(epsilon)
 
     @property
     def highest_loss(self) -> float:

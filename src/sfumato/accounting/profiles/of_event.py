@@ -2,93 +2,75 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
-from typing import Any, Final
+from math import floor
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from sfumato.accounting.core.conversions import touched_parts
-from sfumato.accounting.core.tally import flattened, grouped
-from sfumato.accounting.profiles.combined import Bracketed, Mixed, Steps, worst_of
-from sfumato.accounting.profiles.finite import NOTHING
-from sfumato.accounting.profiles.leaves import (
-    LEAST,
-    MOST,
-    SYMMETRIC,
-    Compose,
-    discrete_gaussian,
-    finite,
-    mixture,
+from sfumato.accounting.core.integer_moves import largest_shapes, longest_move
+from sfumato.accounting.core.normal_form import NeighborGroup, NormalEvent, flattened, single_events
+from sfumato.accounting.gaussian.discrete_gaussian import SMALLEST_STDDEV
+from sfumato.accounting.profiles.combined import BracketedProfile, GroupProfile, MixedProfile, worst_of
+from sfumato.accounting.profiles.discrete import DiscreteGaussianProfile, DiscreteLaplaceProfile, RoundedGaussianProfile
+from sfumato.accounting.profiles.finite import (
+    EVERYTHING,
+    NOTHING,
+    BoundedRange,
+    FinitePair,
+    WorstPair,
+    randomized_response,
+)
+from sfumato.accounting.profiles.mixtures import group_presence, mirrored, presence, replacement
+from sfumato.accounting.profiles.profile import (
+    MARGIN,
+    ConcentratedProfile,
+    DominatingPair,
+    GaussianProfile,
+    LaplaceProfile,
+    Profile,
     symmetric,
 )
-from sfumato.accounting.profiles.mixtures import group_presence, mirrored, replacement
-from sfumato.accounting.profiles.profile import MARGIN, DominatingPair
 from sfumato.accounting.profiles.sampled import SampledBackward, SampledForward, SampledReplacement, truncation
 from sfumato.errors import UnsupportedEventError
 from sfumato.privacy.events import (
+    ApproxEvent,
     DiscreteGaussianEvent,
+    DiscreteLaplaceEvent,
     Event,
+    ExponentialEvent,
     FiniteEvent,
     GaussianEvent,
-    GroupEvent,
+    LaplaceEvent,
     MixtureOfGaussiansEvent,
+    NonPrivateEvent,
     PartitionEvent,
     PoissonSampledEvent,
+    PureEvent,
+    RandomizedResponseEvent,
     SampledWithoutReplacementEvent,
     TruncatedPoissonSampledEvent,
+    ZCDPEvent,
 )
-from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, NeighboringRelation
-
-
-@dataclass(frozen=True, slots=True)
-class Neighbors:
-    """Who the two databases of an event are.
-
-    Args:
-        relation: How they differ.
-        size: In how many units, that act as one.
-        is_swap: Whether units are replaced though the event is stated for adding or removing one.
-    """
-
-    relation: NeighboringRelation
-    size: int = 1
-    is_swap: bool = False
-
-    def singles(self, event: Event) -> tuple[tuple[Event, int], ...]:
-        """The event, composed or not, as uncomposed ones and their counts."""
-        return flattened(event, self.relation, group_size=self.size).counts
-
-    def leaf(self, event: Event) -> Event:
-        """The event as seen by who removes a unit and adds another, if that is what they do."""
-        return grouped(event, 2) if self.is_swap else event
-
-    @property
-    def steps(self) -> int:
-        """How many units are added and removed in all, of an event without a rule of its own."""
-        return self.size * (2 if self.is_swap else 1)
-
-    @property
-    def present(self) -> "Neighbors":
-        """The units there, against not there."""
-        return replace(self, relation=ADD_OR_REMOVE_ONE, is_swap=False)
-
-    @property
-    def replaced(self) -> "Neighbors":
-        """The units exchanged, of an event stated for that."""
-        return replace(self, relation=REPLACE_ONE, is_swap=False)
-
-    @property
-    def swapped(self) -> "Neighbors":
-        """The units exchanged, of an event stated for adding or removing one."""
-        return replace(self, relation=REPLACE_ONE, is_swap=True)
-
+from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation
 
 _LARGEST_GROUP: Final = 32  # beyond it a binomial mixture costs more than it saves
 
 
-def pair_of(event: Event, neighboring_relation: NeighboringRelation, compose: Compose) -> DominatingPair:
-    """The dominating pair of an event that `flattened` has left uncomposed.
+Compose: TypeAlias = Callable[[tuple[tuple[DominatingPair, int], ...]], DominatingPair]
+"""The pair of several pairs, each so many times, one after the other."""
+
+LEAST: Final = Fraction(1, 10**100)
+
+MOST: Final = Fraction(10**100)
+"""Floats hold the squares of what lies between these; parameters beyond are taken to the safe side."""
+
+_SMOOTH: Final = 32  # from this σ the continuous law costs less than 0.04% of the shift
+
+
+def dominating_pair(event: Event, neighboring_relation: NeighboringRelation, compose: Compose) -> DominatingPair:
+    """The dominating pair of a single event in normal form.
 
     **Guarantee**: as of `DominatingPair`, for the relation: forward is with the unit against without it. Under
     `REPLACE_ONE` both orders have the same bound.
@@ -102,89 +84,132 @@ def pair_of(event: Event, neighboring_relation: NeighboringRelation, compose: Co
         UnsupportedEventError: No profile is known for it.
 
     Example:
-        >>> pair = pair_of(GaussianEvent(Fraction(1)), ADD_OR_REMOVE_ONE, lambda pairs: pairs[0][0])
+        >>> pair = dominating_pair(GaussianEvent(Fraction(1)), ADD_OR_REMOVE_ONE, lambda pairs: pairs[0][0])
         >>> pair.forward.delta_up(np.array([0.0, 1.0])).round(6).tolist()
         [0.382925, 0.126937]
     """
-    if not supports_pair(event, neighboring_relation):
+    if not has_dominating_pair(event, neighboring_relation):
         raise UnsupportedEventError(event, "the table of privacy profiles")
-    return _pair(event, Neighbors(neighboring_relation), compose)
+    return _pair(NormalEvent.of(event, NeighborGroup(neighboring_relation)), compose)
 
 
-def supports_pair(event: Event, neighboring_relation: NeighboringRelation) -> bool:
-    """Whether `pair_of` knows the event and everything in it: a look at its structure, before anything is computed.
+def has_dominating_pair(event: Event, neighboring_relation: NeighboringRelation) -> bool:
+    """Whether `dominating_pair` knows the event and everything in it; nothing is computed for that.
 
     Example:
         >>> from sfumato.privacy.events import RepeatAndSelectEvent
         >>> noise = GaussianEvent(Fraction(1))
-        >>> supports_pair(PoissonSampledEvent(Fraction(1, 100), noise), ADD_OR_REMOVE_ONE)
+        >>> has_dominating_pair(PoissonSampledEvent(Fraction(1, 100), noise), ADD_OR_REMOVE_ONE)
         True
-        >>> supports_pair(RepeatAndSelectEvent(noise, Fraction(3), Fraction(1)), ADD_OR_REMOVE_ONE)
+        >>> has_dominating_pair(RepeatAndSelectEvent(noise, Fraction(3), Fraction(1)), ADD_OR_REMOVE_ONE)
         False
     """
-    match event:
-        case GroupEvent():
-            return supports_pair(event.event, neighboring_relation)
-        case PartitionEvent():
-            parts, inside = event.events, neighboring_relation
-        case PoissonSampledEvent() | TruncatedPoissonSampledEvent():
-            parts, inside = (event.event,), ADD_OR_REMOVE_ONE
-        case SampledWithoutReplacementEvent():
-            parts, inside = (event.event,), REPLACE_ONE
-        case _:
-            return type(event) in SYMMETRIC or isinstance(event, DiscreteGaussianEvent) or type(event) in _RULES
-    return all(supports_pair(single, inside) for part in parts for single, _ in flattened(part, inside).counts)
+    return all(type(single) in _RULES for single in single_events(event, neighboring_relation))
 
 
-def _pair(event: Event, neighbors: Neighbors, compose: Compose) -> DominatingPair:
-    """Of an uncomposed event; a group is a property of the neighbors."""
-    if isinstance(event, GroupEvent):
-        return _pair(event.event, replace(neighbors, size=neighbors.size * event.size), compose)
-    leaf = neighbors.leaf(event)
-    if type(leaf) in SYMMETRIC:
-        return symmetric(SYMMETRIC[type(leaf)](leaf))
-    if isinstance(leaf, DiscreteGaussianEvent):
-        return discrete_gaussian(leaf, compose)
-    return _RULES[type(event)](event, neighbors, compose)
+def _pair(single: NormalEvent, compose: Compose) -> DominatingPair:
+    return _RULES[type(single.event)](single.event, single.neighbors, compose)
 
 
-def _inside(event: Event, neighbors: Neighbors, compose: Compose) -> DominatingPair:
+def _inside(event: Event, neighbors: NeighborGroup, compose: Compose) -> DominatingPair:
     """Of an event inside another, composed or not."""
-    one = replace(neighbors, size=1)
-    pairs = tuple((_pair(single, one, compose), count) for single, count in neighbors.singles(event))
+    singles = flattened(event, neighbors)
+    pairs = tuple((_pair(NormalEvent.of(single, neighbors), compose), count) for single, count in singles)
     if not pairs:
         return symmetric(NOTHING)
     return pairs[0][0] if len(pairs) == 1 and pairs[0][1] == 1 else compose(pairs)
 
 
-def _oriented(pair: DominatingPair, neighbors: Neighbors) -> DominatingPair:
+def _additive(noise_multiplier: Fraction, make: Callable[[Fraction], Profile]) -> Profile:
+    """Noise so small that it hides nothing, so large that less of it does as well, or in between."""
+    if noise_multiplier < LEAST:
+        return BracketedProfile(EVERYTHING)
+    return make(noise_multiplier) if noise_multiplier <= MOST else BracketedProfile(make(MOST))
+
+
+def _loss(size: Fraction, make: Callable[[Fraction], Profile]) -> Profile:
+    """The same of an ε or a ρ."""
+    if size > MOST:
+        return BracketedProfile(EVERYTHING)
+    return make(size) if size >= LEAST else BracketedProfile(make(LEAST))
+
+
+def _discrete_laplace(event: DiscreteLaplaceEvent) -> Profile:
+    shift = floor(event.l1_sensitivity)
+    return _additive(event.scale / shift, lambda noise: DiscreteLaplaceProfile(noise * shift, shift))
+
+
+def _discrete_gaussian(event: DiscreteGaussianEvent, _neighbors: NeighborGroup, compose: Compose) -> DominatingPair:
+    """By the longest move of one coordinate, the worst moves of several, the continuous law, or what zCDP says."""
+    shift = floor(event.l2_sensitivity)
+    if not LEAST <= event.stddev <= MOST or event.stddev < shift * LEAST:
+        return symmetric(BracketedProfile(EVERYTHING))
+    if _is_scalar(event):
+        return symmetric(DiscreteGaussianProfile(event.stddev, shift))
+    if shapes := _worst_moves(event):
+        pairs = [_moved(event.stddev, shape, compose) for shape in shapes]
+        return DominatingPair(worst_of(pair.forward for pair in pairs), worst_of(pair.backward for pair in pairs))
+    if event.stddev >= SMALLEST_STDDEV:
+        return symmetric(RoundedGaussianProfile(event.stddev, event.l2_sensitivity, event.l0_sensitivity))
+    square, _ = longest_move(event.l2_sensitivity, event.l0_sensitivity)
+    single = DiscreteGaussianProfile(event.stddev, shift)
+    return symmetric(
+        _loss(square / (2 * event.stddev**2), lambda rho: BracketedProfile(ConcentratedProfile(rho), single))
+    )
+
+
+def _is_scalar(event: DiscreteGaussianEvent) -> bool:
+    return event.l0_sensitivity == 1 or floor(event.l2_sensitivity**2) == 1
+
+
+def _worst_moves(event: DiscreteGaussianEvent) -> tuple[tuple[int, ...], ...]:
+    """The moves to compose; none where they are too many, or the noise so large that the continuous law is near."""
+    if event.stddev >= _SMOOTH:
+        return ()
+    return largest_shapes(floor(event.l2_sensitivity**2), event.l0_sensitivity)
+
+
+def _moved(stddev: Fraction, shape: tuple[int, ...], compose: Compose) -> DominatingPair:
+    pairs = tuple(
+        (symmetric(DiscreteGaussianProfile(stddev, shift)), shape.count(shift)) for shift in sorted(set(shape))
+    )
+    return pairs[0][0] if len(shape) == 1 else compose(pairs)
+
+
+def _oriented(pair: DominatingPair, neighbors: NeighborGroup) -> DominatingPair:
     """Of an event with its own two orders, and no rule for groups."""
-    if neighbors.relation is ADD_OR_REMOVE_ONE:
-        return pair if neighbors.steps == 1 else _in_steps(pair, neighbors.steps)
+    if not neighbors.is_replacement:
+        return pair if neighbors.size == 1 else _in_steps(pair, neighbors.size)
     worst = worst_of((pair.forward, pair.backward))
-    if neighbors.steps > 1:
-        return symmetric(Steps(worst, neighbors.steps))
-    return DominatingPair(Bracketed(worst, pair.forward), Bracketed(worst, pair.backward))
+    if neighbors.size > 1:
+        return symmetric(GroupProfile(worst, neighbors.size))
+    return DominatingPair(BracketedProfile(worst, pair.forward), BracketedProfile(worst, pair.backward))
 
 
 def _in_steps(pair: DominatingPair, count: int) -> DominatingPair:
-    return DominatingPair(Steps(pair.forward, count), Steps(pair.backward, count))
+    return DominatingPair(GroupProfile(pair.forward, count), GroupProfile(pair.backward, count))
 
 
-def _finite(event: FiniteEvent, neighbors: Neighbors, _compose: Compose) -> DominatingPair:
-    return _oriented(finite(event), neighbors)
+def _finite(event: FiniteEvent, neighbors: NeighborGroup, _compose: Compose) -> DominatingPair:
+    """The two vectors, in both orders."""
+    pair = FinitePair(event.p, event.q)
+    return _oriented(DominatingPair(pair, pair.reversed()), neighbors)
 
 
-def _mixture(event: MixtureOfGaussiansEvent, neighbors: Neighbors, _compose: Compose) -> DominatingPair:
-    return _oriented(mixture(event), neighbors)
+def _mixture(event: MixtureOfGaussiansEvent, neighbors: NeighborGroup, _compose: Compose) -> DominatingPair:
+    """Present against absent, in both orders."""
+    if max(event.sensitivities) > MOST * event.stddev:
+        return symmetric(BracketedProfile(EVERYTHING))
+    pair = presence(event.stddev, event.sensitivities, event.probabilities)
+    return _oriented(DominatingPair(pair, mirrored(pair)), neighbors)
 
 
-def _poisson(event: PoissonSampledEvent, neighbors: Neighbors, compose: Compose) -> DominatingPair:
+def _poisson(event: PoissonSampledEvent, neighbors: NeighborGroup, compose: Compose) -> DominatingPair:
     """The unit is there with probability q; of a bare Gaussian the laws are known, of others their profiles."""
     if 0 < event.sampling_probability < LEAST:
         return _untested(_poisson(replace(event, sampling_probability=LEAST), neighbors, compose))
     noise, size = _bare_noise(event.event), neighbors.size
-    if neighbors.relation is ADD_OR_REMOVE_ONE:
+    if not neighbors.is_replacement:
         if noise is not None and 1 < size <= _LARGEST_GROUP:
             several = group_presence(noise, event.sampling_probability, size)
             return DominatingPair(several, mirrored(several))
@@ -198,7 +223,7 @@ def _poisson(event: PoissonSampledEvent, neighbors: Neighbors, compose: Compose)
 
 def _bare_noise(event: Event) -> Fraction | None:
     """The noise multiplier of an event that is one Gaussian, and nothing else."""
-    match flattened(event, ADD_OR_REMOVE_ONE).counts:
+    match flattened(event, NeighborGroup(ADD_OR_REMOVE_ONE)).counts:
         case ((GaussianEvent(noise_multiplier=noise), 1),) if LEAST <= noise <= MOST:
             return noise
         case _:
@@ -217,34 +242,34 @@ def _amplified(pair: DominatingPair, probability: Fraction) -> DominatingPair:
 
 
 def _without_replacement(
-    event: SampledWithoutReplacementEvent, neighbors: Neighbors, compose: Compose
+    event: SampledWithoutReplacementEvent, neighbors: NeighborGroup, compose: Compose
 ) -> DominatingPair:
     """The unit takes another's place with probability γ; who replaces it takes the same place."""
     probability = min(max(neighbors.size * event.sampling_probability, LEAST), Fraction(1))
     pair = _untested(_amplified(_inside(event.event, neighbors.replaced, compose), probability))
-    return pair if neighbors.relation is ADD_OR_REMOVE_ONE else symmetric(pair.forward)
+    return symmetric(pair.forward) if neighbors.is_replacement else pair
 
 
-def _truncated(event: TruncatedPoissonSampledEvent, neighbors: Neighbors, compose: Compose) -> DominatingPair:
+def _truncated(event: TruncatedPoissonSampledEvent, neighbors: NeighborGroup, compose: Compose) -> DominatingPair:
     """Whether the others fill the sample is told; if so the unit takes another's place, with a smaller probability."""
-    parts, one = truncation(event), replace(neighbors, size=1, is_swap=False)
+    parts, one = truncation(event), NeighborGroup(neighbors.relation)
     fits = _poisson(PoissonSampledEvent(event.sampling_probability, event.event), one, compose)
     full = _amplified(_inside(event.event, one.swapped, compose), max(parts.kept_up, LEAST))
-    forward = Mixed(((parts.fits_up, fits.forward), (parts.full_up, full.forward)))
-    pair = DominatingPair(forward, Mixed(((parts.fits_up, fits.backward), (parts.full_up, full.backward))))
-    pair = pair if neighbors.relation is ADD_OR_REMOVE_ONE else symmetric(forward)
+    forward = MixedProfile(((parts.fits_up, fits.forward), (parts.full_up, full.forward)))
+    pair = DominatingPair(forward, MixedProfile(((parts.fits_up, fits.backward), (parts.full_up, full.backward))))
+    pair = symmetric(forward) if neighbors.is_replacement else pair
     return pair if neighbors.size == 1 else _in_steps(pair, neighbors.size)
 
 
-def _partition(event: PartitionEvent, neighbors: Neighbors, compose: Compose) -> DominatingPair:
+def _partition(event: PartitionEvent, neighbors: NeighborGroup, compose: Compose) -> DominatingPair:
     """The worst part, as often as parts can be touched; all parts, each once, if they are not more.
 
     Where units are replaced a part may also only lose or gain some; its profile for an exchange covers that.
     """
-    pairs = [_inside(part, neighbors, compose) for part in event.events if neighbors.singles(part)]
+    pairs = [_inside(part, neighbors, compose) for part in event.events if flattened(part, neighbors).counts]
     if not pairs:
         return symmetric(NOTHING)
-    touched = touched_parts(event.max_parts_per_unit * neighbors.size, neighbors.relation)
+    touched = neighbors.touched(event.max_parts_per_unit)
     if len(pairs) == 1:
         return pairs[0]
     if len(pairs) <= event.max_parts_per_unit:
@@ -260,7 +285,9 @@ def _partition(event: PartitionEvent, neighbors: Neighbors, compose: Compose) ->
 
 def _tested_by(attained: DominatingPair, upper: DominatingPair) -> DominatingPair:
     """What all touched parts tell at most, and one part for certain, as a group need not fit into all of them."""
-    return DominatingPair(Bracketed(upper.forward, attained.forward), Bracketed(upper.backward, attained.backward))
+    return DominatingPair(
+        BracketedProfile(upper.forward, attained.forward), BracketedProfile(upper.backward, attained.backward)
+    )
 
 
 def _separation(pair: DominatingPair) -> float:
@@ -270,11 +297,32 @@ def _separation(pair: DominatingPair) -> float:
 
 
 def _untested(pair: DominatingPair) -> DominatingPair:
-    return DominatingPair(Bracketed(pair.forward), Bracketed(pair.backward))
+    return DominatingPair(BracketedProfile(pair.forward), BracketedProfile(pair.backward))
 
 
-_Rule = Callable[[Any, Neighbors, Compose], DominatingPair]
+_SYMMETRIC: Final[dict[type, Callable[[Any], Profile]]] = {
+    NonPrivateEvent: lambda _: EVERYTHING,
+    PureEvent: lambda event: _loss(event.epsilon, WorstPair),
+    ApproxEvent: lambda event: _loss(event.epsilon, lambda epsilon: WorstPair(epsilon, event.delta)),
+    ZCDPEvent: lambda event: _loss(event.rho, ConcentratedProfile),
+    LaplaceEvent: lambda event: _additive(event.noise_multiplier, LaplaceProfile),
+    GaussianEvent: lambda event: _additive(event.noise_multiplier, GaussianProfile),
+    DiscreteLaplaceEvent: _discrete_laplace,
+    RandomizedResponseEvent: lambda event: randomized_response(event.probability, event.categories),
+    ExponentialEvent: lambda event: _loss(event.epsilon, BoundedRange),
+}
+"""Events with the same profile in both orders, and that profile."""
+
+_Rule: TypeAlias = Callable[[Any, NeighborGroup, Compose], DominatingPair]
+
+
+def _both_orders(profile_of: Callable[[Any], Profile]) -> _Rule:
+    return lambda event, _neighbors, _compose: symmetric(profile_of(event))
+
+
 _RULES: Final[dict[type, _Rule]] = {
+    **{kind: _both_orders(profile_of) for kind, profile_of in _SYMMETRIC.items()},
+    DiscreteGaussianEvent: _discrete_gaussian,
     FiniteEvent: _finite,
     MixtureOfGaussiansEvent: _mixture,
     PoissonSampledEvent: _poisson,

@@ -56,6 +56,11 @@ class DominatingPair:
         return self.forward == self.backward
 
 
+def symmetric(profile: Profile) -> DominatingPair:
+    """The pair with one profile for both orders."""
+    return DominatingPair(profile, profile)
+
+
 ULP: Final = math.ulp(1.0)
 MARGIN: Final = 1e-14
 """Relative; above the error of a dozen roundings and of NumPy's and SciPy's special functions, which are right to 8."""
@@ -154,7 +159,7 @@ def below_roots(curve: Callable[[Array], tuple[Array, Array]], targets: Array, *
 
 
 @dataclass(frozen=True, slots=True)
-class Gaussian:
+class GaussianProfile:
     """N(0, σ²) against N(−1, σ²): δ(ε) = Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ), μ = 1/σ.
 
     **Guarantee**: dominates Gaussian noise on every vector that moves by at most 1/σ standard deviations in L2, in
@@ -195,7 +200,7 @@ class Gaussian:
 
 
 @dataclass(frozen=True, slots=True)
-class Laplace:
+class LaplaceProfile:
     """Laplace noise of scale b on an answer that moves by 1: δ(ε) = 1 − e^((ε − 1/b)/2) for ε ≤ 1/b, then 0.
 
     **Guarantee**: dominates Laplace noise on every vector that moves by at most 1/b scales in L1, in either order; the
@@ -230,7 +235,7 @@ _LOG_EXCESSES: Final = np.linspace(-300, 300, 1201)  # ln(α − 1) of the order
 
 
 @dataclass(frozen=True, slots=True)
-class Concentrated:
+class ConcentratedProfile:
     """All mechanisms with D_α ≤ αρ for every α > 1.
 
     ln δ(ε) ≤ min over α of (α − 1)(αρ − ε) + α ln(1 − 1/α) − ln(α − 1); every α gives a valid δ.
@@ -256,7 +261,7 @@ class Concentrated:
 
     def test_down(self, epsilon: Array) -> tuple[Array, Array]:
         """Of the half-line of Gaussian noise beyond which the loss exceeds ε."""
-        return Gaussian(sqrt_up(1 / (2 * self.rho))).test_down(epsilon)
+        return GaussianProfile(sqrt_up(1 / (2 * self.rho))).test_down(epsilon)
 
     @property
     def highest_loss(self) -> float:

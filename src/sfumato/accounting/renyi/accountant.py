@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from sfumato.accounting.core.accountant import EpsilonInterval, TalliedAccountant
+from sfumato.accounting.core.normal_form import NeighborGroup
 from sfumato.accounting.renyi.bound import RenyiBound
 from sfumato.accounting.renyi.conversion import delta_up, epsilon_up
-from sfumato.accounting.renyi.of_event import bound_of, bound_of_tally
+from sfumato.accounting.renyi.of_event import bound_of_tally, renyi_bound_of
 from sfumato.errors import UnsupportedEventError
 from sfumato.privacy.events import Event
 
@@ -41,13 +42,13 @@ class RDPAccountant(TalliedAccountant):
 
     def _supports(self, event: Event) -> bool:
         try:
-            bound_of(event, self.neighboring_relation)
+            renyi_bound_of(event, self.neighboring_relation)
         except UnsupportedEventError:
             return False
         return True
 
     def _bound(self) -> RenyiBound:
-        return bound_of_tally(self.tally, self.neighboring_relation)
+        return bound_of_tally(self.tally, NeighborGroup(self.neighboring_relation))
 
     def _interval(self, delta: Fraction) -> EpsilonInterval:
         bound = self._bound()

@@ -1,6 +1,6 @@
 """The Rényi bound of each event: one table of handlers, one short function for each kind.
 
-A handler sees an event as `flattened` leaves it, and the size of a group only where the event has no rule of its own.
+A rule sees an event in normal form, and the size of a group only where the event has no rule of its own for groups.
 Of a sample, Gaussian noise is integrated, and everything else is expanded.
 """
 
@@ -15,8 +15,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from sfumato.accounting.core.amplification import any_sampled_up
-from sfumato.accounting.core.conversions import touched_parts
-from sfumato.accounting.core.tally import Tally, flattened, response_epsilon_up
+from sfumato.accounting.core.normal_form import EventCounts, NeighborGroup, NormalEvent, flattened, response_epsilon_up
 from sfumato.accounting.renyi import curves
 from sfumato.accounting.renyi.bound import EVERYTHING, RenyiBound, composed, costliest, grouped_bound, worst
 from sfumato.accounting.renyi.curves import Array
@@ -46,7 +45,6 @@ from sfumato.privacy.events import (
     ExponentialEvent,
     FiniteEvent,
     GaussianEvent,
-    GroupEvent,
     LaplaceEvent,
     MixtureOfGaussiansEvent,
     NonPrivateEvent,
@@ -59,14 +57,14 @@ from sfumato.privacy.events import (
     TruncatedPoissonSampledEvent,
     ZCDPEvent,
 )
-from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, NeighboringRelation
+from sfumato.privacy.neighbors import NeighboringRelation
 
 
 @dataclass(frozen=True, slots=True)
-class Inside:
+class SampleContents:
     """What is done to a sample: the events, and their bound."""
 
-    tally: Tally
+    tally: EventCounts
     bound: RenyiBound
 
     @property
@@ -80,7 +78,7 @@ class Inside:
         return sqrt_up(square)
 
 
-def sampled(probability: Fraction, inside: Inside) -> RenyiBound:
+def sampled(probability: Fraction, inside: SampleContents) -> RenyiBound:
     """A unit that is in the sample, or not at all."""
     if probability == 1:
         return inside.bound
@@ -90,7 +88,7 @@ def sampled(probability: Fraction, inside: Inside) -> RenyiBound:
     return sampled_gaussian_bound(probability, inside.bound, distance=distance)
 
 
-def exchanged(probability: Fraction, near: Inside, far: RenyiBound) -> RenyiBound:
+def exchanged(probability: Fraction, near: SampleContents, far: RenyiBound) -> RenyiBound:
     """A unit that shows one of two values if it is in the sample; `near` is of each of them against no unit."""
     if probability == 1:
         return far
@@ -100,7 +98,7 @@ def exchanged(probability: Fraction, near: Inside, far: RenyiBound) -> RenyiBoun
     return exchanged_gaussian_bound(probability, far, distance=distance)
 
 
-Handler: TypeAlias = Callable[[Any, NeighboringRelation, int], RenyiBound]
+Rule: TypeAlias = Callable[[Any, NeighborGroup], RenyiBound]
 
 _LARGEST_MIXTURE: Final = 32  # components; more are replaced by the largest
 _LARGE: Final = 10**15  # an ε that says nothing; below it nothing overflows
@@ -111,8 +109,8 @@ _MOST_BITS: Final = 2**16  # of a power that is computed exactly
 def renyi_bound(event: Event, orders: Array, neighboring_relation: NeighboringRelation) -> Array:
     """An upper bound of D_α(P‖Q) and D_α(Q‖P) for all neighbours, at each order α, in the order of the orders.
 
-    **Guarantee**: it holds up to the failure of `bound_of(event, neighboring_relation).failure`, which is to be added
-    to δ; the bounds of adaptively chosen events add up.
+    **Guarantee**: it holds up to the failure of `renyi_bound_of(event, neighboring_relation).failure`, which is to be
+    added to δ; the bounds of adaptively chosen events add up.
 
     Args:
         event: Anything that an `RDPAccountant` supports.
@@ -128,58 +126,59 @@ def renyi_bound(event: Event, orders: Array, neighboring_relation: NeighboringRe
     """
     ranks = np.argsort(orders)
     result = np.empty(len(ranks))
-    result[ranks] = bound_of(event, neighboring_relation).divergence(np.asarray(orders, dtype=np.float64)[ranks])
+    result[ranks] = renyi_bound_of(event, neighboring_relation).divergence(np.asarray(orders, dtype=np.float64)[ranks])
     return result
 
 
 @lru_cache(maxsize=4096)
-def bound_of(event: Event, neighboring_relation: NeighboringRelation) -> RenyiBound:
+def renyi_bound_of(event: Event, neighboring_relation: NeighboringRelation) -> RenyiBound:
     """The bound of an event and everything nested in it.
 
     Raises:
         UnsupportedEventError: The event, or one nested in it, has no bound.
     """
-    return bound_of_tally(flattened(event, neighboring_relation), neighboring_relation)
+    return _of(event, NeighborGroup(neighboring_relation))
 
 
-def bound_of_tally(tally: Tally, relation: NeighboringRelation) -> RenyiBound:
-    """The bound of everything in a tally, composed."""
-    return composed((_single(event, relation), count) for event, count in tally.counts)
+def bound_of_tally(tally: EventCounts, neighbors: NeighborGroup) -> RenyiBound:
+    """The bound of everything, composed, in a tally that was flattened for these neighbors."""
+    return composed((_single(NormalEvent.of(event, neighbors)), count) for event, count in tally)
+
+
+def _of(event: Event, neighbors: NeighborGroup) -> RenyiBound:
+    return bound_of_tally(flattened(event, neighbors), neighbors)
 
 
 @lru_cache(maxsize=4096)
-def _single(event: Event, relation: NeighboringRelation) -> RenyiBound:
-    alone, size = (event.event, event.size) if isinstance(event, GroupEvent) else (event, 1)
-    if type(alone) in _LEAVES:
-        return grouped_bound(_LEAVES[type(alone)](alone), size)
-    handler = _NESTED.get(type(alone))
-    if handler is None:
-        raise UnsupportedEventError(event, "RDPAccountant")
-    return handler(alone, relation, size)
+def _single(single: NormalEvent) -> RenyiBound:
+    rule = _RULES.get(type(single.event))
+    if rule is None:
+        raise UnsupportedEventError(single.event, "RDPAccountant")
+    return rule(single.event, single.neighbors)
 
 
-def _non_private(_event: NonPrivateEvent) -> RenyiBound:
+def _non_private(_event: NonPrivateEvent, _neighbors: NeighborGroup) -> RenyiBound:
     return EVERYTHING
 
 
-def _pure(event: PureEvent) -> RenyiBound:
+def _pure(event: PureEvent, _neighbors: NeighborGroup) -> RenyiBound:
     return _with_epsilon(curves.randomized_response, event.epsilon)
 
 
-def _approx(event: ApproxEvent) -> RenyiBound:
+def _approx(event: ApproxEvent, _neighbors: NeighborGroup) -> RenyiBound:
     return replace(_with_epsilon(curves.randomized_response, event.epsilon), failure=event.delta)
 
 
-def _zcdp(event: ZCDPEvent) -> RenyiBound:
+def _zcdp(event: ZCDPEvent, _neighbors: NeighborGroup) -> RenyiBound:
     return RenyiBound(divergence=partial(curves.concentrated, rho=event.rho))
 
 
-def _gaussian(event: GaussianEvent) -> RenyiBound:
+def _gaussian(event: GaussianEvent, _neighbors: NeighborGroup) -> RenyiBound:
     rho = 1 / (2 * event.noise_multiplier**2)
     return RenyiBound(divergence=partial(curves.concentrated, rho=rho), is_symmetric=True)
 
 
-def _discrete_gaussian(event: DiscreteGaussianEvent) -> RenyiBound:
+def _discrete_gaussian(event: DiscreteGaussianEvent, _neighbors: NeighborGroup) -> RenyiBound:
     """The squared length of an integer vector is an integer, and of one number a square."""
     one = event.l0_sensitivity == 1
     square = floor(event.l2_sensitivity) ** 2 if one else floor(event.l2_sensitivity**2)
@@ -187,19 +186,19 @@ def _discrete_gaussian(event: DiscreteGaussianEvent) -> RenyiBound:
     return RenyiBound(divergence=partial(curves.concentrated, rho=rho), is_symmetric=one)
 
 
-def _laplace(event: LaplaceEvent) -> RenyiBound:
+def _laplace(event: LaplaceEvent, _neighbors: NeighborGroup) -> RenyiBound:
     return _with_epsilon(curves.laplace, 1 / event.noise_multiplier)
 
 
-def _discrete_laplace(event: DiscreteLaplaceEvent) -> RenyiBound:
+def _discrete_laplace(event: DiscreteLaplaceEvent, _neighbors: NeighborGroup) -> RenyiBound:
     shift = floor(event.l1_sensitivity)
     if shift > _LARGE * event.scale or shift > _LARGEST_FLOAT or event.scale > _LARGEST_FLOAT:
-        return _pure(PureEvent(shift / event.scale))
+        return _with_epsilon(curves.randomized_response, shift / event.scale)
     curve = partial(curves.discrete_laplace, decay=float_up(1 / event.scale), shift=shift)
     return RenyiBound(divergence=curve, epsilon=shift / event.scale, is_symmetric=True)
 
 
-def _randomized_response(event: RandomizedResponseEvent) -> RenyiBound:
+def _randomized_response(event: RandomizedResponseEvent, _neighbors: NeighborGroup) -> RenyiBound:
     """The truth and one other answer exchange their probabilities; those of all others stay."""
     epsilon = response_epsilon_up(event)
     if epsilon is None:
@@ -210,18 +209,20 @@ def _randomized_response(event: RandomizedResponseEvent) -> RenyiBound:
     return RenyiBound(divergence=exact, epsilon=epsilon, is_symmetric=True)
 
 
-def _exponential(event: ExponentialEvent) -> RenyiBound:
+def _exponential(event: ExponentialEvent, _neighbors: NeighborGroup) -> RenyiBound:
     return replace(_with_epsilon(curves.bounded_range, event.epsilon), is_symmetric=False)
 
 
-def _finite(event: FiniteEvent) -> RenyiBound:
+def _finite(event: FiniteEvent, neighbors: NeighborGroup) -> RenyiBound:
     epsilon = max(max_divergence(event.p, event.q), max_divergence(event.q, event.p))
-    return RenyiBound(divergence=partial(curves.finite, p=event.p, q=event.q), epsilon=epsilon)
+    pair = RenyiBound(divergence=partial(curves.finite, p=event.p, q=event.q), epsilon=epsilon)
+    return grouped_bound(pair, neighbors.size)
 
 
-def _mixture(event: MixtureOfGaussiansEvent) -> RenyiBound:
+def _mixture(event: MixtureOfGaussiansEvent, neighbors: NeighborGroup) -> RenyiBound:
     """With the unit against without it, in either order, whatever the relation."""
-    return mixture_bound([shift / event.stddev for shift in event.sensitivities], event.probabilities)
+    pair = mixture_bound([shift / event.stddev for shift in event.sensitivities], event.probabilities)
+    return grouped_bound(pair, neighbors.size)
 
 
 def _with_epsilon(curve: Callable[..., Array], epsilon: Fraction) -> RenyiBound:
@@ -232,13 +233,13 @@ def _with_epsilon(curve: Callable[..., Array], epsilon: Fraction) -> RenyiBound:
     return RenyiBound(divergence=partial(curve, epsilon=limit), epsilon=epsilon, is_symmetric=True)
 
 
-def _poisson(event: PoissonSampledEvent, relation: NeighboringRelation, size: int) -> RenyiBound:
+def _poisson(event: PoissonSampledEvent, neighbors: NeighborGroup) -> RenyiBound:
     """At least one of a group of c is in the sample with probability 1 − (1 − q)^c, and then up to all of them."""
-    probability = event.sampling_probability
-    distance = _inside(event.event, ADD_OR_REMOVE_ONE, 1).distance
-    if distance is not None and relation is ADD_OR_REMOVE_ONE and 1 < size <= _LARGEST_MIXTURE:
+    probability, size = event.sampling_probability, neighbors.size
+    distance = _inside(event.event, neighbors.single.present).distance
+    if distance is not None and not neighbors.is_replacement and 1 < size <= _LARGEST_MIXTURE:
         return sampled_group_bound(probability, size, distance=distance)
-    return _of_sample(_any_of(probability, size), event.event, relation, size)
+    return _of_sample(_any_of(probability, size), event.event, neighbors)
 
 
 def _any_of(probability: Fraction, size: int) -> Fraction:
@@ -249,60 +250,60 @@ def _any_of(probability: Fraction, size: int) -> Fraction:
     return most if most < SMALLEST_CHANCE else any_sampled_up(probability, size)
 
 
-def _of_sample(probability: Fraction, event: Event, relation: NeighboringRelation, size: int) -> RenyiBound:
+def _of_sample(probability: Fraction, event: Event, neighbors: NeighborGroup) -> RenyiBound:
     """Of an event that is stated for adding or removing one: a replaced unit is two of these."""
-    near = _inside(event, ADD_OR_REMOVE_ONE, size)
-    if relation is REPLACE_ONE:
-        return exchanged(probability, near, _inside(event, ADD_OR_REMOVE_ONE, 2 * size).bound)
+    near = _inside(event, neighbors.present)
+    if neighbors.is_replacement:
+        return exchanged(probability, near, _of(event, neighbors.one_by_one))
     return sampled(probability, near)
 
 
-def _truncated_poisson(event: TruncatedPoissonSampledEvent, relation: NeighboringRelation, size: int) -> RenyiBound:
+def _truncated_poisson(event: TruncatedPoissonSampledEvent, neighbors: NeighborGroup) -> RenyiBound:
     """A unit that comes into a full sample takes the place of another one, which is a change by two."""
-    poisson = _of_sample(event.sampling_probability, event.event, relation, 1)
+    poisson = _of_sample(event.sampling_probability, event.event, neighbors.single)
     if event.max_sample_size >= event.source_size:
-        return grouped_bound(poisson, size)
-    removed = 1 if relation is REPLACE_ONE else size
-    overflow, pair = overflow_of(event, steps=removed), _inside(event.event, ADD_OR_REMOVE_ONE, 2)
+        return grouped_bound(poisson, neighbors.size)
+    removed = 1 if neighbors.is_replacement else neighbors.size
+    overflow, pair = overflow_of(event, steps=removed), _inside(event.event, neighbors.single.replaced.one_by_one)
     with_unit = (
-        exchanged(overflow.chance, pair, pair.bound) if relation is REPLACE_ONE else sampled(overflow.chance, pair)
+        exchanged(overflow.chance, pair, pair.bound) if neighbors.is_replacement else sampled(overflow.chance, pair)
     )
-    return grouped_bound(truncated_bound(overflow, poisson, with_unit), size)
+    return grouped_bound(truncated_bound(overflow, poisson, with_unit), neighbors.size)
 
 
-def _without_replacement(event: SampledWithoutReplacementEvent, relation: NeighboringRelation, size: int) -> RenyiBound:
+def _without_replacement(event: SampledWithoutReplacementEvent, neighbors: NeighborGroup) -> RenyiBound:
     """One of a group of c is in the sample with a probability of at most c·γ; then up to all of them are."""
-    probability = min(event.sampling_probability * size, Fraction(1))
-    inside = _inside(event.event, REPLACE_ONE, size)
-    if relation is REPLACE_ONE:
+    probability = min(event.sampling_probability * neighbors.size, Fraction(1))
+    inside = _inside(event.event, neighbors.replaced)
+    if neighbors.is_replacement:
         return exchanged(probability, inside, inside.bound)
     return sampled(probability, inside)
 
 
-def _inside(event: Event, relation: NeighboringRelation, size: int) -> Inside:
-    tally = flattened(event, relation, group_size=size)
-    return Inside(tally, bound_of_tally(tally, relation))
+def _inside(event: Event, neighbors: NeighborGroup) -> SampleContents:
+    tally = flattened(event, neighbors)
+    return SampleContents(tally, bound_of_tally(tally, neighbors))
 
 
-def _repeat_and_select(event: RepeatAndSelectEvent, relation: NeighboringRelation, size: int) -> RenyiBound:
-    return selected_bound(bound_of(GroupEvent(event.event, size), relation), mean=event.mean, shape=event.shape)
+def _repeat_and_select(event: RepeatAndSelectEvent, neighbors: NeighborGroup) -> RenyiBound:
+    return selected_bound(_of(event.event, neighbors), mean=event.mean, shape=event.shape)
 
 
-def _partition(event: PartitionEvent, relation: NeighboringRelation, size: int) -> RenyiBound:
+def _partition(event: PartitionEvent, neighbors: NeighborGroup) -> RenyiBound:
     """The unit's parts are the costliest ones, at each order and for each of ε and δ."""
-    touched = touched_parts(event.max_parts_per_unit * size, relation)
-    parts = Counter(GroupEvent(part, size) for part in event.events)
-    bounds = [(_in_a_part(part, relation), min(many, touched)) for part, many in parts.items()]
+    touched = neighbors.touched(event.max_parts_per_unit)
+    parts = Counter(event.events)
+    bounds = [(_in_a_part(part, neighbors), min(many, touched)) for part, many in parts.items()]
     return costliest(bounds, touched)
 
 
-def _in_a_part(event: Event, relation: NeighboringRelation) -> RenyiBound:
+def _in_a_part(event: Event, neighbors: NeighborGroup) -> RenyiBound:
     """A replaced unit is removed from one part, added to another, or replaced in one."""
-    bound = bound_of(event, relation)
-    return worst(bound, bound_of(event, ADD_OR_REMOVE_ONE)) if relation is REPLACE_ONE else bound
+    bound = _of(event, neighbors)
+    return worst(bound, _of(event, neighbors.present)) if neighbors.is_replacement else bound
 
 
-_LEAVES: Final[dict[type, Callable[[Any], RenyiBound]]] = {
+_RULES: Final[dict[type, Rule]] = {
     NonPrivateEvent: _non_private,
     PureEvent: _pure,
     ApproxEvent: _approx,
@@ -315,8 +316,6 @@ _LEAVES: Final[dict[type, Callable[[Any], RenyiBound]]] = {
     ExponentialEvent: _exponential,
     FiniteEvent: _finite,
     MixtureOfGaussiansEvent: _mixture,
-}
-_NESTED: Final[dict[type, Handler]] = {
     PoissonSampledEvent: _poisson,
     TruncatedPoissonSampledEvent: _truncated_poisson,
     SampledWithoutReplacementEvent: _without_replacement,

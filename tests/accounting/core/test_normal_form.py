@@ -6,7 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.privacy.event_strategies import EVENTS
 
-from sfumato.accounting.core.tally import Tally, flattened, grouped, response_epsilon_up
+from sfumato.accounting.core.normal_form import (
+    EventCounts,
+    NeighborGroup,
+    NormalEvent,
+    flattened,
+    grouped,
+    response_epsilon_up,
+    single_events,
+)
 from sfumato.errors import ParameterError
 from sfumato.privacy.events import (
     ApproxEvent,
@@ -39,22 +47,24 @@ ONE, TWO = PureEvent(1), GaussianEvent(2)
 
 
 def counts(event: Event, relation: NeighboringRelation = ADD_OR_REMOVE_ONE) -> dict[Event, int]:
-    return dict(flattened(event, relation).counts)
+    return dict(flattened(event, NeighborGroup(relation)).counts)
 
 
 @given(EVENTS, EVENTS, RELATIONS)
 def test_order_is_forgotten(first, second, relation):
-    assert flattened(ComposedEvent((first, second)), relation) == flattened(ComposedEvent((second, first)), relation)
-    one, other = flattened(first, relation), flattened(second, relation)
-    assert one.plus(other) == other.plus(one) == flattened(ComposedEvent((first, second)), relation)
+    assert flattened(ComposedEvent((first, second)), NeighborGroup(relation)) == flattened(
+        ComposedEvent((second, first)), NeighborGroup(relation)
+    )
+    one, other = flattened(first, NeighborGroup(relation)), flattened(second, NeighborGroup(relation))
+    assert one.plus(other) == other.plus(one) == flattened(ComposedEvent((first, second)), NeighborGroup(relation))
 
 
 @given(EVENTS, st.integers(1, 5), RELATIONS)
 def test_a_count_is_that_many_events(event, count, relation):
-    tally = flattened(event, relation)
-    assert flattened(SelfComposedEvent(event, count), relation) == tally.times(count)
-    assert flattened(ComposedEvent((event,) * count), relation) == tally.times(count)
-    one_by_one = Tally()
+    tally = flattened(event, NeighborGroup(relation))
+    assert flattened(SelfComposedEvent(event, count), NeighborGroup(relation)) == tally.times(count)
+    assert flattened(ComposedEvent((event,) * count), NeighborGroup(relation)) == tally.times(count)
+    one_by_one = EventCounts()
     for _ in range(count):
         one_by_one = one_by_one.plus(tally)
     assert one_by_one == tally.times(count)
@@ -62,25 +72,25 @@ def test_a_count_is_that_many_events(event, count, relation):
 
 @given(EVENTS, RELATIONS)
 def test_what_is_composed_is_undone(event, relation):
-    for single, count in flattened(event, relation):
+    for single, count in flattened(event, NeighborGroup(relation)):
         assert count >= 1
         assert not isinstance(single, ComposedEvent | SelfComposedEvent | FullyAdaptiveEvent)
-        assert flattened(single, relation).counts == ((single, 1),)
+        assert flattened(single, NeighborGroup(relation)).counts == ((single, 1),)
 
 
 @given(EVENTS, st.integers(1, 4), st.integers(1, 4), RELATIONS)
 def test_a_group_of_groups_is_a_group(event, inner, outer, relation):
-    nested = flattened(GroupEvent(GroupEvent(event, inner), outer), relation)
-    assert nested == flattened(GroupEvent(event, inner * outer), relation)
-    assert flattened(GroupEvent(event, 1), relation) == flattened(event, relation)
+    nested = flattened(GroupEvent(GroupEvent(event, inner), outer), NeighborGroup(relation))
+    assert nested == flattened(GroupEvent(event, inner * outer), NeighborGroup(relation))
+    assert flattened(GroupEvent(event, 1), NeighborGroup(relation)) == flattened(event, NeighborGroup(relation))
 
 
 def test_one_by_one_is_all_at_once():
     events = [PureEvent(Fraction(k * k % 83, 100)) for k in range(100)]
-    tally = Tally()
+    tally = EventCounts()
     for event in events:
-        tally = tally.plus(flattened(event, ADD_OR_REMOVE_ONE))
-    assert tally == flattened(ComposedEvent(tuple(events)), ADD_OR_REMOVE_ONE)
+        tally = tally.plus(flattened(event, NeighborGroup(ADD_OR_REMOVE_ONE)))
+    assert tally == flattened(ComposedEvent(tuple(events)), NeighborGroup(ADD_OR_REMOVE_ONE))
     assert len(tally.counts) < 50
 
 
@@ -206,8 +216,8 @@ def test_a_sample_of_everybody_keeps_what_means_something_else_outside_it(inside
     ],
 )
 def test_a_tally_says_whether_it_only_bounds_what_it_stands_for(event, is_tight):
-    assert flattened(event, ADD_OR_REMOVE_ONE).is_tight == is_tight
-    assert not flattened(PoissonSampledEvent("0.5", ONE), REPLACE_ONE).is_tight
+    assert flattened(event, NeighborGroup(ADD_OR_REMOVE_ONE)).is_tight == is_tight
+    assert not flattened(PoissonSampledEvent("0.5", ONE), NeighborGroup(REPLACE_ONE)).is_tight
 
 
 @pytest.mark.parametrize(
@@ -222,8 +232,8 @@ def test_a_tally_says_whether_it_only_bounds_what_it_stands_for(event, is_tight)
 )
 def test_counts_have_a_limit(event):
     with pytest.raises(ParameterError, match="count"):
-        flattened(event, ADD_OR_REMOVE_ONE)
-    assert dict(flattened(SelfComposedEvent(ONE, 10**15), ADD_OR_REMOVE_ONE).counts) == {ONE: 10**15}
+        flattened(event, NeighborGroup(ADD_OR_REMOVE_ONE))
+    assert dict(flattened(SelfComposedEvent(ONE, 10**15), NeighborGroup(ADD_OR_REMOVE_ONE)).counts) == {ONE: 10**15}
 
 
 def test_a_truncated_sample_of_everybody_stays():
@@ -239,6 +249,64 @@ def test_samples_keep_what_is_nested():
 
 @given(st.permutations([ONE, TWO, MixtureOfGaussiansEvent(1, (1,), (1,)), ZCDPEvent(1)]))
 def test_a_tally_is_sorted(events):
-    assert flattened(ComposedEvent(tuple(events)), ADD_OR_REMOVE_ONE) == flattened(
-        ComposedEvent(tuple(sorted(events, key=repr))), ADD_OR_REMOVE_ONE
+    assert flattened(ComposedEvent(tuple(events)), NeighborGroup(ADD_OR_REMOVE_ONE)) == flattened(
+        ComposedEvent(tuple(sorted(events, key=repr))), NeighborGroup(ADD_OR_REMOVE_ONE)
     )
+
+
+THREE = NeighborGroup(ADD_OR_REMOVE_ONE, size=3)
+WIDE_NOISE = GaussianEvent(12)
+
+
+def test_neighbors_see_events_as_their_group_does():
+    assert flattened(SelfComposedEvent(WIDE_NOISE, 5), THREE).counts == ((GaussianEvent(4), 5),)
+    sample = PoissonSampledEvent("0.1", WIDE_NOISE)
+    assert flattened(sample, THREE).counts == ((GroupEvent(sample, 3), 1),)
+
+
+def test_who_is_exchanged_moves_an_answer_twice():
+    assert flattened(WIDE_NOISE, THREE).counts == flattened(WIDE_NOISE, THREE.replaced).counts
+    assert flattened(WIDE_NOISE, THREE.swapped).counts == ((GaussianEvent(2), 1),)
+    assert flattened(WIDE_NOISE, THREE.replaced.one_by_one).counts == ((GaussianEvent(2), 1),)
+
+
+def test_steps_count_every_unit_added_and_removed():
+    assert [who.steps for who in (THREE, THREE.replaced, THREE.swapped)] == [3, 3, 6]
+
+
+def test_one_view_of_neighbors_follows_from_another():
+    assert THREE.swapped.present == THREE
+    assert THREE.swapped.replaced == NeighborGroup(REPLACE_ONE, size=3)
+    assert THREE.swapped.is_swap
+
+
+def test_an_event_in_normal_form_says_its_group_in_its_neighbors():
+    sample, pair = PoissonSampledEvent("0.1", WIDE_NOISE), FiniteEvent((1, 0), (0, 1))
+    for event, seen in (
+        (sample, THREE.swapped),
+        (pair, NeighborGroup(REPLACE_ONE, 6)),
+        (WIDE_NOISE, NeighborGroup(REPLACE_ONE)),
+    ):
+        ((single, _),) = flattened(event, THREE.swapped).counts
+        assert NormalEvent.of(single, THREE.swapped).neighbors == seen
+
+
+@given(EVENTS, RELATIONS)
+def test_single_events_are_those_of_the_tally_and_those_inside_them(event, relation):
+    found = list(single_events(event, relation))
+    assert not any(
+        isinstance(single, ComposedEvent | SelfComposedEvent | FullyAdaptiveEvent | GroupEvent) for single in found
+    )
+    for single, _ in flattened(event, NeighborGroup(relation)):
+        assert NormalEvent.of(single, NeighborGroup(relation)).event in found
+
+
+def test_what_is_nested_in_single_events_is_found():
+    nested = PoissonSampledEvent("0.1", PartitionEvent((ONE, RepeatAndSelectEvent(TWO, 2, 1)), 1))
+    assert [type(single) for single in single_events(GroupEvent(nested, 2), ADD_OR_REMOVE_ONE)] == [
+        PoissonSampledEvent,
+        PartitionEvent,
+        PureEvent,
+        RepeatAndSelectEvent,
+        GaussianEvent,
+    ]

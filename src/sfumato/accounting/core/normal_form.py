@@ -1,13 +1,18 @@
-"""Which events were composed, and how often: nesting undone, in one order, whatever the order they came in."""
+"""The normal form of events, which every accountant reads: nothing is composed, and a group stands only outermost.
+
+`flattened` undoes compositions, groups and samples of everybody, once and for all accountants. What is left are single
+events and how often each was released, in one order, whatever the order they came in. A `NormalEvent` is one of them
+and the two databases between which it is priced. An accountant is one table of rules, by the type of the event.
+"""
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import floor
 from typing import Final
 
-from sfumato.accounting.core.conversions import group
+from sfumato.accounting.core.conversions import group, touched_parts
 from sfumato.errors import ParameterError
 from sfumato.numeric.rationals import positive_integer, sqrt_up
 from sfumato.numeric.rounding import log_up
@@ -40,6 +45,8 @@ LARGEST_COUNT: Final = 10**15
 """Of one event in a tally, and of a group: beyond it floats no longer tell counts apart."""
 
 _MANY_MORE: Final = 8
+_SAMPLED: Final = (PoissonSampledEvent, TruncatedPoissonSampledEvent, SampledWithoutReplacementEvent)
+_NESTED: Final = (*_SAMPLED, PartitionEvent, RepeatAndSelectEvent)
 _PLAIN: Final = (
     NonPrivateEvent,
     PureEvent,
@@ -55,8 +62,8 @@ _PLAIN: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
-    """Events and their counts, sorted, each event once: equal for equal releases in any order.
+class EventCounts:
+    """Events in normal form and their counts, sorted, each event once: equal for equal releases in any order.
 
     None of its events is a `ComposedEvent`, `SelfComposedEvent` or `FullyAdaptiveEvent`. A `GroupEvent` stays only
     around what has no simpler name: samples, partitions, finite pairs, mixtures and selections.
@@ -66,7 +73,7 @@ class Tally:
     is_tight: bool = True
     """Whether some mechanism with the composed events reveals as much; else the tally only bounds what they reveal."""
 
-    def plus(self, other: "Tally") -> "Tally":
+    def plus(self, other: "EventCounts") -> "EventCounts":
         """Both together; a few events are put in their places among many."""
         if _MANY_MORE * len(other.counts) > len(self.counts):
             return _tally((self, other))
@@ -77,21 +84,92 @@ class Tally:
                 counts[place] = event, _within_limit(counts[place][1] + count)
             else:
                 counts.insert(place, (event, count))
-        return Tally(tuple(counts), self.is_tight and other.is_tight)
+        return EventCounts(tuple(counts), self.is_tight and other.is_tight)
 
-    def times(self, count: int) -> "Tally":
+    def times(self, count: int) -> "EventCounts":
         """All of it, so many times."""
         times = positive_integer(count, "count")
-        return Tally(tuple((event, _within_limit(many * times)) for event, many in self.counts), self.is_tight)
+        return EventCounts(tuple((event, _within_limit(many * times)) for event, many in self.counts), self.is_tight)
 
     def __iter__(self) -> Iterator[tuple[Event, int]]:
         return iter(self.counts)
 
 
-def flattened(event: Event, neighboring_relation: NeighboringRelation, *, group_size: int = 1) -> Tally:
-    """The event as a tally of events that are not composed, as a group of `group_size` units sees them.
+@dataclass(frozen=True, slots=True)
+class NeighborGroup:
+    """Between which two databases an event is priced: they differ in a group of units that act as one.
 
-    **Guarantee**: the events of the tally, composed, reveal at least as much to the group as the event does.
+    Args:
+        relation: How they differ.
+        size: In how many units.
+        is_swap: Whether units are replaced though the event is stated for adding or removing one.
+    """
+
+    relation: NeighboringRelation
+    size: int = 1
+    is_swap: bool = False
+
+    @property
+    def steps(self) -> int:
+        """How many changes of one unit, as the event is stated, lead from one database to the other."""
+        return self.size * (2 if self.is_swap else 1)
+
+    @property
+    def is_replacement(self) -> bool:
+        """Whether units are replaced."""
+        return self.relation is REPLACE_ONE
+
+    @property
+    def single(self) -> "NeighborGroup":
+        """The same for one unit."""
+        return replace(self, size=1)
+
+    @property
+    def present(self) -> "NeighborGroup":
+        """The units there, against not there."""
+        return NeighborGroup(ADD_OR_REMOVE_ONE, self.size)
+
+    @property
+    def replaced(self) -> "NeighborGroup":
+        """The units exchanged, of an event stated for that."""
+        return NeighborGroup(REPLACE_ONE, self.size)
+
+    @property
+    def swapped(self) -> "NeighborGroup":
+        """The units exchanged, of an event stated for adding or removing one."""
+        return NeighborGroup(REPLACE_ONE, self.size, is_swap=True)
+
+    @property
+    def one_by_one(self) -> "NeighborGroup":
+        """The units added or removed one after the other: a replaced unit is one removed and one added."""
+        return NeighborGroup(ADD_OR_REMOVE_ONE, self.size * (2 if self.is_replacement else 1))
+
+    def touched(self, max_parts_per_unit: int) -> int:
+        """How many parts of a partition may differ."""
+        return touched_parts(max_parts_per_unit * self.size, self.relation)
+
+
+@dataclass(frozen=True, slots=True)
+class NormalEvent:
+    """A single event in normal form, which is no group, and between which two databases it is priced.
+
+    Where the event has a rule of its own for groups, it is already the event that the group sees, and `size` is 1.
+    """
+
+    event: Event
+    neighbors: NeighborGroup
+
+    @classmethod
+    def of(cls, event: Event, neighbors: NeighborGroup) -> "NormalEvent":
+        """An event of a tally that was flattened for these neighbors, whose group it says itself."""
+        alone, size = (event.event, event.size) if isinstance(event, GroupEvent) else (event, 1)
+        return cls(alone, NeighborGroup(neighbors.relation, size, neighbors.is_swap and isinstance(alone, _NESTED)))
+
+
+def flattened(event: Event, neighbors: NeighborGroup) -> EventCounts:
+    """The event as a tally of events in normal form, as these neighbors see them.
+
+    **Guarantee**: the events of the tally, composed, reveal at least as much between the neighbors as the event does.
 
     Edge cases: what releases nothing disappears. A sample of everybody is no sample where its event means the same
     outside it: under `REPLACE_ONE` noise stated for adding or removing one unit is then seen by a group of two.
@@ -101,56 +179,77 @@ def flattened(event: Event, neighboring_relation: NeighboringRelation, *, group_
     """
     match event:
         case ComposedEvent():
-            return _tally(flattened(part, neighboring_relation, group_size=group_size) for part in event.events)
+            return _tally(flattened(part, neighbors) for part in event.events)
         case SelfComposedEvent():
-            return flattened(event.event, neighboring_relation, group_size=group_size).times(event.count)
+            return flattened(event.event, neighbors).times(event.count)
         case GroupEvent():
-            return flattened(event.event, neighboring_relation, group_size=_within_limit(group_size * event.size))
+            return flattened(event.event, replace(neighbors, size=_within_limit(neighbors.size * event.size)))
         case FullyAdaptiveEvent():
-            return flattened(event.budget, neighboring_relation, group_size=group_size)
+            return flattened(event.budget, neighbors)
         case PoissonSampledEvent() | TruncatedPoissonSampledEvent() | SampledWithoutReplacementEvent():
-            return _sampled(event, neighboring_relation, group_size)
+            return _sampled(event, neighbors)
         case PartitionEvent():
-            return _nested(event, event.events, neighboring_relation, group_size)
+            return _nested(event, event.events, neighbors)
         case RepeatAndSelectEvent():
-            return _nested(event, (event.event,), neighboring_relation, group_size)
+            return _nested(event, (event.event,), neighbors)
         case _ if not isinstance(event, Event):
             raise ParameterError("event", event, "must be an event of sfumato.privacy.events")
         case _:
-            single = grouped(event, group_size)
-            return Tally() if _is_free(single) else Tally(((single, 1),), group_size == 1 or _is_attained(event))
+            single = grouped(event, neighbors.steps)
+            return (
+                EventCounts()
+                if _is_free(single)
+                else EventCounts(((single, 1),), neighbors.steps == 1 or _is_attained(event))
+            )
 
 
-def replacement_group(neighboring_relation: NeighboringRelation) -> int:
-    """By how many units added or removed two neighbours differ."""
-    return 2 if neighboring_relation is REPLACE_ONE else 1
+def single_events(event: Event, neighboring_relation: NeighboringRelation) -> Iterator[Event]:
+    """All single events that an accountant of this relation would have to price: of the tally, and nested in them."""
+    for single, _ in flattened(event, NeighborGroup(neighboring_relation)):
+        alone = single.event if isinstance(single, GroupEvent) else single
+        yield alone
+        match alone:
+            case PartitionEvent():
+                inside, parts = neighboring_relation, alone.events
+            case RepeatAndSelectEvent():
+                inside, parts = neighboring_relation, (alone.event,)
+            case PoissonSampledEvent() | TruncatedPoissonSampledEvent() | SampledWithoutReplacementEvent():
+                inside, parts = _stated_for(alone), (alone.event,)
+            case _:
+                continue
+        for part in parts:
+            yield from single_events(part, inside)
+
+
+def _stated_for(
+    event: PoissonSampledEvent | TruncatedPoissonSampledEvent | SampledWithoutReplacementEvent,
+) -> NeighboringRelation:
+    """For which relation the event inside a sample is stated."""
+    return REPLACE_ONE if isinstance(event, SampledWithoutReplacementEvent) else ADD_OR_REMOVE_ONE
 
 
 def _sampled(
-    event: PoissonSampledEvent | TruncatedPoissonSampledEvent | SampledWithoutReplacementEvent,
-    relation: NeighboringRelation,
-    group_size: int,
-) -> Tally:
-    inner = REPLACE_ONE if isinstance(event, SampledWithoutReplacementEvent) else ADD_OR_REMOVE_ONE
-    steps = replacement_group(relation) if inner is ADD_OR_REMOVE_ONE else 1
-    seen = flattened(event.event, inner, group_size=group_size * steps)
+    event: PoissonSampledEvent | TruncatedPoissonSampledEvent | SampledWithoutReplacementEvent, neighbors: NeighborGroup
+) -> EventCounts:
+    inner = _stated_for(event)
+    seen = flattened(event.event, neighbors.replaced if inner is REPLACE_ONE else neighbors.one_by_one)
     if event.sampling_probability == 0 or not seen.counts:
-        return Tally()
+        return EventCounts()
     is_everybody = event.sampling_probability == 1 and not isinstance(event, TruncatedPoissonSampledEvent)
     # Priced outside the sample, an event is read under the relation of the account, which plain ones ignore.
-    if is_everybody and (inner is relation or all(isinstance(single, _PLAIN) for single, _ in seen)):
+    if is_everybody and (inner is neighbors.relation or all(isinstance(single, _PLAIN) for single, _ in seen)):
         return seen
-    return Tally(((grouped(event, group_size), 1),), seen.is_tight)
+    return EventCounts(((grouped(event, neighbors.size), 1),), seen.is_tight)
 
 
-def _nested(event: Event, inside: Iterable[Event], relation: NeighboringRelation, group_size: int) -> Tally:
+def _nested(event: Event, inside: Iterable[Event], neighbors: NeighborGroup) -> EventCounts:
     """An event that is kept whole, unless nothing inside it releases anything."""
-    seen = _tally(flattened(part, relation, group_size=group_size) for part in inside)
-    return Tally(((grouped(event, group_size), 1),), seen.is_tight) if seen.counts else Tally()
+    seen = _tally(flattened(part, neighbors) for part in inside)
+    return EventCounts(((grouped(event, neighbors.size), 1),), seen.is_tight) if seen.counts else EventCounts()
 
 
 def grouped(event: Event, size: int) -> Event:
-    """An uncomposed event as a group of `size` units sees it, by its own rule where it has one.
+    """A single event as a group of `size` units sees it, by its own rule where it has one.
 
     Additive noise hides a move that is `size` times as long. ε of a pure event and the range of an exponential
     mechanism grow `size`-fold, ρ of a concentrated one size²-fold [BS16].
@@ -240,14 +339,14 @@ def _is_attained(event: Event) -> bool:
             return True
 
 
-def _tally(parts: Iterable[Tally]) -> Tally:
+def _tally(parts: Iterable[EventCounts]) -> EventCounts:
     counts: dict[Event, int] = {}
     is_tight = True
     for part in parts:
         is_tight = is_tight and part.is_tight
         for event, count in part:
             counts[event] = _within_limit(counts.get(event, 0) + count)
-    return Tally(tuple(sorted(counts.items(), key=_rank)), is_tight)
+    return EventCounts(tuple(sorted(counts.items(), key=_rank)), is_tight)
 
 
 def _within_limit(count: int) -> int:
