@@ -95,7 +95,7 @@ def probability(value: Number, name: str) -> Fraction:
     return number
 
 
-def open_probability(value: object, name: str) -> Fraction:
+def open_probability(value: Number, name: str) -> Fraction:
     """A probability between 0 and 1, both excluded: a δ that Gaussian noise and advanced composition can work with."""
     number = probability(value, name)
     if number in {0, 1}:

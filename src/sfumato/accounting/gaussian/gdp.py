@@ -240,7 +240,7 @@ _ROWS: Final[dict[type, _Row]] = {
 
 def _coordinates(single: NormalEvent) -> AdditivePrice | None:
     row = _ROWS.get(type(single.event))
-    return row and row.coordinates(single.event)
+    return None if row is None else row.coordinates(single.event)
 
 
 def _above(single: NormalEvent, leak: Fraction) -> AdditivePrice:
