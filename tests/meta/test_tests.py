@@ -5,7 +5,6 @@ import re
 from tests.meta.repository import ROOT, SOURCE, inside, modules, name, offenders, text, texts
 
 WITHOUT = {
-    "accounting/core/accountant.py": "a role; every accountant inherits its contract, tests/accounting/contract.py",
     "version.py": "one constant, which the command line's tests print",
 }
 
