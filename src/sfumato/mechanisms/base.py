@@ -133,12 +133,12 @@ def integers(values: Iterable[Any]) -> Integers:
     """
     plain = column(values)
     if isinstance(plain, list):
-        exact: Integers | None = narrow(python_integers(_integer(value) for value in plain))
+        exact = narrow(python_integers(_integer(value) for value in plain))
+    elif (whole := whole_floats(plain) if plain.dtype.kind == "f" else integer_column(plain)) is not None:
+        exact = whole
     else:
-        exact = whole_floats(plain) if plain.dtype.kind == "f" else integer_column(plain)
-        if exact is None:
-            requirement = "must hold integers; give real numbers a resolution"
-            raise ParameterError("exact", f"an array of {plain.dtype}", requirement)
+        requirement = "must hold integers; give real numbers a resolution"
+        raise ParameterError("exact", f"an array of {plain.dtype}", requirement)
     return np.clip(exact, -LARGEST, LARGEST) if exact.dtype == object else exact
 
 

@@ -188,7 +188,7 @@ def real(value: Any, name: str, *, least: float | None = None, is_finite: bool =
         (0.5, 0.25, inf)
     """
     found: float | None = None
-    if isinstance(value, str | Real | Decimal) and not isinstance(value, bool):
+    if not isinstance(value, bool) and isinstance(value, str | Real | Decimal):
         with suppress(TypeError, ValueError, OverflowError):  # one of them a ParameterError
             found = float(exact(value, name) if isinstance(value, str) else value)
     if found is None or (is_finite and not math.isfinite(found)):
