@@ -10,7 +10,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.engines.running import ask, by_place, count_where, found, started, statement
-from tests.engines.stored_values import BOOLEANS_AS_READ, NUMBERS_AS_READ, TIMES_AS_READ
+from tests.engines.stored_values import (
+    AMOUNTS_AS_READ,
+    BOOLEANS_AS_READ,
+    IDS_AS_READ,
+    NUMBERS_AS_READ,
+    TIMES_AS_READ,
+    WHOLE_ID,
+)
 
 from sfumato.engines.sources.sources import open_source
 from sfumato.engines.values.cells import shortened
@@ -143,6 +150,24 @@ class ReadingContract:
             assert ask(engine, "SELECT COUNT(v) FROM t", table, values(stored)) == [[0 if meant is None else 1]]
             if meant is not None:
                 assert count_where(engine, f"v = {meant!r}", table, values(stored)) == 1
+
+    @pytest.mark.parametrize(("stored", "meant"), IDS_AS_READ)
+    def test_ids_that_are_whole_numbers_have_any_length_in_text(self, engine, stored, meant):
+        table = typed_table(WHOLE_ID)
+        assert ask(engine, "SELECT COUNT(v) FROM t", table, values(stored)) == [[0 if meant is None else 1]]
+        if meant is not None:
+            assert count_where(engine, f"v = '{meant}'", table, values(stored)) == 1
+
+    @pytest.mark.parametrize(("stored", "whole"), AMOUNTS_AS_READ)
+    def test_amounts_beyond_64_bits_are_clamped_and_never_missing(self, engine, stored, whole):
+        table, data = typed_table(integer(-5, 7)), values(stored)
+        clamped = 0 if whole is None else min(max(whole, -5), 7)
+        expected = [[0 if whole is None else 1, clamped]]
+        assert ask(engine, "SELECT COUNT(v), SUM(v) FROM t", table, data) == expected
+        if whole is not None:
+            least = -(2**63) + 1
+            side = f"v = {whole}" if whole >= least else f"v < {least}"
+            assert count_where(engine, side, table, data) == 1
 
     @pytest.mark.parametrize(("stored", "meant"), BOOLEANS_AS_READ)
     def test_booleans_are_read_as_declared_or_are_null(self, engine, stored, meant):

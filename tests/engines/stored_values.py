@@ -3,10 +3,15 @@
 import math
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
+from hashlib import sha256
 
 from sfumato.engines.values.numbers import LARGEST
+from sfumato.query.model.columns import Column
+from sfumato.query.model.kinds import Kind
 
 at = datetime.fromisoformat
+WHOLE_ID = Column(kind=Kind.TEXT, is_id=True, is_whole=True)
+"""An id that was declared as an integer, where text holds it."""
 
 NUMBERS_AS_READ = [
     # stored, as a whole number, as a float; None is NULL
@@ -25,6 +30,30 @@ NUMBERS_AS_READ = [
     (True, 1, 1), (False, 0, 0),
     (Decimal("1.50"), 2, 1.5), (Decimal("-0.50"), 0, -0.5), (Decimal("9" * 15), 10**15 - 1, 1e15 - 1),
     (None, None, None),
+]  # fmt: skip
+
+MANY_NINES = "9" * 300
+IDS_AS_READ = [
+    # stored, as an id that was declared as an integer and is held as text; None is NULL
+    ("7", "7"), ("007", "7"), ("+7", "7"), (" 7 ", "7"), ("-7", "-7"), ("-07", "-7"), ("0", "0"), ("-0", "0"),
+    ("+000", "0"), ("9223372036854775807", "9223372036854775807"), ("9223372036854775808", "9223372036854775808"),
+    ("-9223372036854775809", "-9223372036854775809"), ("1" + "0" * 40, "1" + "0" * 40), ("0" * 300 + "12", "12"),
+    (MANY_NINES, "9" * 256 + sha256(MANY_NINES.encode()).hexdigest()),
+    (f"-0{MANY_NINES}", "-" + "9" * 255 + sha256(f"-{MANY_NINES}".encode()).hexdigest()),
+    ("7.0", "7"), ("1e3", "1000"), ("2.5", "3"), ("-0.4", "0"), ("True", "1"), ("1e19", None), ("1e400", None),
+    ("word", None), ("", None), (" ", None), ("+", None), ("--7", None), ("+-7", None), ("7-", None), ("1 2", None),
+    ("１２", None), ("1\n", None), (7, "7"), (-(2**63), str(-(2**63))), (7.0, "7"), (True, "1"), (Decimal("7.5"), "8"),
+    (None, None),
+]  # fmt: skip
+
+AMOUNTS_AS_READ = [
+    # stored, as a whole number of a column with bounds, before it is clamped to them
+    ("9223372036854775807", 2**63 - 1), ("9223372036854775808", 2**63 - 1), ("9223372036854775807.5", 2**63 - 1),
+    ("-9223372036854775808", -(2**63)), ("-9223372036854775809", -(2**63)), ("9" * 30, 2**63 - 1),
+    ("9" * 31, 2**63 - 1), ("9" * 150, 2**63 - 1), ("-1e150", -(2**63)), ("1e151", None), ("-1e400", None),
+    ("9" * 400, None), (1e19, 2**63 - 1), (-1e19, -(2**63)), (-(2.0**63), -(2**63)), (2.0**500, None),
+    (math.inf, None), (math.nan, None), ("inf", None), ("nan", None), ("word", None), ("39", 39), (2.5, 3),
+    (None, None),
 ]  # fmt: skip
 
 BOOLEANS_AS_READ = [

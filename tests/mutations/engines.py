@@ -13,6 +13,28 @@ MUTANTS = (
         ),
     ),
     Mutant(
+        name="one person with two ways to write an id is two",
+        edits=(("engines/values/cells.py", "size = text.lstrip(NOUGHTS)", 'size = text.lstrip("+-")'),),
+        tests=("tests/engines/values/test_cells.py::test_an_id_is_the_number_however_it_is_written",),
+    ),
+    Mutant(
+        name="whoever has an id with thousands vanishes",
+        edits=(
+            ("engines/sources/csv_files.py", "column.kind in NUMBERS or column.is_whole", "column.kind in NUMBERS"),
+        ),
+        tests=("tests/session/test_long_ids.py::test_nobody_vanishes_whatever_holds_the_ids",),
+    ),
+    Mutant(
+        name="ids in text are whatever is written",
+        edits=(("engines/values/cells.py", "if column.is_whole else _READERS", "if False else _READERS"),),
+        tests=("tests/engines/values/test_cells.py::test_ids_are_read_as_the_contract_says",),
+    ),
+    Mutant(
+        name="amounts that 64 bits do not hold are missing",
+        edits=(("engines/values/cells.py", "    if cell is None and column.saturates:\n", "    if False:\n"),),
+        tests=("tests/engines/values/test_cells.py::test_amounts_are_read_as_the_contract_says",),
+    ),
+    Mutant(
         name="values not clamped",
         edits=(
             (

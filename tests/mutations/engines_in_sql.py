@@ -254,9 +254,25 @@ MUTANTS = (
         tests=(f"{READING}test_long_ids_are_never_cut",),
     ),
     Mutant(
+        name="in SQL whoever has an id of more than 64 bits vanishes",
+        edits=(
+            ("engines/sql/expressions/casts.py", "(_matches(stored, DIGITS_PATTERN), exact)", "(exp.false(), exact)"),
+        ),
+        tests=(f"{READING}test_ids_that_are_whole_numbers_have_any_length_in_text",),
+    ),
+    Mutant(
+        name="in SQL an amount of more than 64 bits is missing",
+        edits=(("engines/sql/expressions/casts.py", "if declared.saturates and not is_whole(storage):", "if False:"),),
+        tests=(f"{READING}test_amounts_beyond_64_bits_are_clamped_and_never_missing",),
+    ),
+    Mutant(
         name="in SQL a number is looked for in a text of any length",
         edits=(
-            ("engines/sql/expressions/casts.py", "as_kind(beginning(written, LONGEST_STORED), ", "as_kind(written, "),
+            (
+                "engines/sql/expressions/casts.py",
+                'beginning(written, LONGEST_STORED), "VARCHAR"\n',
+                "written, storage\n",
+            ),
         ),
         tests=(f"{READING}test_of_long_text_little_is_looked_at_where_no_text_is_declared",),
     ),

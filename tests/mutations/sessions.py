@@ -22,6 +22,23 @@ MUTANTS = (
         ),
     ),
     Mutant(
+        name="people whose ids 64 bits do not hold vanish where text holds them",
+        edits=(("session/opening/opening.py", "return kept.with_text_ids(texts)", "return kept"),),
+        tests=("tests/session/test_long_ids.py::test_nobody_vanishes_whatever_holds_the_ids",),
+    ),
+    Mutant(
+        name="ids of one table are text and those of the next are not",
+        edits=(("query/policy/policy.py", "if ids & held and all(", "if ids <= held and all("),),
+        tests=("tests/session/test_long_ids.py::test_ids_in_text_meet_those_that_are_stored_as_numbers",),
+    ),
+    Mutant(
+        name="an answer about ids in text is charged again",
+        edits=(("session/asking/answer_key.py", "value.as_declared if isinstance(value, Column) else value", "value"),),
+        tests=(
+            "tests/session/test_long_ids.py::test_a_ledger_and_stored_answers_know_a_table_by_what_was_declared_of_it",
+        ),
+    ),
+    Mutant(
         name="sums between wide bounds are whole numbers of 64 bits",
         edits=(("query/model/measures.py", "abs(end) * MOST_ROWS <= MAX_KEY for end in ends", "True for end in ends"),),
         tests=("tests/session/test_wide_sums.py::test_records_hold_the_whole_sum",),
@@ -51,7 +68,7 @@ MUTANTS = (
         edits=(
             (
                 "query/model/schema.py",
-                'f"{_written(column)} ({self.column(column).kind})"',
+                'f"{_written(column)} ({self.column(column).as_declared.kind})"',
                 'f"{_written(column)} (text)"',
             ),
         ),

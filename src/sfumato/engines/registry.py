@@ -5,7 +5,7 @@ The tables of one policy may be in several engines, each of which answers about 
 """
 
 import inspect
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pkgutil import resolve_name
@@ -27,6 +27,7 @@ from sfumato.engines.sources.sources import (
     open_in_place,
     open_source,
     readable,
+    text_columns,
 )
 from sfumato.errors import NotPrivateError, ParameterError, PolicyError
 from sfumato.privacy.secret import Secret
@@ -88,6 +89,13 @@ class Whole(Protocol):
 
     def close(self) -> None:
         """Let go of connections."""
+
+
+@runtime_checkable
+class _InPlace(Protocol):
+    """An engine that reads tables where they are, and knows how columns are stored there."""
+
+    def storage(self, table: Table) -> Mapping[str, str]: ...
 
 
 def check_engine(name: object) -> None:
@@ -198,6 +206,11 @@ class SeveralEngines:
         return self._engines[names.pop()]
 
 
+def engine_of(table: Table, engine: Engine) -> Engine:
+    """The engine that has a table: this one, or one of several."""
+    return engine.one_for([table]) if isinstance(engine, SeveralEngines) else engine
+
+
 def check_owners(policy: Policy, places: Places) -> None:
     """Refuse tables whose rows' owners stand in a table of another engine.
 
@@ -271,6 +284,20 @@ def whole_relation(source: object, table: Table, options: Mapping[str, Any]) -> 
     with closing(cast("Whole", _class_of(ENGINES[name])({table.name: opened}, **options))) as engine:
         for part in engine.rows(table):
             yield pa.table(part)
+
+
+def text_columns_of(source: Opened, table: Table, engine: Engine) -> Collection[str]:
+    """The declared columns of a table that its source holds as text, by their types alone.
+
+    Args:
+        source: The source, as it was opened.
+        table: What is declared of it.
+        engine: The engine that was opened with it.
+    """
+    if not isinstance(source, PostgresData | SparkData):
+        return text_columns(source, table)
+    types = engine.storage(table) if isinstance(engine, _InPlace) else {}
+    return [name for name, kind in types.items() if kind == "VARCHAR"]
 
 
 def _class_of(record: EngineRecord) -> Callable[..., Engine]:

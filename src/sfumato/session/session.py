@@ -28,11 +28,11 @@ from sfumato.session.asking.view import AccountView
 from sfumato.session.opening.examination import Examination, examined, violations
 from sfumato.session.opening.lineage import identities, protected
 from sfumato.session.opening.opening import (
+    as_stored,
     open_engines,
     open_sources,
     places_of,
     relations_of,
-    with_kept_rows,
     with_public_keys,
 )
 
@@ -97,7 +97,7 @@ class Session(AccountView):
             start = partial(open_engines, engine=engine, places=places, options=engine_options or {})
             running = start(sources)
             opened.callback(running.close)
-            known = with_public_keys(with_kept_rows(declared, sources), running)
+            known = with_public_keys(as_stored(declared, sources, running), running)
             relations = relations_of(known)
             opened_ledger = open_ledger(ledger, must_exist=flag(must_exist, "must_exist"))
             opened.callback(opened_ledger.close)

@@ -5,7 +5,15 @@ from decimal import Decimal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.engines.stored_values import BOOLEANS_AS_READ, MOMENTS_AS_READ, NUMBERS_AS_READ, TIMES_AS_READ
+from tests.engines.stored_values import (
+    AMOUNTS_AS_READ,
+    BOOLEANS_AS_READ,
+    IDS_AS_READ,
+    MOMENTS_AS_READ,
+    NUMBERS_AS_READ,
+    TIMES_AS_READ,
+    WHOLE_ID,
+)
 
 from sfumato.engines.values.cells import MAX_INT64, MIN_INT64, converted, greatest_of, least_of, null_cell, typed
 from sfumato.engines.values.numbers import LARGEST
@@ -42,6 +50,33 @@ def test_a_zero_has_no_sign(stored):
 def test_numbers_are_read_as_the_contract_says(stored, whole, number):
     assert typed(stored, Column(kind=Kind.INTEGER)) == whole
     assert typed(stored, Column(kind=Kind.FLOAT)) == number
+
+
+@pytest.mark.parametrize(("stored", "meant"), IDS_AS_READ)
+def test_ids_are_read_as_the_contract_says(stored, meant):
+    assert typed(stored, WHOLE_ID) == meant
+
+
+@pytest.mark.parametrize(("stored", "whole"), AMOUNTS_AS_READ)
+def test_amounts_are_read_as_the_contract_says(stored, whole):
+    assert typed(stored, integer(-5, 7)) == whole
+    if whole is None:
+        assert typed(stored, integer(-5, 7, nullable=False)) == 0
+
+
+@given(st.integers(-(10**400), 10**400), st.integers(0, 9), st.sampled_from(["", "+"]), st.integers(0, 9))
+def test_an_id_is_the_number_however_it_is_written(number, noughts, sign, spaces):
+    size = "0" * noughts + str(abs(number))
+    written = " " * spaces + (f"-{size}" if number < 0 else sign + size)
+    assert typed(written, WHOLE_ID) == typed(str(number), WHOLE_ID)
+    assert typed(str(number + 1), WHOLE_ID) != typed(written, WHOLE_ID) != typed(str(-number - 1), WHOLE_ID)
+
+
+@given(ANYTHING.filter(lambda v: not (isinstance(v, int | Decimal) and abs(v) > 10**300)))
+def test_reading_ids_and_amounts_is_total(stored):
+    assert isinstance(typed(stored, WHOLE_ID), str | None)
+    whole = typed(stored, integer(-5, 7))
+    assert whole is None or MIN_INT64 <= whole <= MAX_INT64
 
 
 @pytest.mark.parametrize(("stored", "meant"), BOOLEANS_AS_READ)

@@ -70,12 +70,48 @@ def test_a_change_of_tables_reaches_those_at_the_end_of_paths():
 
     def keeping(table):
         asked.append(table.name)
-        return replace(table, keeps_rows=True)
+        return {"keeps_rows": True}
 
     changed = policy(ITEMS, ORDERS, PEOPLE).with_tables(keeping)
     assert list(changed.tables) == ["items", "orders", "people"]
     assert sorted(asked) == ["items", "orders", "people"]
     assert changed.tables["items"].unit.table == changed.tables["orders"] == replace(ORDERS, keeps_rows=True)
+
+
+NUMBERED = replace(ORDERS, columns={**ORDERS.columns, "who": integer()})
+BOUGHT = Table(name="bought", columns={"at": integer()}, unit=UnitPath("at", NUMBERED, "id"), limits=LIMITS)
+SENT = Table(name="sent", columns={"at": integer(), "n": integer()}, unit=UnitPath("at", NUMBERED, "id"), limits=LIMITS)
+
+
+@pytest.mark.parametrize(
+    ("held", "changed"),
+    [("orders.who", {"orders.who"}), ("orders.id", {"orders.id", "bought.at", "sent.at"}),
+     ("bought.at", {"orders.id", "bought.at", "sent.at"}), ("sent.n", set()), ("orders.ward", set())],
+)  # fmt: skip
+def test_integers_that_are_ids_in_text_are_text_and_so_are_all_columns_of_the_same_ids(held, changed):
+    declared = policy(NUMBERED, BOUGHT, SENT)
+    found = declared.with_text_ids([Place(*held.split("."))])
+    texts = {
+        f"{name}.{one}" for name, t in found.tables.items() for one, column in t.columns.items() if column.is_whole
+    }
+    assert texts == changed
+    for name, table in found.tables.items():
+        assert table.owner_text == declared.tables[name].owner_text
+        assert {one: column.as_declared for one, column in table.columns.items()} == dict(declared.tables[name].columns)
+
+
+@pytest.mark.parametrize("limited", [integer(0, 10**9), integer(values=[1, 2])])
+def test_ids_that_are_said_to_be_small_stay_integers_in_every_table(limited):
+    for table in (replace(BOUGHT, columns={"at": limited}), replace(SENT, columns={**SENT.columns, "at": limited})):
+        others = [one for one in (NUMBERED, BOUGHT, SENT) if one.name != table.name]
+        declared = policy(*others, table)
+        assert declared.with_text_ids([Place("orders", "id"), Place("bought", "at")]) is declared
+
+
+def test_ids_that_are_keys_of_a_public_table_stay_integers():
+    rooms = Table(name="rooms", columns={"floor": integer()}, unit=PUBLIC)
+    declared = policy(NUMBERED, rooms, values_from={Place("orders", "who"): Place("rooms", "floor")})
+    assert declared.with_text_ids([Place("orders", "who")]) is declared
 
 
 def test_all_people_are_told_apart_by_ids_of_one_kind():

@@ -15,11 +15,11 @@ from sfumato.query.model.relations import Source
 from sfumato.query.model.schema import PUBLIC, Limits, Table, UnitPath, date, integer, text
 from sfumato.query.policy.policy import Place, Policy, SourceFacts
 from sfumato.session.opening.opening import (
+    as_stored,
     open_engines,
     open_sources,
     places_of,
     relations_of,
-    with_kept_rows,
     with_public_keys,
 )
 
@@ -43,7 +43,8 @@ def test_a_source_without_a_declared_column_is_refused():
 
 def test_tables_learn_from_their_sources_whether_records_are_rows():
     policy = shop_policy()
-    kept = with_kept_rows(policy, opened(policy))
+    sources = opened(policy)
+    kept = as_stored(policy, sources, open_engine("duckdb", sources, options={}))
     assert all(table.keeps_rows for table in kept.tables.values())
     assert kept.tables["lines"].unit.table == replace(ORDERS, keeps_rows=True)
 

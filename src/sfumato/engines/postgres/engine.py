@@ -112,6 +112,10 @@ class PostgresEngine:
         """See `Engine.sql`; tables are called as the policy calls them."""
         return shown_sql(statement, sampling=self._sampling, dialect=self._dialect)
 
+    def storage(self, table: Table) -> Mapping[str, str]:
+        """What the lowering calls the types in which the columns of a table are stored."""
+        return self._tables.storage(table)
+
     def close(self) -> None:
         """Close the connection."""
         self._connection.close()
@@ -173,6 +177,10 @@ class PostgresTables:
                     asked, source.address, source.table, path=path, may_write=may_write,
                     accepted_risks=source.accepted_risks,
                 )  # fmt: skip
+
+    def storage(self, table: Table) -> Mapping[str, str]:
+        """What the lowering calls the types in which the columns of a table are stored."""
+        return self._stored[table.name].storage
 
     def named(self, table: Table) -> exp.Query:
         """A table of `Rows`."""

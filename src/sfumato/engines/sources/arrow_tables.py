@@ -106,6 +106,12 @@ def check_types(schema: Any, table: Table) -> None:
             raise ParameterError("unit", name, f"is stored as {kind}; cast the ids to text or whole numbers")
 
 
+def holds_text(kind: Any) -> bool:
+    """Whether a type of storage is text."""
+    values = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return any(is_text(values) for is_text in _TEXTS)
+
+
 def _digits(kind: Any) -> int:
     """How many digits before the point the whole numbers of an exact type have; 0 of any other type."""
     if pa.types.is_decimal(kind):

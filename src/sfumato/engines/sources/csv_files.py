@@ -234,7 +234,8 @@ def plain_text(fields: Any, column: Column, csv_format: CsvFormat) -> Any:
     trimmed = pc.ascii_trim(fields, characters=" ")
     missing = pc.is_in(trimmed, pa.array(["", *csv_format.null], TEXT)) if csv_format.null else pc.equal(trimmed, "")
     known = pc.if_else(missing, pa.scalar(None, TEXT), trimmed)
-    if column.kind in NUMBERS and not csv_format.reads_numbers_as_they_are:
+    is_number = column.kind in NUMBERS or column.is_whole
+    if is_number and not csv_format.reads_numbers_as_they_are:
         return _numbers(known, csv_format)
     if column.kind in TIMES and csv_format.dates:
         return _each_once(known, csv_format)

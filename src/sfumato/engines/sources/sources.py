@@ -20,6 +20,7 @@ import pyarrow as pa
 from sfumato.engines.sources.arrow_tables import (
     arrow_table,
     check_types,
+    holds_text,
     is_lazy,
     parquet_schema,
     read_parquet,
@@ -275,6 +276,20 @@ def keeps_rows(source: Opened) -> bool:
     Nor is it of a query or a view, which may read one, or leave rows out.
     """
     return not isinstance(source, CsvFile | LazyData | SparkData | PostgresData)
+
+
+def text_columns(source: DataSource, table: Table) -> Collection[str]:
+    """The declared columns that a source holds as text, by their types alone."""
+    match source:
+        case CsvFile():
+            return table.columns.keys()
+        case ParquetFile(path, _):
+            schema = parquet_schema(path)
+        case ArrowData(data, _):
+            schema = data.schema
+        case LazyData():
+            schema = source.schema
+    return [name for name in table.columns if holds_text(schema.field(name).type)]
 
 
 def _check_columns(source: CsvFile, table: Table) -> None:

@@ -81,6 +81,10 @@ class SparkEngine:
         """See `Engine.sql`; tables are called as the policy calls them."""
         return shown_sql(statement, sampling=self._sampling, dialect=SPARK)
 
+    def storage(self, table: Table) -> Mapping[str, str]:
+        """What the lowering calls the types in which the columns of a table of Spark are stored."""
+        return self._tables.stored[table.name]
+
     @property
     def spark(self) -> Any:
         """The session that it asks."""

@@ -71,6 +71,9 @@ class SparkTables:
         spark: The session they are read in.
         sources: Where the rows of each table come from; DataFrames by the names of views of them.
 
+    Attributes:
+        stored: What the lowering calls the types of the columns of each table of Spark.
+
     Raises:
         ParameterError: There is no such table, or it cannot be read as declared.
     """
@@ -79,9 +82,8 @@ class SparkTables:
         self._spark = spark
         self._sources = dict(sources)
         self._made: list[tuple[Table, exp.Select]] = []
-        for source in sources.values():
-            if isinstance(source, SparkData):
-                self._raw(source.table, source)
+        own = {name: source for name, source in sources.items() if isinstance(source, SparkData)}
+        self.stored = {name: self._raw(source.table, source)[0] for name, source in own.items()}
 
     def named(self, table: Table) -> exp.Query:
         """The query of the typed table.

@@ -2,9 +2,11 @@
 
 Total: what does not convert is None, so that no cell of a table can raise. Text is stripped of spaces; a number in text
 is one of `NUMBER_PATTERN`, a whole one exact within 64 bits, any other a binary double, or true or false for 1 or 0;
-other numbers become whole as floor(x + 1/2); a double beyond the range of `numbers` is None, and −0.0 is 0.0. As text,
-1.0 is 1, because one missing cell turns a column of integers into doubles. Days and times in text are those of
-`dates.DATE_PATTERN` and `dates.TIMESTAMP_PATTERN`; either kind of column reads both.
+other numbers become whole as floor(x + 1/2); a double beyond the range of `numbers` is None, and −0.0 is 0.0. A whole
+number beyond 64 bits is None, but where a column has bounds it is the nearest that there is, and clamped like that. An
+id that is a whole number held as text has any length. As text, 1.0 is 1, because one missing cell turns a column of
+integers into doubles. Days and times in text are those of `dates.DATE_PATTERN` and `dates.TIMESTAMP_PATTERN`; either
+kind of column reads both.
 """
 
 import math
@@ -29,6 +31,12 @@ Row: TypeAlias = Mapping[str, Cell]
 """The cells of a row by column."""
 
 WHOLE_PATTERN: Final = r"[+-]?[0-9]{1,30}"
+DIGITS_PATTERN: Final = r"[+-]?[0-9]+"
+"""A whole number of any length."""
+
+NOUGHTS: Final = "+-0"
+"""What such a number may begin with that says nothing of its size."""
+
 LONGEST_NUMBER: Final = 250
 """How many characters a number in text may have: one that no double holds is tiny if and only if its exponent is."""
 
@@ -47,6 +55,7 @@ MAX_WHOLE_DOUBLE: Final = 2**53
 
 _NUMBER: Final = re.compile(NUMBER_PATTERN, re.ASCII)
 _WHOLE: Final = re.compile(WHOLE_PATTERN, re.ASCII)
+_DIGITS: Final = re.compile(DIGITS_PATTERN, re.ASCII)
 _TRUTHS: Final = {"true": 1.0, "false": 0.0}
 
 
@@ -57,7 +66,9 @@ def typed(value: object, column: Column) -> Cell:
     """
     if isinstance(value, str) and column.kind is not Kind.TEXT:
         value = value[:LONGEST_STORED]
-    cell = None if value is None else _READERS[column.kind](value)
+    cell = None if value is None else _whole_id(value) if column.is_whole else _READERS[column.kind](value)
+    if cell is None and column.saturates:
+        cell = _nearest_whole(value)
     if isinstance(cell, str):
         cell = shortened(cell, column)
     return null_cell(column) if cell is None else cell
@@ -127,6 +138,24 @@ def _integer(value: object) -> int | None:
             return None
         whole = math.floor(number + 0.5)
     return whole if MIN_INT64 <= whole <= MAX_INT64 else None
+
+
+def _nearest_whole(value: object) -> int | None:
+    """The end of 64 bits that a number lies beyond; None of one that lies within, and of what is no number."""
+    number = None if value is None else _float(value)
+    if number is None or -MAX_INT64 < number < MAX_INT64:
+        return None
+    return MIN_INT64 if number < 0 else MAX_INT64
+
+
+def _whole_id(value: object) -> str | None:
+    """A whole number as text; in text one of any length, exactly."""
+    text = value.strip(" ") if isinstance(value, str) else ""
+    if not _DIGITS.fullmatch(text):
+        whole = _integer(value[:LONGEST_STORED] if isinstance(value, str) else value)
+        return None if whole is None else str(whole)
+    size = text.lstrip(NOUGHTS)
+    return f"-{size}" if size and text.startswith("-") else size or "0"
 
 
 def _float(value: object) -> float | None:

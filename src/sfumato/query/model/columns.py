@@ -49,6 +49,8 @@ class Column:
         max_length: Of text, how many characters of a value are read, 256 if nothing is said; None for other kinds.
         is_id: Of text, whether it tells people or rows apart, as its table declares (`schema.Table`): ids are never
             cut, so that different ids stay different.
+        is_whole: Of ids, whether they were declared as integers where text holds them (`Policy.with_text_ids`): text
+            that is a whole number of any length, without a sign or zeros that say nothing; other text is NULL.
     """
 
     kind: Kind
@@ -59,12 +61,13 @@ class Column:
     nullable: bool = True
     max_length: int | None = field(default=None, repr=False)  # stored answers are found by what is shown of a table,
     is_id: bool = field(default=False, repr=False)  # and by the canonical form of a question, which has lengths
+    is_whole: bool = field(default=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.kind is Kind.TEXT:
             most = DEFAULT_LENGTH if self.max_length is None else self.max_length
             object.__setattr__(self, "max_length", positive_integer(most, "max_length", most=MAX_LENGTH))
-        elif self.max_length is not None or self.is_id:
+        elif self.max_length is not None or self.is_id or self.is_whole:
             raise ParameterError("max_length", self.max_length, f"belongs to text; this column is {self.kind}")
         if self.values is not None:
             object.__setattr__(self, "values", _checked_keys(self.kind, self.values))
@@ -117,6 +120,16 @@ class Column:
         return self.max_length + 1
 
     @property
+    def as_declared(self) -> "Column":
+        """What the owner declared, which is an integer if it is one as text."""
+        return Column(kind=Kind.INTEGER) if self.is_whole else self
+
+    @property
+    def saturates(self) -> bool:
+        """Whether whole numbers beyond 64 bits are read as the nearest of them, because bounds clamp them anyway."""
+        return self.kind is Kind.INTEGER and self.lower is not None
+
+    @property
     def bounded_steps(self) -> tuple[int, int] | None:
         """The bounds in lattice steps, rounded half up like every value."""
         if self.lower is None or self.upper is None:
@@ -153,7 +166,9 @@ def integer(
     values: Iterable[int] | None = None,
     nullable: bool = True,
 ) -> Column:
-    """A whole number, between public bounds if it is to be summed.
+    """A whole number of 64 bits, between public bounds if it is to be summed.
+
+    Without bounds and values, an id that is held as text, as in a CSV file, may be longer: it is text to questions.
 
     Example:
         >>> integer(17, 90).bounded_steps

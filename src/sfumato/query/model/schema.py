@@ -205,7 +205,7 @@ class Table:
                 return str(self.unit)
 
     def _with_kind(self, column: str) -> str:
-        return f"{_written(column)} ({self.column(column).kind})"
+        return f"{_written(column)} ({self.column(column).as_declared.kind})"
 
     @property
     def unit_kind(self) -> Kind:

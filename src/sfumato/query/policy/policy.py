@@ -11,7 +11,8 @@ from typing import Any, Final
 
 from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import listed
-from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation, as_relation
+from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation, UnitColumn, as_relation
+from sfumato.query.model.columns import Column
 from sfumato.query.model.csv_format import CsvFormat
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.schema import Table, UnitPath
@@ -178,20 +179,50 @@ class Policy:
         for place, origin in self.values_from.items():
             self._check_values_from(place, origin)
 
-    def with_tables(self, change: Callable[[Table], Table]) -> "Policy":
-        """The policy with every table changed; paths from one table to another lead to the changed ones."""
+    def with_tables(self, changes: Callable[[Table], Mapping[str, Any]]) -> "Policy":
+        """The policy with fields of every table changed; paths from one table to another lead to the changed ones."""
         changed: dict[str, Table] = {}
 
         def rebuilt(table: Table) -> Table:
             if table.name not in changed:
-                new = change(table)
-                path = new.unit
-                changed[table.name] = (
-                    replace(new, unit=replace(path, table=rebuilt(path.table))) if isinstance(path, UnitPath) else new
-                )
+                path = table.unit
+                unit = replace(path, table=rebuilt(path.table)) if isinstance(path, UnitPath) else path
+                changed[table.name] = replace(table, unit=unit, **changes(table))
             return changed[table.name]
 
         return replace(self, tables={name: rebuilt(table) for name, table in self.tables.items()})
+
+    def with_text_ids(self, texts: Iterable[Place]) -> "Policy":
+        """The policy in which ids that are declared as integers are text, where a source holds some of them as text.
+
+        64 bits do not hold every whole number that text has, and people whose ids were NULL would vanish. All columns
+        of the same ids change together, so that they still meet; unless bounds or public keys are stated for one of
+        them, which say how large ids are. What changes depends on declarations and on types of storage alone.
+
+        Args:
+            texts: The columns that their sources hold as text.
+        """
+        held, same = set(texts), dict[Place | None, set[Place]]()
+        for name, table in self.tables.items():
+            if isinstance(table.unit, UnitColumn | UnitPath):
+                ids = same.setdefault(_ids_in(table, table.unit.column), set())
+                ids.add(Place(name, table.unit.column))
+            if isinstance(table.unit, UnitPath):
+                ids.add(Place(table.unit.table.name, table.unit.key))
+        long = [ids for ids in same.values() if ids & held and all(map(self._may_be_long, ids))]
+        changed = frozenset[Place]().union(*long)
+
+        def with_changed(table: Table) -> Mapping[str, Any]:
+            here = {name: _WHOLE_ID for name in table.columns if Place(table.name, name) in changed}
+            return {"columns": dict(table.columns) | here}
+
+        return self.with_tables(with_changed) if changed else self
+
+    def _may_be_long(self, place: Place) -> bool:
+        """Whether a column of ids is declared as an integer, and nothing says how large it is."""
+        column = self.tables[place.table].column(place.column)
+        is_limited = column.lower is not None or column.values is not None or place in self.values_from
+        return column.kind is Kind.INTEGER and not is_limited
 
     def _check_table(self, name: str, table: Table) -> None:
         if table.name != name:
@@ -218,6 +249,20 @@ class Policy:
         own, other = (self.tables[at.table].column(at.column).kind for at in (place, origin))
         if own is not other or own is Kind.FLOAT:
             raise ParameterError(name, f"{own} from {other}", "must be of one kind, and no float, to be keys")
+
+
+_WHOLE_ID: Final = Column(kind=Kind.TEXT, is_id=True, is_whole=True)
+
+
+def _ids_in(table: Table, column: str) -> Place | None:
+    """What the ids in a column are of: None of the units themselves, else where paths lead to."""
+    match table.unit:
+        case UnitColumn(name) if name == column:
+            return None
+        case UnitPath(name, other, key) if name == column:
+            return _ids_in(other, key)
+        case _:
+            return Place(table.name, column)
 
 
 def _with_ids_of_paths(tables: Mapping[str, Table]) -> dict[str, Table]:

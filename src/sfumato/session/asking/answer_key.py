@@ -88,7 +88,8 @@ DECLARED: Final = StoredNames[Any](
     {
         Table: Names("Table", "name", "columns", "unit", "limits", "matches", "keeps_rows"),
         Column: Names(
-            "Column", "kind", "lower", "upper", "resolution", "values", "nullable", unwritten=("max_length", "is_id")
+            "Column", "kind", "lower", "upper", "resolution", "values", "nullable",
+            unwritten=("max_length", "is_id", "is_whole"),
         ),
         Limits: Names("Limits", "max_rows_per_unit", "max_groups_per_unit", "max_rows_per_group_per_unit"),
         EachRow: Names("EachRow"),
@@ -155,7 +156,7 @@ def declared_text(value: object) -> str:
         return plain(value)
     if isinstance(value, str | int):  # of a class of the caller's own, as a member of an enumeration
         return repr(value)
-    names = DECLARED.of(value)
+    names, value = DECLARED.of(value), value.as_declared if isinstance(value, Column) else value
     inner = ", ".join([f"{stored}={declared_text(getattr(value, own))}" for stored, own in names.fields])
     return f"{names.tag}({inner})"
 

@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Final
 
 from sfumato.engines.base import Engine
-from sfumato.engines.registry import SeveralEngines, identities_of
+from sfumato.engines.registry import engine_of, identities_of
 from sfumato.engines.sources.identities import Identities, Identity
 from sfumato.engines.sources.sources import Opened
 from sfumato.ledger.core.entry import Protected
 from sfumato.ledger.keeping.key import LedgerKey
-from sfumato.query.model.schema import Table
 from sfumato.query.policy.policy import Policy, SourceFacts, is_address
 
 
@@ -41,7 +40,7 @@ def identities(policy: Policy, sources: Mapping[str, Opened], *, engine: Engine)
     """
     return {
         name: _with_place(
-            identities_of(source, policy.sources[name].source, _engine_of(policy.tables[name], engine)),
+            identities_of(source, policy.sources[name].source, engine_of(policy.tables[name], engine)),
             policy.dataset,
             policy.sources[name],
         )
@@ -86,10 +85,6 @@ def _place(source: str | PathLike[str]) -> str:
 
 
 _NOTHING: Final = Identities.of_reading(frozenset())
-
-
-def _engine_of(table: Table, engine: Engine) -> Engine:
-    return engine.one_for([table]) if isinstance(engine, SeveralEngines) else engine
 
 
 def _sealed(purpose: str, known: Iterable[Identity], key: LedgerKey) -> tuple[str, ...]:

@@ -13,8 +13,10 @@ from sfumato.engines.registry import (
     check_engine,
     check_owners,
     engine_at,
+    engine_of,
     open_engine,
     opened_for,
+    text_columns_of,
 )
 from sfumato.engines.sources.sources import Opened, keeps_rows
 from sfumato.errors import ParameterError, PolicyError, SfumatoError
@@ -89,9 +91,15 @@ def open_engines(
     return next(iter(engines.values())) if len(engines) == 1 else SeveralEngines(engines, places)
 
 
-def with_kept_rows(policy: Policy, sources: Mapping[str, Opened]) -> Policy:
-    """The policy with what the sources say of themselves: whether every record is a row."""
-    return policy.with_tables(lambda table: replace(table, keeps_rows=keeps_rows(sources[table.name])))
+def as_stored(policy: Policy, sources: Mapping[str, Opened], engine: Engine) -> Policy:
+    """The policy with what the sources say of themselves: whether every record is a row, and which ids are text."""
+    texts = [
+        Place(name, column)
+        for name, table in policy.tables.items()
+        for column in text_columns_of(sources[name], table, engine_of(table, engine))
+    ]
+    kept = policy.with_tables(lambda table: {"keeps_rows": keeps_rows(sources[table.name])})
+    return kept.with_text_ids(texts)
 
 
 def with_public_keys(policy: Policy, engine: Engine) -> Policy:
@@ -102,9 +110,9 @@ def with_public_keys(policy: Policy, engine: Engine) -> Policy:
     """
     keys = {origin: _keys(policy, origin, engine) for origin in set(policy.values_from.values())}
 
-    def with_keys(table: Table) -> Table:
+    def with_keys(table: Table) -> Mapping[str, Any]:
         origins = {place.column: origin for place, origin in policy.values_from.items() if place.table == table.name}
-        return replace(table, columns=dict(table.columns) | dict(_with_keys(table, origins, keys)))
+        return {"columns": dict(table.columns) | dict(_with_keys(table, origins, keys))}
 
     return policy.with_tables(with_keys) if keys else policy
 

@@ -10,7 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.engines.in_sql import database, values_of
-from tests.engines.stored_values import BOOLEANS_AS_READ, NUMBERS_AS_READ, TIMES_AS_READ
+from tests.engines.stored_values import (
+    AMOUNTS_AS_READ,
+    BOOLEANS_AS_READ,
+    IDS_AS_READ,
+    NUMBERS_AS_READ,
+    TIMES_AS_READ,
+    WHOLE_ID,
+)
 from tests.expressions_of import DAYS, TIMESTAMPS, WORDS
 from tests.strategies import POISON, STORED
 
@@ -18,9 +25,10 @@ from sfumato.engines.sql.expressions.casts import is_number, is_whole, lower_typ
 from sfumato.engines.values.cells import typed
 from sfumato.engines.values.numbers import LARGEST, LIMIT
 from sfumato.query.model.kinds import TIMES, Kind
-from sfumato.query.model.schema import Column
+from sfumato.query.model.schema import Column, integer
 
-TEXTS = (*POISON, *WORDS, *(row[0] for row in (*NUMBERS_AS_READ, *BOOLEANS_AS_READ, *TIMES_AS_READ)))
+AS_READ = (*NUMBERS_AS_READ, *IDS_AS_READ, *AMOUNTS_AS_READ, *BOOLEANS_AS_READ, *TIMES_AS_READ)
+TEXTS = (*POISON, *WORDS, *(row[0] for row in AS_READ))
 TEXTS = tuple(dict.fromkeys(cell for cell in TEXTS if isinstance(cell, str)))
 PLAIN = [kind for kind in Kind if kind not in TIMES]
 EXACT_STORED = {
@@ -63,12 +71,12 @@ def assert_read_alike(array, columns):
 def test_sql_and_python_read_a_stored_value_alike(stored, data):
     cells = data.draw(st.lists(st.none() | EXACT_STORED[stored], min_size=1, max_size=20))
     kinds = [kind for kind in Kind if not (kind is Kind.TEXT and pa.types.is_floating(stored))]  # see below
-    assert_read_alike(pa.array(cells, stored), [Column(kind=kind) for kind in kinds])
+    assert_read_alike(pa.array(cells, stored), [*(Column(kind=kind) for kind in kinds), WHOLE_ID, integer(0, 9)])
 
 
-@pytest.mark.parametrize("kind", Kind)
-def test_every_poison_is_read_alike(kind):
-    assert_read_alike(pa.array(TEXTS), [Column(kind=kind)])
+@pytest.mark.parametrize("column", [*(Column(kind=kind) for kind in Kind), WHOLE_ID, integer(0, 9)])
+def test_every_poison_is_read_alike(column):
+    assert_read_alike(pa.array(TEXTS), [column])
 
 
 @pytest.mark.parametrize(("cells", "stored"), [(DAYS, pa.date32()), (TIMESTAMPS, pa.timestamp("us"))])

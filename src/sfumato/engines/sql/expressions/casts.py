@@ -9,6 +9,7 @@ from sfumato.engines.sql.expressions.terms import (
     TYPES,
     Sql,
     all_of,
+    between,
     case,
     cast,
     column,
@@ -28,16 +29,21 @@ from sfumato.engines.sql.expressions.terms import (
     whole,
 )
 from sfumato.engines.values.cells import (
+    DIGITS_PATTERN,
     FALSE_WORDS,
     LONGEST_NUMBER,
     LONGEST_STORED,
+    MAX_INT64,
     MAX_WHOLE_DOUBLE,
+    MIN_INT64,
+    NOUGHTS,
     NUMBER_PATTERN,
     TRUE_WORDS,
     WHOLE_PATTERN,
     null_cell,
 )
 from sfumato.engines.values.dates import DATE_PATTERN, TIMESTAMP_PATTERN
+from sfumato.engines.values.numbers import LARGEST
 from sfumato.query.model.columns import MAX_ID, Column
 from sfumato.query.model.kinds import TIMES, Kind
 
@@ -58,12 +64,16 @@ def lower_typed(name: str, declared: Column, storage: str) -> Sql:
     """
     stored = column(name)
     if declared.kind is Kind.TEXT:
+        if declared.is_whole:
+            return _whole_id(stored, storage, declared)
         value = _shortened(as_kind(stored, storage, declared.kind), declared)
-    elif not is_number(storage) and storage not in {"BOOLEAN", "DATE", "TIMESTAMP"}:
-        written = stored if storage == "VARCHAR" else try_cast(stored, "VARCHAR")
-        value = as_kind(beginning(written, LONGEST_STORED), "VARCHAR", declared.kind)
     else:
+        if not is_number(storage) and storage not in {"BOOLEAN", "DATE", "TIMESTAMP"}:
+            written = stored if storage == "VARCHAR" else try_cast(stored, "VARCHAR")
+            stored, storage = beginning(written, LONGEST_STORED), "VARCHAR"
         value = as_kind(stored, storage, declared.kind)
+        if declared.saturates and not is_whole(storage):
+            value = function("COALESCE", value, _nearest_whole(stored, storage))
     nearest = null_cell(declared)
     return value if nearest is None else function("COALESCE", value, constant(nearest))
 
@@ -166,6 +176,36 @@ def _as_integer(value: Sql, storage: str) -> Sql:
         return rounded
     stored = stripped(value)
     return case([(_matches(stored, WHOLE_PATTERN), function("whole_of_text", stored))], rounded)
+
+
+def _nearest_whole(value: Sql, storage: str) -> Sql:
+    """The end of 64 bits that a number lies beyond; NULL of one that lies within, and of what is no number."""
+
+    def end_of(number: Sql) -> Sql:
+        above, below = (double(float(MAX_INT64)), double(LARGEST)), (double(-LARGEST), double(float(MIN_INT64)))
+        ends = ((above, MAX_INT64), (below, MIN_INT64))
+        return case([(between(number, *beyond), whole(end)) for beyond, end in ends])
+
+    return named(_as_double(value, storage), end_of)
+
+
+def _whole_id(value: Sql, storage: str, declared: Column) -> Sql:
+    """A whole number as text; in text one of any length, exactly."""
+    if is_number(storage) or storage == "BOOLEAN":
+        return function("text_of_whole", as_kind(value, storage, Kind.INTEGER))
+    written = value if storage == "VARCHAR" else try_cast(value, "VARCHAR")
+    within_64_bits = as_kind(beginning(written, LONGEST_STORED), "VARCHAR", Kind.INTEGER)
+    stored = stripped(written)
+    size = exp.Trim(this=stored, expression=text(NOUGHTS), position="LEADING")
+    is_negative = operation(exp.EQ, function("SUBSTRING", stored, figure(1), figure(1)), text("-"))
+    exact = case(
+        [
+            (operation(exp.EQ, size, text("")), text("0")),
+            (is_negative, _shortened(function("joined", text("-"), size), declared)),
+        ],
+        _shortened(size, declared),
+    )
+    return case([(_matches(stored, DIGITS_PATTERN), exact)], function("text_of_whole", within_64_bits))
 
 
 def _as_text(value: Sql, storage: str) -> Sql:
