@@ -22,6 +22,7 @@ from sfumato.engines.sources.sources import (
     open_source,
     readable,
     stored_rows,
+    text_columns,
 )  # fmt: skip
 from sfumato.errors import EngineError, ParameterError
 from sfumato.query.model.csv_format import CsvFormat
@@ -230,3 +231,19 @@ def test_an_address_without_a_table_is_refused_and_its_password_does_not_show(so
 def test_options_of_the_server_are_handed_on_as_its_library_reads_them():
     found = address_of("postgresql://db/hospital?table=visits&options=-c%20search_path%3Dcare")
     assert found.database.endswith("?options=-c%20search_path%3Dcare")
+
+
+def test_columns_of_text_are_known_by_their_types_alone(tmp_path):
+    table = Table(name="t", columns={name: text() for name in ("words", "coded", "numbers", "nothing")})
+    words = pa.array(["1", "2"])
+    data = pa.table(
+        {"words": words, "coded": words.dictionary_encode(), "numbers": [1, 2], "nothing": pa.array([None] * 2)}
+    )
+    pq.write_table(data, tmp_path / "t.parquet")
+    data.to_pandas().to_csv(tmp_path / "t.csv", index=False)
+    for source in (data, pl.from_arrow(data), pl.from_arrow(data).lazy(), tmp_path / "t.parquet"):
+        assert set(text_columns(open_source(source), table)) == {"words", "coded"}
+        assert set(text_columns(readable(open_source(source), table), table)) == {"words", "coded"}
+    assert set(text_columns(open_source(tmp_path / "t.csv"), table)) == set(table.columns)
+    objects = open_source(data.to_pandas().astype(object))
+    assert set(text_columns(objects, table)) == set(table.columns)
