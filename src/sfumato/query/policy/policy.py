@@ -207,8 +207,8 @@ class Policy:
             if isinstance(table.unit, UnitColumn | UnitPath):
                 ids = same.setdefault(_ids_in(table, table.unit.column), set())
                 ids.add(Place(name, table.unit.column))
-            if isinstance(table.unit, UnitPath):
-                ids.add(Place(table.unit.table.name, table.unit.key))
+                if isinstance(table.unit, UnitPath):
+                    ids.add(Place(table.unit.table.name, table.unit.key))
         long = [ids for ids in same.values() if ids & held and all(map(self._may_be_long, ids))]
         changed = frozenset[Place]().union(*long)
 
