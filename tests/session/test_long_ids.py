@@ -118,9 +118,8 @@ PATHS = "SELECT COUNT(*) AS n, COUNT(DISTINCT visits.who) AS p FROM drugs JOIN v
 
 
 def clinic(folder, *, people, engine):
-    pd.DataFrame({"who": SMALL, "visit": [f"0{one}" for one in SMALL], "v": 1}, dtype=object).to_csv(
-        folder / "visits.csv", index=False
-    )
+    visits = {"who": list(map(str, SMALL)), "visit": [f"0{one}" for one in SMALL], "v": 1}
+    pd.DataFrame(visits).to_csv(folder / "visits.csv", index=False)
     pd.DataFrame({"at": [f"+{one}" for one in SMALL], "n": 3}).to_csv(folder / "drugs.csv", index=False)
     sources = {"visits": folder / "visits.csv", "drugs": folder / "drugs.csv", "people": people}
     policy = sf.Policy(
@@ -177,7 +176,7 @@ def test_ids_that_are_said_to_be_small_stay_numbers(declared):
 def test_a_question_cannot_take_an_id_in_text_for_a_number():
     with opened(pa.table({"id": ["1", "2"], "v": [1] * 2})) as session:
         for condition in ("id > 1", "id + 1 = 2", "id IN (1, 2)"):
-            with pytest.raises(ParameterError, match="text"):
+            with pytest.raises(ParameterError, match="text|constants of the kind of the value"):
                 session.query(f"SELECT COUNT(*) AS n FROM t WHERE {condition}")
         assert counts(session, "SELECT COUNT(*) AS n FROM t WHERE id = '2'") == [1]
 

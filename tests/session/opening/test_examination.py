@@ -124,12 +124,12 @@ def test_cells_of_every_kind_are_told_from_those_that_count(engine, column, cell
 
 
 def test_of_an_integer_in_a_csv_file_what_64_bits_do_not_hold_is_not_read(tmp_path):
-    (tmp_path / "p.csv").write_text(f"u\n{2**63 - 1}\n{2**63}\n{2**64}\n", "utf-8")
-    facts = {"columns": {"u": sf.integer()}, "unit": "u", "limits": sf.Limits(max_rows_per_unit=1)}
+    (tmp_path / "p.csv").write_text("u,n\n" + "".join(f"{n},{n}\n" for n in (2**63 - 1, 2**63, 2**64)), "utf-8")
+    facts = {"columns": {"u": sf.integer(), "n": sf.integer()}, "unit": "u", "limits": sf.Limits(max_rows_per_unit=1)}
     with sf.open(tmp_path / "p.csv", budget=sf.PureDP(1), **facts) as session:
         report = session.check()
-    assert [column.unparsed for column in report.examinations["p"].columns] == [2]
-    assert list(report.violations["p"].values()) == [2]
+    assert [column.unparsed for column in report.examinations["p"].columns] == [0, 2]  # ids have any length
+    assert list(report.violations["p"].values()) == [0]
     assert "2 rows not of the declared type" in str(report)
 
 

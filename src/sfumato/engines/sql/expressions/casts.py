@@ -62,7 +62,7 @@ def lower_typed(name: str, declared: Column, storage: str) -> Sql:
         declared: What it is declared as.
         storage: The engine's name for the type it is stored in.
     """
-    stored = column(name)
+    stored: Sql = column(name)
     if declared.kind is Kind.TEXT:
         if declared.is_whole:
             return _whole_id(stored, storage, declared)
