@@ -176,7 +176,7 @@ def test_ids_that_are_said_to_be_small_stay_numbers(declared):
 def test_a_question_cannot_take_an_id_in_text_for_a_number():
     with opened(pa.table({"id": ["1", "2"], "v": [1] * 2})) as session:
         for condition in ("id > 1", "id + 1 = 2", "id IN (1, 2)"):
-            with pytest.raises(ParameterError, match="text|constants of the kind of the value"):
+            with pytest.raises(ParameterError, match=r"text|constants of the kind of the value"):
                 session.query(f"SELECT COUNT(*) AS n FROM t WHERE {condition}")
         assert counts(session, "SELECT COUNT(*) AS n FROM t WHERE id = '2'") == [1]
 
