@@ -126,7 +126,7 @@ def p_value(samples: NDArray[Any], cdf: Cdf, *, significance: float = ALPHA) -> 
     """
     observed, expected = _cells(samples, cdf, significance)
     if len(expected) == _TWO:
-        return _binomial_p_value(int(observed[0]), len(samples), chance=expected[0] / len(samples))
+        return _binomial_p_value(int(observed[0]), len(samples), probability=expected[0] / len(samples))
     statistic = float(((observed - expected) ** 2 / expected).sum())
     return min(1.0, _SHORTFALL * float(chi2.sf(statistic, len(expected) - 1)))
 
@@ -161,9 +161,9 @@ def spread_p_value(samples: NDArray[Any], cdf: Cdf, *, significance: float = ALP
     return min(1.0, _SHORTFALL * float(2 * ndtr(-abs(deviation))))
 
 
-def _binomial_p_value(observed: int, count: int, *, chance: float) -> float:
+def _binomial_p_value(observed: int, count: int, *, probability: float) -> float:
     """Twice the probability of the smaller tail."""
-    tails = binom.cdf(observed, count, chance), binom.sf(observed - 1, count, chance)
+    tails = binom.cdf(observed, count, probability), binom.sf(observed - 1, count, probability)
     return min(1.0, 2 * float(min(tails)))
 
 

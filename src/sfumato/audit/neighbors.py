@@ -1,4 +1,4 @@
-"""Neighbouring databases worth trying: every unit left out, and every unit that a careless mechanism forgets.
+"""Neighboring databases worth trying: every unit left out, and every unit that a careless mechanism forgets.
 
 A database is a tuple of rows, a row either a value or a mapping from columns to values. What is tried does not depend
 on chance, so an audit that failed once fails again.
@@ -39,20 +39,20 @@ _EXTREMES: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Neighbors:
-    """All neighbours of one database that are tried.
+    """All neighbors of one database that are tried.
 
     Under `ADD_OR_REMOVE_ONE`: without each unit, first and last among them; with one more unit, whose row is a copy, or
     has an extreme value, NaN, None, a new key, or a value of others in any column; and with a heavy user of many rows.
     Under `REPLACE_ONE`: with each of those in place of each unit's own rows, so that labels flip too.
 
-    Edge cases: the empty database has neighbours under `ADD_OR_REMOVE_ONE` if `newcomer` is given, and none otherwise.
+    Edge cases: the empty database has neighbors under `ADD_OR_REMOVE_ONE` if `newcomer` is given, and none otherwise.
 
     Args:
         database: The rows.
-        relation: How neighbours may differ.
+        relation: The neighboring relation.
         unit: The column that tells units apart, where rows are mappings; None if each row is a unit.
         newcomer: A row like those of a new unit; None takes the last row of the database.
-        heavy_rows: How many rows a heavy user has, at most `MOST_ROWS`.
+        heavy_rows: The number of rows of a heavy user, at most `MOST_ROWS`.
 
     Raises:
         ParameterError: There is a unit column but a row that is no mapping with it, or that has a list there; or a
@@ -187,12 +187,12 @@ def small_databases(rows: tuple[Row, ...], *, largest: int) -> Iterator[Database
 
 
 def small_pairs(rows: tuple[Row, ...], *, largest: int, relation: NeighboringRelation) -> Iterator[NeighborPair]:
-    """Every pair of neighbours among the small databases, each row a unit: an exhaustive audit of tiny inputs.
+    """Every pair of neighbors among the small databases, each row a unit: an exhaustive audit of tiny inputs.
 
     Args:
-        rows: As for `small_databases`.
-        largest: As for `small_databases`.
-        relation: How neighbours differ.
+        rows: The different rows there may be.
+        largest: The most rows of a database, from 0 to `MOST_SMALL`.
+        relation: The neighboring relation.
 
     Raises:
         ParameterError: As `small_databases`, or there is no such relation.

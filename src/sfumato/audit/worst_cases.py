@@ -1,4 +1,4 @@
-"""The mechanisms of this package by name, each with parameters to start from and neighbours that tell most about it.
+"""The mechanisms of this package by name, each with parameters to start from and neighbors that tell most about it.
 
 What is tried was chosen by hand, where the proof of each mechanism is tight or its special cases lie. It is a
 beginning: whoever knows of a worse pair states it.
@@ -32,8 +32,8 @@ class WorstCase:
     """How one mechanism is made and what it is tried on.
 
     Attributes:
-        make: Its class, or what makes it of parameters that can be written down.
-        pairs: Databases, neighbours and what differs.
+        make: The class, or a function that makes it from parameters that can be written as text.
+        pairs: Databases, neighbors and what differs.
         defaults: Parameters that are used where none are stated.
     """
 
@@ -52,9 +52,9 @@ def named(name: str, parameters: Mapping[str, Any], *, epsilon: Number, delta: N
 
     Args:
         name: In lower case with hyphens, or as the class is called: ``noisy-max``, ``NoisyMax``.
-        parameters: What its constructor takes; what is left out is chosen, as small as can be.
+        parameters: Arguments of the constructor; defaults replace missing ones.
         epsilon: Stated to a constructor that takes an `epsilon`, unless that is among the parameters.
-        delta: The same, if above 0.
+        delta: Passed to a constructor that takes a `delta`, if above 0.
 
     Raises:
         ParameterError: There is no such mechanism, it has no such parameter, or a parameter lies outside.
@@ -77,7 +77,7 @@ def named(name: str, parameters: Mapping[str, Any], *, epsilon: Number, delta: N
 
 
 def worst_pairs(name: str, mechanism: Any) -> tuple[NeighborPair, ...]:
-    """The neighbours that tell most about a mechanism.
+    """The neighbors that tell most about a mechanism.
 
     Example:
         >>> [(pair.database, pair.neighbor) for pair in worst_pairs("laplace", named("laplace", {}, epsilon=1))]
@@ -87,7 +87,7 @@ def worst_pairs(name: str, mechanism: Any) -> tuple[NeighborPair, ...]:
 
 
 def declared_laws(mechanism: Any) -> tuple[DeclaredLaw, ...]:
-    """The law of the noise, if it is additive and the same whatever the data.
+    """The distribution of the noise, if it is additive and the same for all data.
 
     Example:
         >>> [law.name for law in declared_laws(named("laplace", {}, epsilon=1))]

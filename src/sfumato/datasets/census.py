@@ -142,7 +142,7 @@ def _relationship(marital_status: Texts, sex: Texts, age: Whole, uniform: Floats
 
 
 def _income(education_num: Whole, age: Whole, marital_status: Texts, uniform: Floats) -> Texts:
-    """The chance of a high income grows by 6 points a year of schooling and half a point a year of age up to 50."""
+    """High incomes: 6 percentage points more for a year of schooling, and half a point for a year of age up to 50."""
     base = np.where(_is_married(marital_status), 0.38, 0.04)
     chance = base + 0.06 * (education_num - 10) + 0.005 * (np.minimum(age, 50) - 38)
     return np.where(uniform < np.clip(chance, 0.01, 0.95), ">50K", "<=50K")

@@ -43,7 +43,7 @@ _TOWNS: Final = (
     "pine grove",
 )  # fmt: skip
 _TRADES: Final = ("landscapers in {}", "homes sold in {}", "dentist {}", "plumber near {}")
-_STRIDE: Final = 7_919  # a prime, so that neighbours have other names
+_STRIDE: Final = 7_919  # a prime, so that neighbors have other names
 _MOST_USERS: Final = len(_FIRST) * len(_ONSETS) * len(_ENDINGS)
 _SEARCHES: Final = (0, 0.2, 0.6, 0.9, 1), (4, 8, 20, 60, 120)
 _OWN, _FRIEND, _TOWN = 0.08, 0.12, 0.3  # where shares end: of the own name, of somebody else's, of the town
@@ -73,8 +73,8 @@ def ratings(subscribers: int = 3_000, movies: int = 800, *, seed: int = 2006) ->
     then on.
 
     Args:
-        subscribers: How many there are.
-        movies: How many there are; subscribers times movies must be at most 50 million.
+        subscribers: The number of subscribers.
+        movies: The number of movies; subscribers times movies must be at most 50 million.
         seed: The same seed gives the same ratings, on every platform.
 
     Raises:
@@ -137,8 +137,8 @@ def search_log(users: int = 1_000, *, vanity: Number = "0.4", seed: int = 441774
     others one of `COMMON_QUERIES`, whose chances fall as 1/rank.
 
     Args:
-        users: How many people, at most 3,900, as no two have one name.
-        vanity: The chance that a person is vain.
+        users: The number of people, at most 3,900, because names are unique.
+        vanity: The probability that a person is vain.
         seed: The same seed gives the same log, on every platform.
 
     Raises:
@@ -199,9 +199,9 @@ def traces(people: int = 20_000, *, days: int = 28, antennas: int = 30, seed: in
     outside the city are moved to its edge. A sighting in the same hour at the same antenna may come twice.
 
     Args:
-        people: How many there are, at most 200,000.
-        days: For how long, at most 365.
-        antennas: On each side of the grid.
+        people: The number of people, at most 200,000.
+        days: The number of days, at most 365.
+        antennas: The number of antennas on each side of the grid.
         seed: The same seed gives the same traces, on every platform.
 
     Raises:

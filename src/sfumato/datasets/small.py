@@ -34,7 +34,7 @@ def medical_table(language: Literal["en", "ru"] = "en") -> pa.Table:
     The sum of the first i rows, less the sum of the first i − 1, is the diagnosis of person i.
 
     Args:
-        language: Which of the two articles' tables.
+        language: The language of the article with the table.
 
     Raises:
         ParameterError: Another language.

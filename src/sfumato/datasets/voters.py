@@ -34,7 +34,7 @@ _ENDINGS: Final = (
     "bury", "cott", "den", "field", "ford", "gate", "ham", "land", "ley", "man", "ner", "shaw", "son", "ton", "well",
 )  # fmt: skip
 _INITIALS: Final = "ABCDEFGHJKLMNPRSTW"
-_STRIDE: Final = 100_003  # a prime above every radix of a name, so that neighbours in the roll differ
+_STRIDE: Final = 100_003  # a prime above every radix of a name, so that neighbors in the roll differ
 _MOST_PEOPLE: Final = 100_000
 _PEOPLE_A_ZIP: Final = 1_000
 _FEWEST_ZIPS, _FIRST_PREFIX, _PREFIXES = 24, 17, 8  # 017 to 024 are about Boston

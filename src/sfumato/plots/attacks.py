@@ -1,4 +1,4 @@
-"""Charts of attacks: their success over ε or the noise scale, and people told apart by points of their traces."""
+"""Charts of attacks: their success over ε or the noise scale, and people identified by points of their traces."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -81,11 +81,11 @@ def unicity_curves(
     limits: Mapping[str, Sequence[tuple[float, float]]],
     title: str | None = None,
 ) -> "Figure":
-    """The share of people told apart, with intervals, over the number of known points: a curve per resolution.
+    """The share of people identified, with intervals, over the number of known points: a curve per resolution.
 
     Args:
         points: Numbers of known points, by the name of the resolution.
-        shares: The share of people told apart by each number of points.
+        shares: The share of people identified by each number of points.
         limits: The interval of each share.
         title: The title; None states the largest share.
 
@@ -103,7 +103,7 @@ def unicity_curves(
             "shares", tuple(shares), "must have the same resolutions as points and limits, at least one"
         )
     figure, (axes,) = new_figure(
-        "" if title is None else title, x_label="number of known points", y_label="share of people told apart"
+        "" if title is None else title, x_label="number of known points", y_label="share of people identified"
     )
     every, best = set[float](), (-1.0, "")
     for name, color in zip(points, cycle(PALETTE), strict=False):
@@ -118,7 +118,7 @@ def unicity_curves(
             places, told_apart, yerr=apart, color=color, marker="o", capsize=3, linewidth=2, label=name
         )  # fmt: skip
     if title is None:
-        axes.set_title(f"{best[0]:.0%} of people are told apart by {best[1]}", loc="left", parse_math=False)
+        axes.set_title(f"{best[0]:.0%} of people are identified by {best[1]}", loc="left", parse_math=False)
     axes.set_xticks(sorted(every))
     axes.set_ylim(0, 1.03)
     axes.yaxis.set_major_formatter(percent())

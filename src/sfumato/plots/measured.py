@@ -77,13 +77,13 @@ def small_multiples(
     numbers; bins of different widths are drawn equally wide, because the area of a bar would else be misread.
 
     Args:
-        panels: What to draw in each panel, by its name; one alone needs no name.
-        places: Where: a name, a date or a number for each value; or the edges of bins, ascending.
-        form: How.
-        title: Above the picture.
-        x_label: What the places are, with their unit.
-        y_label: What the values are, with their unit.
-        caption: Below the picture, such as the confidence of the intervals.
+        panels: The numbers of each panel, by its name; a single panel needs no name.
+        places: A name, a date or a number for each value; or the edges of bins, ascending.
+        form: The form of the chart.
+        title: The title.
+        x_label: The quantity of the places, with its unit.
+        y_label: The quantity of the values, with its unit.
+        caption: Text below the chart, e.g. the confidence of the intervals.
 
     Raises:
         ParameterError: There are no panels or too many, lengths differ, places are no such places, or matplotlib is
@@ -134,12 +134,12 @@ def one_number(
 
     Args:
         value: The number.
-        low: The lower end of its interval; None where nothing bounds its error.
-        high: The upper end.
-        text: The number as people read it.
-        title: Above the picture.
-        x_label: What it is, with its unit.
-        caption: Below the picture.
+        low: The lower bound of its interval; None if its error has no bound.
+        high: The upper bound of its interval.
+        text: The number as text, with its error.
+        title: The title.
+        x_label: The quantity, with its unit.
+        caption: Text below the chart.
 
     Raises:
         ParameterError: The interval misses the number, something is no number, or matplotlib is missing.

@@ -284,7 +284,7 @@ def drawable(value: Number, name: str, *, may_be_infinite: bool = False) -> floa
     """A number that has a place in a picture, or lies beyond it.
 
     Args:
-        value: What was handed over.
+        value: The number.
         name: The parameter's name, for the error.
         may_be_infinite: Whether infinities may be marked too, which nobody sees.
 

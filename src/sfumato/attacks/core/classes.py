@@ -26,7 +26,7 @@ def looked_up(table: Table, name: str, *, parameter: str = "columns", of: str = 
     """A column as the table gives it.
 
     Args:
-        table: What has the column.
+        table: The table.
         name: The column.
         parameter: By which parameter the name came, for the error.
         of: By which one the table came.
@@ -53,9 +53,9 @@ def column_of(
     """The values of a column, as Python's own.
 
     Args:
-        table: What has the column.
+        table: The table.
         name: The column.
-        rows: How many values there must be, if the table has other columns too.
+        rows: The required number of values; None allows any.
         parameter: By which parameter the name came, for the error.
         of: By which one the table came.
 
@@ -130,7 +130,7 @@ def codes(values: Sequence[Any], *, name: str = "table") -> Whole:
     """The number of each value among the different ones, in the order of first appearance.
 
     Args:
-        values: Of a column.
+        values: The values of a column.
         name: By which parameter they came, for the error.
 
     Raises:
@@ -159,7 +159,7 @@ def classes(
     Args:
         table: The first table.
         others: More tables with these columns.
-        columns: What is compared.
+        columns: The columns to compare.
         coarsen: Applied to the values of some of these columns first.
         names: By which parameters the tables came, for errors.
 

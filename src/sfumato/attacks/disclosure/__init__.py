@@ -1,1 +1,1 @@
-"""What a table without names tells of people in it."""
+"""What a table without names reveals about people in it."""

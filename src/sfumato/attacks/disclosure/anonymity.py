@@ -108,7 +108,7 @@ def entropy_diversity(
 
 
 def t_closeness(table: Table, *, columns: Sequence[str], sensitive: str, coarsen: Coarsening | None = None) -> float:
-    """The largest distance of a class's law of sensitive values from that of the whole table.
+    """The largest distance between the sensitive values of a class and those of the whole table.
 
     The distance is that of total variation, ½·Σ |p − q|: the earth mover's where all values lie equally far apart.
 

@@ -32,10 +32,10 @@ def skewness(released: Generalized, people: Table, *, sensitive: str, value: Any
     likely to have it as before. The baseline is that share of everybody.
 
     Args:
-        released: What was given out, in which these people are.
+        released: The released table, which contains these people.
         people: People whose quasi-identifiers the adversary knows; the sensitive column is used only to count.
-        sensitive: What is to be learned.
-        value: Of the sensitive column.
+        sensitive: The column to infer.
+        value: The value of the sensitive column to infer.
 
     Raises:
         ParameterError: A column is missing, nobody in the table has the value, or nobody known is in that class.
@@ -76,9 +76,9 @@ def similarity(released: Generalized, people: Table, *, sensitive: str, alike: C
     is ill in the stomach.
 
     Args:
-        released: What was given out, in which these people are.
+        released: The released table, which contains these people.
         people: People whose quasi-identifiers the adversary knows; the sensitive column is used only to count.
-        sensitive: What is to be learned.
+        sensitive: The column to infer.
         alike: The kind of a value, equal for those that are alike.
 
     Raises:
@@ -112,7 +112,7 @@ def downcoding(released: Generalized, people: Table) -> Outcome:
     one whole number of the interval, which is right as often as values of the class are among them.
 
     Args:
-        released: What was given out, with whole numbers as quasi-identifiers.
+        released: The released table, with whole numbers as quasi-identifiers.
         people: Those in the table; used only to count.
 
     Raises:
@@ -153,7 +153,7 @@ class Predicate:
         columns: The columns that the predicate reads.
         low: The lower end for each of them.
         high: The upper end, which belongs to the box.
-        share: Of hashes, above 0 and at most 1.
+        share: The share of all hashes, above 0 and at most 1.
         salt: Makes the hash another function.
 
     Raises:
@@ -190,7 +190,7 @@ class Predicate:
 def predicates(released: Generalized) -> list[Predicate]:
     """A predicate for each class: its box, and one hash in as many as the class has people.
 
-    Of m people with different values it fits exactly one with a chance of (1 − 1/m)^(m−1), which is at least 37%.
+    Of m people with different values it fits exactly one with probability (1 − 1/m)^(m−1), which is at least 37%.
 
     Example:
         >>> from sfumato.attacks.disclosure.generalization import generalize
@@ -209,9 +209,9 @@ def predicates(released: Generalized) -> list[Predicate]:
 def singling_out(tried: list[Predicate], people: Table, *, population: Table) -> Outcome:
     """How many predicates fit exactly one person of a table.
 
-    Anybody can describe people so that by chance one of n fits: with the share w of the population that a predicate
-    describes the chance is n·w·(1 − w)^(n−1), which is next to nothing where hardly anybody fits. That is the baseline,
-    and it is what an adversary without any answer has.
+    Anybody can describe people so that by chance one of n fits: if a predicate describes a share w of the population,
+    the probability is n·w·(1 − w)^(n−1), which is small if hardly anybody fits. That is the baseline, which an
+    adversary reaches without any answer.
 
     Args:
         tried: Made without the table of people, of `predicates` or otherwise.

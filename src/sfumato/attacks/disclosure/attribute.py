@@ -19,7 +19,7 @@ from sfumato.numeric.rationals import Number, nonnegative, probability
 from sfumato.numeric.rounding import exp_up, float_up
 
 Prior: TypeAlias = Mapping[Any, float]
-"""The chance of each sensitive value before anything is released."""
+"""The probability of each sensitive value before anything is released."""
 
 Likelihood: TypeAlias = Callable[[Any, Any], float]
 """Of a row and a sensitive value: how likely it makes what the model is seen to say."""
@@ -42,12 +42,12 @@ def attribute_from_sums(
     Args:
         curators: For each database what answers about it, the part of everybody else, and the value itself, which is
             for the score alone.
-        question: What asks for the sum, or for the count of a cell.
-        prior: Of the values, which are numbers.
-        scale: Of the noise, if there is any; 0 takes the nearest value.
-        epsilon: Of the answer, for one person whose value changes: of a guarantee for one person more or less, twice
-            its ε, or what the change moves this very sum by.
-        delta: Of the same.
+        question: The query for the sum, or for the count of a cell.
+        prior: The probability of each value, which is a number.
+        scale: The scale of the noise; 0 takes the nearest value.
+        epsilon: The claimed ε of the answer if one person's value changes. From a guarantee for adding or removing a
+            person it is twice that ε, or the ε for the change of this sum.
+        delta: The claimed δ of the answer, likewise.
 
     Raises:
         ParameterError: The prior does not add up to 1, the scale is below 0, or there are no databases.
@@ -91,17 +91,17 @@ def attribute_from_model(
 ) -> Outcome:
     """Guess the value with the largest prior(v)·likelihood(row, v).
 
-    A model that is right about people at large tells as much of those it never saw, and no guarantee about one person
-    forbids it. `epsilon` bounds the success only if the prior is what is known of a value when everything else is, such
-    as of a value that is independent of all others; compare members with outsiders.
+    A model that is right about people at large reveals as much about people it never saw, and no guarantee for one
+    person forbids it. `epsilon` bounds the success only if the prior is what is known of a value when everything else
+    is, such as of a value that is independent of all others; compare members with outsiders.
 
     Args:
         likelihood: From a model: for instance its probability of the row's label, were the sensitive value v.
         rows: All that is known of each person, without the sensitive value.
         truths: The sensitive values, for the score alone.
-        prior: Of the values.
-        epsilon: Of the model, for one person whose value changes.
-        delta: Of the same.
+        prior: The probability of each value.
+        epsilon: The claimed ε of the model if one person's value changes; None claims no guarantee.
+        delta: The claimed δ of the model, likewise.
 
     Raises:
         ParameterError: The prior does not add up to 1, or there are no rows or not as many values.
@@ -135,21 +135,21 @@ def attribute_from_model(
 
 
 def largest_inference(prior: Prior, *, epsilon: Number, delta: Number = 0) -> float:
-    """The most that a value of this prior can be guessed from answers of which a change of it moves the law by (ε, δ).
+    """The largest success of guessing a value with this prior from answers that are (ε, δ)-private for its change.
 
-    It is max over k of e^ε·P_k/(e^ε + k − 1), plus δ, where P_k is the chance of the k likeliest values. With δ = 0
-    randomized response among the best k reaches it (who has another value gives any of their answers, evenly).
+    It is max over k of e^ε·P_k/(e^ε + k − 1), plus δ, where P_k is the probability of the k likeliest values. With
+    δ = 0 randomized response among the best k reaches it (people with another value give any of the k evenly).
 
-    Why no more: let Q(g|v) be the chance of guess g where v is the value, and a_g the least Q(g|v) over v. Then
+    Why no more: let Q(g|v) be the probability of guess g where v is the value, and a_g the least Q(g|v) over v. Then
     Q(v|v) ≤ e^ε·a_v + δ, and Q(v|v) ≤ 1 − Σ a_g over g ≠ v, as guesses add up to 1. With δ = 0, Σ p_v·Q(v|v) is largest
     under these where the a of the k likeliest are 1/(e^ε + k − 1) and the others 0; a δ adds at most δ·Σ p_v = δ.
 
     One answer may make a value more credible, up to p·e^ε/(p·e^ε + 1 − p), but not all answers can do so at once.
 
     Args:
-        prior: Of the values.
-        epsilon: For one person whose value changes.
-        delta: Of the same.
+        prior: The probability of each value.
+        epsilon: The ε of the answers if one person's value changes.
+        delta: The δ of the answers, likewise.
 
     Raises:
         ParameterError: The prior does not add up to 1, ε is below 0, or δ is no probability.

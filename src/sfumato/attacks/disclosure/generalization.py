@@ -30,7 +30,7 @@ class Generalized:
         columns: The quasi-identifiers, which are numbers.
         low: The lower ends, one row a class and one column a quasi-identifier.
         high: The upper ends, which belong to the intervals.
-        sensitive: The sensitive values of each class; who has which is not told.
+        sensitive: The sensitive values of each class, in no order of its people.
     """
 
     columns: tuple[str, ...]
@@ -97,8 +97,8 @@ class Disclosure:
     """What tables without noise say of people's sensitive values.
 
     Attributes:
-        outcome: How often the best guess is right, beside guessing for everybody what is the most common.
-        certain: Of how many people the tables leave one value only.
+        outcome: The success of the best guess, beside guessing the most common value for everybody.
+        certain: The number of people for whom the tables leave a single value.
     """
 
     outcome: Outcome
@@ -112,9 +112,9 @@ def homogeneity(released: Generalized, people: Table, *, sensitive: str) -> Disc
     """Guess a person's sensitive value from the class: certain wherever all of the class have the same.
 
     Args:
-        released: What was given out, in which these people are.
+        released: The released table, which contains these people.
         people: People whose quasi-identifiers the adversary knows; the sensitive column is used only to count.
-        sensitive: What is to be learned.
+        sensitive: The column to infer.
 
     Raises:
         ParameterError: A column is missing, or there are no people.
@@ -138,10 +138,10 @@ def intersection(first: Generalized, second: Generalized, people: Table, *, sens
     Where several values remain, the guess is the one with the largest product of shares in the two classes.
 
     Args:
-        first: What one gave out.
-        second: What the other gave out.
+        first: The first released table.
+        second: The second released table.
         people: People in both, whose quasi-identifiers the adversary knows; the sensitive column is used only to count.
-        sensitive: What is to be learned.
+        sensitive: The column to infer.
 
     Raises:
         ParameterError: A column is missing, or there are no people.
@@ -238,7 +238,7 @@ def numbers_of(table: Table, columns: Sequence[str], *, of: str = "table", are_f
     """Columns of numbers beside each other, one row a person.
 
     Args:
-        table: What has the columns.
+        table: The table.
         columns: Their names.
         of: By which parameter the table came, for the error.
         are_finite: Whether a number that is missing or infinite is refused.

@@ -36,7 +36,7 @@ class Distinction:
 
     Attributes:
         fraction: The share of all outputs that give away which database they came from.
-        readings: How they were told apart, in words; empty if they were not.
+        readings: The readings that distinguish the samples, in words; empty if none does.
     """
 
     fraction: float
@@ -44,13 +44,13 @@ class Distinction:
 
 
 def support_attack(outputs: Sequence[Any], *, reaches: Callable[[Any], bool]) -> float:
-    """The fraction of outputs that are impossible on the neighbour.
+    """The fraction of outputs that are impossible on the neighbor.
 
-    Each one proves to whoever sees it that the data is not the neighbour's: no ε allows it, and δ must cover it.
+    Each one proves to whoever sees it that the data is not the neighbor's: no ε allows it, and δ must cover it.
 
     Args:
         outputs: Answers on one database.
-        reaches: Whether the mechanism can give an answer on the neighbour.
+        reaches: Whether the mechanism can give an answer on the neighbor.
 
     Raises:
         ParameterError: There are no outputs, or the function says something else than True or False.
@@ -122,7 +122,7 @@ def _is_reached(sampler: Callable[[float], float], value: float, nearest: float,
 
 
 def precision_attack(first: Release, second: Release, *, epsilon: Number, samples: int = 10_000) -> Distinction:
-    """The fraction of outputs that lie where those of the neighbour never do, beyond what ε and chance explain.
+    """The fraction of outputs that lie where those of the neighbor never do, beyond what ε and chance explain.
 
     Outputs are sorted by three readings: their value; their octave and the finest bit they use; and, for quotients, the
     denominator they betray. A set seen on one side alone counts if it was seen often enough for a mechanism with this ε
@@ -130,8 +130,8 @@ def precision_attack(first: Release, second: Release, *, epsilon: Number, sample
 
     Args:
         first: The mechanism on one database.
-        second: The mechanism on its neighbour.
-        epsilon: What the mechanism claims.
+        second: The mechanism on its neighbor.
+        epsilon: The claimed ε.
         samples: Runs on each, at most ten million; about 21·(1 + e^ε) or more, since with fewer no set could count.
 
     Raises:
@@ -179,7 +179,7 @@ def _told_apart(
 def _one_sided(own: Sequence[Hashable], other: Sequence[Hashable], *, epsilon: float) -> set[int]:
     """Which outputs of one side lie in cells that are too common there to be absent from the other by chance.
 
-    Of a outputs in a cell, the neighbour has none with a chance of at most (1 + e^−ε)^−a.
+    Of a outputs in a cell, the neighbor has none with probability at most (1 + e^−ε)^−a.
     """
     counts, absent = Counter(own), set(own) - set(other)
     enough = _enough(len(counts), epsilon=epsilon)

@@ -42,10 +42,10 @@ class Timing:
     """What came of an attack on time.
 
     Attributes:
-        outcome: How often the time told which of the two was asked, in the half that nothing was learned from.
-        p_value: The chance of so many right guesses or more if time tells nothing.
-        threshold: Between the times of the two, learned on the first half.
-        medians: Of the times of the first and of the second, over all rounds.
+        outcome: How often the time revealed which of the two was asked, in the second half of the rounds.
+        p_value: The probability of as many right guesses if time reveals nothing.
+        threshold: The threshold between the times of the two, learned on the first half.
+        medians: The median times of the first and of the second, over all rounds.
     """
 
     outcome: Outcome
@@ -54,7 +54,7 @@ class Timing:
     medians: tuple[float, float]
 
     def tells(self, *, significance: float = 1e-6) -> bool:
-        """Whether time tells the two apart, with this chance of saying so by mistake."""
+        """Whether time distinguishes the two, at this significance."""
         return self.p_value <= significance
 
     def __str__(self) -> str:
@@ -67,12 +67,12 @@ def timing(first: Ask, second: Ask, *, rounds: int = 400, clock: Clock = perf_co
 
     A fair coin chooses which is asked in each round, so that whatever else makes a machine slow is no evidence. On the
     first half of the rounds the best threshold is learned, on the second it is tested: if time tells nothing the
-    guesses there are right like fair coins, whatever the law of the times, so the test is exact.
+    guesses there are right like fair coins, whatever the distribution of the times, so the test is exact.
 
     Args:
         first: Asks about one database; answers are thrown away.
         second: Asks about the other. A fresh session each time, or answers come from the store.
-        rounds: How often one of both is asked, from 20 to a million.
+        rounds: The number of rounds, from 20 to a million.
         clock: Read before and after. Nanoseconds of the machine, if not said otherwise.
 
     Raises:
@@ -148,10 +148,10 @@ def error_oracle(
 
     Args:
         databases: Databases that differ in one person, see `membership_game`. What answers may raise anything.
-        question: Which fails only where that person is.
-        trials: How many databases, from 1 to ten million.
-        epsilon: Of the answer, if a guarantee is claimed.
-        delta: Of the same.
+        question: A query that fails only if that person is present.
+        trials: The number of databases, from 1 to ten million.
+        epsilon: The claimed ε of the answer; None claims no guarantee.
+        delta: The claimed δ of the answer.
 
     Raises:
         ParameterError: As `membership_game.play`.

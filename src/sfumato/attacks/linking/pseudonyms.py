@@ -39,9 +39,9 @@ class Known:
     """What an adversary knows of one person.
 
     Attributes:
-        movies: Which movies the person is thought to have rated.
-        ratings: And how.
-        days: And when.
+        movies: The movies that the person is thought to have rated.
+        ratings: The rating of each movie.
+        days: The day of each rating.
 
     Raises:
         ParameterError: They are no lists of numbers, those of movies no whole ones, or they differ in length.
@@ -155,13 +155,13 @@ def sparse_linkage(
 
     Args:
         released: Columns subscriber and movie (numbers from 0 on), rating and day.
-        entries: How many ratings are known of each person, the wrong ones included.
-        wrong: How many of them are of movies that the person never rated.
-        days: The largest error of a date.
-        people: How many people are drawn, without repetition; at most all.
+        entries: The number of known ratings per person, including wrong ones.
+        wrong: The number of known ratings of movies that the person never rated.
+        days: The largest error of a date, in days.
+        people: The number of people drawn, without repetition; at most all.
 
     Returns:
-        Rows claimed rightly, out of the people drawn; a note tells how many claims were wrong.
+        Rows claimed rightly, out of the people drawn; a note states how many claims were wrong.
 
     Raises:
         ParameterError: A column is missing or empty, there are not more entries than wrong ones, or no people.
@@ -229,13 +229,13 @@ def vanity_search(
     Args:
         log: One row a search.
         directory: The names that people have.
-        truth: Whose each pseudonym is; used only to count.
+        truth: The person of each pseudonym; used only to count right claims.
         user: The column of pseudonyms.
         query: The column of what was searched for.
-        least: How many searches for one name make a claim.
+        least: The fewest searches for one name that make a claim.
 
     Returns:
-        Right claims out of all pseudonyms in the log; a note tells how many claims were wrong.
+        Right claims out of all pseudonyms in the log; a note states how many claims were wrong.
 
     Raises:
         ParameterError: A column is missing, there are no searches or names, or a pseudonym is nobody's.

@@ -41,14 +41,14 @@ def linkage(
 
     Args:
         released: A table without names, one row a record.
-        known: What the adversary has: a table with names.
+        known: The adversary's table with names.
         columns: The quasi-identifiers, which both have.
         name: The column of names in what is known.
-        truth: Whose each released record is, in its order; known to the owner only, and used only to count.
+        truth: The person of each released record, in its order; used only to count right claims.
         coarsen: Functions of some quasi-identifiers, by which the released table was made coarser.
 
     Returns:
-        Right claims out of all released records; a note tells how many claims were made, and how many were wrong.
+        Right claims out of all released records; a note states how many claims were made, and how many were wrong.
 
     Raises:
         ParameterError: A column is missing, nobody is known, or the truth has not one entry for each released record.
@@ -101,15 +101,15 @@ def misspelt_linkage(
 
     Args:
         released: A table without names, one row a record.
-        known: What the adversary has: a table with names.
+        known: The adversary's table with names.
         columns: The quasi-identifiers, which both have; compared as text.
         name: The column of names in what is known.
-        truth: Whose each released record is, in its order; known to the owner only, and used only to count.
+        truth: The person of each released record, in its order; used only to count right claims.
         typos: t, how often the adversary expects a field to be misspelt, between 0 and ½.
         margin: By how many bits the best must be ahead of the second, at least 0.
 
     Returns:
-        Right claims out of all released records; a note tells how many claims were made, and how many were wrong.
+        Right claims out of all released records; a note states how many claims were made, and how many were wrong.
 
     Raises:
         ParameterError: A column is missing or none is named, nobody is known, the truth has not one entry for each
@@ -190,7 +190,7 @@ def _field(released: Sequence[Any], known: Sequence[Any], typos: float) -> _Fiel
     given, roll = [str(value) for value in released], [str(value) for value in known]
     there, place = list(dict.fromkeys(roll)), codes(roll)
     often = np.bincount(place, minlength=len(there))
-    near = _neighbours(there)
+    near = _neighbors(there)
     equal, different = [], []
     for value in dict.fromkeys(given):
         close = {other: edits(value, there[other]) for other in near(value)}
@@ -204,7 +204,7 @@ def _field(released: Sequence[Any], known: Sequence[Any], typos: float) -> _Fiel
     return _Field(records=codes(given), people=place, equal=equal, different=different, values=len(there))
 
 
-def _neighbours(values: Sequence[str]) -> Any:
+def _neighbors(values: Sequence[str]) -> Any:
     """What finds the values that may be one edit from a text: those that share it, or it without one letter."""
     index: dict[str, set[int]] = defaultdict(set)
     for number, value in enumerate(values):
@@ -220,7 +220,7 @@ def _without_one(text: str) -> Iterator[str]:
 
 
 def edits(first: str, second: str) -> int:
-    """How many insertions, deletions, replacements and swaps of neighbouring letters lead from one text to the other.
+    """How many insertions, deletions, replacements and swaps of neighboring letters lead from one text to the other.
 
     Of each place one edit at most, as most typos are: the optimal string alignment.
 
@@ -245,11 +245,11 @@ def edits(first: str, second: str) -> int:
 
 
 def misspelt(texts: Sequence[str], *, share: float) -> list[str]:
-    """A column as it would be typed: in some texts two neighbouring letters are swapped, or a digit is another one.
+    """A column as it would be typed: in some texts two neighboring letters are swapped, or a digit is another one.
 
     Args:
-        texts: Of two letters or more each.
-        share: How many of them have a typo, in the mean.
+        texts: Texts of two letters or more each.
+        share: The expected share of texts with a typo.
 
     Raises:
         ParameterError: The share is no probability, or a text is too short.

@@ -134,10 +134,10 @@ def unicity(
         records: One row a point.
         user: The column that says whose point it is.
         columns: The columns that make a point.
-        points: How many different ones are known; all, of somebody who has fewer.
+        points: The number of different known points; all points of a person who has fewer.
         resolution: For some columns, which must be numbers, the width of the intervals into which they are cut from 0
             on, before points are drawn; others count as they are.
-        people: How many people are drawn at random, without repetition; at most all.
+        people: The number of people drawn at random, without repetition; at most all.
 
     Returns:
         Whoever alone fits, out of the people drawn; its interval is one of confidence.
@@ -174,9 +174,9 @@ def unicity_by_points(
         records: One row a point.
         user: The column that says whose point it is.
         columns: The columns that make a point.
-        points: How many are known.
+        points: Numbers of known points.
         resolutions: By a name, such as "4 hours", the widths of intervals.
-        people: How many people are drawn for each.
+        people: The number of people drawn for each.
 
     Raises:
         ParameterError: As for `unicity`.
@@ -206,7 +206,7 @@ def unicity_picture(found: Mapping[str, Mapping[int, Outcome]], *, title: str | 
     """A picture of `unicity_by_points`: a curve over the number of points for each resolution.
 
     Args:
-        found: What was found, by resolution and number of points.
+        found: Outcomes by resolution and number of points.
         title: The title; None states the largest share.
 
     Raises:

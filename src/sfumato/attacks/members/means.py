@@ -138,8 +138,8 @@ class Membership:
     """What came of a test of membership.
 
     Attributes:
-        game: How often it was right at its threshold, also apart for those who were there and those who were not.
-        roc: The same for every threshold.
+        game: The success at the test's threshold, also separately for members and outsiders.
+        roc: The success at every threshold.
     """
 
     game: Game
@@ -177,9 +177,9 @@ def membership(
         reference: Records of other people.
         score: `tracing`, `homer` or `likelihood_ratio`.
         false_positive_rate: Between 0 and 1.
-        epsilon: Of all the means together, if a guarantee is claimed. What it allows is for people whose presence was
-            decided by a coin of their own, which falls as often as there are members.
-        delta: Of the same.
+        epsilon: The claimed ε of all the means together; None claims no guarantee. Its limit holds for people whose
+            presence was decided by independent coins, with the share of members as probability.
+        delta: The claimed δ of all the means together.
 
     Raises:
         ParameterError: Records have not as many attributes as there are means, the reference is too small, the rate
@@ -222,9 +222,9 @@ def estimate(record: Records, *, population: Floats, questions: Sequence[Any], s
     """The same test for `membership_game.play`: asks for the mean of each attribute, and scores one record.
 
     Args:
-        record: Of the person whose presence is in question.
+        record: The record of the person whose presence is in question.
         population: The mean of each attribute among people at large.
-        questions: What asks for the mean of each attribute.
+        questions: The query for the mean of each attribute.
         score: `tracing`, `homer` or `likelihood_ratio`.
     """
 
@@ -264,9 +264,9 @@ def judged(
         members: Scores of those who were.
         outsiders: Scores of those who were not.
         threshold: Chosen without either.
-        attack: Its name, in words.
-        epsilon: Of all that the adversary saw, if a guarantee is claimed.
-        delta: Of the same.
+        attack: The name of the attack, in words.
+        epsilon: The claimed ε of all that the adversary saw; None claims no guarantee.
+        delta: The claimed δ of all that the adversary saw.
 
     Raises:
         ParameterError: There is nobody on one of the sides, or a score is NaN.

@@ -44,11 +44,11 @@ def loss_threshold(
 
     Args:
         train: Called once, with the members.
-        members: What the model is trained on.
+        members: The rows that the model is trained on.
         outsiders: Rows of the same kind that it never saw.
         threshold: None takes the mean loss of the members, which is often published with a model.
-        epsilon: Of the trained model, if a guarantee is claimed.
-        delta: Of the same.
+        epsilon: The claimed ε of the trained model; None claims no guarantee.
+        delta: The claimed δ of the trained model.
 
     Raises:
         ParameterError: There are no members or no outsiders, or the model gives not one probability to each row.
@@ -90,15 +90,15 @@ def likelihood_ratio_attack(
 
     Args:
         train: Called once with the members, and once for each shadow model.
-        members: What the model is trained on.
+        members: The rows that the model is trained on.
         outsiders: Rows of the same kind that it never saw.
         population: Other rows of the same kind, which the adversary has; at least twice as many as members.
-        shadows: How many shadow models, from 4 to a hundred thousand.
+        shadows: The number of shadow models, from 4 to a hundred thousand.
         online: Whether shadow models are trained with the attacked rows too. Offline a row is only compared with models
             that did not see it.
-        false_positive_rate: Of the threshold.
-        epsilon: Of the trained model, if a guarantee is claimed.
-        delta: Of the same.
+        false_positive_rate: The false positive rate of the threshold.
+        epsilon: The claimed ε of the trained model; None claims no guarantee.
+        delta: The claimed δ of the trained model.
 
     Raises:
         ParameterError: There are no members or outsiders, too few of the population or of the shadows, or a model gives

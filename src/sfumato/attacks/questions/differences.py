@@ -32,7 +32,7 @@ def difference(answer: Answer, *, larger: Any, smaller: Any) -> float:
     Args:
         answer: Whatever answers, exactly or not.
         larger: A question about all of P.
-        smaller: The same without the person.
+        smaller: The same query without the person.
 
     Example:
         >>> everybody, others = "how many are ill?", "how many but Ann are ill?"
@@ -48,7 +48,7 @@ def difference_of_means(answer: Answer, *, larger: MeanOf, smaller: MeanOf) -> f
     Args:
         answer: Whatever answers, exactly or not.
         larger: All of P.
-        smaller: The same without the person.
+        smaller: The same query without the person.
 
     Example:
         >>> published = {"n before": 100, "mean before": 55_000, "n after": 101, "mean after": 56_000}
@@ -82,12 +82,12 @@ def differencing(
     Args:
         databases: Databases that differ in that person, see `membership_game`.
         larger: The question about everybody.
-        smaller: The same without the person.
+        smaller: The same query without the person.
         known: The answer to the smaller question, if it is known from elsewhere; then it is not asked.
         threshold: From what difference on the person is said to be there.
-        trials: How many databases.
-        epsilon: Of both answers together, if a guarantee is claimed.
-        delta: Of the same.
+        trials: The number of databases.
+        epsilon: The claimed ε of both answers together; None claims no guarantee.
+        delta: The claimed δ of both answers together.
 
     Raises:
         ParameterError: As `membership_game.play`; or an answer, or `known`, is no number.
@@ -121,19 +121,18 @@ def value_inference(
 ) -> Outcome:
     """Infer a number about one person in each of some databases.
 
-    Of a value that is as likely anywhere between the bounds, a blind guess comes so close with a chance of
-    b = 2·within/(high − low). With ε the chance is at most min(e^ε·b, 1 − e^−ε·(1 − b)): the answers, and so the right
-    guesses and the wrong ones, would be nearly as likely if the person were not there, and then they say nothing of the
-    value.
+    If the value is as likely anywhere between the bounds, a blind guess is right with probability b = 2·within/(high −
+    low). With ε the probability is at most min(e^ε·b, 1 − e^−ε·(1 − b)): the answers would be nearly as likely without
+    the person, and then they reveal nothing about the value.
 
     Args:
-        curators: What answers about each database, and the true value, which is for the score alone.
+        curators: For each database a function that answers, and the true value, used only to count.
         estimate: Turns answers into a value; it is brought between the bounds.
-        low: What no value is below.
-        high: What no value is above.
+        low: The lower bound of all values.
+        high: The upper bound of all values.
         within: A guess is right if it errs by no more.
-        epsilon: Of all answers about one database, if a guarantee is claimed for adding or removing a person.
-        attack: Its name, in words.
+        epsilon: The claimed ε, for adding or removing a person, of all answers about one database; None claims none.
+        attack: The name of the attack, in words.
 
     Raises:
         ParameterError: The bounds leave no room, or nothing is close enough.
@@ -173,6 +172,6 @@ def value_inference(
 
 
 def _most(baseline: float, epsilon: Number) -> float:
-    """Of what has this chance on one neighbour, the largest chance on the other."""
+    """The largest probability on one neighbor of an event with this probability on the other."""
     power = exp_up(nonnegative(epsilon, "epsilon"))
     return 1.0 if math.isinf(power) else min(power * baseline, 1 - (1 - baseline) / power)

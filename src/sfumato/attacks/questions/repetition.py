@@ -24,8 +24,8 @@ class Repeats:
     """What came of one question asked several times.
 
     Attributes:
-        answers: Those that were given.
-        refused: How many were not.
+        answers: The answers.
+        refused: The number of refusals.
     """
 
     answers: tuple[float, ...]
@@ -48,7 +48,7 @@ def repeated(answer: Answer, *, question: Any, times: int) -> Repeats:
     Args:
         answer: Whatever answers.
         question: The one that is repeated.
-        times: How often, from 1 to ten million.
+        times: The number of repetitions, from 1 to ten million.
 
     Raises:
         ParameterError: Times is no such number, or what answers cannot be called or gives no number.
@@ -72,15 +72,15 @@ def averaging(
 ) -> Outcome:
     """Estimate a number by the mean of repeated answers, in each of some databases.
 
-    With fresh Laplace noise of scale 1, a mean of 1, 10 and 100 answers is nearer than ½ with a chance of 0.393, 0.746
+    With fresh Laplace noise of scale 1, a mean of 1, 10 and 100 answers is nearer than ½ with probability 0.393, 0.746
     and 0.9995.
 
     Args:
-        curators: What answers about each database, and the truth, which is for the score alone.
+        curators: For each database a function that answers, and the truth, used only to count.
         question: The one that is repeated.
-        times: How often in each, from 1 to ten million.
+        times: The number of repetitions for each, from 1 to ten million.
         within: A guess is right if it errs by less; ½ tells whole numbers apart.
-        baseline: How often somebody is right who guesses without answers. Who gets no answer at all is right as often.
+        baseline: The success rate of guessing without answers, also used where every answer is refused.
 
     Raises:
         ParameterError: There are no databases, or nothing is asked, or something is not what it should be.

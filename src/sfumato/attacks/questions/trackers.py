@@ -37,7 +37,7 @@ def refuses_small_sets(values: ArrayLike, *, least: int) -> Callable[[NDArray[np
     It shows what a rule about the size of groups is worth. It protects nobody.
 
     Args:
-        values: What is summed, one number for each person; ones to count them.
+        values: The number of each person in a sum; ones to count people.
         least: The smallest group that is answered, 1 or more.
 
     Raises:
@@ -173,7 +173,7 @@ def tracking(
         answer: Sums or counts over a condition.
         targets: Conditions that are refused, each with the truth, which is for the score alone.
         tracker: T of `general_tracker`.
-        baseline: How often somebody is right who guesses without answers. Who is refused is right as often.
+        baseline: The success rate of guessing without answers, also used where an answer is refused.
         within: A guess is right if it errs by less.
 
     Raises:

@@ -36,7 +36,7 @@ class Reconstruction:
 
     Attributes:
         bits: The adversary's guess for each person.
-        outcome: How many of them are right.
+        outcome: The share of right guesses.
     """
 
     bits: Bits
@@ -54,16 +54,16 @@ def reconstruct(
     """Guess every secret bit of a database from sums over subsets.
 
     Sums that err by much less than √n give nearly all bits away. What a guarantee allows is a bound on each bit: with ε
-    in all between databases that differ in one bit, one that was a fair coin is guessed with a chance of at most
+    in all between databases that differ in one bit, one that was a fair coin is guessed with probability at most
     e^ε/(1 + e^ε).
 
     Args:
-        answer: How many of a subset have the bit, whatever stands behind it.
+        answer: A function from a subset to the number of its people with the bit.
         secret: The truth. The adversary learns of it only how many people there are; it is for the score.
         masks: The subsets, questions by people; None takes 4n random ones, of n up to 15,811, which answers
             without a guarantee bear worst. Against ε take `each_alone`, which reaches what is allowed.
-        method: How the bits are found: `least_squares`, `linear_program` or, of few people, `exhaustively`.
-        epsilon: Of all answers together, if a guarantee is claimed.
+        method: The solver: `least_squares`, `linear_program` or, for few people, `exhaustively`.
+        epsilon: The claimed ε of all answers together; None claims no guarantee.
 
     Raises:
         ParameterError: Masks are not of as many people, or there are none, or too many, or a function cannot be called
@@ -155,9 +155,9 @@ def accuracy_over(
         curator: Called with a secret and a place, it gives what answers about that database.
         people: In each database.
         questions: About each database, all others each time; at most 10^9 together with people, as a product.
-        method: How the bits are found.
+        method: The solver.
         databases: At each place, from 1 to a million.
-        epsilon: Of all answers together at a place, if a guarantee is claimed.
+        epsilon: From a place to the claimed ε of all its answers; None claims no guarantee.
 
     Raises:
         ParameterError: There are no databases or too many, a place is no number, or a function cannot be called or

@@ -58,9 +58,9 @@ class ReconstructedBlock:
     """People who fit what was published.
 
     Attributes:
-        people: How many of each cell, without those of which there are none.
-        is_unique: Whether nobody else fits as well; None if that was not asked.
-        misfit: By how much all published numbers together are missed.
+        people: The number of people in each non-empty cell.
+        is_unique: Whether no other people fit as well; None if that was not checked.
+        misfit: The sum of the errors of all published numbers.
     """
 
     people: Mapping[Cell, int]
@@ -138,9 +138,9 @@ def reconstruct_block(
     in common with the first. It is asked of blocks whose number of people was published.
 
     Args:
-        published: What was given out, exactly or with noise.
-        cells: All that a person can be.
-        check_unique: Whether to ask that too.
+        published: The published numbers, exact or noisy.
+        cells: All possible cells.
+        check_unique: Whether to check that no other people fit as well.
 
     Raises:
         ParameterError: Nothing was published or there are no cells, something is not what it should be, or the program
@@ -183,7 +183,7 @@ def block_outcome(found: ReconstructedBlock, people: Sequence[Cell], *, cells: i
     Args:
         found: The reconstruction.
         people: The truth, a cell for each person; used only to count.
-        cells: How many cells there are.
+        cells: The number of possible cells.
 
     Raises:
         ParameterError: There is nobody, or something is not what it should be.

@@ -56,7 +56,7 @@ def linear_program(problem: Problem) -> NDArray[np.float64]:
     """The z between 0 and 1 with the least Σ|Az − a|.
 
     What is solved is its dual, which has a row for each person and not one for each question: maximize a·y − Σs with
-    s ≥ Aᵀy, s ≥ 0 and |y| ≤ 1. The prices of its rows are z. It bears some answers that are wildly wrong [DMT07].
+    s ≥ Aᵀy, s ≥ 0 and |y| ≤ 1. The duals of its rows are z. It bears some answers that are wildly wrong [DMT07].
 
     Raises:
         ParameterError: It is no problem.
@@ -89,7 +89,7 @@ def exhaustively(problem: Problem) -> NDArray[np.float64]:
     x both lie within E of the answer about {x > z}, so that it holds at most 2E people, and so does {z > x}.
 
     Args:
-        problem: Of at most 20 people.
+        problem: A problem with at most 20 people.
 
     Raises:
         ParameterError: There are more, or it is no problem.

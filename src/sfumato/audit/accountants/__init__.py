@@ -1,1 +1,1 @@
-"""Audits of accountants, by laws that each must keep."""
+"""Audits of accountants, by properties of every sound one."""

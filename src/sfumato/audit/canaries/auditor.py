@@ -58,7 +58,7 @@ def audit_in_one_run(
     A fair coin decides for each canary whether it is included. A score may be anything that tends to be higher for
     canaries that were, such as minus the loss; it must come from what the mechanism releases.
 
-    **Guarantee**: if the claim holds for each canary, `is_refuted` is true with a chance of at most `significance`. The
+    **Guarantee**: if the claim holds for each canary, `is_refuted` is true with probability at most `significance`. The
     other groups of findings need what they say that they assume. Proof: proofs/audit/canaries/guesses.md.
 
     Args:
@@ -66,7 +66,7 @@ def audit_in_one_run(
         canaries: Records that stand out, two or more; a thousand show much, a hundred little.
         epsilon: The claimed ε for one canary more or less.
         delta: The claimed δ.
-        significance: The chance that a true claim is called false, of each finding.
+        significance: The probability that a true claim is called false, of each finding.
 
     Raises:
         ParameterError: There are too few canaries, or not a score for each, or a parameter lies outside.
@@ -113,7 +113,7 @@ def audit_scores(
         included: Whether it was.
         epsilon: The claimed ε for one canary more or less.
         delta: The claimed δ.
-        significance: The chance that a true claim is called false, of each finding.
+        significance: The probability that a true claim is called false, of each finding.
 
     Raises:
         ParameterError: Lengths differ, a score is NaN, or a parameter lies outside.

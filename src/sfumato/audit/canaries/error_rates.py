@@ -31,7 +31,7 @@ class ErrorRates:
         event: In words.
         likelier: Among included canaries if the event is a high score, among the others if it is a low one.
         rarer: On the other side.
-        significance: Of the two limits together.
+        significance: The significance of the two limits together.
     """
 
     event: str
@@ -41,7 +41,7 @@ class ErrorRates:
 
     @property
     def limits(self) -> tuple[float, float]:
-        """The least chance of the event on the likelier side, and the largest one on the other."""
+        """The least probability of the event on the likelier side, and the largest on the other."""
         half = self.significance / 2
         return (
             lower_limit(self.likelier.events, self.likelier.runs, significance=half),
@@ -69,11 +69,11 @@ def independent_canaries(seen: Scored, *, delta: Fraction, significance: float) 
     """The event that says most about ε at this δ.
 
     **Guarantee**: if each score depends on its own canary's coin alone, and on nothing that scores share, its bound
-    lies above the true ε with a chance of at most `significance`. Proof: proofs/audit/canaries/error_rates.md.
+    lies above the true ε with probability at most `significance`. Proof: proofs/audit/canaries/error_rates.md.
 
     Args:
         seen: Scores, and who was included.
-        delta: Of the claim.
+        delta: The claimed δ.
         significance: Between 0 and 1, shared by all events that are tried.
 
     Example:

@@ -26,13 +26,13 @@ _SEPARATION_HALVINGS: Final = 50
 def gaussian_p_value(guesses: Guesses, *, mu: float) -> float:
     """The smallest `exact_p_value` at 48 points of the curve of N(0, 1) against N(μ, 1).
 
-    **Guarantee**: if the mechanism has μ-GDP for each canary, this is below α with a chance of at most α; the rest as
+    **Guarantee**: if the mechanism has μ-GDP for each canary, this is below α with probability at most α; the rest as
     for `exact_p_value`. Choosing the point after the guesses costs nothing. Proof:
     proofs/audit/canaries/gaussian.md.
 
     Args:
-        guesses: How many were right.
-        mu: Above 0.
+        guesses: The guesses.
+        mu: μ, above 0.
 
     Example:
         >>> found = Guesses(right=75, made=100, canaries=1000)
@@ -50,9 +50,9 @@ def refuted_mu(guesses: Guesses, *, significance: float, above: float = 0.0) -> 
     """The largest μ that these guesses refute; `above` if they refute none beyond it.
 
     Args:
-        guesses: How many were right.
-        significance: Below or at which the p-value refutes.
-        above: Where the search starts.
+        guesses: The guesses.
+        significance: The largest p-value that refutes.
+        above: The μ where the search starts.
 
     Example:
         >>> round(refuted_mu(Guesses(right=75, made=100, canaries=1000), significance=0.05), 2)
@@ -78,7 +78,7 @@ def _curve(mu: float, epsilon: Floats) -> Floats:
 
 
 def mu_of_separation(seen: Scored, *, significance: float) -> float:
-    """A lower limit on μ = (mean included − mean omitted)/σ, from the noncentral law of Student's t.
+    """A lower limit on μ = (mean included − mean omitted)/σ, from the noncentral t distribution.
 
     t = (x̄₁ − x̄₀)/(s·√(1/n₁ + 1/n₀)) with the pooled s has n₁ + n₀ − 2 degrees of freedom and noncentrality
     μ/√(1/n₁ + 1/n₀).
@@ -118,7 +118,7 @@ def _squares(scores: Floats) -> float:
 
 def _least_noncentrality(statistic: float, freedom: int, *, significance: float) -> float:
     """Where P(T ≥ statistic) is the significance; 0 if it is more than that without any separation."""
-    low, high = 0.0, max(statistic, 0.0)  # at a noncentrality of the statistic itself the chance is near one half
+    low, high = 0.0, max(statistic, 0.0)  # at a noncentrality of the statistic itself the probability is near one half
     for _ in range(_SEPARATION_HALVINGS):
         middle = (low + high) / 2
         refuted = float(nct.sf(statistic, freedom, middle)) <= significance

@@ -32,9 +32,9 @@ class Guesses:
     """How many guesses were right.
 
     Args:
-        right: How many were.
-        made: How many there were.
-        canaries: Among how many canaries.
+        right: The number of right guesses.
+        made: The number of guesses.
+        canaries: The number of canaries.
 
     Raises:
         ParameterError: Not 0 ≤ right ≤ made ≤ canaries.
@@ -118,17 +118,17 @@ class PValue(Protocol):
 
 
 def exact_p_value(guesses: Guesses, *, epsilon: Fraction, delta: Fraction = Fraction(0)) -> float:
-    """The largest chance that any (ε, δ) mechanism gives to so many right guesses or more.
+    """The largest probability that any (ε, δ) mechanism gives to so many right guesses or more.
 
     β + m·δ·β·(1 − β)/(v·π), with β = P(B ≥ v) and π = P(B = v) for B ~ Binomial(r, q), and at most 1. Some mechanism
     reaches it, so no test of the number of right guesses is stronger.
 
     **Guarantee**: if canaries were included by independent fair coins, the number of guesses was fixed before, and the
-    mechanism has (ε, δ)-differential privacy for each canary, this is below α with a chance of at most α. Rounded up.
+    mechanism has (ε, δ)-differential privacy for each canary, this is below α with probability at most α. Rounded up.
     Proof: proofs/audit/canaries/guesses.md.
 
     Args:
-        guesses: How many were right.
+        guesses: The guesses.
         epsilon: 0 or more.
         delta: At least 0.
 
@@ -149,7 +149,7 @@ def steinke_p_value(guesses: Guesses, *, epsilon: Fraction, delta: Fraction = Fr
     never all wrong have v ≥ 1 with chance 1, and it says 0.982.
 
     Args:
-        guesses: How many were right.
+        guesses: The guesses.
         epsilon: 0 or more.
         delta: At least 0.
 
@@ -191,9 +191,9 @@ def refuted_epsilon(p_value: PValue, *, significance: float, above: float = 0.0)
     """The largest ε that a p-value refutes, within a billionth, for p-values that grow with ε.
 
     Args:
-        p_value: Of an ε.
-        significance: Below or at which it refutes.
-        above: Where the search starts; the result if nothing more is refuted.
+        p_value: The p-value of a claimed ε.
+        significance: The largest p-value that refutes.
+        above: The ε where the search starts; the result if no larger ε is refuted.
 
     Example:
         >>> round(refuted_epsilon(lambda *, epsilon: float(epsilon) / 100, significance=0.05), 6)

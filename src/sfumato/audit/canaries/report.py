@@ -17,12 +17,12 @@ class CanaryFinding:
     """One lower bound on ε, and what must be true for it to hold.
 
     Attributes:
-        auditor: How it was found.
-        assumes: What must be true besides, in words.
-        seen: What it rests on, in words.
-        epsilon_lower_bound: Above the true ε, at the claimed δ, with a chance of at most `significance`.
-        claim: What was claimed.
-        significance: Of this finding alone.
+        auditor: The method.
+        assumes: The assumptions of the method, in words.
+        seen: The evidence, in words.
+        epsilon_lower_bound: It exceeds the true ε at the claimed δ with probability at most `significance`.
+        claim: The claimed guarantee.
+        significance: The significance of this finding alone.
     """
 
     auditor: str
@@ -49,12 +49,12 @@ class CanaryReport:
     """All findings of one run, in three groups.
 
     Attributes:
-        claim: What was claimed.
-        canaries: How many there were.
-        significance: Of each finding.
-        assumption_free: They hold whatever the mechanism does.
-        assumes_independence: They hold if canaries do not touch one another.
-        assumes_gaussian: They hold if the mechanism hides a canary as Gaussian noise does.
+        claim: The claimed guarantee.
+        canaries: The number of canaries.
+        significance: The significance of each finding.
+        assumption_free: Findings that hold whatever the mechanism does.
+        assumes_independence: Findings that hold if canaries do not influence one another.
+        assumes_gaussian: Findings that hold if the mechanism hides a canary as Gaussian noise does.
     """
 
     claim: ApproxDP

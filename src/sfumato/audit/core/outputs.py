@@ -110,9 +110,9 @@ class OutputReading:
     """What one output shows, by name.
 
     Attributes:
-        values: Its numbers, as floats; NaN where it shows no number.
-        derived: What follows from them.
-        texts: What are no numbers, and the output as a whole.
+        values: The numbers in it, as floats; NaN where there is none.
+        derived: Numbers that follow from them.
+        texts: The texts in it, and the label of the whole output.
     """
 
     values: dict[str, float] = field(default_factory=dict)
@@ -377,9 +377,9 @@ def without_clocks(names: list[str], first: Columns, second: Columns) -> tuple[l
     events where it is searched for, and then say nothing of the runs of the test, which are all later.
 
     Args:
-        names: Of numbers.
-        first: Of the runs that were made first.
-        second: Of those after them.
+        names: The names of the numbers.
+        first: The outputs of the earlier runs.
+        second: The outputs of the later runs.
 
     Example:
         >>> without_clocks(["the answer"], columns(range(50)), columns(range(50, 100)))

@@ -1,4 +1,4 @@
-"""The parts of an audit: a mechanism to run, pairs of neighbours to run it on, and testers that look at the outputs.
+"""The parts of an audit: a mechanism to run, pairs of neighbors to run it on, and testers that look at the outputs.
 
 Nothing here knows what a mechanism is made of, so an audit works on any callable: a class, a query, a whole server.
 """
@@ -37,18 +37,18 @@ class Releasing(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class NeighborPair:
-    """Two neighbouring databases, or two that are some steps apart, and in words how they differ.
+    """Two neighboring databases, or two that are some steps apart, and in words how they differ.
 
-    A step is what the neighbouring relation allows: one unit more, or one unit replaced. A claim about one step
+    A step is what the neighboring relation allows: one unit more, or one unit replaced. A claim about one step
     promises less about several, and often that lesser promise is the easier one to refute: a Gaussian mechanism of half
     the noise it needs breaks it far more clearly.
 
     Args:
-        database: One of them.
-        neighbor: The other.
-        description: How they differ.
-        distance: How many steps lead from one to the other, at least 1; more than there are make the audit weaker,
-            fewer make it wrong.
+        database: The first database.
+        neighbor: The second database.
+        description: How they differ, in words.
+        distance: The number of steps between them, at least 1. A larger number weakens the audit; a smaller one makes
+            it wrong.
 
     Raises:
         ParameterError: The description is no text, or the distance is not at least 1.
@@ -97,7 +97,7 @@ def each_pair(given: Any) -> Iterator[NeighborPair]:
 
 
 class NeighborGenerator(Protocol):
-    """Pairs of neighbours, the same ones in the same order each time."""
+    """Pairs of neighbors, the same ones in the same order each time."""
 
     def __iter__(self) -> Iterator[NeighborPair]:
         """The pairs."""
@@ -128,5 +128,5 @@ class Tester(Protocol):
         ...
 
     def __call__(self, runs: Runs, *, claim: ApproxDP, significance: float) -> EventFinding:
-        """What was found; a true claim is refuted with a chance of at most `significance`."""
+        """What was found; a true claim is refuted with probability at most `significance`."""
         ...

@@ -90,8 +90,8 @@ def check_repeats(
     Proof: proofs/audit/core/runs.md.
 
     Args:
-        pair: Its first database is asked.
-        mechanism: Called twice.
+        pair: The neighbors; the first database is used.
+        mechanism: The mechanism, called twice.
         samples: Half as many runs are made each time, and at most 500.
         significance: The probability that fresh noise is called reproducible.
 

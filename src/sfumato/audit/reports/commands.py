@@ -279,8 +279,8 @@ def serve(mechanism: AuditedMechanism, *, stdin: Iterable[str] | None = None, st
 
     Args:
         mechanism: Called for each request.
-        stdin: Lines of requests, instead of the input of this process.
-        stdout: Where the answers go, instead of the output of this process.
+        stdin: Lines of requests; None reads the stdin of this process.
+        stdout: A file for the answers; None is the stdout of this process.
 
     Raises:
         ParameterError: A parameter is something else.

@@ -88,8 +88,8 @@ def read_json(path: str | Path, *, name: str) -> Json:
     """The content of a file of JSON; NaN, Infinity and -Infinity stand for themselves.
 
     Args:
-        path: Of the file.
-        name: What an error calls it, such as an option.
+        path: The file.
+        name: The parameter or option of the path, for errors.
 
     Raises:
         ParameterError: It cannot be read, is no JSON, or an object in it has a name twice.
@@ -105,13 +105,13 @@ def read_json(path: str | Path, *, name: str) -> Json:
 
 
 def read_pairs(path: str | Path, *, name: str = "--pairs") -> tuple[NeighborPair, ...]:
-    """Pairs of neighbours that somebody wrote down.
+    """Pairs of neighbors that somebody wrote down.
 
-    Whether the two are neighbours is theirs to know: it depends on what a unit is.
+    Whether the two are neighbors is theirs to know: it depends on what a unit is.
 
     Args:
         path: A file of JSON: a list of objects with `database`, `neighbor` and, if wanted, `description`.
-        name: What an error calls it.
+        name: The parameter or option of the path, for errors.
 
     Raises:
         ParameterError: As `read_json`; or it is no such list, or a pair is of two equal databases.

@@ -83,10 +83,10 @@ def page(
     """A report as a self-contained HTML page: each kind of finding in its own section, and the caveat.
 
     Args:
-        report: What `audit` found; findings of `check_accountant` and `check_sensitivity` may be put into it.
+        report: The report of `audit`, to which findings of other checks may be added.
         title: The title of the page.
         claim: The claim in words; None takes it from the tests.
-        audited: What was audited, in words, such as a query or a command.
+        audited: The audited query, mechanism or command, in words.
         outputs: Outputs on the two databases of the strongest event, to draw beside each other.
         notes: More facts for the reader.
 
@@ -132,8 +132,8 @@ def save_page(report: AuditReport, path: str | PathLike[str], **words: Any) -> P
     """Write `page` to a file; missing folders are made.
 
     Args:
-        report: As for `page`.
-        path: Ends in .html.
+        report: The report of `audit`.
+        path: The file, which ends in .html.
         **words: The other arguments of `page`.
 
     Raises:
@@ -199,7 +199,7 @@ def _facts(
 
 
 def _beside(here: Outputs, there: Outputs, *, report: AuditReport) -> Picture:
-    """Outputs on both neighbours: numbers as a histogram, and anything else as the texts that came most often."""
+    """Outputs on both neighbors: numbers as a histogram, and anything else as the texts that came most often."""
     strongest = max(report.events, key=lambda finding: finding.epsilon_lower_bound, default=None)
     caption = "Outputs on the database and on its neighbor"
     caption += f". The strongest event: {strongest.event} ({strongest.pair})." if strongest else "."

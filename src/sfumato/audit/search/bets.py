@@ -46,10 +46,10 @@ class Ranking:
     claim, but by their lower limit.
 
     Args:
-        runs: On each side of the search.
+        runs: The number of runs on each side of the search.
         delta: The claimed δ.
-        significance: Of the test.
-        distance: How many steps apart the databases are.
+        significance: The significance of the test.
+        distance: The number of steps between the databases.
 
     Example:
         >>> pure = Ranking(runs=1000, delta=Fraction(0), significance=1e-6)
@@ -67,8 +67,8 @@ class Ranking:
         """The largest ε that one of many events would refute, and the place of that event.
 
         Args:
-            likelier: How often each event happened on the side where it is thought to be likelier.
-            other: On the other side.
+            likelier: The count of each event on the side where it seems likelier.
+            other: The count of each event on the other side.
         """
         wanted = -math.log(self.significance)
         low, high, kept = -_WIDEST, _WIDEST, np.arange(len(likelier))
@@ -104,16 +104,16 @@ class Bettor:
     On the likelier side a run pays m and wins 1 if S happened; on the other it pays e^ε if S happened and wins m − δ.
     Both are multiplied by a stake λ. With p ≤ e^ε·q + δ the average gain, over the coin too, is λ(p − δ − e^ε·q)/2 ≤ 0.
 
-    **Guarantee**: for runs divided by fair coins, and an event chosen without them, each bound lies above the true
-    value with a chance of at most `significance`, and the chance that one of both refutes a true claim is at most that
-    too. Proof: proofs/audit/search/bets.md.
+    **Guarantee**: for runs divided by fair coins, and an event chosen without them, each bound exceeds the true value
+    with probability at most `significance`. So is the probability that one of them refutes a true claim. Proof:
+    proofs/audit/search/bets.md.
 
     Databases that are d steps apart are tested against what the claim promises to groups of d units, and the bounds
     are those of one unit.
 
     Args:
-        first: How often the event was seen on the side where it is thought to be likelier.
-        second: On the other side.
+        first: The count of the event on the side where it seems likelier.
+        second: The count of the event on the other side.
         distance: d, how many steps apart the databases are.
 
     References:
@@ -128,10 +128,10 @@ class Bettor:
         """An ε that the mechanism cannot undercut at the claimed δ; −∞ where the counts say nothing.
 
         Args:
-            first: Of the test, as for the constructor.
-            second: The same.
+            first: The count in the test on the side where the event seems likelier.
+            second: The count in the test on the other side.
             claim: ε lies on the grid of those that are tried, so that a refuted claim is always below the bound.
-            significance: The chance that the bound is wrong.
+            significance: The probability that the bound is wrong.
 
         Example:
             >>> claim = ApproxDP(1, "0.001")
@@ -155,10 +155,10 @@ class Bettor:
         """A δ that the mechanism cannot undercut at the claimed ε: 0 where the counts say nothing.
 
         Args:
-            first: As for `epsilon_lower_bound`.
-            second: The same.
+            first: The count in the test on the side where the event seems likelier.
+            second: The count in the test on the other side.
             claim: δ lies on the grid of those that are tried.
-            significance: The chance that the bound is wrong.
+            significance: The probability that the bound is wrong.
 
         Example:
             >>> counts = Count(500, 1000), Count(50, 1000)
@@ -195,8 +195,8 @@ class Bettor:
 
         Args:
             factors: e^ε of each claim.
-            deltas: Its δ.
-            shares: Of the chance of S that runs without it pay; 0 takes δ/2 instead.
+            deltas: δ of each claim.
+            shares: Shares of the probability of S, which runs without S pay; 0 takes δ/2 instead.
 
         Returns:
             What a run in each of the four cells gains at a stake of 1, and the stake.
@@ -236,9 +236,9 @@ def growth(likelier: NDArray[np.int64], other: NDArray[np.int64], *, runs: int, 
     Runs without the event pay δ/2 here, whichever side they are on, so that the best stake has a closed form.
 
     Args:
-        likelier: How often each event happened on the side where it is thought to be likelier.
-        other: On the other side.
-        runs: On each side.
+        likelier: The count of each event on the side where it seems likelier.
+        other: The count of each event on the other side.
+        runs: The number of runs on each side.
         factor: e^ε.
         delta: δ, below 1.
 

@@ -1,4 +1,4 @@
-"""What counts of one event on two neighbours say about ε, with a stated chance of being wrong.
+"""What counts of one event on two neighbors say about ε, with a stated probability of error.
 
 The runs are divided by fair coins: each run asks the first database or the second with probability ½. That makes the
 test below exact, where a fixed number of runs on each side would make it an approximation.
@@ -71,17 +71,17 @@ def conditional_p_value(first: Count, second: Count, *, epsilon: Fraction) -> fl
 
 
 def epsilon_lower_bound(first: Count, second: Count, *, delta: Fraction, significance: float) -> float:
-    """An ε that the mechanism cannot undercut at this δ, unless a chance of `significance` came true.
+    """A lower bound on the mechanism's ε at this δ, wrong with probability at most `significance`.
 
     With δ = 0 it is the smallest ε that `conditional_p_value` does not refute. Otherwise ln((p − δ)/q) with p and q at
     their Clopper-Pearson limits, each of half the significance. −∞ where the counts say nothing.
 
-    **Guarantee**: it lies above the true ε with a chance of at most `significance`; for runs and events as in
+    **Guarantee**: it lies above the true ε with probability at most `significance`; for runs and events as in
     `conditional_p_value`. Proof: proofs/audit/search/bounds.md.
 
     Args:
         first: On the database where the event is thought to be likelier.
-        second: On its neighbour.
+        second: On its neighbor.
         delta: At least 0, below 1.
         significance: Between 0 and 1.
 

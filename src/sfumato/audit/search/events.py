@@ -46,9 +46,9 @@ class Suspicion:
 
     Attributes:
         strength: The ε that its test would refute if it came out again as in the search.
-        event: What happened too often.
-        likelier_on_second: Where.
-        unread: What the search did not look at, in words.
+        event: The event.
+        likelier_on_second: Whether it is likelier on the second database.
+        unread: What the search did not read, in words.
     """
 
     strength: float
@@ -64,9 +64,9 @@ def strongest_event(first: Columns, second: Columns, *, ranking: Ranking) -> Sus
     texts the unions of those that are most one-sided.
 
     Args:
-        first: What outputs show on one database.
-        second: The same, of as many on its neighbour.
-        ranking: What the test will ask.
+        first: Outputs on one database.
+        second: As many outputs on its neighbor.
+        ranking: The claim and the test that follows.
     """
     every = list(dict.fromkeys([*first.numbers, *second.numbers]))
     numbers, clocks = without_clocks(every, first, second)
@@ -82,11 +82,11 @@ def strongest_threshold(name: str, look: Look, first: Columns, second: Columns, 
     """The best event on one number: at most, at least or equal to something, or missing.
 
     Args:
-        name: Of the number, in words.
+        name: The name of the number.
         look: Gives it.
-        first: As for `strongest_event`.
-        second: As for `strongest_event`.
-        ranking: As for `strongest_event`.
+        first: Outputs on one database.
+        second: As many outputs on its neighbor.
+        ranking: The claim and the test that follows.
     """
     found = [*_on_number(name, look, first, second, ranking), _on_missing(name, look, first, second, ranking)]
     return max(found, key=_STRENGTH)
@@ -100,9 +100,9 @@ def strongest_cells(first: Columns, second: Columns, *, ranking: Ranking) -> Sus
     likelihood ratios, as the Neyman-Pearson lemma says.
 
     Args:
-        first: What outputs show on one database.
-        second: The same, of as many on its neighbour.
-        ranking: What the test will ask.
+        first: Outputs on one database.
+        second: As many outputs on its neighbor.
+        ranking: The claim and the test that follows.
     """
     names, clocks = without_clocks(list(dict.fromkeys([*first.numbers, *second.numbers])), first, second)
     found = [suspicion for name in names[:_MOST_CUT] for suspicion in _on_cells(name, first, second, ranking)]
@@ -123,9 +123,9 @@ def strongest_unions(
 
     Args:
         event: The union of parts with these numbers.
-        here: How often the output lay in each part on one database.
-        there: On its neighbour.
-        ranking: As for `strongest_event`.
+        here: The number of outputs in each part on one database.
+        there: The number of outputs in each part on its neighbor.
+        ranking: The claim and the test that follows.
     """
 
     def first_parts(order: Counts, last: int) -> Event:

@@ -34,9 +34,9 @@ def strongest_score(first: Columns, second: Columns, *, ranking: Ranking) -> Sus
     """The threshold of a logistic regression whose test would refute the largest ε.
 
     Args:
-        first: What outputs show on one database.
-        second: The same, of as many on its neighbour.
-        ranking: What the test will ask.
+        first: Outputs on one database.
+        second: As many outputs on its neighbor.
+        ranking: The claim and the test that follows.
     """
     found, clocks = without_clocks(list(dict.fromkeys([*first.values, *second.values])), first, second)
     names = tuple(found[:_MAX_COLUMNS])

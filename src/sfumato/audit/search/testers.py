@@ -30,11 +30,11 @@ class SplitTester:
 
     What is found on databases several steps apart is said of one step: (ε, δ) promises (dε, δ·Σ_{i<d} e^(iε)) to them.
 
-    **Guarantee**: on runs made by `run_on` a true claim is refuted with a chance of at most `significance`, whatever
+    **Guarantee**: on runs made by `run_on` a true claim is refuted with probability at most `significance`, whatever
     the search does, because the runs it saw are not those of the test. Proof: proofs/audit/search/testers.md.
 
     Args:
-        name: What reports call it.
+        name: The name in reports.
         search: Finds the event, such as `sfumato.audit.search.events.strongest_event`.
 
     Raises:
