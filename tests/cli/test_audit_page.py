@@ -63,4 +63,4 @@ def test_what_the_page_shows_runs_in_order_and_prints_what_it_shows(tmp_path, mo
 
 def test_the_page_names_every_command_and_says_what_a_pass_proves():
     assert all(f"sfumato audit {name}" in PAGE for name in ("mechanism", "sql", "callable", "command"))
-    assert "a pass proves nothing" in PAGE
+    assert "A pass proves nothing" in PAGE

@@ -79,7 +79,7 @@ def test_the_demo_takes_made_up_people_elsewhere_and_says_so():
 
 @pytest.mark.usefixtures("no_files")
 def test_an_absent_file_says_how_to_provide_it():
-    with pytest.raises(ParameterError, match=r"adult\.data was neither .* set SFUMATO_DATA"):
+    with pytest.raises(ParameterError, match=r"adult\.data was not found .* set SFUMATO_DATA"):
         load_adult()
 
 

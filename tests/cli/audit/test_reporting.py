@@ -55,10 +55,10 @@ def test_a_mechanism_is_called_for_a_few_runs_at_a_time_and_all_are_heard():
         asked.append(count)
         return range(count)
 
-    in_parts = reporting._heard(mechanism, heard.append, 30)
+    in_parts = reporting._counted(mechanism, heard.append, 30)
     assert in_parts(0, 70) == [*range(30), *range(30), *range(10)]
     assert asked == heard == [30, 30, 10]
-    assert reporting._heard(mechanism, heard.append, None)(0, 70) == range(70)
+    assert reporting._counted(mechanism, heard.append, None)(0, 70) == range(70)
 
 
 def test_a_page_is_written_with_the_title_and_what_was_found(tmp_path, capsys):
