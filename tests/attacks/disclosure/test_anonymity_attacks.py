@@ -155,7 +155,7 @@ def test_a_share_that_is_none_is_refused(share):
 
 
 def test_no_predicates_are_refused():
-    with pytest.raises(ParameterError, match="predicates"):
+    with pytest.raises(ParameterError, match="predicate"):
         singling_out([], WIDE_TABLE, population=OTHERS)
 
 

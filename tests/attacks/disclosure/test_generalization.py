@@ -117,8 +117,8 @@ def test_no_columns_and_nobody_are_refused():
     ("table", "match"),
     [
         ({"age": ["x", "y"], "ill": ["a", "b"]}, "numbers"),
-        ({"age": [1, None], "ill": ["a", "b"]}, "a number in each row"),
-        ({"age": [1, float("nan")], "ill": ["a", "b"]}, "a number in each row"),
+        ({"age": [1, None], "ill": ["a", "b"]}, "a finite number in each row"),
+        ({"age": [1, float("nan")], "ill": ["a", "b"]}, "a finite number in each row"),
         ({"age": [1, 2], "ill": ["a"]}, "values of ill"),
     ],
     ids=["text", "none", "nan", "ragged"],

@@ -137,7 +137,7 @@ def test_a_counterexample_says_what_was_asked():
     findings = check_accountant(Sum(bug="halves ε"), name="half", **FEW)
     (finding,) = (finding for finding in findings if finding.law == TRUE)
     assert finding.accountant == "half"
-    assert "ε = 0.25 at δ = 0.01 for 1 × PureEvent(epsilon=1/2), where δ is truly 0.137688" in str(finding)
+    assert "ε = 0.25 at δ = 0.01 for 1 × PureEvent(epsilon=1/2), where δ is exactly 0.137688" in str(finding)
 
 
 EPSILONS = (0.0, 0.3, 1.0, 2.5)

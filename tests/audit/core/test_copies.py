@@ -78,9 +78,9 @@ def test_rows_that_cannot_be_copied_are_refused(database, options):
 
 
 @pytest.mark.parametrize("copy", [2, -1, "0", 0.5, None])
-def test_what_is_said_of_no_world_that_was_asked_about_is_refused(world):
+def test_a_record_of_no_copy_that_was_asked_about_is_refused(copy):
     with pytest.raises(ParameterError, match="0 to 1"):
-        DatabaseCopies(ask=Asked({"copy": world, "n": 3}))(VISITS, 2)
+        DatabaseCopies(ask=Asked({"copy": copy, "n": 3}))(VISITS, 2)
 
 
 AT_ONCE = 1000

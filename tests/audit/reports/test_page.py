@@ -10,7 +10,6 @@ from xml.dom import minidom
 import numpy as np
 import pytest
 from tests.audit.core.test_findings import FITTING, FRESH, MISFIT, QUIET, REPEATED, VIOLATION
-from tests.audit.reports.test_page import EVERYTHING
 
 from sfumato.audit.auditor import audit
 from sfumato.audit.core.findings import CAVEAT, AccountingFinding, AuditReport, SensitivityFinding
@@ -24,6 +23,20 @@ EVIL = "<script>alert('$x$')</script>"
 VOID = {"meta", "br", "link"}
 
 
+KEPT = AccountingFinding(accountant="ours", law="order", broken=(), checks=5)
+BROKEN = replace(KEPT, broken=("ε = 1 and 2",), unchecked=("unsupported: ZCDPEvent",))
+EXCEEDED = SensitivityFinding(
+    function="a sum",
+    norm="l1",
+    claimed=Fraction(1),
+    largest=Fraction(7),
+    pair="(7,) and ()",
+    is_exceeded=True,
+    checks=9,
+)
+EVERYTHING = AuditReport(
+    (QUIET, VIOLATION), (FITTING, MISFIT), (FRESH, REPEATED), accounting=(KEPT, BROKEN), sensitivities=(EXCEEDED,)
+)
 EVERY_KIND = page(EVERYTHING, outputs=([1, 2, 3], [2, 3, 4]))
 
 
@@ -190,22 +203,6 @@ def test_a_missing_extra_is_named(missing, monkeypatch):
 def test_what_is_of_another_kind_is_refused_by_name(name, value):
     with pytest.raises(ParameterError, match=f"^{name} = "):
         page(**{"report": AuditReport((), ()), name: value})
-
-
-KEPT = AccountingFinding(accountant="ours", law="order", broken=(), checks=5)
-BROKEN = replace(KEPT, broken=("ε = 1 and 2",), unchecked=("unsupported: ZCDPEvent",))
-EXCEEDED = SensitivityFinding(
-    function="a sum",
-    norm="l1",
-    claimed=Fraction(1),
-    largest=Fraction(7),
-    pair="(7,) and ()",
-    is_exceeded=True,
-    checks=9,
-)
-EVERYTHING = AuditReport(
-    (QUIET, VIOLATION), (FITTING, MISFIT), (FRESH, REPEATED), accounting=(KEPT, BROKEN), sensitivities=(EXCEEDED,)
-)
 
 
 def kinds(report):

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from functools import cache
+from inspect import isfunction
 
 import numpy as np
 import pytest
@@ -81,7 +82,7 @@ def trained():
 
 def scores(outputs, score):
     """What the threshold is compared with, read out of the event."""
-    (look,) = (cell.cell_contents for cell in score.__closure__ if callable(cell.cell_contents))
+    (look,) = (cell.cell_contents for cell in score.__closure__ if isfunction(cell.cell_contents))
     return look(columns(outputs)).tolist()
 
 
