@@ -27,12 +27,12 @@ def rows_of(database, count, **options):
     return asked.rows
 
 
-def test_each_world_has_a_copy_of_every_row_and_its_number():
+def test_each_copy_has_every_row_and_its_number():
     (rows,) = rows_of(({"age": 3}, {"age": 3}, {"age": 5}), 2)
     assert rows == [{"age": age, "copy": world} for world in (0, 1) for age in (3, 3, 5)]
 
 
-def test_units_of_different_worlds_are_different():
+def test_units_of_different_copies_are_different():
     (rows,) = rows_of((*VISITS, {"person": None, "ill": "flu"}), 2, unit="person")
     assert [row["person"] for row in rows] == ["0:a", "0:a", "0:b", None, "1:a", "1:a", "1:b", None]
     (rows,) = rows_of(tuple({"person": number} for number in (0, 1, -1)), 3, unit="person")
@@ -48,13 +48,13 @@ def test_the_name_of_a_unit_depends_on_nobody_else(names):
     assert named(names[1:2], 2) < named(names, 2) < named(names, 5)
 
 
-def test_what_is_said_of_a_world_is_one_output_in_an_order_of_its_own():
+def test_the_answer_about_a_copy_is_one_output_in_an_order_of_its_own():
     said = [(1, "flu", 3), (0, "flu", 5), (0, "cold", 2), (1, "cold", -1)]
     asked = Asked(*({"copy": world, "ill": ill, "n": n} for world, ill, n in said))
     assert DatabaseCopies(ask=asked)(VISITS, 3) == ((("cold", 2), ("flu", 5)), (("cold", -1), ("flu", 3)), ())
 
 
-def test_batches_ask_about_as_many_worlds_as_they_may_and_all_keys_are_known():
+def test_batches_ask_about_as_many_copies_as_they_may_and_all_keys_are_known():
     asked = Asked(*({"copy": world, "n": 7} for world in range(2)))
     assert DatabaseCopies(ask=asked, at_once=2)(({"x": 1},), 5) == (((7,),),) * 5
     assert [len(rows) for rows in asked.rows] == [2, 2, 1]
@@ -93,13 +93,13 @@ def asking(rows):
     columns = {"copy": sf.integer(values=range(AT_ONCE))}
     limits = sf.Limits(max_rows_per_unit=2)
     with sf.open(table, name="t", unit="person", columns=columns, limits=limits, budget=sf.PureDP(2)) as session:
-        answer = session.sql("SELECT world, COUNT(*) AS n FROM t GROUP BY world", epsilon=2)
+        answer = session.sql("SELECT copy, COUNT(*) AS n FROM t GROUP BY copy", epsilon=2)
         return [{"copy": row["copy"], "n": row["n"]} for row in answer.records()]
 
 
 @pytest.mark.statistical
 @pytest.mark.parametrize(("epsilon", "is_refuted"), [(2, False), (1, True)])
-def test_a_session_that_is_asked_about_worlds_is_refuted_where_it_charges_too_little(epsilon, is_refuted):
+def test_a_session_that_is_asked_about_copies_is_refuted_where_it_charges_too_little(epsilon, is_refuted):
     """A true claim is refuted once in a million tests; the bound on ε is some 15 standard deviations above half."""
     three = tuple({"person": "a"} for _ in range(3))
     pair = NeighborPair((), three, "a person of three rows, of which two count")
@@ -110,11 +110,11 @@ def test_a_session_that_is_asked_about_worlds_is_refuted_where_it_charges_too_li
 
 @pytest.mark.parametrize("said", [None, 3, "abc", [3], {"copy": 0}], ids=str)
 def test_what_is_no_list_of_records_is_refused_by_the_name_of_who_gave_it(said):
-    with pytest.raises(ParameterError, match=r"^(what ask gives|ask) = "):
+    with pytest.raises(ParameterError, match=r"^ask(\(rows\))? = "):
         DatabaseCopies(ask=lambda _: said)(VISITS, 2)
 
 
 @pytest.mark.parametrize(("name", "value"), [("ask", 3), ("copy", None), ("unit", 3), ("at_once", 1.5)])
-def test_worlds_are_made_of_a_function_and_names(name, value):
+def test_copies_are_made_of_a_function_and_names(name, value):
     with pytest.raises(ParameterError, match=f"^{name} = "):
         DatabaseCopies(**{"ask": print, name: value})

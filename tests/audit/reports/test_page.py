@@ -261,6 +261,6 @@ def test_each_claim_has_a_picture_of_its_bounds():
 
 
 def test_what_was_not_checked_is_one_list():
-    unchecked = ("no price for A", "ValueError: no", "no price for B")
+    unchecked = ("unsupported: A", "ValueError: no", "unsupported: B")
     (section,) = sections_of(AuditReport((), (), accounting=(replace(KEPT, unchecked=unchecked), KEPT)))
-    assert [row.cells[4] for row in section.rows] == ["no price for A, B; ValueError: no", "nothing"]
+    assert [row.cells[4] for row in section.rows] == ["unsupported: A, B; ValueError: no", "nothing"]
