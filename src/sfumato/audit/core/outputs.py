@@ -32,8 +32,7 @@ TYPE: Final = "the type"
 MISSING: Final = ""
 """The text of an output that shows none by that name; no label is empty."""
 
-MAX_PARTS: Final = 256
-MAX_DEPTH: Final = 3
+MAX_PARTS, MAX_DEPTH = 256, 3
 UNREAD: Final = (
     f"parts after the first {MAX_PARTS} of a vector or mapping, or deeper than {MAX_DEPTH} levels, or of very many"
 )
@@ -100,6 +99,8 @@ def _text(value: Any) -> str:
                 return f"{type(value).__name__}({', '.join(map(_text, value))})"
             case Mapping():
                 return f"{{{', '.join(f'{_text(key)}: {_text(part)}' for key, part in value.items())}}}"
+            case _:
+                pass
     except Exception:  # noqa: BLE001, S110 # the code of whoever made this value, which may raise anything
         pass
     return f"a {type(value).__name__} that has no text"
@@ -320,18 +321,17 @@ class Columns:
     def text(self, name: str) -> list[str]:
         """One text for each run."""
         different = [MISSING] * self._different
-        found = self._tables.texts.get(name)
-        if found is not None:
-            for place, entry in zip(found.places, found.entries, strict=True):
-                different[place] = entry
+        found = self._tables.texts.get(name, _Sparse([]))
+        for place, entry in zip(found.places, found.entries, strict=True):
+            different[place] = entry
         return [different[place] for place in self._which.tolist()]
 
 
 def columns(outputs: Outputs) -> Columns:
-    """Read every output; equal ones only once, since most samples repeat few.
+    """Read every output; equal ones only once, because most samples have few different ones.
 
     Raises:
-        ParameterError: They are not one output after the other.
+        ParameterError: They are not a list of outputs.
 
     Example:
         >>> columns([(1, 2), (3,)]).number("coordinate 1").tolist()
@@ -371,10 +371,10 @@ def _without_dtype(value: Any) -> Any:
 
 
 def without_clocks(names: list[str], first: Columns, second: Columns) -> tuple[list[str], tuple[str, ...]]:
-    """The numbers that tell something of databases, and in words those that only tell when a run was made.
+    """The numbers that may depend on the database, and in words those that only show when a run was made.
 
-    A number that only grows from run to run, such as a time or a count of requests, would look like the best of all
-    events where it is searched for, and then say nothing of the runs of the test, which are all later.
+    A number that only grows from run to run, such as a time, would look like the best event in the search, and say
+    nothing about the runs of the test, which are all later.
 
     Args:
         names: The names of the numbers.
@@ -386,8 +386,8 @@ def without_clocks(names: list[str], first: Columns, second: Columns) -> tuple[l
         ([], ('the answer, which only grows from run to run',))
     """
     clocks = [name for name in names if _only_grows(first.number(name), second.number(name))]
-    kept = [name for name in names if name not in clocks]
-    return kept, tuple(f"{name}, which only grows from run to run" for name in clocks)
+    words = tuple(f"{name}, which only grows from run to run" for name in clocks)
+    return [name for name in names if name not in clocks], words
 
 
 def _only_grows(first: Column, second: Column) -> bool:

@@ -12,7 +12,7 @@ from math import exp, lgamma
 from typing import Any, Final
 
 from sfumato.audit.core.findings import RepeatFinding
-from sfumato.audit.core.outputs import WHOLE, Columns, Outputs, columns, label, plain
+from sfumato.audit.core.outputs import WHOLE, Columns, columns, label, plain
 from sfumato.audit.core.roles import AuditedMechanism, NeighborPair, Runs
 from sfumato.errors import ParameterError
 from sfumato.noise.uniform.bernoulli import bernoulli
@@ -65,11 +65,12 @@ def outputs_of(mechanism: AuditedMechanism, database: Any, count: int) -> Column
     wanted = "a function of a database and a count, such as one_by_one makes"
     called(mechanism, "mechanism", wanted, may_be_class=False)
     before = label(plain(database))
-    outputs: Outputs = mechanism(database, count)
+    outputs: Any = mechanism(database, count)
     if label(plain(database)) != before:  # then it is no neighbor of the other one any more
         raise ParameterError("mechanism", mechanism, "must not change its database; give it a copy")
     is_unordered = isinstance(outputs, str | bytes | Mapping | AbstractSet) or getattr(outputs, "ndim", 1) == 0
-    if isinstance(outputs, Sized) and not is_unordered:
+    is_list = isinstance(outputs, Sized) and not is_unordered
+    if is_list:
         read = columns(outputs)
         if len(read) == count:
             return read

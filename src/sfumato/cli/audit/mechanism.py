@@ -68,8 +68,8 @@ def pair_of(texts: Sequence[str]) -> tuple[NeighborPair, ...]:
     if len(texts) != _TWO:
         raise ParameterError("--pair", list(texts), "must be given twice, for two neighbors: --pair 0 --pair 1")
     first, second = texts
-    answers = (_json(text, "--pair", parse_float=float) for text in texts)
-    return (NeighborPair(*answers, f"{first} and {second}"),)
+    here, there = (_json(text, "--pair", parse_float=float) for text in texts)
+    return (NeighborPair(here, there, f"{first} and {second}"),)
 
 
 def _value(text: str) -> Any:
