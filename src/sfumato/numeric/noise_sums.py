@@ -209,8 +209,8 @@ def held_ends(
     Args:
         centers: A number that is held, for each row; outside of the bounds, the bound near to it is taken.
         lowest: The least that each number can be.
-        highest: The most.
-        is_held: Of one number a row, whether it is.
+        highest: The most that each number can be.
+        is_held: Whether numbers, one for each row, are held.
     """
     inside = np.clip(centers, lowest, highest)
     ends = []

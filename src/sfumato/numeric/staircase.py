@@ -25,7 +25,7 @@ class StaircaseLaw:
     Args:
         sensitivity: Δ, the integers of a sign on each stair but the top one; 1 or more.
         width: The magnitudes on the top stair, from 1 to Δ.
-        epsilon: Above 0.
+        epsilon: How much the log-probability falls from a stair to the next, above 0.
 
     Example:
         >>> law = StaircaseLaw(sensitivity=10, width=3, epsilon=Fraction(2))

@@ -70,7 +70,7 @@ class Gaussian(_DiscreteGaussianNoise):
 
     Args:
         l2_sensitivity: How far one unit moves the exact vector in L2, 0 or more, in the unit of the values.
-        epsilon: 0 or more.
+        epsilon: The privacy parameter of one release, 0 or more.
         delta: Above 0 and below 1; far below one over the number of people.
         l0_sensitivity: How many numbers of a vector one unit moves; must be stated for vectors.
         calibration: "discrete", "analytic" or "classic".

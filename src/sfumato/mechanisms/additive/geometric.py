@@ -48,7 +48,7 @@ class Geometric:
     Args:
         lower: The smallest answer, a whole number, or a multiple of the resolution.
         upper: The largest answer, likewise, and at least `lower`.
-        epsilon: 0 or more.
+        epsilon: The privacy parameter of one release, 0 or more.
         l1_sensitivity: How far one unit moves the exact vector in L1, 0 or more.
         resolution: The width of a lattice step, above 0; None where the exact values are integers.
         dimension: The length of the vectors to be released, which matters with a resolution only.

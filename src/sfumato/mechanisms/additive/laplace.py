@@ -43,7 +43,7 @@ class Laplace(LatticeNoise):
 
     Args:
         l1_sensitivity: How far one unit moves the exact vector in L1, 0 or more, in the unit of the values.
-        epsilon: 0 or more.
+        epsilon: The privacy parameter of one release, 0 or more.
         resolution: The width of a lattice step, above 0; None where the exact values are integers.
         dimension: The length of the vectors to be released, which matters with a resolution only.
         l0_sensitivity: How many coordinates of the vector one unit moves, if not all; matters likewise.

@@ -50,7 +50,7 @@ class TruncatedLaplace(LatticeNoise):
 
     Args:
         linf_sensitivity: How far one unit moves each number that it moves, 0 or more, in the unit of the values.
-        epsilon: Above 0.
+        epsilon: The privacy parameter of one release, above 0.
         delta: Above 0 and below 1; far below one over the number of people.
         l0_sensitivity: How many numbers of a vector one unit moves; must be stated for vectors.
         resolution: The width of a lattice step, above 0; None where the exact values are integers.

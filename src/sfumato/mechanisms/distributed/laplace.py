@@ -41,7 +41,7 @@ class DistributedLaplace(DistributedNoise):
     Args:
         parties: n, 1 or more.
         l1_sensitivity: How far one unit moves the exact vector of sums in L1, 0 or more.
-        epsilon: 0 or more.
+        epsilon: The privacy parameter of one release, 0 or more.
         max_dropouts: How many parties may send nothing, or share what they know of the noise; below n.
         modulus_bits: None, or b for sums modulo 2^b, as in `Parties`.
 

@@ -40,7 +40,7 @@ class DistributedSkellam(DistributedNoise):
     Args:
         parties: n, 1 or more.
         linf_sensitivity: How far one unit moves each sum it moves: a whole number, 0 or more.
-        epsilon: 0 or more.
+        epsilon: The privacy parameter of one release, 0 or more.
         delta: Above 0 and below 1; far below one over the number of people.
         l0_sensitivity: How many sums of a vector one unit moves, each noised for ε and δ over so many; must be stated
             for vectors.

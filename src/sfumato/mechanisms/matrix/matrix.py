@@ -76,7 +76,7 @@ class MatrixMechanism:
 
     Args:
         workload: W, queries × cells, numbers up to 2^20.
-        epsilon: Above 0.
+        epsilon: The privacy parameter of one release, above 0.
         delta: Above 0 and below 1 for Gaussian noise; None for Laplace noise.
         strategy: A, measurements × cells, whole numbers up to 2^20; or a name.
         neighboring_relation: How a database may differ from its neighbour.

@@ -53,7 +53,7 @@ class Extreme(OnGrid):
         largest: Whether the largest is meant.
         lower: The public lower bound of the values.
         upper: The public upper bound of the values.
-        epsilon: 0 or more.
+        epsilon: The privacy parameter of one release, 0 or more.
         resolution: The width of a step of the grid, above 0; it may have at most 2^20 points.
 
     Raises:

@@ -19,11 +19,11 @@ class SurveyEstimate:
     """What randomized answers say about the fraction of "yes".
 
     Attributes:
-        fraction: Unbiased, and thus sometimes below 0 or above 1.
-        standard_error: Of `fraction`.
+        fraction: The estimate, unbiased, and thus sometimes below 0 or above 1.
+        standard_error: The standard deviation of `fraction`, estimated.
         low: Lower end of the interval, at least 0.
         high: Upper end of the interval, at most 1.
-        confidence: Of the interval.
+        confidence: How often such an interval holds the true fraction.
     """
 
     fraction: float

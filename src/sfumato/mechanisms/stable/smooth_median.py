@@ -42,7 +42,7 @@ class SmoothMedian(OnGrid):
     Args:
         lower: The public lower bound of the values.
         upper: The public upper bound of the values.
-        epsilon: Above 0.
+        epsilon: The privacy parameter of one release, above 0.
         delta: Below 1; 0 for Cauchy noise and pure differential privacy, more for Laplace noise.
         resolution: The width of a step of the grid, above 0.
         neighboring_relation: How a database may differ from its neighbour.

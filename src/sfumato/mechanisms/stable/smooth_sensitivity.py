@@ -58,7 +58,7 @@ class SmoothSensitivity:
     There is no `accuracy`: the size of the noise depends on the data, and telling it would cost.
 
     Args:
-        epsilon: Above 0.
+        epsilon: The privacy parameter of one release, above 0.
         delta: Below 1; 0 for Cauchy noise and pure differential privacy, more for Laplace noise.
         largest_sensitivity: A public bound of the difference of f between neighbours, at least 1.
 

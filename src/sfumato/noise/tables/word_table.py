@@ -103,7 +103,7 @@ class WordTable:
     proofs/noise/tables/word_table.md.
 
     Args:
-        law: The weights.
+        law: The weights of all atoms.
         word_bits: Length of a word; shorter ones only make ties more frequent, for tests.
         guide_bits: How many leading bits the guide reads.
 
