@@ -83,7 +83,7 @@ def test_nobody_reads_what_is_decided_and_not_yet_kept(ledger, store, threads, f
 def test_a_ledger_that_is_forgotten_goes_at_once_and_its_thread_with_it(store):
     ledger = Ledger(store, key=KEY)
     ledger.open_account(people())
-    thread, known = ledger._writer._thread, ref(ledger)
+    thread, known = ledger._writer._queue.thread, ref(ledger)
     del ledger
     thread.join(60)
     assert not thread.is_alive()
@@ -93,7 +93,7 @@ def test_a_ledger_that_is_forgotten_goes_at_once_and_its_thread_with_it(store):
 def test_a_ledger_that_is_closed_lets_its_thread_go(store):
     with Ledger(store, key=KEY) as ledger:
         ledger.open_account(people())
-        thread = ledger._writer._thread
+        thread = ledger._writer._queue.thread
     thread.join(60)
     assert not thread.is_alive()
     with pytest.raises(LedgerError, match="is closed"):

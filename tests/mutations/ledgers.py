@@ -568,4 +568,37 @@ MUTANTS = (
         edits=(("ledger/core/replay.py", "        state.acknowledged += 1\n", ""),),
         tests=("tests/ledger/test_suspensions.py",),
     ),
+    Mutant(
+        name="who reads sees what is decided and not yet kept",
+        edits=(("ledger/writes.py", "held.enter_context(self._lock)", "held.callback(id, self._lock)"),),
+        tests=("tests/ledger/test_writes.py::test_nobody_reads_what_is_decided_and_not_yet_kept",),
+    ),
+    Mutant(
+        name="what is being written when a process ends is lost",
+        edits=(("ledger/writing/writer.py", "            queue.thread.join()\n", "            pass\n"),),
+        tests=(
+            (
+                "tests/ledger/writing/test_writer.py::"
+                "test_ctrl_c_ends_the_waiting_and_what_is_being_written_is_kept_before_the_process_ends"
+            ),
+        ),
+    ),
+    Mutant(
+        name="signals arrive where a charge is written",
+        edits=(
+            (
+                "ledger/writing/writer.py",
+                "may_serve=current_thread() is not main_thread()",
+                "may_serve=current_thread() is not None and main_thread() is not None",
+            ),
+        ),
+        tests=(
+            "tests/ledger/writing/test_writer.py::test_whoever_is_alone_writes_by_itself_unless_signals_arrive_there",
+        ),
+    ),
+    Mutant(
+        name="one who writes by itself does so beside another one",
+        edits=(("ledger/writing/writer.py", "may_serve and not self.waiting and not self._is_busy", "may_serve"),),
+        tests=("tests/ledger/writing/test_writer.py",),
+    ),
 )

@@ -41,7 +41,7 @@ class Disk:
 
     def wait_for(self, count):
         """Until so many jobs wait behind the first."""
-        while self.thread._requests.qsize() < count:
+        while len(self.thread._queue.waiting) < count:
             time.sleep(0)
 
 
@@ -179,6 +179,22 @@ def test_one_thread_serves_until_it_is_stopped_and_then_another_one_does():
     assert thread.do(lambda _: current_thread(), serve) not in (first, current_thread())
 
 
+def test_whoever_is_alone_writes_by_itself_unless_signals_arrive_there():
+    thread = WriterThread()
+    with ThreadPoolExecutor(1) as threads:
+        asking, serving = threads.submit(
+            lambda: (current_thread(), thread.do(lambda _: current_thread(), serve))
+        ).result()
+    assert serving is asking
+    assert thread.do(lambda _: current_thread(), serve) is not current_thread()
+
+
+def test_while_one_writes_by_itself_others_wait_for_the_thread():
+    disk = Disk()
+    first, others = played(disk, lambda _: current_thread(), [lambda _: current_thread()] * 3)
+    assert len({first, *others}) == 2
+
+
 def test_what_waits_when_the_thread_is_stopped_is_served():
     disk = Disk()
     with ThreadPoolExecutor(3) as threads:
@@ -225,7 +241,7 @@ def test_a_thread_that_is_gone_leaves_nobody_waiting_and_the_next_one_gets_anoth
     monkeypatch.setattr(threading, "excepthook", lambda _: None)
     thread = WriterThread()
     with monkeypatch.context() as broken:
-        broken.setattr(writer, "_serve_batch", gone)
+        broken.setattr(writer._Queue, "serve", gone)
         with pytest.raises(LedgerError, match="was interrupted while it wrote"):
             thread.do(lambda _: 1, serve)
     assert thread.do(lambda _: 2, serve) == 2
