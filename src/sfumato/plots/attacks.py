@@ -6,7 +6,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sfumato.numeric.arguments import column
-from sfumato.plots.panels import BLUE, GREY, RED, Numbers, legend, new_figure, numbers, pairs, percent, same_length
+from sfumato.plots.panels import (
+    BLUE,
+    GREY,
+    RED,
+    Numbers,
+    legend,
+    new_figure,
+    numbers,
+    pairs,
+    percent,
+    same_length,
+    state,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -118,7 +130,7 @@ def unicity_curves(
             places, told_apart, yerr=apart, color=color, marker="o", capsize=3, linewidth=2, label=name
         )  # fmt: skip
     if title is None:
-        axes.set_title(f"{best[0]:.0%} of people are identified by {best[1]}", loc="left", parse_math=False)
+        state(axes, f"{best[0]:.0%} of people are identified by {best[1]}")
     axes.set_xticks(sorted(every))
     axes.set_ylim(0, 1.03)
     axes.yaxis.set_major_formatter(percent())

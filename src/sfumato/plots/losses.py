@@ -24,6 +24,7 @@ from sfumato.plots.panels import (
     new_figure,
     numbers,
     percent,
+    state,
 )
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def trade_off(curves: Curves, *, title: str | None = None) -> "Figure":
         advantage = max(advantage, float(np.nanmax(1 - false_alarms - misses)))
         axes.fill_between(false_alarms, misses, 1 - false_alarms, color=color, alpha=0.07, linewidth=0)
     if title is None:
-        axes.set_title(f"No test has an advantage above {advantage:.0%}", loc="left")
+        state(axes, f"No test has an advantage above {advantage:.0%}")
     axes.set(xlim=(0, 1), ylim=(0, 1))
     _in_percents(axes)
     legend(axes, place="upper right")
@@ -142,7 +143,7 @@ def privacy_profile(curves: Curves, *, delta: float | None = None, title: str | 
             [(float(epsilons[deltas <= marked].min()), name)] if marked is not None and (deltas <= marked).any() else []
         )
     if title is None and reached:
-        axes.set_title(f"At δ = {marked:g} the smallest ε is {min(reached)[0]:.3g} ({min(reached)[1]})", loc="left")
+        state(axes, f"At δ = {marked:g} the smallest ε is {min(reached)[0]:.3g} ({min(reached)[1]})")
     if marked is not None:
         axes.axhline(marked, color=GREY, linestyle="--", linewidth=1.4, label=f"δ = {marked:g}")
     legend(axes)

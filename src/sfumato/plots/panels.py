@@ -132,6 +132,11 @@ def save(figure: "Figure", path: str | PathLike[str]) -> Path:
     return path
 
 
+def state(axes: "Axes", finding: str) -> None:
+    """Set a finding as the title of a figure made by `new_figure`; a dollar sign in it is no formula."""
+    axes.set_title(finding, loc="left", color=INK, fontweight="bold", pad=12, parse_math=False)
+
+
 def mark(axes: "Axes", place: float, label: str, color: str) -> None:
     """A vertical line at a place that has a name."""
     axes.axvline(place, color=color, linestyle="--", linewidth=1.4, label=label)
