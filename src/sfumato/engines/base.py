@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from sfumato.errors import EngineError, FailedOnRowsError, ParameterError
 from sfumato.privacy.secret import Secret
-from sfumato.query.model.measures import CellCount
 from sfumato.query.model.schema import Key, Table
 from sfumato.query.model.statement import Bins, Statement
 
@@ -157,7 +156,7 @@ def aligned(statement: Statement, found: Found, at: Sequence[tuple[Key, ...]]) -
         One row a group (or for statements with cells, one a group and cell, the cell fastest), one column a measure;
         int64, or Python integers where those are too narrow.
     """
-    has_cells = statement.cell is not None and not any(isinstance(m, CellCount) for m in statement.measures)
+    has_cells = statement.shown_cell is not None
     entries: Iterable[Any] = product(at, cells(statement)) if has_cells else zip(at, repeat(None), strict=False)
     places = {entry: index for index, entry in enumerate(entries)}
     own_cells: Iterable[Key | None] = repeat(None, _size(found)) if found.cells is None else found.cells

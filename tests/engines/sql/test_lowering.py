@@ -10,16 +10,7 @@ from sfumato.engines.spark.dialect import SPARK
 from sfumato.engines.sql.bounding import Bounding, binding_limits
 from sfumato.engines.sql.entries import marked
 from sfumato.engines.sql.expressions.terms import select, table
-from sfumato.engines.sql.lowering import (
-    KEPT,
-    LOW_BITS,
-    added_up,
-    counts_cells,
-    lower,
-    presented,
-    totals_of_rows,
-    totals_of_units,
-)
+from sfumato.engines.sql.lowering import KEPT, LOW_BITS, added_up, lower, presented, totals_of_rows, totals_of_units
 from sfumato.engines.sql.relations import Catalogue
 from sfumato.engines.sql.rows import Rows
 from sfumato.engines.values.sampling import Sampling
@@ -29,7 +20,7 @@ from sfumato.query.model.expressions import ColumnRef
 from sfumato.query.model.measures import CellCount, RowCount, UnitCount, ValueCount
 from sfumato.query.model.relations import Source
 from sfumato.query.model.schema import Limits, Table, integer, text
-from sfumato.query.model.statement import KeyColumn, Statement, Values
+from sfumato.query.model.statement import KeyColumn, Statement, Values, counts_cells
 
 HOSTILE = "\"; DROP TABLE t; --'"
 CATALOGUE = Catalogue(named=lambda declared: table(declared.name, "typed"))

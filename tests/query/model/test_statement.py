@@ -3,7 +3,7 @@ from fractions import Fraction
 
 from tests.query.planned import PEOPLE, ref
 
-from sfumato.query.model.measures import RowCount, Steps
+from sfumato.query.model.measures import CellCount, RowCount, Steps
 from sfumato.query.model.relations import Source
 from sfumato.query.model.schema import Limits
 from sfumato.query.model.statement import Bins, KeyColumn, Statement, Values
@@ -34,3 +34,18 @@ def test_cells_are_as_many_as_their_values_if_those_are_public():
 
 def test_a_statement_has_no_limits_unless_it_is_told():
     assert (STATEMENT.limits, STATEMENT.cell) == (Limits(), None)
+
+
+def test_cells_that_are_only_counted_are_not_shown():
+    cell = Values(value=ref("age"), values=None)
+    assert replace(STATEMENT, cell=cell).shown_cell is cell
+    assert replace(STATEMENT, cell=cell, measures=(RowCount(), CellCount())).shown_cell is None
+    assert STATEMENT.shown_cell is None
+
+
+def test_a_cell_says_what_it_follows_from():
+    assert Bins(steps=STEPS, width=2).value == Values(value=ref("age"), values=None).value == ref("age")
+
+
+def test_a_bin_has_its_steps_and_the_last_one_may_have_fewer():
+    assert [Bins(steps=STEPS, width=4).ends(place) for place in range(3)] == [(-3, 0), (1, 4), (5, 6)]

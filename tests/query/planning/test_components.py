@@ -200,8 +200,8 @@ def test_the_laws_add_up():
 
 
 def test_groups_that_leave_and_enter_are_two_rows():
-    grouped = Grouped(relation_of(PEOPLE), ("sex",), ())
-    statement = replace(grouped(PEOPLE).with_cells(Values(value=ref("sex"), values=("f", "m"))), rows=grouped)
+    sexes = Grouped(relation_of(PEOPLE), ("sex",), ())
+    statement = replace(grouped(PEOPLE).with_cells(Values(value=ref("sex"), values=("f", "m"))), rows=sexes)
     assert [moved(statement, relation) for relation in BOTH] == [2, 4]
 
 

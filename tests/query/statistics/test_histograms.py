@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sfumato.engines.reference.scalars import evaluate
+from sfumato.engines.values.evaluation import evaluate
 from tests.query.planned import PEOPLE, ref
 from tests.query.recipes import PAY, lowered
 

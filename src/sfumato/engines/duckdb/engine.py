@@ -21,13 +21,13 @@ from sfumato.engines.duckdb.tables import PreparedTables, TypedTables
 from sfumato.engines.sources.sources import CsvFile, DataSource, ParquetFile
 from sfumato.engines.sql.expressions.terms import select, table
 from sfumato.engines.sql.lists import list_table
-from sfumato.engines.sql.lowering import Lowered, added_up, counts_cells, found, lower, presented, shown_sql
+from sfumato.engines.sql.lowering import Lowered, added_up, found, lower, presented, shown_sql
 from sfumato.engines.values.sampling import sampling_of
 from sfumato.numeric.rationals import positive_integer
 from sfumato.privacy.secret import Secret
 from sfumato.query.analysis.shape import Metric, shape_of
 from sfumato.query.model.schema import Table
-from sfumato.query.model.statement import Statement
+from sfumato.query.model.statement import Statement, counts_cells
 
 _BUCKETS: Final = "buckets"
 _MOST_BUCKETS: Final = 1_000_000

@@ -106,9 +106,8 @@ def _unmixed(statement: Statement) -> Statement:
 def _as_found(statement: Statement, allowed: list[tuple[Entry, int]]) -> Found:
     """One entry for each group, or for each cell of a group unless cells are only counted."""
     key_count = len(statement.keys)
-    only_counted = any(isinstance(measure, CellCount) for measure in statement.measures)
-    totals = added_up(allowed, statement.measures, by=key_count if only_counted else None)
-    shows_cells = statement.cell is not None and not only_counted
+    shows_cells = statement.shown_cell is not None
+    totals = added_up(allowed, statement.measures, by=key_count + shows_cells)
     columns: list[list[Any]] = [[place[index] for place in totals] for index in range(key_count + shows_cells)]
     return Found(
         keys=tuple(columns[:key_count]), cells=columns[key_count] if shows_cells else None,

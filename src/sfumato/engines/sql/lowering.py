@@ -59,7 +59,7 @@ from sfumato.query.model.kinds import TIMES, Kind
 from sfumato.query.model.measures import CellCount, Measure, UnitCount
 from sfumato.query.model.relations import Part, lineage
 from sfumato.query.model.schema import Key
-from sfumato.query.model.statement import Statement
+from sfumato.query.model.statement import Statement, counts_cells
 
 _SALT: Final = "…"
 """What people read instead of a salt."""
@@ -120,7 +120,7 @@ def lower(
         by = rows.unit or [column(rows.names[key.name]) for key in statement.keys]
         rows = _of_bucket(rows, by, *bucket)
     found = marked(statement, rows)
-    shown = replace(found, cell=None) if counts_cells(statement.measures) else found
+    shown = replace(found, cell=None) if statement.shown_cell is None else found
     if rows.has_owners:
         bounding = Bounding(
             marked=found, limits=binding_limits(statement), salt=salt, sampling=sampling,
@@ -203,11 +203,6 @@ def totals_of_units(bounding: Bounding, shown: Sequence[Mark]) -> exp.Select:
     totals = _added_up(bounding, [mark.column for mark in shown])
     totals = totals.with_(ENTRIES, as_=entries, materialized=tells_above or None, copy=False)
     return totals.with_(ABOVE, as_=above(bounding), materialized=True, copy=False) if tells_above else totals
-
-
-def counts_cells(measures: Sequence[Measure]) -> bool:
-    """Whether cells are counted and not shown."""
-    return any(isinstance(measure, CellCount) for measure in measures)
 
 
 def _added_up(bounding: Bounding, marks: Sequence[Sql]) -> exp.Select:

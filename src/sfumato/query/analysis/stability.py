@@ -14,7 +14,7 @@ from sfumato.privacy.neighbors import NeighboringRelation
 from sfumato.query.analysis.bounding import is_public, least, matches, matches_of
 from sfumato.query.analysis.sensitivity import Sensitivity
 from sfumato.query.analysis.shape import Metric, shape_of
-from sfumato.query.model.measures import CellCount, Measure, RowCount, UnitCount
+from sfumato.query.model.measures import Measure, RowCount, UnitCount
 from sfumato.query.model.relations import (
     Bound,
     Distinct,
@@ -150,9 +150,7 @@ def _always_one(statement: Statement) -> bool:
 
 def _cells(statement: Statement) -> int | None:
     """How many cells of a group have a number each, if that is public; 1 where cells are counted, or there are none."""
-    if statement.cell is None or any(isinstance(measure, CellCount) for measure in statement.measures):
-        return 1
-    return statement.cell.count
+    return 1 if statement.shown_cell is None else statement.shown_cell.count
 
 
 def _product(first: int | None, second: int | None) -> int | None:

@@ -33,7 +33,7 @@ from sfumato.query.model.measures import Measure, StepProduct, StepSum
 from sfumato.query.model.patterns import Place, word_of
 from sfumato.query.model.relations import Filter, Grouped, Join, Relation, Select, Source, inputs
 from sfumato.query.model.schema import MAX_LENGTH
-from sfumato.query.model.statement import Bins, Statement
+from sfumato.query.model.statement import Statement
 
 MAX_WORK: Final = 2**16
 """How many steps the expressions of one statement may take for one row."""
@@ -109,8 +109,7 @@ def statement_work(statement: Statement) -> int:
     total += sum(work_of(value, columns, works) for measure in statement.measures for value in _values(measure))
     total += sum(works[key.name] for key in statement.keys)
     if statement.cell is not None:
-        value = statement.cell.steps.value if isinstance(statement.cell, Bins) else statement.cell.value
-        total += work_of(value, columns, works)
+        total += work_of(statement.cell.value, columns, works)
     return total
 
 

@@ -1,10 +1,11 @@
 """`Statement`: the exact half of a plan, integers per group, and what engines do to compute it."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from sfumato.query.model.expressions import Expression
-from sfumato.query.model.measures import Measure, Steps
+from sfumato.query.model.measures import CellCount, Measure, Steps
 from sfumato.query.model.relations import Relation
 from sfumato.query.model.schema import Key, Limits
 
@@ -26,6 +27,11 @@ class Bins:
 
     steps: Steps
     width: int
+
+    @property
+    def value(self) -> Expression:
+        """What the cell of a row follows from."""
+        return self.steps.value
 
     @property
     def count(self) -> int:
@@ -84,6 +90,11 @@ class Statement:
     cell: Cell | None = None
 
     @property
+    def shown_cell(self) -> Cell | None:
+        """The cells that each have numbers of their own; None without cells, and where they are only counted."""
+        return None if counts_cells(self.measures) else self.cell
+
+    @property
     def group_count(self) -> int | None:
         """How many groups there are, 1 without keys; None if any key is private."""
         count = 1
@@ -92,3 +103,8 @@ class Statement:
                 return None
             count *= len(key.values)
         return count
+
+
+def counts_cells(measures: Iterable[Measure]) -> bool:
+    """Whether cells are only counted: entries are then added up by keys alone, as if there were no cells."""
+    return any(isinstance(measure, CellCount) for measure in measures)
