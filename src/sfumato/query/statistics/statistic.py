@@ -141,8 +141,10 @@ class BoundedStatistic(Statistic):
 class SqlReader(Protocol):
     """What a `Spelling` may ask about the parsed call of an aggregate, and about the rows that it is asked of."""
 
-    is_filtered: bool
-    """Whether FILTER leaves rows out."""
+    @property
+    def is_filtered(self) -> bool:
+        """Whether FILTER leaves rows out."""
+        ...
 
     def single(self, node: Any) -> Expression:
         """The `value` of the only argument of a call, which has no DISTINCT and no ORDER."""
