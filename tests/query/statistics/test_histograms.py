@@ -6,10 +6,10 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sfumato.engines.values.evaluation import evaluate
 from tests.query.planned import PEOPLE, ref
 from tests.query.recipes import PAY, lowered
 
+from sfumato.engines.values.evaluation import evaluate
 from sfumato.query.statistics.histograms import Histogram
 from sfumato.query.statistics.recipes import NoisyCells
 
