@@ -7,7 +7,7 @@ import pytest
 from tests.test_front_door import WRONG, Call, call, outcome, spoiled
 
 import sfumato as sf
-from sfumato.query.handles.columns import ColumnHandle
+from sfumato.query.handles.columns import ColumnExpression
 
 VISITS = pd.DataFrame({"who": ["a", "a", "b", "c"], "ward": ["x", "y", "x", "y"], "days": [1, 2, 3, 4]})
 
@@ -124,7 +124,7 @@ def test_a_wrong_frame_or_key_is_refused_in_the_words_of_the_package(name):
 
 @pytest.mark.parametrize(
     "name",
-    [name for name, value in inspect.getmembers(ColumnHandle, callable) if name not in INTERNAL and name[0] != "_"],
+    [name for name, value in inspect.getmembers(ColumnExpression, callable) if name not in INTERNAL and name[0] != "_"],
 )
 def test_a_wrong_operand_of_a_handle_is_refused_in_the_words_of_the_package(name):
     method = getattr(sf.constant(1), name)

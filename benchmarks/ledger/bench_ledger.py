@@ -19,8 +19,8 @@ from unittest.mock import patch
 from charging import CLIENTS, SECONDS, Disk, Run, in_processes, one_by_one, open_accounts, plainly, together
 from million import ENTRIES, ask, build
 
-from sfumato.ledger.writes import SNAPSHOT_EVERY
 from sfumato.ledger.locations import FOLDER, open_ledger
+from sfumato.ledger.writes import SNAPSHOT_EVERY
 
 sys.path.append(str(Path(__file__).parents[1] / "engine"))
 from postgres_server import OWNER, postgres

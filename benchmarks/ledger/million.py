@@ -17,9 +17,9 @@ from sfumato.ledger.core.store import Batch, Chain, Pointer, Record
 from sfumato.ledger.keeping.follower import encode_snapshot
 from sfumato.ledger.keeping.key import LedgerKey
 from sfumato.ledger.keeping.seals import answer_name, encode_seal, first_name, pointer_to, seal_of
-from sfumato.ledger.writes import SNAPSHOT_EVERY
 from sfumato.ledger.locations import open_ledger
 from sfumato.ledger.stores.sqlite import SQLiteStore
+from sfumato.ledger.writes import SNAPSHOT_EVERY
 from sfumato.privacy.guarantees import PureDP
 
 ENTRIES, AT_ONCE = 10**6, 20_000

@@ -13,7 +13,7 @@ from tests.meta.repository import ROOT, SOURCE, documents, modules, name, nodes,
 import sfumato as sf
 from sfumato import errors, mechanisms
 from sfumato.privacy.events import DiscreteLaplaceEvent
-from sfumato.query.handles.columns import ColumnHandle
+from sfumato.query.handles.columns import ColumnExpression
 from sfumato.query.model.functions import Function
 from sfumato.query.sql.parsing import FUNCTIONS
 
@@ -220,7 +220,7 @@ def test_the_pages_about_questions_have_every_statistic():
 
 def of_handles():
     """The public methods and properties of computed columns, each by its name."""
-    return {label for kind in ColumnHandle.__mro__ for label in vars(kind) if not label.startswith("_")}
+    return {label for kind in ColumnExpression.__mro__ for label in vars(kind) if not label.startswith("_")}
 
 
 def test_the_page_of_sql_has_every_function_of_columns_in_python():

@@ -1,6 +1,8 @@
 """The heart of the matter: no neighbour moves any measure further than its `Sensitivity` says, whatever is asked."""
 
 from collections import Counter
+from dataclasses import FrozenInstanceError
+from fractions import Fraction
 from random import Random, SystemRandom
 
 import pytest
@@ -22,7 +24,7 @@ from tests.query.brute_force import (
 )
 from tests.sizes import FULL_SIZE
 
-from sfumato.query.analysis.stability import moved_rows
+from sfumato.query.analysis.stability import Sensitivity, moved_rows
 from sfumato.query.model.relations import Part, Source
 
 MORE = 2 if FULL_SIZE else 1
@@ -139,3 +141,11 @@ def parts_of_units(table, drawn, most):
         )  # fmt: skip
         found.update({row[0] for row in rows_of_relation(part, drawn.whole)})
     return found
+
+
+def test_a_sensitivity_is_a_value():
+    one = Sensitivity(l1=3, l2=Fraction(2), l0=1)
+    assert one == Sensitivity(l1=3, l2=Fraction(2), l0=1)
+    assert len({one, Sensitivity(l1=3, l2=Fraction(2), l0=2)}) == 2
+    with pytest.raises(FrozenInstanceError):
+        one.l1 = 0

@@ -5,7 +5,9 @@ import pytest
 from tests.query.frames import PEOPLE, frame, value
 
 from sfumato.errors import NotPrivateError, ParameterError
-from sfumato.query.model.expressions import And, ColumnRef, Compare, Comparison, Literal
+from sfumato.query.handles.columns import ColumnExpression
+from sfumato.query.model.expressions import And, Call, ColumnRef, Compare, Comparison, Literal, Not
+from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind
 
 people = frame(PEOPLE)
@@ -145,3 +147,48 @@ def test_division_of_whole_numbers_is_a_fraction_unless_it_is_to_be_whole():
 def test_a_column_is_no_key_of_a_dictionary():
     with pytest.raises(TypeError):
         hash(people.age)
+
+
+rows = frame(PEOPLE)
+
+
+def test_a_handle_stays_itself_and_a_constant_becomes_one():
+    assert ColumnExpression.of(rows.age).expression == ColumnRef("age")
+    assert ColumnExpression.of(3).expression == Literal(Fraction(3))
+    assert ColumnExpression.of(3).facts.kind is Kind.INTEGER
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error"), [(None, NotPrivateError), ([1], ParameterError), (object(), ParameterError)]
+)
+def test_anything_else_is_refused(wrong, error):
+    with pytest.raises(error):
+        ColumnExpression.of(wrong)
+
+
+def test_what_is_made_of_handles_is_of_their_expressions_and_facts():
+    made = ColumnExpression.call(Function.ADD, rows.age, 1)
+    assert made.expression == Call(Function.ADD, (ColumnRef("age"), Literal(Fraction(1))))
+    assert (made.facts.interval.lower, made.facts.interval.upper) == (1, 101)
+
+
+def test_kinds_are_checked_when_a_handle_is_made():
+    with pytest.raises(ParameterError, match="true or false"):
+        ColumnExpression.made(Not, rows.age)
+
+
+def test_a_sum_of_sums_of_sums_costs_no_more_than_its_steps():
+    twice = rows.age
+    for _ in range(2_000):
+        twice = twice + twice  # 2^2000 terms, were they counted
+    assert twice.facts.kind is Kind.INTEGER
+
+
+def test_a_handle_has_no_truth():
+    with pytest.raises(ParameterError, match="combined with &"):
+        bool(rows.smoker)
+
+
+def test_a_handle_is_not_changed():
+    with pytest.raises(AttributeError):
+        rows.age.expression = ColumnRef("pay")

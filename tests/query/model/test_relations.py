@@ -17,6 +17,7 @@ from sfumato.query.model.relations import (
     SemiJoin,
     Source,
     UnionAll,
+    fresh,
     inputs,
     lineage,
     tables_of,
@@ -70,3 +71,18 @@ def test_relations_are_frozen_values():
     assert Filter(SOURCE, And(())) == Filter(Source(VISITS), And(()))
     with pytest.raises(FrozenInstanceError):
         PART.salt = "11"
+
+
+@pytest.mark.parametrize(
+    ("base", "taken", "name"),
+    [
+        ("n", [], "n"),
+        ("n", ["N"], "n_2"),
+        ("n", ["n", "n_2"], "n_3"),
+        ("n", ["N_low"], "n_2"),
+        ("n", ["n_high"], "n_2"),
+        ("DAY", ["day", "Day_2"], "DAY_3"),
+    ],
+)
+def test_a_fresh_name_leaves_room_for_the_ends_of_its_interval(base, taken, name):
+    assert fresh(base, taken) == name

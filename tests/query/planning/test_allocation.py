@@ -12,7 +12,7 @@ from sfumato.mechanisms.additive.laplace import Laplace
 from sfumato.numeric.rationals import sqrt_up
 from sfumato.privacy.events import ComposedEvent
 from sfumato.privacy.guarantees import ApproxDP, PureDP, guarantee
-from sfumato.query.analysis.sensitivity import Sensitivity
+from sfumato.query.analysis.stability import Sensitivity
 from sfumato.query.planning.allocation import Choice, KeySelection, Noise, allocate, laplace
 
 ONE = Noise(Sensitivity(l1=1, l2=Fraction(1), l0=1))

@@ -5,7 +5,7 @@ import pytest
 from sfumato.errors import ParameterError
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.model.schema import PUBLIC, Limits, Table, UnitPath, integer, real, text
-from sfumato.query.policy.policy import Place, Policy, SourceFacts
+from sfumato.query.policy.policy import AtMost, HasOwner, Place, Policy, SourceFacts, claims_of
 
 PEOPLE = Table(name="people", columns={"age": integer(0, 100)})
 WARDS = Table(name="wards", columns={"code": text(), "beds": integer(), "cost": real()}, unit=PUBLIC)
@@ -160,3 +160,32 @@ def test_every_path_makes_an_id_of_the_column_that_it_leads_to():
     made = policy(orders, first, second)
     assert all(column.is_id for column in made.tables["orders"].columns.values())
     assert made.tables["aaa"].unit.table == made.tables["bbb"].unit.table == made.tables["orders"]
+
+
+COLUMNS = {"id": integer(), "who": integer(), "day": integer()}
+OWN_LIMITS = Limits(max_rows_per_unit=3)
+OWNED_ORDERS = Table(name="orders", columns=COLUMNS, unit=UnitColumn("who"), limits=OWN_LIMITS)
+
+
+def test_a_table_of_rows_or_of_public_facts_claims_nothing_but_its_matches():
+    assert claims_of(Table(name="t", columns=COLUMNS)) == ()
+    matches = {("day", "who"): 2, ("id",): 1}
+    assert claims_of(Table(name="t", columns=COLUMNS, unit=PUBLIC, matches=matches)) == (
+        AtMost(("day", "who"), 2), AtMost(("id",), 1),
+    )  # fmt: skip
+
+
+def test_owners_come_before_matches_as_engines_enforce_them():
+    path = UnitPath("id", OWNED_ORDERS, "id")
+    items = Table(name="items", columns=COLUMNS, unit=path, limits=OWN_LIMITS, matches={("day",): 1})
+    assert claims_of(items) == (HasOwner(str(path)), AtMost(("day",), 1))
+    assert claims_of(OWNED_ORDERS) == (HasOwner("who"),)
+
+
+def test_claims_read_as_sentences():
+    path = HasOwner(str(UnitPath("id", OWNED_ORDERS, "id")))
+    assert [str(claim) for claim in (path, AtMost(("id",), 1), AtMost(("day", "who"), 2))] == [
+        "each row has an owner: id -> orders(id).who",
+        "at most one row for each id",
+        "at most 2 rows for each day, who",
+    ]

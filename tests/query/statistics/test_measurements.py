@@ -10,7 +10,7 @@ from sfumato.mechanisms.additive.laplace import Laplace
 from sfumato.mechanisms.quantiles.quantile import Quantile as QuantileMechanism
 from sfumato.mechanisms.selection.noisy_top_k import NoisyTopK
 from sfumato.privacy.events import ExponentialEvent, PureEvent
-from sfumato.query.analysis.sensitivity import Sensitivity
+from sfumato.query.analysis.stability import Sensitivity
 from sfumato.query.statistics.means import Mean
 from sfumato.query.statistics.measurements import LAWS, Additive, KeyChoice, QuantileChoice, TopChoice
 from sfumato.query.statistics.quantiles import Quantile

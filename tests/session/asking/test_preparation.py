@@ -4,7 +4,7 @@ from tests.session.opened import opened
 
 import sfumato as sf
 from sfumato.query.model.schema import PUBLIC
-from sfumato.query.policy.claims import AtMost, HasOwner
+from sfumato.query.policy.policy import AtMost, HasOwner
 from sfumato.session.asking.preparation import EPSILONS, Preparation
 
 PREPARATION = Preparation(

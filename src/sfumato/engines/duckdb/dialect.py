@@ -28,14 +28,21 @@ from sfumato.engines.sql.expressions.terms import (
 )
 from sfumato.engines.sql.expressions.texts import in_re2, liked
 from sfumato.query.model.functions import MAX_TEXT
-from sfumato.query.model.letters import ALPHABETS, OTHERWISE_LOWERED, OTHERWISE_RAISED, UPPER_LETTERS, WITHOUT_CASE
-from sfumato.query.model.patterns import Piece, Place
+from sfumato.query.model.texts import (
+    ALPHABETS,
+    OTHERWISE_LOWERED,
+    OTHERWISE_RAISED,
+    UPPER_LETTERS,
+    WITHOUT_CASE,
+    Piece,
+    WordPlace,
+)
 
 _MICROSECONDS: Final = 1_000_000
 _SPECIAL: Final = "%_\\"  # what a pattern of the engine may read otherwise
 _LOWERED: Final = ("LOWER", OTHERWISE_LOWERED)
 _RAISED: Final = ("UPPER", OTHERWISE_RAISED)
-_FINDERS: Final = {Place.BEGINNING: "STARTS_WITH", Place.END: "ENDS_WITH", Place.ANYWHERE: "CONTAINS"}
+_FINDERS: Final = {WordPlace.BEGINNING: "STARTS_WITH", WordPlace.END: "ENDS_WITH", WordPlace.ANYWHERE: "CONTAINS"}
 
 
 def _call(name: str) -> Callable[..., Sql]:

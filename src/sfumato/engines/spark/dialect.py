@@ -31,7 +31,7 @@ from sfumato.engines.sql.expressions.terms import (
 from sfumato.engines.sql.expressions.texts import in_java, liked
 from sfumato.engines.values.cells import MAX_INT64
 from sfumato.query.model.functions import MAX_TEXT
-from sfumato.query.model.patterns import Place
+from sfumato.query.model.texts import WordPlace
 
 _UNSAFE: Final = re.compile(r"[^ !#%&()*+,./0-9:;<=>?@A-Z\[\]^_a-z{|}~\ud800-\udfff-]")
 """What the engine might read as anything but itself between quotes: quotes, backslashes, dollars, all but ASCII.
@@ -39,7 +39,7 @@ _UNSAFE: Final = re.compile(r"[^ !#%&()*+,./0-9:;<=>?@A-Z\[\]^_a-z{|}~\ud800-\ud
 Half a surrogate pair is left, which cannot be sent: escaped, it would become a question mark.
 """
 
-_FINDERS: Final = {Place.BEGINNING: "STARTSWITH", Place.END: "ENDSWITH", Place.ANYWHERE: "CONTAINS"}
+_FINDERS: Final = {WordPlace.BEGINNING: "STARTSWITH", WordPlace.END: "ENDSWITH", WordPlace.ANYWHERE: "CONTAINS"}
 _EXPONENT_BIAS, _MANTISSA_BITS, _MANTISSA_DIGITS = 1023, 52, 13
 _PLAIN_DIGITS: Final = (1e-4, 1e16)
 """Between these Python writes a double without an exponent."""

@@ -41,11 +41,10 @@ from sfumato.query.model.expressions import (
 from sfumato.query.model.facts import Facts
 from sfumato.query.model.functions import MAX_TEXT, Function
 from sfumato.query.model.kinds import Kind
-from sfumato.query.model.letters import lowered, raised
 from sfumato.query.model.measures import Measure, StepProduct, Steps, StepSum, ValueCount
-from sfumato.query.model.patterns import Piece, pieces_of
 from sfumato.query.model.statement import Bins
 from sfumato.query.model.statement import Cell as Cells
+from sfumato.query.model.texts import Piece, lowered, pieces_of, raised
 
 _CHOICES: Final = frozenset({Function.COALESCE, Function.LEAST, Function.GREATEST})
 

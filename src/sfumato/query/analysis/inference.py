@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from sfumato.errors import ParameterError
-from sfumato.query.analysis.signatures import SIGNATURES
+from sfumato.query.analysis.signatures import SIGNATURES, check_parameters
 from sfumato.query.model.expressions import (
     And,
     Call,
@@ -26,7 +26,6 @@ from sfumato.query.model.expressions import (
 from sfumato.query.model.facts import Facts, family, literal_facts, merged
 from sfumato.query.model.intervals import Interval
 from sfumato.query.model.kinds import Kind
-from sfumato.query.model.parameters import check_parameters
 
 
 def facts_of(expression: Expression, columns: Mapping[str, Facts]) -> Facts:

@@ -7,8 +7,7 @@ from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import is_one_of, listed, of_kind
 from sfumato.query.analysis.shape import Shape
 from sfumato.query.model.expressions import ColumnRef
-from sfumato.query.model.names import fresh
-from sfumato.query.model.relations import Join, JoinKind, Relation, Select
+from sfumato.query.model.relations import Join, JoinKind, Relation, Select, fresh
 
 On: TypeAlias = str | Iterable[str] | Mapping[str, str]
 """The columns that must be equal: a name, several, or names on the left by names on the right."""

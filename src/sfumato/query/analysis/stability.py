@@ -12,7 +12,6 @@ from sfumato.errors import UnboundedSensitivityError
 from sfumato.numeric.rationals import sqrt_up
 from sfumato.privacy.neighbors import NeighboringRelation
 from sfumato.query.analysis.bounding import is_public, least, matches, matches_of
-from sfumato.query.analysis.sensitivity import Sensitivity
 from sfumato.query.analysis.shape import Metric, shape_of
 from sfumato.query.model.measures import Measure, RowCount, UnitCount
 from sfumato.query.model.relations import (
@@ -33,6 +32,15 @@ from sfumato.query.model.relations import (
 )
 from sfumato.query.model.schema import Table
 from sfumato.query.model.statement import Statement
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sensitivity:
+    """How far apart a vector of group measures can be on neighbouring databases: in L1, in L2, in coordinates."""
+
+    l1: int
+    l2: Fraction
+    l0: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,10 +30,10 @@ from sfumato.query.model.facts import Facts
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.measures import Measure, StepProduct, StepSum
-from sfumato.query.model.patterns import Place, word_of
 from sfumato.query.model.relations import Filter, Grouped, Join, Relation, Select, Source, inputs
 from sfumato.query.model.schema import MAX_LENGTH
 from sfumato.query.model.statement import Statement
+from sfumato.query.model.texts import WordPlace, word_of
 
 MAX_WORK: Final = 2**16
 """How many steps the expressions of one statement may take for one row."""
@@ -211,7 +211,7 @@ def _like(call: Call, arguments: Sequence[Facts]) -> int:
         _check_pattern(pattern, length)
         return 1 + len(pattern) * length
     size = len(found.word)
-    if found.place is Place.ANYWHERE:  # engines look for it at one place after the other
+    if found.place is WordPlace.ANYWHERE:  # engines look for it at one place after the other
         return 1 + max(length, size * (length - size + 1))
     return 1 + min(size, length)
 

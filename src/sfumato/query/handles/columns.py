@@ -10,7 +10,7 @@ from sfumato.query.model.expressions import Case, ColumnRef, Expression, Null
 from sfumato.query.model.functions import Function
 
 
-class ColumnHandle(Operators, NumberFunctions, TextFunctions, TimeFunctions):
+class ColumnExpression(Operators, NumberFunctions, TextFunctions, TimeFunctions):
     """A column of a frame, or what is computed of its columns; never its values.
 
     Compare with ``==``, ``<`` …, combine conditions with ``&``, ``|`` and ``~``. Arithmetic is as in SQL: of two whole
@@ -21,13 +21,13 @@ class ColumnHandle(Operators, NumberFunctions, TextFunctions, TimeFunctions):
     __slots__ = ()
 
 
-def expression_of(value: str | ColumnHandle) -> Expression:
+def expression_of(value: str | ColumnExpression) -> Expression:
     """The expression of a handle, or of a column by its name.
 
     Raises:
         ParameterError: It is neither.
     """
-    if isinstance(value, ColumnHandle):
+    if isinstance(value, ColumnExpression):
         return value.expression
     if isinstance(value, str):
         return ColumnRef(value)
@@ -36,17 +36,17 @@ def expression_of(value: str | ColumnHandle) -> Expression:
     )
 
 
-def constant(value: object) -> ColumnHandle:
+def constant(value: object) -> ColumnExpression:
     """A constant as a column: a number, text, a truth, a date or a time.
 
     Example:
         >>> constant("none").expression
         Literal(value='none')
     """
-    return ColumnHandle.of(value)
+    return ColumnExpression.of(value)
 
 
-def least(*values: object) -> ColumnHandle:
+def least(*values: object) -> ColumnExpression:
     """The least of some values that is not NULL.
 
     Example:
@@ -56,12 +56,12 @@ def least(*values: object) -> ColumnHandle:
     return _of_some(Function.LEAST, values)
 
 
-def greatest(*values: object) -> ColumnHandle:
+def greatest(*values: object) -> ColumnExpression:
     """The greatest of some values that is not NULL."""
     return _of_some(Function.GREATEST, values)
 
 
-def coalesce(*values: object) -> ColumnHandle:
+def coalesce(*values: object) -> ColumnExpression:
     """The first of some values that is not NULL."""
     return _of_some(Function.COALESCE, values)
 
@@ -72,11 +72,11 @@ class When:
 
     branches: tuple[tuple[object, object], ...]
 
-    def when(self, condition: ColumnHandle, value: object) -> "When":
+    def when(self, condition: ColumnExpression, value: object) -> "When":
         """Another case, for rows for which no condition before it is true."""
         return When((*self.branches, (condition, value)))
 
-    def otherwise(self, value: object = None) -> ColumnHandle:
+    def otherwise(self, value: object = None) -> ColumnExpression:
         """The value of all other rows; NULL if left out.
 
         Raises:
@@ -85,10 +85,10 @@ class When:
         values = [*(own for _, own in self.branches), value]
         null = _null_beside(values)
         results = [null if own is None else own for own in values]
-        return ColumnHandle.made(_case, *(condition for condition, _ in self.branches), *results)
+        return ColumnExpression.made(_case, *(condition for condition, _ in self.branches), *results)
 
 
-def when(condition: ColumnHandle, value: object) -> When:
+def when(condition: ColumnExpression, value: object) -> When:
     """A value for rows for which a condition is true; ``sf.when(…).when(…).otherwise(…)`` is a column.
 
     Example:
@@ -105,16 +105,16 @@ def _case(*parts: Expression) -> Case:
     return Case(tuple(zip(branches[:half], branches[half:], strict=True)), default)
 
 
-def _null_beside(values: list[object]) -> ColumnHandle:
+def _null_beside(values: list[object]) -> ColumnExpression:
     """NULL of the kind of the first value that is none."""
     for value in values:
         if value is not None:
-            null = Null(ColumnHandle.of(value).facts.kind)
-            return ColumnHandle(null, facts_of(null, {}))
+            null = Null(ColumnExpression.of(value).facts.kind)
+            return ColumnExpression(null, facts_of(null, {}))
     raise ParameterError("when", None, "must have a value that is not NULL")
 
 
-def _of_some(function: Function, values: tuple[object, ...]) -> ColumnHandle:
+def _of_some(function: Function, values: tuple[object, ...]) -> ColumnExpression:
     if not values:
         raise ParameterError(function.value, "no values", "must have at least one")
-    return ColumnHandle.call(function, *values)
+    return ColumnExpression.call(function, *values)

@@ -6,10 +6,10 @@ from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import is_one_of
 from sfumato.numeric.rationals import Number, exact
 from sfumato.query.analysis.conditions import clamped
-from sfumato.query.handles.handle import Handle
+from sfumato.query.analysis.signatures import MAX_DIGITS, TRUNCATIONS
+from sfumato.query.handles.operators import Handle
 from sfumato.query.model.expressions import Literal
 from sfumato.query.model.functions import Function
-from sfumato.query.model.parameters import MAX_DIGITS, TRUNCATIONS
 
 
 class NumberFunctions(Handle):

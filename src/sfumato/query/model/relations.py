@@ -6,10 +6,10 @@ at once; where each row is a unit, it moves few rows when one is added. All of p
 Source → … any tree of relations … → GroupBy, and above them `Aggregate` and `Presented` of `planning.questions`
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from sfumato.query.model.expressions import Condition, Expression
 from sfumato.query.model.schema import Key, Table, UnitPath
@@ -216,3 +216,32 @@ def tables_of(relation: Relation) -> tuple[Table, ...]:
             found.setdefault(table.name, table)
             table = table.unit.table if isinstance(table.unit, UnitPath) else None
     return tuple(found.values())
+
+
+INTERVAL_ENDS: Final = ("_low", "_high")
+"""What the two ends of an answer's interval are called, behind its name."""
+
+
+def with_ends(name: str) -> tuple[str, ...]:
+    """A column of an answer and the two ends of its interval.
+
+    Example:
+        >>> with_ends("n")
+        ('n', 'n_low', 'n_high')
+    """
+    return (name, *(name + end for end in INTERVAL_ENDS))
+
+
+def fresh(base: str, taken: Iterable[str]) -> str:
+    """A name that is not taken, nor are the names of the ends of its interval; without regard to case.
+
+    Example:
+        >>> fresh("age", ["Age", "age_2"]), fresh("n", ["n_low"])
+        ('age_3', 'n_2')
+    """
+    names = {name.lower() for name in taken}
+    number, name = 1, base
+    while not names.isdisjoint(f"{name}{end}".lower() for end in ("", *INTERVAL_ENDS)):
+        number += 1
+        name = f"{base}_{number}"
+    return name

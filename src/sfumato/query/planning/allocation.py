@@ -20,7 +20,7 @@ from sfumato.mechanisms.additive.laplace import Laplace
 from sfumato.noise.uniform.integers import SMALLEST_SCALE
 from sfumato.numeric.arguments import is_one_of
 from sfumato.privacy.guarantees import ApproxDP, PureDP, exact_guarantee
-from sfumato.query.analysis.sensitivity import Sensitivity
+from sfumato.query.analysis.stability import Sensitivity
 from sfumato.query.statistics.measurements import LAWS, AdditiveNoise, Law
 
 

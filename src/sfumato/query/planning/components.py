@@ -10,8 +10,7 @@ from sfumato.mechanisms.selection.noisy_top_k import NoisyTopK
 from sfumato.noise.uniform.integers import SMALLEST_SCALE
 from sfumato.numeric.rationals import sqrt_up
 from sfumato.privacy.neighbors import NeighboringRelation
-from sfumato.query.analysis.sensitivity import Sensitivity
-from sfumato.query.analysis.stability import reach_of, sensitivity
+from sfumato.query.analysis.stability import Sensitivity, reach_of, sensitivity
 from sfumato.query.model.statement import Bins, Statement
 from sfumato.query.planning.allocation import Choice, Need, Noise, Share
 from sfumato.query.statistics.measurements import Additive, Measurement, QuantileChoice, TopChoice

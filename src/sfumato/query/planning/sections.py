@@ -8,9 +8,9 @@ from sfumato.errors import NotPrivateError, ParameterError
 from sfumato.mechanisms.partitions.truncated_geometric import TruncatedGeometricSelection
 from sfumato.privacy.neighbors import NeighboringRelation
 from sfumato.query.analysis.bounding import bound_joins, limits_of, narrowed, ungrouped
-from sfumato.query.analysis.growth import check_growth
 from sfumato.query.analysis.keys import MAX_GROUPS, key_columns
 from sfumato.query.analysis.shape import Metric, shape_of
+from sfumato.query.analysis.sizes import check_growth
 from sfumato.query.analysis.stability import moved_rows, reach_of
 from sfumato.query.analysis.work import check_work
 from sfumato.query.model.measures import Measure, UnitCount

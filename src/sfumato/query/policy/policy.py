@@ -7,7 +7,7 @@ from enum import StrEnum
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import listed
@@ -278,3 +278,41 @@ def _with_ids_of_paths(tables: Mapping[str, Table]) -> dict[str, Table]:
         return replace(new, unit=replace(path, table=marked(path.table))) if isinstance(path, UnitPath) else new
 
     return {name: marked(table) for name, table in tables.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class HasOwner:
+    """Each row has an owner, whom `unit` names; others are left out."""
+
+    unit: str
+
+    def __str__(self) -> str:
+        return f"each row has an owner: {self.unit}"
+
+
+@dataclass(frozen=True, slots=True)
+class AtMost:
+    """So many rows (of one unit, where rows have owners) have the same values in some columns; more are left out."""
+
+    columns: tuple[str, ...]
+    rows: int
+
+    def __str__(self) -> str:
+        rows = "one row" if self.rows == 1 else f"{self.rows} rows"
+        return f"at most {rows} for each {', '.join(self.columns)}"
+
+
+Claim: TypeAlias = HasOwner | AtMost
+
+
+def claims_of(table: Table) -> tuple[Claim, ...]:
+    """The claims about a table, in the order in which engines enforce them.
+
+    Example:
+        >>> from sfumato.query.model.schema import PUBLIC, text
+        >>> wards = Table(name="wards", columns={"code": text()}, unit=PUBLIC, matches={("code",): 1})
+        >>> [str(claim) for claim in claims_of(wards)]
+        ['at most one row for each code']
+    """
+    owned = (HasOwner(str(table.unit)),) if table.has_owners else ()
+    return (*owned, *(AtMost(columns, rows) for columns, rows in table.matches.items()))

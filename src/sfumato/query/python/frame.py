@@ -12,7 +12,7 @@ from sfumato.query.analysis.bounding import narrowed
 from sfumato.query.analysis.shape import Metric, shape_of
 from sfumato.query.handles.columns import expression_of
 from sfumato.query.model.expressions import ColumnRef
-from sfumato.query.model.names import fresh
+from sfumato.query.model.relations import fresh
 from sfumato.query.model.schema import Limits
 from sfumato.query.planning.folds import folded, grouped, with_columns
 from sfumato.query.planning.grouping_sets import cube, rollup

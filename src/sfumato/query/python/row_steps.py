@@ -8,7 +8,7 @@ from sfumato.numeric.arguments import of_kind
 from sfumato.query.analysis.joining import On, joined, pairs, renamed
 from sfumato.query.analysis.shape import shape_of
 from sfumato.query.analysis.sizes import check_size
-from sfumato.query.handles.columns import ColumnHandle, expression_of
+from sfumato.query.handles.columns import ColumnExpression, expression_of
 from sfumato.query.model.expressions import And, ColumnRef, Expression
 from sfumato.query.model.relations import Distinct, Except, Filter, Intersect, Relation, Select, SemiJoin, UnionAll
 from sfumato.query.model.schema import Limits
@@ -43,10 +43,10 @@ class RowSteps(Generic[Q]):
             raise AttributeError(f"{name} cannot be set: a frame does not change; with_columns() makes another one")
         object.__setattr__(self, name, value)
 
-    def __getitem__(self, name: str) -> ColumnHandle:
-        return ColumnHandle(ColumnRef(name), self.shape.column(name))
+    def __getitem__(self, name: str) -> ColumnExpression:
+        return ColumnExpression(ColumnRef(name), self.shape.column(name))
 
-    def __getattr__(self, name: str) -> ColumnHandle:
+    def __getattr__(self, name: str) -> ColumnExpression:
         if name in RowSteps.__slots__:  # not yet set: of a copy that is being made
             raise AttributeError(name)
         if name not in self.shape.columns:
@@ -56,10 +56,10 @@ class RowSteps(Generic[Q]):
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self.shape.columns]
 
-    def where(self, *conditions: ColumnHandle) -> Self:
+    def where(self, *conditions: ColumnExpression) -> Self:
         """Only the rows for which a condition is true, or all of several are."""
         for condition in conditions:
-            if not isinstance(condition, ColumnHandle):
+            if not isinstance(condition, ColumnExpression):
                 raise ParameterError("filter", type(condition).__name__, "must be a condition, such as people.age > 50")
         made = tuple(condition.expression for condition in conditions)
         return self._next(Filter(self.relation, made[0] if len(made) == 1 else And(made)))

@@ -8,11 +8,11 @@ from typing import Final
 from sqlglot import exp
 
 from sfumato.errors import NotPrivateError
+from sfumato.query.analysis.signatures import MAX_DIGITS, TRUNCATIONS
 from sfumato.query.model.expressions import Call, Expression, Literal, Not, Null
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import TIMES, Kind
-from sfumato.query.model.letters import lowered
-from sfumato.query.model.parameters import MAX_DIGITS, TRUNCATIONS
+from sfumato.query.model.texts import lowered
 from sfumato.query.sql.constants import negated, number
 from sfumato.query.sql.parsing import require_only, shown, unnested
 from sfumato.query.sql.scalars import Rule, Rules, Scalars, as_time

@@ -13,8 +13,7 @@ from sqlglot import exp
 from sfumato.errors import NotPrivateError, ParameterError
 from sfumato.query.model.expressions import ColumnRef, Expression, Literal
 from sfumato.query.model.facts import Facts
-from sfumato.query.model.names import fresh
-from sfumato.query.model.relations import Select
+from sfumato.query.model.relations import Select, fresh
 from sfumato.query.planning.grouping_sets import MAX_GROUPING_SETS, cube, rollup
 from sfumato.query.sql.context import Context
 from sfumato.query.sql.names import Scope, found, label_of, name_of, same, scope_of

@@ -13,8 +13,7 @@ from sfumato.errors import NotPrivateError, ParameterError
 from sfumato.query.analysis.shape import Shape, shape_of
 from sfumato.query.analysis.units import NO_TIES, UNIT, determines_unit, ties_of
 from sfumato.query.model.expressions import ColumnRef
-from sfumato.query.model.names import fresh
-from sfumato.query.model.relations import Relation, Select
+from sfumato.query.model.relations import Relation, Select, fresh
 from sfumato.query.sql.parsing import require_only, shown
 from sfumato.query.sql.refusals import refusal
 

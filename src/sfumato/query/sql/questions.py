@@ -11,8 +11,7 @@ from sfumato.query.analysis.sizes import check_size
 from sfumato.query.analysis.units import ties_of
 from sfumato.query.model.expressions import ColumnRef, Expression
 from sfumato.query.model.facts import Facts
-from sfumato.query.model.names import fresh
-from sfumato.query.model.relations import GroupBy, Relation
+from sfumato.query.model.relations import GroupBy, Relation, fresh
 from sfumato.query.model.schema import Limits
 from sfumato.query.planning.questions import MAX_COLUMNS, Aggregate, OrderKey, Presented, answer_facts, presented
 from sfumato.query.sql.constants import Parameters

@@ -15,8 +15,7 @@ from sfumato.query.model.expressions import ColumnRef, Expression, Literal
 from sfumato.query.model.facts import Facts
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.measures import CellCount, RowCount, UnitCount
-from sfumato.query.model.names import fresh
-from sfumato.query.model.relations import Distinct, Fold, Folded, Select
+from sfumato.query.model.relations import Distinct, Fold, Folded, Select, fresh
 from sfumato.query.model.statement import Statement, Values
 from sfumato.query.statistics.recipes import GroupedRows, NoisyCells, NoisyMeasures, Recipe, single
 from sfumato.query.statistics.statistic import Spelling, SqlReader, Statistic, Value, number_facts

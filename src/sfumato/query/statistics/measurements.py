@@ -16,7 +16,7 @@ from sfumato.mechanisms.selection.noisy_top_k import NoisyTopK
 from sfumato.numeric.noise_sums import IntegerNoise
 from sfumato.privacy.events import Event, PureEvent
 from sfumato.privacy.stored_names import Names
-from sfumato.query.analysis.sensitivity import Sensitivity
+from sfumato.query.analysis.stability import Sensitivity
 from sfumato.query.model.statement import KeyColumn, Statement
 from sfumato.query.statistics.estimates import (
     NOTHING,

@@ -17,7 +17,7 @@ from sfumato.privacy.stored_names import Names
 from sfumato.query.analysis.conditions import clamped
 from sfumato.query.analysis.inference import facts_of
 from sfumato.query.analysis.shape import Shape
-from sfumato.query.handles.columns import ColumnHandle
+from sfumato.query.handles.columns import ColumnExpression
 from sfumato.query.model.expressions import Expression, Literal
 from sfumato.query.model.facts import Facts
 from sfumato.query.model.kinds import NUMBERS, Kind
@@ -27,7 +27,7 @@ from sfumato.query.model.schema import Key
 from sfumato.query.statistics.measurements import Output
 from sfumato.query.statistics.recipes import GroupedRows, Recipe
 
-Value: TypeAlias = str | ColumnHandle
+Value: TypeAlias = str | ColumnExpression
 """The name of a column, or what is computed of columns."""
 
 StatedBounds: TypeAlias = tuple[Number, Number] | str | None

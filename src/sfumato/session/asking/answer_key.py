@@ -23,7 +23,7 @@ from sfumato.mechanisms.selection.noisy_top_k import NoisyTopK
 from sfumato.privacy.codec import Json, encode_event, encode_guarantee
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, EachRow, UnitColumn
 from sfumato.privacy.stored_names import Names, StoredNames
-from sfumato.query.analysis.sensitivity import Sensitivity
+from sfumato.query.analysis.stability import Sensitivity
 from sfumato.query.model.columns import Column
 from sfumato.query.model.csv_format import DEFAULT_FORMAT, CsvFormat
 from sfumato.query.model.expressions import Expression

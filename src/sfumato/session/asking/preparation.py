@@ -14,7 +14,7 @@ from sfumato.errors import SfumatoError
 from sfumato.numeric.rationals import decimal_text
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.schema import Table
-from sfumato.query.policy.claims import Claim
+from sfumato.query.policy.policy import Claim
 from sfumato.query.python.frame import Frame
 from sfumato.query.statistics.counts import count as count_of
 from sfumato.query.statistics.means import mean

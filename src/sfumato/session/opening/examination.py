@@ -32,11 +32,10 @@ from sfumato.query.model.expressions import (
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import TIMES, Kind
 from sfumato.query.model.measures import MOST_ROWS, Measure, RowCount, Steps, StepSum, UnitCount, ValueCount
-from sfumato.query.model.names import fresh
-from sfumato.query.model.relations import Filter, Fold, Folded, Grouped, Relation, SemiJoin, Source
+from sfumato.query.model.relations import Filter, Fold, Folded, Grouped, Relation, SemiJoin, Source, fresh
 from sfumato.query.model.schema import PUBLIC, Key, Limits, Table, UnitPath
 from sfumato.query.model.statement import Statement
-from sfumato.query.policy.claims import AtMost, Claim, HasOwner, claims_of
+from sfumato.query.policy.policy import AtMost, Claim, HasOwner, claims_of
 
 _NO_SALT: Final = "0" * 32  # nothing is sampled
 _AT_ONCE: Final = 50

@@ -14,7 +14,7 @@ import pyarrow as pa
 from sfumato.engines.values.cells import Cell
 from sfumato.query.model.expressions import ColumnRef
 from sfumato.query.model.kinds import Kind
-from sfumato.query.model.names import with_ends
+from sfumato.query.model.relations import with_ends
 from sfumato.query.planning.plan import PrivatePlan
 from sfumato.query.planning.questions import Presented
 from sfumato.query.statistics.estimates import LARGEST_WHOLE, Estimate, Estimator

@@ -12,7 +12,7 @@ from sfumato.ledger.core.prices import limits, price, times_within
 from sfumato.numeric.arguments import is_one_of
 from sfumato.privacy.neighbors import NeighboringRelation
 from sfumato.query.model.kinds import Kind
-from sfumato.query.model.names import with_ends
+from sfumato.query.model.relations import with_ends
 from sfumato.query.statistics.estimates import Estimate
 from sfumato.session.releases.receipt import Receipt
 

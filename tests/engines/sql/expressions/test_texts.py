@@ -15,7 +15,7 @@ from sfumato.engines.sql.expressions.texts import TEXTS, is_like, substring
 from sfumato.engines.values.evaluation import is_like as is_like_in_python
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind
-from sfumato.query.model.letters import lowered, raised
+from sfumato.query.model.texts import lowered, raised
 
 X = Term(sql=column("x"), kind=Kind.TEXT)
 LETTERS = [

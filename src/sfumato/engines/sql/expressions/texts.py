@@ -20,8 +20,7 @@ from sfumato.engines.sql.expressions.kinds import Term
 from sfumato.engines.sql.expressions.terms import Sql, case, figure, function, named, operation, stripped, text
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind
-from sfumato.query.model.letters import LOWER_LETTERS, UPPER_LETTERS
-from sfumato.query.model.patterns import Piece, Place, pieces_of, word_of
+from sfumato.query.model.texts import LOWER_LETTERS, UPPER_LETTERS, Piece, WordPlace, pieces_of, word_of
 
 _LONGEST: Final = 2**31 - 1
 """No text has more code points; engines refuse places in it that are much larger."""
@@ -89,7 +88,7 @@ TEXTS: Final[Mapping[Function, Lowering]] = {
 
 
 def liked(
-    value: Sql, pattern: str, *, finders: Mapping[Place, str], otherwise: Callable[[Sql, list[Piece]], Sql]
+    value: Sql, pattern: str, *, finders: Mapping[WordPlace, str], otherwise: Callable[[Sql, list[Piece]], Sql]
 ) -> Sql:
     """Whether a text is like a pattern.
 
@@ -102,7 +101,7 @@ def liked(
     found = word_of(pattern)
     if found is None:
         return otherwise(value, pieces_of(pattern))
-    if found.place is Place.WHOLE:
+    if found.place is WordPlace.WHOLE:
         return exp.Paren(this=operation(exp.EQ, value, text(found.word)))
     return function(finders[found.place], value, text(found.word))
 

@@ -1,19 +1,26 @@
 """Letters in pairs, and nothing else; DuckDB's TRANSLATE agrees."""
 
+import re
+
 import duckdb
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.engines.values.test_evaluation import as_regex
 
-from sfumato.query.model.letters import (
+from sfumato.query.model.texts import (
     ALPHABETS,
     LOWER_LETTERS,
     OTHERWISE_LOWERED,
     OTHERWISE_RAISED,
     UPPER_LETTERS,
     WITHOUT_CASE,
+    WordPlace,
+    Word,
     lowered,
+    pieces_of,
     raised,
+    word_of,
 )
 
 
@@ -69,3 +76,34 @@ def test_translate_in_sql_is_the_same():
     sql = "SELECT TRANSLATE($1, $2, $3), TRANSLATE($1, $3, $2)"
     found = duckdb.connect().execute(sql, [text, UPPER_LETTERS, LOWER_LETTERS]).fetchone()
     assert found == (lowered(text), raised(text))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "word", "place"),
+    [("", "", WordPlace.WHOLE), ("%", "", WordPlace.ANYWHERE), ("%%", "", WordPlace.ANYWHERE), ("ab", "ab", WordPlace.WHOLE),
+     ("ab%", "ab", WordPlace.BEGINNING), ("%%ab", "ab", WordPlace.END), ("%ab%%", "ab", WordPlace.ANYWHERE),
+     (r"\%a\_%", "%a_", WordPlace.BEGINNING), ("a\\", "a\\", WordPlace.WHOLE)],
+)  # fmt: skip
+def test_one_word_in_one_place_is_told(pattern, word, place):
+    assert word_of(pattern) == Word(word=word, place=place)
+
+
+@pytest.mark.parametrize("pattern", ["_", "a_", "a%b", "%a%b%", "_%", "%_%", "a%%b"])
+def test_anything_else_is_no_word(pattern):
+    assert word_of(pattern) is None
+
+
+@given(st.text("ab%_\\", max_size=8), st.text("ab%_\\", max_size=6))
+def test_a_word_in_its_place_is_what_the_pattern_describes(pattern, text):
+    found = word_of(pattern)
+    if found is not None:
+        looked_for = {
+            WordPlace.WHOLE: text == found.word, WordPlace.BEGINNING: text.startswith(found.word),
+            WordPlace.END: text.endswith(found.word), WordPlace.ANYWHERE: found.word in text,
+        }  # fmt: skip
+        assert looked_for[found.place] == bool(re.fullmatch(as_regex(pattern), text, re.DOTALL))
+
+
+def test_only_the_ends_of_a_pattern_may_be_nothing():
+    assert pieces_of("%%a%%_%") == [(), ("a",), (None,), ()]
+    assert pieces_of("") == [()]
