@@ -24,7 +24,7 @@ from sfumato.query.model.expressions import (
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import NUMBERS, Kind
 from sfumato.query.model.relations import (
-    Bound,
+    BoundRows,
     Distinct,
     Except,
     Filter,
@@ -34,7 +34,7 @@ from sfumato.query.model.relations import (
     Intersect,
     Join,
     JoinKind,
-    Part,
+    PeoplePart,
     Select,
     SemiJoin,
     Source,
@@ -95,7 +95,7 @@ def _source(grow):
         return Source(table)
     by, values = grow.pick(((f"{table.name}k", ("x", "y")), (f"{table.name}j", (1, 2, 3))))
     most = grow.pick((1, 2)) if table.has_owners else 1
-    return Part(
+    return PeoplePart(
         child=Source(table), by=by, values=values, value=grow.pick(values), max_parts_per_unit=most, salt="0" * 32
     )
 
@@ -133,7 +133,7 @@ def _distinct(grow, depth, child=None):
 
 
 def _bound(grow, depth):
-    return Bound(private(grow, depth), grow.pick((1, 2, 3)))
+    return BoundRows(private(grow, depth), grow.pick((1, 2, 3)))
 
 
 def _grouped(grow, depth, child=None):

@@ -15,7 +15,7 @@ from sfumato.privacy.secret import Secret
 from sfumato.query.model.expressions import Call, ColumnRef, Literal
 from sfumato.query.model.functions import Function
 from sfumato.query.model.measures import CellCount, RowCount, Steps, StepSum, UnitCount, ValueCount
-from sfumato.query.model.relations import Join, Part, SemiJoin, Source
+from sfumato.query.model.relations import Join, PeoplePart, SemiJoin, Source
 from sfumato.query.model.schema import PUBLIC, Limits, Table, UnitPath, boolean, integer, real, text
 from sfumato.query.model.statement import Bins, KeyColumn, Statement, Values
 
@@ -255,7 +255,7 @@ class EngineContract:
         assert counts == [int(value in kept) for value in "xyz"]
 
     def _part_count(self, engine, table, value, most):
-        part = Part(
+        part = PeoplePart(
             child=Source(table), by="k", values=("x", "y", "z"), value=value, max_parts_per_unit=most, salt=SALT
         )  # fmt: skip
         data = visited(*(("a", key, 1) for key in "xxyzz"), ("a", "unlisted", 1), (None, "x", 1))

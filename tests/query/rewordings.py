@@ -7,7 +7,7 @@ from tests.strategies import chance, pick
 from sfumato.query.analysis.shape import shape_of
 from sfumato.query.model.expressions import And, ColumnRef, Compare, Comparison, IsIn, Not, Or
 from sfumato.query.model.relations import (
-    Bound,
+    BoundRows,
     Distinct,
     Except,
     Filter,
@@ -15,7 +15,7 @@ from sfumato.query.model.relations import (
     Intersect,
     Join,
     JoinKind,
-    Part,
+    PeoplePart,
     Select,
     SemiJoin,
     Source,
@@ -64,7 +64,7 @@ def reworded(random, relation):
 
 def _rebuilt(random, relation):
     sides = {name: getattr(relation, name) for name in ("child", "other", "left", "right") if hasattr(relation, name)}
-    if isinstance(relation, Source | Part):
+    if isinstance(relation, Source | PeoplePart):
         return relation
     return replace(relation, **{name: reworded(random, side) for name, side in sides.items()})
 
@@ -81,7 +81,7 @@ def _renamed_and_back(random, relation):
 def changed(random, relation):
     """Some step of a relation changed in a way that may or may not matter."""
     steps = [name for name in ("child", "other", "left", "right") if hasattr(relation, name)]
-    if steps and not isinstance(relation, Part) and chance(random, 2):
+    if steps and not isinstance(relation, PeoplePart) and chance(random, 2):
         name = pick(random, steps)
         return replace(relation, **{name: changed(random, getattr(relation, name))})
     options = (relation, *_variants(random, relation))
@@ -96,8 +96,8 @@ def _variants(random, relation):
             return Filter(child, Not(condition)), Filter(Filter(child, condition), condition), child
         case Distinct(child):
             return child, Distinct(relation), Distinct(_fewer(child))
-        case Bound(child, most):
-            return Bound(child, most + 1), Bound(_reversed(child), most), Bound(relation, most)
+        case BoundRows(child, most):
+            return BoundRows(child, most + 1), BoundRows(_reversed(child), most), BoundRows(relation, most)
         case Grouped(child, keys, columns):
             return Grouped(child, shuffled(random, keys), shuffled(random, columns)), Grouped(child, keys[:-1], columns)
         case Join():

@@ -23,7 +23,7 @@ from sfumato.query.model.relations import (
     Grouped,
     Intersect,
     Join,
-    Part,
+    PeoplePart,
     Select,
     SemiJoin,
     Source,
@@ -202,7 +202,7 @@ def test_what_a_policy_declares_of_rows_alike_bounds_those_of_a_group():
 
 
 def test_only_unfiltered_rows_that_are_units_are_known_to_be_there():
-    part = Part(child=ROWS, by="k", values=KEYS, value="x", max_parts_per_unit=1, salt="00")
+    part = PeoplePart(child=ROWS, by="k", values=KEYS, value="x", max_parts_per_unit=1, salt="00")
     renamed = Select(ROWS, (("w", V),))
     one = Reach(rows=1, rows_per_group=1, groups=1, always_one=True)
     assert [reach_of(asked(COUNT, rows)) for rows in (ROWS, renamed, Select(renamed, (("v", ColumnRef("w")),)))] == [
@@ -244,7 +244,7 @@ E6_STABILITIES = [
     (Intersect(ROWS, OTHER), 2),
     (Except(ROWS, UnionAll(ROWS, ROWS)), 3),
     (Join(left=by(ROWS, "k"), right=by(OTHER, "j", name="m"), on=(("k", "j"),)), 4),
-    (Part(child=ROWS, by="k", values=KEYS, value="x", max_parts_per_unit=1, salt="00"), 1),
+    (PeoplePart(child=ROWS, by="k", values=KEYS, value="x", max_parts_per_unit=1, salt="00"), 1),
 ]
 
 

@@ -26,7 +26,7 @@ from sfumato.query.model.relations import (
     Intersect,
     Join,
     JoinKind,
-    Part,
+    PeoplePart,
     Select,
     SemiJoin,
     Source,
@@ -161,7 +161,7 @@ F1_OPERATORS = {
     "intersect": (Intersect(ROWS, UnionAll(ROWS, ROWS)), 1),
     "except": (Except(UnionAll(ROWS, ROWS), ROWS), 1),
     "except of groups": (Except(Select(ROWS, (("k", K), ("n", V))), by(ROWS, "k")), 2),
-    "partition": (Part(child=ROWS, by="v", values=(1, 2), value=1, max_parts_per_unit=1, salt="00"), 1),
+    "partition": (PeoplePart(child=ROWS, by="v", values=(1, 2), value=1, max_parts_per_unit=1, salt="00"), 1),
     "exists in a public table": (SemiJoin(child=ROWS, other=CODES, on=(("k", "code"),), negated=True), 1),
 }
 

@@ -17,7 +17,7 @@ from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, Neighborin
 from sfumato.query.model.csv_format import CsvFormat
 from sfumato.query.model.expressions import Literal
 from sfumato.query.model.measures import AUTO
-from sfumato.query.model.relations import Bound, Except, Filter, Intersect, Part, Select, Source, UnionAll
+from sfumato.query.model.relations import BoundRows, Except, Filter, Intersect, PeoplePart, Select, Source, UnionAll
 from sfumato.query.model.schema import Limits, Table, UnitPath, integer, text, timestamp
 from sfumato.query.planning.questions import Presented, presented
 from sfumato.query.policy.policy import SourceFacts
@@ -26,9 +26,9 @@ from sfumato.query.sql.questions import parse_question
 from sfumato.query.statistics.histograms import Histogram
 from sfumato.query.statistics.means import Sum
 from sfumato.query.statistics.measurements import Law
-from sfumato.query.statistics.quantiles import Quantile
+from sfumato.query.statistics.quantiles import Percentile
 from sfumato.query.statistics.statistic import Statistic
-from sfumato.query.statistics.top_values import TopK
+from sfumato.query.statistics.top_values import TopValues
 from sfumato.query.statistics.vectors import VectorSum
 from sfumato.session.asking.pipeline import Desk, Prepared, charged_part, prepare
 from sfumato.session.asking.question import Question
@@ -44,7 +44,9 @@ SLOTS: Final = Table(
 TABLES: Final = (PEOPLE, VISITS, TOWNS, SLOTS)
 FORMAT: Final = CsvFormat(delimiter=";", encoding="latin-1", decimal=",", thousands=".", dates="%d.%m.%Y", null=["NA"])
 AGE, PAY = ref("age"), ref("pay")
-PART: Final = Part(child=Source(VISITS), by="ward", values=("A", "B"), value="A", max_parts_per_unit=2, salt="0" * 32)
+PART: Final = PeoplePart(
+    child=Source(VISITS), by="ward", values=("A", "B"), value="A", max_parts_per_unit=2, salt="0" * 32
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +58,7 @@ class Asked:
     delta: str = "0"
     relation: NeighboringRelation = ADD_OR_REMOVE_ONE
     law: Law | None = None
-    part: Part | None = None
+    part: PeoplePart | None = None
     formatted: bool = False
 
 
@@ -87,11 +89,11 @@ CASES: Final = {
         "SELECT town, COUNT(*) AS n FROM people GROUP BY town", delta="1e-6", relation=REPLACE_ONE
     ),
     "quantiles": sql("SELECT MEDIAN(age) AS m, MIN(pay) AS l, MAX(pay) AS h FROM people"),
-    "interval": of(Source(PEOPLE), ("m", Quantile(AGE, Fraction(1, 4), interval=True))),
+    "interval": of(Source(PEOPLE), ("m", Percentile(AGE, Fraction(1, 4), interval=True))),
     "replaced": sql("SELECT MEDIAN(age) AS m, SUM(pay) AS s, COUNT(*) AS n FROM people", relation=REPLACE_ONE),
     "absolute deviation": sql("SELECT AVG_ABS_DEV(age, 40.5) AS d FROM people"),
     "histogram": of(Source(PEOPLE), ("h", Histogram(AGE, (Fraction(0), Fraction(50), Fraction(100))))),
-    "top": of(Source(PEOPLE), ("t", TopK(ref("sex"), 1)), ("v", VectorSum((AGE, PAY)))),
+    "top": of(Source(PEOPLE), ("t", TopValues(ref("sex"), 1)), ("v", VectorSum((AGE, PAY)))),
     "chosen bounds": of(Source(PEOPLE), ("s", Sum(AGE, AUTO)), ("b", Sum(PAY, (Fraction(1, 2), Fraction(3))))),
     "people": sql("SELECT ward, COUNT(DISTINCT who) AS n, COUNT(DISTINCT ill) AS k FROM visits GROUP BY ward"),
     "narrowed": Asked(question=presented(Source(VISITS), statistics=(N,), limits=Limits(max_rows_per_unit=2))),
@@ -102,7 +104,7 @@ CASES: Final = {
     "union": _both(UnionAll),
     "intersection": _both(Intersect),
     "difference": _both(Except),
-    "bound": of(Bound(Source(VISITS), 3), N),
+    "bound": of(BoundRows(Source(VISITS), 3), N),
     "folded": sql(
         "SELECT AVG(h) AS a FROM (SELECT who, SUM(hours) AS h, COUNT(*) AS k, MIN(beds) AS b FROM visits GROUP BY who)"
     ),

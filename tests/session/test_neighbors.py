@@ -19,7 +19,7 @@ from sfumato.query.model.relations import tables_of
 from sfumato.query.planning.compile import compile_plan, with_chosen_bounds
 from sfumato.query.statistics.means import Sum
 from sfumato.query.statistics.measurements import Additive
-from sfumato.query.statistics.quantiles import Quantile
+from sfumato.query.statistics.quantiles import Percentile
 
 SALTS = ("00" * 16, "a5" * 16)
 TOWN_ROWS = rows(TOWNS, {"code": "x", "area": 7, "size": "s"}, {"code": "y", "area": 600, "size": "l"}, {"code": "y"})
@@ -108,7 +108,7 @@ def test_no_unit_moves_what_is_measured_further_than_the_plan_says(asked, relati
 
 
 def test_what_is_too_small_by_one_would_be_seen():
-    statistics = (N, ("s", Sum(ref("beds"))), ("q", Quantile(ref("beds"), Fraction(1, 2))))
+    statistics = (N, ("s", Sum(ref("beds"))), ("q", Percentile(ref("beds"), Fraction(1, 2))))
     (section,) = planned(VISITS, *statistics, keys=("ward",)).sections
     heavy = rows(VISITS, *[{"who": "a", "ward": ward, "beds": 9} for ward in "AB" for _ in range(2)])
     first, second = (found(section, [(VISITS, own)], SALTS[0]) for own in (heavy, rows(VISITS)))

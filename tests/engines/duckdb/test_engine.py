@@ -21,7 +21,7 @@ from sfumato.errors import EngineError, ParameterError
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.model.expressions import ColumnRef, Compare, Comparison, IsIn, Literal
 from sfumato.query.model.measures import RowCount, UnitCount
-from sfumato.query.model.relations import Filter, Part, Select, Source, tables_of
+from sfumato.query.model.relations import Filter, PeoplePart, Select, Source, tables_of
 from sfumato.query.model.schema import Limits, Table, integer, text
 from sfumato.query.model.statement import KeyColumn, Statement
 
@@ -195,7 +195,7 @@ def test_text_that_no_database_can_read_is_an_error_without_it():
 
 
 def test_the_sql_that_people_read_says_no_salt_and_names_tables_as_the_policy_does():
-    part = Part(child=Source(PEOPLE), by="sex", values=("f", "m"), value="f", max_parts_per_unit=1, salt=SALT)
+    part = PeoplePart(child=Source(PEOPLE), by="sex", values=("f", "m"), value="f", max_parts_per_unit=1, salt=SALT)
     asked = replace(statement(QUESTION, PEOPLE), rows=part)
     engine = started("duckdb", asked, pa.Table.from_pylist(RECORDS))
     shown = engine.sql(asked)

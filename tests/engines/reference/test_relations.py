@@ -14,7 +14,7 @@ from sfumato.privacy.neighbors import EACH_ROW, UnitColumn
 from sfumato.query.model.expressions import Call, Case, ColumnRef, Compare, Comparison, IsNull, Literal
 from sfumato.query.model.functions import Function
 from sfumato.query.model.relations import (
-    Bound,
+    BoundRows,
     Distinct,
     Except,
     Filter,
@@ -24,7 +24,7 @@ from sfumato.query.model.relations import (
     Intersect,
     Join,
     JoinKind,
-    Part,
+    PeoplePart,
     Select,
     SemiJoin,
     Source,
@@ -110,10 +110,10 @@ def test_distinct_rows_are_those_of_one_unit_and_null_is_equal_to_null():
 
 def test_a_bound_keeps_so_many_rows_of_each_unit_by_the_salt():
     rows = visits(*(("a", "x", n, 0.5) for n in range(9)), ("b", "x", 1, 0.5))
-    kept = [found(Bound(VISITS, 2), salt=f"{salt:032x}", visits=rows) for salt in range(12)]
+    kept = [found(BoundRows(VISITS, 2), salt=f"{salt:032x}", visits=rows) for salt in range(12)]
     assert all(Counter(row[0] for row in some) == {"a": 2, "b": 1} for some in kept)
     assert len({tuple(sorted(some)) for some in kept}) > 3
-    assert sorted(kept[0]) == sorted(found(Bound(VISITS, 2), salt=f"{0:032x}", visits=rows[::-1]))
+    assert sorted(kept[0]) == sorted(found(BoundRows(VISITS, 2), salt=f"{0:032x}", visits=rows[::-1]))
 
 
 @pytest.mark.parametrize("most", [1, 2, 3])
@@ -138,7 +138,7 @@ def test_rows_without_owners_lie_in_their_parts():
 
 
 def part(child, value, most):
-    return Part(child=child, by="k", values=("x", "y", "z"), value=value, max_parts_per_unit=most, salt="ff" * 16)
+    return PeoplePart(child=child, by="k", values=("x", "y", "z"), value=value, max_parts_per_unit=most, salt="ff" * 16)
 
 
 def test_a_public_table_joins_by_its_codes():
@@ -159,7 +159,7 @@ OF_UNITS = {
     "filter": KEPT,
     "select": select(VISITS, k=column("k")),
     "distinct": Distinct(select(VISITS, k=column("k"))),
-    "bound": Bound(VISITS, 2),
+    "bound": BoundRows(VISITS, 2),
     "grouped": COUNTED,
     "grouped without keys": Grouped(VISITS, (), (Folded("m", Fold.MEAN, column("f")),)),
     "join": Join(left=VISITS, right=select(KEPT, key=column("k"), j=column("i")), on=(("k", "key"),)),

@@ -24,7 +24,7 @@ from sfumato.errors import EngineError, FailedOnRowsError, ParameterError
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.model.expressions import ColumnRef, Compare, Comparison, Literal
 from sfumato.query.model.measures import RowCount, UnitCount
-from sfumato.query.model.relations import Filter, Part, Select, Source
+from sfumato.query.model.relations import Filter, PeoplePart, Select, Source
 from sfumato.query.model.schema import Limits, Table, date, integer, text, timestamp
 from sfumato.query.model.statement import KeyColumn, Statement
 from sfumato.query.policy.policy import Risk
@@ -261,7 +261,7 @@ def test_settings_that_cannot_be_used_are_refused(options):
 
 
 def test_the_sql_that_people_read_says_no_salt_and_names_tables_as_the_policy_does():
-    part = Part(child=Source(PEOPLE), by="sex", values=("f", "m"), value="f", max_parts_per_unit=1, salt=SALT)
+    part = PeoplePart(child=Source(PEOPLE), by="sex", values=("f", "m"), value="f", max_parts_per_unit=1, salt=SALT)
     asked = replace(statement(QUESTION, PEOPLE), rows=part)
     running = SparkEngine({}, session=application())
     shown = running.sql(asked)

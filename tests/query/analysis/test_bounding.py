@@ -18,7 +18,7 @@ from sfumato.query.analysis.bounding import (
 from sfumato.query.model.expressions import TRUE, Call, ColumnRef, Literal
 from sfumato.query.model.functions import Function
 from sfumato.query.model.relations import (
-    Bound,
+    BoundRows,
     Distinct,
     Except,
     Filter,
@@ -27,7 +27,7 @@ from sfumato.query.model.relations import (
     Grouped,
     Intersect,
     Join,
-    Part,
+    PeoplePart,
     Select,
     SemiJoin,
     Source,
@@ -99,7 +99,7 @@ def test_without_keys_all_rows_are_one_group(limits, most):
     [
         Filter(T, TRUE), Select(T, (("k", ColumnRef("k")),)), Distinct(T), SemiJoin(child=T, other=S, on=()),
         Intersect(T, S), Except(T, S),
-        Part(child=T, by="k", values=(1,), value=1, max_parts_per_unit=1, salt="00"),
+        PeoplePart(child=T, by="k", values=(1,), value=1, max_parts_per_unit=1, salt="00"),
     ],
 )  # fmt: skip
 def test_what_only_takes_rows_away_keeps_the_limits(relation):
@@ -107,8 +107,8 @@ def test_what_only_takes_rows_away_keeps_the_limits(relation):
 
 
 def test_a_bound_and_groups_narrow_the_limits():
-    assert limits_of(Bound(T, 3)).max_rows_per_unit == 3
-    assert limits_of(Bound(T, 30)).max_rows_per_unit == 9
+    assert limits_of(BoundRows(T, 3)).max_rows_per_unit == 3
+    assert limits_of(BoundRows(T, 30)).max_rows_per_unit == 9
     assert limits_of(BY_K) == Limits(max_rows_per_unit=8, max_groups_per_unit=2)
     assert limits_of(Grouped(T, (), ())).max_rows_per_unit == 1
 
@@ -187,7 +187,7 @@ def test_of_a_join_within_units_only_a_bound_says_how_many_partners_rows_have():
     one_row = Grouped(child=T, keys=(), columns=(Folded("n", Fold.COUNT_ROWS),))
     assert matches_of(join(one_row, S, ()), frozenset()) == 5
     assert matches_of(join(one_row, S, ()), frozenset(), is_bound=True) is None
-    assert matches_of(join(one_row, Bound(S, 5), ()), frozenset(), is_bound=True) == 5
+    assert matches_of(join(one_row, BoundRows(S, 5), ()), frozenset(), is_bound=True) == 5
     assert matches_of(Filter(join(one_row, one_row, ()), TRUE), frozenset(), is_bound=True) == 1
 
 
@@ -199,13 +199,13 @@ def test_nothing_is_known_of_matches_where_rows_of_two_sides_meet(node):
 
 
 def test_both_sides_of_a_join_within_units_are_bounded_wherever_it_is():
-    inside = Bound(T, 8), Bound(S, 5)
+    inside = BoundRows(T, 8), BoundRows(S, 5)
     assert bound_joins(Filter(join(), TRUE)) == Filter(join(*inside), TRUE)
     nested = SemiJoin(child=T, other=UnionAll(join(), join()), on=())
     assert bound_joins(nested) == SemiJoin(child=T, other=UnionAll(join(*inside), join(*inside)), on=())
     twice = Select(join(), (("k", ColumnRef("k")), ("w", ColumnRef("v"))))
     bounded = bound_joins(join(twice, S, (("w", "s_v"),)))
-    assert bounded.left == Bound(replace_child(twice, join(*inside)), 40)
+    assert bounded.left == BoundRows(replace_child(twice, join(*inside)), 40)
 
 
 def test_rows_that_meet_several_public_ones_are_bounded_before_they_do():
@@ -213,7 +213,7 @@ def test_rows_that_meet_several_public_ones_are_bounded_before_they_do():
     unique = public({("p_code",): 1})
     dear, free = (join(T, table, (("v", "p_code"),)) for table in (CODES, unique))
     assert (matches(dear), matches(free)) == (3, 1)
-    assert bound_joins(dear) == join(Bound(T, 8), CODES, (("v", "p_code"),))
+    assert bound_joins(dear) == join(BoundRows(T, 8), CODES, (("v", "p_code"),))
     assert bound_joins(free) == free
 
 
@@ -239,7 +239,7 @@ def test_public_rows_are_not_bounded_wherever_they_meet():
     counts = Source(Table(name="q", columns={"q": integer(), "r": integer()}, unit=PUBLIC, matches={("q",): 3}))
     both = join(one_row, counts, (("m", "q"),))
     assert matches(both) == 3
-    assert bound_joins(join(T, both, (("k", "r"),))) == join(Bound(T, 8), both, (("k", "r"),))
+    assert bound_joins(join(T, both, (("k", "r"),))) == join(BoundRows(T, 8), both, (("k", "r"),))
 
 
 def test_a_relation_is_public_if_all_of_its_tables_are():

@@ -18,7 +18,7 @@ from sfumato.query.model.functions import Function
 from sfumato.query.model.intervals import Interval
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.relations import (
-    Bound,
+    BoundRows,
     Distinct,
     Except,
     Filter,
@@ -28,7 +28,7 @@ from sfumato.query.model.relations import (
     Intersect,
     Join,
     JoinKind,
-    Part,
+    PeoplePart,
     Select,
     SemiJoin,
     Source,
@@ -95,7 +95,7 @@ def test_the_metric_says_whose_rows_a_relation_holds():
 def test_what_takes_rows_away_keeps_columns_and_metric(relation):
     shape = shape_of(relation)
     first = next(iter(shape.columns))
-    part = Part(child=relation, by=first, values=("x",), value="x", max_parts_per_unit=1, salt="00")
+    part = PeoplePart(child=relation, by=first, values=("x",), value="x", max_parts_per_unit=1, salt="00")
     for taken in (
         part,
         Filter(relation, TRUE),
@@ -141,7 +141,7 @@ MEANINGFUL = [
     UnionAll(UNITS, OTHERS),
     Intersect(ROWS, ROWS),
     Except(PUBLIC_ROWS, PUBLIC_ROWS),
-    Bound(UNITS, 1),
+    BoundRows(UNITS, 1),
 ]
 
 
@@ -191,15 +191,15 @@ SENSELESS = [
     (SemiJoin(child=UNITS, other=OTHERS, on=(("k", "o_i"),)), "one kind"),
     (UnionAll(UNITS, Select(UNITS, (("k", ColumnRef("k")),))), "as many"),
     (UnionAll(*(Select(UNITS, ((name, ColumnRef(name)),)) for name in ("k", "i"))), "one kind"),
-    (Bound(ROWS, 1), "owners"),
-    (Bound(PUBLIC_ROWS, 1), "owners"),
+    (BoundRows(ROWS, 1), "owners"),
+    (BoundRows(PUBLIC_ROWS, 1), "owners"),
     (Grouped(UNITS, ("k",), (Folded("k", Fold.COUNT_ROWS),)), "differ"),
     (Grouped(UNITS, ("nowhere",), ()), "one of"),
     (Grouped(UNITS, (), ()), "at least one"),
     (Grouped(UNITS, ("k",), (Folded("s", Fold.SUM),)), "values of an expression"),
     (Grouped(UNITS, ("k",), (Folded("s", Fold.SUM, ColumnRef("k")),)), "numbers"),
     (Grouped(UNITS, ("k",), (Folded("s", Fold.MIN, ColumnRef("b")),)), "numbers, text or times"),
-    (Part(child=UNITS, by="nowhere", values=("x",), value="x", max_parts_per_unit=1, salt=""), "one of"),
+    (PeoplePart(child=UNITS, by="nowhere", values=("x",), value="x", max_parts_per_unit=1, salt=""), "one of"),
 ]
 
 

@@ -16,7 +16,7 @@ from sfumato.query.analysis.sizes import (
 )
 from sfumato.query.model.expressions import TRUE, And, ColumnRef, IsNull, Literal, Not
 from sfumato.query.model.relations import (
-    Bound,
+    BoundRows,
     Distinct,
     Except,
     Filter,
@@ -25,7 +25,7 @@ from sfumato.query.model.relations import (
     Grouped,
     Intersect,
     Join,
-    Part,
+    PeoplePart,
     Select,
     SemiJoin,
     Source,
@@ -65,7 +65,7 @@ def test_what_is_nested_too_deeply_is_refused_whatever_its_depth(depth):
         lambda child, deep: Select(child, (("x", deep),)),
         lambda child, deep: Grouped(child, (), (Folded("x", Fold.COUNT, deep),)),
         lambda child, deep: Distinct(Filter(child, deep)),
-        lambda child, deep: Bound(Filter(child, deep), 1),
+        lambda child, deep: BoundRows(Filter(child, deep), 1),
         lambda child, deep: UnionAll(child, Filter(child, deep)),
         lambda child, deep: Intersect(child, Filter(child, deep)),
         lambda child, deep: Except(Filter(child, deep), child),
@@ -86,7 +86,7 @@ def test_a_condition_may_be_wide():
 
 
 def test_relations_that_share_their_branches_are_counted_as_if_they_did_not():
-    part = Part(child=people.relation, by="sex", values=("m",), value="m", max_parts_per_unit=1, salt="")
+    part = PeoplePart(child=people.relation, by="sex", values=("m",), value="m", max_parts_per_unit=1, salt="")
     doubled = part
     for _ in range(MAX_DEPTH - 2):
         doubled = UnionAll(doubled, doubled)
@@ -132,8 +132,8 @@ MANY = Source(Table(name="b", columns={"b1": integer()}, unit=EACH_ROW))
         (UnionAll(HUNDRED, HUNDRED), 200),
         (Filter(HUNDRED, TRUE), 100),
         (SemiJoin(child=HUNDRED, other=owned("c", rows=3), on=()), 100),
-        (Bound(HUNDRED, 7), 7),
-        (Bound(HUNDRED, 700), 100),
+        (BoundRows(HUNDRED, 7), 7),
+        (BoundRows(HUNDRED, 700), 100),
         (Grouped(HUNDRED, (), ()), 1),
         (Grouped(HUNDRED, ("a1",), ()), 100),
     ],
@@ -156,7 +156,7 @@ def test_joins_may_make_as_many_rows_as_an_engine_holds():
 
 @pytest.mark.parametrize(
     "relation",
-    [joined(4), Grouped(joined(4), (), ()), Bound(joined(4), 1), SemiJoin(child=MANY, other=joined(4), on=())],
+    [joined(4), Grouped(joined(4), (), ()), BoundRows(joined(4), 1), SemiJoin(child=MANY, other=joined(4), on=())],
 )
 def test_joins_that_make_more_are_refused_wherever_they_are(relation):
     with pytest.raises(ParameterError, match="100,000,000 rows of one unit"):

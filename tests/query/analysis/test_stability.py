@@ -25,7 +25,7 @@ from tests.query.brute_force import (
 from tests.sizes import FULL_SIZE
 
 from sfumato.query.analysis.stability import Sensitivity, moved_rows
-from sfumato.query.model.relations import Part, Source
+from sfumato.query.model.relations import PeoplePart, Source
 
 MORE = 2 if FULL_SIZE else 1
 CHUNKS = 20
@@ -135,7 +135,7 @@ def parts_of_units(table, drawn, most):
     values = (1, 2, 39)
     found = Counter()
     for value in values:
-        part = Part(
+        part = PeoplePart(
             child=Source(table), by=f"{table.name}j", values=values, value=value, max_parts_per_unit=most,
             salt=drawn.salt,
         )  # fmt: skip

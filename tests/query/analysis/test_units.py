@@ -3,7 +3,7 @@ from tests.query.asking import CUSTOMERS, LINEITEMS, ORDERS, PEOPLE, WARDS, rows
 
 from sfumato.query.analysis.units import UNIT, Own, Path, determines_unit, holds_unit, same_unit, ties_of
 from sfumato.query.model.expressions import ColumnRef
-from sfumato.query.model.relations import Bound, Join, JoinKind, Part, Source
+from sfumato.query.model.relations import BoundRows, Join, JoinKind, PeoplePart, Source
 from sfumato.query.model.schema import Limits, Table, UnitPath, integer
 from sfumato.query.sql.names import scope_of
 
@@ -72,8 +72,8 @@ def test_what_may_be_another_value_is_no_unit(sql):
 
 def test_parts_and_bounds_keep_the_unit():
     orders = Source(ORDERS)
-    part = Part(child=orders, by="status", values=("open",), value="open", max_parts_per_unit=1, salt="s")
-    assert ties_of(part) == ties_of(Bound(orders, 3)) == ties_of(orders)
+    part = PeoplePart(child=orders, by="status", values=("open",), value="open", max_parts_per_unit=1, salt="s")
+    assert ties_of(part) == ties_of(BoundRows(orders, 3)) == ties_of(orders)
 
 
 def test_the_right_side_of_a_left_join_may_be_nobody_s():

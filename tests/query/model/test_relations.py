@@ -5,14 +5,14 @@ from tests.query.frames import BILLS, PEOPLE, VISITS, WARDS
 
 from sfumato.query.model.expressions import And, ColumnRef
 from sfumato.query.model.relations import (
-    Bound,
+    BoundRows,
     Distinct,
     Except,
     Filter,
     Grouped,
     Intersect,
     Join,
-    Part,
+    PeoplePart,
     Select,
     SemiJoin,
     Source,
@@ -25,7 +25,7 @@ from sfumato.query.model.relations import (
 from sfumato.query.model.schema import Limits, Table, UnitPath, integer, text
 
 SOURCE, OTHER = Source(VISITS), Source(BILLS)
-PART = Part(child=SOURCE, by="day", values=(1,), value=1, max_parts_per_unit=1, salt="00")
+PART = PeoplePart(child=SOURCE, by="day", values=(1,), value=1, max_parts_per_unit=1, salt="00")
 ITEMS = Table(
     name="items",
     columns={"bill": text(), "price": integer(0, 9)},
@@ -43,7 +43,7 @@ X, Y = ColumnRef("x"), ColumnRef("y")
         (Filter(PART, And(())), (PART,)),
         (Select(SOURCE, ()), (SOURCE,)),
         (Distinct(SOURCE), (SOURCE,)),
-        (Bound(SOURCE, 1), (SOURCE,)),
+        (BoundRows(SOURCE, 1), (SOURCE,)),
         (Grouped(SOURCE, (), ()), (SOURCE,)),
         (SemiJoin(child=SOURCE, other=OTHER, on=()), (SOURCE, OTHER)),
         (Join(left=SOURCE, right=OTHER, on=()), (SOURCE, OTHER)),
@@ -58,7 +58,7 @@ def test_a_relation_is_made_of_its_inputs(relation, made_of):
 
 def test_lineage_goes_from_the_outermost_to_the_sources():
     joined = Join(left=Filter(PART, And(())), right=OTHER, on=())
-    assert [type(step) for step in lineage(joined)] == [Join, Filter, Part, Source, Source]
+    assert [type(step) for step in lineage(joined)] == [Join, Filter, PeoplePart, Source, Source]
 
 
 def test_tables_are_each_listed_once_with_those_that_own_their_rows():

@@ -15,8 +15,8 @@ from sfumato.query.model.texts import (
     OTHERWISE_RAISED,
     UPPER_LETTERS,
     WITHOUT_CASE,
-    WordPlace,
     Word,
+    WordPlace,
     lowered,
     pieces_of,
     raised,
@@ -80,8 +80,9 @@ def test_translate_in_sql_is_the_same():
 
 @pytest.mark.parametrize(
     ("pattern", "word", "place"),
-    [("", "", WordPlace.WHOLE), ("%", "", WordPlace.ANYWHERE), ("%%", "", WordPlace.ANYWHERE), ("ab", "ab", WordPlace.WHOLE),
-     ("ab%", "ab", WordPlace.BEGINNING), ("%%ab", "ab", WordPlace.END), ("%ab%%", "ab", WordPlace.ANYWHERE),
+    [("", "", WordPlace.WHOLE), ("%", "", WordPlace.ANYWHERE), ("%%", "", WordPlace.ANYWHERE),
+     ("ab", "ab", WordPlace.WHOLE), ("ab%", "ab", WordPlace.BEGINNING),
+     ("%%ab", "ab", WordPlace.END), ("%ab%%", "ab", WordPlace.ANYWHERE),
      (r"\%a\_%", "%a_", WordPlace.BEGINNING), ("a\\", "a\\", WordPlace.WHOLE)],
 )  # fmt: skip
 def test_one_word_in_one_place_is_told(pattern, word, place):

@@ -26,7 +26,7 @@ from sfumato.query.planning.auto_bounds import (
 )
 from sfumato.query.planning.compile import with_chosen_bounds
 from sfumato.query.statistics.means import Mean, Sum
-from sfumato.query.statistics.quantiles import Quantile
+from sfumato.query.statistics.quantiles import Percentile
 from sfumato.query.statistics.variances import Variance
 
 FREE, PAY = ref("free"), ref("pay")
@@ -51,7 +51,7 @@ def test_statistics_with_bounds_to_be_chosen_are_found():
         ("a", TOTAL),
         ("b", Sum(FREE, (Fraction(0), Fraction(1)))),
         N,
-        ("q", Quantile(FREE, Fraction(1), AUTO)),
+        ("q", Percentile(FREE, Fraction(1), AUTO)),
     )
     assert [name for name, _ in automatic(question(PEOPLE, *statistics))] == ["a", "q"]
     assert planned(PEOPLE, N).bounds is None
@@ -174,7 +174,7 @@ def test_stated_bounds_stand_in_place_of_automatic_ones():
 
 KINDS = {
     "sum": Sum(ref("v"), AUTO), "mean": Mean(ref("v"), AUTO), "variance": Variance(ref("v"), AUTO),
-    "median": Quantile(ref("v"), Fraction(1, 2), AUTO), "largest": Quantile(ref("v"), Fraction(1), AUTO),
+    "median": Percentile(ref("v"), Fraction(1, 2), AUTO), "largest": Percentile(ref("v"), Fraction(1), AUTO),
 }  # fmt: skip
 COLUMNS = {
     "whole": integer(),

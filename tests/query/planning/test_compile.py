@@ -19,8 +19,8 @@ from sfumato.query.planning.compile import compile_plan, with_chosen_bounds
 from sfumato.query.statistics.counts import CountDistinct, CountRows, CountUnits, CountValues
 from sfumato.query.statistics.histograms import Histogram
 from sfumato.query.statistics.means import Mean, Sum
-from sfumato.query.statistics.quantiles import Quantile
-from sfumato.query.statistics.top_values import TopK
+from sfumato.query.statistics.quantiles import Percentile
+from sfumato.query.statistics.top_values import TopValues
 from sfumato.query.statistics.variances import Covariance, Variance
 from sfumato.query.statistics.vectors import VectorSum
 
@@ -29,7 +29,7 @@ EDGES = (Fraction(0), Fraction(1), Fraction(5))
 
 
 def test_a_question_costs_what_was_asked_and_its_events_cost_just_that():
-    plan = planned(PEOPLE, N, ("m", Mean(AGE)), ("q", Quantile(AGE, Fraction(1, 2))), epsilon="0.9")
+    plan = planned(PEOPLE, N, ("m", Mean(AGE)), ("q", Percentile(AGE, Fraction(1, 2))), epsilon="0.9")
     assert plan.charge == PureDP("0.9")
     assert plan.event.events == (
         DiscreteLaplaceEvent(Fraction(10, 3), 1), DiscreteLaplaceEvent(Fraction(20, 3), 1),
@@ -62,7 +62,7 @@ def test_weights_hold_within_each_grouping_set():
 
 
 def test_what_is_public_is_free():
-    plan = planned(TOWNS, N, ("m", Mean(ref("area"))), ("t", TopK(ref("size"))), keys=("code",), law="gaussian")
+    plan = planned(TOWNS, N, ("m", Mean(ref("area"))), ("t", TopValues(ref("size"))), keys=("code",), law="gaussian")
     assert plan.charge == PureDP(0)
     assert price(plan, REPLACE_ONE) == 0
 
@@ -117,8 +117,8 @@ def statistics(draw, name):
         *([] if name == "towns" else [st.just(CountUnits())]),
         st.builds(Sum, number, bounds), st.builds(Mean, number, bounds), st.builds(Variance, number, bounds),
         st.builds(Covariance, number, number, normalized=st.booleans()),
-        st.builds(Quantile, number, st.sampled_from([Fraction(0), Fraction(1, 3), Fraction(1)]), bounds),
-        st.builds(Histogram, number, st.just(EDGES)), st.just(TopK(ref(word))),
+        st.builds(Percentile, number, st.sampled_from([Fraction(0), Fraction(1, 3), Fraction(1)]), bounds),
+        st.builds(Histogram, number, st.just(EDGES)), st.just(TopValues(ref(word))),
         st.just(VectorSum((first, second))),
     )  # fmt: skip
     return tuple(

@@ -21,9 +21,9 @@ from sfumato.query.model.schema import Limits, Table, integer, text
 from sfumato.query.model.statement import Bins, Statement, Values
 from sfumato.query.planning.allocation import Choice, Noise, Share
 from sfumato.query.planning.components import measurement_of, moved, need_of
-from sfumato.query.statistics.quantiles import Quantile
+from sfumato.query.statistics.quantiles import Percentile
 from sfumato.query.statistics.recipes import BinQuantile, NoisyCells, NoisyMeasures, TopCells
-from sfumato.query.statistics.top_values import TopK
+from sfumato.query.statistics.top_values import TopValues
 
 BOTH = (ADD_OR_REMOVE_ONE, REPLACE_ONE)
 AGE = Steps(value=ref("age"), resolution=Fraction(1), lower=0, upper=100, offset=0, nullable=True)
@@ -66,9 +66,9 @@ def test_choices_need_a_share_for_every_row_that_enters_or_leaves(relation, rows
 
 
 def test_of_units_with_one_row_a_choice_is_the_mechanism_itself():
-    plan = planned(PEOPLE, Quantile(ref("age"), Fraction(1, 2)))
+    plan = planned(PEOPLE, Percentile(ref("age"), Fraction(1, 2)))
     assert plan.event.events == (ExponentialEvent(1),)
-    plan = planned(PEOPLE, Quantile(ref("age"), Fraction(1, 2)), relation=REPLACE_ONE)
+    plan = planned(PEOPLE, Percentile(ref("age"), Fraction(1, 2)), relation=REPLACE_ONE)
     assert plan.event.events == (PureEvent(1),)
 
 
@@ -110,12 +110,12 @@ LIMITS = {
     "rows and groups": Limits(max_rows_per_unit=3, max_groups_per_unit=2, max_rows_per_group_per_unit=2),
 }
 STATISTICS = {
-    "median": Quantile(ref("v"), Fraction(1, 2)),
-    "minimum": Quantile(ref("v"), Fraction(0)),
-    "maximum": Quantile(ref("v"), Fraction(1)),
-    "third": Quantile(ref("v"), Fraction(1, 3)),
-    "mode": TopK(ref("v")),
-    "two best": TopK(ref("v"), 2),
+    "median": Percentile(ref("v"), Fraction(1, 2)),
+    "minimum": Percentile(ref("v"), Fraction(0)),
+    "maximum": Percentile(ref("v"), Fraction(1)),
+    "third": Percentile(ref("v"), Fraction(1, 3)),
+    "mode": TopValues(ref("v")),
+    "two best": TopValues(ref("v"), 2),
 }
 DATABASES = (
     [[0, 0, 0], [0, 0, 0]], [[1, 0, 0], [0, 0, 2]], [[2, 2, 1], [0, 1, 1]], [[3, 0, 3], [16, 4, 20]],
@@ -193,9 +193,9 @@ def test_a_choice_with_a_third_of_its_noise_would_be_caught(statistic):
 
 
 def test_the_laws_add_up():
-    top = planned(PEOPLE, TopK(ref("sex"), 2)).sections[0].measurements[0].mechanism
+    top = planned(PEOPLE, TopValues(ref("sex"), 2)).sections[0].measurements[0].mechanism
     assert math.isclose(sum(law_of(top, (3, 1, 2))), 1, rel_tol=1e-9)
-    extreme = planned(PEOPLE, Quantile(ref("age"), Fraction(1))).sections[0].measurements[0].mechanism
+    extreme = planned(PEOPLE, Percentile(ref("age"), Fraction(1))).sections[0].measurements[0].mechanism
     assert math.isclose(sum(law_of(extreme, (3, 1, 2))), 1, rel_tol=1e-9)
 
 

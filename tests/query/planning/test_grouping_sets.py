@@ -22,8 +22,8 @@ from sfumato.query.planning.questions import answer_facts, presented
 from sfumato.query.statistics.counts import CountDistinct, CountRows, CountUnits, CountValues
 from sfumato.query.statistics.histograms import Histogram
 from sfumato.query.statistics.means import Mean, Sum
-from sfumato.query.statistics.quantiles import Quantile
-from sfumato.query.statistics.top_values import TopK
+from sfumato.query.statistics.quantiles import Percentile
+from sfumato.query.statistics.top_values import TopValues
 from sfumato.query.statistics.variances import Covariance, Variance
 from sfumato.query.statistics.vectors import VectorSum
 
@@ -101,8 +101,8 @@ def test_counts_sums_and_histograms_add_up(statistic):
 @pytest.mark.parametrize(
     "statistic",
     [
-        Mean(AGE), Variance(AGE), Covariance(AGE, AGE), Quantile(AGE, Fraction(1, 2)), TopK(ref("sex")), CountUnits(),
-        CountDistinct(AGE),
+        Mean(AGE), Variance(AGE), Covariance(AGE, AGE), Percentile(AGE, Fraction(1, 2)), TopValues(ref("sex")),
+        CountUnits(), CountDistinct(AGE),
     ],
 )  # fmt: skip
 def test_other_statistics_do_not(statistic):

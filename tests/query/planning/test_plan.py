@@ -11,11 +11,11 @@ from sfumato.privacy.guarantees import ApproxDP, PureDP
 from sfumato.query.model.measures import AUTO
 from sfumato.query.planning.plan import BoundsFirst
 from sfumato.query.statistics.means import Sum
-from sfumato.query.statistics.top_values import TopK
+from sfumato.query.statistics.top_values import TopValues
 
 
 def test_a_plan_tells_all_its_sections():
-    plan = planned(VISITS, N, ("t", TopK(ref("ward"))), keys=("ward",), sets=(("ward",), ()))
+    plan = planned(VISITS, N, ("t", TopValues(ref("ward"))), keys=("ward",), sets=(("ward",), ()))
     assert plan.event == ComposedEvent((*plan.sections[0].events, *plan.sections[1].events))
     assert [type(event) for event in plan.event.events] == [DiscreteLaplaceEvent, PureEvent] * 2
 

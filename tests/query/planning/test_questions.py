@@ -13,7 +13,7 @@ from sfumato.query.model.relations import Join
 from sfumato.query.model.schema import Limits
 from sfumato.query.planning.questions import MAX_COLUMNS, OrderKey, answer_facts, presented
 from sfumato.query.statistics.histograms import Histogram
-from sfumato.query.statistics.top_values import TopK
+from sfumato.query.statistics.top_values import TopValues
 from sfumato.query.statistics.vectors import VectorSum
 
 people, visits, bills, wards = (frame(table).relation for table in (PEOPLE, VISITS, BILLS, WARDS))
@@ -124,8 +124,8 @@ def test_columns_of_statistics_are_numbered_where_there_are_several():
     edges = (Fraction(0), Fraction(1), Fraction(2))
     assert Histogram(X, edges).columns("h") == ("h_1", "h_2")
     assert VectorSum((X, X, X)).columns("v") == ("v_1", "v_2", "v_3")
-    assert TopK(X, 2).columns("t") == ("t_1", "t_2")
-    assert TopK(X).columns("t") == sf.sum("x").columns("t") == ("t",)
+    assert TopValues(X, 2).columns("t") == ("t_1", "t_2")
+    assert TopValues(X).columns("t") == sf.sum("x").columns("t") == ("t",)
 
 
 def test_too_many_columns_are_refused():

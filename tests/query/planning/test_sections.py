@@ -10,15 +10,15 @@ from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, UnitColumn
 from sfumato.query.analysis.keys import MAX_GROUPS
 from sfumato.query.model.expressions import Compare, Comparison, Literal
 from sfumato.query.model.measures import CellCount, RowCount, UnitCount
-from sfumato.query.model.relations import Bound, Distinct, Filter, Grouped, Join, UnionAll
+from sfumato.query.model.relations import BoundRows, Distinct, Filter, Grouped, Join, UnionAll
 from sfumato.query.model.schema import Limits, Table, integer, text
 from sfumato.query.planning.allocation import KeySelection, Noise
 from sfumato.query.planning.sections import check_size, draft, grouped_rows
 from sfumato.query.statistics.counts import CountDistinct, CountRows
 from sfumato.query.statistics.histograms import Histogram
 from sfumato.query.statistics.means import Mean, Sum
-from sfumato.query.statistics.quantiles import Quantile
-from sfumato.query.statistics.top_values import TopK
+from sfumato.query.statistics.quantiles import Percentile
+from sfumato.query.statistics.top_values import TopValues
 
 
 def drafted(child, *statistics, keys=(), relation=ADD_OR_REMOVE_ONE, **clauses):
@@ -33,7 +33,7 @@ def test_measures_of_all_statistics_are_computed_once_in_one_statement():
 
 
 def test_what_counts_cells_has_a_statement_of_its_own_with_the_same_keys_and_limits():
-    statistics = (N, ("q", Quantile(ref("hours"), Fraction(1, 2))), ("d", CountDistinct(ref("ill"))))
+    statistics = (N, ("q", Percentile(ref("hours"), Fraction(1, 2))), ("d", CountDistinct(ref("ill"))))
     first, second, third = drafted(VISITS, *statistics, keys=("ward",)).statements
     assert first.keys == second.keys == third.keys
     assert first.limits == second.limits == third.limits
@@ -47,9 +47,9 @@ def test_equal_statements_are_run_once():
 
 
 def test_the_main_statement_is_left_out_where_nothing_needs_it():
-    (statement,) = drafted(PEOPLE, TopK(ref("sex"))).statements
+    (statement,) = drafted(PEOPLE, TopValues(ref("sex"))).statements
     assert statement.cell is not None
-    plan = planned(PEOPLE, TopK(ref("sex")))
+    plan = planned(PEOPLE, TopValues(ref("sex")))
     assert plan.sections[0].measurements[0].statement == 0
 
 
@@ -137,8 +137,8 @@ def test_joins_within_units_are_bounded_on_both_sides():
     rows = grouped_rows(
         question(Join(left=relation_of(VISITS), right=relation_of(other), on=(("beds", "x"),))), ()
     ).rows
-    assert isinstance(rows.left, Bound)
-    assert isinstance(rows.right, Bound)
+    assert isinstance(rows.left, BoundRows)
+    assert isinstance(rows.right, BoundRows)
 
 
 def test_a_unit_without_a_limit_is_refused():
@@ -161,9 +161,9 @@ def test_more_groups_and_cells_than_an_answer_can_hold_are_refused():
 
 
 def test_the_cells_of_private_groups_and_of_quantiles_are_not_listed():
-    assert drafted(PEOPLE, Quantile(ref("pay"), Fraction(1, 2)), keys=("sex",)).size == 2
+    assert drafted(PEOPLE, Percentile(ref("pay"), Fraction(1, 2)), keys=("sex",)).size == 2
     assert drafted(PEOPLE, CountDistinct(ref("town")), keys=("town",)).size == 1
-    assert drafted(PEOPLE, TopK(ref("sex")), keys=("sex",)).size == 4
+    assert drafted(PEOPLE, TopValues(ref("sex")), keys=("sex",)).size == 4
 
 
 def test_needs_are_of_noise_with_the_sensitivity_of_the_measure():

@@ -19,7 +19,7 @@ from sfumato.errors import SfumatoError
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
 from sfumato.query.analysis.sizes import MAX_DEPTH
 from sfumato.query.model.kinds import NUMBERS, Kind
-from sfumato.query.model.relations import Bound, GroupBy, Part, Source, tables_of
+from sfumato.query.model.relations import BoundRows, GroupBy, PeoplePart, Source, tables_of
 from sfumato.query.model.schema import integer, text
 from sfumato.query.planning.questions import Aggregate
 from sfumato.query.planning.sections import draft
@@ -154,12 +154,14 @@ def test_names_places_and_columns_that_nothing_reads_make_no_difference(first, s
 
 
 def part(value, salt, most=1):
-    relation = Part(child=visits.relation, by="day", values=(1, 2), value=value, max_parts_per_unit=most, salt=salt)
+    relation = PeoplePart(
+        child=visits.relation, by="day", values=(1, 2), value=value, max_parts_per_unit=most, salt=salt
+    )
     return count(type(visits)(relation, visits.ask))
 
 
 def bounded(rows, most):
-    return count(type(visits)(Bound(rows.relation, most), visits.ask))
+    return count(type(visits)(BoundRows(rows.relation, most), visits.ask))
 
 
 def on_other_table(**columns):

@@ -3,14 +3,14 @@ from tests.query.frames import BILLS, PEOPLE, VISITS, WARDS, frame
 
 import sfumato as sf
 from sfumato.query.analysis.sizes import MAX_DEPTH
-from sfumato.query.model.relations import Bound, Part
+from sfumato.query.model.relations import BoundRows, PeoplePart
 from sfumato.query.printing.relation_sql import as_name, block_of, relation_sql
 
 people, visits, bills, wards = map(frame, (PEOPLE, VISITS, BILLS, WARDS))
 AGES = people.select("age", "sex")
 DAYS, PAID = visits.select("visitor", "day"), bills.select("visitor", "day")
 TO_WARD = {"ward": "code"}
-PART = Part(child=visits.relation, by="day", values=(1, 2), value=2, max_parts_per_unit=1, salt="00")
+PART = PeoplePart(child=visits.relation, by="day", values=(1, 2), value=2, max_parts_per_unit=1, salt="00")
 ALL_VISITS = "visitor, ward, day, hours"
 
 WRITTEN = [
@@ -37,7 +37,7 @@ WRITTEN = [
     (DAYS.intersect(PAID).relation, "(SELECT visitor, day FROM visits) INTERSECT ALL (SELECT visitor, day FROM bills)"),
     (DAYS.except_(PAID).relation, "(SELECT visitor, day FROM visits) EXCEPT ALL (SELECT visitor, day FROM bills)"),
     (DAYS.filter(DAYS.day > 1).distinct().relation, "SELECT DISTINCT visitor, day FROM visits WHERE day > 1"),
-    (Bound(DAYS.relation, 3), "SELECT visitor, day FROM visits LIMIT 3 PER UNIT"),
+    (BoundRows(DAYS.relation, 3), "SELECT visitor, day FROM visits LIMIT 3 PER UNIT"),
     (visits.group_by("day").fold(n=sf.count(), m=sf.sum("hours")).relation,
      "SELECT day, COUNT(*) AS n, SUM(hours) AS m FROM visits GROUP BY /* unit */, day"),
     (visits.group_by(odd=visits.day % 2).fold(

@@ -11,11 +11,11 @@ from sfumato.query.model.relations import Fold, Folded
 from sfumato.query.sql.context import Context
 from sfumato.query.sql.names import scope_of
 from sfumato.query.sql.parsing import parsed as parsed_text
-from sfumato.query.sql.statistics import Values, fold_of, has_aggregate, is_aggregate
+from sfumato.query.sql.statistics import AggregateArguments, fold_of, has_aggregate, is_aggregate
 from sfumato.query.statistics.counts import CountDistinct, CountRows, CountUnits, CountValues
 from sfumato.query.statistics.means import Mean, Sum
-from sfumato.query.statistics.quantiles import Quantile
-from sfumato.query.statistics.top_values import TopK
+from sfumato.query.statistics.quantiles import Percentile
+from sfumato.query.statistics.top_values import TopValues
 from sfumato.query.statistics.variances import Covariance, Variance
 
 TOTAL, STATUS = ColumnRef("total"), ColumnRef("status")
@@ -48,15 +48,15 @@ def kept(value, kind):
         ("STDDEV(total)", Variance(TOTAL, root=True)),
         ("STDDEV_SAMP(total)", Variance(TOTAL, root=True)),
         ("STDDEV_POP(total)", Variance(TOTAL, population=True, root=True)),
-        ("MIN(total)", Quantile(TOTAL, Fraction(0))),
-        ("MAX(total)", Quantile(TOTAL, Fraction(1))),
-        ("MEDIAN(total)", Quantile(TOTAL, Fraction(1, 2))),
-        ("QUANTILE(total, 0.9)", Quantile(TOTAL, Fraction(9, 10))),
-        ("PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY total)", Quantile(TOTAL, Fraction(9, 10))),
-        ("PERCENTILE_DISC(1) WITHIN GROUP (ORDER BY total ASC)", Quantile(TOTAL, Fraction(1))),
-        ("PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY total DESC)", Quantile(TOTAL, Fraction(1, 10))),
-        ("MODE() WITHIN GROUP (ORDER BY status)", TopK(STATUS)),
-        ("MODE(status)", TopK(STATUS)),
+        ("MIN(total)", Percentile(TOTAL, Fraction(0))),
+        ("MAX(total)", Percentile(TOTAL, Fraction(1))),
+        ("MEDIAN(total)", Percentile(TOTAL, Fraction(1, 2))),
+        ("QUANTILE(total, 0.9)", Percentile(TOTAL, Fraction(9, 10))),
+        ("PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY total)", Percentile(TOTAL, Fraction(9, 10))),
+        ("PERCENTILE_DISC(1) WITHIN GROUP (ORDER BY total ASC)", Percentile(TOTAL, Fraction(1))),
+        ("PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY total DESC)", Percentile(TOTAL, Fraction(1, 10))),
+        ("MODE() WITHIN GROUP (ORDER BY status)", TopValues(STATUS)),
+        ("MODE(status)", TopValues(STATUS)),
         ("COVAR_SAMP(total, order_id)", Covariance(TOTAL, ColumnRef("order_id"))),
         ("COVAR_POP(total, order_id)", Covariance(TOTAL, ColumnRef("order_id"), population=True)),
         ("CORR(total, order_id)", Covariance(TOTAL, ColumnRef("order_id"), normalized=True)),
@@ -76,7 +76,7 @@ def test_aggregates_are_statistics(sql, meaning):
          CountDistinct(kept(ColumnRef("customer_id"), Kind.INTEGER), max_values_per_unit=1)),
         ("SUM(total)", Sum(kept(TOTAL, Kind.FLOAT))),
         ("AVG(total)", Mean(kept(TOTAL, Kind.FLOAT))),
-        ("PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY total)", Quantile(kept(TOTAL, Kind.FLOAT), Fraction(1, 2))),
+        ("PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY total)", Percentile(kept(TOTAL, Kind.FLOAT), Fraction(1, 2))),
         ("CORR(total, order_id)", Covariance(kept(TOTAL, Kind.FLOAT), ColumnRef("order_id"), normalized=True)),
     ],
 )  # fmt: skip
@@ -118,7 +118,7 @@ def test_other_aggregates_are_refused(sql, error, message):
 def test_an_aggregate_that_a_parser_tells_more_of_is_refused():
     scope = scope_of(SOURCES["orders"])
     node = parsed_text("SELECT SUM(total)").expressions[0]
-    values = Values(Context(sources=SOURCES).of_rows(scope), {})
+    values = AggregateArguments(Context(sources=SOURCES).of_rows(scope), {})
     assert fold_of(node, values, scope.shape) == Folded("value", Fold.SUM, TOTAL)
     node.set("only_some", value=True)
     with pytest.raises(NotPrivateError, match="ONLY SOME"):

@@ -26,8 +26,8 @@ from sfumato.query.statistics.estimates import (
 )
 from sfumato.query.statistics.means import Mean, Sum
 from sfumato.query.statistics.measurements import estimators
-from sfumato.query.statistics.quantiles import Quantile
-from sfumato.query.statistics.top_values import TopK
+from sfumato.query.statistics.quantiles import Percentile
+from sfumato.query.statistics.top_values import TopValues
 from sfumato.query.statistics.variances import Covariance, Variance
 from sfumato.query.statistics.vectors import VectorSum
 
@@ -153,16 +153,16 @@ def test_the_correlation_of_what_does_not_vary_is_0():
 
 def test_a_quantile_is_the_middle_of_its_bin_and_its_error_is_one_of_ranks():
     misrank = Misrank(error=pytest.approx(math.log(101 / 0.05) / 0.5), unit="ranks", share=Fraction(1, 2))
-    assert estimate(Quantile(AGE, Fraction(1, 2)), 37) == Estimate(value=37, low=None, high=None, misrank=misrank)
+    assert estimate(Percentile(AGE, Fraction(1, 2)), 37) == Estimate(value=37, low=None, high=None, misrank=misrank)
     wide = Table(name="t", columns={"v": integer(0, 10**6)})
-    assert estimate(Quantile(ref("v"), Fraction(1, 2)), 3, table=wide).value == 3 * 16 + 7
-    assert estimate(Quantile(PAY, Fraction(1, 2)), 150).value == 1.5
+    assert estimate(Percentile(ref("v"), Fraction(1, 2)), 3, table=wide).value == 3 * 16 + 7
+    assert estimate(Percentile(PAY, Fraction(1, 2)), 150).value == 1.5
 
 
 def test_the_most_frequent_is_one_of_the_public_values():
-    found = estimate(TopK(ref("sex")), 1)
+    found = estimate(TopValues(ref("sex")), 1)
     assert found == Estimate(value="m", low=None, high=None, misrank=Misrank(error=14, unit="rows"))
-    first, second = estimators(section(TopK(ref("smokes"), 2)), CONFIDENCE)
+    first, second = estimators(section(TopValues(ref("smokes"), 2)), CONFIDENCE)
     assert (first([[(1, 0)]])[0].value, second([[(1, 0)]])[0].value) == (True, False)
 
 
@@ -377,7 +377,7 @@ def test_the_error_of_noise_is_the_smallest_that_holds_often_enough(epsilon):
 
 def test_only_additive_noise_has_an_error_of_its_own():
     with pytest.raises(TypeError, match="additive"):
-        section(TopK(ref("sex"))).error(0, CONFIDENCE)
+        section(TopValues(ref("sex"))).error(0, CONFIDENCE)
 
 
 @pytest.mark.parametrize("is_whole", [True, False])

@@ -13,8 +13,8 @@ from sfumato.privacy.events import ExponentialEvent, PureEvent
 from sfumato.query.analysis.stability import Sensitivity
 from sfumato.query.statistics.means import Mean
 from sfumato.query.statistics.measurements import LAWS, Additive, KeyChoice, QuantileChoice, TopChoice
-from sfumato.query.statistics.quantiles import Quantile
-from sfumato.query.statistics.top_values import TopK
+from sfumato.query.statistics.quantiles import Percentile
+from sfumato.query.statistics.top_values import TopValues
 
 ONE = Sensitivity(l1=1, l2=Fraction(1), l0=1)
 
@@ -50,7 +50,12 @@ def test_a_section_tells_its_keys_and_all_that_it_measures():
 
 
 def test_outputs_point_at_their_measurements():
-    statistics = (N, ("m", Mean(ref("age"))), ("q", Quantile(ref("age"), Fraction(1, 2))), ("t", TopK(ref("sex"))))
+    statistics = (
+        N,
+        ("m", Mean(ref("age"))),
+        ("q", Percentile(ref("age"), Fraction(1, 2))),
+        ("t", TopValues(ref("sex"))),
+    )
     (section,) = planned(PEOPLE, *statistics).sections
     count, mean, median, mode = section.outputs
     assert (count.measurement, mean.count, mean.total, median.measurement, mode.measurement) == (0, 1, 2, 3, 4)

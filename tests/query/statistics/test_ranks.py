@@ -21,13 +21,13 @@ from sfumato.query.model.functions import Function
 from sfumato.query.printing.canonical import question_text
 from sfumato.query.statistics.means import Sum
 from sfumato.query.statistics.measurements import QuantileChoice, estimators
-from sfumato.query.statistics.quantiles import Quantile
+from sfumato.query.statistics.quantiles import Percentile
 from sfumato.query.statistics.ranks import misrank_of, misranked
-from sfumato.query.statistics.top_values import TopK
+from sfumato.query.statistics.top_values import TopValues
 from sfumato.session.asking.forecast import forecast
 
 CONFIDENCE = Fraction(95, 100)
-MEDIAN, BOUGHT = Quantile(ref("age"), Fraction(1, 2)), Quantile(ref("age"), Fraction(1, 2), None, interval=True)
+MEDIAN, BOUGHT = Percentile(ref("age"), Fraction(1, 2)), Percentile(ref("age"), Fraction(1, 2), None, interval=True)
 FIVE = rows(PEOPLE, *[{"age": 50, "sex": "m"}] * 5)
 
 
@@ -77,20 +77,22 @@ def test_a_median_of_many_values_is_not_marked():
 
 @pytest.mark.parametrize(("quantile", "share"), [("1/2", "1/2"), ("9/10", "9/10"), ("1/10", "9/10"), (0, 1), (1, 1)])
 def test_an_error_that_reaches_both_ends_is_noise(quantile, share):
-    made = planned(PEOPLE, ("m", Quantile(ref("age"), Fraction(quantile))), N, epsilon=1).sections[0]
+    made = planned(PEOPLE, ("m", Percentile(ref("age"), Fraction(quantile))), N, epsilon=1).sections[0]
     assert misrank_of(made, 0, CONFIDENCE)([(0,), (40,)]).share == Fraction(share)
 
 
 def test_of_a_largest_value_those_that_it_leaves_above_count_too():
-    (choice,) = planned(PEOPLE, ("m", Quantile(ref("age"), Fraction(1))), epsilon=1).sections[0].measurements
+    (choice,) = planned(PEOPLE, ("m", Percentile(ref("age"), Fraction(1))), epsilon=1).sections[0].measurements
     rank = choice.mechanism.rank
     assert misranked(choice, CONFIDENCE) == rank - 1 + choice.mechanism.accuracy(CONFIDENCE)
-    (predicted,) = forecast(planned(PEOPLE, ("m", Quantile(ref("age"), Fraction(1))), epsilon=1), confidence=CONFIDENCE)
+    (predicted,) = forecast(
+        planned(PEOPLE, ("m", Percentile(ref("age"), Fraction(1))), epsilon=1), confidence=CONFIDENCE
+    )
     assert predicted.half_width == misranked(choice, CONFIDENCE)
 
 
 def test_most_frequent_values_show_how_many_rows_they_may_lack():
-    found = answer(("t", TopK(ref("sex"))), N, epsilon="0.2")
+    found = answer(("t", TopValues(ref("sex"))), N, epsilon="0.2")
     (top,) = found["t"]
     assert (top.misrank.unit, top.is_mostly_noise) == ("rows", True)
     assert f"(± {top.misrank.error:.0f} rows) ≲ noise" in repr(found)
@@ -109,7 +111,7 @@ def test_what_is_computed_of_a_choice_carries_its_error():
 
 
 def test_a_sum_and_a_count_of_units_are_no_counts_of_rows():
-    made = planned(VISITS, ("m", Quantile(ref("hours"), Fraction(1, 2))), ("s", Sum(ref("hours"))), epsilon=1)
+    made = planned(VISITS, ("m", Percentile(ref("hours"), Fraction(1, 2))), ("s", Sum(ref("hours"))), epsilon=1)
     assert misrank_of(made.sections[0], 0, CONFIDENCE, size=7)([(0,), (10**6,)]).size == 7
 
 
@@ -131,7 +133,7 @@ def test_an_interval_takes_two_thirds_of_the_price_and_none_of_anything_else():
 
 
 def test_a_unit_with_several_rows_pays_for_each_of_them():
-    plan = planned(VISITS, ("m", Quantile(ref("hours"), Fraction(1, 2), None, interval=True)), epsilon=3)
+    plan = planned(VISITS, ("m", Percentile(ref("hours"), Fraction(1, 2), None, interval=True)), epsilon=3)
     for choice in plan.sections[0].measurements:
         assert isinstance(choice, QuantileChoice)
         assert choice.mechanism.epsilon * choice.rows == 1
@@ -144,7 +146,7 @@ def test_the_same_question_with_an_interval_is_another_one():
 
 
 def test_an_interval_runs_from_the_first_step_of_its_lower_bin_to_the_last_of_its_upper():
-    wide = planned(PEOPLE, ("m", Quantile(ref("pay"), Fraction(1, 2), (Fraction(0), Fraction(10**5)), interval=True)))
+    wide = planned(PEOPLE, ("m", Percentile(ref("pay"), Fraction(1, 2), (Fraction(0), Fraction(10**5)), interval=True)))
     (own,), bins = estimators(wide.sections[0], CONFIDENCE), wide.sections[0].outputs[0].bins
     (found,) = own([[(50,)], [(20,)], [(70,)]])
     step = float(bins.steps.resolution)
@@ -181,7 +183,7 @@ def is_held(values, quantile, low, high):
 @pytest.mark.parametrize("epsilon", ["0.3", 6])
 @pytest.mark.parametrize("name", DATA)
 def test_bought_intervals_hold_the_quantile_as_often_as_they_say(name, epsilon, quantile):
-    statistic = Quantile(ref("age"), Fraction(quantile), None, interval=True)
+    statistic = Percentile(ref("age"), Fraction(quantile), None, interval=True)
     section = planned(PEOPLE, ("m", statistic), epsilon=epsilon).sections[0]
     (own,), runs = estimators(section, CONFIDENCE), 400
     draws = [[(int(m.mechanism.release(DATA[name])),) for _ in range(runs)] for m in section.measurements]
@@ -208,7 +210,7 @@ def test_no_interval_is_called_surer_than_it_was_bought_for():
 @pytest.mark.parametrize("quantile", [0, 1])
 def test_extremes_have_no_interval(quantile):
     with pytest.raises(ParameterError, match="between 0 and 1"):
-        planned(PEOPLE, ("m", Quantile(ref("age"), Fraction(quantile), None, interval=True)))
+        planned(PEOPLE, ("m", Percentile(ref("age"), Fraction(quantile), None, interval=True)))
 
 
 @pytest.fixture(scope="module")

@@ -13,8 +13,8 @@ from sfumato.query.model.measures import AUTO
 from sfumato.query.statistics.counts import CountDistinct, CountRows, CountUnits, CountValues
 from sfumato.query.statistics.histograms import Histogram
 from sfumato.query.statistics.means import Mean, Sum
-from sfumato.query.statistics.quantiles import Quantile
-from sfumato.query.statistics.top_values import TopK
+from sfumato.query.statistics.quantiles import Percentile
+from sfumato.query.statistics.top_values import TopValues
 from sfumato.query.statistics.variances import Covariance, Variance
 from sfumato.query.statistics.vectors import VectorSum
 
@@ -35,13 +35,13 @@ MEANT = [
     (sf.variance("x"), Variance(X)),
     (sf.variance("x", population=True), Variance(X, population=True)),
     (sf.stddev("x", bounds="auto"), Variance(X, AUTO, root=True)),
-    (sf.quantile("x", 0.5), Quantile(X, HALF)),
-    (sf.median("x", bounds="auto"), Quantile(X, HALF, AUTO)),
-    (sf.min("x"), Quantile(X, Fraction(0))),
-    (sf.max("x"), Quantile(X, Fraction(1))),
+    (sf.quantile("x", 0.5), Percentile(X, HALF)),
+    (sf.median("x", bounds="auto"), Percentile(X, HALF, AUTO)),
+    (sf.min("x"), Percentile(X, Fraction(0))),
+    (sf.max("x"), Percentile(X, Fraction(1))),
     (sf.histogram("x", edges=[0, 0.5, 10]), Histogram(X, (Fraction(0), HALF, TEN))),
-    (sf.mode("x"), TopK(X)),
-    (sf.top_k("x", 3), TopK(X, 3)),
+    (sf.mode("x"), TopValues(X)),
+    (sf.top_k("x", 3), TopValues(X, 3)),
     (sf.covariance("x", "y", population=True), Covariance(X, Y, population=True)),
     (sf.correlation("x", "y"), Covariance(X, Y, normalized=True)),
     (sf.vector_sum("x", "y"), VectorSum((X, Y))),
@@ -120,9 +120,9 @@ def test_a_statistic_is_written_as_its_aggregate(statistic, text):
         (Sum(X, AUTO), (X,)),
         (Mean(X), (X,)),
         (Variance(X), (X,)),
-        (Quantile(X, Fraction(1, 2)), (X,)),
+        (Percentile(X, Fraction(1, 2)), (X,)),
         (Histogram(X, (Fraction(0), Fraction(1))), (X,)),
-        (TopK(X), (X,)),
+        (TopValues(X), (X,)),
         (Covariance(X, Y), (X, Y)),
         (VectorSum((X, Y)), (X, Y)),
     ],

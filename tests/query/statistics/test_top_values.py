@@ -6,11 +6,11 @@ from tests.query.recipes import lowered
 
 from sfumato.errors import NotPrivateError, ParameterError
 from sfumato.query.statistics.recipes import TopCells
-from sfumato.query.statistics.top_values import TopK
+from sfumato.query.statistics.top_values import TopValues
 
 
 def test_the_most_frequent_are_of_public_values():
-    made = lowered(TopK(ref("sex"), 2))
+    made = lowered(TopValues(ref("sex"), 2))
     (component,) = made.components
     assert isinstance(component, TopCells)
     assert (component.k, component.statement.cell.values) == (2, ("f", "m"))
@@ -18,11 +18,11 @@ def test_the_most_frequent_are_of_public_values():
         ("x_1", 0, ("f", "m")),
         ("x_2", 1, ("f", "m")),
     ]
-    assert lowered(TopK(ref("smokes"))).components[0].statement.cell.values == (False, True)
+    assert lowered(TopValues(ref("smokes"))).components[0].statement.cell.values == (False, True)
 
 
 def test_private_values_or_too_few_have_no_most_frequent():
     with pytest.raises(NotPrivateError, match="values = "):
-        lowered(TopK(ref("town")))
+        lowered(TopValues(ref("town")))
     with pytest.raises(ParameterError, match="at most 2"):
-        lowered(TopK(ref("sex"), 3))
+        lowered(TopValues(ref("sex"), 3))

@@ -10,7 +10,7 @@ from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, UnitColumn
 from sfumato.query.model.expressions import Compare, Comparison, Literal
 from sfumato.query.model.measures import AUTO
 from sfumato.query.model.relations import (
-    Bound,
+    BoundRows,
     Distinct,
     Except,
     Filter,
@@ -20,7 +20,7 @@ from sfumato.query.model.relations import (
     Intersect,
     Join,
     JoinKind,
-    Part,
+    PeoplePart,
     Select,
     SemiJoin,
     UnionAll,
@@ -28,8 +28,8 @@ from sfumato.query.model.relations import (
 from sfumato.query.model.schema import Limits, Table, integer, text
 from sfumato.query.statistics.counts import CountDistinct, CountUnits, CountValues
 from sfumato.query.statistics.means import Mean, Sum
-from sfumato.query.statistics.quantiles import Quantile
-from sfumato.query.statistics.top_values import TopK
+from sfumato.query.statistics.quantiles import Percentile
+from sfumato.query.statistics.top_values import TopValues
 from sfumato.query.statistics.variances import Covariance, Variance
 from sfumato.session.asking.explain import explain
 
@@ -79,19 +79,19 @@ def test_private_keys_are_said_with_their_price():
 
 def test_choices_are_said_with_what_a_row_costs():
     quantile, top = about(
-        "noise", VISITS, ("q", Quantile(ref("hours"), Fraction(1, 2))), ("t", TopK(ref("ward"))), epsilon=8
+        "noise", VISITS, ("q", Percentile(ref("hours"), Fraction(1, 2))), ("t", TopValues(ref("ward"))), epsilon=8
     )
     assert (
         quantile
         == "quantile 0.5: exponential mechanism over 2401 values, ε 1 a row, of which one person moves at most 4"
     )
     assert top == "top 1: report noisy max, discrete Laplace of scale 1, ε 1 a row, of which one person moves at most 4"
-    assert about("noise", TOWNS, TopK(ref("size")))[0].endswith(", free")
+    assert about("noise", TOWNS, TopValues(ref("size")))[0].endswith(", free")
 
 
 @pytest.mark.parametrize(("quantile", "end"), [(0, "smallest"), (1, "largest")])
 def test_extremes_are_said_with_their_rank(quantile, end):
-    (noise,) = about("noise", PEOPLE, ("q", Quantile(ref("age"), Fraction(quantile))), epsilon=1)
+    (noise,) = about("noise", PEOPLE, ("q", Percentile(ref("age"), Fraction(quantile))), epsilon=1)
     assert noise.startswith(f"number 16 from the {end}: permute-and-flip over 101 values")
 
 
@@ -138,7 +138,8 @@ JOIN = Join(left=relation_of(VISITS), right=relation_of(OTHER), on=(("ward", "wa
 STAYS = {
     "distinct": (Distinct(relation_of(VISITS)), "each different row once"),
     "bound": (
-        Bound(relation_of(VISITS), 2), "of each unit at most 2 rows, chosen by a salted hash of the unit's own rows",
+        BoundRows(relation_of(VISITS), 2),
+        "of each unit at most 2 rows, chosen by a salted hash of the unit's own rows",
     ),
     "grouped": (Grouped(relation_of(VISITS), ("ward",), (Folded("n", Fold.COUNT_ROWS),)), "grouped by ward"),
     "union": (UnionAll(relation_of(VISITS), relation_of(VISITS)), "the rows of both"),
@@ -157,7 +158,7 @@ STAYS = {
         "those without a partner",
     ),
     "part": (
-        Part(child=relation_of(VISITS), by="ward", values=("A", "B"), value="A", max_parts_per_unit=1, salt="00"),
+        PeoplePart(child=relation_of(VISITS), by="ward", values=("A", "B"), value="A", max_parts_per_unit=1, salt="00"),
         "the part ward = 'A', of at most 1 a unit",
     ),
 }  # fmt: skip

@@ -17,8 +17,8 @@ from sfumato.query.statistics.estimates import Forecast
 from sfumato.query.statistics.histograms import Histogram
 from sfumato.query.statistics.means import Mean, Sum
 from sfumato.query.statistics.measurements import estimators
-from sfumato.query.statistics.quantiles import Quantile
-from sfumato.query.statistics.top_values import TopK
+from sfumato.query.statistics.quantiles import Percentile
+from sfumato.query.statistics.top_values import TopValues
 from sfumato.query.statistics.variances import Covariance, Variance
 from sfumato.query.statistics.vectors import VectorSum
 from sfumato.session.asking.forecast import LARGEST, STEP, TYPICAL_SIZE, forecast, least_epsilon
@@ -149,7 +149,10 @@ def test_covariances_and_correlations_have_errors_that_shrink_with_the_size():
 
 def test_choices_err_in_ranks():
     quantile, largest, top = errors(
-        ("q", Quantile(AGE, Fraction(1, 2))), ("x", Quantile(AGE, Fraction(1))), ("t", TopK(ref("sex"))), epsilon=3
+        ("q", Percentile(AGE, Fraction(1, 2))),
+        ("x", Percentile(AGE, Fraction(1))),
+        ("t", TopValues(ref("sex"))),
+        epsilon=3,
     )
     assert (quantile.assumption, top.assumption) == ("in ranks of values", "in the count of the value")
     assert quantile.half_width == pytest.approx(math.log(101 / 0.05), rel=0.01)
@@ -163,9 +166,9 @@ def test_with_epsilon_zero_the_error_is_infinite():
         ("m", Mean(AGE)),
         ("v", Variance(AGE)),
         ("c", Covariance(AGE, PAY)),
-        ("q", Quantile(AGE, Fraction(1, 2))),
+        ("q", Percentile(AGE, Fraction(1, 2))),
     )
-    assert widths(*statistics, ("t", TopK(ref("sex"))), epsilon=0) == [math.inf] * 6
+    assert widths(*statistics, ("t", TopValues(ref("sex"))), epsilon=0) == [math.inf] * 6
 
 
 def test_what_is_free_has_no_error():
@@ -277,7 +280,7 @@ def test_errors_that_no_epsilon_lessens_are_refused():
 
 
 def test_ranks_are_errors_too():
-    predicted = errors_of(("q", Quantile(ref("age"), Fraction(1, 2))))
+    predicted = errors_of(("q", Percentile(ref("age"), Fraction(1, 2))))
     found = least_epsilon(predicted, {"q": 10})
     assert predicted(found)[0].half_width <= 10 < predicted(found - STEP)[0].half_width
 

@@ -22,8 +22,8 @@ from sfumato.query.policy.policy import SourceFacts
 from sfumato.query.statistics.counts import CountDistinct, CountRows
 from sfumato.query.statistics.histograms import Histogram
 from sfumato.query.statistics.means import Mean, Sum
-from sfumato.query.statistics.quantiles import Quantile
-from sfumato.query.statistics.top_values import TopK
+from sfumato.query.statistics.quantiles import Percentile
+from sfumato.query.statistics.top_values import TopValues
 from sfumato.session.asking.pipeline import execute, prepare, stored
 
 AGE, PAY = ref("age"), ref("pay")
@@ -111,7 +111,7 @@ def test_all_statements_of_a_question_share_a_fresh_salt():
     for _ in range(3):
         execute(
             curator,
-            charge(curator, prepared(curator, ("m", Mean(AGE, AUTO)), N, ("t", TopK(ref("sex"))))),
+            charge(curator, prepared(curator, ("m", Mean(AGE, AUTO)), N, ("t", TopValues(ref("sex"))))),
             library="test",
         )
     assert len(engine.salts) == 9
@@ -222,9 +222,9 @@ DIFFERENT = {
     "consistency": (
         {"keys": ("sex",), "sets": (("sex",), ()), "consistent": True}, {"keys": ("sex",), "sets": (("sex",), ())},
     ),
-    "quantile": tuple({"statistics": (("q", Quantile(AGE, Fraction(q, 4))),)} for q in (1, 2)),
+    "quantile": tuple({"statistics": (("q", Percentile(AGE, Fraction(q, 4))),)} for q in (1, 2)),
     "edges": tuple({"statistics": (("h", Histogram(AGE, edges)),)} for edges in ZERO_TO),
-    "k": tuple({"statistics": (("t", TopK(ref("sex"), k)),)} for k in (1, 2)),
+    "k": tuple({"statistics": (("t", TopValues(ref("sex"), k)),)} for k in (1, 2)),
     "law after chosen bounds": tuple(
         {"statistics": (("a", Sum(AGE, AUTO)),), "law": law} for law in ("laplace", "gaussian")
     ),

@@ -15,14 +15,14 @@ from sfumato.privacy.neighbors import REPLACE_ONE, UnitColumn
 from sfumato.query.model.expressions import Call, Compare, Comparison, Literal
 from sfumato.query.model.functions import Function
 from sfumato.query.model.measures import AUTO
-from sfumato.query.model.relations import Filter, Grouped, Part
+from sfumato.query.model.relations import Filter, Grouped, PeoplePart
 from sfumato.query.model.schema import Limits, Table, integer
 from sfumato.query.planning.questions import OrderKey
 from sfumato.query.statistics.counts import CountDistinct, CountUnits, CountValues
 from sfumato.query.statistics.histograms import Histogram
 from sfumato.query.statistics.means import Mean, Sum
-from sfumato.query.statistics.quantiles import Quantile
-from sfumato.query.statistics.top_values import TopK
+from sfumato.query.statistics.quantiles import Percentile
+from sfumato.query.statistics.top_values import TopValues
 from sfumato.query.statistics.vectors import VectorSum
 from sfumato.session.asking.pipeline import Desk
 
@@ -205,8 +205,8 @@ def test_a_histogram():
 
 def test_quantiles_and_the_most_frequent():
     found = exactly(
-        ("q", Quantile(AGE, Fraction(1, 2))), ("low", Quantile(AGE, Fraction(0))), ("high", Quantile(AGE, Fraction(1))),
-        ("t", TopK(ref("smokes"), 2)),
+        ("q", Percentile(AGE, Fraction(1, 2))), ("low", Percentile(AGE, Fraction(0))),
+        ("high", Percentile(AGE, Fraction(1))), ("t", TopValues(ref("smokes"), 2)),
     )  # fmt: skip
     assert found["q"] in {29, 30}
     assert (found["low"], found["high"], found["t_1"], found["t_2"]) == (0, 59, False, True)
@@ -215,7 +215,7 @@ def test_quantiles_and_the_most_frequent():
 def test_null_and_values_that_are_not_listed_are_never_the_most_frequent():
     data = [{"sex": None}] * 9 + [{"sex": "x"}] * 9 + [{"sex": "m"}] * 2 + [{"sex": "f"}]
     found = exactly(
-        ("t", TopK(ref("sex"), 2)), ("d", CountDistinct(ref("sex"))), ("n", CountValues(ref("sex"))), data=data
+        ("t", TopValues(ref("sex"), 2)), ("d", CountDistinct(ref("sex"))), ("n", CountValues(ref("sex"))), data=data
     )
     assert found == {"t_1": "m", "t_2": "f", "d": 3, "n": 12}
 
@@ -244,7 +244,7 @@ def test_groups_within_people_are_their_rows():
 
 
 def test_a_part_is_asked_alone():
-    part = Part(
+    part = PeoplePart(
         child=relation_of(VISITS), by="ward", values=("A", "B"), value="B", max_parts_per_unit=2, salt="00" * 16
     )
     (record,) = asked(desk((VISITS, rows(VISITS, *VISITORS))), part, statistics=(N,)).release(epsilon=SURE).records()

@@ -15,7 +15,7 @@ from sfumato.query.planning.grouping_sets import cube, rollup
 from sfumato.query.statistics.estimates import NOTHING
 from sfumato.query.statistics.histograms import Histogram
 from sfumato.query.statistics.means import Mean, Sum
-from sfumato.query.statistics.top_values import TopK
+from sfumato.query.statistics.top_values import TopValues
 from sfumato.session.releases.consistency import Noisy, consistent_figures, fit
 from sfumato.session.releases.releasing import Released
 
@@ -175,7 +175,7 @@ def test_public_tables_add_up_by_themselves():
 
 
 def test_only_sums_add_up():
-    for statistic in (Mean(ref("age")), TopK(ref("sex"))):
+    for statistic in (Mean(ref("age")), TopValues(ref("sex"))):
         plan = planned(PEOPLE, statistic)
         with pytest.raises(TypeError, match="only sums"):
             consistent_figures(plan, [Released(groups=((),), measured=(((1,),),) * 2)])

@@ -16,7 +16,7 @@ from sfumato.query.model.expressions import ColumnRef
 from sfumato.query.model.schema import Table, date, integer, text
 from sfumato.query.statistics.estimates import Estimate
 from sfumato.query.statistics.histograms import Histogram
-from sfumato.query.statistics.top_values import TopK
+from sfumato.query.statistics.top_values import TopValues
 
 DAYS = [dt.date(2026, 1, day) for day in range(1, 32)]
 VISITS = Table(
@@ -134,7 +134,7 @@ def test_too_many_panels_are_refused_with_what_to_do():
 
 def test_words_are_refused():
     with pytest.raises(ParameterError, match="holds no numbers"):
-        release(("w", TopK(ref("ward")))).plot()
+        release(("w", TopValues(ref("ward")))).plot()
 
 
 def test_the_caption_says_what_intervals_are_and_what_was_paid():

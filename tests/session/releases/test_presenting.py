@@ -23,8 +23,8 @@ from sfumato.query.planning.compile import compile_plan
 from sfumato.query.planning.questions import OrderKey, presented
 from sfumato.query.statistics.estimates import NOTHING
 from sfumato.query.statistics.means import Mean, Sum
-from sfumato.query.statistics.quantiles import Quantile
-from sfumato.query.statistics.top_values import TopK
+from sfumato.query.statistics.quantiles import Percentile
+from sfumato.query.statistics.top_values import TopValues
 from sfumato.session.releases import presenting
 from sfumato.session.releases.presenting import present
 from sfumato.session.releases.releasing import Released
@@ -152,7 +152,11 @@ def test_the_kinds_of_columns_follow_from_the_question():
     half = Case(((Compare(Comparison.GREATER, ref("n"), number(0)), number("0.5")),), number(1))
     columns = (("n", ref("n")), ("half", half), ("top", ref("t")), ("sex", ref("sex")), ("q", ref("q")))
     release = answer(
-        N, ("t", TopK(ref("smokes"))), ("q", Quantile(ref("age"), Fraction(1, 2))), keys=("sex",), columns=columns
+        N,
+        ("t", TopValues(ref("smokes"))),
+        ("q", Percentile(ref("age"), Fraction(1, 2))),
+        keys=("sex",),
+        columns=columns,
     )
     assert release.kinds == (Kind.TEXT, Kind.INTEGER, Kind.FLOAT, Kind.BOOLEAN, Kind.INTEGER)
     assert [e.value for e in release["half"]] == [0.5, 0.5]
@@ -167,11 +171,11 @@ def test_alternatives_of_two_kinds_are_floats_whichever_is_taken():
 def test_expressions_may_compare_what_was_chosen():
     is_m = Compare(Comparison.EQUAL, ref("t"), Literal("m"))
     flag = Case(((is_m, number(1)),), number(0))
-    assert shown(("t", TopK(ref("sex"))), N, columns=(("is_m", is_m), ("flag", flag))) == [(True, 1)]
-    assert shown(("t", TopK(ref("smokes"))), columns=(("x", Case(((ref("t"), Literal("y")),), Literal("n"))),)) == [
-        ("y",)
-    ]
-    release = answer(("t", TopK(ref("sex"))), columns=(("flag", flag),))
+    assert shown(("t", TopValues(ref("sex"))), N, columns=(("is_m", is_m), ("flag", flag))) == [(True, 1)]
+    assert shown(
+        ("t", TopValues(ref("smokes"))), columns=(("x", Case(((ref("t"), Literal("y")),), Literal("n"))),)
+    ) == [("y",)]
+    release = answer(("t", TopValues(ref("sex"))), columns=(("flag", flag),))
     assert (release["flag"][0].low, release["flag"][0].high) == (0, 1)
 
 
@@ -274,7 +278,7 @@ def reachable(*roots):
 
 
 def test_what_is_shown_reaches_no_secret_and_no_engine():
-    release = answer(N, ("m", Mean(ref("age"))), ("t", TopK(ref("sex"))), keys=("town",), delta="1e-6")
+    release = answer(N, ("m", Mean(ref("age"))), ("t", TopValues(ref("sex"))), keys=("town",), delta="1e-6")
     found = list(reachable(release, release.to_arrow()))
     assert any(one is release.receipt for one in found)
     assert not any(isinstance(one, Secret | ReferenceEngine) for one in found)

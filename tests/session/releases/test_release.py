@@ -24,8 +24,8 @@ from sfumato.query.planning.questions import OrderKey
 from sfumato.query.statistics.estimates import NOTHING, Estimate, Misrank
 from sfumato.query.statistics.histograms import Histogram
 from sfumato.query.statistics.means import Mean, Sum
-from sfumato.query.statistics.quantiles import Quantile
-from sfumato.query.statistics.top_values import TopK
+from sfumato.query.statistics.quantiles import Percentile
+from sfumato.query.statistics.top_values import TopValues
 from sfumato.session.releases.release import affordable, shown_estimate
 
 RANKS = Misrank(error=1234.5, unit="ranks", size=10_000)
@@ -79,7 +79,7 @@ ONE_OF_EACH = {
     "t": dt.datetime.fromisoformat("2026-01-31T12:00"),
     "v": 3,
 }
-CHOSEN = (("n", N[1]), ("m", Mean(ref("v"))), ("top", TopK(ref("b"))), ("q", Quantile(ref("v"), Fraction(1, 2))))
+CHOSEN = (("n", N[1]), ("m", Mean(ref("v"))), ("top", TopValues(ref("b"))), ("q", Percentile(ref("v"), Fraction(1, 2))))
 TYPES = [
     pa.int64(), pa.string(), pa.bool_(), pa.date32(), pa.timestamp("us"), *[pa.int64()] * 3, *[pa.float64()] * 3,
     *[pa.bool_()] * 3, *[pa.int64()] * 3,

@@ -20,8 +20,8 @@ from sfumato.query.model.schema import Limits, Table, boolean, date, integer, te
 from sfumato.query.statistics.counts import CountDistinct, CountUnits
 from sfumato.query.statistics.means import Sum
 from sfumato.query.statistics.measurements import KeyChoice
-from sfumato.query.statistics.quantiles import Quantile
-from sfumato.query.statistics.top_values import TopK
+from sfumato.query.statistics.quantiles import Percentile
+from sfumato.query.statistics.top_values import TopValues
 from sfumato.session.releases.releasing import Released, release
 
 SALT = "00112233445566778899aabbccddeeff"
@@ -81,7 +81,7 @@ KEYS = {
 def test_keys_may_be_of_any_kind(name):
     table = Table(name="t", columns={**DAYS, "u": text()})
     records = [row for key in KEYS[name] for row in many(**{name: key})]
-    plan = planned(table, N, ("t", TopK(ref("is"))), keys=(name,), epsilon=SURE, delta="1e-6")
+    plan = planned(table, N, ("t", TopValues(ref("is"))), keys=(name,), epsilon=SURE, delta="1e-6")
     found = released(plan, table, *[row | {"is": row.get("is", True)} for row in records])
     expected = sorted(KEYS[name], key=lambda key: (isinstance(key, bool), key))
     assert [group[0] for group in found.groups] == expected
@@ -97,7 +97,12 @@ def test_public_and_private_keys_together_are_selected():
 
 def test_where_no_group_is_shown_nothing_is_released():
     plan = sure(
-        PEOPLE, N, ("q", Quantile(ref("age"), Fraction(1, 2))), ("t", TopK(ref("sex"))), keys=("town",), epsilon=1
+        PEOPLE,
+        N,
+        ("q", Percentile(ref("age"), Fraction(1, 2))),
+        ("t", TopValues(ref("sex"))),
+        keys=("town",),
+        epsilon=1,
     )
     for records in ([], [{"town": "a"}]):
         assert released(plan, PEOPLE, *records) == Released(groups=(), measured=((), (), ()))
@@ -107,8 +112,8 @@ def test_groups_that_are_shown_but_hold_nothing_of_a_statement_have_zeros():
     statistics = (
         N,
         ("d", CountDistinct(ref("born"))),
-        ("q", Quantile(ref("age"), Fraction(1, 2))),
-        ("t", TopK(ref("sex"))),
+        ("q", Percentile(ref("age"), Fraction(1, 2))),
+        ("t", TopValues(ref("sex"))),
     )
     found = released(sure(PEOPLE, *statistics, keys=("town",)), PEOPLE, *many(town="a"))
     assert [len(rows_of) for rows_of in found.measured] == [1, 1, 1, 1]
@@ -124,7 +129,9 @@ def test_all_keys_of_public_rows_are_shown():
 
 
 def test_cells_are_numbers_of_their_group():
-    plan = sure(PEOPLE, ("t", TopK(ref("smokes"), 2)), ("q", Quantile(ref("age"), Fraction(1, 2))), keys=("sex",))
+    plan = sure(
+        PEOPLE, ("t", TopValues(ref("smokes"), 2)), ("q", Percentile(ref("age"), Fraction(1, 2))), keys=("sex",)
+    )
     men = [{"sex": "m", "smokes": i % 3 == 0, "age": 30 + i % 3} for i in range(90)]
     women = [{"sex": "f", "smokes": i % 3 > 0, "age": 70} for i in range(90)]
     top, median = released(plan, PEOPLE, *men, *women).measured
@@ -175,7 +182,7 @@ TWO_ROWS = Table(
 
 def modes_of_groups(counts, runs):
     """What a plan chooses of each of two groups, given how many rows have each value in each."""
-    (section,) = planned(TWO_ROWS, TopK(ref("v")), keys=("k",), epsilon=6).sections
+    (section,) = planned(TWO_ROWS, TopValues(ref("v")), keys=("k",), epsilon=6).sections
     found = Secret(Found(keys=(["a", "a", "b", "b"],), cells=[0, 1, 0, 1], amounts=(np.array(counts),)))
     measured = (release(section, lambda _: found).measured for _ in range(runs))
     return [(first[0], second[0]) for ((first, second),) in measured]
@@ -196,7 +203,7 @@ def test_an_audit_would_find_that_only_one_of_its_rows_was_paid_for():
     assert audit(modes_of_groups, [UNIT_OF_TWO_ROWS], epsilon=3, samples=6_000).is_refuted
 
 
-STATISTICS = (N, ("q", Quantile(ref("v"), Fraction(1, 2))), ("s", Sum(ref("v"))))
+STATISTICS = (N, ("q", Percentile(ref("v"), Fraction(1, 2))), ("s", Sum(ref("v"))))
 RECORDS = ({"u": "a", "k": "x", "v": 1}, {"u": "a", "k": "y", "v": 9}, {"u": "b", "k": "x", "v": 9})
 
 

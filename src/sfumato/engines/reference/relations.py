@@ -21,7 +21,7 @@ from sfumato.query.model.facts import Facts, merged
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.measures import Steps, steps_of
 from sfumato.query.model.relations import (
-    Bound,
+    BoundRows,
     Distinct,
     Except,
     Filter,
@@ -31,7 +31,7 @@ from sfumato.query.model.relations import (
     Intersect,
     Join,
     JoinKind,
-    Part,
+    PeoplePart,
     Relation,
     Select,
     SemiJoin,
@@ -61,12 +61,12 @@ def relation_rows(relation: Relation, read: Reader, *, salt: str) -> list[OwnedR
     Args:
         relation: What is asked for.
         read: Gives the typed rows of a table.
-        salt: By which `Bound` samples.
+        salt: By which `BoundRows` samples.
     """
     match relation:
         case Source(table):
             return source_rows(table, read)
-        case Part():
+        case PeoplePart():
             return _part(relation, source_rows(relation.child.table, read))
         case Filter():
             return _filtered(relation, relation_rows(relation.child, read, salt=salt))
@@ -74,7 +74,7 @@ def relation_rows(relation: Relation, read: Reader, *, salt: str) -> list[OwnedR
             return _selected(relation, relation_rows(relation.child, read, salt=salt))
         case Distinct(child):
             return _distinct(relation_rows(child, read, salt=salt))
-        case Bound():
+        case BoundRows():
             return _bounded(relation, relation_rows(relation.child, read, salt=salt), salt)
         case Grouped():
             return folded_rows(relation, relation_rows(relation.child, read, salt=salt))
@@ -134,7 +134,7 @@ def _truncated(rows: list[OwnedRow], columns: tuple[str, ...], most: int) -> lis
     return others + kept
 
 
-def _part(part: Part, rows: list[OwnedRow]) -> list[OwnedRow]:
+def _part(part: PeoplePart, rows: list[OwnedRow]) -> list[OwnedRow]:
     """The rows of one part, of units that keep it."""
     listed = [(unit, row) for unit, row in rows if row[part.by] in part.values]
     if shape_of(part).metric is Metric.UNITS:
@@ -162,7 +162,7 @@ def _distinct(rows: list[OwnedRow]) -> list[OwnedRow]:
     return list({_values(owned): owned for owned in rows}.values())
 
 
-def _bounded(relation: Bound, rows: list[OwnedRow], salt: str) -> list[OwnedRow]:
+def _bounded(relation: BoundRows, rows: list[OwnedRow], salt: str) -> list[OwnedRow]:
     return least(
         rows, relation.max_rows_per_unit, within=lambda owned: owned[0],
         rank=lambda owned: rank_hash(salt, _values(owned)),

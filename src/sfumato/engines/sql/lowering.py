@@ -57,7 +57,7 @@ from sfumato.engines.values.sampling import Sampling
 from sfumato.query.analysis.bounding import least
 from sfumato.query.model.kinds import TIMES, Kind
 from sfumato.query.model.measures import CellCount, Measure, UnitCount
-from sfumato.query.model.relations import Part, lineage
+from sfumato.query.model.relations import PeoplePart, lineage
 from sfumato.query.model.schema import Key
 from sfumato.query.model.statement import Statement, counts_cells
 
@@ -141,7 +141,7 @@ def shown_sql(statement: Statement, *, sampling: Sampling, dialect: Dialect) -> 
     lowered = lower(statement, catalogue, salt=_SALT, sampling=sampling, dialect=dialect)
     shown = dialect.sql(presented(lowered, lowered.totals), pretty=True)
     for step in lineage(statement.rows):
-        shown = shown.replace(step.salt, _SALT) if isinstance(step, Part) else shown
+        shown = shown.replace(step.salt, _SALT) if isinstance(step, PeoplePart) else shown
     return shown
 
 

@@ -42,7 +42,7 @@ from sfumato.query.model.facts import merged
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.measures import Steps, steps_of
 from sfumato.query.model.relations import (
-    Bound,
+    BoundRows,
     Distinct,
     Except,
     Filter,
@@ -52,7 +52,7 @@ from sfumato.query.model.relations import (
     Intersect,
     Join,
     JoinKind,
-    Part,
+    PeoplePart,
     Relation,
     Select,
     SemiJoin,
@@ -86,7 +86,7 @@ def lower_relation(relation: Relation, catalogue: Catalogue, *, salt: str) -> Ro
     Args:
         relation: What is asked for.
         catalogue: Where tables are.
-        salt: By which `Bound` samples.
+        salt: By which `BoundRows` samples.
     """
     return Rows(query=_query(relation, catalogue, salt), shape=shape_of(relation), units=catalogue.units)
 
@@ -98,7 +98,7 @@ def _query(relation: Relation, catalogue: Catalogue, salt: str) -> exp.Query:
     match relation:
         case Source(table):
             return select([], catalogue.named(table))
-        case Part(child=child):
+        case PeoplePart(child=child):
             return _part(relation, rows(child))
         case Filter(child, condition):
             inner = rows(child)
@@ -109,7 +109,7 @@ def _query(relation: Relation, catalogue: Catalogue, salt: str) -> exp.Query:
             return select([*inner.unit, *values], inner.query)
         case Distinct(child):
             return select([], rows(child).query).distinct(copy=False)
-        case Bound(child, most):
+        case BoundRows(child, most):
             return _bounded(rows(child), most, salt)
         case Grouped(child=child):
             return lower_grouped(relation, rows(child))
@@ -123,7 +123,7 @@ def _query(relation: Relation, catalogue: Catalogue, salt: str) -> exp.Query:
             assert_never(relation)
 
 
-def _part(part: Part, rows: Rows) -> exp.Select:
+def _part(part: PeoplePart, rows: Rows) -> exp.Select:
     """The rows of one part, of units that keep it under the salt that all parts share."""
     by = column(rows.names[part.by])
     here = operation(exp.EQ, by, constant(part.value))

@@ -10,14 +10,14 @@ from typing import TypeAlias
 from sfumato.errors import UnboundedSensitivityError
 from sfumato.query.model.expressions import ColumnRef
 from sfumato.query.model.relations import (
-    Bound,
+    BoundRows,
     Distinct,
     Except,
     Filter,
     Grouped,
     Intersect,
     Join,
-    Part,
+    PeoplePart,
     Relation,
     Select,
     SemiJoin,
@@ -44,11 +44,11 @@ def _limits(relation: Relation, seen: Seen) -> Limits:
     match relation:
         case Source(table):
             return table.limits
-        case Part() | Filter() | Select() | Distinct() | SemiJoin():
+        case PeoplePart() | Filter() | Select() | Distinct() | SemiJoin():
             return limits_of(relation.child, seen)
         case Intersect(left, _) | Except(left, _):
             return limits_of(left, seen)
-        case Bound(child, most):
+        case BoundRows(child, most):
             limits = limits_of(child, seen)
             return replace(limits, max_rows_per_unit=least(limits.max_rows_per_unit, most))
         case Grouped(child, keys, _):
@@ -114,13 +114,13 @@ def matches_of(
         columns: Of it.
         seen: Limits that are known already.
         is_bound: Whether nothing counts but what engines enforce in just this relation, as noise must be made for: of
-            a join then only a `Bound` says how many rows a side has.
+            a join then only a `BoundRows` says how many rows a side has.
     """
     match relation:
         case Source(table):
             declared = [most for names, most in table.matches.items() if columns.issuperset(names)]
             return min(declared, default=None)
-        case Filter(child, _) | SemiJoin(child=child) | Part(child=child) | Bound(child, _):
+        case Filter(child, _) | SemiJoin(child=child) | PeoplePart(child=child) | BoundRows(child, _):
             return matches_of(child, columns, seen, is_bound=is_bound)
         case Select(child, selected):
             renamed = {name: e.name for name, e in selected if isinstance(e, ColumnRef)}
@@ -141,15 +141,15 @@ def matches_of(
 def _bound_matches(join: Join) -> int | None:
     """How many partners a row of a join has where its right side is as it stands."""
     declared = matches_of(join.right, frozenset(second for _, second in join.on), is_bound=True)
-    return least(declared, join.right.max_rows_per_unit if isinstance(join.right, Bound) else None)
+    return least(declared, join.right.max_rows_per_unit if isinstance(join.right, BoundRows) else None)
 
 
 def bound_joins(relation: Relation) -> Relation:
     """Bound both sides of each join that multiplies rows, so that one unit cannot make it as large as it likes."""
     match relation:
-        case Source() | Part():
+        case Source() | PeoplePart():
             return relation
-        case Filter() | Select() | Distinct() | Bound() | Grouped():
+        case Filter() | Select() | Distinct() | BoundRows() | Grouped():
             return replace(relation, child=bound_joins(relation.child))
         case SemiJoin():
             return replace(relation, child=bound_joins(relation.child), other=bound_joins(relation.other))
@@ -183,7 +183,7 @@ def least(*limits: int | None) -> int | None:
 
 def _bounded(relation: Relation) -> Relation:
     most = most_rows(limits_of(relation))
-    return relation if most is None else Bound(relation, most)
+    return relation if most is None else BoundRows(relation, most)
 
 
 def _added(first: Limits, second: Limits) -> Limits:

@@ -18,7 +18,7 @@ from sfumato.query.model.intervals import Interval
 from sfumato.query.model.kinds import NUMBERS, Kind
 from sfumato.query.model.measures import HOW_TO_BOUND, steps_of
 from sfumato.query.model.relations import (
-    Bound,
+    BoundRows,
     Distinct,
     Except,
     Filter,
@@ -28,7 +28,7 @@ from sfumato.query.model.relations import (
     Intersect,
     Join,
     JoinKind,
-    Part,
+    PeoplePart,
     Relation,
     Select,
     SemiJoin,
@@ -101,7 +101,7 @@ def _shape_of(itself: _Itself) -> Shape:
     match relation:
         case Source(table):
             return _of_table(table)
-        case Part():
+        case PeoplePart():
             shape = shape_of(relation.child)
             shape.column(relation.by)
             if isinstance(relation.value, str):
@@ -121,7 +121,7 @@ def _shape_of(itself: _Itself) -> Shape:
             return _taken(shape_of(left), shape_of(right))
         case Distinct(child):
             return shape_of(child)
-        case Bound(child, _):
+        case BoundRows(child, _):
             return _of_units(shape_of(child), "a limit of rows")
         case Grouped():
             return _grouped(relation, shape_of(relation.child))

@@ -10,7 +10,7 @@ from sfumato.errors import ParameterError
 from sfumato.query.analysis.bounding import Seen, matches, most_rows
 from sfumato.query.model.expressions import Expression, children
 from sfumato.query.model.relations import (
-    Bound,
+    BoundRows,
     Filter,
     Grouped,
     Join,
@@ -107,7 +107,7 @@ def rows_made(relation: Relation, seen: Seen) -> int:
             return rows_made(left, seen) + rows_made(right, seen)
         case Grouped(keys=()):
             return 1
-        case Bound(child, most):
+        case BoundRows(child, most):
             return min(most, rows_made(child, seen))
         case _:
             return rows_made(inputs(relation)[0], seen)

@@ -15,14 +15,14 @@ from sfumato.query.analysis.bounding import is_public, least, matches, matches_o
 from sfumato.query.analysis.shape import Metric, shape_of
 from sfumato.query.model.measures import Measure, RowCount, UnitCount
 from sfumato.query.model.relations import (
-    Bound,
+    BoundRows,
     Distinct,
     Except,
     Filter,
     Grouped,
     Intersect,
     Join,
-    Part,
+    PeoplePart,
     Relation,
     Select,
     SemiJoin,
@@ -76,7 +76,7 @@ def _moved(relation: Relation, table: Table) -> int:
     match relation:
         case Source(read):
             return 1 if read.name == table.name else 0
-        case Part() | Filter() | Select() | Distinct() | Bound() | SemiJoin():
+        case PeoplePart() | Filter() | Select() | Distinct() | BoundRows() | SemiJoin():
             return _moved(relation.child, table)
         case Grouped(child, _, _):
             return 2 * _moved(child, table)  # a group leaves as it was and enters as it is

@@ -12,7 +12,7 @@ from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.analysis.shape import shape_of
 from sfumato.query.model.expressions import ColumnRef, Expression
 from sfumato.query.model.relations import (
-    Bound,
+    BoundRows,
     Distinct,
     Except,
     Filter,
@@ -21,7 +21,7 @@ from sfumato.query.model.relations import (
     Intersect,
     Join,
     JoinKind,
-    Part,
+    PeoplePart,
     Relation,
     Select,
     SemiJoin,
@@ -63,7 +63,7 @@ def ties_of(relation: Relation) -> Mapping[str, Ties]:
     match relation:
         case Source(table):
             return {name: ties for name in table.columns if (ties := _of_column(table, name))}
-        case Part() | Filter() | Distinct() | Bound() | SemiJoin():
+        case PeoplePart() | Filter() | Distinct() | BoundRows() | SemiJoin():
             return ties_of(relation.child)
         case Select(child, columns):
             return _carried(ties_of(child), columns)

@@ -23,7 +23,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class PeoplePart:
     """One part of a partition of people: the rows with one value of `by`.
 
     A unit whose rows lie in more than `max_parts_per_unit` of the listed parts keeps that many, chosen by `salt`,
@@ -125,7 +125,7 @@ class Distinct:
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class BoundRows:
     """At most so many rows of each unit, the least by the salted hash of their values; below joins within units."""
 
     child: "Relation"
@@ -167,7 +167,18 @@ class Grouped:
 
 
 Relation: TypeAlias = (
-    Source | Part | Filter | Select | Join | SemiJoin | UnionAll | Intersect | Except | Distinct | Bound | Grouped
+    Source
+    | PeoplePart
+    | Filter
+    | Select
+    | Join
+    | SemiJoin
+    | UnionAll
+    | Intersect
+    | Except
+    | Distinct
+    | BoundRows
+    | Grouped
 )
 
 
@@ -192,7 +203,7 @@ def inputs(relation: Relation) -> tuple[Relation, ...]:
     match relation:
         case Source():
             return ()
-        case Part() | Filter() | Select() | Distinct() | Bound() | Grouped():
+        case PeoplePart() | Filter() | Select() | Distinct() | BoundRows() | Grouped():
             return (relation.child,)
         case SemiJoin():
             return (relation.child, relation.other)

@@ -32,7 +32,7 @@ def folded(name: str, statistic: Statistic, shape: Shape) -> Folded:
     fold = statistic.fold(name, shape)
     if fold is None:
         raise NotPrivateError(
-            f"{type(statistic).__name__} in a sub-query",
+            f"{statistic.stored.tag} in a sub-query",
             "a sub-query has the exact folds of single groups only",
             "Fold by count, count_distinct, sum, mean, min or max, or ask for it outside.",
         )

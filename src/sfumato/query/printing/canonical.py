@@ -23,7 +23,7 @@ from sfumato.query.analysis.simplify import Json, Origin, document_of, simplify,
 from sfumato.query.model.expressions import And, ColumnRef, Condition, Expression, Literal, replaced
 from sfumato.query.model.facts import Facts
 from sfumato.query.model.relations import (
-    Bound,
+    BoundRows,
     Distinct,
     Except,
     Filter,
@@ -31,7 +31,7 @@ from sfumato.query.model.relations import (
     Grouped,
     Intersect,
     Join,
-    Part,
+    PeoplePart,
     Relation,
     Select,
     SemiJoin,
@@ -93,7 +93,7 @@ def _form(relation: Relation) -> _Form:
     match relation:
         case Source(table):
             return _source(table)
-        case Part():
+        case PeoplePart():
             return _part(relation, _form(relation.child))
         case Filter(child, condition):
             form = _form(child)
@@ -114,7 +114,7 @@ def _form(relation: Relation) -> _Form:
         case Distinct(child):
             form = _form(child)
             return _Form({"distinct": form.document(), "columns": _sorted(form.listed())}, _behind("distinct", form))
-        case Bound(child, most):
+        case BoundRows(child, most):
             form = _form(child)
             return _Form({"bound": _with_columns(form), "rows": most}, form.columns)
         case Grouped():
@@ -135,7 +135,7 @@ def _source(table: Table) -> _Form:
     return _Form(rows, columns)
 
 
-def _part(part: Part, form: _Form) -> _Form:
+def _part(part: PeoplePart, form: _Form) -> _Form:
     """The salt of a part names its partition."""
     column = form.columns[part.by]
     by: Json = part.by if column == ColumnRef(part.by) else document_of(column)

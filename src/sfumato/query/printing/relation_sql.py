@@ -17,7 +17,7 @@ from sfumato.query.model.expressions import (
     replaced,
 )
 from sfumato.query.model.relations import (
-    Bound,
+    BoundRows,
     Distinct,
     Except,
     Filter,
@@ -27,7 +27,7 @@ from sfumato.query.model.relations import (
     Intersect,
     Join,
     JoinKind,
-    Part,
+    PeoplePart,
     Relation,
     Select,
     SemiJoin,
@@ -86,7 +86,7 @@ def block_of(relation: Relation) -> Block:
             return replace(block, conditions=(*block.conditions, replaced(condition, block.columns)))
         case Select(child, columns):
             return _selected(block_of(child), columns)
-        case Part(child=child, by=by, value=value):
+        case PeoplePart(child=child, by=by, value=value):
             return block_of(Filter(child, Compare(Comparison.EQUAL, ColumnRef(by), _key(value))))
         case _:
             return Block(_source(relation), {name: ColumnRef(name) for name in shape_of(relation).columns})
@@ -129,7 +129,7 @@ def relation_sql(relation: Relation) -> str:
             return f"({relation_sql(left)}) {_SETS[type(relation)]} ({relation_sql(right)})"
         case Distinct(child):
             return f"SELECT DISTINCT {block_of(child).selected} {block_of(child).rows}"
-        case Bound(child, most):
+        case BoundRows(child, most):
             return f"{relation_sql(child)} LIMIT {most} PER UNIT"
         case Grouped(child, keys, columns):
             block = block_of(child)
@@ -149,7 +149,7 @@ def _statement(block: Block) -> str:
 
 def _operand(relation: Relation, *, is_right: bool = False) -> str:
     """A side of a join: its source if it is no more than that, and a chain of joins only on the left."""
-    is_more = isinstance(relation, Part | Filter | Select) or (is_right and isinstance(relation, Join | SemiJoin))
+    is_more = isinstance(relation, PeoplePart | Filter | Select) or (is_right and isinstance(relation, Join | SemiJoin))
     return f"({relation_sql(relation)})" if is_more else _source(relation)
 
 

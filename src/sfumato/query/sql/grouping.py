@@ -201,7 +201,7 @@ class Keys:
         )  # fmt: skip
 
 
-class Groups(Generic[A]):
+class AskedGroups(Generic[A]):
     """The groups of one query, and the aggregates that are asked of them.
 
     Args:

@@ -218,7 +218,7 @@ def _filtered_right(context: Context, left: Scope, right: Scope, conditions: Ite
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rows:
+class FromRows:
     """The rows of FROM and WHERE.
 
     Attributes:
@@ -233,7 +233,7 @@ class Rows:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Membership:
+class InSubquery:
     """EXISTS, IN, or NOT of them, as they are written.
 
     Attributes:
@@ -249,7 +249,7 @@ class Membership:
     negated: bool
 
 
-def membership_of(condition: exp.Expr) -> Membership | None:
+def membership_of(condition: exp.Expr) -> InSubquery | None:
     """The EXISTS or IN that a condition is, if it is one."""
     node, negated = unnested(condition), False
     while isinstance(node, exp.Not):
@@ -257,17 +257,17 @@ def membership_of(condition: exp.Expr) -> Membership | None:
     match node:
         case exp.Exists():
             require_only(node, {"this"})
-            return Membership(node=condition, query=node.this, values=(), negated=negated)
+            return InSubquery(node=condition, query=node.this, values=(), negated=negated)
         case exp.In() if node.args.get("query") is not None:
             require_only(node, {"this", "query"})
             value = unnested(node.this)
             values = tuple(value.expressions) if isinstance(value, exp.Tuple) else (value,)
-            return Membership(node=condition, query=node.args["query"], values=values, negated=negated)
+            return InSubquery(node=condition, query=node.args["query"], values=values, negated=negated)
         case _:
             return None
 
 
-def semi_joined(outer: Rows, inner: Rows, *, equal: Sequence[Link], membership: Membership) -> Scope:
+def semi_joined(outer: FromRows, inner: FromRows, *, equal: Sequence[Link], membership: InSubquery) -> Scope:
     """The rows that have a partner, or have none.
 
     Args:
@@ -294,7 +294,7 @@ def semi_joined(outer: Rows, inner: Rows, *, equal: Sequence[Link], membership: 
     return scope_of(relation, outer.scope.visible, shown_as=shown_as)
 
 
-def _is_present(rows: Rows, value: Expression) -> bool:
+def _is_present(rows: FromRows, value: Expression) -> bool:
     """Whether a value is known not to be NULL: declared so, said so, or what tells whose a row is."""
     ties = ties_of(rows.scope.relation)
     if isinstance(value, ColumnRef) and determines_unit(ties.get(value.name, NO_TIES)):

@@ -16,13 +16,13 @@ from sfumato.query.model.schema import Limits
 from sfumato.query.planning.questions import MAX_COLUMNS, Aggregate, OrderKey, Presented, answer_facts, presented
 from sfumato.query.sql.constants import Parameters
 from sfumato.query.sql.context import Context
-from sfumato.query.sql.grouping import Grouping, GroupKey, Groups, Keys, at_place, grouped_by, grouping
+from sfumato.query.sql.grouping import AskedGroups, Grouping, GroupKey, Keys, at_place, grouped_by, grouping
 from sfumato.query.sql.names import Scope, named_outputs
 from sfumato.query.sql.options import Options
 from sfumato.query.sql.parsing import parsed, require_only, shortened, shown, unnested
 from sfumato.query.sql.refusals import is_distinct, refusal, require_clauses
 from sfumato.query.sql.relations import ROWS_CLAUSES, has_groups, relation_of, rows_of, with_ctes
-from sfumato.query.sql.statistics import Values, statistic_of
+from sfumato.query.sql.statistics import AggregateArguments, statistic_of
 from sfumato.query.statistics.counts import CountRows
 from sfumato.query.statistics.statistic import Statistic
 
@@ -131,7 +131,7 @@ def _asked(context: Context, select: exp.Select, made: Grouping, limits: Limits 
     keys, outputs = Keys(context, made), named_outputs(made.scope, select)
     labels = _labels(made, [(name, keys.of(unnested(node))) for name, node in outputs])
     names = [*(name for name, _ in outputs), *labels.values()]
-    groups = Groups(context, keys, labels=labels, taken=names, aggregate=_statistics(context, made.scope))
+    groups = AskedGroups(context, keys, labels=labels, taken=names, aggregate=_statistics(context, made.scope))
     columns = groups.outputs(outputs)
     having = select.args.get("having")
     condition = None if having is None else groups.scalars.condition(having.this)
@@ -185,7 +185,7 @@ def _unlike_columns(labels: Mapping[GroupKey, str]) -> tuple[str, ...]:
 
 def _statistics(context: Context, scope: Scope) -> Callable[[exp.Expr], tuple[Statistic, Facts]]:
     """What aggregates of some rows mean, and what is known of what is released of them."""
-    values = Values(context.of_rows(scope), ties_of(scope.relation))
+    values = AggregateArguments(context.of_rows(scope), ties_of(scope.relation))
 
     def statistic(node: exp.Expr) -> tuple[Statistic, Facts]:
         found = statistic_of(node, values)
@@ -203,7 +203,7 @@ def _of_keys_alone(made: Grouping, select: exp.Select) -> Statistic:
 
 
 def _order(
-    groups: Groups[Statistic], select: exp.Select, columns: tuple[tuple[str, Expression], ...]
+    groups: AskedGroups[Statistic], select: exp.Select, columns: tuple[tuple[str, Expression], ...]
 ) -> tuple[OrderKey, ...]:
     """What ORDER BY says: places and names of columns of the answer, or expressions of what is released."""
     order = select.args.get("order")
@@ -228,7 +228,7 @@ def _order(
     return tuple(keys)
 
 
-def _rows_shown(groups: Groups[Statistic], select: exp.Select, clause: str) -> int | None:
+def _rows_shown(groups: AskedGroups[Statistic], select: exp.Select, clause: str) -> int | None:
     """The number that LIMIT, FETCH or OFFSET says; None for all."""
     node = select.args.get(clause)
     match node:

@@ -17,11 +17,11 @@ from sfumato.query.model.facts import Facts
 from sfumato.query.model.relations import Distinct, Except, Folded, Grouped, Intersect, Relation, UnionAll
 from sfumato.query.planning.folds import grouped, with_columns
 from sfumato.query.sql.context import Context, Named
-from sfumato.query.sql.grouping import Grouping, Groups, Keys, grouping
+from sfumato.query.sql.grouping import AskedGroups, Grouping, Keys, grouping
 from sfumato.query.sql.joins import (
+    FromRows,
+    InSubquery,
     Link,
-    Membership,
-    Rows,
     filtered,
     join_clause,
     joined,
@@ -34,7 +34,7 @@ from sfumato.query.sql.joins import (
 from sfumato.query.sql.names import Scope, aliased, check_labels, named_outputs, scope_of, unit_columns
 from sfumato.query.sql.parsing import conjuncts, require_only, shown
 from sfumato.query.sql.refusals import is_distinct, require_clauses
-from sfumato.query.sql.statistics import Values, fold_of, has_aggregate
+from sfumato.query.sql.statistics import AggregateArguments, fold_of, has_aggregate
 
 
 def has_groups(select: exp.Select) -> bool:
@@ -57,7 +57,7 @@ def folded(context: Context, scope: Scope, select: exp.Select) -> Scope:
     rows = made.scope
     _require_groups(made, select)
     outputs = named_outputs(scope, select)
-    values = Values(context.of_rows(rows), {})
+    values = AggregateArguments(context.of_rows(rows), {})
 
     def aggregate(node: exp.Expr) -> tuple[Folded, Facts]:
         fold = fold_of(node, values, rows.shape)
@@ -65,7 +65,7 @@ def folded(context: Context, scope: Scope, select: exp.Select) -> Scope:
 
     keys = Keys(context, made)
     labels = {key: key.column for key in made.keys}
-    groups = Groups(context, keys, labels=labels, taken=[name for name, _ in outputs], aggregate=aggregate)
+    groups = AskedGroups(context, keys, labels=labels, taken=[name for name, _ in outputs], aggregate=aggregate)
     columns = groups.outputs(outputs)
     having = select.args.get("having")
     conditions = [] if having is None else [groups.scalars.condition(having.this)]
@@ -174,7 +174,7 @@ def with_ctes(context: Context, query: exp.Expr) -> Context:
     return context
 
 
-def rows_of(context: Context, select: exp.Select, around: Scope | None = None) -> Rows:
+def rows_of(context: Context, select: exp.Select, around: Scope | None = None) -> FromRows:
     """The rows of FROM and WHERE.
 
     Args:
@@ -199,9 +199,9 @@ def rows_of(context: Context, select: exp.Select, around: Scope | None = None) -
             links.append(_link(context, condition, around, scope))
         else:
             plain.append(context.of_rows(scope).condition(condition))
-    rows = Rows(scope=filtered(scope, plain), conditions=tuple(plain), links=tuple(links))
+    rows = FromRows(scope=filtered(scope, plain), conditions=tuple(plain), links=tuple(links))
     for membership in memberships:
-        rows = Rows(scope=_kept(context, rows, membership), conditions=rows.conditions, links=rows.links)
+        rows = FromRows(scope=_kept(context, rows, membership), conditions=rows.conditions, links=rows.links)
     return rows
 
 
@@ -231,14 +231,14 @@ def _from(context: Context, select: exp.Select, conditions: list[exp.Expr]) -> t
     return scope, conditions
 
 
-def _inside(context: Context, outer: Rows, query: exp.Expr) -> tuple[Rows, list[Expression]]:
+def _inside(context: Context, outer: FromRows, query: exp.Expr) -> tuple[FromRows, list[Expression]]:
     """The rows of a sub-query of EXISTS or IN, and the columns that it selects."""
     while isinstance(query, exp.Subquery):
         require_only(query, {"this", "with_"})
         context, query = with_ctes(context, query), query.this
     if not isinstance(query, exp.Select) or has_groups(query):
         scope = relation_of(context, query)
-        return Rows(scope=scope), [ColumnRef(visible.column) for visible in scope.visible]
+        return FromRows(scope=scope), [ColumnRef(visible.column) for visible in scope.visible]
     require_clauses(query, ROWS_CLAUSES | {"distinct"})
     context = with_ctes(context, query)
     inner = rows_of(context, query, outer.scope)
@@ -322,7 +322,7 @@ def _link(context: Context, condition: exp.Expr, around: Scope, scope: Scope) ->
     return link
 
 
-def _kept(context: Context, outer: Rows, membership: Membership) -> Scope:
+def _kept(context: Context, outer: FromRows, membership: InSubquery) -> Scope:
     """The rows that EXISTS or IN keeps."""
     inner, outputs = _inside(context, outer, membership.query)
     values = [context.of_rows(outer.scope).lower(value) for value in membership.values]

@@ -28,7 +28,7 @@ _SPELLINGS: Final[Mapping[str, tuple[type[Any], Spelling]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Values:
+class AggregateArguments:
     """What an aggregate reads: expressions over the rows, only of those for which FILTER's condition is true."""
 
     scalars: Scalars
@@ -93,7 +93,7 @@ class Values:
         """The error that shows a node, why it is refused and what to write instead."""
         return NotPrivateError(shown(node), reason, suggestion)
 
-    def where(self, node: exp.Filter) -> "Values":
+    def where(self, node: exp.Filter) -> "AggregateArguments":
         """The values of an aggregate with FILTER."""
         require_only(node, {"this", "expression"})
         return replace(self, condition=self.scalars.condition(node.expression.this))
@@ -109,7 +109,7 @@ def has_aggregate(node: exp.Expr) -> bool:
     return any(is_aggregate(inner) for inner in node.walk(prune=lambda inner: isinstance(inner, exp.Query)))
 
 
-def statistic_of(node: exp.Expr, values: Values) -> Statistic:
+def statistic_of(node: exp.Expr, values: AggregateArguments) -> Statistic:
     """The statistic that an aggregate means.
 
     Raises:
@@ -126,7 +126,7 @@ def statistic_of(node: exp.Expr, values: Values) -> Statistic:
     return spelling.read(statistic, values, node)
 
 
-def fold_of(node: exp.Expr, values: Values, shape: Shape) -> Folded:
+def fold_of(node: exp.Expr, values: AggregateArguments, shape: Shape) -> Folded:
     """The fold that an aggregate in a sub-query means; its name is to be replaced.
 
     Raises:
@@ -141,7 +141,7 @@ def fold_of(node: exp.Expr, values: Values, shape: Shape) -> Folded:
     return folded("value", statistic_of(node, values), shape)
 
 
-def _within_group(node: exp.WithinGroup, values: Values) -> Statistic:
+def _within_group(node: exp.WithinGroup, values: AggregateArguments) -> Statistic:
     require_only(node, {"this", "expression"})
     order = node.expression
     if not isinstance(order, exp.Order) or len(order.expressions) != 1:

@@ -21,7 +21,7 @@ from sfumato.query.statistics.recipes import GroupedRows, NoisyCells, NoisyMeasu
 from sfumato.query.statistics.statistic import Spelling, SqlReader, Statistic, Value, number_facts
 
 
-class Count(Statistic):
+class CountStatistic(Statistic):
     """What all counts have in common: one whole number."""
 
     __slots__ = ()
@@ -57,7 +57,7 @@ def _read_distinct(sql: SqlReader, call: Any, distinct: Any) -> Statistic:
 
 
 @dataclass(frozen=True, slots=True)
-class CountRows(Count):
+class CountRows(CountStatistic):
     """COUNT(*)."""
 
     stored: ClassVar = Names("CountRows")
@@ -80,7 +80,7 @@ class CountRows(Count):
 
 
 @dataclass(frozen=True, slots=True)
-class CountValues(Count):
+class CountValues(CountStatistic):
     """COUNT(x): the rows in which it is not NULL."""
 
     stored: ClassVar = Names("CountValues", unwritten=("value",))
@@ -102,7 +102,7 @@ class CountValues(Count):
 
 
 @dataclass(frozen=True, slots=True)
-class CountUnits(Count):
+class CountUnits(CountStatistic):
     """COUNT(DISTINCT unit): how many units have a row."""
 
     stored: ClassVar = Names("CountUnits")
@@ -122,7 +122,7 @@ class CountUnits(Count):
 
 
 @dataclass(frozen=True, slots=True)
-class CountDistinct(Count):
+class CountDistinct(CountStatistic):
     """COUNT(DISTINCT x): how many different values there are, at most `max_values_per_unit` of one unit counted.
 
     None counts as many as a unit may have rows in a group.

@@ -111,17 +111,17 @@ def _share(sql: SqlReader, node: Any) -> Fraction:
 
 
 def _read(_: type[Any], sql: SqlReader, call: Any) -> Statistic:
-    return Quantile(sql.value(call.this), _share(sql, call.args["quantile"]))
+    return Percentile(sql.value(call.this), _share(sql, call.args["quantile"]))
 
 
 def _read_ordered(_: type[Any], sql: SqlReader, call: Any, ordering: Ordering) -> Statistic:
     sql.require_only(call, "this")
     share = _share(sql, call.this)
-    return Quantile(ordering.value, 1 - share if ordering.descending else share)
+    return Percentile(ordering.value, 1 - share if ordering.descending else share)
 
 
 @dataclass(frozen=True, slots=True)
-class Quantile(BoundedStatistic):
+class Percentile(BoundedStatistic):
     """PERCENTILE: a value with a share of about `quantile` below it; 0 is MIN, 1/2 MEDIAN, 1 MAX.
 
     With an `interval` two thirds of its price go to a value surely at or below it, and one surely at or above it.
@@ -148,11 +148,11 @@ class Quantile(BoundedStatistic):
         """Whether two thirds of its price go to an interval."""
         return self.interval
 
-    def with_bought_interval(self) -> "Quantile":
+    def with_bought_interval(self) -> "Percentile":
         """The same with an interval; MIN and MAX have none."""
         return self if self.quantile in _FOLDS else replace(self, interval=True)
 
-    def with_bounds(self, bounds: tuple[Fraction, Fraction]) -> "Quantile":
+    def with_bounds(self, bounds: tuple[Fraction, Fraction]) -> "Percentile":
         """The quantile of values clamped to other bounds."""
         return replace(self, bounds=bounds)
 
@@ -214,7 +214,7 @@ def quantile(value: Value, quantile: Number, *, bounds: StatedBounds = None, int
         Fraction(9, 10)
     """
     share, is_bought = exact(quantile, "quantile"), flag(interval, "interval")
-    return Quantile(expression_of(value), share, stated(bounds), is_bought)
+    return Percentile(expression_of(value), share, stated(bounds), is_bought)
 
 
 def median(value: Value, *, bounds: StatedBounds = None, interval: bool = False) -> Statistic:
@@ -224,14 +224,14 @@ def median(value: Value, *, bounds: StatedBounds = None, interval: bool = False)
         >>> median("hours", interval=True).interval
         True
     """
-    return Quantile(expression_of(value), _HALF, stated(bounds), flag(interval, "interval"))
+    return Percentile(expression_of(value), _HALF, stated(bounds), flag(interval, "interval"))
 
 
 def min(value: Value, *, bounds: StatedBounds = None) -> Statistic:  # noqa: A001 # the field's word, used as sf.min
     """A value below nearly all: `quantile` of 0. In a sub-query (`fold`) the least, exactly."""
-    return Quantile(expression_of(value), Fraction(0), stated(bounds))
+    return Percentile(expression_of(value), Fraction(0), stated(bounds))
 
 
 def max(value: Value, *, bounds: StatedBounds = None) -> Statistic:  # noqa: A001 # the field's word, used as sf.max
     """A value above nearly all: `quantile` of 1. In a sub-query (`fold`) the greatest, exactly."""
-    return Quantile(expression_of(value), Fraction(1), stated(bounds))
+    return Percentile(expression_of(value), Fraction(1), stated(bounds))

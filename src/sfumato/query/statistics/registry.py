@@ -8,15 +8,15 @@ from sfumato.query.statistics.deviations import AbsoluteDeviation
 from sfumato.query.statistics.histograms import Histogram
 from sfumato.query.statistics.means import Mean, Sum
 from sfumato.query.statistics.measurements import LinearOutput, Output
-from sfumato.query.statistics.quantiles import Quantile
+from sfumato.query.statistics.quantiles import Percentile
 from sfumato.query.statistics.statistic import Spelling, Statistic
-from sfumato.query.statistics.top_values import TopK
+from sfumato.query.statistics.top_values import TopValues
 from sfumato.query.statistics.variances import Covariance, Variance
 from sfumato.query.statistics.vectors import VectorSum
 
 STATISTICS: Final[tuple[type[Statistic], ...]] = (
-    CountRows, CountValues, CountUnits, CountDistinct, Sum, Mean, Variance, Covariance, Quantile, Histogram, TopK,
-    VectorSum, AbsoluteDeviation,
+    CountRows, CountValues, CountUnits, CountDistinct, Sum, Mean, Variance, Covariance, Percentile, Histogram,
+    TopValues, VectorSum, AbsoluteDeviation,
 )  # fmt: skip
 """Every statistic."""
 

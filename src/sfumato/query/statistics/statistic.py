@@ -90,7 +90,7 @@ class Statistic(ABC):
         facts = [facts_of(value, shape.columns) for value in self.expressions]
         for known in facts:
             if self.of_numbers and known.kind not in NUMBERS:
-                raise ParameterError(name, f"{type(self).__name__} of a {known.kind}", "must be of numbers")
+                raise ParameterError(name, f"{self.stored.tag} of a {known.kind}", "must be of numbers")
         self.check_parameters(name, shape, facts)
 
     def check_parameters(self, name: str, shape: Shape, facts: Sequence[Facts]) -> None:  # noqa: B027 # most have none

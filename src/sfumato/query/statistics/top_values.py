@@ -51,16 +51,16 @@ class TopOutput(Output):
 def _read(_: type[Any], sql: SqlReader, call: Any) -> Statistic:
     if call.this is None:
         raise sql.refusal(call, "of which column?", "Write MODE() WITHIN GROUP (ORDER BY column).")
-    return TopK(sql.value(call.this))
+    return TopValues(sql.value(call.this))
 
 
 def _read_ordered(_: type[Any], sql: SqlReader, call: Any, ordering: Ordering) -> Statistic:
     sql.require_only(call)
-    return TopK(ordering.value)
+    return TopValues(ordering.value)
 
 
 @dataclass(frozen=True, slots=True)
-class TopK(Statistic):
+class TopValues(Statistic):
     """The `k` most frequent of the public values of x, most frequent first; MODE for k = 1."""
 
     stored: ClassVar = Names("TopK", "k", unwritten=("value",))
@@ -106,9 +106,9 @@ class TopK(Statistic):
 
 def mode(value: Value) -> Statistic:
     """The most frequent of the public values of a column."""
-    return TopK(expression_of(value))
+    return TopValues(expression_of(value))
 
 
 def top_k(value: Value, k: int) -> Statistic:
     """The `k` most frequent of the public values of a column, most frequent first."""
-    return TopK(expression_of(value), k)
+    return TopValues(expression_of(value), k)

@@ -21,14 +21,14 @@ from sfumato.query.model.measures import (
     ValueCount,
 )
 from sfumato.query.model.relations import (
-    Bound,
+    BoundRows,
     Distinct,
     Except,
     Filter,
     Grouped,
     Intersect,
     Join,
-    Part,
+    PeoplePart,
     Relation,
     Select,
     SemiJoin,
@@ -147,13 +147,13 @@ def _shown(step: Relation) -> str:
         case Source(table):
             owners = {Metric.ROWS: "each row is a unit", Metric.PUBLIC: "public"}
             return f"{table.name}, {owners.get(shape_of(step).metric, f'unit {table.unit}')}"
-        case Part():
+        case PeoplePart():
             return f"the part {step.by} = {step.value!r}, of at most {step.max_parts_per_unit} a unit"
         case Filter(_, condition):
             return f"those with {expression_sql(condition)}"
         case Select():
             return ""
-        case Bound(_, most):
+        case BoundRows(_, most):
             return f"of each unit at most {most} rows, chosen by a salted hash of the unit's own rows"
         case Join():
             return (

@@ -30,8 +30,7 @@ from sfumato.noise.entropy import random_bytes
 from sfumato.privacy.codec import Json
 from sfumato.privacy.guarantees import ApproxDP, PureDP
 from sfumato.privacy.secret import Secret
-from sfumato.query.model.relations import Part as PeoplePart
-from sfumato.query.model.relations import Relation, Source, inputs, tables_of
+from sfumato.query.model.relations import PeoplePart, Relation, Source, inputs, tables_of
 from sfumato.query.model.statement import Statement
 from sfumato.query.planning.compile import compile_plan, with_chosen_bounds
 from sfumato.query.planning.plan import PrivatePlan

@@ -14,8 +14,7 @@ from sfumato.numeric.arguments import is_one_of, of_kind
 from sfumato.numeric.rationals import Number, exact, flag, positive_integer
 from sfumato.privacy.budgets import Budget
 from sfumato.privacy.neighbors import EachRow
-from sfumato.query.model.relations import Part as PeoplePart
-from sfumato.query.model.relations import Relation, Source
+from sfumato.query.model.relations import PeoplePart, Relation, Source
 from sfumato.query.model.schema import Key, Table
 from sfumato.query.planning.questions import Presented, with_intervals
 from sfumato.query.printing.describe import described
