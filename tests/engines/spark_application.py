@@ -9,6 +9,7 @@ import sys
 import tempfile
 import warnings
 from functools import cache
+from pathlib import Path
 
 import pyarrow as pa
 from tests.ending import AT_END
@@ -21,6 +22,8 @@ MASTER = "local[2,3]"
 """Two tasks at a time; each may fail twice."""
 
 JAVA = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
+
+_OF_JAVA_ITSELF = ("C1 ", "C2 ", "VM ", "GC ")
 
 SETTINGS = {
     **STARTED,
@@ -62,6 +65,27 @@ def address():
     """Where it is a Spark Connect server."""
     service = getattr(application().sparkContext._jvm, "org.apache.spark.sql.connect.service.SparkConnectService$")
     return f"sc://127.0.0.1:{getattr(service, 'MODULE$').localPort()}"
+
+
+def processor_seconds():
+    """What its threads have spent, but for those that compile and collect garbage; of Linux."""
+    threads = Path(f"/proc/{application()._jvm.java.lang.ProcessHandle.current().pid()}/task")
+    return sum(map(_nanoseconds, threads.iterdir())) / 1e9
+
+
+def spend(seconds):
+    """Keep one of its threads busy for so long."""
+    number, end = application()._jvm.java.math.BigInteger("3"), processor_seconds() + seconds
+    while seconds and processor_seconds() < end:
+        number.pow(20_000).bitCount()
+
+
+def _nanoseconds(thread):
+    try:
+        is_of_others = (thread / "comm").read_text().startswith(_OF_JAVA_ITSELF)
+        return 0 if is_of_others else int((thread / "schedstat").read_text().split()[0])
+    except OSError:  # it has ended
+        return 0
 
 
 def engine(sources, **options):
