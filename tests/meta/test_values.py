@@ -8,7 +8,7 @@ KEEPS_COUNT = {
     "Activity", "AccountState", "Draft", "Job", "Paths", "PartitionTally", "Supply", "Tally", "_Factors", "_Kept",
 }  # fmt: skip
 """What a ledger, a supply of random bits or a convolution counts or stores in as it goes."""
-CACHES = {"LawProfile"}
+CACHES = {"LossProfile"}
 """A `cached_property` is stored where slots have no place."""
 
 

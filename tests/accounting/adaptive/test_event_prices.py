@@ -6,7 +6,7 @@ from tests.accounting.contract import EVENTS, name_of
 
 from sfumato.accounting.adaptive.amounts import Amounts
 from sfumato.accounting.adaptive.event_prices import (
-    Meter,
+    PriceSum,
     approx_price,
     as_amount,
     gdp_price,
@@ -102,7 +102,7 @@ def test_a_float_is_taken_exactly():
     assert as_amount(math.inf) == math.inf
 
 
-class PureMeter(Meter):
+class PureMeter(PriceSum):
     def _price(self, event):
         return Amounts((("epsilon", event.epsilon),)) if isinstance(event, PureEvent) else None
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 from tests.accounting.contract import AccountantContract
 
-from sfumato.accounting.composition.basic import FREE, BasicAccountant, Cost, is_priced, point, price_all
+from sfumato.accounting.composition.basic import FREE, BasicAccountant, Cost, is_priced, own_guarantee, price_all
 from sfumato.accounting.core.accountant import EpsilonInterval
 from sfumato.accounting.core.finite import smallest_epsilon
 from sfumato.accounting.core.normal_form import NeighborGroup, flattened
@@ -347,7 +347,7 @@ def test_what_basic_composition_cannot_price_is_named(event):
         cost_of(ComposedEvent((PureEvent(1), PoissonSampledEvent("0.1", event))), TERMS)
     assert refused.value.event == ZCDPEvent(1)
     assert not is_priced(ZCDPEvent(1), ADD_OR_REMOVE_ONE)
-    assert point(ZCDPEvent(1), ADD_OR_REMOVE_ONE) is None
+    assert own_guarantee(ZCDPEvent(1), ADD_OR_REMOVE_ONE) is None
 
 
 def test_every_kind_of_event_is_priced_flattened_or_refused():
@@ -358,9 +358,9 @@ def test_every_kind_of_event_is_priced_flattened_or_refused():
 
 
 def test_a_point_is_what_has_no_curve():
-    assert point(PureEvent(1), ADD_OR_REMOVE_ONE) == PureDP(1)
-    assert point(ComposedEvent((PureEvent(1), ApproxEvent(1, "0.1"))), ADD_OR_REMOVE_ONE) == ApproxDP(2, "0.1")
-    assert point(GaussianEvent(1), ADD_OR_REMOVE_ONE) is None
+    assert own_guarantee(PureEvent(1), ADD_OR_REMOVE_ONE) == PureDP(1)
+    assert own_guarantee(ComposedEvent((PureEvent(1), ApproxEvent(1, "0.1"))), ADD_OR_REMOVE_ONE) == ApproxDP(2, "0.1")
+    assert own_guarantee(GaussianEvent(1), ADD_OR_REMOVE_ONE) is None
 
 
 def test_a_group_of_groups_is_a_group():

@@ -12,15 +12,15 @@ from sfumato.accounting.gaussian.gaussian import gaussian_delta_up, gaussian_eps
 from sfumato.accounting.pld import bounds
 from sfumato.accounting.pld.bounds import (
     CertifiedCurve,
+    both_orders,
     curve_at_delta,
     curve_at_epsilon,
-    delta_upper,
+    delta_bound,
     epsilon_bounds,
     first_step,
     highest_loss,
     infinite_loss_up,
     laws_of,
-    orders,
 )
 from sfumato.accounting.pld.convolve import Composition
 from sfumato.accounting.profiles.finite import EVERYTHING, FinitePair, WorstPair
@@ -124,8 +124,8 @@ def test_infinite_mass_is_added_to_both():
 
 
 def test_symmetric_pairs_have_one_order_and_others_two():
-    assert len(orders(((PAIRS["gaussian"], 2), (PAIRS["laplace"], 1)))) == 1
-    both = orders(((PAIRS["gaussian"], 2), (PAIRS["certain"], 1)))
+    assert len(both_orders(((PAIRS["gaussian"], 2), (PAIRS["laplace"], 1)))) == 1
+    both = both_orders(((PAIRS["gaussian"], 2), (PAIRS["certain"], 1)))
     assert len(both) == 2
     assert both[0][1][0].forward == both[1][1][0].backward
 
@@ -197,7 +197,7 @@ def test_repeated_finite_pairs_cost_what_their_definition_says(law, count, delta
 
 @given(st.lists(finite_pairs(), min_size=1, max_size=3), st.fractions(0, 4))
 def test_delta_of_finite_pairs_is_never_below_the_definition(laws, epsilon):
-    upper = delta_upper(tuple((as_pair(p, q), 1) for p, q in laws), epsilon)
+    upper = delta_bound(tuple((as_pair(p, q), 1) for p, q in laws), epsilon)
     exact = exact_worst(laws, Fraction(exp_up(epsilon)))
     assert upper >= exact
     assert upper <= float(exact) * 1.05 + 1e-3
@@ -230,12 +230,12 @@ def curves(monkeypatch):
 
 
 def test_beyond_the_highest_losses_no_curve_is_made(curves):
-    assert delta_upper(((symmetric(WorstPair(Fraction(1))), 10),), Fraction(10**6)) == 0
+    assert delta_bound(((symmetric(WorstPair(Fraction(1))), 10),), Fraction(10**6)) == 0
     assert not curves
 
 
 def test_where_nothing_can_be_said_the_search_ends(curves):
-    assert delta_upper(((symmetric(EVERYTHING), 10**12), (symmetric(WorstPair(Fraction(1))), 1)), Fraction(0)) == 1
+    assert delta_bound(((symmetric(EVERYTHING), 10**12), (symmetric(WorstPair(Fraction(1))), 1)), Fraction(0)) == 1
     assert len(curves) <= 24
 
 
@@ -244,5 +244,5 @@ def test_where_the_first_grid_is_too_large_a_coarser_one_serves():
         ((Fraction(0), 1 - Fraction(1, 10**12)), (Fraction(1), Fraction(1, 10**12))), ((Fraction(0), Fraction(1)),)
     )
     pairs = ((DominatingPair(rare, mirrored(rare)), 1000),)
-    assert delta_upper(pairs, Fraction(1)) < 1e-60
+    assert delta_bound(pairs, Fraction(1)) < 1e-60
     assert epsilon_bounds(pairs, Fraction(1, 10**20)).upper < 1e-8

@@ -80,11 +80,7 @@ def total(first: Amount, second: Amount) -> Amount:
 
 def scaled(number: Amount, factor: Fraction | int) -> Amount:
     """So many times, of a factor above 0."""
-    return number if _is_infinite(number) else number * factor
-
-
-def _is_infinite(number: Amount) -> bool:
-    return isinstance(number, float) and math.isinf(number)
+    return number if isinstance(number, float) and math.isinf(number) else number * factor
 
 
 def _text(number: Amount) -> str:

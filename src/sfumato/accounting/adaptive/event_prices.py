@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from sfumato.accounting.adaptive.amounts import NOTHING, Amount, Amounts
-from sfumato.accounting.composition.basic import BasicAccountant, point
+from sfumato.accounting.composition.basic import BasicAccountant, own_guarantee
 from sfumato.accounting.core.additive import EXACT_ANSWER, AdditivePrice, is_priced, total_price
 from sfumato.accounting.core.normal_form import EventCounts, NeighborGroup, NormalEvent, flattened
 from sfumato.accounting.gaussian.zcdp import ZCDPAccountant
@@ -38,7 +38,7 @@ def pure_price(event: Event, relation: NeighboringRelation) -> Amounts | None:
 @lru_cache(maxsize=4096)
 def approx_price(event: Event, relation: NeighboringRelation) -> Amounts | None:
     """ε and δ; None for a Gaussian curve, which has an ε for every δ."""
-    guarantee = point(event, relation)
+    guarantee = own_guarantee(event, relation)
     if guarantee is None:
         return None
     return Amounts((("epsilon", guarantee.epsilon), ("delta", guarantee.delta)))
@@ -105,7 +105,7 @@ def as_amount(bound: Fraction | float) -> Amount:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Meter(ABC):
+class PriceSum(ABC):
     """A sum of prices; a subclass says what one event costs. Sums are exact, so that order cannot matter.
 
     Args:

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Protocol, Self
 
 from sfumato.accounting.adaptive.amounts import Amounts
-from sfumato.accounting.adaptive.event_prices import Meter, approx_price, pure_price
+from sfumato.accounting.adaptive.event_prices import PriceSum, approx_price, pure_price
 from sfumato.errors import BudgetExceededError, ParameterError, UnsupportedEventError
 from sfumato.numeric.rationals import nonnegative, open_probability, positive, sqrt_up
 from sfumato.numeric.rounding import log_up
@@ -106,7 +106,7 @@ class PrivacyFilter(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AdditiveFilter(Meter):
+class AdditiveFilter(PriceSum):
     """A filter by sums of prices; a subclass says which sums it allows. What allows a sum allows smaller ones."""
 
     def can_spend(self, event: Event, *, count: int = 1) -> bool:

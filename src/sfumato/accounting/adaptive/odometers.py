@@ -12,7 +12,7 @@ from typing import Final, Protocol, Self
 
 from sfumato.accounting.adaptive.amounts import Amount, Amounts, scaled, total
 from sfumato.accounting.adaptive.event_prices import (
-    Meter,
+    PriceSum,
     approx_price,
     as_amount,
     order_name,
@@ -65,7 +65,7 @@ class Odometer(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AdditiveOdometer(Meter):
+class AdditiveOdometer(PriceSum):
     """An odometer that reads sums of prices."""
 
     def compose(self, event: Event, *, count: int = 1) -> Self:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from sfumato.accounting.composition.basic import point
+from sfumato.accounting.composition.basic import own_guarantee
 from sfumato.accounting.core.accountant import EpsilonInterval, TalliedAccountant
 from sfumato.errors import ParameterError
 from sfumato.numeric.rationals import Number, nonnegative, open_probability, positive_integer, probability, sqrt_up
@@ -75,7 +75,7 @@ class AdvancedAccountant(TalliedAccountant):
     """
 
     def _supports(self, event: Event) -> bool:
-        return point(event, self.neighboring_relation) is not None
+        return own_guarantee(event, self.neighboring_relation) is not None
 
     def _interval(self, delta: Fraction) -> EpsilonInterval:
         sums = self._sums()
@@ -89,7 +89,7 @@ class AdvancedAccountant(TalliedAccountant):
 
     def _sums(self) -> "_Sums | None":
         """None where an event promises nothing, or too little for a float."""
-        points = [(point(event, self.neighboring_relation), count) for event, count in self.tally]
+        points = [(own_guarantee(event, self.neighboring_relation), count) for event, count in self.tally]
         known = [(p.epsilon, p.delta, count) for p, count in points if p is not None and not isinstance(p, NoGuarantee)]
         is_small = all(epsilon <= _LARGEST_EPSILON for epsilon, _, _ in known)
         return _Sums.of(known) if is_small and len(known) == len(points) else None

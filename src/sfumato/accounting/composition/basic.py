@@ -145,7 +145,7 @@ def is_priced(event: Event, neighboring_relation: NeighboringRelation) -> bool:
     return _price_or_none(EventCounts(((event, 1),)), neighboring_relation) is not None
 
 
-def point(event: Event, neighboring_relation: NeighboringRelation) -> Guarantee | None:
+def own_guarantee(event: Event, neighboring_relation: NeighboringRelation) -> Guarantee | None:
     """The (ε, δ) of any event that has one of its own; None for curves and for events without a price."""
     cost = _price_or_none(flattened(event, NeighborGroup(neighboring_relation)), neighboring_relation)
     return None if cost is None or cost.curves else cost.guarantee
@@ -184,22 +184,6 @@ _Share: TypeAlias = Fraction | None
 """The δ that each Gaussian curve may use."""
 
 
-def _non_private(_event: NonPrivateEvent, _neighbors: NeighborGroup, _share: _Share) -> Cost:
-    return Cost(NO_GUARANTEE)
-
-
-def _pure(event: PureEvent | ExponentialEvent, _neighbors: NeighborGroup, _share: _Share) -> Cost:
-    return Cost(promise(event.epsilon, Fraction(0)))
-
-
-def _approx(event: ApproxEvent, _neighbors: NeighborGroup, _share: _Share) -> Cost:
-    return Cost(promise(event.epsilon, event.delta))
-
-
-def _laplace(event: LaplaceEvent | DiscreteLaplaceEvent, _neighbors: NeighborGroup, _share: _Share) -> Cost:
-    return Cost(promise(1 / event.noise_multiplier, Fraction(0)))
-
-
 def _randomized_response(event: RandomizedResponseEvent, _neighbors: NeighborGroup, _share: _Share) -> Cost:
     epsilon = response_epsilon_up(event)
     return Cost(NO_GUARANTEE if epsilon is None else promise(epsilon, Fraction(0)))
@@ -210,10 +194,6 @@ def _finite(event: FiniteEvent, neighbors: NeighborGroup, _share: _Share) -> Cos
     pairs = tuple(zip(event.p, event.q, strict=True))
     delta = max(sum((p for p, q in pairs if not q), Fraction(0)), sum((q for p, q in pairs if not p), Fraction(0)))
     return Cost(group(promise(smallest_epsilon(event.p, event.q, delta=delta), delta), neighbors.size))
-
-
-def _gaussian(event: GaussianEvent, _neighbors: NeighborGroup, share: _Share) -> Cost:
-    return _curve(partial(gaussian_epsilon_up, noise_multiplier=event.noise_multiplier), share)
 
 
 def _discrete_gaussian(event: DiscreteGaussianEvent, _neighbors: NeighborGroup, share: _Share) -> Cost:
@@ -311,15 +291,17 @@ def _parallel(parts: Iterable[Cost], max_parts_per_unit: int, neighbors: Neighbo
 
 
 _RULES: Final[dict[type, Callable[[Any, NeighborGroup, _Share], Cost]]] = {
-    NonPrivateEvent: _non_private,
-    PureEvent: _pure,
-    ExponentialEvent: _pure,
-    ApproxEvent: _approx,
-    LaplaceEvent: _laplace,
-    DiscreteLaplaceEvent: _laplace,
+    NonPrivateEvent: lambda *_: Cost(NO_GUARANTEE),
+    PureEvent: lambda event, *_: Cost(promise(event.epsilon, Fraction(0))),
+    ExponentialEvent: lambda event, *_: Cost(promise(event.epsilon, Fraction(0))),
+    ApproxEvent: lambda event, *_: Cost(promise(event.epsilon, event.delta)),
+    LaplaceEvent: lambda event, *_: Cost(promise(1 / event.noise_multiplier, Fraction(0))),
+    DiscreteLaplaceEvent: lambda event, *_: Cost(promise(1 / event.noise_multiplier, Fraction(0))),
     RandomizedResponseEvent: _randomized_response,
     FiniteEvent: _finite,
-    GaussianEvent: _gaussian,
+    GaussianEvent: lambda event, _neighbors, share: _curve(
+        partial(gaussian_epsilon_up, noise_multiplier=event.noise_multiplier), share
+    ),
     DiscreteGaussianEvent: _discrete_gaussian,
     MixtureOfGaussiansEvent: _mixture,
     PoissonSampledEvent: _poisson,

@@ -15,7 +15,7 @@ from typing import Final, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.accounting.composition.basic import point
+from sfumato.accounting.composition.basic import own_guarantee
 from sfumato.accounting.core.accountant import EpsilonInterval, TalliedAccountant
 from sfumato.accounting.core.normal_form import EventCounts
 from sfumato.accounting.pld.accountant import PLDAccountant
@@ -52,7 +52,7 @@ class OptimalAccountant(TalliedAccountant):
     """
 
     def _supports(self, event: Event) -> bool:
-        return point(event, self.neighboring_relation) is not None
+        return own_guarantee(event, self.neighboring_relation) is not None
 
     def _interval(self, delta: Fraction) -> EpsilonInterval:
         points = _points(self.tally, self.neighboring_relation)
@@ -146,7 +146,7 @@ def _points(tally: EventCounts, neighboring_relation: NeighboringRelation) -> _P
     counts: dict[Fraction, int] = {}
     deltas: dict[Fraction, int] = {}
     for event, count in tally.counts:
-        promised = point(event, neighboring_relation)
+        promised = own_guarantee(event, neighboring_relation)
         if promised is None or isinstance(promised, NoGuarantee):
             return None
         counts[promised.epsilon] = counts.get(promised.epsilon, 0) + count

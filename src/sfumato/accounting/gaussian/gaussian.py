@@ -146,7 +146,9 @@ def continuous_delta_up(noise_multiplier: Fraction, epsilon: Fraction) -> float:
     if low < -_FAR:
         return 1.0
     exponent = -low * low / 2
-    second = exp_down(exponent) * _scaled_tail_down(high)
+    # e^(high²/2) Q(high), which falls like 1/high.
+    scaled_tail = deflated(float(erfcx(_scaled(high))) / 2) if high < _FAR**2 else 0.0
+    second = exp_down(exponent) * scaled_tail
     return as_delta(_tail_up(low, exponent) - second, _total_variation_up(noise_multiplier))
 
 
@@ -181,11 +183,6 @@ def _tail_down(low: Fraction, exponent: Fraction) -> float:
     if low < 0:
         return deflated(float(erfc(_scaled(low))) / 2)
     return deflated(exp_down(exponent) * float(erfcx(_scaled(low))) / 2)
-
-
-def _scaled_tail_down(high: Fraction) -> float:
-    """e^(high²/2) Q(high), rounded down, for high > 0; it falls like 1/high."""
-    return deflated(float(erfcx(_scaled(high))) / 2) if high < _FAR**2 else 0.0
 
 
 def _total_variation_up(noise_multiplier: Fraction) -> float:

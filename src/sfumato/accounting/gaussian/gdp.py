@@ -204,10 +204,6 @@ def _gaussian(event: GaussianEvent, _leak: Fraction) -> AdditivePrice:
     return AdditivePrice(event.noise_multiplier**-2)
 
 
-def _pure(event: PureEvent, _leak: Fraction) -> AdditivePrice:
-    return AdditivePrice(pure_to_gdp(event.epsilon) ** 2)
-
-
 def _randomized_response(event: RandomizedResponseEvent, _leak: Fraction) -> AdditivePrice:
     epsilon = response_epsilon_up(event)
     return EXACT_ANSWER if epsilon is None else AdditivePrice(pure_to_gdp(epsilon) ** 2)
@@ -232,7 +228,7 @@ def _discrete_coordinates(event: DiscreteGaussianEvent) -> AdditivePrice | None:
 _ROWS: Final[dict[type, _Row]] = {
     NonPrivateEvent: _Row(above=lambda _event, _leak: EXACT_ANSWER, coordinates=lambda _event: EXACT_ANSWER),
     GaussianEvent: _Row(above=_gaussian, below=_gaussian),
-    PureEvent: _Row(above=_pure),
+    PureEvent: _Row(above=lambda event, _leak: AdditivePrice(pure_to_gdp(event.epsilon) ** 2)),
     RandomizedResponseEvent: _Row(above=_randomized_response),
     DiscreteGaussianEvent: _Row(above=_discrete_above, below=_discrete_below, coordinates=_discrete_coordinates),
 }

@@ -290,7 +290,9 @@ def discrete_laplace_to_zcdp(*, scale: Number, l1_sensitivity: int) -> Fraction:
     """
     rate = 1 / positive(scale, "scale")
     loss = rate * positive_integer(l1_sensitivity, "l1_sensitivity")
-    return min(pure_to_zcdp(loss), laplace_to_zcdp(loss) + _loss_up(loss) * _lattice_gap_up(rate))
+    # 1 - e^-loss, at most the loss itself.
+    gain = loss if loss <= _SMALL else Fraction(inflated(-math.expm1(-float(min(loss, _FULL)))))
+    return min(pure_to_zcdp(loss), laplace_to_zcdp(loss) + gain * _lattice_gap_up(rate))
 
 
 def exponential_to_zcdp(epsilon: Number) -> Fraction:
@@ -310,11 +312,6 @@ def exponential_to_zcdp(epsilon: Number) -> Fraction:
     """
     loss = nonnegative(epsilon, "epsilon")
     return min(loss**2 / 8, pure_to_zcdp(loss))
-
-
-def _loss_up(epsilon: Fraction) -> Fraction:
-    """1 - e^-ε, rounded up; at most ε."""
-    return epsilon if epsilon <= _SMALL else Fraction(inflated(-math.expm1(-float(min(epsilon, _FULL)))))
 
 
 def _lattice_gap_up(rate: Fraction) -> Fraction:

@@ -18,13 +18,12 @@ from sfumato.accounting.core.accountant import EpsilonInterval, TalliedAccountan
 from sfumato.accounting.core.normal_form import EventCounts
 from sfumato.accounting.gaussian.gaussian import GaussianBound, epsilon_down, least_epsilon_up
 from sfumato.accounting.pld.bounds import (
-    Bounds,
     Pairs,
-    delta_upper,
+    both_orders,
+    delta_bound,
     epsilon_bounds,
     highest_loss,
     infinite_loss_up,
-    orders,
 )
 from sfumato.accounting.pld.composite import composed, composed_profile
 from sfumato.accounting.pld.discretize import LossDistribution
@@ -119,7 +118,7 @@ class PLDAccountant(TalliedAccountant):
         pairs = _pairs(self.tally, self.neighboring_relation)
         if pairs is None:
             raise ParameterError("tally", "NonPrivateEvent", "must not hold an exact answer, whose loss is infinite")
-        return PrivacyLoss.of(composed_profile(orders(pairs)[0 if with_unit else -1]).upper)
+        return PrivacyLoss.of(composed_profile(both_orders(pairs)[0 if with_unit else -1]).upper)
 
     def epsilon(self, delta: Number = 0) -> Fraction | float:
         """The upper end of `interval`; sooner, where many distinct events make the lower end dear.
@@ -150,19 +149,16 @@ def _interval(
     if pairs is None:
         return EpsilonInterval(math.inf, math.inf)
     if not delta:
-        return max((_interval_at_zero(order) for order in orders(pairs)), key=lambda interval: interval.upper)
+        return max((_interval_at_zero(order) for order in both_orders(pairs)), key=lambda interval: interval.upper)
     if all(isinstance(event, GaussianEvent) for event, _ in tally):
         gaussian = (GaussianBound(_mu_squared(tally)),)
         upper = least_epsilon_up(gaussian, delta)
         return EpsilonInterval(min(epsilon_down(gaussian, delta), upper), upper)
-    bounds = _bounds(pairs, delta, needs_lower=needs_lower)
-    return EpsilonInterval(bounds.lower, bounds.upper)
-
-
-def _bounds(pairs: Pairs, delta: Fraction, *, needs_lower: bool) -> Bounds:
-    if is_single(pairs):
-        return single_epsilon_bounds(pairs, delta)
-    return epsilon_bounds(pairs, delta, needs_lower=needs_lower)
+    return (
+        single_epsilon_bounds(pairs, delta)
+        if is_single(pairs)
+        else epsilon_bounds(pairs, delta, needs_lower=needs_lower)
+    )
 
 
 @lru_cache(maxsize=1024)
@@ -173,9 +169,9 @@ def _delta(tally: EventCounts, relation: NeighboringRelation, epsilon: Fraction)
     if all(isinstance(event, GaussianEvent) for event, _ in tally):
         return GaussianBound(_mu_squared(tally)).delta_up(epsilon)
     asked = min(epsilon, _LARGEST_EPSILON)
-    found = single_delta_up(pairs, asked) if is_single(pairs) else delta_upper(pairs, asked)
+    found = single_delta_up(pairs, asked) if is_single(pairs) else delta_bound(pairs, asked)
     # Only beyond all losses is there none; else floats did not reach so low.
-    return found if found or all(_is_beyond(order, asked) for order in orders(pairs)) else _SMALLEST_DELTA
+    return found if found or all(_is_beyond(order, asked) for order in both_orders(pairs)) else _SMALLEST_DELTA
 
 
 def _is_beyond(pairs: Pairs, epsilon: Fraction) -> bool:
@@ -237,14 +233,14 @@ def is_single(pairs: Pairs) -> bool:
 def single_delta_up(pairs: Pairs, epsilon: Fraction) -> float:
     """At or above δ at an ε, in either order."""
     asked = np.array([max(float_down(epsilon), 0.0)])
-    return max(float(order[0][0].forward.delta_up(asked)[0]) for order in orders(pairs))
+    return max(float(order[0][0].forward.delta_up(asked)[0]) for order in both_orders(pairs))
 
 
-def single_epsilon_bounds(pairs: Pairs, delta: Fraction) -> Bounds:
+def single_epsilon_bounds(pairs: Pairs, delta: Fraction) -> EpsilonInterval:
     """The smallest ε at a δ above 0, in either order, between a lower and an upper bound."""
-    profiles = [order[0][0].forward for order in orders(pairs)]
+    profiles = [order[0][0].forward for order in both_orders(pairs)]
     upper = max(_epsilon_up(profile, float_down(delta)) for profile in profiles)
-    return Bounds(min(max(_epsilon_down(profile, float_up(delta)) for profile in profiles), upper), upper)
+    return EpsilonInterval(min(max(_epsilon_down(profile, float_up(delta)) for profile in profiles), upper), upper)
 
 
 def _epsilon_up(profile: Profile, delta: float) -> float:

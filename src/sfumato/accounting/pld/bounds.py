@@ -5,7 +5,6 @@ A `CertifiedCurve` counts every error of one composition to the safe side.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from statistics import NormalDist
@@ -13,6 +12,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
+from sfumato.accounting.core.accountant import EpsilonInterval
 from sfumato.accounting.pld.convolve import LARGEST_SIZE, Composition, Cumulants, compose
 from sfumato.accounting.pld.discretize import UNIT, LossDistribution, grid_of, lower_law, upper_law
 from sfumato.accounting.profiles.profile import Array, DominatingPair
@@ -180,7 +180,7 @@ _LARGEST_TOTAL: Final = 2**21  # losses of all laws together
 _SURE: Final = 1 - 1e-12
 
 
-def orders(pairs: Pairs) -> tuple[Pairs, ...]:
+def both_orders(pairs: Pairs) -> tuple[Pairs, ...]:
     """The pairs from the database with the unit, and from the one without it where that differs."""
     if all(pair.is_symmetric for pair, _ in pairs):
         return (pairs,)
@@ -289,27 +289,19 @@ _FAR_BELOW: Final = 1e-3
 _SMALLEST_GUESS: Final = 1e-280
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """Certified on both sides."""
-
-    lower: float
-    upper: float
-
-
-def epsilon_bounds(pairs: Pairs, delta: Fraction, *, needs_lower: bool = True) -> Bounds:
+def epsilon_bounds(pairs: Pairs, delta: Fraction, *, needs_lower: bool = True) -> EpsilonInterval:
     """The smallest ε at a δ above 0, in either order of the pairs, between a lower and an upper bound.
 
     Where the lower bound is not needed, and no finer grid is affordable, it is left out; the upper bound is the same.
     """
-    both = orders(pairs)
+    both = both_orders(pairs)
     step = first_step(pairs, float(delta), precision=1.5 * _PRECISION)
-    best, before, gap_before = Bounds(0.0, math.inf), math.inf, math.inf
+    best, before, gap_before = EpsilonInterval(0.0, math.inf), math.inf, math.inf
     for _ in range(_ROUNDS):
         made = [curve_at_delta(order, float(delta), step=step, is_upper=True) for order in both]
         uppers = [_at_most(order, delta, one) for order, one in zip(both, made, strict=True)]
         worst = uppers.index(max(uppers))
-        best, found = Bounds(best.lower, min(best.upper, max(uppers))), made[worst]
+        best, found = EpsilonInterval(best.lower, min(best.upper, max(uppers))), made[worst]
         if found is None:
             step *= _COARSER
             continue
@@ -318,7 +310,7 @@ def epsilon_bounds(pairs: Pairs, delta: Fraction, *, needs_lower: bool = True) -
             break
         below = curve_at_delta(both[worst], float(delta), step=step, is_upper=False)
         lower = 0.0 if below is None else below.epsilon(delta)
-        best = Bounds(min(max(best.lower, lower), best.upper), best.upper)
+        best = EpsilonInterval(min(max(best.lower, lower), best.upper), best.upper)
         gap, is_stable = best.upper - best.lower, before - best.upper <= _STABLE * best.upper
         if math.isinf(gap) or gap <= _PRECISION * best.upper:
             break
@@ -340,15 +332,15 @@ def _at_most(pairs: Pairs, delta: Fraction, found: CertifiedCurve | None) -> flo
     return math.nextafter(float(highest), math.inf)
 
 
-def delta_upper(pairs: Pairs, epsilon: Fraction) -> float:
+def delta_bound(pairs: Pairs, epsilon: Fraction) -> float:
     """At or above the smallest δ at an ε, in either order of the pairs."""
     worst = 0.0
-    for order in orders(pairs):
-        worst = max(worst, _delta_upper(order, epsilon, enough=worst))
+    for order in both_orders(pairs):
+        worst = max(worst, _delta_bound(order, epsilon, enough=worst))
     return worst
 
 
-def _delta_upper(pairs: Pairs, epsilon: Fraction, *, enough: float) -> float:
+def _delta_bound(pairs: Pairs, epsilon: Fraction, *, enough: float) -> float:
     """The same in this order, as closely as is of use when `enough` is known of the other."""
     highest = highest_loss(pairs)
     if highest is not None and epsilon >= highest:

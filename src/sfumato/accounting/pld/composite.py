@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from sfumato.accounting.pld.bounds import Pairs, first_step, laws_of, orders
+from sfumato.accounting.pld.bounds import Pairs, both_orders, first_step, laws_of
 from sfumato.accounting.pld.convolve import Composition, Cumulants, compose
 from sfumato.accounting.pld.discretize import UNIT, LossDistribution
 from sfumato.accounting.profiles.profile import TINY, Array, DominatingPair
@@ -22,7 +22,7 @@ _LARGEST: Final = 700.0  # with TINY more than 1, which is no claim
 
 
 @dataclass(frozen=True, eq=False)
-class LawProfile:
+class LossProfile:
     """The privacy profile between two laws on grids."""
 
     upper: LossDistribution
@@ -65,11 +65,11 @@ def composed(pairs: Pairs) -> DominatingPair:
     **Guarantee**: dominates the adaptive composition, and its tests hold for it. Proof:
     proofs/accounting/pld/accountant.md §5.
     """
-    profiles = [composed_profile(order) for order in orders(pairs)]
+    profiles = [composed_profile(order) for order in both_orders(pairs)]
     return DominatingPair(profiles[0], profiles[-1])
 
 
-def composed_profile(pairs: Pairs) -> LawProfile:
+def composed_profile(pairs: Pairs) -> LossProfile:
     """The profile of several pairs in their order."""
     step = first_step(pairs, _DELTAS[-1], precision=_PRECISION)
     for _ in range(_TRIES):
@@ -77,9 +77,9 @@ def composed_profile(pairs: Pairs) -> LawProfile:
         if upper is not None:
             lower = _flat(pairs, step, is_upper=False)
             is_short = lower is not None and lower.step * len(lower.masses) < _LONGEST
-            return LawProfile(upper, lower if is_short else None)
+            return LossProfile(upper, lower if is_short else None)
         step *= 2
-    return LawProfile(LossDistribution(lowest=Fraction(0), step=step, masses=np.zeros(1), infinite_mass=1.0), None)
+    return LossProfile(LossDistribution(lowest=Fraction(0), step=step, masses=np.zeros(1), infinite_mass=1.0), None)
 
 
 def _flat(pairs: Pairs, step: float, *, is_upper: bool) -> LossDistribution | None:
@@ -123,8 +123,8 @@ def flattened_law(windows: Sequence[Composition], *, is_upper: bool) -> LossDist
 
     **Guarantee**: at or above the composed law in every further composition, for an upper bound, else at or below it.
     """
-    step = windows[0].step
-    starts = [_offset(window, windows[0]) for window in windows]
+    base, step = windows[0], windows[0].step
+    starts = [window.first - base.first + round((window.center - base.center) / Fraction(step)) for window in windows]
     lowest, end = starts[0], _end_of_chain(windows, starts)
     masses = np.full(end - lowest, math.inf if is_upper else 0.0)
     for window, start in zip(windows, starts, strict=True):
@@ -133,21 +133,16 @@ def flattened_law(windows: Sequence[Composition], *, is_upper: bool) -> LossDist
         part = part[: max(0, len(masses) - at)]
         target = masses[at : at + len(part)]
         (np.minimum if is_upper else np.maximum)(target, part, out=target)
-    infinite = windows[0].infinite_mass
+    infinite = base.infinite_mass
     if is_upper:
         infinite += min(_beyond(window, start, end) for window, start in zip(windows, starts, strict=True))
-        masses[0] += _missing(windows[0])
+        masses[0] += 0.0 if base.is_complete_below else base.stray  # untilted, so that `stray` is a probability
     return LossDistribution(
         lowest=windows[0].center + (windows[0].first) * Fraction(step),
         step=step,
         masses=masses,
         infinite_mass=min(infinite, 1.0),
     )
-
-
-def _offset(window: Composition, base: Composition) -> int:
-    """The place of a window's first mass on the grid of another's."""
-    return window.first - base.first + round((window.center - base.center) / Fraction(window.step))
 
 
 def _end_of_chain(windows: Sequence[Composition], starts: Sequence[int]) -> int:
@@ -176,8 +171,3 @@ def _beyond(window: Composition, start: int, end: int) -> float:
         return 0.0 if start + len(window.masses) >= end else math.inf
     place = window.first + end - start
     return window.stray * math.exp(min(window.log_scale - window.tilt * window.step * place, 0.0)) * (1 + _OUTWARD)
-
-
-def _missing(window: Composition) -> float:
-    """What lies below the first window: its tilt is 0, so that `stray` is a probability."""
-    return 0.0 if window.is_complete_below else window.stray

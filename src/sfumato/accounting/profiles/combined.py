@@ -11,7 +11,7 @@ from sfumato.accounting.profiles.profile import MARGIN, ULP, Array, Profile, exp
 
 
 @dataclass(frozen=True, slots=True)
-class BracketedProfile:
+class BracketedProfile(Profile):
     """The upper bound of one profile, and the tests of another whose laws the event allows too."""
 
     upper: Profile
@@ -22,17 +22,17 @@ class BracketedProfile:
         return self.upper.delta_up(epsilon)
 
     def test_down(self, epsilon: Array) -> tuple[Array, Array]:
-        """Of the other profile."""
+        """Sets of the other profile."""
         return self.tested.test_down(epsilon)
 
     @property
     def highest_loss(self) -> float:
-        """Of the upper bound."""
+        """That of the upper bound."""
         return self.upper.highest_loss
 
 
 @dataclass(frozen=True, slots=True)
-class WorstProfile:
+class WorstProfile(Profile):
     """The largest δ of several profiles at each ε; tested by the first of them."""
 
     profiles: tuple[Profile, ...]
@@ -42,7 +42,7 @@ class WorstProfile:
         return reduce(np.maximum, (profile.delta_up(epsilon) for profile in self.profiles))
 
     def test_down(self, epsilon: Array) -> tuple[Array, Array]:
-        """Of the first profile."""
+        """Sets of the first profile."""
         return self.profiles[0].test_down(epsilon)
 
     @property
@@ -52,7 +52,7 @@ class WorstProfile:
 
 
 @dataclass(frozen=True, slots=True)
-class MixedProfile:
+class MixedProfile(Profile):
     """Σ weight · δ: of a law that says by which of several pairs it was drawn. Untested.
 
     Args:
@@ -68,10 +68,6 @@ class MixedProfile:
             total += weight * profile.delta_up(epsilon)
         return share(total * (1 + MARGIN))
 
-    def test_down(self, epsilon: Array) -> tuple[Array, Array]:
-        """Nothing known."""
-        return NOTHING.test_down(epsilon)
-
     @property
     def highest_loss(self) -> float:
         """The largest of those with any weight."""
@@ -79,7 +75,7 @@ class MixedProfile:
 
 
 @dataclass(frozen=True, slots=True)
-class GroupProfile:
+class GroupProfile(Profile):
     """What a profile for one step says of `count` steps in a row: δ_c(ε) ≤ δ(ε/c) Σ_{i<c} e^(iε/c). Untested.
 
     A bound at one ε holds at every larger one; the points asked for together help each other in that.
@@ -103,13 +99,9 @@ class GroupProfile:
         result[order] = np.minimum.accumulate(share(np.where(known & (logs >= 0), 1.0, bound)))
         return result
 
-    def test_down(self, epsilon: Array) -> tuple[Array, Array]:
-        """Nothing known."""
-        return NOTHING.test_down(epsilon)
-
     @property
     def highest_loss(self) -> float:
-        """As many times as far."""
+        """That of one step, `count` times."""
         return self.single.highest_loss * self.count * (1 + 8 * ULP)
 
     def _log_factor(self, epsilon: Array) -> Array:

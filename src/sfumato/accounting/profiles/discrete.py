@@ -11,7 +11,17 @@ from scipy.special import erfcx
 
 from sfumato.accounting.core.integer_moves import longest_move
 from sfumato.accounting.gaussian.discrete_gaussian import bound_above, leaks_over
-from sfumato.accounting.profiles.profile import MARGIN, TINY, ULP, Array, GaussianProfile, exp_down, exp_up, share
+from sfumato.accounting.profiles.profile import (
+    MARGIN,
+    TINY,
+    ULP,
+    Array,
+    GaussianProfile,
+    Profile,
+    exp_down,
+    exp_up,
+    share,
+)
 from sfumato.numeric.rationals import sqrt_up
 from sfumato.numeric.rounding import float_up
 
@@ -147,7 +157,7 @@ def _expansion(stddev: Fraction) -> _Expansion:
 
 
 @dataclass(frozen=True, slots=True)
-class DiscreteLaplaceProfile:
+class DiscreteLaplaceProfile(Profile):
     """Noise ∝ e^(−|k|/scale) on an integer that moves by `shift`.
 
     At ε = (shift − 2k)/scale, for integers k from 0 to shift, δ = 1 − e^(−k/scale), and between them it is linear in
@@ -199,7 +209,7 @@ def _ratio(rest: Array, whole: float) -> Array:
 
 
 @dataclass(frozen=True, slots=True)
-class DiscreteGaussianProfile:
+class DiscreteGaussianProfile(Profile):
     """Noise X ∝ e^(−k²/2σ²) on an integer that moves by `shift`.
 
     δ(ε) = Pr[X ≥ m] − e^ε Pr[X ≥ m + shift], with m the smallest integer above εσ²/shift − shift/2.
@@ -228,11 +238,6 @@ class DiscreteGaussianProfile:
         tails, first = self._tails(), self._first(epsilon, rounding=0)
         return tails.down(first), tails.up(first + self.shift)
 
-    @property
-    def highest_loss(self) -> float:
-        """Without limit."""
-        return math.inf
-
     def _first(self, epsilon: Array, *, rounding: int) -> Array:
         """m; with `rounding` −1, not more than m, and less only where the loss at m − 1 is ε up to rounding."""
         raw = epsilon * float(self.stddev**2 / self.shift)
@@ -244,7 +249,7 @@ class DiscreteGaussianProfile:
 
 
 @dataclass(frozen=True, slots=True)
-class RoundedGaussianProfile:
+class RoundedGaussianProfile(Profile):
     """Discrete Gaussian noise on a vector of integers, by the continuous noise that it rounds.
 
     δ(ε) ≤ e^(f/2) δ_μ(ε − f), with μ and f of `accounting.gaussian.discrete_gaussian`.
@@ -276,8 +281,3 @@ class RoundedGaussianProfile:
     def test_down(self, epsilon: Array) -> tuple[Array, Array]:
         """Of one coordinate."""
         return DiscreteGaussianProfile(self.stddev, math.floor(self.l2_sensitivity)).test_down(epsilon)
-
-    @property
-    def highest_loss(self) -> float:
-        """Without limit."""
-        return math.inf

@@ -8,12 +8,12 @@ from typing import Final
 
 import numpy as np
 
-from sfumato.accounting.profiles.profile import MARGIN, TINY, ULP, Array, exp_down, float_down, share
+from sfumato.accounting.profiles.profile import MARGIN, TINY, ULP, Array, Profile, exp_down, float_down, share
 from sfumato.numeric.rounding import float_up, log_near, log_up
 
 
 @dataclass(frozen=True, slots=True)
-class FinitePair:
+class FinitePair(Profile):
     """One outcome drawn from p against one drawn from q: δ(ε) = Σ max(p − e^ε q, 0).
 
     **Guarantee**: the sums are of exact rationals, and their bounds are within 1e-14 + ε·2e-14 of P(S).
@@ -87,7 +87,7 @@ def _suffix_sums(values: list[Fraction], last: Fraction) -> list[Fraction]:
 
 
 @dataclass(frozen=True, slots=True)
-class WorstPair:
+class WorstPair(Profile):
     """The worst (ε₀, δ₀) pair: with δ₀ the truth itself, else randomized response of ε₀.
 
     δ(ε) = δ₀ + (1 − δ₀)(e^ε₀ − e^ε)⁺/(1 + e^ε₀).
@@ -141,7 +141,7 @@ def randomized_response(probability: Fraction, categories: int) -> FinitePair:
 
 
 @dataclass(frozen=True, slots=True)
-class BoundedRange:
+class BoundedRange(Profile):
     """All mechanisms whose losses lie, for each pair of neighbours, in some interval [t − ε₀, t].
 
     δ(ε) = (1 − e^((ε − ε₀)/2))²/(1 − e^−ε₀) for ε ≤ ε₀, then 0: the largest of all pairs of two losses t and t − ε₀.

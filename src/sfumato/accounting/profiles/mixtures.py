@@ -14,6 +14,7 @@ from sfumato.accounting.profiles.profile import (
     MARGIN,
     ULP,
     Array,
+    Profile,
     below_roots,
     exp_down,
     float_down,
@@ -30,7 +31,7 @@ Components = tuple[tuple[Fraction, Fraction], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class GaussianMixtures:
+class GaussianMixtures(Profile):
     """Σ pᵢ N(aᵢ, 1) against Σ qⱼ N(bⱼ, 1), where no aᵢ is below 0 and no bⱼ above.
 
     The loss grows with x, so δ(ε) = P(X > t) − e^ε Q(X > t) with the t at which the loss is ε.

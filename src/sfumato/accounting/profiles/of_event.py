@@ -144,7 +144,7 @@ def _discrete_gaussian(event: DiscreteGaussianEvent, _neighbors: NeighborGroup, 
     shift = floor(event.l2_sensitivity)
     if not LEAST <= event.stddev <= MOST or event.stddev < shift * LEAST:
         return symmetric(BracketedProfile(EVERYTHING))
-    if _is_scalar(event):
+    if event.l0_sensitivity == 1 or floor(event.l2_sensitivity**2) == 1:
         return symmetric(DiscreteGaussianProfile(event.stddev, shift))
     if shapes := _worst_moves(event):
         pairs = [_moved(event.stddev, shape, compose) for shape in shapes]
@@ -156,10 +156,6 @@ def _discrete_gaussian(event: DiscreteGaussianEvent, _neighbors: NeighborGroup, 
     return symmetric(
         _loss(square / (2 * event.stddev**2), lambda rho: BracketedProfile(ConcentratedProfile(rho), single))
     )
-
-
-def _is_scalar(event: DiscreteGaussianEvent) -> bool:
-    return event.l0_sensitivity == 1 or floor(event.l2_sensitivity**2) == 1
 
 
 def _worst_moves(event: DiscreteGaussianEvent) -> tuple[tuple[int, ...], ...]:

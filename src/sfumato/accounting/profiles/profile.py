@@ -23,6 +23,8 @@ class Profile(Protocol):
     δ_PQ(−ε) = 1 − e^−ε + e^−ε δ_QP(ε).
     """
 
+    __slots__ = ()
+
     def delta_up(self, epsilon: Array) -> Array:
         """At or above δ at each ε of 0 or more, and never above 1; not increasing in ε."""
 
@@ -30,12 +32,14 @@ class Profile(Protocol):
         """Of a set S for each ε, about the one that attains δ: P(S) rounded down, and Q(S) rounded up.
 
         The sets are of a pair of laws that the event really allows, the same pair for every ε and for both orders, so
-        that P(S) − e^ε' Q(S) is a lower bound of δ at every ε'. Zeros where no such pair is known.
+        that P(S) − e^ε' Q(S) is a lower bound of δ at every ε'. Zeros where no such pair is known, as by default.
         """
+        return np.zeros_like(epsilon), np.zeros_like(epsilon)
 
     @property
     def highest_loss(self) -> float:
-        """The smallest ε known at which δ is as small as it gets; infinite where it keeps falling."""
+        """The smallest ε known at which δ is as small as it gets; infinite where it keeps falling, as by default."""
+        return math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +163,7 @@ def below_roots(curve: Callable[[Array], tuple[Array, Array]], targets: Array, *
 
 
 @dataclass(frozen=True, slots=True)
-class GaussianProfile:
+class GaussianProfile(Profile):
     """N(0, σ²) against N(−1, σ²): δ(ε) = Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ), μ = 1/σ.
 
     **Guarantee**: dominates Gaussian noise on every vector that moves by at most 1/σ standard deviations in L2, in
@@ -185,11 +189,6 @@ class GaussianProfile:
         low, high, error = self._thresholds(epsilon)
         return tail_down(low, error=error), tail_up(high, error=error)
 
-    @property
-    def highest_loss(self) -> float:
-        """Without limit."""
-        return math.inf
-
     def _thresholds(self, epsilon: Array) -> tuple[Array, Array, Array]:
         """εσ ∓ 1/2σ, and the absolute error of each."""
         center, half = epsilon * float(self.noise_multiplier), float(1 / (2 * self.noise_multiplier))
@@ -200,7 +199,7 @@ class GaussianProfile:
 
 
 @dataclass(frozen=True, slots=True)
-class LaplaceProfile:
+class LaplaceProfile(Profile):
     """Laplace noise of scale b on an answer that moves by 1: δ(ε) = 1 − e^((ε − 1/b)/2) for ε ≤ 1/b, then 0.
 
     **Guarantee**: dominates Laplace noise on every vector that moves by at most 1/b scales in L1, in either order; the
@@ -235,7 +234,7 @@ _LOG_EXCESSES: Final = np.linspace(-300, 300, 1201)  # ln(α − 1) of the order
 
 
 @dataclass(frozen=True, slots=True)
-class ConcentratedProfile:
+class ConcentratedProfile(Profile):
     """All mechanisms with D_α ≤ αρ for every α > 1.
 
     ln δ(ε) ≤ min over α of (α − 1)(αρ − ε) + α ln(1 − 1/α) − ln(α − 1); every α gives a valid δ.
@@ -262,11 +261,6 @@ class ConcentratedProfile:
     def test_down(self, epsilon: Array) -> tuple[Array, Array]:
         """Of the half-line of Gaussian noise beyond which the loss exceeds ε."""
         return GaussianProfile(sqrt_up(1 / (2 * self.rho))).test_down(epsilon)
-
-    @property
-    def highest_loss(self) -> float:
-        """Without limit."""
-        return math.inf
 
     def _best_log_excess(self, epsilon: Array, rho: float) -> Array:
         """About the best ln(α − 1): the root of (2α − 1)ρ + ln(1 − 1/α) = ε, whose left side grows with α."""

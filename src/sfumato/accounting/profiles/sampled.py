@@ -9,7 +9,6 @@ from typing import Final
 
 import numpy as np
 
-from sfumato.accounting.profiles.finite import NOTHING
 from sfumato.accounting.profiles.profile import MARGIN, TINY, ULP, Array, Profile, float_down, share
 from sfumato.numeric.binomial import MASS_ERROR, Binomial
 from sfumato.numeric.rounding import float_up, log_up
@@ -57,7 +56,7 @@ def _tail(law: Binomial, first: int) -> tuple[float, float]:
 
 
 @dataclass(frozen=True, slots=True)
-class SampledForward:
+class SampledForward(Profile):
     """(1 − q)Q + qP against Q: δ'(ε') = q δ(ε), e^ε = 1 + (e^ε' − 1)/q.
 
     **Guarantee**: exact, from the profile of P against Q. It holds too for (1 − q)R + qP against (1 − q)R + qQ, if the
@@ -89,7 +88,7 @@ class SampledForward:
 
 
 @dataclass(frozen=True, slots=True)
-class SampledBackward:
+class SampledBackward(Profile):
     """Q against (1 − q)Q + qP: δ'(ε') = (1 − α(1 − q)) δ(ln(αq/(1 − α(1 − q)))), α = e^ε' < 1/(1 − q), else 0.
 
     **Guarantee**: exact, from the profile of Q against P.
@@ -133,7 +132,7 @@ class SampledBackward:
 
 
 @dataclass(frozen=True, slots=True)
-class SampledReplacement:
+class SampledReplacement(Profile):
     """(1 − q)R + qP against (1 − q)R + qQ: δ'(ε') ≤ q((1 − β) δ₁(ε) + β δ₂(ε)). Untested.
 
     β = e^(ε' − ε) = q/(q + (1 − q)(1 − e^−ε')).
@@ -155,10 +154,6 @@ class SampledReplacement:
         growth = -others * np.expm1(-epsilon)
         either = growth / (q + growth) * self.present.delta_up(inner) + q / (q + growth) * self.replaced.delta_up(inner)
         return share(q * either * (1 + 2 * MARGIN))
-
-    def test_down(self, epsilon: Array) -> tuple[Array, Array]:
-        """Nothing known."""
-        return NOTHING.test_down(epsilon)
 
     @property
     def highest_loss(self) -> float:

@@ -72,6 +72,12 @@ def log_remainder(x: Array) -> Array:
     return np.where(np.abs(x) < _NEAR, small, np.where(np.isposinf(x), np.inf, large))
 
 
+def log_expm1(x: Array) -> Array:
+    """The logarithm of e^x − 1; −∞ at 0."""
+    with np.errstate(divide="ignore"):
+        return np.where(x > 1, x + np.log1p(-np.exp(-np.maximum(x, 1.0))), np.log(np.expm1(np.minimum(x, 1.0))))
+
+
 def log_sum(exponents: Array) -> Array:
     """The logarithm of Σ e^exponent over the last axis."""
     top = np.max(exponents, axis=-1)
@@ -123,7 +129,7 @@ def discrete_laplace(orders: Array, *, decay: float, shift: int) -> Array:
     share = -np.expm1(-2 * orders * decay) / rest
     other = -np.expm1(-2 * extra * decay) * np.exp(-decay) / rest
     with np.errstate(all="ignore"):  # the closed form is minus infinity where its difference is lost in rounding
-        gain = np.log(share) + _log_expm1(extra * epsilon) + np.log1p(16 * _ULP * (1 + orders * epsilon))
+        gain = np.log(share) + log_expm1(extra * epsilon) + np.log1p(16 * _ULP * (1 + orders * epsilon))
         relative = np.log(other) + np.log(-np.expm1(-orders * epsilon)) - gain
         excess = gain + np.log(-np.expm1(np.minimum(relative, -_ULP)))
     return np.minimum(from_log_excess(excess, orders), randomized_response(orders, epsilon=epsilon))
@@ -167,7 +173,3 @@ def _one_way(orders: Array, p: Sequence[Fraction], q: Sequence[Fraction]) -> Arr
     pairs = [(a, b) for a, b in zip(p, q, strict=True) if b]
     losses = np.array([log_near(a / b) if a else -np.inf for a, b in pairs])
     return divergence_up(np.array([log_near(b) for _, b in pairs]), losses, orders)
-
-
-def _log_expm1(x: Array) -> Array:
-    return np.where(x > 1, x + np.log1p(-np.exp(-x)), np.log(np.expm1(np.minimum(x, 1.0))))

@@ -157,22 +157,6 @@ def _single(single: NormalEvent) -> RenyiBound:
     return rule(single.event, single.neighbors)
 
 
-def _non_private(_event: NonPrivateEvent, _neighbors: NeighborGroup) -> RenyiBound:
-    return EVERYTHING
-
-
-def _pure(event: PureEvent, _neighbors: NeighborGroup) -> RenyiBound:
-    return _with_epsilon(curves.randomized_response, event.epsilon)
-
-
-def _approx(event: ApproxEvent, _neighbors: NeighborGroup) -> RenyiBound:
-    return replace(_with_epsilon(curves.randomized_response, event.epsilon), failure=event.delta)
-
-
-def _zcdp(event: ZCDPEvent, _neighbors: NeighborGroup) -> RenyiBound:
-    return RenyiBound(divergence=partial(curves.concentrated, rho=event.rho))
-
-
 def _gaussian(event: GaussianEvent, _neighbors: NeighborGroup) -> RenyiBound:
     rho = 1 / (2 * event.noise_multiplier**2)
     return RenyiBound(divergence=partial(curves.concentrated, rho=rho), is_symmetric=True)
@@ -184,10 +168,6 @@ def _discrete_gaussian(event: DiscreteGaussianEvent, _neighbors: NeighborGroup) 
     square = floor(event.l2_sensitivity) ** 2 if one else floor(event.l2_sensitivity**2)
     rho = square / (2 * event.stddev**2)
     return RenyiBound(divergence=partial(curves.concentrated, rho=rho), is_symmetric=one)
-
-
-def _laplace(event: LaplaceEvent, _neighbors: NeighborGroup) -> RenyiBound:
-    return _with_epsilon(curves.laplace, 1 / event.noise_multiplier)
 
 
 def _discrete_laplace(event: DiscreteLaplaceEvent, _neighbors: NeighborGroup) -> RenyiBound:
@@ -207,10 +187,6 @@ def _randomized_response(event: RandomizedResponseEvent, _neighbors: NeighborGro
     true, rest = other + event.probability, other * max(event.categories - 2, 0)
     exact = partial(curves.finite, p=(true, other, rest), q=(other, true, rest))
     return RenyiBound(divergence=exact, epsilon=epsilon, is_symmetric=True)
-
-
-def _exponential(event: ExponentialEvent, _neighbors: NeighborGroup) -> RenyiBound:
-    return replace(_with_epsilon(curves.bounded_range, event.epsilon), is_symmetric=False)
 
 
 def _finite(event: FiniteEvent, neighbors: NeighborGroup) -> RenyiBound:
@@ -285,10 +261,6 @@ def _inside(event: Event, neighbors: NeighborGroup) -> SampleContents:
     return SampleContents(tally, bound_of_tally(tally, neighbors))
 
 
-def _repeat_and_select(event: RepeatAndSelectEvent, neighbors: NeighborGroup) -> RenyiBound:
-    return selected_bound(_of(event.event, neighbors), mean=event.mean, shape=event.shape)
-
-
 def _partition(event: PartitionEvent, neighbors: NeighborGroup) -> RenyiBound:
     """The unit's parts are the costliest ones, at each order and for each of ε and δ."""
     touched = neighbors.touched(event.max_parts_per_unit)
@@ -304,21 +276,25 @@ def _in_a_part(event: Event, neighbors: NeighborGroup) -> RenyiBound:
 
 
 _RULES: Final[dict[type, Rule]] = {
-    NonPrivateEvent: _non_private,
-    PureEvent: _pure,
-    ApproxEvent: _approx,
-    ZCDPEvent: _zcdp,
+    NonPrivateEvent: lambda *_: EVERYTHING,
+    PureEvent: lambda event, _: _with_epsilon(curves.randomized_response, event.epsilon),
+    ApproxEvent: lambda event, _: replace(
+        _with_epsilon(curves.randomized_response, event.epsilon), failure=event.delta
+    ),
+    ZCDPEvent: lambda event, _: RenyiBound(divergence=partial(curves.concentrated, rho=event.rho)),
     GaussianEvent: _gaussian,
     DiscreteGaussianEvent: _discrete_gaussian,
-    LaplaceEvent: _laplace,
+    LaplaceEvent: lambda event, _: _with_epsilon(curves.laplace, 1 / event.noise_multiplier),
     DiscreteLaplaceEvent: _discrete_laplace,
     RandomizedResponseEvent: _randomized_response,
-    ExponentialEvent: _exponential,
+    ExponentialEvent: lambda event, _: replace(_with_epsilon(curves.bounded_range, event.epsilon), is_symmetric=False),
     FiniteEvent: _finite,
     MixtureOfGaussiansEvent: _mixture,
     PoissonSampledEvent: _poisson,
     TruncatedPoissonSampledEvent: _truncated_poisson,
     SampledWithoutReplacementEvent: _without_replacement,
-    RepeatAndSelectEvent: _repeat_and_select,
+    RepeatAndSelectEvent: lambda event, neighbors: selected_bound(
+        _of(event.event, neighbors), mean=event.mean, shape=event.shape
+    ),
     PartitionEvent: _partition,
 }

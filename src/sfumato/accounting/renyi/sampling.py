@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import betainc, gammaln
 
 from sfumato.accounting.renyi.bound import Epsilon, RenyiBound, as_float_up
-from sfumato.accounting.renyi.curves import Array, from_log_excess, log_sum, randomized_response
+from sfumato.accounting.renyi.curves import Array, from_log_excess, log_expm1, log_sum, randomized_response
 from sfumato.numeric.rounding import float_up, inflated, log_near
 from sfumato.privacy.events import TruncatedPoissonSampledEvent
 
@@ -214,12 +214,6 @@ def _log_mean(probability: Fraction, exponents: Array) -> Array:
     chance = max(float(probability), float(SMALLEST_CHANCE))
     near = np.log1p(chance * np.expm1(np.clip(exponents, -_NEAR, _LARGE)))
     return np.where((exponents > -_NEAR) & (exponents < _LARGE), near, far)
-
-
-def log_expm1(x: Array) -> Array:
-    """The logarithm of e^x − 1; −∞ at 0."""
-    with np.errstate(divide="ignore"):
-        return np.where(x > 1, x + np.log1p(-np.exp(-np.maximum(x, 1.0))), np.log(np.expm1(np.minimum(x, 1.0))))
 
 
 def _capped(divergence: Array, epsilon: Epsilon, orders: Array) -> Array:
