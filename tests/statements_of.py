@@ -9,7 +9,7 @@ from tests.strategies import limits
 
 from sfumato.errors import UnboundedSensitivityError
 from sfumato.query.model.kinds import Kind
-from sfumato.query.model.measures import CellCount, RowCount, StepProduct, Steps, StepSum, UnitCount, ValueCount
+from sfumato.query.model.measures import CellCount, LatticeValue, RowCount, StepProduct, StepSum, UnitCount, ValueCount
 from sfumato.query.model.schema import MAX_STEPS, Limits
 from sfumato.query.model.statement import Bins, KeyColumn, Statement, Values
 
@@ -63,7 +63,7 @@ def _cell(grow, own):
 def _steps(grow, own):
     """A number on a lattice; whether it is known never to be NULL may be wrong, and must not matter."""
     lower = grow.pick((0, -3, 2, -7))
-    return Steps(
+    return LatticeValue(
         value=expression(grow, own, grow.pick((Kind.INTEGER, Kind.FLOAT)), 1),
         resolution=grow.pick((Fraction(1), Fraction(1, 3), Fraction(7))), lower=lower,
         upper=lower + grow.pick((5, 0, 1)), offset=grow.pick((0, 0, 2, -9)), nullable=not grow.chance(3),

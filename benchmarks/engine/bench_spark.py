@@ -24,7 +24,7 @@ from sfumato.engines.sources.sources import SparkData
 from sfumato.engines.spark.engine import SparkEngine
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.model.expressions import ColumnRef
-from sfumato.query.model.measures import RowCount, Steps, StepSum
+from sfumato.query.model.measures import RowCount, LatticeValue, StepSum
 from sfumato.query.model.relations import Source
 from sfumato.query.model.schema import Limits, Table, integer, real
 from sfumato.query.model.statement import KeyColumn, Statement
@@ -77,7 +77,7 @@ def seconds(spark: SparkSession, action: Callable[[], object], runs: int) -> tup
 def statement(limits: Limits) -> tuple[Table, Statement]:
     columns = {"u": integer(), "g": integer(values=range(GROUPS)), "v": real(0, 100)}
     table = Table(name="visits", columns=columns, unit=UnitColumn("u"), limits=limits)
-    value = Steps(
+    value = LatticeValue(
         value=ColumnRef("v"), resolution=Fraction(1, 100), lower=0, upper=10_000, offset=0, nullable=True
     )  # fmt: skip
     asked = Statement(

@@ -14,7 +14,7 @@ from sfumato.privacy.neighbors import UnitColumn
 from sfumato.privacy.secret import Secret
 from sfumato.query.model.expressions import Call, ColumnRef, Literal
 from sfumato.query.model.functions import Function
-from sfumato.query.model.measures import CellCount, RowCount, Steps, StepSum, UnitCount, ValueCount
+from sfumato.query.model.measures import CellCount, LatticeValue, RowCount, StepSum, UnitCount, ValueCount
 from sfumato.query.model.relations import Join, PeoplePart, SemiJoin, Source
 from sfumato.query.model.schema import PUBLIC, Limits, Table, UnitPath, boolean, integer, real, text
 from sfumato.query.model.statement import Bins, KeyColumn, Statement, Values
@@ -35,7 +35,7 @@ BY_KEY = f"{ALL} GROUP BY k"
 
 
 def _of(name):
-    return Steps(value=ColumnRef(name), resolution=Fraction(1), lower=0, upper=9, offset=0, nullable=True)
+    return LatticeValue(value=ColumnRef(name), resolution=Fraction(1), lower=0, upper=9, offset=0, nullable=True)
 
 
 V = _of("v")

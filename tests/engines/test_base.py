@@ -7,12 +7,12 @@ from tests.query.asking import PEOPLE
 from sfumato.engines.base import Found, aligned, cells, failing, groups
 from sfumato.errors import EngineError, ParameterError
 from sfumato.query.model.expressions import ColumnRef
-from sfumato.query.model.measures import CellCount, RowCount, Steps, ValueCount
+from sfumato.query.model.measures import CellCount, LatticeValue, RowCount, ValueCount
 from sfumato.query.model.relations import Source
 from sfumato.query.model.statement import Bins, KeyColumn, Statement, Values
 
 AGE = ColumnRef("age")
-STEPS = Steps(value=AGE, resolution=1, lower=0, upper=100, offset=0, nullable=True)
+STEPS = LatticeValue(value=AGE, resolution=1, lower=0, upper=100, offset=0, nullable=True)
 COUNTS = (RowCount(), ValueCount((AGE,)))
 WORDS = Values(value=AGE, values=("x", "y"))
 

@@ -13,7 +13,7 @@ from sfumato.numeric.rationals import sqrt_up
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, UnitColumn
 from sfumato.query.analysis.stability import Reach, moved_rows, reach_of, sensitivity
 from sfumato.query.model.expressions import TRUE, ColumnRef, Compare, Comparison, Literal
-from sfumato.query.model.measures import CellCount, RowCount, StepProduct, Steps, StepSum, UnitCount, ValueCount
+from sfumato.query.model.measures import CellCount, LatticeValue, RowCount, StepProduct, StepSum, UnitCount, ValueCount
 from sfumato.query.model.relations import (
     Distinct,
     Except,
@@ -58,7 +58,7 @@ def claimed(statement, relation=ADD_OR_REMOVE_ONE):
 
 
 def steps(lower, upper, *, nullable=True, offset=0):
-    return Steps(value=V, resolution=Fraction(1), lower=lower, upper=upper, offset=offset, nullable=nullable)
+    return LatticeValue(value=V, resolution=Fraction(1), lower=lower, upper=upper, offset=offset, nullable=nullable)
 
 
 def total(lower, upper, **choices):

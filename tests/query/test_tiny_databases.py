@@ -15,7 +15,7 @@ from sfumato.engines.sources.sources import ArrowData
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, UnitColumn
 from sfumato.query.analysis.stability import moved_rows, sensitivity
 from sfumato.query.model.expressions import ColumnRef, Compare, Comparison, Literal
-from sfumato.query.model.measures import CellCount, RowCount, StepProduct, Steps, StepSum, UnitCount, ValueCount
+from sfumato.query.model.measures import CellCount, LatticeValue, RowCount, StepProduct, StepSum, UnitCount, ValueCount
 from sfumato.query.model.relations import (
     Distinct,
     Except,
@@ -60,7 +60,7 @@ TINY_LIMITS = (
 
 
 def steps(*, nullable=True):
-    return Steps(value=V, resolution=Fraction(1), lower=-2, upper=5, offset=1, nullable=nullable)
+    return LatticeValue(value=V, resolution=Fraction(1), lower=-2, upper=5, offset=1, nullable=nullable)
 
 
 MEASURES = (RowCount(), ValueCount((V,)), UnitCount(), StepSum(steps()), StepSum(steps(nullable=False)),

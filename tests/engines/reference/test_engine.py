@@ -26,7 +26,7 @@ from sfumato.engines.values.evaluation import clamped_steps
 from sfumato.engines.values.sampling import rank_hash
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.model.expressions import ColumnRef
-from sfumato.query.model.measures import CellCount, RowCount, StepProduct, Steps, StepSum, UnitCount, ValueCount
+from sfumato.query.model.measures import CellCount, LatticeValue, RowCount, StepProduct, StepSum, UnitCount, ValueCount
 from sfumato.query.model.relations import Source
 from sfumato.query.model.schema import Limits, Table, integer, real, text
 from sfumato.query.model.statement import Bins, KeyColumn, Statement, Values
@@ -55,7 +55,7 @@ ANY_CELLS = st.none() | NUMBERS
 
 
 def steps(*, lower=-9, upper=9, nullable=True):
-    return Steps(
+    return LatticeValue(
         value=ColumnRef("v"), resolution=Fraction(1), lower=lower, upper=upper, offset=0, nullable=nullable
     )  # fmt: skip
 
@@ -277,7 +277,7 @@ def test_answers_of_units_add_up(asked, cells, salt):
 
 
 def of_steps(value=V, *, lower=-40, upper=50, resolution=Fraction(1, 2), offset=0, nullable=True):
-    return Steps(value=value, resolution=resolution, lower=lower, upper=upper, offset=offset, nullable=nullable)
+    return LatticeValue(value=value, resolution=resolution, lower=lower, upper=upper, offset=offset, nullable=nullable)
 
 
 @st.composite

@@ -19,7 +19,7 @@ from sfumato.engines.values.evaluation import evaluate
 from sfumato.query.model.expressions import Call, ColumnRef, Compare, Comparison, Literal
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind
-from sfumato.query.model.measures import COARSEST, Steps
+from sfumato.query.model.measures import COARSEST, LatticeValue
 
 SIGNED = [sign * value for value in SPECIAL for sign in (1.0, -1.0)]
 ENDS = [*SIGNED, 345.0, 346.57, 346.58, 692.9, -693.0, -693.1, -745.14]
@@ -65,7 +65,8 @@ class DoublesContract:
     def test_lattice_steps_of_any_double_are_those_of_python(self, values_of, resolution):
         ends = [(-5, 7), (0, 2**53), (-(2**53), 2**53)]
         steps = [
-            Steps(value=X, resolution=resolution, lower=low, upper=high, offset=0, nullable=True) for low, high in ends
+            LatticeValue(value=X, resolution=resolution, lower=low, upper=high, offset=0, nullable=True)
+            for low, high in ends
         ]
         terms = [Term(sql=column("c2"), kind=Kind.FLOAT), computed(column("c2"))]
         found = values_of([clamped_steps(term, one) for one in steps for term in terms], pa.table({"c2": SIGNED}))

@@ -15,7 +15,7 @@ from sfumato.engines.sql.expressions.terms import column, function, select, tabl
 from sfumato.engines.sql.rows import Rows
 from sfumato.query.analysis.shape import shape_of
 from sfumato.query.model.expressions import ColumnRef
-from sfumato.query.model.measures import CellCount, RowCount, StepProduct, Steps, StepSum, UnitCount, ValueCount
+from sfumato.query.model.measures import CellCount, LatticeValue, RowCount, StepProduct, StepSum, UnitCount, ValueCount
 from sfumato.query.model.relations import Source
 from sfumato.query.model.schema import MAX_LIMIT, Table, integer, real
 
@@ -26,7 +26,7 @@ FAR = 2**53
 
 def steps(name, lower=-9, upper=9, **facts):
     own = {"resolution": Fraction(1), "offset": 0, "nullable": True} | facts
-    return Steps(value=ColumnRef(name), lower=lower, upper=upper, **own)
+    return LatticeValue(value=ColumnRef(name), lower=lower, upper=upper, **own)
 
 
 WIDE = steps("i", -FAR, FAR)

@@ -14,7 +14,7 @@ from sfumato.engines.sql.rows import Rows
 from sfumato.engines.values.sampling import encoded
 from sfumato.query.analysis.shape import shape_of
 from sfumato.query.model.expressions import ColumnRef
-from sfumato.query.model.measures import RowCount, Steps
+from sfumato.query.model.measures import LatticeValue, RowCount
 from sfumato.query.model.relations import Source
 from sfumato.query.model.schema import Table, boolean, integer, real, text
 from sfumato.query.model.statement import Bins, KeyColumn, Statement, Values
@@ -29,7 +29,7 @@ CELLS = pa.table(
     }
 )
 ROWS = Rows(query=select([], table("cells")), shape=shape_of(TABLE))
-STEPS = Steps(value=ColumnRef("f"), resolution=Fraction(1), lower=-9, upper=9, offset=0, nullable=True)
+STEPS = LatticeValue(value=ColumnRef("f"), resolution=Fraction(1), lower=-9, upper=9, offset=0, nullable=True)
 
 
 def found(cell=None, **keys):

@@ -45,7 +45,7 @@ from sfumato.query.model.expressions import (
 from sfumato.query.model.facts import Facts
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind
-from sfumato.query.model.measures import RowCount, StepProduct, Steps, StepSum, ValueCount
+from sfumato.query.model.measures import LatticeValue, RowCount, StepProduct, StepSum, ValueCount
 from sfumato.query.model.statement import Bins, Values
 
 NOT_STRICT = {Function.LEAST, Function.GREATEST, Function.COALESCE, Function.NULL_IF}
@@ -292,7 +292,7 @@ def test_measures_and_cells_are_over_plain_expressions():
     mixed, plain = MIXED[0], unmixed(MIXED[0], FACTS)
 
     def steps(value):
-        return Steps(value=value, resolution=Fraction(1), lower=0, upper=9, offset=0, nullable=True)
+        return LatticeValue(value=value, resolution=Fraction(1), lower=0, upper=9, offset=0, nullable=True)
 
     for make in (
         lambda value: StepSum(steps(value)),

@@ -15,9 +15,9 @@ from sfumato.query.model.intervals import Interval
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.measures import (
     CellCount,
+    LatticeValue,
     RowCount,
     StepProduct,
-    Steps,
     StepSum,
     UnitCount,
     ValueCount,
@@ -29,7 +29,7 @@ V, W = ColumnRef("v"), ColumnRef("w")
 
 
 def steps(lower, upper, *, offset=0, nullable=True, value=V):
-    return Steps(value=value, resolution=Fraction(1), lower=lower, upper=upper, offset=offset, nullable=nullable)
+    return LatticeValue(value=value, resolution=Fraction(1), lower=lower, upper=upper, offset=offset, nullable=nullable)
 
 
 def of(column, *, bounds=None, **choices):

@@ -3,13 +3,13 @@ from fractions import Fraction
 
 from tests.query.planned import PEOPLE, ref
 
-from sfumato.query.model.measures import CellCount, RowCount, Steps
+from sfumato.query.model.measures import CellCount, LatticeValue, RowCount
 from sfumato.query.model.relations import Source
 from sfumato.query.model.schema import Limits
 from sfumato.query.model.statement import Bins, KeyColumn, Statement, Values
 
 STATEMENT = Statement(rows=Source(PEOPLE), keys=(), measures=(RowCount(),))
-STEPS = Steps(value=ref("age"), resolution=Fraction(1), lower=-3, upper=6, offset=0, nullable=True)
+STEPS = LatticeValue(value=ref("age"), resolution=Fraction(1), lower=-3, upper=6, offset=0, nullable=True)
 
 
 def test_the_number_of_groups_is_the_product_of_the_public_keys():

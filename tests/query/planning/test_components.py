@@ -15,7 +15,7 @@ from sfumato.mechanisms.selection.noisy_top_k import NoisyTopK
 from sfumato.numeric.rationals import sqrt_up
 from sfumato.privacy.events import ExponentialEvent, PureEvent
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, UnitColumn
-from sfumato.query.model.measures import RowCount, Steps, StepSum
+from sfumato.query.model.measures import LatticeValue, RowCount, StepSum
 from sfumato.query.model.relations import Grouped
 from sfumato.query.model.schema import Limits, Table, integer, text
 from sfumato.query.model.statement import Bins, Statement, Values
@@ -26,8 +26,8 @@ from sfumato.query.statistics.recipes import BinQuantile, NoisyCells, NoisyMeasu
 from sfumato.query.statistics.top_values import TopValues
 
 BOTH = (ADD_OR_REMOVE_ONE, REPLACE_ONE)
-AGE = Steps(value=ref("age"), resolution=Fraction(1), lower=0, upper=100, offset=0, nullable=True)
-PAY = Steps(value=ref("pay"), resolution=Fraction(1), lower=-3, upper=10, offset=0, nullable=True)
+AGE = LatticeValue(value=ref("age"), resolution=Fraction(1), lower=0, upper=100, offset=0, nullable=True)
+PAY = LatticeValue(value=ref("pay"), resolution=Fraction(1), lower=-3, upper=10, offset=0, nullable=True)
 
 
 def main(child, *measures, keys=()):

@@ -24,10 +24,10 @@ from sfumato.privacy.secret import Secret
 from sfumato.query.analysis.shape import Metric, shape_of
 from sfumato.query.model.measures import (
     CellCount,
+    LatticeValue,
     Measure,
     RowCount,
     StepProduct,
-    Steps,
     StepSum,
     UnitCount,
     ValueCount,
@@ -250,11 +250,11 @@ def amount(measure: Measure, row: Row) -> int:
             return _moved(first, row) * _moved(second, row)
 
 
-def lattice_steps(steps: Steps, row: Row) -> int | None:
+def lattice_steps(steps: LatticeValue, row: Row) -> int | None:
     """The lattice point of the value on a row, between the bounds; None of NULL."""
     return clamped_steps(evaluate(steps.value, row), steps)
 
 
-def _moved(steps: Steps, row: Row) -> int:
+def _moved(steps: LatticeValue, row: Row) -> int:
     point = lattice_steps(steps, row)
     return steps.null_amount if point is None else point - steps.offset

@@ -19,7 +19,7 @@ from sfumato.query.analysis.shape import Metric, shape_of
 from sfumato.query.model.expressions import Expression
 from sfumato.query.model.facts import Facts, merged
 from sfumato.query.model.kinds import Kind
-from sfumato.query.model.measures import Steps, steps_of
+from sfumato.query.model.measures import LatticeValue, steps_of
 from sfumato.query.model.relations import (
     BoundRows,
     Distinct,
@@ -288,23 +288,23 @@ _FOLDINGS: Final[Mapping[Fold, Folding]] = {
 }
 
 
-def _total(cells: list[Cell], steps: Steps) -> int:
+def _total(cells: list[Cell], steps: LatticeValue) -> int:
     points = (clamped_steps(cell, steps) for cell in cells)
     return sum(point for point in points if point is not None)
 
 
-def _whole_sum(cells: list[Cell], steps: Steps) -> int | None:
+def _whole_sum(cells: list[Cell], steps: LatticeValue) -> int | None:
     """The total of the steps times the resolution, exactly."""
     total = math.floor(_total(cells, steps) * steps.resolution)
     return total if cells and MIN_INT64 <= total <= MAX_INT64 else None
 
 
-def _sum(cells: list[Cell], steps: Steps) -> float | None:
+def _sum(cells: list[Cell], steps: LatticeValue) -> float | None:
     """The total of the steps, as the nearest double, times the resolution."""
     return limited(float(_total(cells, steps)) * float(steps.resolution)) if cells else None
 
 
-def _mean(cells: list[Cell], steps: Steps) -> float | None:
+def _mean(cells: list[Cell], steps: LatticeValue) -> float | None:
     """That total over the count, both as doubles, times the resolution."""
     if not cells:
         return None

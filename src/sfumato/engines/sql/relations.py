@@ -40,7 +40,7 @@ from sfumato.query.analysis.shape import shape_of
 from sfumato.query.model.expressions import Expression
 from sfumato.query.model.facts import merged
 from sfumato.query.model.kinds import Kind
-from sfumato.query.model.measures import Steps, steps_of
+from sfumato.query.model.measures import LatticeValue, steps_of
 from sfumato.query.model.relations import (
     BoundRows,
     Distinct,
@@ -245,7 +245,7 @@ def _whole_product(total: Sql, resolution: Fraction) -> Sql:
     return cast(operation(exp.Mul, within, figure(step)), "BIGINT")
 
 
-def _steps(value: Expression, rows: Rows, name: str) -> Steps:
+def _steps(value: Expression, rows: Rows, name: str) -> LatticeValue:
     return steps_of(value, facts_of(value, rows.shape.columns), bounds=None, what=name)
 
 

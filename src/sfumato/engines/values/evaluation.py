@@ -41,7 +41,7 @@ from sfumato.query.model.expressions import (
 from sfumato.query.model.facts import Facts
 from sfumato.query.model.functions import MAX_TEXT, Function
 from sfumato.query.model.kinds import Kind
-from sfumato.query.model.measures import Measure, StepProduct, Steps, StepSum, ValueCount
+from sfumato.query.model.measures import LatticeValue, Measure, StepProduct, StepSum, ValueCount
 from sfumato.query.model.statement import Bins
 from sfumato.query.model.statement import Cell as Cells
 from sfumato.query.model.texts import Piece, lowered, pieces_of, raised
@@ -130,7 +130,7 @@ def unmixed_cell(cell: Cells, columns: Mapping[str, Facts]) -> Cells:
     return replace(cell, value=unmixed(cell.value, columns))
 
 
-def _unmixed_steps(steps: Steps, columns: Mapping[str, Facts]) -> Steps:
+def _unmixed_steps(steps: LatticeValue, columns: Mapping[str, Facts]) -> LatticeValue:
     return replace(steps, value=unmixed(steps.value, columns))
 
 
@@ -202,7 +202,7 @@ def number(value: Fraction) -> int | float:
     return int(value) if whole else float(value) + 0.0
 
 
-def clamped_steps(value: Cell, steps: Steps) -> int | None:
+def clamped_steps(value: Cell, steps: LatticeValue) -> int | None:
     """The lattice point of a number, floor(x / resolution + 1/2) in doubles, clamped to the bounds; None of NULL."""
     if not isinstance(value, int | float):
         return None

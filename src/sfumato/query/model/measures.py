@@ -34,7 +34,7 @@ Bounds: TypeAlias = tuple[Fraction, Fraction] | Auto | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Steps:
+class LatticeValue:
     """A number on a lattice: floor(x / resolution + 1/2) in doubles, clamped to [lower, upper], less `offset`.
 
     `lower`, `upper` and `offset` are whole numbers of steps.
@@ -97,7 +97,7 @@ class ValueCount:
 class StepSum:
     """The sum of a number in lattice steps; a NULL adds nothing."""
 
-    steps: Steps
+    steps: LatticeValue
 
     @property
     def present(self) -> tuple[Expression, ...]:
@@ -114,8 +114,8 @@ class StepSum:
 class StepProduct:
     """The sum of products of two numbers in lattice steps; a row in which either is NULL adds nothing."""
 
-    first: Steps
-    second: Steps
+    first: LatticeValue
+    second: LatticeValue
 
     @property
     def present(self) -> tuple[Expression, ...]:
@@ -175,7 +175,7 @@ LARGEST_FACTOR: Final = 2**26
 def steps_of(
     value: Expression, facts: Facts, *, bounds: tuple[Fraction, Fraction] | None, what: str, centred: bool = False,
     finest: int = MAX_STEPS,
-) -> Steps:  # fmt: skip
+) -> LatticeValue:  # fmt: skip
     """The lattice steps of an expression, clamped to the stated bounds, or else to what is known of it.
 
     Args:
@@ -202,7 +202,7 @@ def steps_of(
     while max(abs(lower), abs(upper)) / resolution >= MAX_STEPS or (upper - lower) / resolution > finest:
         resolution *= 2
     first, last = (floor(end / resolution + Fraction(1, 2)) for end in (lower, upper))
-    return Steps(
+    return LatticeValue(
         value=value, resolution=resolution, lower=first, upper=last, offset=(first + last) // 2 if centred else 0,
         nullable=facts.nullable,
     )  # fmt: skip

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from sfumato.query.model.expressions import Expression
-from sfumato.query.model.measures import CellCount, Measure, Steps
+from sfumato.query.model.measures import CellCount, LatticeValue, Measure
 from sfumato.query.model.relations import Relation
 from sfumato.query.model.schema import Key, Limits
 
@@ -25,7 +25,7 @@ class Bins:
     Rows in which the number is NULL are in no cell.
     """
 
-    steps: Steps
+    steps: LatticeValue
     width: int
 
     @property

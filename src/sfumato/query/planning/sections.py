@@ -24,7 +24,7 @@ from sfumato.query.statistics.recipes import GroupedRows, NoisyMeasures, Recipe
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
+class UnpricedSection:
     """A section without its shares of the budget.
 
     Attributes:
@@ -102,7 +102,7 @@ class Draft:
         return KeyChoice(measure=main.measures.index(UnitCount()), mechanism=mechanism)
 
 
-def draft(question: Aggregate, keys: tuple[str, ...], *, neighboring_relation: NeighboringRelation) -> Draft:
+def draft(question: Aggregate, keys: tuple[str, ...], *, neighboring_relation: NeighboringRelation) -> UnpricedSection:
     """A question grouped by some of its keys.
 
     Raises:
@@ -124,13 +124,13 @@ def draft(question: Aggregate, keys: tuple[str, ...], *, neighboring_relation: N
     statements = [main, *own] if measures else own
     for statement in statements:
         check_work(statement)
-    return Draft(
+    return UnpricedSection(
         keys=rows.keys, recipes=recipes, neighboring_relation=neighboring_relation,
         statements=tuple(one for index, one in enumerate(statements) if one not in statements[:index]),
     )  # fmt: skip
 
 
-def check_size(drafts: Sequence[Draft]) -> None:
+def check_size(drafts: Sequence[UnpricedSection]) -> None:
     """Refuse more public groups and cells than an answer can hold.
 
     Raises:

@@ -15,7 +15,7 @@ from sfumato.query.handles.columns import expression_of
 from sfumato.query.model.expressions import Expression
 from sfumato.query.model.facts import Facts
 from sfumato.query.model.kinds import Kind
-from sfumato.query.model.measures import AUTO, Bounds, Steps, StepSum, is_whole_sum
+from sfumato.query.model.measures import AUTO, Bounds, LatticeValue, StepSum, is_whole_sum
 from sfumato.query.model.relations import Fold, Folded
 from sfumato.query.statistics.estimates import NOTHING, Estimate, Estimator, Forecast, Measured, by_row, within
 from sfumato.query.statistics.measurements import Output, Section
@@ -42,7 +42,7 @@ class MeanOutput(Output):
     name: str
     count: int
     total: int
-    steps: Steps
+    steps: LatticeValue
 
     def estimator(self, section: Section, confidence: Fraction, *, size: int | None = None) -> Estimator:
         """The offset plus noisy sum over noisy count, inside the bounds; with the exact interval of a ratio."""
@@ -74,7 +74,7 @@ class MeanOutput(Output):
         return Forecast(column=self.name, half_width=found.half_width, assumption=presumed)
 
 
-def _mean_value(steps: Steps, total: int, count: int) -> float:
+def _mean_value(steps: LatticeValue, total: int, count: int) -> float:
     """Exact but for the last rounding."""
     lower, upper = steps.ends
     numerator, denominator = steps.resolution.as_integer_ratio()

@@ -10,7 +10,7 @@ from sfumato.query.analysis.inference import facts_of
 from sfumato.query.analysis.shape import Shape
 from sfumato.query.model.expressions import Expression
 from sfumato.query.model.facts import Facts
-from sfumato.query.model.measures import Auto, Bounds, Measure, RowCount, Steps, ValueCount, steps_of
+from sfumato.query.model.measures import Auto, Bounds, LatticeValue, Measure, RowCount, ValueCount, steps_of
 from sfumato.query.model.relations import Relation
 from sfumato.query.model.schema import Limits
 from sfumato.query.model.statement import Cell, KeyColumn, Statement
@@ -96,7 +96,7 @@ class GroupedRows:
 
     def steps(
         self, value: Expression, bounds: Bounds, name: str, *, centred: bool = False, is_factor: bool = False
-    ) -> Steps:
+    ) -> LatticeValue:
         """The lattice of an expression."""
         if isinstance(bounds, Auto):
             raise ParameterError("bounds", bounds.value, "must have been chosen before a statistic is lowered")

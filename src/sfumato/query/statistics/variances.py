@@ -29,7 +29,7 @@ from sfumato.numeric.rationals import flag
 from sfumato.privacy.stored_names import Names
 from sfumato.query.handles.columns import expression_of
 from sfumato.query.model.expressions import Case, Expression, IsNull, Not, Null
-from sfumato.query.model.measures import Bounds, Measure, StepProduct, Steps, StepSum
+from sfumato.query.model.measures import Bounds, LatticeValue, Measure, StepProduct, StepSum
 from sfumato.query.statistics.estimates import NOTHING, Estimate, Estimator, Forecast, by_row, within
 from sfumato.query.statistics.estimates import Measured as Released
 from sfumato.query.statistics.measurements import Output, Section
@@ -62,7 +62,7 @@ class MomentOutput(Output):
 
     @property
     @abstractmethod
-    def lattices(self) -> tuple[Steps, ...]:
+    def lattices(self) -> tuple[LatticeValue, ...]:
         """The steps of each number."""
 
     @abstractmethod
@@ -137,7 +137,7 @@ class VarianceOutput(MomentOutput):
     count: int
     total: int
     squares: int
-    steps: Steps
+    steps: LatticeValue
     population: bool
     root: bool
 
@@ -147,7 +147,7 @@ class VarianceOutput(MomentOutput):
         return self.count, self.total, self.squares
 
     @property
-    def lattices(self) -> tuple[Steps, ...]:
+    def lattices(self) -> tuple[LatticeValue, ...]:
         """Of the one number."""
         return (self.steps,)
 
@@ -181,7 +181,7 @@ class CovarianceOutput(MomentOutput):
     count: int
     totals: tuple[int, int]
     products: int
-    steps: tuple[Steps, Steps]
+    steps: tuple[LatticeValue, LatticeValue]
     population: bool
     squares: tuple[int, int] | None = None
 
@@ -191,7 +191,7 @@ class CovarianceOutput(MomentOutput):
         return self.count, *self.totals, self.products, *(self.squares or ())
 
     @property
-    def lattices(self) -> tuple[Steps, ...]:
+    def lattices(self) -> tuple[LatticeValue, ...]:
         """Of both numbers."""
         return self.steps
 
@@ -214,13 +214,13 @@ class CovarianceOutput(MomentOutput):
         return _in_units(low, *self.steps), _in_units(high, *self.steps)
 
 
-def _in_units(products: Floats, first: Steps, second: Steps) -> Floats:
+def _in_units(products: Floats, first: LatticeValue, second: LatticeValue) -> Floats:
     """Products of steps in the unit of the answer, within doubles."""
     with np.errstate(over="ignore"):
         return np.clip(products * float(first.resolution * second.resolution), -float_info.max, float_info.max)
 
 
-def _evenly_spread(steps: Steps, size: int) -> int:
+def _evenly_spread(steps: LatticeValue, size: int) -> int:
     """The sum of squares of so many values that are spread evenly between two ends around 0."""
     return size * (steps.ends[1] - steps.ends[0]) ** 2 // 12
 

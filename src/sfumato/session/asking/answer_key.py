@@ -28,7 +28,7 @@ from sfumato.query.model.columns import Column
 from sfumato.query.model.csv_format import DEFAULT_FORMAT, CsvFormat
 from sfumato.query.model.expressions import Expression
 from sfumato.query.model.kinds import Kind
-from sfumato.query.model.measures import CellCount, RowCount, StepProduct, Steps, StepSum, UnitCount, ValueCount
+from sfumato.query.model.measures import CellCount, LatticeValue, RowCount, StepProduct, StepSum, UnitCount, ValueCount
 from sfumato.query.model.relations import tables_of
 from sfumato.query.model.schema import Limits, Public, Table, UnitPath
 from sfumato.query.model.statement import Bins, KeyColumn, Values
@@ -49,7 +49,7 @@ PLANS: Final = StoredNames[Any](
         StepProduct: Names("StepProduct", "first", "second"),
         UnitCount: Names("UnitCount"),
         CellCount: Names("CellCount"),
-        Steps: Names("Steps", "value", "resolution", "lower", "upper", "offset", "nullable"),
+        LatticeValue: Names("Steps", "value", "resolution", "lower", "upper", "offset", "nullable"),
         Bins: Names("Bins", "steps", "width"),
         Values: Names("Values", "value", "values"),
         Sensitivity: Names("Sensitivity", "l1", "l2", "l0"),

@@ -12,10 +12,10 @@ from sfumato.numeric.rationals import decimal_text
 from sfumato.query.analysis.shape import Metric, shape_of
 from sfumato.query.model.measures import (
     CellCount,
+    LatticeValue,
     Measure,
     RowCount,
     StepProduct,
-    Steps,
     StepSum,
     UnitCount,
     ValueCount,
@@ -210,7 +210,7 @@ def _measure(measure: Measure) -> str:
             assert_never(measure)
 
 
-def _steps(steps: Steps) -> str:
+def _steps(steps: LatticeValue) -> str:
     around = f" around {steps.offset}" if steps.offset else ""
     resolution = decimal_text(steps.resolution)
     return f"{expression_sql(steps.value)} in steps of {resolution} clamped to {steps.lower}…{steps.upper}{around}"

@@ -31,7 +31,7 @@ from sfumato.query.model.expressions import (
 )
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import TIMES, Kind
-from sfumato.query.model.measures import MOST_ROWS, Measure, RowCount, Steps, StepSum, UnitCount, ValueCount
+from sfumato.query.model.measures import MOST_ROWS, LatticeValue, Measure, RowCount, StepSum, UnitCount, ValueCount
 from sfumato.query.model.relations import Filter, Fold, Folded, Grouped, Relation, SemiJoin, Source, fresh
 from sfumato.query.model.schema import PUBLIC, Key, Limits, Table, UnitPath
 from sfumato.query.model.statement import Statement
@@ -226,7 +226,7 @@ def _above(rows: Relation, keys: tuple[str, ...], most: int, table: Table, engin
     name = fresh("n", table.columns)
     grouped = Grouped(rows, keys, (Folded(name, Fold.COUNT_ROWS),))
     above = Filter(grouped, Compare(Comparison.GREATER, ColumnRef(name), Literal(Fraction(most))))
-    steps = Steps(
+    steps = LatticeValue(
         value=ColumnRef(name), resolution=Fraction(1), lower=0, upper=MOST_ROWS, offset=0, nullable=False
     )  # fmt: skip
     units, held = _counted(above, [RowCount(), StepSum(steps)], engine)

@@ -16,7 +16,7 @@ from sfumato.engines.values.evaluation import clamped_steps as clamped_in_python
 from sfumato.engines.values.numbers import LARGEST
 from sfumato.query.model.expressions import ColumnRef
 from sfumato.query.model.kinds import Kind
-from sfumato.query.model.measures import COARSEST, Steps
+from sfumato.query.model.measures import COARSEST, LatticeValue
 
 FAR = 2**53
 NEAR = st.integers(-100, 100)
@@ -32,7 +32,7 @@ CELLS = {
 
 def steps(lower, upper, **facts):
     own = {"resolution": Fraction(1), "offset": 0, "nullable": True} | facts
-    return Steps(value=ColumnRef("x"), lower=min(lower, upper), upper=max(lower, upper), **own)
+    return LatticeValue(value=ColumnRef("x"), lower=min(lower, upper), upper=max(lower, upper), **own)
 
 
 @pytest.mark.parametrize("kind", CELLS)

@@ -27,7 +27,7 @@ from sfumato.engines.sql.expressions.terms import (
 from sfumato.engines.values.numbers import FINEST, LARGEST, LAST_BIT, MOST_BITS
 from sfumato.query.model.functions import RANGE
 from sfumato.query.model.kinds import Kind
-from sfumato.query.model.measures import Steps
+from sfumato.query.model.measures import LatticeValue
 
 BEYOND: Final = (MOST_BITS - RANGE, RANGE - MOST_BITS)
 """By these powers of two one after the other doubles beyond the range become infinite, and all others stay."""
@@ -119,20 +119,20 @@ def storage(term: Term) -> str:
     return TYPES[term.kind]
 
 
-def clamped_steps(value: Term, steps: Steps) -> Sql:
+def clamped_steps(value: Term, steps: LatticeValue) -> Sql:
     """`evaluation.clamped_steps` in SQL: a 64-bit integer; NULL of NULL."""
     is_number = within_range if value.pending else present
     return named(value.sql, lambda x: case([(is_number(x), _of_number(x, value.kind, steps))]))
 
 
-def moved_steps(value: Term, steps: Steps) -> Sql:
+def moved_steps(value: Term, steps: LatticeValue) -> Sql:
     """The clamped steps less the offset; of NULL NULL, or where there can be none what that adds."""
     point = clamped_steps(value, steps)
     moved = operation(exp.Sub, point, whole(steps.offset)) if steps.offset else point
     return moved if steps.nullable else function("COALESCE", moved, whole(steps.null_amount))
 
 
-def _of_number(x: Sql, kind: Kind, steps: Steps) -> Sql:
+def _of_number(x: Sql, kind: Kind, steps: LatticeValue) -> Sql:
     is_near = max(abs(steps.lower), abs(steps.upper)) <= _HALVES
     if kind is Kind.INTEGER and steps.resolution == 1 and is_near:
         return clamped(x, whole(steps.lower), whole(steps.upper))
@@ -145,7 +145,7 @@ def _of_number(x: Sql, kind: Kind, steps: Steps) -> Sql:
     return _rounded(scaled, steps) if is_near else named(scaled, lambda s: _of_far_bounds(s, steps))
 
 
-def _ends(steps: Steps) -> tuple[float, float] | None:
+def _ends(steps: LatticeValue) -> tuple[float, float] | None:
     """Two numbers whose steps are the bounds: clamping to them is clamping the steps, because rounding is monotone.
 
     That is so where doubles are divided and added as IEEE 754 says, as the engine does and Python does here.
@@ -158,7 +158,7 @@ def _ends(steps: Steps) -> tuple[float, float] | None:
     return (lower, upper) if found == [steps.lower, steps.upper] else None
 
 
-def _scaled(number: Sql, steps: Steps) -> Sql:
+def _scaled(number: Sql, steps: LatticeValue) -> Sql:
     """The quotient; a number may be so much smaller than a step that it would vanish if it were no `factor`."""
     number = function("factor", number) if steps.resolution > 1 else number
     return function("double_quotient", number, double(float(steps.resolution)))
@@ -168,13 +168,13 @@ def _half_up(scaled: Sql) -> Sql:
     return function("FLOOR", operation(exp.Add, scaled, double(0.5)))
 
 
-def _rounded(scaled: Sql, steps: Steps) -> Sql:
+def _rounded(scaled: Sql, steps: LatticeValue) -> Sql:
     """Half up, and clamped before it is cast."""
     lower, upper = double(float(steps.lower)), double(float(steps.upper))
     return cast(clamped(_half_up(scaled), lower, upper), "BIGINT")
 
 
-def _of_far_bounds(scaled: Sql, steps: Steps) -> Sql:
+def _of_far_bounds(scaled: Sql, steps: LatticeValue) -> Sql:
     """At or beyond a bound it is the bound, which half a step more might round away from."""
     beyond = operation(exp.GTE, scaled, double(float(steps.upper)))
     below = operation(exp.LTE, scaled, double(float(steps.lower)))
