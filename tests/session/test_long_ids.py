@@ -148,6 +148,7 @@ def test_ids_in_text_meet_those_that_are_stored_as_numbers(engine, tmp_path):
     with clinic(tmp_path, people=pa.table({"id": stored, "age": [30] * 20}), engine=engine) as session:
         assert counts(session, PRIVATE_JOIN) == [20, 600]
         assert counts(session, "SELECT COUNT(*) AS n FROM people") == [20]
+        assert counts(session, "SELECT COUNT(*) AS n FROM visits") == [40]
 
 
 @pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
