@@ -41,7 +41,7 @@ from sfumato.privacy.events import (
     SampledWithoutReplacementEvent,
     ZCDPEvent,
 )
-from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE
+from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, NeighboringRelation
 
 
 class TestPLDAccountant(AccountantContract):
@@ -360,3 +360,11 @@ def test_its_numbers_are_those_of_the_definition():
 def test_epsilon_is_not_negative():
     with pytest.raises(ParameterError, match="epsilon"):
         LOSS.tail(-1)
+
+
+@pytest.mark.parametrize("relation", NeighboringRelation)
+@pytest.mark.parametrize("event", [ApproxEvent("0.2", "1e-7"), LaplaceEvent(4), GaussianEvent(3)])
+def test_a_sample_of_everybody_inside_a_sample_is_no_sample(event, relation):
+    inner, outer = PoissonSampledEvent("0.1", event), PoissonSampledEvent("0.1", PoissonSampledEvent(1, event))
+    empty = PLDAccountant(neighboring_relation=relation)
+    assert empty.compose(outer, count=3).interval("1e-6") == empty.compose(inner, count=3).interval("1e-6")
