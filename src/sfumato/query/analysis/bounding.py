@@ -100,7 +100,8 @@ def matches(join: Join, seen: Seen | None = None) -> int:
         how = "Declare how many rows may match: unique or max_matches in the policy."
         if not columns:
             how = "Each row would meet all of these: join by columns that unique or max_matches names in the policy."
-        raise UnboundedSensitivityError(_name_of(join.right), columns or "*", how)
+        names = ", ".join(table.name for table in tables_of(join.right))
+        raise UnboundedSensitivityError(names, columns or "*", how)
     return most
 
 
@@ -207,7 +208,3 @@ def _multiplied(left: Limits, right: Limits, partners: int) -> Limits:
 
 def _sum(first: int | None, second: int | None) -> int | None:
     return None if first is None or second is None else min(MAX_LIMIT, first + second)
-
-
-def _name_of(relation: Relation) -> str:
-    return ", ".join(table.name for table in tables_of(relation))

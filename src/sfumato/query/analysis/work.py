@@ -184,24 +184,8 @@ def _listed(value: Facts, listed: Sequence[Facts]) -> int:
     return sum(_compared((value, one)) for one in listed)
 
 
-def _one_step(_call: Call, _arguments: Sequence[Facts]) -> int:
-    return 1
-
-
 def _each_character(_call: Call, arguments: Sequence[Facts]) -> int:
     return 1 + sum(map(_length, arguments))
-
-
-def _first_argument(_call: Call, arguments: Sequence[Facts]) -> int:
-    return 1 + _length(arguments[0])
-
-
-def _chosen(_call: Call, arguments: Sequence[Facts]) -> int:
-    return sum(_compared([facts]) for facts in arguments)
-
-
-def _each_letter(_call: Call, arguments: Sequence[Facts]) -> int:
-    return LETTERS_STEPS + LETTER_STEPS * _length(arguments[0])
 
 
 def _like(call: Call, arguments: Sequence[Facts]) -> int:
@@ -249,12 +233,17 @@ _CONVERSIONS: Final = (
     Function.TO_TIMESTAMP,
 )  # fmt: skip
 WORK: Final[Mapping[Function, Bound]] = {
-    **dict.fromkeys((*_OF_NUMBERS, *_OF_TIMES), _one_step),
+    **dict.fromkeys((*_OF_NUMBERS, *_OF_TIMES), lambda _, __: 1),
     **dict.fromkeys((*_CONVERSIONS, Function.LENGTH, Function.TRIM, Function.LTRIM, Function.RTRIM), _each_character),
-    **dict.fromkeys((Function.LEAST, Function.GREATEST, Function.COALESCE, Function.NULL_IF), _chosen),
-    Function.LOWER: _each_letter,
-    Function.UPPER: _each_letter,
-    Function.SUBSTRING: _first_argument,
+    **dict.fromkeys(
+        (Function.LEAST, Function.GREATEST, Function.COALESCE, Function.NULL_IF),
+        lambda _, arguments: sum(_compared([facts]) for facts in arguments),
+    ),
+    **dict.fromkeys(
+        (Function.LOWER, Function.UPPER),
+        lambda _, arguments: LETTERS_STEPS + LETTER_STEPS * _length(arguments[0]),
+    ),
+    Function.SUBSTRING: lambda _, arguments: 1 + _length(arguments[0]),
     Function.CONCAT: _each_character,
     Function.LIKE: _like,
 }

@@ -57,26 +57,10 @@ def call(function: Function, *arguments: str) -> Rule:
     return Rule(frozenset(arguments), lower)
 
 
-def _literal(_scalars: Scalars, node: exp.Literal) -> Expression:
-    return Literal(str(node.this)) if node.is_string else number(str(node.this))
-
-
-def _parameter(scalars: Scalars, node: exp.Parameter | exp.Placeholder) -> Expression:
-    return scalars.parameters.value(node)
-
-
-def _negative(scalars: Scalars, node: exp.Neg) -> Expression:
-    return negated(scalars.lower(node.this))
-
-
 def _round(scalars: Scalars, node: exp.Round) -> Expression:
     decimals = node.args.get("decimals")
     digits = 0 if decimals is None else scalars.whole(decimals, lower=0, upper=MAX_DIGITS, name="digits")
     return Call(Function.ROUND, (scalars.lower(node.this), Literal(Fraction(digits))))
-
-
-def _power(scalars: Scalars, node: exp.Pow) -> Expression:
-    return Call(Function.POWER, (scalars.lower(node.this), scalars.constant(node.expression)))
 
 
 def _logarithm(scalars: Scalars, node: exp.Log) -> Expression:
@@ -106,20 +90,11 @@ def _substring(scalars: Scalars, node: exp.Substring) -> Expression:
     return _part(scalars, node, first, most)
 
 
-def _left(scalars: Scalars, node: exp.Left) -> Expression:
-    return _part(scalars, node, 1, scalars.whole(node.expression, lower=0, upper=MAX_CHARACTERS, name="length"))
-
-
 def _trim(scalars: Scalars, node: exp.Trim) -> Expression:
     characters = node.args.get("expression")
     if characters is not None and scalars.constant(characters) != Literal(" "):
         raise NotPrivateError(shown(node), "only spaces can be trimmed", "Leave the characters out.")
     return Call(_TRIMS[node.args.get("position") or "BOTH"], (scalars.lower(node.this),))
-
-
-def _joined(scalars: Scalars, node: exp.DPipe) -> Expression:
-    """X || y: NULL if either is."""
-    return Call(Function.CONCAT, tuple(scalars.lower(side) for side in node.flatten()))
 
 
 def _concat(scalars: Scalars, node: exp.Concat) -> Expression:
@@ -156,11 +131,8 @@ def _cast(scalars: Scalars, node: exp.Cast) -> Expression:
     if isinstance(unnested(node.this), exp.Null):
         return Null(kind)
     value = scalars.lower(node.this)
-    return as_time(value, Kind.TEXT, kind) if kind in TIMES and _is_text(value) else Call(function, (value,))
-
-
-def _is_text(value: Expression) -> bool:
-    return isinstance(value, Literal) and isinstance(value.value, str)
+    is_text = isinstance(value, Literal) and isinstance(value.value, str)
+    return as_time(value, Kind.TEXT, kind) if kind in TIMES and is_text else Call(function, (value,))
 
 
 def _sum(scalars: Scalars, node: exp.Add | exp.Sub) -> Expression:
@@ -228,14 +200,20 @@ def _truncate(scalars: Scalars, node: exp.TimestampTrunc) -> Expression:
 _EXTREME: Final = Rule(frozenset({"this", "expressions", "ignore_nulls"}), _extreme)
 _LIKE: Final = Rule(frozenset({"this", "expression", "negate"}), _like)
 RULES: Final[Rules] = {
-    exp.Literal: Rule(frozenset({"this", "is_string"}), _literal),
-    exp.Parameter: Rule(frozenset({"this"}), _parameter),
-    exp.Placeholder: Rule(frozenset({"this", "jdbc"}), _parameter),
-    exp.Neg: Rule(frozenset({"this"}), _negative),
+    exp.Literal: Rule(
+        frozenset({"this", "is_string"}),
+        lambda _, node: Literal(str(node.this)) if node.is_string else number(str(node.this)),
+    ),
+    exp.Parameter: Rule(frozenset({"this"}), lambda scalars, node: scalars.parameters.value(node)),
+    exp.Placeholder: Rule(frozenset({"this", "jdbc"}), lambda scalars, node: scalars.parameters.value(node)),
+    exp.Neg: Rule(frozenset({"this"}), lambda scalars, node: negated(scalars.lower(node.this))),
     exp.Mul: call(Function.MULTIPLY, *_SIDES),
     exp.Div: Rule(frozenset({*_SIDES, "typed", "safe"}), call(Function.DIVIDE, *_SIDES).lower),
     exp.Mod: call(Function.MODULO, *_SIDES),
-    exp.Pow: Rule(frozenset(_SIDES), _power),
+    exp.Pow: Rule(
+        frozenset(_SIDES),
+        lambda scalars, node: Call(Function.POWER, (scalars.lower(node.this), scalars.constant(node.expression))),
+    ),
     exp.Abs: call(Function.ABS, "this"),
     exp.Sign: call(Function.SIGN, "this"),
     exp.Floor: call(Function.FLOOR, "this"),
@@ -252,9 +230,17 @@ RULES: Final[Rules] = {
     exp.Upper: call(Function.UPPER, "this"),
     exp.Length: call(Function.LENGTH, "this"),
     exp.Substring: Rule(frozenset({"this", "start", "length"}), _substring),
-    exp.Left: Rule(frozenset(_SIDES), _left),
+    exp.Left: Rule(
+        frozenset(_SIDES),
+        lambda scalars, node: _part(
+            scalars, node, 1, scalars.whole(node.expression, lower=0, upper=MAX_CHARACTERS, name="length")
+        ),
+    ),
     exp.Trim: Rule(frozenset({"this", "expression", "position"}), _trim),
-    exp.DPipe: Rule(frozenset({"this", "expression", "safe"}), _joined),
+    exp.DPipe: Rule(  # x || y is NULL if either is
+        frozenset({"this", "expression", "safe"}),
+        lambda scalars, node: Call(Function.CONCAT, tuple(scalars.lower(side) for side in node.flatten())),
+    ),
     exp.Concat: Rule(frozenset({"expressions", "safe", "coalesce"}), _concat),
     exp.Like: _LIKE,
     exp.ILike: _LIKE,

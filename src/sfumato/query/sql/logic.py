@@ -55,26 +55,6 @@ def compared(scalars: Scalars, comparison: Comparison, first: exp.Expr, second: 
     return Compare(comparison, left, right)
 
 
-def _paren(scalars: Scalars, node: exp.Paren) -> Expression:
-    return scalars.lower(node.this)
-
-
-def _and(scalars: Scalars, node: exp.And) -> Condition:
-    return And(tuple(scalars.condition(side) for side in node.flatten()))
-
-
-def _or(scalars: Scalars, node: exp.Or) -> Condition:
-    return Or(tuple(scalars.condition(side) for side in node.flatten()))
-
-
-def _not(scalars: Scalars, node: exp.Not) -> Condition:
-    return Not(scalars.condition(node.this))
-
-
-def _boolean(_scalars: Scalars, node: exp.Boolean) -> Expression:
-    return Literal(bool(node.this))
-
-
 def _comparison(scalars: Scalars, node: exp.Binary) -> Condition:
     if isinstance(node.this, tuple(COMPARISONS)) or isinstance(node.expression, tuple(COMPARISONS)):
         raise NotPrivateError(
@@ -132,10 +112,6 @@ def _not_distinct(scalars: Scalars, node: exp.NullSafeEQ | exp.NullSafeNEQ) -> C
             return TRUE
 
 
-def _distinct(scalars: Scalars, node: exp.NullSafeNEQ) -> Condition:
-    return Not(_not_distinct(scalars, node))
-
-
 def _case(scalars: Scalars, node: exp.Case) -> Expression:
     branches = node.args["ifs"]
     for branch in branches:
@@ -153,29 +129,26 @@ def _case(scalars: Scalars, node: exp.Case) -> Expression:
     return Case(tuple(zip(conditions, values[: len(conditions)], strict=True)), otherwise)
 
 
-def _coalesce(scalars: Scalars, node: exp.Coalesce) -> Expression:
-    return Call(Function.COALESCE, scalars.alternatives((node.this, *node.expressions)))
-
-
-def _null_if(scalars: Scalars, node: exp.Nullif) -> Expression:
-    return Call(Function.NULL_IF, scalars.alternatives((node.this, node.expression)))
-
-
 _SIDES: Final = frozenset({"this", "expression"})
 RULES: Final[Rules] = {
-    exp.Paren: Rule(frozenset({"this"}), _paren),
-    exp.And: Rule(_SIDES, _and),
-    exp.Or: Rule(_SIDES, _or),
-    exp.Not: Rule(frozenset({"this"}), _not),
-    exp.Boolean: Rule(frozenset({"this"}), _boolean),
+    exp.Paren: Rule(frozenset({"this"}), lambda scalars, node: scalars.lower(node.this)),
+    exp.And: Rule(_SIDES, lambda scalars, node: And(tuple(scalars.condition(side) for side in node.flatten()))),
+    exp.Or: Rule(_SIDES, lambda scalars, node: Or(tuple(scalars.condition(side) for side in node.flatten()))),
+    exp.Not: Rule(frozenset({"this"}), lambda scalars, node: Not(scalars.condition(node.this))),
+    exp.Boolean: Rule(frozenset({"this"}), lambda _, node: Literal(bool(node.this))),
     **dict.fromkeys(COMPARISONS, Rule(_SIDES, _comparison)),
     exp.Between: Rule(frozenset({"this", "low", "high", "symmetric"}), _between),
     exp.In: Rule(frozenset({"this", "expressions", "query"}), _in),
     exp.Is: Rule(_SIDES | {"negate"}, _is),
     exp.NullSafeEQ: Rule(_SIDES, _not_distinct),
-    exp.NullSafeNEQ: Rule(_SIDES, _distinct),
+    exp.NullSafeNEQ: Rule(_SIDES, lambda scalars, node: Not(_not_distinct(scalars, node))),
     exp.Case: Rule(frozenset({"this", "ifs", "default"}), _case),
-    exp.Coalesce: Rule(frozenset({"this", "expressions"}), _coalesce),
-    exp.Nullif: Rule(_SIDES, _null_if),
+    exp.Coalesce: Rule(
+        frozenset({"this", "expressions"}),
+        lambda scalars, node: Call(Function.COALESCE, scalars.alternatives((node.this, *node.expressions))),
+    ),
+    exp.Nullif: Rule(
+        _SIDES, lambda scalars, node: Call(Function.NULL_IF, scalars.alternatives((node.this, node.expression)))
+    ),
 }
 """What connects, compares and chooses."""
