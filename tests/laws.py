@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tests.sizes import FULL_SIZE
 
-from sfumato.audit.laws import ALPHA, Cdf, p_value
+from sfumato.audit.distributions import ALPHA, Cdf, p_value
 
 __all__ = ["ALPHA", "SAMPLES", "Cdf", "assert_law", "assert_not_law", "cdf_of", "p_value"]
 

@@ -6,7 +6,7 @@ from tests.audit.zoo import Specimen
 
 from sfumato.audit.core.findings import Verdict
 from sfumato.audit.core.runs import run_on
-from sfumato.audit.laws import ALPHA, check_law
+from sfumato.audit.distributions import ALPHA, check_law
 from sfumato.audit.search.testers import BITS, HOCKEY_STICK, SPLIT_SEARCH
 
 

@@ -9,7 +9,7 @@ from tests.audit.zoo import laplace_cdf, laplace_steps
 from sfumato.audit.auditor import audit
 from sfumato.audit.core.adapters import one_by_one
 from sfumato.audit.core.roles import NeighborPair
-from sfumato.audit.laws import DeclaredLaw
+from sfumato.audit.distributions import DeclaredLaw
 from sfumato.audit.neighbors import Neighbors
 from sfumato.errors import ParameterError
 from sfumato.mechanisms import Laplace, NoisyMax, RandomizedResponse

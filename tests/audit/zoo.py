@@ -15,7 +15,7 @@ from scipy.special import ndtr
 
 from sfumato.accounting.gaussian.gaussian import analytic_stddev
 from sfumato.audit.core.roles import AuditedMechanism, NeighborPair
-from sfumato.audit.laws import Cdf, DeclaredLaw
+from sfumato.audit.distributions import Cdf, DeclaredLaw
 from sfumato.privacy.guarantees import ApproxDP
 
 EPSILON = 1

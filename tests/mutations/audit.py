@@ -31,8 +31,8 @@ MUTANTS = (
     ),
     Mutant(
         name="the spread of a law is not looked at",
-        edits=(("audit/laws.py", "2 * min(chi_square, spread)", "chi_square"),),
-        tests=("tests/audit/test_laws.py",),
+        edits=(("audit/distributions.py", "2 * min(chi_square, spread)", "chi_square"),),
+        tests=("tests/audit/test_distributions.py",),
     ),
     Mutant(
         name="a set seen once counts as an attack",
@@ -74,12 +74,12 @@ MUTANTS = (
         name="a law of two cells is tested by an approximation",
         edits=(
             (
-                "audit/laws.py",
+                "audit/distributions.py",
                 "if len(expected) == _TWO:\n        return _binomial_p_value",
                 "if len(expected) == 0:\n        return _binomial_p_value",
             ),
         ),
-        tests=("tests/audit/test_laws.py",),
+        tests=("tests/audit/test_distributions.py",),
     ),
     Mutant(
         name="an attack runs where it could find nothing",

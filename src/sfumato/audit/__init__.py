@@ -25,7 +25,7 @@ from sfumato.audit.core.findings import (
 from sfumato.audit.core.outputs import Columns, Outputs, columns
 from sfumato.audit.core.roles import AuditedMechanism, NeighborGenerator, NeighborPair, Runs, Tester
 from sfumato.audit.core.runs import check_repeats, repeat_p_value, run_on
-from sfumato.audit.laws import ALPHA, DeclaredLaw, check_law, p_value, spread_p_value
+from sfumato.audit.distributions import ALPHA, DeclaredLaw, check_law, p_value, spread_p_value
 from sfumato.audit.neighbors import Neighbors, small_databases, small_pairs
 from sfumato.audit.noiseless import check_sensitivity
 from sfumato.audit.reports.commands import Command, serve

@@ -7,7 +7,7 @@ from sfumato.audit.core.adapters import as_mechanism
 from sfumato.audit.core.findings import AuditReport, EventFinding
 from sfumato.audit.core.roles import AuditedMechanism, NeighborPair, Releasing, Tester, as_pair
 from sfumato.audit.core.runs import MOST_SAMPLES, check_repeats, run_on
-from sfumato.audit.laws import ALPHA, DeclaredLaw, check_law
+from sfumato.audit.distributions import ALPHA, DeclaredLaw, check_law
 from sfumato.audit.search.testers import BITS, HOCKEY_STICK, SPLIT_SEARCH
 from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import called, listed, of_kind, real, share, whole

@@ -16,7 +16,7 @@ import numpy as np
 
 from sfumato import mechanisms
 from sfumato.audit.core.roles import NeighborPair
-from sfumato.audit.laws import DeclaredLaw
+from sfumato.audit.distributions import DeclaredLaw
 from sfumato.errors import ParameterError
 from sfumato.numeric.distributions import discrete_gaussian_cdf, discrete_laplace_cdf
 from sfumato.numeric.rationals import Number

@@ -14,7 +14,7 @@ import typer
 from sfumato.audit.auditor import audit
 from sfumato.audit.core.findings import AuditReport
 from sfumato.audit.core.roles import AuditedMechanism, NeighborPair
-from sfumato.audit.laws import DeclaredLaw
+from sfumato.audit.distributions import DeclaredLaw
 from sfumato.audit.reports.documents import report_document
 from sfumato.cli.show import printable, progress
 from sfumato.errors import ParameterError

@@ -7,7 +7,7 @@ from tests.audit.zoo import gaussian_steps, laplace_cdf, laplace_steps
 from tests.laws import cdf_of
 
 from sfumato.audit.core.findings import Verdict
-from sfumato.audit.laws import ALPHA, DeclaredLaw, check_law, p_value, spread_p_value
+from sfumato.audit.distributions import ALPHA, DeclaredLaw, check_law, p_value, spread_p_value
 from sfumato.errors import ParameterError
 
 RNG = np.random.default_rng(7)

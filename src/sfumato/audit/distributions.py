@@ -75,7 +75,7 @@ def check_law(law: DeclaredLaw, *, samples: int, significance: float = ALPHA) ->
 
     **Guarantee**: for a distribution of two cells the test is exact: a correct sampler fails with probability at most
     `significance`. For others it is an approximation. Its error rate was below `significance` for every distribution
-    whose outcomes were summed; see proofs/audit/laws.md.
+    whose outcomes were summed; see proofs/audit/distributions.md.
 
     Args:
         law: The noise and its declared distribution.
@@ -108,7 +108,7 @@ def p_value(samples: NDArray[Any], cdf: Cdf, *, significance: float = ALPHA) -> 
 
     With two cells it is the exact binomial test, which is never too small. With more it is an approximation, doubled,
     because at the level `significance` it may be too small by up to that factor; each cell expects 200 samples at a
-    level of 1e-6, and more at smaller ones. See proofs/audit/laws.md.
+    level of 1e-6, and more at smaller ones. See proofs/audit/distributions.md.
 
     Args:
         samples: Integers, int64 or Python integers.
