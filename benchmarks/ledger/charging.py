@@ -13,7 +13,7 @@ from threading import Lock
 from unittest.mock import patch
 
 from sfumato.ledger.core.entry import Opened
-from sfumato.ledger.core.store import Batch
+from sfumato.ledger.core.store import StoreBatch
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.locations import open_ledger
 from sfumato.ledger.stores.transactions import OpenTransaction
@@ -160,12 +160,12 @@ def _connected(path: Path) -> sqlite3.Connection:
 
 
 @contextmanager
-def _commits(disk: Disk) -> Iterator[list[Batch]]:
+def _commits(disk: Disk) -> Iterator[list[StoreBatch]]:
     """What was appended, once in each transaction, and so in each commit; while it lasts, the disk is slower."""
-    batches: list[Batch] = []
+    batches: list[StoreBatch] = []
     append = OpenTransaction.append
 
-    def appended(transaction: OpenTransaction, batch: Batch) -> None:
+    def appended(transaction: OpenTransaction, batch: StoreBatch) -> None:
         append(transaction, batch)
         batches.append(batch)
         disk.wait()

@@ -13,10 +13,10 @@ from sfumato.accounting.adaptive.amounts import Amounts
 from sfumato.ledger.core.codec import encode_entry
 from sfumato.ledger.core.entry import Committed, Reserved
 from sfumato.ledger.core.replay import Replay
-from sfumato.ledger.core.store import Batch, Chain, Pointer, Record
+from sfumato.ledger.core.store import Chain, IndexEntry, Record, StoreBatch
 from sfumato.ledger.keeping.follower import encode_snapshot
 from sfumato.ledger.keeping.key import LedgerKey
-from sfumato.ledger.keeping.seals import answer_name, encode_seal, first_name, pointer_to, seal_of
+from sfumato.ledger.keeping.seals import answer_name, encode_seal, first_name, index_entry_to, seal_of
 from sfumato.ledger.locations import open_ledger
 from sfumato.ledger.stores.sqlite import SQLiteStore
 from sfumato.ledger.writes import SNAPSHOT_EVERY
@@ -42,12 +42,12 @@ def build(path: Path, *, entries: int = ENTRIES) -> None:
     with closing(SQLiteStore(path)) as store:
         seal = seal_of(store.end(), key)
         for batch in _batches(replay, key, (entries - replay.chain.length) // 2):
-            seal = replace(seal, chain=_end_of(batch), index=seal.index.plus(batch.pointers))
+            seal = replace(seal, chain=_end_of(batch), index=seal.index.plus(batch.index_entries))
             with store.transaction() as transaction:
                 transaction.append(replace(batch, seal=encode_seal(seal, key)))
 
 
-def _batches(replay: Replay, key: LedgerKey, questions: int) -> Iterator[Batch]:
+def _batches(replay: Replay, key: LedgerKey, questions: int) -> Iterator[StoreBatch]:
     """All questions, and the snapshot before the last of them."""
     latest = (SNAPSHOT_EVERY - 1) // 2
     counts = [AT_ONCE // 2] * ((questions - latest) // (AT_ONCE // 2))
@@ -59,15 +59,15 @@ def _batches(replay: Replay, key: LedgerKey, questions: int) -> Iterator[Batch]:
         yield batch if count == latest else replace(batch, snapshot=encode_snapshot(replay, key))
 
 
-def _end_of(batch: Batch) -> Chain:
+def _end_of(batch: StoreBatch) -> Chain:
     """The chain after a batch."""
     last = batch.records[-1]
     return Chain(length=last.index + 1, head=last.hash)
 
 
-def _answered(replay: Replay, key: LedgerKey, numbers: range) -> Batch:
+def _answered(replay: Replay, key: LedgerKey, numbers: range) -> StoreBatch:
     records: list[Record] = []
-    pointers: list[Pointer] = []
+    index_entries: list[IndexEntry] = []
     asked = Reserved(account=ACCOUNT, request=HOLE, question=HOLE, event=EVENT, charge=CHARGE, at=replay.at)
     answered = Committed(account=ACCOUNT, request=HOLE, key=HOLE, answer=ANSWER, at=replay.at)
     texts = (encode_entry(asked), encode_entry(answered))
@@ -76,8 +76,8 @@ def _answered(replay: Replay, key: LedgerKey, numbers: range) -> Batch:
             records.append(replay.chain.link(text.replace(HOLE, _name(number))))
             replay.chain = Chain(length=replay.chain.length + 1, head=records[-1].hash)
         names = (answer_name(ACCOUNT, _name(number)), first_name(ACCOUNT, _name(number)))
-        pointers.extend(pointer_to(records[-1], name, key) for name in names)
-    return Batch(records=tuple(records), pointers=tuple(pointers))
+        index_entries.extend(index_entry_to(records[-1], name, key) for name in names)
+    return StoreBatch(records=tuple(records), index_entries=tuple(index_entries))
 
 
 def _name(number: int) -> str:

@@ -12,7 +12,7 @@ from sfumato.accounting.gaussian.zcdp import ZCDPAccountant, zcdp_epsilon_up
 from sfumato.accounting.pld.accountant import PLDAccountant
 from sfumato.accounting.renyi.conversion import rdp_epsilon_up
 from sfumato.errors import BudgetExceededError, ParameterError
-from sfumato.ledger.core.entry import Part, Reserved
+from sfumato.ledger.core.entry import PartitionPart, Reserved
 from sfumato.ledger.core.prices import price_of
 from sfumato.privacy.budgets import ZCDP, RenyiDP
 from sfumato.privacy.events import ComposedEvent
@@ -216,4 +216,4 @@ def test_30_a_part_is_no_way_out_of_an_account_above():
         assert (ann.spent, session.spent) == (sf.PureDP("0.5"), sf.PureDP("0.5"))
         (part,) = {entry.part.partition for entry in reservations(session)}
         with pytest.raises(ParameterError, match="max_parts_per_unit"):
-            Part(partition=part, value="f", max_parts_per_unit=0)
+            PartitionPart(partition=part, value="f", max_parts_per_unit=0)

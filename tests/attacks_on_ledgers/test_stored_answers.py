@@ -299,7 +299,7 @@ def test_50_an_answer_that_is_bent_to_another_question_is_refused(tmp_path):
         path,
         f"UPDATE {table} SET position = (SELECT position FROM {table} WHERE name = '{second}') WHERE name = '{first}'",
     )
-    with pytest.raises(LedgerCorruptError, match="pointers to entries were changed"):
+    with pytest.raises(LedgerCorruptError, match="index entries were changed"):
         census(ledger=path)
 
 

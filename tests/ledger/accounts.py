@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from sfumato.ledger.core.entry import Opened, Part
+from sfumato.ledger.core.entry import Opened, PartitionPart
 from sfumato.ledger.core.reservations import Reservation
 from sfumato.ledger.keeping.key import fresh_key
 from sfumato.ledger.ledger import Ledger
@@ -19,11 +19,13 @@ def people(budget: Guarantee = ONE, relation: NeighboringRelation = ADD_OR_REMOV
     return Opened(account="people", budget=budget, neighboring_relation=relation, privacy_unit="each row")
 
 
-def reserve(ledger: Ledger, epsilon: object = "0.1", delta: object = 0, part: Part | None = None) -> Reservation:
+def reserve(
+    ledger: Ledger, epsilon: object = "0.1", delta: object = 0, part: PartitionPart | None = None
+) -> Reservation:
     charge = guarantee(epsilon, delta)
     event = PureEvent(charge.epsilon) if charge.delta == 0 else ApproxEvent(charge.epsilon, charge.delta)
     return ledger.reserve("people", event=event, charge=charge, question="how many?", part=part)
 
 
-def ward(value: str, max_parts_per_unit: int = 1) -> Part:
-    return Part(partition="ward", value=value, max_parts_per_unit=max_parts_per_unit)
+def ward(value: str, max_parts_per_unit: int = 1) -> PartitionPart:
+    return PartitionPart(partition="ward", value=value, max_parts_per_unit=max_parts_per_unit)

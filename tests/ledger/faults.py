@@ -10,7 +10,7 @@ from tests.ledger.accounts import TENTH, people
 from sfumato.errors import SfumatoError
 from sfumato.ledger.core.entry import Reserved
 from sfumato.ledger.core.reservations import Asked
-from sfumato.ledger.core.store import Batch
+from sfumato.ledger.core.store import StoreBatch
 from sfumato.ledger.keeping.seals import Seal, encode_seal
 from sfumato.privacy.events import PureEvent
 from sfumato.privacy.guarantees import PureDP
@@ -50,7 +50,7 @@ def appended(ledger, text):
         chain = transaction.end().chain
         record = chain.link(text)
         seal = Seal(chain=chain.follow(record), index=ledger._follower.seal.index)
-        transaction.append(Batch(records=(record,), seal=encode_seal(seal, ledger.key)))
+        transaction.append(StoreBatch(records=(record,), seal=encode_seal(seal, ledger.key)))
 
 
 def told(action):

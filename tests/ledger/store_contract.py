@@ -7,7 +7,7 @@ from threading import Event
 import pytest
 
 from sfumato.errors import LedgerConflictError, LedgerError
-from sfumato.ledger.core.store import Batch, Chain, End, LedgerStore, Pointer, Reading, Record
+from sfumato.ledger.core.store import Chain, IndexEntry, LedgerStore, ReadableStore, Record, StoreBatch, StoreEnd
 
 
 class StopError(Exception):
@@ -28,14 +28,16 @@ def after(records: tuple[Record, ...]) -> Chain:
     return Chain(length=records[-1].index + 1, head=records[-1].hash) if records else Chain()
 
 
-def following(reading: Reading, *texts: str, snapshot: str | None = None) -> Batch:
+def following(reading: ReadableStore, *texts: str, snapshot: str | None = None) -> StoreBatch:
     """A batch of these texts after what there is, each with a pointer named like its text."""
     records = linked(after(reading.read(0)), *texts)
-    pointers = tuple(Pointer(name=record.text, index=record.index, seal=f"of {record.text}") for record in records)
-    return Batch(records=records, pointers=pointers, snapshot=snapshot)
+    index_entries = tuple(
+        IndexEntry(name=record.text, index=record.index, seal=f"of {record.text}") for record in records
+    )
+    return StoreBatch(records=records, index_entries=index_entries, snapshot=snapshot)
 
 
-def append(store: LedgerStore, batch: Batch) -> None:
+def append(store: LedgerStore, batch: StoreBatch) -> None:
     """A transaction with one batch."""
     with store.transaction() as transaction:
         transaction.append(batch)
@@ -71,12 +73,12 @@ class LedgerStoreContract:
 
     def test_a_pointer_leads_to_its_record(self, store):
         filled(store, "one", "two")
-        assert store.find("two") == Pointer(name="two", index=1, seal="of two")
+        assert store.find("two") == IndexEntry(name="two", index=1, seal="of two")
         assert store.find("TWO") is None
 
     def test_a_pointer_may_lead_to_an_earlier_record(self, store):
         filled(store, "one", "two")
-        append(store, Batch(pointers=(Pointer(name="again", index=0, seal="s"),)))
+        append(store, StoreBatch(index_entries=(IndexEntry(name="again", index=0, seal="s"),)))
         assert store.find("again").index == 0
 
     def test_the_last_snapshot_is_in_the_place_of_the_one_before(self, store):
@@ -87,28 +89,30 @@ class LedgerStoreContract:
         assert store.snapshot() == ""
 
     def test_the_last_seal_is_in_the_place_of_the_one_before(self, store):
-        assert store.end() == End(chain=Chain(), seal=None)
-        append(store, Batch(records=linked(Chain(), "one"), seal="first"))
-        assert store.end() == End(chain=after(store.read(0)), seal="first")
+        assert store.end() == StoreEnd(chain=Chain(), seal=None)
+        append(store, StoreBatch(records=linked(Chain(), "one"), seal="first"))
+        assert store.end() == StoreEnd(chain=after(store.read(0)), seal="first")
         with store.transaction() as transaction:
-            transaction.append(Batch(records=linked(transaction.end().chain, "two")))
-            assert transaction.end() == End(chain=after(transaction.read(0)), seal="first")
-        assert store.end() == End(chain=after(store.read(0)), seal="first")
+            transaction.append(StoreBatch(records=linked(transaction.end().chain, "two")))
+            assert transaction.end() == StoreEnd(chain=after(transaction.read(0)), seal="first")
+        assert store.end() == StoreEnd(chain=after(store.read(0)), seal="first")
         with store.transaction() as transaction:
-            transaction.append(Batch(records=linked(transaction.end().chain, "three"), seal="second"))
-            assert transaction.end() == End(chain=after(transaction.read(0)), seal="second")
-        assert store.end() == End(chain=after(store.read(0)), seal="second")
+            transaction.append(StoreBatch(records=linked(transaction.end().chain, "three"), seal="second"))
+            assert transaction.end() == StoreEnd(chain=after(transaction.read(0)), seal="second")
+        assert store.end() == StoreEnd(chain=after(store.read(0)), seal="second")
 
     def test_pointers_come_in_pages_by_their_names_and_new_ones_may_replace_them_all(self, store):
         filled(store, "b", "a", "c")
-        assert [pointer.name for pointer in store.pointers(limit=2)] == ["a", "b"]
-        assert [pointer.name for pointer in store.pointers(after="b", limit=2)] == ["c"]
+        assert [index_entry.name for index_entry in store.index_entries(limit=2)] == ["a", "b"]
+        assert [index_entry.name for index_entry in store.index_entries(after="b", limit=2)] == ["c"]
         with store.transaction() as transaction:
-            transaction.append(Batch(pointers=(Pointer(name="d", index=0, seal="of d"),), is_reindexed=True))
+            transaction.append(
+                StoreBatch(index_entries=(IndexEntry(name="d", index=0, seal="of d"),), is_reindexed=True)
+            )
             assert transaction.find("a") is None
-            assert [pointer.name for pointer in transaction.pointers(limit=9)] == ["d"]
+            assert [index_entry.name for index_entry in transaction.index_entries(limit=9)] == ["d"]
         assert store.find("a") is None
-        assert store.pointers(limit=9) == (Pointer(name="d", index=0, seal="of d"),)
+        assert store.index_entries(limit=9) == (IndexEntry(name="d", index=0, seal="of d"),)
 
     def test_a_turn_reads_what_was_kept_before_and_what_it_appended(self, store):
         filled(store, "one", snapshot="first")
@@ -137,7 +141,7 @@ class LedgerStoreContract:
         with store.transaction() as transaction:
             chain = Chain()
             for text in ("one", "two", "three"):
-                transaction.append(Batch(records=linked(chain, text)))
+                transaction.append(StoreBatch(records=linked(chain, text)))
                 chain = after(transaction.read(0))
         assert texts(store) == ["one", "two", "three"]
 
@@ -145,7 +149,7 @@ class LedgerStoreContract:
         with store.transaction():
             pass
         with store.transaction() as transaction:
-            transaction.append(Batch())
+            transaction.append(StoreBatch())
         assert store.read(0) == ()
 
     @pytest.mark.parametrize("error", [StopError, KeyboardInterrupt])
@@ -166,23 +170,23 @@ class LedgerStoreContract:
     def test_a_record_that_does_not_follow_the_last_is_a_conflict_and_leaves_nothing(self, store, late):
         chain = filled(store, "one")
         with pytest.raises(LedgerConflictError) as caught:
-            append(store, Batch(records=late))
+            append(store, StoreBatch(records=late))
         assert (caught.value.expected_head, caught.value.actual_head) == (late[0].previous, chain.head)
         assert texts(store) == ["one"]
 
     def test_records_that_do_not_follow_each_other_are_a_conflict(self, store):
         first, _, third = linked(Chain(), "one", "two", "three")
         with pytest.raises(LedgerConflictError):
-            append(store, Batch(records=(first, third)))
+            append(store, StoreBatch(records=(first, third)))
         assert store.read(0) == ()
 
     @pytest.mark.parametrize("names", [("one",), ("new", "new"), ("new", "one")])
     def test_a_name_is_given_once(self, store, names):
         filled(store, "one")
         batch = following(store, "two")
-        pointers = tuple(Pointer(name=name, index=1, seal="s") for name in names)
+        index_entries = tuple(IndexEntry(name=name, index=1, seal="s") for name in names)
         with pytest.raises(LedgerError, match="name that is taken"):
-            append(store, replace(batch, pointers=pointers))
+            append(store, replace(batch, index_entries=index_entries))
         assert (texts(store), store.find("new"), store.find("one").seal) == (["one"], None, "of one")
 
     @pytest.mark.parametrize("index", [-1, 2])
@@ -190,13 +194,13 @@ class LedgerStoreContract:
         filled(store, "one")
         batch = following(store, "two")
         with pytest.raises(LedgerError, match="a record that is there"):
-            append(store, replace(batch, pointers=(Pointer(name="x", index=index, seal="s"),)))
+            append(store, replace(batch, index_entries=(IndexEntry(name="x", index=index, seal="s"),)))
         assert texts(store) == ["one"]
 
     @pytest.mark.parametrize("text", ["a\0b", "\ud800", "é\udfff"])
     def test_text_that_not_every_database_keeps_is_refused(self, store, text):
         record = Record(index=0, previous=Chain().head, text=text, hash="h")
-        for batch in (Batch(records=(record,)), Batch(snapshot=text)):
+        for batch in (StoreBatch(records=(record,)), StoreBatch(snapshot=text)):
             with pytest.raises(LedgerError, match="cannot keep text"):
                 append(store, batch)
         assert (store.read(0), store.snapshot()) == ((), None)
@@ -204,9 +208,9 @@ class LedgerStoreContract:
     def test_a_failed_append_that_the_block_hides_keeps_nothing_of_the_turn(self, store):
         def hiding():
             with store.transaction() as transaction:
-                transaction.append(Batch(records=linked(Chain(), "one")))
+                transaction.append(StoreBatch(records=linked(Chain(), "one")))
                 with pytest.raises(LedgerConflictError):
-                    transaction.append(Batch(records=linked(Chain(), "late")))
+                    transaction.append(StoreBatch(records=linked(Chain(), "late")))
 
         with pytest.raises(LedgerError, match="nothing of the write transaction"):
             hiding()
@@ -216,7 +220,7 @@ class LedgerStoreContract:
         with store.transaction() as transaction:
             pass
         for use in (
-            lambda: transaction.append(Batch(records=linked(Chain(), "late"))),
+            lambda: transaction.append(StoreBatch(records=linked(Chain(), "late"))),
             lambda: transaction.read(0),
             lambda: transaction.find("one"),
             transaction.snapshot,
@@ -246,7 +250,7 @@ class LedgerStoreContract:
             with store.transaction() as transaction:
                 begun.set()
                 waiting.wait()
-                transaction.append(Batch(records=linked(Chain(), "first")))
+                transaction.append(StoreBatch(records=linked(Chain(), "first")))
                 assert not coming.done()
             assert coming.result() == 2
         assert texts(store) == ["first", "second"]

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from sfumato.accounting.adaptive.amounts import Amounts
 from sfumato.ledger.core.codec import encode_entry
-from sfumato.ledger.core.entry import Committed, Entry, Opened, Part, Price, Protected, Reserved
+from sfumato.ledger.core.entry import AccountPrice, Committed, Entry, Opened, PartitionPart, Protected, Reserved
 from sfumato.ledger.core.prices import in_words
 from sfumato.ledger.core.replay import Replay
 from sfumato.ledger.core.reservations import Reservation
@@ -75,17 +75,17 @@ def committed(request: str = "r", owner: str = "people", key: str = "k", answer:
     return Committed(account=owner, request=request, key=key, answer=answer)
 
 
-def ward(value: str, max_parts_per_unit: int = 1) -> Part:
-    return Part(partition="ward", value=value, max_parts_per_unit=max_parts_per_unit)
+def ward(value: str, max_parts_per_unit: int = 1) -> PartitionPart:
+    return PartitionPart(partition="ward", value=value, max_parts_per_unit=max_parts_per_unit)
 
 
 def amounts(**numbers: object) -> Amounts:
     return Amounts(tuple((name, Fraction(number)) for name, number in numbers.items()))
 
 
-def rho(name: str, number: object, delta: object = 0) -> tuple[Price, ...]:
+def rho(name: str, number: object, delta: object = 0) -> tuple[AccountPrice, ...]:
     """What an account in ρ pays."""
-    return (Price(account=name, amounts=amounts(delta=delta, rho=number)),)
+    return (AccountPrice(account=name, amounts=amounts(delta=delta, rho=number)),)
 
 
 def told(replay: Replay, *entries: Entry) -> tuple[Record, ...]:

@@ -49,14 +49,14 @@ def used(place):
         ("DELETE FROM record WHERE position = 0", "entry 0: "),
         (
             "UPDATE pointer SET position = position - 2 WHERE position = 4",
-            "pointers to entries were changed or are gone",
+            "index entries were changed or are gone",
         ),
         (
             "UPDATE pointer SET seal = replace(seal, 'a', 'b') WHERE position = 4",
-            "pointers to entries were changed or are gone",
+            "index entries were changed or are gone",
         ),
-        ("UPDATE pointer SET position = 700 WHERE position = 4", "pointers to entries were changed or are gone"),
-        ("DELETE FROM pointer WHERE position = 4", "pointers to entries were changed or are gone"),
+        ("UPDATE pointer SET position = 700 WHERE position = 4", "index entries were changed or are gone"),
+        ("DELETE FROM pointer WHERE position = 4", "index entries were changed or are gone"),
         ("UPDATE snapshot SET text = replace(text, 'ep', 'eq')", "the snapshot there is damaged"),
         ("UPDATE snapshot SET text = ''", "the snapshot there is damaged"),
         ("UPDATE head SET length = length - 1", "is damaged"),

@@ -12,11 +12,11 @@ from sfumato.ledger.core.codec import decode_entry, encode_entry
 from sfumato.ledger.core.entry import Entry
 from sfumato.ledger.core.replay import Replay
 from sfumato.ledger.core.reservations import Asked
-from sfumato.ledger.core.store import Batch, Record
+from sfumato.ledger.core.store import Record, StoreBatch
 from sfumato.ledger.core.windows import DAY
 from sfumato.ledger.labels import label_of
 from sfumato.ledger.ledger import Ledger
-from sfumato.ledger.reading.verification import rewritten
+from sfumato.ledger.rotation import rewritten
 from sfumato.ledger.stores.memory import MemoryStore
 from sfumato.privacy.budgets import ZCDP
 from sfumato.privacy.events import PureEvent
@@ -35,7 +35,7 @@ def ledger(version, *, after=0):
     """A ledger over these records, some time after the last of the newest version."""
     store = MemoryStore()
     with store.transaction() as transaction:
-        transaction.append(Batch(records=records(version)))
+        transaction.append(StoreBatch(records=records(version)))
         rewritten(transaction, Replay(), KEY)
     return Ledger(store, key=KEY, clock=HandClock(NOON + 23 * DAY + after))
 

@@ -18,7 +18,7 @@ from sfumato.ledger.core.entry import Committed, Opened, Reserved
 from sfumato.ledger.core.replay import Replay
 from sfumato.ledger.core.reservations import Asked
 from sfumato.ledger.keeping.checkpoint_files import CheckpointFile
-from sfumato.ledger.keeping.noting import Noting
+from sfumato.ledger.keeping.noting import CheckpointNotes
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.stores.memory import MemoryStore
 from sfumato.ledger.stores.sqlite import SQLiteStore
@@ -394,22 +394,22 @@ class Overtaken(CheckpointFile):
 
 def test_a_ledger_that_others_write_on_while_it_is_opened_is_not_taken_for_an_older_one(store, tmp_path):
     path = tmp_path / "noted"
-    first = Ledger(store, key=KEY, checkpoint=Noting(CheckpointFile(path)))
+    first = Ledger(store, key=KEY, checkpoint=CheckpointNotes(CheckpointFile(path)))
     first.open_account(people())
-    second = Ledger(store, key=KEY, checkpoint=Noting(Overtaken(path, first)))
+    second = Ledger(store, key=KEY, checkpoint=CheckpointNotes(Overtaken(path, first)))
     assert second.spent("people") == PureDP("0.1")
 
 
 def test_a_ledger_whose_process_ends_before_it_notes_its_first_batch_opens_again(store, tmp_path, monkeypatch):
     with monkeypatch.context() as killed:
         killed.setattr(Ledger, "_written", lambda *_: None)
-        Ledger(store, key=KEY, checkpoint=Noting(CheckpointFile(tmp_path / "noted"))).open_account(people())
-    again = Ledger(store, key=KEY, checkpoint=Noting(CheckpointFile(tmp_path / "noted")))
+        Ledger(store, key=KEY, checkpoint=CheckpointNotes(CheckpointFile(tmp_path / "noted"))).open_account(people())
+    again = Ledger(store, key=KEY, checkpoint=CheckpointNotes(CheckpointFile(tmp_path / "noted")))
     assert again.spent("people") == PureDP(0)
 
 
 def test_a_ledger_that_ignores_its_checkpoint_writes_none(store, tmp_path):
-    checkpoint = Noting(CheckpointFile(tmp_path / "noted"))
+    checkpoint = CheckpointNotes(CheckpointFile(tmp_path / "noted"))
     Ledger(store, key=KEY, checkpoint=checkpoint, ignores_checkpoint=True).open_account(people())
     assert not (tmp_path / "noted").exists()
 

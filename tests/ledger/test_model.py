@@ -18,11 +18,11 @@ from tests.sizes import FULL_SIZE
 
 from sfumato.errors import LedgerError, ReservationError, SfumatoError
 from sfumato.ledger import writes as module
-from sfumato.ledger.core.entry import Part
+from sfumato.ledger.core.entry import PartitionPart
 from sfumato.ledger.core.reservations import Asked
 from sfumato.ledger.core.windows import DAY, CalendarWindow, RollingWindow
 from sfumato.ledger.keeping.checkpoint_files import CheckpointFile
-from sfumato.ledger.keeping.noting import Noting
+from sfumato.ledger.keeping.noting import CheckpointNotes
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.stores.memory import MemoryStore
 from sfumato.privacy.budgets import ZCDP
@@ -91,7 +91,7 @@ class Programs(RuleBasedStateMachine):
 
     def restart(self):
         """A new process over the same store; what the one before had in its memory is gone."""
-        noting = Noting(CheckpointFile(Path(self.folder.name) / "note"))
+        noting = CheckpointNotes(CheckpointFile(Path(self.folder.name) / "note"))
         self.notings.append(noting)
         self.ledger = Ledger(self.store, key=KEY, clock=self.clock, checkpoint=noting)
         self.now = max(self.clock.at, self.last)
@@ -179,7 +179,7 @@ class Programs(RuleBasedStateMachine):
 
     def ask(self, name, release, part, asked):
         event, charge = RELEASES[release]
-        named = part and Part(partition=part[0], value=part[1], max_parts_per_unit=PARTS_PER_UNIT[part[0]])
+        named = part and PartitionPart(partition=part[0], value=part[1], max_parts_per_unit=PARTS_PER_UNIT[part[0]])
         return self.ledger.reserve(name, event=event, charge=charge, question=release, part=named, asked=asked)
 
     def keep(self, charge, reservation, name, release, asked):

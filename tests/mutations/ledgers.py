@@ -303,7 +303,7 @@ MUTANTS = (
     ),
     Mutant(
         name="pointers are not compared when a ledger is opened",
-        edits=(("ledger/writes.py", "POINTERS_READ = 10_000", "POINTERS_READ = -1"),),
+        edits=(("ledger/writes.py", "INDEX_ENTRIES_READ = 10_000", "INDEX_ENTRIES_READ = -1"),),
         tests=(
             "tests/attacks_on_ledgers/test_forgery.py::test_what_lies_beside_the_chain_is_missed_when_the_ledger_is_opened",
         ),
@@ -421,8 +421,8 @@ MUTANTS = (
         edits=(
             (
                 "ledger/keeping/seals.py",
-                "if not key.verifies(pointer.seal, _OF_POINTERS, pointer.name, pointer.index, record.hash):",
-                "if False:",
+                "index_entry.seal, _OF_INDEX_ENTRIES, index_entry.name, index_entry.index, record.hash):",
+                "index_entry.seal, _OF_INDEX_ENTRIES, index_entry.name, index_entry.index, record.hash) and False:",
             ),
         ),
         tests=("tests/ledger/keeping/test_seals.py::test_a_pointer_bent_to_another_record_is_refused",),
@@ -518,7 +518,7 @@ MUTANTS = (
     ),
     Mutant(
         name="a pointer that another key sealed verifies",
-        edits=(("ledger/reading/verification.py", "if made is None or made == pointer:", "if True:"),),
+        edits=(("ledger/reading/verification.py", "if made is None or made == index_entry:", "if True:"),),
         tests=("tests/ledger/reading/test_verification.py::test_pointers_of_another_key_are_found",),
     ),
     Mutant(

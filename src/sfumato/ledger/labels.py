@@ -26,7 +26,7 @@ VERSION: Final = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bound:
+class AccountBound:
     """What one account bounds, of itself and of all accounts below it.
 
     Attributes:
@@ -105,14 +105,14 @@ class PrivacyLabel:
     account: str
     privacy_unit: str
     neighboring_relation: NeighboringRelation
-    bounds: tuple[Bound, ...]
+    bounds: tuple[AccountBound, ...]
     is_closed: bool
     is_suspended: bool = False
     acknowledged: int = 0
     beside: tuple[str, ...] = ()
 
     @property
-    def guarantee(self) -> tuple[Bound, ...]:
+    def guarantee(self) -> tuple[AccountBound, ...]:
         """What holds of all that is ever released: the tightest bound of each measure, the smallest ε first."""
         totals = [bound for bound in self.bounds if bound.is_total]
         return _tightest(totals, {bound.measure: None for bound in totals})
@@ -217,13 +217,13 @@ def label_of(ledger: Ledger, account: str, *, delta: Number = "1e-6") -> Privacy
     )
 
 
-def _bound(ledger: Ledger, account: str, stated: Fraction) -> Bound:
+def _bound(ledger: Ledger, account: str, stated: Fraction) -> AccountBound:
     window, relation = ledger.opened(account).window, ledger.opened(account).neighboring_relation
     spent, in_all = ledger.spent(account), ledger.spent_in_all(account)
     budget = ledger.budget(account)
     promise = _promise(budget, in_all if window is None else spent)
     epsilon, delta = _in_epsilon(promise, relation, stated)
-    return Bound(
+    return AccountBound(
         account=account, window=window, budget=budget, promise=promise, epsilon=epsilon, delta=delta, spent=spent,
         spent_in_all=in_all,
     )  # fmt: skip
@@ -260,15 +260,15 @@ def _rest(own: Fraction, stated: Fraction) -> Fraction:
     return stated - own if own < stated else stated
 
 
-def _tightest(bounds: list[Bound], measures: Iterable[str]) -> tuple[Bound, ...]:
+def _tightest(bounds: list[AccountBound], measures: Iterable[str]) -> tuple[AccountBound, ...]:
     best = (min((one for one in bounds if one.measure == measure), key=_order) for measure in measures)
     return tuple(sorted(best, key=_order))
 
 
-def _order(bound: Bound) -> tuple[Fraction | float, Fraction]:
+def _order(bound: AccountBound) -> tuple[Fraction | float, Fraction]:
     return bound.epsilon, bound.delta
 
 
-def _of_one_above(bound: Bound) -> str:
+def _of_one_above(bound: AccountBound) -> str:
     often = "for life" if bound.window is None else str(bound.window)
     return f"{bound.account}: {bound} {often}, spent {bound.spent}"

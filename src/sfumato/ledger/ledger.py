@@ -10,7 +10,7 @@ from sfumato.ledger.core.entry import (
     Closed,
     Committed,
     Opened,
-    Part,
+    PartitionPart,
     Protected,
     Rebudgeted,
     Renewed,
@@ -23,7 +23,7 @@ from sfumato.ledger.core.store import LedgerStore
 from sfumato.ledger.core.windows import Clock, SystemClock
 from sfumato.ledger.keeping.attachments import Attachments
 from sfumato.ledger.keeping.key import LedgerKey, fresh_key
-from sfumato.ledger.keeping.noting import Noting
+from sfumato.ledger.keeping.noting import CheckpointNotes
 from sfumato.ledger.keeping.seals import answer_name, asked_name, first_name
 from sfumato.ledger.writes import LedgerWriter
 from sfumato.ledger.writing import rules
@@ -60,8 +60,8 @@ class Ledger(LedgerWriter):
 
     Raises:
         LedgerError: The store cannot be read.
-        LedgerCorruptError: A record does not verify or is not sealed, a pointer or the snapshot is gone, or the ledger
-            is older than its checkpoint.
+        LedgerCorruptError: A record does not verify or is not sealed, an index entry or the snapshot is gone, or the
+            ledger is older than its checkpoint.
 
     Example:
         >>> from sfumato.ledger.stores.memory import MemoryStore
@@ -91,7 +91,7 @@ class Ledger(LedgerWriter):
         key: LedgerKey | None = None,
         attachments: Attachments | None = None,
         clock: Clock | None = None,
-        checkpoint: Noting | None = None,
+        checkpoint: CheckpointNotes | None = None,
         ignores_checkpoint: bool = False,
     ) -> None:
         super().__init__(
@@ -188,7 +188,7 @@ class Ledger(LedgerWriter):
         event: Event,
         charge: Charge,
         question: str,
-        part: Part | None = None,
+        part: PartitionPart | None = None,
         asked: Asked = NOBODY,
     ) -> Reservation:
         """Charge a cost, for good, before data is touched: to the account and to every account above, or to none.
@@ -220,7 +220,7 @@ class Ledger(LedgerWriter):
         event: Event,
         charge: Charge,
         question: str,
-        part: Part | None = None,
+        part: PartitionPart | None = None,
         asked: Asked = NOBODY,
         over: Flight | None = None,
     ) -> Reservation | Flight | None:
@@ -373,7 +373,7 @@ class Ledger(LedgerWriter):
         event: Event,
         charge: Charge,
         question: str,
-        part: Part | None,
+        part: PartitionPart | None,
         asked: Asked,
         key: str = "",
     ) -> Reserved:

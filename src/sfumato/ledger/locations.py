@@ -9,12 +9,12 @@ from typing import Final
 from urllib.parse import quote, urlsplit
 
 from sfumato.errors import LedgerCorruptError, LedgerMissingError, ParameterError
-from sfumato.ledger.core.store import Batch, End, LedgerStore
+from sfumato.ledger.core.store import LedgerStore, StoreBatch, StoreEnd
 from sfumato.ledger.core.windows import Clock
 from sfumato.ledger.keeping.attachments import Attachments
 from sfumato.ledger.keeping.checkpoint_files import CheckpointFile
 from sfumato.ledger.keeping.key import LedgerKey, announce, announced, fresh_key, key_in, settle
-from sfumato.ledger.keeping.noting import SINK, Noting
+from sfumato.ledger.keeping.noting import SINK, CheckpointNotes
 from sfumato.ledger.keeping.seals import UNWRITTEN, encode_seal, sealed_by
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.stores.address import address_of
@@ -55,7 +55,7 @@ class ExistingLedger:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class LedgerPlace:
     """Where a ledger that lasts is, with its key, its checkpoint and its large answers.
 
     Attributes:
@@ -96,7 +96,7 @@ class Place:
         return store
 
 
-def place_of(location: str | os.PathLike[str]) -> Place:
+def place_of(location: str | os.PathLike[str]) -> LedgerPlace:
     """Where the ledger of a location is, and all that lies beside it; nothing is made.
 
     Raises:
@@ -106,9 +106,9 @@ def place_of(location: str | os.PathLike[str]) -> Place:
         raise ParameterError("ledger", location, "goes with its process; name a file or a server")
     if isinstance(location, str) and location.startswith(_POSTGRES):
         name = quote(address_of(location).schema, safe="")
-        return Place(location=location, beside=_folder(location) / name, is_on_server=True)
+        return LedgerPlace(location=location, beside=_folder(location) / name, is_on_server=True)
     path = _path(location)
-    return Place(location=path, beside=Path(os.path.realpath(path)), is_on_server=False)
+    return LedgerPlace(location=path, beside=Path(os.path.realpath(path)), is_on_server=False)
 
 
 def open_ledger(
@@ -158,7 +158,7 @@ def open_ledger(
     store = _opened_store(place, must_exist=must_exist)
     try:
         key = key_of(place, store)
-        noting = Noting(place.checkpoint(checkpoint), sink=os.environ.get(SINK, ""))
+        noting = CheckpointNotes(place.checkpoint(checkpoint), sink=os.environ.get(SINK, ""))
         return Ledger(
             store, key=key, attachments=place.attachments, clock=clock, checkpoint=noting,
             ignores_checkpoint=ignoring_checkpoint,
@@ -168,7 +168,7 @@ def open_ledger(
         raise
 
 
-def key_of(place: Place, store: LedgerStore) -> LedgerKey:
+def key_of(place: LedgerPlace, store: LedgerStore) -> LedgerKey:
     """The key of a ledger, which is begun with a new one if nothing was ever kept in it.
 
     Raises:
@@ -189,7 +189,7 @@ def key_of(place: Place, store: LedgerStore) -> LedgerKey:
     return key_in(place.key)
 
 
-def _opened_store(place: Place, *, must_exist: bool) -> LedgerStore:
+def _opened_store(place: LedgerPlace, *, must_exist: bool) -> LedgerStore:
     """The records; made if there are none, unless their key is there."""
     has_key = os.path.lexists(place.key)
     try:
@@ -200,7 +200,7 @@ def _opened_store(place: Place, *, must_exist: bool) -> LedgerStore:
         raise LedgerMissingError(error.ledger, _ORPHAN.format(place.key)) from None
 
 
-def _settle(place: Place, end: End) -> None:
+def _settle(place: LedgerPlace, end: StoreEnd) -> None:
     """Finish a beginning, or a change of the key, which stopped before the key had its place."""
     new = announced(place.key, sealed_by(end))
     if new is not None:
@@ -209,7 +209,7 @@ def _settle(place: Place, end: End) -> None:
         settle(place.key)
 
 
-def _begin(place: Place, store: LedgerStore) -> None:
+def _begin(place: LedgerPlace, store: LedgerStore) -> None:
     """Make a key, and seal with it that there is nothing yet."""
     with store.transaction() as transaction:
         if not _is_untouched(transaction.end()):
@@ -218,11 +218,11 @@ def _begin(place: Place, store: LedgerStore) -> None:
             raise LedgerCorruptError(0, _ORPHAN.format(place.key))
         key = fresh_key()
         announce(place.key, key)
-        transaction.append(Batch(seal=encode_seal(UNWRITTEN, key)))
+        transaction.append(StoreBatch(seal=encode_seal(UNWRITTEN, key)))
     _LOG.warning("new ledger at %s: nothing was spent in it yet", place.shown)
 
 
-def _is_untouched(end: End) -> bool:
+def _is_untouched(end: StoreEnd) -> bool:
     return end.seal is None and not end.chain.length
 
 

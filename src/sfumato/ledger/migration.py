@@ -10,15 +10,16 @@ from sfumato.errors import LedgerCorruptError, LedgerError
 from sfumato.ledger.core.codec import decode_entry, encode_entry
 from sfumato.ledger.core.entry import Committed, Entry, Moved
 from sfumato.ledger.core.replay import Replay
-from sfumato.ledger.core.store import Batch, Chain, LedgerStore, Reading, Record, WriteTransaction
+from sfumato.ledger.core.store import Chain, LedgerStore, ReadableStore, Record, StoreBatch, WriteTransaction
 from sfumato.ledger.core.windows import SystemClock
 from sfumato.ledger.keeping.attachments import Attachment, Attachments, attachments_in
 from sfumato.ledger.keeping.checkpoints import require_not_older
 from sfumato.ledger.keeping.key import LedgerKey, announce, fresh_key, key_in, settle
 from sfumato.ledger.keeping.seals import seal_of
 from sfumato.ledger.ledger import Ledger
-from sfumato.ledger.locations import Place, key_of, open_ledger, place_of
-from sfumato.ledger.reading.verification import StrictReplay, rewritten
+from sfumato.ledger.locations import LedgerPlace, key_of, open_ledger, place_of
+from sfumato.ledger.reading.verification import StrictReplay
+from sfumato.ledger.rotation import rewritten
 
 Heard: TypeAlias = Callable[[int], object]
 """Is told how many records were copied so far."""
@@ -50,7 +51,7 @@ def migrate(
 ) -> Migrated:
     """Copy a ledger to another place, where it goes on. The old one ends with that, and grants nothing any more.
 
-    The key goes with it, as it seals what is in the entries: fingerprints of data, and checkpoints. Pointers, the
+    The key goes with it, as it seals what is in the entries: fingerprints of data, and checkpoints. Index entries, the
     snapshot and the seal are made anew. Records are kept at once or not at all, so whatever fails can be tried again.
 
     **Guarantee**: what is at the destination is what the source's key sealed; if that is unsealed, what its entries
@@ -76,7 +77,10 @@ def migrate(
         files = _Files(here.attachments, there.attachments)
         _require_fit(there, key)
         with closing(there.open_store(must_exist=False)) as new:
-            is_copied = here.beside != there.beside and _is_copied(old, new)
+            # All is there already if somebody was killed between the end of the copy and that of the source.
+            is_copied = (
+                here.beside != there.beside and new.end().chain.length > 0 and new.end().chain == old.end().chain
+            )
             if not is_copied:
                 _require_empty(there, new)
             for record in _records(old):  # large files first, and not while both stores wait
@@ -115,38 +119,36 @@ class _Files:
 
 
 def _copied(
-    old: Reading, there: Place, new: LedgerStore, key: LedgerKey, files: _Files, heard: Heard, replay: Replay
+    old: ReadableStore, there: LedgerPlace, new: LedgerStore, key: LedgerKey, files: _Files, heard: Heard,
+    replay: Replay,
 ) -> Chain:  # fmt: skip
-    """All records, each decided anew, while nobody can append to the old store; in one transaction of the new one."""
+    """All records, each decided anew, while nobody can append to the old store; at once in the new one."""
     with new.transaction() as transaction:
         for record in _records(old):
             files.copy(decode_entry(record.text))
-            transaction.append(Batch(records=(record,)))
+            transaction.append(StoreBatch(records=(record,)))
         announce(there.key, key)
         chain = rewritten(transaction, replay, key).chain
         heard(chain.length)
     return chain
 
 
-def _is_copied(old: Reading, new: Reading) -> bool:
-    """Whether all is there already: somebody was killed between the end of the copy and that of the source."""
-    return new.end().chain.length > 0 and new.end().chain == old.end().chain
-
-
-def _end(transaction: WriteTransaction, here: Place, there: Place, key: LedgerKey, *, is_unsealed: bool) -> None:
+def _end(
+    transaction: WriteTransaction, here: LedgerPlace, there: LedgerPlace, key: LedgerKey, *, is_unsealed: bool
+) -> None:
     """Let a ledger say that it goes on elsewhere, under a seal."""
     end = transaction.end()
     last = [decode_entry(record.text).at for record in transaction.read(end.chain.length - 1)]
     moved = Moved(destination=there.shown, at=max(*last, SystemClock()(), 0))
     record = end.chain.link(encode_entry(moved))
     checkpoint = None if is_unsealed else seal_of(end, key).checkpoint
-    transaction.append(Batch(records=(record,)))
+    transaction.append(StoreBatch(records=(record,)))
     rewritten(transaction, Replay(), key, checkpoint=checkpoint)
     if not os.path.lexists(here.key):
         announce(here.key, key)
 
 
-def _records(store: Reading) -> Iterator[Record]:
+def _records(store: ReadableStore) -> Iterator[Record]:
     """All records, each of which follows from the one before."""
     chain = Chain()
     while records := store.read(chain.length, limit=_PAGE):
@@ -155,13 +157,13 @@ def _records(store: Reading) -> Iterator[Record]:
             yield record
 
 
-def _key_of_source(here: Place, old: LedgerStore, *, is_unsealed: bool) -> LedgerKey:
+def _key_of_source(here: LedgerPlace, old: LedgerStore, *, is_unsealed: bool) -> LedgerKey:
     if is_unsealed and not os.path.lexists(here.key):
         return fresh_key()
     return key_of(here, old)
 
 
-def _require_whole(here: Place, old: Reading, key: LedgerKey, *, is_unsealed: bool) -> None:
+def _require_whole(here: LedgerPlace, old: ReadableStore, key: LedgerKey, *, is_unsealed: bool) -> None:
     """Refuse entries that no seal covers, unless the owner says so; and those that are older than their checkpoint."""
     end = old.end()
     if not is_unsealed:
@@ -176,14 +178,14 @@ def _require_whole(here: Place, old: Reading, key: LedgerKey, *, is_unsealed: bo
         require_not_older(noted, end.chain.length, lambda index: old.read(index, limit=1)[0].hash)
 
 
-def _require_fit(there: Place, key: LedgerKey) -> None:
+def _require_fit(there: LedgerPlace, key: LedgerKey) -> None:
     """Refuse a place beside which the key or the checkpoint of another ledger lies."""
     there.checkpoint().read(key)
     if os.path.lexists(there.key) and key_in(there.key) != key:
         raise LedgerError(str(there.key), "is the key of another ledger; choose a place with nothing beside it")
 
 
-def _require_empty(there: Place, store: LedgerStore) -> None:
+def _require_empty(there: LedgerPlace, store: LedgerStore) -> None:
     if store.read(0, limit=1):
         raise LedgerError(str(there.beside), "holds a ledger already; choose a place with nothing in it")
 

@@ -1,18 +1,22 @@
-"""Another key for a ledger: because the old one may be known to others, or because it is lost."""
+"""Another key for a ledger: because the old one may be known to others, because it is lost, or in another place."""
 
 import os
 from contextlib import closing
+from typing import Final
 
 from sfumato.errors import LedgerError, ParameterError
 from sfumato.ledger.core.codec import encode_entry
-from sfumato.ledger.core.entry import Closed
+from sfumato.ledger.core.entry import Closed, Entry
 from sfumato.ledger.core.replay import Replay
-from sfumato.ledger.core.store import Batch, WriteTransaction
+from sfumato.ledger.core.store import IndexEntry, Record, StoreBatch, WriteTransaction
 from sfumato.ledger.core.windows import SystemClock
-from sfumato.ledger.keeping.follower import Follower, follow
+from sfumato.ledger.keeping.follower import Follower, encode_snapshot, follow
 from sfumato.ledger.keeping.key import LedgerKey, announce, fresh_key, settle
+from sfumato.ledger.keeping.seals import IndexDigest, Seal, encode_seal, index_entry_to, names_of
 from sfumato.ledger.locations import open_ledger, place_of
-from sfumato.ledger.reading.verification import StrictReplay, rewritten
+from sfumato.ledger.reading.verification import StrictReplay
+
+_PAGE: Final = 1_000
 
 
 def rotate_key(location: str | os.PathLike[str]) -> LedgerKey:
@@ -70,6 +74,37 @@ def declare_all_spent(location: str | os.PathLike[str], *, reason: str) -> tuple
     return closed
 
 
+def rewritten(transaction: WriteTransaction, replay: Replay, key: LedgerKey, *, checkpoint: str | None = None) -> Seal:
+    """Seal all that is in a store with a key: index entries, snapshot, and the end; in the transaction that there is.
+
+    Args:
+        transaction: Of the store.
+        replay: Has followed nothing yet; follows all records.
+        key: The key that the ledger has from now on.
+        checkpoint: Where it notes how far it is.
+
+    Raises:
+        LedgerCorruptError: A record does not follow.
+    """
+    index_entries, index, taken = list[IndexEntry](), IndexDigest(), set[str]()
+
+    def about(record: Record, entry: Entry) -> None:
+        for name in names_of(entry, replay):
+            if name not in taken:
+                taken.add(name)
+                index_entries.append(index_entry_to(record, name, key))
+
+    follow(transaction, replay, about)
+    transaction.append(StoreBatch(is_reindexed=True))
+    for start in range(0, len(index_entries), _PAGE):
+        page = tuple(index_entries[start : start + _PAGE])
+        transaction.append(StoreBatch(index_entries=page))
+        index = index.plus(page)
+    seal = Seal(chain=replay.chain, index=index, checkpoint=checkpoint)
+    transaction.append(StoreBatch(snapshot=encode_snapshot(replay, key), seal=encode_seal(seal, key)))
+    return seal
+
+
 def _closed(transaction: WriteTransaction, reason: str) -> tuple[str, ...]:
     replay = StrictReplay()
     follow(transaction, replay)
@@ -78,5 +113,5 @@ def _closed(transaction: WriteTransaction, reason: str) -> tuple[str, ...]:
     for name in accounts:
         record = replay.chain.link(encode_entry(Closed(account=name, reason=reason, at=at)))
         replay.follow(record)
-        transaction.append(Batch(records=(record,)))
+        transaction.append(StoreBatch(records=(record,)))
     return accounts

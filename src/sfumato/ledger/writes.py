@@ -8,12 +8,12 @@ from weakref import finalize
 
 from sfumato.ledger.core.prices import in_words
 from sfumato.ledger.core.replay import Replay
-from sfumato.ledger.core.store import Chain, End, LedgerStore
+from sfumato.ledger.core.store import Chain, LedgerStore, StoreEnd
 from sfumato.ledger.core.windows import Clock
 from sfumato.ledger.keeping.checkpoints import Checkpoint, require_not_older
 from sfumato.ledger.keeping.follower import encode_snapshot
 from sfumato.ledger.keeping.key import LedgerKey
-from sfumato.ledger.keeping.noting import Noting
+from sfumato.ledger.keeping.noting import CheckpointNotes
 from sfumato.ledger.keeping.seals import Seal
 from sfumato.ledger.reading.reader import LedgerReader
 from sfumato.ledger.reading.verification import require_index
@@ -24,8 +24,8 @@ T = TypeVar("T")
 
 SNAPSHOT_EVERY = 1_000
 """So many entries are followed at most when a ledger is opened."""
-POINTERS_READ = 10_000
-"""So many pointers are all looked at when a ledger is opened; of a ledger with more `verify` does."""
+INDEX_ENTRIES_READ = 10_000
+"""So many index entries are all looked at when a ledger is opened; of a ledger with more `verify` does."""
 
 
 class LedgerWriter(LedgerReader):
@@ -44,7 +44,13 @@ class LedgerWriter(LedgerReader):
     """
 
     def __init__(
-        self, store: LedgerStore, key: LedgerKey, clock: Clock, checkpoint: Noting | None, *, ignores_checkpoint: bool
+        self,
+        store: LedgerStore,
+        key: LedgerKey,
+        clock: Clock,
+        checkpoint: CheckpointNotes | None,
+        *,
+        ignores_checkpoint: bool,
     ) -> None:
         super().__init__(store, key, clock)
         self._where = None if checkpoint is None else checkpoint.file.where
@@ -60,7 +66,7 @@ class LedgerWriter(LedgerReader):
             replay = self._follower.caught_up(store)
             self._require_not_older(replay, noted)
             self._require_remembered(replay)
-            if self._follower.seal.index.count <= POINTERS_READ:
+            if self._follower.seal.index.count <= INDEX_ENTRIES_READ:
                 require_index(store, self._follower.seal)
 
     def checkpoint(self) -> Checkpoint:
@@ -87,7 +93,7 @@ class LedgerWriter(LedgerReader):
                         kept = pending.batch(self._snapshot(replay), seal=seal)
                         transaction.append(kept)
                 if kept is not None:
-                    self._follower.wrote(End(chain=replay.chain, seal=kept.seal), seal)
+                    self._follower.wrote(StoreEnd(chain=replay.chain, seal=kept.seal), seal)
                     self._written(replay)
             except BaseException:
                 self._follower.forget()  # what was decided was perhaps not kept

@@ -1,7 +1,7 @@
 import pytest
 from tests.ledger.stories import account, held, release
 
-from sfumato.ledger.core.entry import Part
+from sfumato.ledger.core.entry import PartitionPart
 from sfumato.ledger.core.windows import CalendarWindow
 from sfumato.ledger.locations import open_ledger
 from sfumato.privacy.budgets import ZCDP
@@ -29,7 +29,7 @@ def ledger(tmp_path):
         attached = opened.attachments.attached(file)
         document = {"attached": {"name": attached.name, "sha256": attached.sha256}}
         opened.commit(second, key="b", answer={"sections": [document]})
-        part = Part(partition="ward", value="A")
+        part = PartitionPart(partition="ward", value="A")
         opened.reserve("hospital/ann", question="c" * 64, part=part, **release("0.2"))
     return path
 

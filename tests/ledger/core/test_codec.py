@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from sfumato.errors import ParameterError
 from sfumato.ledger.core.codec import decode_entry, encode_entry
-from sfumato.ledger.core.entry import Committed, Opened, Part, Reserved
+from sfumato.ledger.core.entry import Committed, Opened, PartitionPart, Reserved
 from sfumato.privacy.events import ComposedEvent, DiscreteLaplaceEvent, PureEvent
 from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, PureDP
 from sfumato.privacy.neighbors import REPLACE_ONE
@@ -22,7 +22,7 @@ ENTRIES = (
         question="q",
         event=ComposedEvent((DiscreteLaplaceEvent(Fraction(10, 3), 1),)),
         charge=ApproxDP("1/3", "1e-9"),
-        part=Part(partition="ward", value="", max_parts_per_unit=2),
+        part=PartitionPart(partition="ward", value="", max_parts_per_unit=2),
     ),
     Committed(account="people", request="r1", key="k", answer={"n": [1, 2.5, None, True, "ünï \ud800"]}),
 )

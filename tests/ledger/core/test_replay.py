@@ -7,7 +7,7 @@ from tests.ledger.accounts import people, ward
 
 from sfumato.errors import LedgerCorruptError, LedgerError, ParameterError
 from sfumato.ledger.core.codec import decode_entry, encode_entry
-from sfumato.ledger.core.entry import Committed, Part, Reserved
+from sfumato.ledger.core.entry import Committed, PartitionPart, Reserved
 from sfumato.ledger.core.prices import in_words
 from sfumato.ledger.core.replay import Replay
 from sfumato.ledger.core.store import Chain, Record
@@ -18,7 +18,7 @@ from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE
 GOLDEN = Path(__file__).parents[2] / "golden" / "ledger_v1.jsonl"
 
 
-def reserved(request: str, epsilon: object, part: Part | None = None, delta: object = 0) -> Reserved:
+def reserved(request: str, epsilon: object, part: PartitionPart | None = None, delta: object = 0) -> Reserved:
     charge = guarantee(epsilon, delta)
     return Reserved(
         account="people", request=request, question="q", event=PureEvent(charge.epsilon), charge=charge, part=part
@@ -62,7 +62,7 @@ def test_exchanging_a_person_touches_twice_as_many_parts():
 
 
 def test_partitions_and_the_rest_add_up():
-    other = Part(partition="day", value="A")
+    other = PartitionPart(partition="day", value="A")
     assert spent(reserved("r1", 1, ward("A")), reserved("r2", 2, other), reserved("r3", 4)) == PureDP(7)
 
 

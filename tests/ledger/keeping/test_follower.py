@@ -25,11 +25,11 @@ from sfumato.errors import LedgerCorruptError
 from sfumato.ledger.core.codec import encode_entry
 from sfumato.ledger.core.entry import Abandoned, Closed, Protected, Rebudgeted, Recognized, Resumed, Shared, Suspended
 from sfumato.ledger.core.replay import Replay
-from sfumato.ledger.core.store import Batch, Chain
+from sfumato.ledger.core.store import Chain, StoreBatch
 from sfumato.ledger.core.windows import DAY, CalendarWindow, RollingWindow
 from sfumato.ledger.keeping import follower as module
 from sfumato.ledger.keeping.follower import VERSION, Follower, decode_snapshot, encode_snapshot, follow
-from sfumato.ledger.keeping.seals import Index, Seal, encode_seal
+from sfumato.ledger.keeping.seals import IndexDigest, Seal, encode_seal
 from sfumato.ledger.stores.memory import MemoryStore
 from sfumato.privacy.budgets import ZCDP
 from sfumato.privacy.events import GaussianEvent, PureEvent
@@ -111,7 +111,7 @@ def test_without_a_snapshot_nothing_is_believed(store):
 
 def test_a_record_that_no_seal_covers_is_not_followed(store):
     chain = Follower(KEY).caught_up(store).chain
-    append(store, Batch(records=(chain.link(encode_entry(reserved("u"))),)))
+    append(store, StoreBatch(records=(chain.link(encode_entry(reserved("u"))),)))
     with pytest.raises(LedgerCorruptError, match="no seal covers it") as caught:
         Follower(KEY).caught_up(store)
     assert caught.value.index == chain.length
@@ -145,8 +145,8 @@ def test_a_record_that_was_put_there_is_refused(store, index):
 def test_a_record_that_no_ledger_writes_is_refused(store):
     chain = Follower(KEY).caught_up(store).chain
     record = chain.link(encode_entry(committed("never")))
-    seal = encode_seal(Seal(chain=chain.follow(record), index=Index()), KEY)
-    append(store, Batch(records=(record,), seal=seal))
+    seal = encode_seal(Seal(chain=chain.follow(record), index=IndexDigest()), KEY)
+    append(store, StoreBatch(records=(record,), seal=seal))
     with pytest.raises(LedgerCorruptError, match="cannot follow"):
         Follower(KEY).caught_up(store)
 
@@ -349,7 +349,7 @@ def test_what_another_key_sealed_is_refused():
 def test_a_seal_of_the_same_text_for_something_else_is_none():
     text = encode_snapshot(replayed(*TREE), KEY).partition(" ")[2]
     with pytest.raises(LedgerCorruptError):
-        decode_snapshot(f"{KEY.seal('pointer', text)} {text}", KEY)
+        decode_snapshot(f"{KEY.seal('index_entry', text)} {text}", KEY)
 
 
 def test_a_snapshot_of_another_version_is_none():

@@ -8,7 +8,7 @@ from sfumato.errors import LedgerError
 from sfumato.ledger.keeping import noting as noting_module
 from sfumato.ledger.keeping.checkpoint_files import CheckpointFile
 from sfumato.ledger.keeping.checkpoints import encode_checkpoint
-from sfumato.ledger.keeping.noting import Noting, send
+from sfumato.ledger.keeping.noting import CheckpointNotes, send
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def test_a_url_is_written(tmp_path):
 def test_a_note_is_sent_once_a_minute_and_at_the_end_and_by_no_fork(file, monkeypatch):
     sent = []
     monkeypatch.setattr(noting_module, "send", lambda sink, text: sent.append((sink, text)))
-    noting = Noting(file, sink="elsewhere")
+    noting = CheckpointNotes(file, sink="elsewhere")
     noting.write(noted(3), is_synced=True)
     noting.write(noted(4), is_synced=True)
     with monkeypatch.context() as forked:
@@ -58,6 +58,6 @@ def test_what_a_sink_does_not_accept_is_logged_and_stops_nobody(file, monkeypatc
         raise LedgerError(sink, "was not accepted there")
 
     monkeypatch.setattr(noting_module, "send", refuse)
-    Noting(file, sink="elsewhere").write(noted(3), is_synced=True)
+    CheckpointNotes(file, sink="elsewhere").write(noted(3), is_synced=True)
     assert file.read(KEY) == noted(3)
     assert "elsewhere: was not accepted there" in caplog.text

@@ -8,18 +8,18 @@ from tests.ledger.stories import KEY, OTHER_KEY, account, committed, kept, relea
 from sfumato.errors import LedgerCorruptError
 from sfumato.ledger.core.codec import encode_entry
 from sfumato.ledger.core.entry import Abandoned, Closed, Rebudgeted, Recognized, Shared
-from sfumato.ledger.core.store import Chain, End, Pointer
+from sfumato.ledger.core.store import Chain, IndexEntry, StoreEnd
 from sfumato.ledger.keeping.seals import (
     UNWRITTEN,
-    Index,
+    IndexDigest,
     Seal,
     answer_name,
     asked_name,
     encode_seal,
     entry_at,
     first_name,
+    index_entry_to,
     names_of,
-    pointer_to,
     request_name,
     seal_of,
     sealed_by,
@@ -27,9 +27,9 @@ from sfumato.ledger.keeping.seals import (
 from sfumato.ledger.stores.memory import MemoryStore
 from sfumato.privacy.guarantees import PureDP
 
-POINTERS = tuple(Pointer(name=f"name {number}", index=number, seal=f"{number}") for number in range(5))
-SEAL = Seal(chain=Chain(length=3, head="a" * 64), index=Index().plus(POINTERS), checkpoint="beside")
-END = End(chain=SEAL.chain, seal=encode_seal(SEAL, KEY))
+INDEX_ENTRIES = tuple(IndexEntry(name=f"name {number}", index=number, seal=f"{number}") for number in range(5))
+SEAL = Seal(chain=Chain(length=3, head="a" * 64), index=IndexDigest().plus(INDEX_ENTRIES), checkpoint="beside")
+END = StoreEnd(chain=SEAL.chain, seal=encode_seal(SEAL, KEY))
 
 
 def test_a_seal_comes_back():
@@ -38,7 +38,7 @@ def test_a_seal_comes_back():
 
 
 def test_where_nothing_was_kept_nothing_is_sealed():
-    assert seal_of(End(chain=Chain(), seal=None), KEY) == UNWRITTEN
+    assert seal_of(StoreEnd(chain=Chain(), seal=None), KEY) == UNWRITTEN
 
 
 @pytest.mark.parametrize(
@@ -76,9 +76,9 @@ def test_another_key_is_told_by_name():
 
 @pytest.mark.parametrize("change", [{"name": "x"}, {"index": 9}, {"seal": "x"}])
 def test_an_index_notices_every_change_of_a_pointer_and_not_their_order(change):
-    assert Index().plus(POINTERS[::-1]) == SEAL.index
-    assert Index().plus(POINTERS[1:]) != SEAL.index
-    assert Index().plus((replace(POINTERS[0], **change), *POINTERS[1:])) != SEAL.index
+    assert IndexDigest().plus(INDEX_ENTRIES[::-1]) == SEAL.index
+    assert IndexDigest().plus(INDEX_ENTRIES[1:]) != SEAL.index
+    assert IndexDigest().plus((replace(INDEX_ENTRIES[0], **change), *INDEX_ENTRIES[1:])) != SEAL.index
 
 
 ASKED = reserved("r", principal="ann", idempotency_key="one", body="b")
@@ -118,7 +118,7 @@ def test_a_pointer_under_another_name_is_refused(store):
 
 
 def test_a_pointer_of_another_key_is_refused(store):
-    forged = pointer_to(store.read(4)[0], answer_name("people", "k"), OTHER_KEY)
+    forged = index_entry_to(store.read(4)[0], answer_name("people", "k"), OTHER_KEY)
     with pytest.raises(LedgerCorruptError):
         entry_at(store, forged, KEY)
 
@@ -143,10 +143,10 @@ def test_an_answer_whose_hash_is_wrong_is_refused(store):
 
 
 def test_a_record_that_is_gone_is_refused(store):
-    pointer = store.find(answer_name("people", "other"))
+    index_entry = store.find(answer_name("people", "other"))
     del store._kept.records[4]
     with pytest.raises(LedgerCorruptError, match="is gone"):
-        entry_at(store, pointer, KEY)
+        entry_at(store, index_entry, KEY)
 
 
 def names(entry, *before):

@@ -29,7 +29,8 @@ from sfumato.ledger.core.windows import DAY, CalendarWindow, RollingWindow
 from sfumato.ledger.keeping.follower import Follower, encode_snapshot
 from sfumato.ledger.keeping.seals import answer_name, asked_name, request_name
 from sfumato.ledger.ledger import Ledger
-from sfumato.ledger.reading.verification import StrictReplay, audited, rewritten, verified
+from sfumato.ledger.reading.verification import StrictReplay, audited, verified
+from sfumato.ledger.rotation import rewritten
 from sfumato.ledger.stores.memory import MemoryStore
 from sfumato.privacy.budgets import ZCDP, RenyiDP
 from sfumato.privacy.events import DiscreteLaplaceEvent, GaussianEvent, NonPrivateEvent, PoissonSampledEvent
@@ -217,23 +218,23 @@ def answered():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_lost_pointer_is_found(answered, name):
-    del answered._kept.pointers[name]
+    del answered._kept.index_entries[name]
     with pytest.raises(LedgerCorruptError, match="6 were sealed, 5 are there"):
         check(answered)
-    with pytest.raises(LedgerCorruptError, match="pointer by which it is found is gone"):
+    with pytest.raises(LedgerCorruptError, match="index entry by which it is found is gone"):
         verified(answered, KEY, *followed(answered), NOON)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_pointer_that_leads_elsewhere_is_found(answered, name):
     for index in range(5):
-        pointer = answered.find(name)
-        if index == pointer.index:
+        index_entry = answered.find(name)
+        if index == index_entry.index:
             continue
-        answered._kept.pointers[name] = replace(pointer, index=index)
+        answered._kept.index_entries[name] = replace(index_entry, index=index)
         with pytest.raises(LedgerCorruptError):
             check(answered)
-        answered._kept.pointers[name] = pointer
+        answered._kept.index_entries[name] = index_entry
     assert check(answered).length == 5
 
 
@@ -277,10 +278,10 @@ def test_without_the_key_a_charge_that_was_never_to_be_granted_is_found_too(entr
 
 
 def test_a_ledger_that_is_sealed_with_another_key_is_the_same_ledger(answered):
-    pointers = answered.pointers(limit=100)
+    index_entries = answered.index_entries(limit=100)
     with answered.transaction() as transaction:
         rewritten(transaction, Replay(), OTHER_KEY)
-    assert [one.name for one in answered.pointers(limit=100)] == [one.name for one in pointers]
+    assert [one.name for one in answered.index_entries(limit=100)] == [one.name for one in index_entries]
     with pytest.raises(LedgerCorruptError, match="sealed with the key"):
         check(answered)
     with Ledger(answered, key=OTHER_KEY) as ledger:

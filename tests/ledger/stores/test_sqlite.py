@@ -196,7 +196,7 @@ PROGRAM = """
 import resource, sys, time
 from sfumato.errors import LedgerError
 from sfumato.ledger.stores.sqlite import SQLiteStore
-from sfumato.ledger.core.store import Batch
+from sfumato.ledger.core.store import StoreBatch
 from tests.ledger.store_contract import after, filled, following, linked, texts
 
 store = SQLiteStore(sys.argv[1])
@@ -230,7 +230,7 @@ chain = after(store.read(0))
 for number in range({TURNS}):
     with store.transaction() as transaction:
         chain = after(transaction.read(chain.length - 1))
-        transaction.append(Batch(records=linked(chain, mine + str(number))))
+        transaction.append(StoreBatch(records=linked(chain, mine + str(number))))
 """
 
 

@@ -6,10 +6,10 @@ import pytest
 from tests.ledger.store_contract import linked
 
 from sfumato.errors import LedgerConflictError, LedgerError
-from sfumato.ledger.core.store import Batch, Chain, End, Pointer
+from sfumato.ledger.core.store import Chain, IndexEntry, StoreBatch, StoreEnd
 from sfumato.ledger.stores.transactions import Gate, OpenTransaction
 
-NEW = End(chain=Chain(), seal=None)
+NEW = StoreEnd(chain=Chain(), seal=None)
 
 
 class Written:
@@ -30,9 +30,9 @@ class Written:
 @pytest.mark.parametrize(
     "batch",
     [
-        Batch(records=linked(Chain(), "one", "two")[1:]),
-        Batch(records=linked(Chain(), "one"), pointers=(Pointer(name="n", index=1, seal="s"),)),
-        Batch(records=linked(Chain(), "one"), snapshot="\0"),
+        StoreBatch(records=linked(Chain(), "one", "two")[1:]),
+        StoreBatch(records=linked(Chain(), "one"), index_entries=(IndexEntry(name="n", index=1, seal="s"),)),
+        StoreBatch(records=linked(Chain(), "one"), snapshot="\0"),
     ],
 )
 def test_what_does_not_fit_is_not_written_at_all(batch):
@@ -45,15 +45,15 @@ def test_what_does_not_fit_is_not_written_at_all(batch):
 def test_after_a_batch_that_could_not_be_written_the_chain_is_where_it_was():
     transaction = OpenTransaction(Written(LedgerError("here", "failed")), "here")
     with pytest.raises(LedgerError, match="failed"):
-        transaction.append(Batch(records=linked(Chain(), "one")))
+        transaction.append(StoreBatch(records=linked(Chain(), "one")))
     with pytest.raises(LedgerConflictError):
-        transaction.append(Batch(records=linked(Chain(), "one", "two")[1:]))
+        transaction.append(StoreBatch(records=linked(Chain(), "one", "two")[1:]))
 
 
 def test_a_turn_whose_block_raises_is_over_and_its_own_error_is_not_hidden():
     transaction = OpenTransaction(Written(LedgerError("here", "failed")), "here")
     with pytest.raises(LedgerError, match="failed"), transaction.ending():
-        transaction.append(Batch())
+        transaction.append(StoreBatch())
     with pytest.raises(LedgerError, match="over"):
         transaction.read(0)
 

@@ -60,7 +60,9 @@ def test_the_first_of_a_name_keeps_it(pending):
         pending.keep(committed(request, key=key, answer=request))
     assert pending.find(answer_name("people", "k")).answer == "r"
     assert pending.find(answer_name("people", "old")).answer == 42
-    assert [pointer.name for pointer in pending.batch(None, seal=pending.seal_after(UNWRITTEN)).pointers] == [
+    assert [
+        index_entry.name for index_entry in pending.batch(None, seal=pending.seal_after(UNWRITTEN)).index_entries
+    ] == [
         answer_name("people", "k"),
         first_name("people", "k"),
     ]

@@ -19,7 +19,7 @@ from sfumato.ledger.keeping.attachments import Attachment, Attachments, attachme
 from sfumato.ledger.keeping.checkpoint_files import CheckpointFile
 from sfumato.ledger.keeping.checkpoints import encode_checkpoint
 from sfumato.ledger.keeping.noting import send
-from sfumato.ledger.locations import Place, open_ledger, place_of
+from sfumato.ledger.locations import LedgerPlace, open_ledger, place_of
 from sfumato.ledger.migration import migrate
 from sfumato.ledger.reading.history import Standstills, time_text
 from sfumato.ledger.reading.verification import audited
@@ -55,7 +55,7 @@ def verify(location: str) -> None:
     out.print("Record length and head elsewhere, or write a checkpoint, to notice entries that are removed later.")
 
 
-def _audit(place: Place, out: Console) -> None:
+def _audit(place: LedgerPlace, out: Console) -> None:
     """Check what can be checked without the key, and list the rest."""
     with closing(place.open_store(must_exist=True)) as store, progress() as bar:
         step = bar.add_task("entries", total=None)

@@ -12,14 +12,14 @@ from typing import NamedTuple
 from sfumato.accounting.adaptive.amounts import NOTHING, Amounts
 from sfumato.accounting.core.conversions import touched_parts
 from sfumato.errors import ParameterError
-from sfumato.ledger.core.entry import Opened, Part
+from sfumato.ledger.core.entry import Opened, PartitionPart
 from sfumato.ledger.core.prices import left_of, limits
 from sfumato.privacy.budgets import Budget
 from sfumato.privacy.neighbors import NeighboringRelation
 
 
 @dataclass(slots=True)
-class PartitionTally:
+class PartitionSpending:
     """What each part of one partition has spent."""
 
     max_parts_per_unit: int
@@ -35,12 +35,12 @@ class PartitionTally:
 
 
 @dataclass(slots=True)
-class Tally:
+class PartitionedSpending:
     """Sums of prices in one measure; it changes in place, because a copy per entry would be quadratic."""
 
     relation: NeighboringRelation
     outside: Amounts = NOTHING
-    partitions: dict[str, PartitionTally] = field(default_factory=dict)
+    partitions: dict[str, PartitionSpending] = field(default_factory=dict)
     _parted: Amounts = field(default=NOTHING, init=False)  # kept, because each session makes partitions of its own
     _added: tuple[Amounts, Amounts, Amounts] | None = field(default=None, init=False, compare=False, repr=False)
 
@@ -52,20 +52,20 @@ class Tally:
         """All of it."""
         return self.outside.plus(self._parted)
 
-    def total_with(self, price: Amounts, part: Part | None) -> Amounts:
+    def total_with(self, price: Amounts, part: PartitionPart | None) -> Amounts:
         """All of it, and what a price would add."""
         if part is None and not self._parted.numbers:
             return self._outside_with(price)
         return self.total().plus(self.increase(price, part))
 
-    def increase(self, price: Amounts, part: Part | None) -> Amounts:
+    def increase(self, price: Amounts, part: PartitionPart | None) -> Amounts:
         """What a price would add to the total: itself, or less in a part that another part outweighs."""
         if part is None:
             return price
         partition = self._partition(part)
         return partition.total(self.relation).left_of(partition.total(self.relation, (part.value, price)))
 
-    def add(self, price: Amounts, part: Part | None) -> None:
+    def add(self, price: Amounts, part: PartitionPart | None) -> None:
         """Take one more price into account.
 
         Raises:
@@ -79,7 +79,7 @@ class Tally:
         self._parted = self._parted.plus(increase)
         partition.sums[part.value] = partition.sums.get(part.value, NOTHING).plus(price)
 
-    def take(self, price: Amounts, part: Part | None) -> None:
+    def take(self, price: Amounts, part: PartitionPart | None) -> None:
         """Forget a price that was added and has left a window."""
         less = price.times(-1)
         if part is None:
@@ -98,8 +98,8 @@ class Tally:
         self._added = self.outside, price, both
         return both
 
-    def _partition(self, part: Part) -> PartitionTally:
-        known = self.partitions.get(part.partition) or PartitionTally(part.max_parts_per_unit)
+    def _partition(self, part: PartitionPart) -> PartitionSpending:
+        known = self.partitions.get(part.partition) or PartitionSpending(part.max_parts_per_unit)
         if known.max_parts_per_unit != part.max_parts_per_unit:
             requirement = f"partition {part.partition!r} was declared with {known.max_parts_per_unit}, which stays"
             raise ParameterError("max_parts_per_unit", part.max_parts_per_unit, requirement)
@@ -111,7 +111,7 @@ class Charged(NamedTuple):
 
     at: int
     price: Amounts
-    part: Part | None
+    part: PartitionPart | None
 
 
 @dataclass(slots=True)
@@ -134,8 +134,8 @@ class AccountState:
     opened: Opened
     budget: Budget
     path: tuple[str, ...]
-    lifetime: Tally
-    within: Tally
+    lifetime: PartitionedSpending
+    within: PartitionedSpending
     is_closed: bool = False
     is_suspended: bool = False
     acknowledged: int = 0
@@ -148,9 +148,9 @@ class AccountState:
     def of(cls, opened: Opened, path: tuple[str, ...]) -> "AccountState":
         """An account that was just opened."""
         relation = opened.neighboring_relation
-        return cls(opened, opened.budget, path, Tally(relation), Tally(relation))
+        return cls(opened, opened.budget, path, PartitionedSpending(relation), PartitionedSpending(relation))
 
-    def charge(self, price: Amounts, part: Part | None, at: int) -> None:
+    def charge(self, price: Amounts, part: PartitionPart | None, at: int) -> None:
         """Take one more price into account."""
         self.lifetime.add(price, part)
         if self.opened.window is not None:
@@ -161,11 +161,11 @@ class AccountState:
         """What counts against the budget at a time: all, or what was charged within the window."""
         return self._counted(at).total()
 
-    def increase(self, price: Amounts, part: Part | None, at: int) -> Amounts:
+    def increase(self, price: Amounts, part: PartitionPart | None, at: int) -> Amounts:
         """What a price would add to `spent`."""
         return self._counted(at).increase(price, part)
 
-    def fits(self, price: Amounts, part: Part | None, at: int) -> bool:
+    def fits(self, price: Amounts, part: PartitionPart | None, at: int) -> bool:
         """Whether a price is within what is left: spent + increase ≤ budget in every number, to the last digit."""
         allowed = self._allowed()
         return allowed is None or self._counted(at).total_with(price, part).is_within(allowed)
@@ -184,7 +184,7 @@ class AccountState:
             self._limits = self.budget, limits(self.budget)
         return self._limits[1]
 
-    def _counted(self, at: int) -> Tally:
+    def _counted(self, at: int) -> PartitionedSpending:
         window = self.opened.window
         if window is None:
             return self.lifetime

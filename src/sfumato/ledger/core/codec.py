@@ -16,14 +16,14 @@ from sfumato.accounting.adaptive.amounts import Amounts
 from sfumato.errors import LedgerError, ParameterError
 from sfumato.ledger.core.entry import (
     Abandoned,
+    AccountPrice,
     Charge,
     Closed,
     Committed,
     Entry,
     Moved,
     Opened,
-    Part,
-    Price,
+    PartitionPart,
     Protected,
     Rebudgeted,
     Recognized,
@@ -203,30 +203,28 @@ def _decoded_charge(document: Json) -> Charge:
     return charge
 
 
-def encode_part(part: Part | None) -> Json:
+def encode_part(part: PartitionPart | None) -> Json:
     """A part as JSON."""
     if part is None:
         return None
     return {"partition": part.partition, "value": part.value, "max_parts_per_unit": part.max_parts_per_unit}
 
 
-def decode_part(document: Json) -> Part | None:
+def decode_part(document: Json) -> PartitionPart | None:
     """The part that `encode_part` wrote."""
     match document:
         case None:
             return None
         case {"partition": str(partition), "value": str(value), "max_parts_per_unit": int(max_parts)}:
-            return Part(partition=partition, value=value, max_parts_per_unit=max_parts)
+            return PartitionPart(partition=partition, value=value, max_parts_per_unit=max_parts)
         case _:
             raise ParameterError("part", "a document", "must be a part written by this package")
 
 
-def _encode_prices(prices: tuple[Price, ...]) -> Json:
-    return {price.account: encode_amounts(price.amounts) for price in prices}
-
-
-def _prices(document: Any) -> tuple[Price, ...]:
-    return tuple(Price(account=account, amounts=decode_amounts(amounts)) for account, amounts in document.items())
+def _prices(document: Any) -> tuple[AccountPrice, ...]:
+    return tuple(
+        AccountPrice(account=account, amounts=decode_amounts(amounts)) for account, amounts in document.items()
+    )
 
 
 def encode_amounts(amounts: Amounts) -> Json:
@@ -275,7 +273,7 @@ _CODECS: Final = {
     "neighboring_relation": _Codec(lambda relation: relation.value, NeighboringRelation),
     "parents": _Codec(list, _texts),
     "part": _Codec(encode_part, decode_part),
-    "prices": _Codec(_encode_prices, _prices),
+    "prices": _Codec(lambda prices: {one.account: encode_amounts(one.amounts) for one in prices}, _prices),
     "sources": _Codec(list, _texts),
     "window": _Codec(_encode_window, _window),
 }

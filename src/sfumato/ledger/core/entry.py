@@ -22,7 +22,7 @@ Charge: TypeAlias = PureDP | ApproxDP
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class PartitionPart:
     """One part of a partition of people, of whom each lies in at most `max_parts_per_unit` parts.
 
     What is charged to a part must also cover a unit that enters or leaves it, whatever the neighboring relation:
@@ -120,7 +120,7 @@ class Protected:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Price:
+class AccountPrice:
     """What an account pays in its own measure, where that is more than the charge in (ε, δ)."""
 
     account: str
@@ -151,8 +151,8 @@ class Reserved:
     question: str
     event: Event
     charge: Charge
-    part: Part | None = None
-    prices: tuple[Price, ...] = ()
+    part: PartitionPart | None = None
+    prices: tuple[AccountPrice, ...] = ()
     principal: str = ""
     idempotency_key: str = ""
     body: str = ""
@@ -220,7 +220,7 @@ class Shared:
     request: str
     event: Event
     charge: Charge
-    prices: tuple[Price, ...] = ()
+    prices: tuple[AccountPrice, ...] = ()
     principal: str = ""
     idempotency_key: str = ""
     body: str = ""

@@ -6,7 +6,7 @@ they belong to one `Replay` and never leave it.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias, assert_never
 
 from sfumato.accounting.adaptive.amounts import Amounts
@@ -15,14 +15,14 @@ from sfumato.ledger.core.account import AccountState
 from sfumato.ledger.core.codec import decode_entry
 from sfumato.ledger.core.entry import (
     Abandoned,
+    AccountPrice,
     Charge,
     Closed,
     Committed,
     Entry,
     Moved,
     Opened,
-    Part,
-    Price,
+    PartitionPart,
     Protected,
     Rebudgeted,
     Recognized,
@@ -33,31 +33,12 @@ from sfumato.ledger.core.entry import (
     Suspended,
 )
 from sfumato.ledger.core.prices import in_words, is_own_measure, limits, price
-from sfumato.ledger.core.reservations import Flight
+from sfumato.ledger.core.reservations import Flight, OpenRequest
 from sfumato.ledger.core.store import Chain, Record
 from sfumato.privacy.budgets import Budget
 from sfumato.privacy.events import Event
 
 Paid: TypeAlias = Reserved | Shared
-
-
-@dataclass(frozen=True, slots=True)
-class OpenRequest:
-    """A reservation without an answer.
-
-    Attributes:
-        account: Who pays.
-        has_key: Whether the one who asks can ask again under a key of their own.
-        key: Of the answer, if it is one that others wait for.
-        lease: Names who is at work on it, if they took it over.
-        renewals: How often they have said that they are.
-    """
-
-    account: str
-    has_key: bool
-    key: str = ""
-    lease: str = ""
-    renewals: int = 0
 
 
 class Replay:
@@ -96,7 +77,7 @@ class Replay:
         paid = self.state(source).path
         return tuple(self.accounts[name] for name in self.state(account).path if name not in paid)
 
-    def priced(self, account: str, event: Event, charge: Charge, source: str | None = None) -> tuple[Price, ...]:
+    def priced(self, account: str, event: Event, charge: Charge, source: str | None = None) -> tuple[AccountPrice, ...]:
         """What a release costs those of its payers that keep another measure than (ε, δ).
 
         Raises:
@@ -107,7 +88,7 @@ class Replay:
         asked = [payer for payer in payers if has_delta or is_own_measure(payer.budget)]
         prices = {payer.opened.account: _price(payer, event, charge) for payer in asked}
         kept = sorted(payer.opened.account for payer in asked if is_own_measure(payer.budget))
-        return tuple(Price(account=name, amounts=prices[name]) for name in kept)
+        return tuple(AccountPrice(account=name, amounts=prices[name]) for name in kept)
 
     def require_payable(self, entry: Paid) -> None:
         """Refuse what one of its payers cannot pay.
@@ -354,7 +335,7 @@ def data_of(account: str) -> str:
     return account.partition("/")[0]
 
 
-def _part(entry: Paid) -> Part | None:
+def _part(entry: Paid) -> PartitionPart | None:
     return entry.part if isinstance(entry, Reserved) else None
 
 

@@ -61,3 +61,22 @@ class Flight:
     request: str
     lease: str = ""
     renewals: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRequest:
+    """A reservation without an answer.
+
+    Attributes:
+        account: Who pays.
+        has_key: Whether the one who asks can ask again under a key of their own.
+        key: Of the answer, if it is one that others wait for.
+        lease: Names who is at work on it, if they took it over.
+        renewals: How often they have said that they are.
+    """
+
+    account: str
+    has_key: bool
+    key: str = ""
+    lease: str = ""
+    renewals: int = 0

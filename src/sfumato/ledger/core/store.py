@@ -5,9 +5,9 @@ Records are a hash chain, so that none changes, vanishes or moves unnoticed:
     hash₀ = 64 zeros,   hashᵢ₊₁ = SHA-256(hashᵢ ‖ textᵢ)
 
 The hash has no key: it finds accidents and edits, not an owner of the file who computes the whole chain anew, and not
-the loss of the last records. Beside the records a store keeps pointers, by which one record of a million is found, one
-snapshot of what they add up to, and the seal of the last batch. It knows nothing of what any of these say; the ledger
-above verifies whatever it reads.
+the loss of the last records. Beside the records a store keeps index entries, by which one record of a million
+is found, one snapshot of what they add up to, and the seal of the last batch. It knows nothing of what any of these
+say; the ledger above verifies whatever it reads.
 """
 
 from contextlib import AbstractContextManager
@@ -66,7 +66,7 @@ def _digest(previous: str, text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pointer:
+class IndexEntry:
     """At which index the record of a name is; the seal tells whoever has the ledger's key that this is true."""
 
     name: str
@@ -75,33 +75,33 @@ class Pointer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Batch:
+class StoreBatch:
     """What is kept at once, all of it or nothing.
 
     Attributes:
         records: Records after the last one.
-        pointers: Pointers by new names.
+        index_entries: Index entries by new names.
         snapshot: A snapshot instead of the last; None to leave that.
         seal: A seal instead of the last; None to leave that.
-        is_reindexed: Whether these pointers replace all that there are, as under a new key.
+        is_reindexed: Whether these index entries replace all that there are, as under a new key.
     """
 
     records: tuple[Record, ...] = ()
-    pointers: tuple[Pointer, ...] = ()
+    index_entries: tuple[IndexEntry, ...] = ()
     snapshot: str | None = None
     seal: str | None = None
     is_reindexed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class End:
+class StoreEnd:
     """How far a store is at one moment: its length, the hash of the last record, and the seal of the last batch."""
 
     chain: Chain
     seal: str | None
 
 
-class Reading(Protocol):
+class ReadableStore(Protocol):
     """What can be read of a store at any time."""
 
     def read(self, start: int, *, limit: int | None = None) -> tuple[Record, ...]:
@@ -112,16 +112,16 @@ class Reading(Protocol):
             LedgerCorruptError: It is damaged.
         """
 
-    def find(self, name: str) -> Pointer | None:
-        """The pointer of a name, if there is one."""
+    def find(self, name: str) -> IndexEntry | None:
+        """The index entry of a name, if there is one."""
 
-    def pointers(self, *, after: str = "", limit: int) -> tuple[Pointer, ...]:
-        """The pointers whose names come after one, by the bytes of their names, at most so many."""
+    def index_entries(self, *, after: str = "", limit: int) -> tuple[IndexEntry, ...]:
+        """The index entries whose names come after one, by the bytes of their names, at most so many."""
 
     def snapshot(self) -> str | None:
         """The last snapshot, if there is one."""
 
-    def end(self) -> End:
+    def end(self) -> StoreEnd:
         """How far it is, all of it at one moment.
 
         Raises:
@@ -129,19 +129,19 @@ class Reading(Protocol):
         """
 
 
-class WriteTransaction(Reading, Protocol):
+class WriteTransaction(ReadableStore, Protocol):
     """The right to append, which nobody else has meanwhile; it reads what was kept up to now, itself included."""
 
-    def append(self, batch: Batch) -> None:
+    def append(self, batch: StoreBatch) -> None:
         """Put a batch at the end; it lasts once the transaction is over.
 
         Raises:
             LedgerConflictError: The first record does not follow the last one that is there.
-            LedgerError: A pointer's name is taken, or the store cannot be written.
+            LedgerError: An index entry's name is taken, or the store cannot be written.
         """
 
 
-class LedgerStore(Reading, Protocol):
+class LedgerStore(ReadableStore, Protocol):
     """Where a ledger lives, for any number of threads and, where the store lasts, of processes."""
 
     def transaction(self) -> AbstractContextManager[WriteTransaction]:

@@ -11,7 +11,7 @@ from dataclasses import astuple
 from typing import Any, Final
 
 from sfumato.errors import LedgerCorruptError, ParameterError
-from sfumato.ledger.core.account import AccountState, Charged, PartitionTally, Tally
+from sfumato.ledger.core.account import AccountState, Charged, PartitionedSpending, PartitionSpending
 from sfumato.ledger.core.codec import (
     decode_amounts,
     decode_entry,
@@ -21,8 +21,9 @@ from sfumato.ledger.core.codec import (
     encode_part,
 )
 from sfumato.ledger.core.entry import Entry, Opened
-from sfumato.ledger.core.replay import OpenRequest, Replay
-from sfumato.ledger.core.store import Chain, End, Reading, Record
+from sfumato.ledger.core.replay import Replay
+from sfumato.ledger.core.reservations import OpenRequest
+from sfumato.ledger.core.store import Chain, ReadableStore, Record, StoreEnd
 from sfumato.ledger.keeping.key import LedgerKey
 from sfumato.ledger.keeping.seals import UNWRITTEN, Seal, seal_of
 from sfumato.privacy.codec import Json, decode_budget, encode_budget
@@ -45,11 +46,11 @@ class Follower:
         self._key = key
         self._replay: Replay | None = None
         self._known = Chain()
-        self._end: End | None = None
+        self._end: StoreEnd | None = None
         self._seal = UNWRITTEN
         self.snapshot_length = 0
 
-    def caught_up(self, store: Reading) -> Replay:
+    def caught_up(self, store: ReadableStore) -> Replay:
         """The replay of all records that are there now, which the seal of the last batch covers.
 
         Raises:
@@ -79,7 +80,7 @@ class Follower:
         """The seal at the end of what was followed."""
         return self._seal
 
-    def wrote(self, end: End, seal: Seal) -> None:
+    def wrote(self, end: StoreEnd, seal: Seal) -> None:
         """The store ends with what this process has just sealed and kept, so the seal need not be verified again."""
         self._end, self._seal = end, seal
 
@@ -87,7 +88,7 @@ class Follower:
         """The replay is not what the store holds: begin anew with the next question."""
         self._replay = None
 
-    def _from_snapshot(self, store: Reading, end: End) -> Replay:
+    def _from_snapshot(self, store: ReadableStore, end: StoreEnd) -> Replay:
         length = self._known.length
         if length and [record.hash for record in store.read(length - 1, limit=1)] != [self._known.head]:
             raise LedgerCorruptError(length - 1, _GONE)
@@ -102,7 +103,11 @@ class Follower:
 
 
 def follow(
-    store: Reading, replay: Replay, about: Callable[[Record, Entry], None] | None = None, *, until: int | None = None
+    store: ReadableStore,
+    replay: Replay,
+    about: Callable[[Record, Entry], None] | None = None,
+    *,
+    until: int | None = None,
 ) -> None:
     """Follow the records that a replay has not followed, page by page, and tell of each when it is about to.
 
@@ -175,7 +180,7 @@ def _account(state: AccountState) -> Json:
         "acknowledged": state.acknowledged,
         "tables": dict(state.tables),
         "beside": list(state.beside),
-        "lifetime": _tally(state.lifetime),
+        "lifetime": _spending(state.lifetime),
         "recent": [[one.at, encode_amounts(one.price), encode_part(one.part)] for one in state.recent],
     }
 
@@ -187,7 +192,8 @@ def _decode_account(document: Any) -> AccountState:
     relation = opened.neighboring_relation
     state = AccountState(
         opened=opened, budget=decode_budget(document["budget"]), path=tuple(document["path"]),
-        lifetime=_decode_tally(document["lifetime"], relation), within=Tally(relation), is_closed=document["closed"],
+        lifetime=_decode_spending(document["lifetime"], relation), within=PartitionedSpending(relation),
+        is_closed=document["closed"],
         is_suspended=document["suspended"], acknowledged=document["acknowledged"],
         tables=document["tables"], beside=tuple(document["beside"]),
     )  # fmt: skip
@@ -198,19 +204,19 @@ def _decode_account(document: Any) -> AccountState:
     return state
 
 
-def _tally(tally: Tally) -> Json:
+def _spending(spent: PartitionedSpending) -> Json:
     return {
-        "outside": encode_amounts(tally.outside),
+        "outside": encode_amounts(spent.outside),
         "partitions": {
             name: [partition.max_parts_per_unit, {part: encode_amounts(sums) for part, sums in partition.sums.items()}]
-            for name, partition in tally.partitions.items()
+            for name, partition in spent.partitions.items()
         },
     }
 
 
-def _decode_tally(document: Any, relation: NeighboringRelation) -> Tally:
+def _decode_spending(document: Any, relation: NeighboringRelation) -> PartitionedSpending:
     partitions = {
-        name: PartitionTally(most, {part: decode_amounts(sums) for part, sums in parts.items()})
+        name: PartitionSpending(most, {part: decode_amounts(sums) for part, sums in parts.items()})
         for name, (most, parts) in document["partitions"].items()
     }
-    return Tally(relation, decode_amounts(document["outside"]), partitions)
+    return PartitionedSpending(relation, decode_amounts(document["outside"]), partitions)

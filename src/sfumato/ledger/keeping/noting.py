@@ -23,7 +23,7 @@ _MINUTE: Final = 60
 _LOG: Final = logging.getLogger("sfumato.ledger")
 
 
-class Noting:
+class CheckpointNotes:
     """Notes how far a ledger is after every batch, on the disk at most a second later, and when the process ends.
 
     Args:

@@ -1,9 +1,9 @@
-"""What the ledger's key says of what lies beside the chain: of each pointer, and of every batch.
+"""What the ledger's key says of what lies beside the chain: of each index entry, and of every batch.
 
 The chain has no key, so that anybody can verify it, and anybody who may write the store can compute it anew. The seal
 of the last batch tells the ledger that it wrote just these entries, as many and no others. A store that holds a million
-answers is not read to find one: a pointer leads to it by name. A pointer's seal is made over name, index and hash: a
-record that somebody changed or put there, or a pointer bent to another one, is refused.
+answers is not read to find one: an index entry leads to it by name. Its seal is made over name, index and hash: a
+record that somebody changed or put there, or an index entry bent to another one, is refused.
 """
 
 import json
@@ -17,23 +17,23 @@ from sfumato.errors import LedgerCorruptError
 from sfumato.ledger.core.codec import decode_entry
 from sfumato.ledger.core.entry import Committed, Entry, Reserved, Shared
 from sfumato.ledger.core.replay import Replay, data_of
-from sfumato.ledger.core.store import Chain, End, Pointer, Reading, Record
+from sfumato.ledger.core.store import Chain, IndexEntry, ReadableStore, Record, StoreEnd
 from sfumato.ledger.keeping.key import LedgerKey
 from sfumato.privacy.formats import parse_json
 
 VERSION: Final = 1
 _PURPOSE: Final = "batch"
-_OF_POINTERS = "pointer"
+_OF_INDEX_ENTRIES = "pointer"
 _BITS: Final = 256
 _LONGEST = 1_000  # a database finds no names of any length, and one that it cannot keep would fail its whole batch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Index:
-    """All pointers in short: how many, and the sum modulo 2²⁵⁶ of their hashes, whatever their order.
+class IndexDigest:
+    """All index entries in short: how many, and the sum modulo 2²⁵⁶ of their hashes, whatever their order.
 
     Example:
-        >>> one, two = (Pointer(name=name, index=0, seal="s") for name in ("one", "two"))
+        >>> one, two = (Index entry(name=name, index=0, seal="s") for name in ("one", "two"))
         >>> Index().plus([one, two]) == Index().plus([two]).plus([one])
         True
     """
@@ -41,9 +41,9 @@ class Index:
     count: int = 0
     total: int = 0
 
-    def plus(self, pointers: Iterable[Pointer]) -> Self:
-        """The index with more pointers."""
-        hashes = [_hash(pointer) for pointer in pointers]
+    def plus(self, index_entries: Iterable[IndexEntry]) -> Self:
+        """The index with more index entries."""
+        hashes = [_hash(index_entry) for index_entry in index_entries]
         return type(self)(count=self.count + len(hashes), total=(self.total + sum(hashes)) % (1 << _BITS))
 
 
@@ -53,16 +53,16 @@ class Seal:
 
     Attributes:
         chain: The length of the ledger and the hash of its last entry.
-        index: All pointers.
+        index: All index entries.
         checkpoint: Where the ledger notes how far it is; None for nowhere.
     """
 
     chain: Chain
-    index: Index
+    index: IndexDigest
     checkpoint: str | None = None
 
 
-UNWRITTEN: Final = Seal(chain=Chain(), index=Index())
+UNWRITTEN: Final = Seal(chain=Chain(), index=IndexDigest())
 """What holds of a store in which nothing was ever kept."""
 
 
@@ -76,7 +76,7 @@ def encode_seal(seal: Seal, key: LedgerKey) -> str:
     return f"{key.seal(_PURPOSE, text)} {text}"
 
 
-def seal_of(end: End, key: LedgerKey) -> Seal:
+def seal_of(end: StoreEnd, key: LedgerKey) -> Seal:
     """The seal at the end of a store, which the key made, and which covers all that is there.
 
     **Guarantee**: whoever does not have the key makes no seal of a chain that the ledger did not write, unless
@@ -99,11 +99,11 @@ def seal_of(end: End, key: LedgerKey) -> Seal:
     chain = Chain(length=document["length"], head=document["head"])
     if chain != end.chain:
         raise _uncovered(chain, end.chain)
-    index = Index(count=document["pointers"], total=int(document["index"], 16))
+    index = IndexDigest(count=document["pointers"], total=int(document["index"], 16))
     return Seal(chain=chain, index=index, checkpoint=document["checkpoint"])
 
 
-def sealed_by(end: End) -> str | None:
+def sealed_by(end: StoreEnd) -> str | None:
     """The name of the key that a seal says it was made with, which is not verified; None where it says nothing."""
     try:
         document = parse_json((end.seal or "").partition(" ")[2])
@@ -113,25 +113,25 @@ def sealed_by(end: End) -> str | None:
     return name if isinstance(name, str) else None
 
 
-def pointer_to(record: Record, name: str, key: LedgerKey) -> Pointer:
-    """The pointer of a name to a record."""
-    return Pointer(name=name, index=record.index, seal=key.seal(_OF_POINTERS, name, record.index, record.hash))
+def index_entry_to(record: Record, name: str, key: LedgerKey) -> IndexEntry:
+    """The index entry of a name to a record."""
+    return IndexEntry(name=name, index=record.index, seal=key.seal(_OF_INDEX_ENTRIES, name, record.index, record.hash))
 
 
-def entry_at(store: Reading, pointer: Pointer, key: LedgerKey) -> Entry:
-    """The entry to which a pointer leads.
+def entry_at(store: ReadableStore, index_entry: IndexEntry, key: LedgerKey) -> Entry:
+    """The entry to which an index entry leads.
 
     Raises:
-        LedgerCorruptError: The pointer or the record is not as it was written.
+        LedgerCorruptError: The index entry or the record is not as it was written.
     """
-    found = store.read(pointer.index, limit=1)
-    if not found or found[0].index != pointer.index:
-        raise LedgerCorruptError(pointer.index, "a pointer leads to it and it is gone")
+    found = store.read(index_entry.index, limit=1)
+    if not found or found[0].index != index_entry.index:
+        raise LedgerCorruptError(index_entry.index, "an index entry leads to it and it is gone")
     (record,) = found
     if record != Chain(length=record.index, head=record.previous).link(record.text):
         raise LedgerCorruptError(record.index)
-    if not key.verifies(pointer.seal, _OF_POINTERS, pointer.name, pointer.index, record.hash):
-        raise LedgerCorruptError(record.index, "it, or the pointer to it, was not written with the ledger's key")
+    if not key.verifies(index_entry.seal, _OF_INDEX_ENTRIES, index_entry.name, index_entry.index, record.hash):
+        raise LedgerCorruptError(record.index, "it, or the index entry to it, was not written with the ledger's key")
     return decode_entry(record.text)
 
 
@@ -179,8 +179,8 @@ def _name(kind: str, *parts: str) -> str:
     return text if len(text) <= _LONGEST else f"{kind} {sha256(text.encode()).hexdigest()}"
 
 
-def _hash(pointer: Pointer) -> int:
-    text = f"{pointer.index}:{len(pointer.name)}:{pointer.name}{pointer.seal}"
+def _hash(index_entry: IndexEntry) -> int:
+    text = f"{index_entry.index}:{len(index_entry.name)}:{index_entry.name}{index_entry.seal}"
     return int.from_bytes(sha256(text.encode("utf-8", "surrogatepass")).digest())
 
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, Literal, TypeAlias, assert_never
 
 from sfumato.accounting.adaptive.amounts import Amounts
-from sfumato.ledger.core.account import Tally
+from sfumato.ledger.core.account import PartitionedSpending
 from sfumato.ledger.core.codec import ENTRIES
 from sfumato.ledger.core.entry import (
     Abandoned,
@@ -17,7 +17,7 @@ from sfumato.ledger.core.entry import (
     Entry,
     Moved,
     Opened,
-    Part,
+    PartitionPart,
     Protected,
     Rebudgeted,
     Recognized,
@@ -77,7 +77,7 @@ class Activity:
     """
 
     opened: Opened
-    own: Tally
+    own: PartitionedSpending
     charges: int = 0
 
     @property
@@ -218,7 +218,7 @@ def activity(entries: Iterable[Entry]) -> Mapping[str, Activity]:
     for entry in entries:
         match entry:
             case Opened():
-                found[entry.account] = Activity(entry, Tally(entry.neighboring_relation))
+                found[entry.account] = Activity(entry, PartitionedSpending(entry.neighboring_relation))
             case Reserved():
                 _charge(found[entry.account], entry, entry.part)
             case Shared():
@@ -245,7 +245,7 @@ class _Line:
         self.row = row
 
 
-def _charge(account: Activity, entry: Paid, part: Part | None) -> None:
+def _charge(account: Activity, entry: Paid, part: PartitionPart | None) -> None:
     account.own.add(_price(entry), part)
     account.charges += 1
 

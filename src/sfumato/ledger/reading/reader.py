@@ -258,8 +258,8 @@ class LedgerReader:
 
     def _named(self, name: str) -> Entry | None:
         with self._exclusive():
-            pointer = self._store.find(name)
-            return None if pointer is None else entry_at(self._store, pointer, self._key)
+            index_entry = self._store.find(name)
+            return None if index_entry is None else entry_at(self._store, index_entry, self._key)
 
     def _caught_up(self) -> Replay:
         return self._follower.caught_up(self._store)

@@ -130,7 +130,7 @@ def project(points: Sequence[Point], window: Window | None, *, days: int = 30) -
     if seen < 1 or last.allowed is None or last.left is None:
         return None
     used = _in_all_at(points, last.at - seen * DAY).left_of(last.spent_in_all)
-    if isinstance(window, RollingWindow) and _scaled(used, Fraction(window.days, seen)).is_within(last.allowed):
+    if isinstance(window, RollingWindow) and used.times(Fraction(window.days, seen)).is_within(last.allowed):
         return Projection(days=seen, lasts_until=None)
     returns = _next_begin(window, last.at) if isinstance(window, CalendarWindow) else None
     spans = (Fraction(last.left[name]) * seen / Fraction(number) for name, number in used.numbers if number > 0)
@@ -182,10 +182,6 @@ def _point(state: AccountState, at: int) -> Point:
 def _in_all_at(points: Sequence[Point], at: int) -> Amounts:
     index = bisect_right(points, at, key=lambda point: point.at)
     return points[index - 1].spent_in_all if index else NOTHING
-
-
-def _scaled(amounts: Amounts, factor: Fraction) -> Amounts:
-    return Amounts(tuple((name, Fraction(number) * factor) for name, number in amounts.numbers))
 
 
 def _next_begin(window: CalendarWindow, at: int) -> int:

@@ -1,4 +1,4 @@
-"""Everything computed anew from the first record: hashes, decisions, prices, pointers, and what they add up to."""
+"""Everything computed anew from the first record: hashes, decisions, prices, index entries, and their sums."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -18,10 +18,16 @@ from sfumato.errors import (
 from sfumato.ledger.core.entry import Charge, Committed, Entry, Protected, Reserved, Shared
 from sfumato.ledger.core.prices import price_of
 from sfumato.ledger.core.replay import Paid, Replay
-from sfumato.ledger.core.store import Batch, Chain, LedgerStore, Pointer, Reading, Record, WriteTransaction
+from sfumato.ledger.core.store import (
+    Chain,
+    IndexEntry,
+    LedgerStore,
+    ReadableStore,
+    Record,
+)
 from sfumato.ledger.keeping.follower import PAGE, encode_snapshot, follow
 from sfumato.ledger.keeping.key import LedgerKey
-from sfumato.ledger.keeping.seals import Index, Seal, encode_seal, entry_at, names_of, pointer_to
+from sfumato.ledger.keeping.seals import IndexDigest, Seal, entry_at, index_entry_to, names_of
 from sfumato.ledger.writing.protection import others
 from sfumato.privacy.events import Event
 
@@ -125,7 +131,7 @@ def verified(
     *,
     about: Callable[[Entry], None] | None = None,
 ) -> Replay:
-    """The replay of a whole store, which at a time agrees with the one that is in use, and with all pointers.
+    """The replay of a whole store, which at a time agrees with the one that is in use, and with all index entries.
 
     Args:
         store: Where the records are.
@@ -137,20 +143,20 @@ def verified(
         about: Hears of each entry; whether it is true is only known at the end.
 
     Raises:
-        LedgerCorruptError: At the first entry that does not follow; or pointers or the snapshot say something else.
+        LedgerCorruptError: At the first entry that does not follow; or where index entries or the snapshot disagree.
     """
-    replay, wanted = StrictReplay(), dict[str, Pointer]()
+    replay, wanted = StrictReplay(), dict[str, IndexEntry]()
 
     def hear(record: Record, entry: Entry) -> None:
         _tell(told, record)
         for name in names_of(entry, replay):
             if name not in wanted:
-                wanted[name] = pointer_to(record, name, key)
+                wanted[name] = index_entry_to(record, name, key)
         if about is not None:
             about(entry)
 
     follow(store, replay, hear, until=current.chain.length)
-    _require_pointers(store, seal, key, wanted)
+    _require_index_entries(store, seal, key, wanted)
     for state in (*replay.accounts.values(), *current.accounts.values()):
         state.spent(at)  # drops what has left its window, in both
     if encode_snapshot(replay, key) != encode_snapshot(current, key):
@@ -161,7 +167,7 @@ def verified(
 def audited(store: LedgerStore, told: Callable[[int], None] | None = None) -> Chain:
     """All that whoever does not have the key can verify: that entries follow each other, and were rightly granted.
 
-    Not that the ledger wrote them, nor that pointers, snapshot and answers are its own.
+    Not that the ledger wrote them, nor that index entries, snapshot and answers are its own.
 
     Raises:
         LedgerCorruptError: At the first entry that does not follow, or was never to be granted.
@@ -172,8 +178,8 @@ def audited(store: LedgerStore, told: Callable[[int], None] | None = None) -> Ch
     return replay.chain
 
 
-def require_index(store: Reading, seal: Seal) -> None:
-    """Refuse pointers that are others, more or fewer than those that were sealed; reads all of them.
+def require_index(store: ReadableStore, seal: Seal) -> None:
+    """Refuse index entries that are others, more or fewer than those that were sealed; reads all of them.
 
     Raises:
         LedgerCorruptError: They are.
@@ -183,83 +189,52 @@ def require_index(store: Reading, seal: Seal) -> None:
         raise _changed(seal, index)
 
 
-def _require_pointers(store: Reading, seal: Seal, key: LedgerKey, wanted: dict[str, Pointer]) -> None:
-    """Refuse pointers of which one is not as the key made it, leads to another record, or is missing; reads all.
+def _require_index_entries(store: ReadableStore, seal: Seal, key: LedgerKey, wanted: dict[str, IndexEntry]) -> None:
+    """Refuse index entries of which one is not as the key made it, leads to another record, or is missing; reads all.
 
     That costs one pass in the order of names. To find each name on its own, and its record once more, took longer than
     all the rest of a verification.
     """
 
-    def about(pointer: Pointer) -> None:
-        made = wanted.pop(pointer.name, None)
-        if made is None or made == pointer:
+    def about(index_entry: IndexEntry) -> None:
+        made = wanted.pop(index_entry.name, None)
+        if made is None or made == index_entry:
             return
-        if pointer.index > made.index:
+        if index_entry.index > made.index:
             raise _lost(made)
-        entry_at(store, pointer, key)
+        entry_at(store, index_entry, key)
 
     index = _index_of(store, seal.chain.length, about)
     if wanted:
-        raise _lost(min(wanted.values(), key=lambda pointer: pointer.index))
+        raise _lost(min(wanted.values(), key=lambda index_entry: index_entry.index))
     if index != seal.index:
         raise _changed(seal, index)
 
 
-def _index_of(store: Reading, length: int, about: Callable[[Pointer], None] | None = None) -> Index:
-    """All pointers in short to the first records of a store; `about` hears of each, also of those to later records."""
-    index, after, is_sorted = Index(), "", True
-    while is_sorted and (page := store.pointers(after=after, limit=PAGE)):
+def _index_of(store: ReadableStore, length: int, about: Callable[[IndexEntry], None] | None = None) -> IndexDigest:
+    """All index entries in short to the first records of a store; `about` hears of those to later records too."""
+    index, after, is_sorted = IndexDigest(), "", True
+    while is_sorted and (page := store.index_entries(after=after, limit=PAGE)):
         if about is not None:
-            for pointer in page:
-                about(pointer)
+            for index_entry in page:
+                about(index_entry)
         # Whoever writes meanwhile has given names to later records only.
         index = index.plus(one for one in page if one.index < length)
         names = [after.encode(), *(one.name.encode() for one in page)]
         after, is_sorted = page[-1].name, all(map(lt, names, names[1:]))  # else a damaged table would be read for ever
-    return index if is_sorted else Index(count=index.count, total=-1)  # which nothing was sealed with
+    return index if is_sorted else IndexDigest(count=index.count, total=-1)  # which nothing was sealed with
 
 
-def _lost(pointer: Pointer) -> LedgerCorruptError:
-    return LedgerCorruptError(pointer.index, "the pointer by which it is found is gone; migrate the ledger")
+def _lost(index_entry: IndexEntry) -> LedgerCorruptError:
+    return LedgerCorruptError(index_entry.index, "the index entry by which it is found is gone; migrate the ledger")
 
 
-def _changed(seal: Seal, index: Index) -> LedgerCorruptError:
+def _changed(seal: Seal, index: IndexDigest) -> LedgerCorruptError:
     requirement = (
-        f"pointers to entries were changed or are gone: {seal.index.count} were sealed, {index.count} are there;"
+        f"index entries were changed or are gone: {seal.index.count} were sealed, {index.count} are there;"
         " `sfumato ledger migrate` makes them anew"
     )
     return LedgerCorruptError(max(seal.chain.length - 1, 0), requirement)
-
-
-def rewritten(transaction: WriteTransaction, replay: Replay, key: LedgerKey, *, checkpoint: str | None = None) -> Seal:
-    """Seal all that is in a store with a key: pointers, snapshot, and the end; in the transaction that there is.
-
-    Args:
-        transaction: Of the store.
-        replay: Has followed nothing yet; follows all records.
-        key: The key that the ledger has from now on.
-        checkpoint: Where it notes how far it is.
-
-    Raises:
-        LedgerCorruptError: A record does not follow.
-    """
-    pointers, index, taken = list[Pointer](), Index(), set[str]()
-
-    def about(record: Record, entry: Entry) -> None:
-        for name in names_of(entry, replay):
-            if name not in taken:
-                taken.add(name)
-                pointers.append(pointer_to(record, name, key))
-
-    follow(transaction, replay, about)
-    transaction.append(Batch(is_reindexed=True))
-    for start in range(0, len(pointers), _MANY):
-        page = tuple(pointers[start : start + _MANY])
-        transaction.append(Batch(pointers=page))
-        index = index.plus(page)
-    seal = Seal(chain=replay.chain, index=index, checkpoint=checkpoint)
-    transaction.append(Batch(snapshot=encode_snapshot(replay, key), seal=encode_seal(seal, key)))
-    return seal
 
 
 def _tell(told: Callable[[int], None] | None, record: Record) -> None:

@@ -1,6 +1,7 @@
 """Where a ledger in PostgreSQL is: `postgresql://keeper@db.example.org/books?ledger=hospital`.
 
 The address is that of libpq, with one parameter more, `ledger`: the name of the ledger among those in that database.
+It is read without the driver, so that a place can be named where the driver is not installed.
 """
 
 from dataclasses import dataclass, field
@@ -17,7 +18,7 @@ _FORM: Final = "must be like postgresql://user@host/database?ledger=name"
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class LedgerAddress:
     """Where a ledger is.
 
     Attributes:
@@ -31,7 +32,7 @@ class Address:
     schema: str
 
 
-def address_of(location: str) -> Address:
+def address_of(location: str) -> LedgerAddress:
     """The address behind a location.
 
     Raises:
@@ -56,4 +57,4 @@ def address_of(location: str) -> Address:
         raise ParameterError("ledger", shown, f"{_FORM}, with one name of at most {_LONGEST - len(_PREFIX)} bytes")
     others = "&".join(one for one in parameters if not one.startswith(_PARAMETER))
     database = urlunsplit((parts.scheme, parts.netloc, parts.path, others, ""))
-    return Address(database, f"{shown}?ledger={names[0]}", schema)
+    return LedgerAddress(database, f"{shown}?ledger={names[0]}", schema)

@@ -101,7 +101,7 @@ SQLITE: Final = Driver(
         sqlite3.SQLITE_FULL: "the disk is full; make room and ask again. What was asked is refused",
         sqlite3.SQLITE_READONLY: "cannot be written; give this user the right to write the file and its directory",
         sqlite3.SQLITE_CANTOPEN: "cannot be opened; check that it is a file, with the right to read and write it",
-        sqlite3.SQLITE_CONSTRAINT: "a pointer has a name that is taken",  # records are known to fit when they come here
+        sqlite3.SQLITE_CONSTRAINT: "an index entry has a name that is taken",  # records are known to fit here
         sqlite3.SQLITE_IOERR: "the disk failed; what was asked is refused and may count as spent",
     },
     otherwise=lambda _: "cannot be used: it is closed, or SQLite refused",
@@ -111,7 +111,7 @@ POSTGRES: Final = Driver(
     busy=frozenset({"55P03"}),
     damage=frozenset({"XX001", "XX002"}),
     remedies={
-        "23505": "a pointer has a name that is taken",
+        "23505": "an index entry has a name that is taken",
         "25006": "is on a server that only reads, such as a standby; name the primary",
         "25P03": "ended a turn that took too long; nothing of it is kept. Ask again",
         "3D000": "is in a database that does not exist; make it, or name another",

@@ -7,7 +7,7 @@ from threading import Lock
 from typing import TypeVar
 
 from sfumato.errors import LedgerError
-from sfumato.ledger.core.store import Batch, Chain, End, Pointer, Record
+from sfumato.ledger.core.store import Chain, IndexEntry, Record, StoreBatch, StoreEnd
 from sfumato.ledger.stores.transactions import Gate, OpenTransaction, TableReader
 
 T = TypeVar("T")
@@ -60,16 +60,16 @@ class _Kept:
     """All that there is, or what is new in a transaction."""
 
     records: list[Record] = field(default_factory=list)
-    pointers: dict[str, Pointer] = field(default_factory=dict)
+    index_entries: dict[str, IndexEntry] = field(default_factory=dict)
     snapshot: str | None = None
     seal: str | None = None
     is_reindexed: bool = False
 
     def keep(self, new: "_Kept") -> None:
-        self.records.extend(new.records)  # first: a charge without its pointer costs budget, and never privacy
+        self.records.extend(new.records)  # first: a charge without its index entry costs budget, and never privacy
         if new.is_reindexed:
-            self.pointers, self.is_reindexed = {}, True
-        self.pointers.update(new.pointers)
+            self.index_entries, self.is_reindexed = {}, True
+        self.index_entries.update(new.index_entries)
         self.snapshot = self.snapshot if new.snapshot is None else new.snapshot
         self.seal = self.seal if new.seal is None else new.seal
 
@@ -85,27 +85,31 @@ class _Tables:
         end = len(kept) + len(new) if limit is None else start + limit
         return (*kept[start:end], *new[max(0, start - len(kept)) : max(0, end - len(kept))])
 
-    def find(self, name: str) -> Pointer | None:
-        return self._new.pointers.get(name) or (None if self._new.is_reindexed else self._kept.pointers.get(name))
+    def find(self, name: str) -> IndexEntry | None:
+        return self._new.index_entries.get(name) or (
+            None if self._new.is_reindexed else self._kept.index_entries.get(name)
+        )
 
-    def pointers(self, *, after: str = "", limit: int) -> tuple[Pointer, ...]:
-        known = self._new.pointers if self._new.is_reindexed else self._kept.pointers | self._new.pointers
+    def index_entries(self, *, after: str = "", limit: int) -> tuple[IndexEntry, ...]:
+        known = (
+            self._new.index_entries if self._new.is_reindexed else self._kept.index_entries | self._new.index_entries
+        )
         names = sorted(name for name in map(str.encode, known) if name > after.encode())
         return tuple(known[name.decode()] for name in names[:limit])
 
     def snapshot(self) -> str | None:
         return self._kept.snapshot if self._new.snapshot is None else self._new.snapshot
 
-    def end(self) -> End:
+    def end(self) -> StoreEnd:
         kept, new = self._kept, self._new
         last = new.records[-1:] or kept.records[-1:]
         chain = Chain(length=last[0].index + 1, head=last[0].hash) if last else Chain()
-        return End(chain=chain, seal=kept.seal if new.seal is None else new.seal)
+        return StoreEnd(chain=chain, seal=kept.seal if new.seal is None else new.seal)
 
-    def keep(self, batch: Batch) -> None:
+    def keep(self, batch: StoreBatch) -> None:
         if batch.is_reindexed:
             self._new.keep(_Kept(is_reindexed=True))
-        pointers = {pointer.name: pointer for pointer in batch.pointers}
-        if len(pointers) < len(batch.pointers) or any(self.find(name) for name in pointers):
-            raise LedgerError(_PLACE, "a pointer has a name that is taken")
-        self._new.keep(_Kept(list(batch.records), pointers, batch.snapshot, batch.seal))
+        index_entries = {index_entry.name: index_entry for index_entry in batch.index_entries}
+        if len(index_entries) < len(batch.index_entries) or any(self.find(name) for name in index_entries):
+            raise LedgerError(_PLACE, "an index entry has a name that is taken")
+        self._new.keep(_Kept(list(batch.records), index_entries, batch.snapshot, batch.seal))

@@ -18,7 +18,7 @@ from psycopg.sql import SQL, Composed, Identifier, Literal
 
 from sfumato.errors import LedgerError, LedgerMissingError, LedgerTimeoutError
 from sfumato.ledger.core.store import unsealed
-from sfumato.ledger.stores.address import Address, address_of
+from sfumato.ledger.stores.address import LedgerAddress, address_of
 from sfumato.ledger.stores.failures import PATIENCE, POSTGRES
 from sfumato.ledger.stores.schema import PostgresSchema
 from sfumato.ledger.stores.tables import LedgerTables, Rows
@@ -62,7 +62,7 @@ _RECORDS: Final = """
 WITH sealed AS (UPDATE {schema}.head SET seal = coalesce({}, seal))
 INSERT INTO {schema}.record SELECT * FROM unnest({}::bigint[], {}::text[], {}::text[], {}::text[])
 """
-_POINTERS: Final = "INSERT INTO {schema}.pointer SELECT * FROM unnest({}::text[], {}::bigint[], {}::text[])"
+_INDEX_ENTRIES: Final = "INSERT INTO {schema}.pointer SELECT * FROM unnest({}::text[], {}::bigint[], {}::text[])"
 _FORGET: Final = """
 ALTER TABLE {schema}.pointer DISABLE TRIGGER pointer_stays;
 DELETE FROM {schema}.pointer;
@@ -75,7 +75,7 @@ INSERT INTO {schema}.snapshot VALUES (true, {}) ON CONFLICT (single) DO UPDATE S
 
 
 class PostgresStore(TableReader):
-    """Records, pointers and a snapshot in tables that triggers keep append-only, in a schema of their own.
+    """Records, index entries and a snapshot in tables that triggers keep append-only, in a schema of their own.
 
     Args:
         location: ``postgresql://user@host/database?ledger=name``, as libpq reads it but for the ledger's name; the
@@ -140,7 +140,7 @@ class LedgerConnection:
         is_upgraded: Whether one of a version that sealed nothing gets the tables of today; else it is refused.
     """
 
-    def __init__(self, address: Address, *, must_exist: bool, is_upgraded: bool = False) -> None:
+    def __init__(self, address: LedgerAddress, *, must_exist: bool, is_upgraded: bool = False) -> None:
         self._address, self._must_exist, self._is_upgraded = address, must_exist, is_upgraded
         self._open: psycopg.Connection[tuple[Any, ...]] | None = None
         self._is_closed = False
@@ -271,7 +271,7 @@ class PostgresDialect:
         address: Which ledger of that database.
     """
 
-    def __init__(self, connection: psycopg.Connection[Any], address: Address) -> None:
+    def __init__(self, connection: psycopg.Connection[Any], address: LedgerAddress) -> None:
         self._connection, self.place = connection, address.shown
         self._schema = Identifier(address.schema)
 
@@ -299,12 +299,12 @@ class PostgresDialect:
         elif seal is not None:
             self._do(_SEAL, seal)
 
-    def add_pointers(self, rows: Rows) -> None:
-        """Insert pointers."""
-        self._do(_POINTERS, *map(list, zip(*rows, strict=True)))
+    def add_index_entries(self, rows: Rows) -> None:
+        """Insert index entries."""
+        self._do(_INDEX_ENTRIES, *map(list, zip(*rows, strict=True)))
 
-    def forget_pointers(self) -> None:
-        """Remove all pointers, past the trigger that keeps them."""
+    def forget_index_entries(self) -> None:
+        """Remove all index entries, past the trigger that keeps them."""
         self.run(_FORGET)
 
     def replace_snapshot(self, text: str) -> None:

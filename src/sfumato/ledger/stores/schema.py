@@ -27,7 +27,7 @@ BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END""",
     """CREATE TRIGGER record_is_not_deleted BEFORE DELETE ON record
 BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END""",
 )
-_POINTERS: Final = (
+_INDEX_ENTRIES: Final = (
     """CREATE TABLE pointer (
   name TEXT PRIMARY KEY,
   position INTEGER NOT NULL,
@@ -74,8 +74,8 @@ BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END""",
     """CREATE TRIGGER head_is_not_deleted BEFORE DELETE ON head
 BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END""",
 )
-_CURRENT: Final = (*_RECORDS, *_POINTERS, _SNAPSHOT, *_HEAD)
-_OLDER: Final = (_RECORDS, (*_RECORDS, *_POINTERS, _SNAPSHOT, *_HEAD_OF_VERSION_2))
+_CURRENT: Final = (*_RECORDS, *_INDEX_ENTRIES, _SNAPSHOT, *_HEAD)
+_OLDER: Final = (_RECORDS, (*_RECORDS, *_INDEX_ENTRIES, _SNAPSHOT, *_HEAD_OF_VERSION_2))
 """The tables of versions 1 and 2, which sealed no batch."""
 _START: Final = f"""
 INSERT INTO head SELECT 0, (SELECT coalesce(max(position) + 1, 0) FROM record),
@@ -102,12 +102,12 @@ class SQLiteSchema:
         if self._found() == _made_by(_OLDER[1]):
             self._run("DROP TRIGGER head_follows", "DROP TABLE head")
         else:
-            self._run(*_POINTERS, _SNAPSHOT)
+            self._run(*_INDEX_ENTRIES, _SNAPSHOT)
         self._run(*_HEAD, _START)
 
-    def forget_pointers(self) -> None:
-        """Make the table of pointers anew: they are sealed under another key."""
-        self._run("DROP TABLE pointer", *_POINTERS)
+    def forget_index_entries(self) -> None:
+        """Make the table of index entries anew: they are sealed under another key."""
+        self._run("DROP TABLE pointer", *_INDEX_ENTRIES)
 
     def is_current(self) -> bool:
         """Whether the file has just these tables and triggers."""

@@ -33,7 +33,7 @@ _QUICKLY_READ: Final = 1 << 24  # bytes, in which SQLite looks through all pages
 
 
 class SQLiteStore(TableReader):
-    """Records, pointers and a snapshot in tables that triggers keep append-only.
+    """Records, index entries and a snapshot in tables that triggers keep append-only.
 
     Args:
         path: The file; made if missing, with mode 0600.
@@ -144,13 +144,13 @@ class SQLiteDialect:
         if seal is not None:
             self._insert("UPDATE head SET seal = ?", [(seal,)])
 
-    def add_pointers(self, rows: Rows) -> None:
-        """Insert pointers."""
+    def add_index_entries(self, rows: Rows) -> None:
+        """Insert index entries."""
         self._insert("INSERT INTO pointer VALUES (?, ?, ?)", rows)
 
-    def forget_pointers(self) -> None:
-        """Make the table of pointers anew."""
-        patiently(SQLiteSchema(self._connection).forget_pointers, self._path)
+    def forget_index_entries(self) -> None:
+        """Make the table of index entries anew."""
+        patiently(SQLiteSchema(self._connection).forget_index_entries, self._path)
 
     def replace_snapshot(self, text: str) -> None:
         """Put a snapshot in the place of the last one."""
@@ -228,7 +228,8 @@ def connect(path: Path) -> sqlite3.Connection:
         f"{path.as_uri()}?mode=rw", uri=True, timeout=0, isolation_level=None, check_same_thread=False
     )
     try:
-        connection.text_factory = _lenient_text
+        # Damaged text is read all the same: its hash will not verify, which names the entry.
+        connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
         for setting in _SETTINGS:
             connection.execute(setting)
     except sqlite3.Error:
@@ -289,8 +290,3 @@ def _upgrade(connection: sqlite3.Connection, schema: SQLiteSchema, path: Path) -
     finally:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
-
-
-def _lenient_text(raw: bytes) -> str:
-    """Damaged text is read all the same: its hash will not verify, which names the entry."""
-    return raw.decode("utf-8", "replace")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Final, Protocol
 
 from sfumato.errors import LedgerCorruptError
-from sfumato.ledger.core.store import GENESIS, Batch, Chain, End, Pointer, Record
+from sfumato.ledger.core.store import GENESIS, Chain, IndexEntry, Record, StoreBatch, StoreEnd
 from sfumato.ledger.stores.failures import damaged
 
 _READ: Final = """
@@ -28,7 +28,7 @@ _NO_LIMIT: Final = 2**63 - 1
 Rows = Sequence[tuple[Any, ...]]
 
 
-class Dialect(Protocol):
+class TableDialect(Protocol):
     """A connection, and what is written differently on it; failures are in our words."""
 
     @property
@@ -41,11 +41,11 @@ class Dialect(Protocol):
     def add_records(self, rows: Rows, seal: str | None) -> None:
         """Insert records, and put a seal in the place of the last one unless it is None."""
 
-    def add_pointers(self, rows: Rows) -> None:
-        """Insert pointers by new names."""
+    def add_index_entries(self, rows: Rows) -> None:
+        """Insert index entries by new names."""
 
-    def forget_pointers(self) -> None:
-        """Remove all pointers: they are sealed under another key."""
+    def forget_index_entries(self) -> None:
+        """Remove all index entries: they are sealed under another key."""
 
     def replace_snapshot(self, text: str) -> None:
         """Put a snapshot in the place of the last one."""
@@ -58,20 +58,20 @@ class LedgerTables:
         dialect: The connection, in a transaction or in none.
     """
 
-    def __init__(self, dialect: Dialect) -> None:
+    def __init__(self, dialect: TableDialect) -> None:
         self._dialect = dialect
 
     def read(self, start: int, *, limit: int | None = None) -> tuple[Record, ...]:
         """The records from an index on."""
         return tuple(map(_record, self._dialect.rows(_READ, start, _NO_LIMIT if limit is None else limit)))
 
-    def find(self, name: str) -> Pointer | None:
-        """The pointer of a name."""
-        return next(map(self._pointer, self._dialect.rows(_FIND, name)), None)
+    def find(self, name: str) -> IndexEntry | None:
+        """The index entry of a name."""
+        return next(map(self._index_entry, self._dialect.rows(_FIND, name)), None)
 
-    def pointers(self, *, after: str = "", limit: int) -> tuple[Pointer, ...]:
-        """The pointers after a name."""
-        return tuple(map(self._pointer, self._dialect.rows(_PAGE, after, limit)))
+    def index_entries(self, *, after: str = "", limit: int) -> tuple[IndexEntry, ...]:
+        """The index entries after a name."""
+        return tuple(map(self._index_entry, self._dialect.rows(_PAGE, after, limit)))
 
     def snapshot(self) -> str | None:
         """The last snapshot."""
@@ -83,7 +83,7 @@ class LedgerTables:
             case _:
                 raise damaged(self._dialect.place)
 
-    def end(self) -> End:
+    def end(self) -> StoreEnd:
         """How many records there are, the hash of the last, and the last seal.
 
         Raises:
@@ -93,19 +93,19 @@ class LedgerTables:
             case [(int(length), str(digest), str() | None as seal, last, found)] if (length, digest) == (
                 (0, GENESIS) if last is None else (last + 1, found)
             ):
-                return End(chain=Chain(length=length, head=digest), seal=seal)
+                return StoreEnd(chain=Chain(length=length, head=digest), seal=seal)
             case _:
                 raise damaged(self._dialect.place)
 
-    def keep(self, batch: Batch) -> None:
+    def keep(self, batch: StoreBatch) -> None:
         """Insert a batch."""
         records = [(record.index, record.previous, record.text, record.hash) for record in batch.records]
-        pointers = [(pointer.name, pointer.index, pointer.seal) for pointer in batch.pointers]
+        index_entries = [(index_entry.name, index_entry.index, index_entry.seal) for index_entry in batch.index_entries]
         self._dialect.add_records(records, batch.seal)
         if batch.is_reindexed:
-            self._dialect.forget_pointers()
-        if pointers:
-            self._dialect.add_pointers(pointers)
+            self._dialect.forget_index_entries()
+        if index_entries:
+            self._dialect.add_index_entries(index_entries)
         if batch.snapshot is not None:
             self._dialect.replace_snapshot(batch.snapshot)
 
@@ -113,7 +113,7 @@ class LedgerTables:
         """Count.
 
         Raises:
-            LedgerCorruptError: There are not as many records as the head says, or a pointer leads nowhere.
+            LedgerCorruptError: There are not as many records as the head says, or an index entry leads nowhere.
         """
         self.end()
         match self._dialect.rows(_COUNTS):
@@ -122,10 +122,10 @@ class LedgerTables:
             case _:
                 raise damaged(self._dialect.place)
 
-    def _pointer(self, row: tuple[object, ...]) -> Pointer:
+    def _index_entry(self, row: tuple[object, ...]) -> IndexEntry:
         match row:
             case (str(name), int(index), str(seal)):
-                return Pointer(name=name, index=index, seal=seal)
+                return IndexEntry(name=name, index=index, seal=seal)
             case _:
                 raise damaged(self._dialect.place)
 

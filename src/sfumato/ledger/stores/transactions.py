@@ -7,19 +7,19 @@ from threading import RLock
 from typing import Protocol, TypeVar
 
 from sfumato.errors import LedgerConflictError, LedgerError
-from sfumato.ledger.core.store import Batch, Chain, End, Pointer, Reading, Record
+from sfumato.ledger.core.store import Chain, IndexEntry, ReadableStore, Record, StoreBatch, StoreEnd
 
 T = TypeVar("T")
 
 
-class Tables(Reading, Protocol):
+class Tables(ReadableStore, Protocol):
     """Where a store keeps things, seen from within a transaction of its own."""
 
-    def keep(self, batch: Batch) -> None:
+    def keep(self, batch: StoreBatch) -> None:
         """Write a batch, which fits; it lasts once the transaction does.
 
         Raises:
-            LedgerError: A pointer's name is taken, or the store cannot be written.
+            LedgerError: An index entry's name is taken, or the store cannot be written.
         """
 
 
@@ -27,26 +27,26 @@ class TableReader(ABC):
     """Reads what the tables of a store hold."""
 
     @abstractmethod
-    def _asked(self, question: Callable[[Reading], T]) -> T:
+    def _asked(self, question: Callable[[ReadableStore], T]) -> T:
         """Ask the tables, where that may be done now."""
 
     def read(self, start: int, *, limit: int | None = None) -> tuple[Record, ...]:
         """The records from an index on."""
         return self._asked(lambda tables: tables.read(start, limit=limit))
 
-    def find(self, name: str) -> Pointer | None:
-        """The pointer of a name."""
+    def find(self, name: str) -> IndexEntry | None:
+        """The index entry of a name."""
         return self._asked(lambda tables: tables.find(name))
 
-    def pointers(self, *, after: str = "", limit: int) -> tuple[Pointer, ...]:
-        """The pointers after a name."""
-        return self._asked(lambda tables: tables.pointers(after=after, limit=limit))
+    def index_entries(self, *, after: str = "", limit: int) -> tuple[IndexEntry, ...]:
+        """The index entries after a name."""
+        return self._asked(lambda tables: tables.index_entries(after=after, limit=limit))
 
     def snapshot(self) -> str | None:
         """The last snapshot."""
         return self._asked(lambda tables: tables.snapshot())
 
-    def end(self) -> End:
+    def end(self) -> StoreEnd:
         """How far it is."""
         return self._asked(lambda tables: tables.end())
 
@@ -65,20 +65,20 @@ class OpenTransaction(TableReader):
         self._is_over = False
         self._has_failed = False
 
-    def append(self, batch: Batch) -> None:
+    def append(self, batch: StoreBatch) -> None:
         """Put a batch at the end; it lasts once the transaction is over."""
         self._require_open()
         self._has_failed = True
         chain = _followed(self._end.chain, batch.records)
-        if any(not 0 <= pointer.index < chain.length for pointer in batch.pointers):
-            raise LedgerError(self._place, "a pointer must lead to a record that is there")
+        if any(not 0 <= index_entry.index < chain.length for index_entry in batch.index_entries):
+            raise LedgerError(self._place, "an index entry must lead to a record that is there")
         if not all(map(_is_storable, _texts(batch))):
             raise LedgerError(self._place, "cannot keep text with a NUL or with half of a surrogate pair")
         self._tables.keep(batch)
-        self._end = End(chain=chain, seal=self._end.seal if batch.seal is None else batch.seal)
+        self._end = StoreEnd(chain=chain, seal=self._end.seal if batch.seal is None else batch.seal)
         self._has_failed = False
 
-    def end(self) -> End:
+    def end(self) -> StoreEnd:
         """How far it is, with what was appended, which is known without asking the tables."""
         self._require_open()
         return self._end
@@ -98,7 +98,7 @@ class OpenTransaction(TableReader):
             requirement = "an append failed, so nothing of the write transaction is kept; ask again"
             raise LedgerError(self._place, requirement)
 
-    def _asked(self, question: Callable[[Reading], T]) -> T:
+    def _asked(self, question: Callable[[ReadableStore], T]) -> T:
         self._require_open()
         return question(self._tables)
 
@@ -146,13 +146,13 @@ def _followed(chain: Chain, records: tuple[Record, ...]) -> Chain:
     return chain
 
 
-def _texts(batch: Batch) -> Iterator[str]:
+def _texts(batch: StoreBatch) -> Iterator[str]:
     for record in batch.records:
         yield record.text
         yield record.hash
-    for pointer in batch.pointers:
-        yield pointer.name
-        yield pointer.seal
+    for index_entry in batch.index_entries:
+        yield index_entry.name
+        yield index_entry.seal
     yield from (text for text in (batch.snapshot, batch.seal) if text is not None)
 
 

@@ -6,9 +6,9 @@ from sfumato.errors import LedgerError
 from sfumato.ledger.core.codec import encode_entry
 from sfumato.ledger.core.entry import Entry
 from sfumato.ledger.core.replay import Replay
-from sfumato.ledger.core.store import Batch, Pointer, Record, WriteTransaction
+from sfumato.ledger.core.store import IndexEntry, Record, StoreBatch, WriteTransaction
 from sfumato.ledger.keeping.key import LedgerKey
-from sfumato.ledger.keeping.seals import Seal, encode_seal, entry_at, names_of, pointer_to
+from sfumato.ledger.keeping.seals import Seal, encode_seal, entry_at, index_entry_to, names_of
 
 
 @dataclass(slots=True)
@@ -27,7 +27,7 @@ class PendingBatch:
     key: LedgerKey
     at: int
     records: list[Record] = field(default_factory=list)
-    named: dict[str, tuple[Pointer, Entry]] = field(default_factory=dict)
+    named: dict[str, tuple[IndexEntry, Entry]] = field(default_factory=dict)
 
     def keep(self, entry: Entry) -> None:
         """Put an entry at the end.
@@ -46,25 +46,25 @@ class PendingBatch:
         self.records.append(record)
         for name in names:
             if self.find(name) is None:
-                self.named[name] = pointer_to(record, name, self.key), entry
+                self.named[name] = index_entry_to(record, name, self.key), entry
 
     def find(self, name: str) -> Entry | None:
         """The entry of a name, if there is one."""
         if name in self.named:
             return self.named[name][1]
-        pointer = self.transaction.find(name)
-        return None if pointer is None else entry_at(self.transaction, pointer, self.key)
+        index_entry = self.transaction.find(name)
+        return None if index_entry is None else entry_at(self.transaction, index_entry, self.key)
 
-    def batch(self, snapshot: str | None, *, seal: Seal) -> Batch:
+    def batch(self, snapshot: str | None, *, seal: Seal) -> StoreBatch:
         """All that was decided, under a seal from `seal_after`."""
-        return Batch(
-            records=tuple(self.records), pointers=self._pointers(), snapshot=snapshot,
+        return StoreBatch(
+            records=tuple(self.records), index_entries=self._index_entries(), snapshot=snapshot,
             seal=encode_seal(seal, self.key),
         )  # fmt: skip
 
     def seal_after(self, before: Seal) -> Seal:
         """What the seal of the batch covers, after the one before."""
-        return replace(before, chain=self.replay.chain, index=before.index.plus(self._pointers()))
+        return replace(before, chain=self.replay.chain, index=before.index.plus(self._index_entries()))
 
-    def _pointers(self) -> tuple[Pointer, ...]:
-        return tuple(pointer for pointer, _ in self.named.values())
+    def _index_entries(self) -> tuple[IndexEntry, ...]:
+        return tuple(index_entry for index_entry, _ in self.named.values())

@@ -13,7 +13,7 @@ from hashlib import sha256
 from types import MappingProxyType, NoneType
 from typing import Any, Final
 
-from sfumato.ledger.core.entry import Part
+from sfumato.ledger.core.entry import PartitionPart
 from sfumato.mechanisms.additive.gaussian import GaussianNoise
 from sfumato.mechanisms.additive.laplace import Laplace
 from sfumato.mechanisms.partitions.truncated_geometric import TruncatedGeometricSelection
@@ -99,7 +99,7 @@ DECLARED: Final = StoredNames[Any](
         CsvFormat: Names(
             "CsvFormat", "delimiter", "encoding", "decimal", "thousands", "dates", "null", "skip_lines"
         ),
-        Part: Names("Part", "partition", "value", "max_parts_per_unit"),
+        PartitionPart: Names("Part", "partition", "value", "max_parts_per_unit"),
     },
 )  # fmt: skip
 """How what the owner declares is written. How much of a text is read stands in the question itself."""
@@ -139,7 +139,7 @@ def answer_key(policy: Policy, plan: PrivatePlan) -> str:
     return sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
 
 
-def request_body(key: str, text: str, part: Part | None, confidence: Fraction) -> str:
+def request_body(key: str, text: str, part: PartitionPart | None, confidence: Fraction) -> str:
     """A hash of all that a receipt and an answer under an idempotency key say."""
     return sha256(declared_text((key, text, part, confidence)).encode()).hexdigest()
 

@@ -22,7 +22,7 @@ from sfumato.errors import (
     SfumatoError,
     UnavailableError,
 )
-from sfumato.ledger.core.entry import Part
+from sfumato.ledger.core.entry import PartitionPart
 from sfumato.ledger.core.prices import admitted
 from sfumato.ledger.core.reservations import NOBODY, Asked, Reservation
 from sfumato.ledger.ledger import Ledger
@@ -75,7 +75,7 @@ class Prepared:
     plan: PrivatePlan
     text: str
     key: str
-    part: Part | None
+    part: PartitionPart | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +92,7 @@ def prepare(
     *,
     text: str,
     total: PureDP | ApproxDP,
-    part: Part | None = None,
+    part: PartitionPart | None = None,
     law: Law | None = None,
 ) -> Prepared:
     """Plan a question for at most `total`; no data, no charge.
@@ -118,16 +118,16 @@ def _check_tables(desk: Desk, question: Aggregate) -> None:
         desk.engine.one_for(tables)
 
 
-def charged_part(part: PeoplePart) -> Part:
+def charged_part(part: PeoplePart) -> PartitionPart:
     """The part of an account that pays for a part of people; it names the partition without telling its salt."""
     partition = (part.child.table.name, part.by, part.values, part.max_parts_per_unit, part.salt)
-    return Part(
+    return PartitionPart(
         partition=sha256(repr(partition).encode()).hexdigest()[:32], value=repr(part.value),
         max_parts_per_unit=part.max_parts_per_unit,
     )  # fmt: skip
 
 
-def _check_part(question: Aggregate, part: Part) -> None:
+def _check_part(question: Aggregate, part: PartitionPart) -> None:
     """Parts are charged as if they had no people in common, so that frames of other parts must not be joined to one."""
     for source in _people(question.child.child):
         table = source.table if isinstance(source, Source) else source.child.table

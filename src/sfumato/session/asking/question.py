@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, overload
 
 from sfumato.errors import ParameterError
-from sfumato.ledger.core.entry import Part
+from sfumato.ledger.core.entry import PartitionPart
 from sfumato.ledger.core.reservations import Asked
 from sfumato.numeric.rationals import Number, decimal_text, exact, flag, positive_integer
 from sfumato.privacy.guarantees import ApproxDP, PureDP, guarantee
@@ -49,7 +49,7 @@ class Question:
     relation: Presented
     text: str
     desk: Desk
-    part: Part | None = None
+    part: PartitionPart | None = None
 
     def cost(self, *, epsilon: Number, delta: Number = 0, mechanism: Law | None = None) -> PureDP | ApproxDP:
         """What a release with these parameters charges; no data is touched and nothing is spent.

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from sfumato.errors import LedgerError, ParameterError
-from sfumato.ledger.core.entry import Opened, Part
+from sfumato.ledger.core.entry import Opened, PartitionPart
 from sfumato.ledger.core.windows import Window
 from sfumato.noise.entropy import random_bytes
 from sfumato.numeric.arguments import is_one_of, of_kind
@@ -38,7 +38,7 @@ class View:
         part: The part of a partition that is read, if no other is.
     """
 
-    def __init__(self, desk: Desk, tables: Mapping[str, Relation], part: Part | None = None) -> None:
+    def __init__(self, desk: Desk, tables: Mapping[str, Relation], part: PartitionPart | None = None) -> None:
         self._desk = desk
         self._tables = MappingProxyType(dict(tables))
         self._part = part
