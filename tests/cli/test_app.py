@@ -42,7 +42,7 @@ def test_help_loads_nothing_heavy():
 def test_a_count_is_printed_with_its_error_and_price(people_csv):
     result = run(*QUERY, people_csv, COUNT, "--epsilon", "50", "--budget", "60")
     assert result.exit_code == 0
-    assert result.stdout == "n = 100 ± 0\n95% intervals; spent ε 50, left ε 10, about 0 more like this\n"
+    assert result.stdout == "n = 100 ± 0\n95% intervals; spent ε 50; remaining: ε 10 (about 0 such queries)\n"
 
 
 def test_groups_come_in_the_order_of_the_keys(people_csv):
@@ -154,7 +154,7 @@ def test_a_terminal_without_greek_gets_question_marks(people_csv):
     done = process(*QUERY, people_csv, COUNT, "--epsilon", "50", encoding="latin-1")
     assert (done.returncode, done.stdout.splitlines()[1]) == (
         0,
-        "95% intervals; spent ? 50, left ? 0, about 0 more like this",
+        "95% intervals; spent ? 50; remaining: ? 0 (about 0 such queries)",
     )
 
 

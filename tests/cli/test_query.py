@@ -49,13 +49,13 @@ def test_without_a_budget_or_a_ledger_both_are_said(people_csv):
     result = run(*QUERY, people_csv, COUNT, "--epsilon", "0.1")
     assert "the budget is the cost of this query, ε 0.1" in result.stderr
     assert "spending is not recorded" in result.stderr
-    assert "spent ε 0.1, left ε 0" in result.stdout
+    assert "spent ε 0.1; remaining: ε 0" in result.stdout
 
 
 def test_a_stated_budget_is_kept_in_silence(people_csv):
     result = run(*QUERY, people_csv, COUNT, "--epsilon", "0.1", "--budget", "1", "--budget-delta", "1e-6")
     assert "no --budget" not in result.stderr
-    assert "left ε 0.9, δ 1e-06" in result.stdout
+    assert "remaining: ε 0.9, δ 1e-06" in result.stdout
 
 
 def test_delta_is_part_of_the_price(people_csv):
@@ -90,7 +90,7 @@ def test_an_account_on_a_server_keeps_its_budget(people_csv, tmp_path, monkeypat
     assert "add --budget" in refusal(*QUERY, people_csv, COUNT, "--epsilon", "0.1", "--ledger", ledger)
     run(*QUERY, people_csv, COUNT, "--epsilon", "0.1", "--budget", "1", "--ledger", ledger)
     again = run(*QUERY, people_csv, COUNT, "--epsilon", "0.1", "--ledger", ledger).stdout
-    assert "stored answer, nothing spent, left ε 0.9" in again
+    assert "stored answer, nothing spent; remaining: ε 0.9" in again
 
 
 def test_an_account_keeps_its_budget_and_its_answers(people_csv, tmp_path):
@@ -98,7 +98,7 @@ def test_an_account_keeps_its_budget_and_its_answers(people_csv, tmp_path):
     first = run(*QUERY, people_csv, COUNT, "--epsilon", "0.1", "--budget", "1", "--ledger", ledger).stdout
     again = run(*QUERY, people_csv, COUNT, "--epsilon", "0.1", "--ledger", ledger).stdout
     assert again.splitlines()[0] == first.splitlines()[0]
-    assert "stored answer, nothing spent, left ε 0.9" in again
+    assert "stored answer, nothing spent; remaining: ε 0.9" in again
     assert spent(ledger) == "ε 0.1"
 
 

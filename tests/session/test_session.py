@@ -251,10 +251,10 @@ def test_nothing_private_is_shown_anywhere(engine):
 
 def test_a_session_says_what_it_has_spent_and_whether_that_lasts(tmp_path):
     assert repr(opened()) == (
-        "<Session on people: spent ε 0 of ε 1, left ε 1 (no ledger file: forgotten on exit)>"
+        "<Session on people: spent ε 0 of ε 1, remaining ε 1 (no ledger file: forgotten on exit)>"
     )  # fmt: skip
     with opened(ledger=tmp_path / "ledger.db") as session:
-        assert repr(session) == "<Session on people: spent ε 0 of ε 1, left ε 1>"
+        assert repr(session) == "<Session on people: spent ε 0 of ε 1, remaining ε 1>"
 
 
 def test_a_unit_column_that_is_not_declared_is_text():

@@ -168,7 +168,7 @@ class Session(AccountView):
     def __repr__(self) -> str:
         tables = ", ".join(self.policy.tables)
         kept = "" if self.is_lasting else " (no ledger file: forgotten on exit)"
-        return f"<Session on {tables}: spent {self.spent} of {self.budget}, left {self.remaining}{kept}>"
+        return f"<Session on {tables}: spent {self.spent} of {self.budget}, remaining {self.remaining}{kept}>"
 
 
 def open_session(

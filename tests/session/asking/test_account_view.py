@@ -56,7 +56,7 @@ def test_an_account_is_called_by_those_above_it_and_found_by_its_name(session):
     for found in (session.account("team/ann"), session.account("team").account("ann")):
         assert found.account_name == ann.account_name
         assert (found.spent, found.budget) == (ann.spent, HALF)
-    assert repr(ann) == "<Account census/team/ann: spent ε 0.2 of ε 0.5, left ε 0.3>"
+    assert repr(ann) == "<Account census/team/ann: spent ε 0.2 of ε 0.5, remaining ε 0.3>"
 
 
 def test_an_account_that_is_open_is_found_again_and_not_opened_with_other_facts(session):
@@ -268,7 +268,7 @@ def test_an_account_in_any_measure_pays_exactly_as_often_as_its_receipt_says(nam
     with census(budget=MEASURES[name]) as session:
         release = gaussian(session, 0)
         assert type(release.receipt.spent) is type(release.receipt.left) is type(MEASURES[name])
-        (told,) = re.findall(r"about (\d+) more like this", repr(release))
+        (told,) = re.findall(r"about (\d+) such quer", repr(release))
         for age in range(1, int(told) + 1):
             assert int(told) > 2
             gaussian(session, age)

@@ -11,8 +11,9 @@ def test_it_says_how_many_rows_there_are_where_and_for_what(tmp_path):
     assert isinstance(saved, SavedRelease)
     assert (saved.keys, saved.statistics, saved.confidence) == (("k", "g"), ("n", "m"), 0.95)
     assert repr(saved).splitlines() == [
-        f"{len(saved)} rows in {tmp_path / 'a.parquet'}", "95% intervals; spent ε 1000, δ 0.001, left no guarantee"
-    ]  # fmt: skip
+        f"{len(saved)} rows in {tmp_path / 'a.parquet'}",
+        "95% intervals; spent ε 1000, δ 0.001; remaining: no guarantee",
+    ]
     assert "stored answer, nothing spent" in repr(ask(db, tmp_path / "a.parquet"))
     db.close()
 

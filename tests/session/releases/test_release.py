@@ -140,18 +140,20 @@ def test_a_frame_package_that_is_missing_is_named(monkeypatch, release):
 
 def test_a_release_is_shown_with_its_price_and_how_many_more_the_rest_pays(release):
     assert re.search(r"sex\s+n\s+s\s+m", repr(release))
-    assert repr(release).endswith("95% intervals; spent ε 0.5, left ε 0.5, about 1 more like this")
+    assert repr(release).endswith("95% intervals; spent ε 0.5; remaining: ε 0.5 (about 1 such query)")
     shown = repr(ask().release(epsilon=1))
-    assert re.fullmatch(r"n = -?\d+ ± 3( ≲ noise)?\n95% intervals; spent ε 1, left ε 0, about 0 more like this", shown)
-    assert repr(ask().release(epsilon="0.1")).endswith("left ε 0.9, about 9 more like this")
+    assert re.fullmatch(
+        r"n = -?\d+ ± 3( ≲ noise)?\n95% intervals; spent ε 1; remaining: ε 0 \(about 0 such queries\)", shown
+    )
+    assert repr(ask().release(epsilon="0.1")).endswith("remaining: ε 0.9 (about 9 such queries)")
 
 
-def test_what_is_free_has_no_number_of_more_like_this():
+def test_what_is_free_has_no_number_of_such_queries():
     question = ask()
     question.release(epsilon="0.25")
-    assert repr(question.release(epsilon="0.25")).endswith("stored answer, nothing spent, left ε 0.75")
-    assert repr(ask().release(epsilon=0)).endswith("spent ε 0, left ε 1")
-    assert repr(ask(budget=sf.NO_GUARANTEE).release(epsilon=1)).endswith("left no guarantee")
+    assert repr(question.release(epsilon="0.25")).endswith("stored answer, nothing spent; remaining: ε 0.75")
+    assert repr(ask().release(epsilon=0)).endswith("spent ε 0; remaining: ε 1")
+    assert repr(ask(budget=sf.NO_GUARANTEE).release(epsilon=1)).endswith("remaining: no guarantee")
 
 
 @pytest.mark.parametrize(
@@ -230,7 +232,7 @@ def test_bounds_that_were_chosen_are_shown():
     question = ask(("m", Mean(ref("age"), AUTO)), N, budget=sf.NO_GUARANTEE)
     found = question.release(epsilon=SURE)
     assert found.notes == ("bounds of m: 16 to 64, chosen with a part of the budget",)
-    assert repr(found).splitlines()[-2:] == [*found.notes, "95% intervals; spent ε 1e+06, left no guarantee"]
+    assert repr(found).splitlines()[-2:] == [*found.notes, "95% intervals; spent ε 1e+06; remaining: no guarantee"]
     assert question.release(epsilon=SURE).notes == found.notes
     assert found["m"][0].value == 38
 

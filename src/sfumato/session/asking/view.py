@@ -303,7 +303,7 @@ class AccountView(View):
         yield Partition(self._desk, facts, by=by, values=keys, max_parts_per_unit=max_parts_per_unit)
 
     def __repr__(self) -> str:
-        return f"<Account {self.account_name}: spent {self.spent} of {self.budget}, left {self.remaining}>"
+        return f"<Account {self.account_name}: spent {self.spent} of {self.budget}, remaining {self.remaining}>"
 
     def _below(self, name: str) -> Desk:
         wanted = 'text without a slash, such as "ann"'

@@ -156,14 +156,14 @@ class Release:
     def _footer(self) -> str:
         paid = "stored answer, nothing spent" if self.reused else f"spent {self.receipt.guarantee}"
         more = None if self.reused else affordable(self.receipt)
-        about = "" if more is None else f", about {more:,} more like this"
-        last = f"{self.confidence:.0%} intervals; {paid}, left {self.receipt.left}{about}"
+        about = "" if more is None else f" (about {more:,} such {'query' if more == 1 else 'queries'})"
+        last = f"{self.confidence:.0%} intervals; {paid}; remaining: {self.receipt.left}{about}"
         is_open = any(one.is_unbounded for row in self.estimates for one in row)
         return "\n".join((*self.notes, *((_UNBOUNDED,) if is_open else ()), last))
 
 
 def affordable(receipt: Receipt) -> int | None:
-    """How many more questions of the same price the account can pay; None if they are free, or it has no limit.
+    """How many more queries of the same cost the account can pay for; None if they are free, or it has no limit.
 
     An account may do better, with an accountant that knows more than sums, and worse, if it is in a partition, or one
     above it has less.
