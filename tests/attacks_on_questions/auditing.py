@@ -9,8 +9,7 @@ from sfumato.audit.core.roles import NeighborPair
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
 from sfumato.privacy.secret import Secret
 from sfumato.query.planning.auto_bounds import chosen_bounds
-from sfumato.query.planning.compile import with_chosen_bounds
-from sfumato.query.planning.plan import PrivatePlan
+from sfumato.query.planning.plan import PrivatePlan, with_chosen_bounds
 from sfumato.query.planning.sections import grouped_rows
 from sfumato.session.releases.releasing import release
 

@@ -18,7 +18,7 @@ from sfumato.errors import BudgetExceededError, NotPrivateError, ParameterError,
 from sfumato.privacy.events import DiscreteGaussianEvent, DiscreteLaplaceEvent
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE
 from sfumato.query.model.schema import PUBLIC, Table, text
-from sfumato.query.planning.compile import with_chosen_bounds
+from sfumato.query.planning.plan import with_chosen_bounds
 from sfumato.query.statistics.measurements import TopChoice
 from sfumato.session.asking import view
 

@@ -30,8 +30,6 @@ SMALL = {
     "ledger/stores/address.py": "addresses of ledgers, read before a driver is loaded",
     "privacy/secret.py": "the one type that hides a value computed from rows, which 29 files import",
     "query/model/kinds.py": "kinds of values, below all other files of queries, which 59 files import",
-    "query/planning/folds.py": TO_BE_MERGED,
-    "query/planning/plan.py": "the plan itself, which 10 files import",
     "query/statistics/registry.py": "the list of all statistics, which grows by one line with each",
     "session/asking/answering.py": TO_BE_MERGED,
 }

@@ -78,7 +78,7 @@ PLANS = (
         name="audited: a statistic that needs several numbers pays for one",
         edits=(
             (
-                "query/planning/components.py",
+                "query/planning/sections.py",
                 "l1=sum(part.l1 for part in parts),",
                 "l1=min(part.l1 for part in parts),",
             ),

@@ -12,7 +12,7 @@ MUTANTS = (
         name="the ends of a bought interval are free",
         edits=(
             (
-                "query/planning/components.py",
+                "query/planning/sections.py",
                 "return Choice(is_free=moved(statement, neighboring_relation) == 0)",
                 "return Choice(is_free=getattr(component, 'side', None) is not None)",
             ),
@@ -147,30 +147,30 @@ MUTANTS = (
         name="a choice costs as much however many rows a unit has",
         edits=(
             (
-                "query/planning/components.py",
+                "query/planning/sections.py",
                 "return share.epsilon / rows if rows else",
                 "return share.epsilon if rows else",
             ),
         ),
-        tests=("tests/query/planning/test_components.py",),
+        tests=("tests/query/planning/test_sections.py",),
     ),
     Mutant(
         name="a row that is replaced is paid for once in a choice",
         edits=(
             (
-                "query/planning/components.py",
+                "query/planning/sections.py",
                 "return rows if neighboring_relation is NeighboringRelation.ADD_OR_REMOVE_ONE else 2 * rows",
                 "return rows",
             ),
         ),
-        tests=("tests/query/planning/test_components.py",),
+        tests=("tests/query/planning/test_sections.py",),
     ),
     Mutant(
         name="of a vector of sums only the first moves",
         edits=(
-            ("query/planning/components.py", "    if len(parts) == 1:\n        return parts[0]", "    return parts[0]"),
+            ("query/planning/sections.py", "    if len(parts) == 1:\n        return parts[0]", "    return parts[0]"),
         ),
-        tests=("tests/query/planning/test_components.py",),
+        tests=("tests/query/planning/test_sections.py",),
     ),
     Mutant(
         name="different values are counted among all rows",
@@ -214,7 +214,7 @@ MUTANTS = (
         name="bounds are chosen for nothing",
         edits=(
             (
-                "query/planning/compile.py",
+                "query/planning/plan.py",
                 "rest = guarantee(total.epsilon - sum(epsilons, start=Fraction(0)), total.delta)",
                 "rest = guarantee(total.epsilon, total.delta)",
             ),
@@ -279,12 +279,12 @@ MUTANTS = (
         name="a median takes a unit of one row for the whole of it",
         edits=(
             (
-                "query/planning/components.py",
+                "query/planning/sections.py",
                 "rows = reach_of(statement).rows",
                 "rows = min(1, reach_of(statement).rows)",
             ),
         ),
-        tests=("tests/query/planning/test_components.py",),
+        tests=("tests/query/planning/test_sections.py",),
     ),
     Mutant(
         name="joins may make any number of rows of one unit",

@@ -45,7 +45,7 @@ MUTANTS = (
     ),
     Mutant(
         name="the type of a sum with automatic bounds follows from those that were chosen",
-        edits=(("query/planning/compile.py", "return _with_wide_sums(final, plan.question)", "return final"),),
+        edits=(("query/planning/plan.py", "return _with_wide_sums(final, plan.question)", "return final"),),
         tests=("tests/session/test_wide_sums.py::test_automatic_bounds_do_not_change_the_type_of_a_sum",),
     ),
     Mutant(

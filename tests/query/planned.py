@@ -7,7 +7,7 @@ from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, UnitColumn
 from sfumato.query.model.expressions import ColumnRef
 from sfumato.query.model.relations import Source
 from sfumato.query.model.schema import PUBLIC, Limits, Table, boolean, date, integer, real, text
-from sfumato.query.planning.compile import compile_plan
+from sfumato.query.planning.plan import compile_plan
 from sfumato.query.planning.questions import presented
 from sfumato.query.planning.sections import grouped_rows
 from sfumato.query.statistics.counts import CountRows

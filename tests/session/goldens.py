@@ -13,7 +13,7 @@ from sfumato.privacy.guarantees import guarantee
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
 from sfumato.query.model.relations import Source
 from sfumato.query.model.schema import Table, integer, text
-from sfumato.query.planning.compile import compile_plan
+from sfumato.query.planning.plan import compile_plan
 from sfumato.query.planning.questions import with_intervals
 from sfumato.query.sql.questions import parse_question
 from sfumato.session.releases.presenting import present

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.query.planned import TOWNS, VISITS, N, planned, ref
-from tests.query.planning.test_compile import questions
+from tests.query.planning.test_plan import questions
 from tests.session.desk import desk, rows
 
 from sfumato.errors import SfumatoError
@@ -16,7 +16,7 @@ from sfumato.privacy.guarantees import guarantee
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE
 from sfumato.query.analysis.shape import Metric, shape_of
 from sfumato.query.model.relations import tables_of
-from sfumato.query.planning.compile import compile_plan, with_chosen_bounds
+from sfumato.query.planning.plan import compile_plan, with_chosen_bounds
 from sfumato.query.statistics.means import Sum
 from sfumato.query.statistics.measurements import Additive
 from sfumato.query.statistics.quantiles import Percentile

@@ -31,7 +31,7 @@ from sfumato.query.model.facts import Facts, of_column
 from sfumato.query.model.functions import MAX_TEXT, Function
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.schema import boolean, date, integer, real, text, timestamp
-from sfumato.query.planning.compile import compile_plan
+from sfumato.query.planning.plan import compile_plan
 from sfumato.query.planning.sections import draft
 from sfumato.query.sql.questions import parse_question
 

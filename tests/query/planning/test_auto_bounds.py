@@ -24,7 +24,7 @@ from sfumato.query.planning.auto_bounds import (
     widest_bounds,
     with_bounds,
 )
-from sfumato.query.planning.compile import with_chosen_bounds
+from sfumato.query.planning.plan import with_chosen_bounds
 from sfumato.query.statistics.means import Mean, Sum
 from sfumato.query.statistics.quantiles import Percentile
 from sfumato.query.statistics.variances import Variance

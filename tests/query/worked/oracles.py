@@ -20,7 +20,7 @@ from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.stores.memory import MemoryStore
 from sfumato.mechanisms.quantiles.extreme import Extreme
 from sfumato.privacy.guarantees import NO_GUARANTEE, guarantee
-from sfumato.query.planning.compile import compile_plan
+from sfumato.query.planning.plan import compile_plan
 from sfumato.query.sql.options import parse_options
 from sfumato.query.statistics.measurements import Additive, QuantileChoice, TopChoice
 from sfumato.session.asking.view import View

@@ -13,7 +13,7 @@ from sfumato.privacy.guarantees import guarantee
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.relations import Source
-from sfumato.query.planning.compile import compile_plan
+from sfumato.query.planning.plan import compile_plan
 from sfumato.query.sql.questions import parse_question
 from sfumato.query.statistics.estimates import NOTHING, Estimate
 from sfumato.session.releases.columns import Columns, answer_columns, answer_schema, answer_table, figures

@@ -11,7 +11,7 @@ from tests.session.desk import SURE, asked, desk, rows
 from sfumato.query.model.expressions import Call, IsNull, Not
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind
-from sfumato.query.planning.grouping_sets import cube, rollup
+from sfumato.query.planning.grouping import cube, rollup
 from sfumato.query.statistics.estimates import NOTHING
 from sfumato.query.statistics.histograms import Histogram
 from sfumato.query.statistics.means import Mean, Sum

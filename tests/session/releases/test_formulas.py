@@ -17,7 +17,7 @@ from sfumato.query.model.facts import Facts
 from sfumato.query.model.functions import Function
 from sfumato.query.model.intervals import ANYTHING, Interval
 from sfumato.query.model.kinds import Kind
-from sfumato.query.planning.compile import compile_plan
+from sfumato.query.planning.plan import compile_plan
 from sfumato.query.planning.questions import presented
 from sfumato.query.statistics.means import Mean, Sum
 from sfumato.query.statistics.measurements import LinearOutput

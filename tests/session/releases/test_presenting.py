@@ -19,7 +19,7 @@ from sfumato.privacy.secret import Secret
 from sfumato.query.model.expressions import And, Call, Case, Compare, Comparison, IsIn, IsNull, Literal
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind
-from sfumato.query.planning.compile import compile_plan
+from sfumato.query.planning.plan import compile_plan
 from sfumato.query.planning.questions import OrderKey, presented
 from sfumato.query.statistics.estimates import NOTHING
 from sfumato.query.statistics.means import Mean, Sum

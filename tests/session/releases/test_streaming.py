@@ -10,7 +10,7 @@ from sfumato.privacy.guarantees import guarantee
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, UnitColumn
 from sfumato.privacy.secret import Secret
 from sfumato.query.model.schema import Limits, Table, integer, text
-from sfumato.query.planning.compile import compile_plan
+from sfumato.query.planning.plan import compile_plan
 from sfumato.session.releases.releasing import can_stream, in_pieces, release, released_batches
 
 VISITS = Table(

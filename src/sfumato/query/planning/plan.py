@@ -1,11 +1,30 @@
-"""`PrivatePlan`: a question with a price, its sections, and the bounds that are chosen first."""
+"""From a question and a price to a `PrivatePlan`: its sections, and the bounds that are chosen first."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import islice
+from math import floor
+from typing import TypeAlias
 
+from sfumato.errors import ParameterError
 from sfumato.privacy.events import ApproxEvent, ComposedEvent, Event, PureEvent
-from sfumato.privacy.guarantees import ApproxDP, PureDP
+from sfumato.privacy.guarantees import ApproxDP, PureDP, guarantee
+from sfumato.privacy.neighbors import NeighboringRelation
+from sfumato.query.analysis.keys import grouping_sets
+from sfumato.query.analysis.shape import Metric
+from sfumato.query.planning.allocation import allocate
+from sfumato.query.planning.auto_bounds import (
+    SHARE,
+    automatic,
+    bounds_section,
+    chosen_bounds,
+    widest_bounds,
+    with_bounds,
+)
 from sfumato.query.planning.questions import Aggregate
-from sfumato.query.statistics.measurements import Law, Section
+from sfumato.query.planning.sections import check_size, draft, grouped_rows
+from sfumato.query.statistics.measurements import Law, LinearOutput, Output, Section
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,3 +68,110 @@ class BoundsFirst:
 
 def _within(rest: PureDP | ApproxDP) -> Event:
     return PureEvent(rest.epsilon) if rest.delta == 0 else ApproxEvent(rest.epsilon, rest.delta)
+
+
+Measured: TypeAlias = Sequence[Sequence[Sequence[int]]]
+"""For each measurement, for each group, its whole numbers."""
+
+
+def compile_plan(
+    question: Aggregate,
+    total: PureDP | ApproxDP,
+    *,
+    neighboring_relation: NeighboringRelation,
+    law: Law | None = None,
+) -> PrivatePlan:
+    """The plan that answers a question for at most `total`.
+
+    Args:
+        question: What is asked.
+        total: What all of it may cost together.
+        neighboring_relation: What may change between neighbouring databases.
+        law: The law that additive noise must have; None takes the better one for each measure.
+
+    Raises:
+        NotPrivateError: Private keys without δ, or a question that looks at two units at once.
+        UnboundedSensitivityError: A sum without bounds, or a unit without limits.
+        ParameterError: An unknown column, values of a wrong kind, or more groups than an answer can hold.
+    """
+    if automatic(question):
+        return _bounds_first(question, total, neighboring_relation, law)
+    drafts = [
+        draft(question, keys, neighboring_relation=neighboring_relation) for keys in grouping_sets(question.child)
+    ]
+    check_size(drafts)
+    needs = [one.needs for one in drafts]
+    columns = [column for own in needs for column in own]
+    weights = [weight for one in drafts for weight in one.weights(question.weights)]
+    allocation = allocate(columns, total, weights=weights, law=law)
+    shares = iter(allocation.shares)
+    sections = tuple(
+        one.section(list(islice(shares, len(own)))) for one, own in zip(drafts, needs, strict=True)
+    )  # fmt: skip
+    return PrivatePlan(question=question, sections=sections, charge=allocation.charge)
+
+
+def with_chosen_bounds(
+    plan: PrivatePlan, released: Measured, *, neighboring_relation: NeighboringRelation
+) -> PrivatePlan:
+    """The plan of a question once its bounds are chosen, for what was kept for it; any other plan as it is.
+
+    It never fails: where noise cannot be drawn for the chosen bounds, the widest are taken, for which it was tried.
+
+    Args:
+        plan: A plan, perhaps with `bounds`.
+        released: What each measurement of those released.
+        neighboring_relation: What may change between neighbouring databases.
+    """
+    if plan.bounds is None:
+        return plan
+    rows = grouped_rows(plan.question, ())
+    chosen = chosen_bounds(rows, plan.question, plan.bounds.section, released)
+    question = with_bounds(plan.question, chosen)
+    try:
+        final = compile_plan(question, plan.bounds.rest, neighboring_relation=neighboring_relation, law=plan.bounds.law)
+        return _with_wide_sums(final, plan.question)
+    except ParameterError:
+        widest = with_bounds(plan.question, widest_bounds(rows, plan.question))
+        return replace(plan, question=widest, bounds=None)
+
+
+def _with_wide_sums(final: PrivatePlan, question: Aggregate) -> PrivatePlan:
+    """The final plan with automatic sums as FLOATs, which they were before anything was chosen."""
+    names = {name for name, _ in automatic(question)}
+
+    def shown(output: Output) -> Output:
+        return replace(output, is_whole=False) if isinstance(output, LinearOutput) and output.name in names else output
+
+    sections = (replace(section, outputs=tuple(map(shown, section.outputs))) for section in final.sections)
+    return replace(final, sections=tuple(sections))
+
+
+def _bounds_first(
+    question: Aggregate, total: PureDP | ApproxDP, neighboring_relation: NeighboringRelation, law: Law | None
+) -> PrivatePlan:
+    """A quarter of the share of an automatic statistic goes to its bounds; planned with the widest ones.
+
+    δ is charged even if no noise takes it: whether it does may depend on the bounds. Public rows cost nothing.
+    """
+    rows = grouped_rows(question, ())
+    if rows.shape.metric is Metric.PUBLIC:
+        total = PureDP(0)
+    weights = question.weights or (Fraction(1),) * len(question.statistics)
+    weight_of = dict(zip((name for name, _ in question.statistics), weights, strict=True))
+    whole = sum(weights, start=Fraction(0))
+    epsilons = [_on_grid(total.epsilon * SHARE * weight_of[name] / whole) for name, _ in automatic(question)]
+    section = bounds_section(question, rows, epsilons, neighboring_relation)
+    rest = guarantee(total.epsilon - sum(epsilons, start=Fraction(0)), total.delta)
+    widest = compile_plan(
+        with_bounds(question, widest_bounds(rows, question)), rest, neighboring_relation=neighboring_relation, law=law
+    )
+    return PrivatePlan(
+        question=question, sections=widest.sections, charge=total,
+        bounds=BoundsFirst(section=section, rest=rest, law=law),
+    )  # fmt: skip
+
+
+def _on_grid(epsilon: Fraction) -> Fraction:
+    """Rounded down to 12 decimals, so that what is left of the budget is a decimal too."""
+    return Fraction(floor(epsilon * 10**12), 10**12)

@@ -16,7 +16,7 @@ from sfumato.query.model.facts import Facts
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.relations import INTERVAL_ENDS, GroupBy, Relation
 from sfumato.query.model.schema import Limits, unicode_text
-from sfumato.query.planning.grouping_sets import check_whole_groups, checked_sets, with_listed_keys
+from sfumato.query.planning.grouping import check_whole_groups, checked_sets, with_listed_keys
 from sfumato.query.statistics.statistic import Statistic, number_facts
 
 MAX_COLUMNS: Final = 1_000

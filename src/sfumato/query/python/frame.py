@@ -14,8 +14,7 @@ from sfumato.query.handles.columns import expression_of
 from sfumato.query.model.expressions import ColumnRef
 from sfumato.query.model.relations import fresh
 from sfumato.query.model.schema import Limits
-from sfumato.query.planning.folds import folded, grouped, with_columns
-from sfumato.query.planning.grouping_sets import cube, rollup
+from sfumato.query.planning.grouping import cube, folded, grouped, rollup, with_columns
 from sfumato.query.planning.questions import presented
 from sfumato.query.python.row_steps import RowSteps, column_name
 from sfumato.query.statistics.statistic import Statistic, Value

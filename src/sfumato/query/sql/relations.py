@@ -15,7 +15,7 @@ from sfumato.query.analysis.units import NO_TIES, determines_unit, ties_of
 from sfumato.query.model.expressions import ColumnRef, Condition, Expression, columns_of
 from sfumato.query.model.facts import Facts
 from sfumato.query.model.relations import Distinct, Except, Folded, Grouped, Intersect, Relation, UnionAll
-from sfumato.query.planning.folds import grouped, with_columns
+from sfumato.query.planning.grouping import grouped, with_columns
 from sfumato.query.sql.context import Context, Named
 from sfumato.query.sql.grouping import AskedGroups, Grouping, Keys, grouping
 from sfumato.query.sql.joins import (

@@ -15,7 +15,7 @@ from sfumato.query.analysis.shape import Shape
 from sfumato.query.analysis.units import Ties, holds_unit
 from sfumato.query.model.expressions import Case, Condition, Expression, Null
 from sfumato.query.model.relations import Folded
-from sfumato.query.planning.folds import folded
+from sfumato.query.planning.grouping import folded
 from sfumato.query.sql.parsing import require_only, shown
 from sfumato.query.sql.scalars import Scalars
 from sfumato.query.statistics.registry import SPELLINGS

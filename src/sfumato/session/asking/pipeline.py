@@ -32,8 +32,7 @@ from sfumato.privacy.guarantees import ApproxDP, PureDP
 from sfumato.privacy.secret import Secret
 from sfumato.query.model.relations import PeoplePart, Relation, Source, inputs, tables_of
 from sfumato.query.model.statement import Statement
-from sfumato.query.planning.compile import compile_plan, with_chosen_bounds
-from sfumato.query.planning.plan import PrivatePlan
+from sfumato.query.planning.plan import PrivatePlan, compile_plan, with_chosen_bounds
 from sfumato.query.planning.questions import Aggregate
 from sfumato.query.policy.policy import Policy
 from sfumato.query.printing.canonical import question_hash

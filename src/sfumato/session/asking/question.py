@@ -14,9 +14,9 @@ from sfumato.numeric.rationals import Number, decimal_text, exact, flag, positiv
 from sfumato.privacy.guarantees import ApproxDP, PureDP, guarantee
 from sfumato.query.model.expressions import ColumnRef
 from sfumato.query.planning.auto_bounds import automatic, stated_bounds
-from sfumato.query.planning.components import OF_INTERVALS
 from sfumato.query.planning.plan import PrivatePlan
 from sfumato.query.planning.questions import Presented, buys_interval, wide_sums
+from sfumato.query.planning.sections import OF_INTERVALS
 from sfumato.query.printing.expression_sql import expression_sql
 from sfumato.query.statistics.estimates import Forecast
 from sfumato.query.statistics.histograms import Histogram

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sfumato.numeric.distributions import discrete_laplace_variance
 from sfumato.numeric.noise_sums import IntegerNoise
-from sfumato.query.planning.grouping_sets import intersections
+from sfumato.query.planning.grouping import intersections
 from sfumato.query.planning.plan import PrivatePlan
 from sfumato.query.statistics.measurements import LinearOutput, Section
 from sfumato.session.releases.releasing import Released

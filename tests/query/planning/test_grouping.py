@@ -2,21 +2,27 @@ from fractions import Fraction
 from itertools import combinations
 
 import pytest
+from tests.query.frames import BILLS, frame
 from tests.query.planned import PEOPLE, VISITS, N, ref, relation_of
 
+import sfumato as sf
+from sfumato.engines.values.evaluation import evaluate
 from sfumato.errors import NotPrivateError, ParameterError
 from sfumato.privacy.neighbors import UnitColumn
-from sfumato.query.model.expressions import And, IsIn, Literal
+from sfumato.query.model.expressions import And, ColumnRef, IsIn, Literal
 from sfumato.query.model.kinds import Kind
-from sfumato.query.model.relations import Filter
+from sfumato.query.model.relations import Filter, Fold, Folded, Grouped, Select
 from sfumato.query.model.schema import Limits, Table, boolean, text
-from sfumato.query.planning.grouping_sets import (
+from sfumato.query.planning.grouping import (
     MAX_GROUPING_SETS,
     MAX_OVERLAPS,
     checked_sets,
     cube,
+    folded,
+    grouped,
     intersections,
     rollup,
+    with_columns,
 )
 from sfumato.query.planning.questions import answer_facts, presented
 from sfumato.query.statistics.counts import CountDistinct, CountRows, CountUnits, CountValues
@@ -154,3 +160,73 @@ def test_limits_that_cut_parts_but_not_totals_are_refused(limits):
             relation_of(visits), keys=("k",), sets=rollup(("k",)), statistics=(("n", CountRows()),), limits=limits,
             consistent=True,
         )  # fmt: skip
+
+
+SHAPE = frame(BILLS).shape
+AMOUNT = ColumnRef("amount")
+
+
+@pytest.mark.parametrize(
+    ("statistic", "fold", "value"),
+    [
+        (sf.count(), Fold.COUNT_ROWS, None),
+        (sf.count("amount"), Fold.COUNT, AMOUNT),
+        (sf.count_distinct("amount"), Fold.COUNT_DISTINCT, AMOUNT),
+        (sf.sum("amount"), Fold.SUM, AMOUNT),
+        (sf.mean("amount"), Fold.MEAN, AMOUNT),
+        (sf.min("amount"), Fold.MIN, AMOUNT),
+        (sf.max("amount"), Fold.MAX, AMOUNT),
+    ],
+)
+def test_statistics_have_their_folds(statistic, fold, value):
+    made = folded("x", statistic, SHAPE)
+    assert (made.name, made.fold, made.value) == ("x", fold, value)
+
+
+@pytest.mark.parametrize(
+    "statistic",
+    [
+        sf.median("amount"),
+        sf.min("amount", bounds=(0, 1)),
+        sf.variance("amount"),
+        sf.count_units(),
+        sf.count_distinct("amount", max_values_per_unit=1),
+        sf.sum("amount", bounds="auto"),
+        sf.mean("amount", bounds="auto"),
+        sf.histogram("amount", edges=[0, 1]),
+        sf.mode("amount"),
+        sf.covariance("amount", "day"),
+        sf.vector_sum("amount"),
+    ],
+)
+def test_other_statistics_are_of_answers_only(statistic):
+    with pytest.raises(NotPrivateError, match="in a sub-query"):
+        folded("x", statistic, SHAPE)
+
+
+@pytest.mark.parametrize(("amount", "kept"), [(-5, 0), (5, 5), (500, 10), (None, None)])
+def test_stated_bounds_clamp_each_value_before_it_is_added(amount, kept):
+    made = folded("x", sf.sum("amount", bounds=(0, 10)), SHAPE)
+    assert evaluate(made.value, {"amount": amount}) == kept
+
+
+def test_a_column_that_does_not_exist_is_refused():
+    with pytest.raises(ParameterError, match="nosuch"):
+        folded("x", sf.sum("nosuch", bounds=(0, 1)), SHAPE)
+
+
+def test_a_key_that_holds_the_unit_is_a_value_of_the_group():
+    bills, n = frame(BILLS).relation, Folded("n", Fold.COUNT_ROWS)
+    unit = Folded("visitor", Fold.MIN, ColumnRef("visitor"))
+    assert grouped(bills, ("visitor", "day"), (n,), used=("visitor", "n")) == Grouped(bills, ("day",), (unit, n))
+    assert grouped(bills, ("visitor", "day"), (n,), used=("n",)) == Grouped(bills, ("day",), (n,))
+    assert grouped(bills, ("visitor",), (), used=()) == Grouped(bills, (), (unit,))
+    people = frame(PEOPLE).relation
+    assert grouped(people, ("age",), (n,), used=()) == Grouped(people, ("age",), (n,))
+
+
+def test_columns_that_are_a_relation_s_own_leave_it_as_it_is():
+    bills = frame(BILLS).relation
+    own = tuple((name, ColumnRef(name)) for name in ("visitor", "day", "amount"))
+    assert with_columns(bills, own) is bills
+    assert with_columns(bills, own[:2]) == Select(bills, own[:2])
