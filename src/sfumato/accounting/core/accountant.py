@@ -69,8 +69,9 @@ class TalliedAccountant(ABC):
     tally: EventCounts = _NOTHING
 
     def __post_init__(self) -> None:
-        if not isinstance(self.neighboring_relation, NeighboringRelation):
-            object.__setattr__(self, "neighboring_relation", as_relation(self.neighboring_relation))
+        given: object = self.neighboring_relation
+        if not isinstance(given, NeighboringRelation):
+            object.__setattr__(self, "neighboring_relation", as_relation(given))
 
     def supports(self, event: Event) -> bool:
         """Whether there is a sound price for the event and everything nested in it."""

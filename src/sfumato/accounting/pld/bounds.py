@@ -319,7 +319,7 @@ def epsilon_bounds(pairs: Pairs, delta: Fraction, *, needs_lower: bool = True) -
         is_stuck = is_stable and gap > _STUCK * gap_before
         if work / shrink > _LARGEST_WORK or is_stuck:
             break
-        before, gap_before, step = best.upper, gap, step * shrink
+        before, gap_before, step = float(best.upper), float(gap), step * shrink
     return best
 
 
