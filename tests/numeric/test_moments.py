@@ -10,7 +10,7 @@ from tests.laws import ALPHA
 from tests.sizes import FULL_SIZE
 
 from sfumato.numeric.moments import (
-    Measured,
+    NoisyMoments,
     correlation_ends,
     correlations,
     covariance_ends,
@@ -72,7 +72,7 @@ def simulated(kind, group, *, error, law="laplace", seed=5):
     exact = [(count, x, y, xy, xx, yy)[0], *((x, y, xy, xx, yy)[place] for place in places)]
     counts, *sums = (part + drawn(generator, noise) for part, noise in zip(exact, noises, strict=True))
     totals, products = (sums[:1], sums[1:]) if kind == "variance" else (sums[:2], sums[2:])
-    measured = Measured(
+    measured = NoisyMoments(
         counts=counts, totals=tuple(totals), products=tuple(products), noises=noises,
         ends=((-HALF, HALF),) * len(totals),
     )  # fmt: skip
@@ -135,9 +135,9 @@ def test_estimates_are_those_of_numpy_without_noise():
     none, ends = noise_of("laplace", *[0] * 6), ((-50.0, 50.0),) * 2
     count, sums = np.array([300.0]), (np.array([x.sum()]), np.array([y.sum()]))
     products = tuple(np.array([(a * b).sum()]) for a, b in ((x, y), (x, x), (y, y)))
-    one = Measured(counts=count, totals=sums[:1], products=products[1:2], noises=none[:3], ends=ends[:1])
-    two = Measured(counts=count, totals=sums, products=products[:1], noises=none[:4], ends=ends)
-    both = Measured(counts=count, totals=sums, products=products, noises=none, ends=ends)
+    one = NoisyMoments(counts=count, totals=sums[:1], products=products[1:2], noises=none[:3], ends=ends[:1])
+    two = NoisyMoments(counts=count, totals=sums, products=products[:1], noises=none[:4], ends=ends)
+    both = NoisyMoments(counts=count, totals=sums, products=products, noises=none, ends=ends)
     assert variances(one, is_sample=True) == pytest.approx([x.var(ddof=1)])
     assert covariances(two, is_sample=True) == pytest.approx([np.cov(x, y)[0, 1]])
     assert correlations(both) == pytest.approx([np.corrcoef(x, y)[0, 1]])
@@ -150,7 +150,7 @@ def test_estimates_are_those_of_numpy_without_noise():
 def test_of_counts_too_small_anything_is_possible():
     noises = noise_of("laplace", 2, 100, 5_000)
     few = np.array([1.0, 0.0, -3.0])
-    measured = Measured(
+    measured = NoisyMoments(
         counts=few, totals=(np.zeros(3),), products=(np.full(3, 10.0),), noises=noises, ends=((-50, 50),)
     )  # fmt: skip
     low, high = variance_ends(measured, is_sample=True, confidence=CONFIDENCE)
@@ -159,7 +159,7 @@ def test_of_counts_too_small_anything_is_possible():
 
 def test_of_what_may_not_vary_any_correlation_is_possible():
     noises = noise_of("laplace", 2, 100, 100, 5_000, 5_000, 5_000)
-    measured = Measured(
+    measured = NoisyMoments(
         counts=np.array([1_000.0]), totals=(np.zeros(1),) * 2,
         products=(np.zeros(1), np.array([-10.0]), np.array([800_000.0])), noises=noises, ends=((-50, 50),) * 2,
     )  # fmt: skip

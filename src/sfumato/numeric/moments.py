@@ -40,7 +40,7 @@ Intervals: TypeAlias = tuple[Floats, Floats]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
+class NoisyMoments:
     """What is measured of groups; one number a group in each array.
 
     Attributes:
@@ -97,7 +97,7 @@ class _Range:
         return np.maximum(np.maximum(self.low, -self.high), 0)
 
 
-def variances(measured: Measured, *, is_sample: bool) -> Floats:
+def variances(measured: NoisyMoments, *, is_sample: bool) -> Floats:
     """The mean of squares less the square of the mean, from 0 to what the ends allow; times N/(N − 1) of a sample."""
     (ends,) = measured.ends
     (totals,), (squares,) = measured.totals, measured.products
@@ -105,7 +105,7 @@ def variances(measured: Measured, *, is_sample: bool) -> Floats:
     return _scaled(np.clip(squares / measured.positive - means**2, 0, most(ends, ends)), measured, is_sample)
 
 
-def covariances(measured: Measured, *, is_sample: bool) -> Floats:
+def covariances(measured: NoisyMoments, *, is_sample: bool) -> Floats:
     """The mean of products less the product of the means, within what the ends allow; times N/(N − 1) of a sample."""
     (first, second), (products,) = measured.totals, measured.products
     plain = products / measured.positive - first / measured.positive * (second / measured.positive)
@@ -113,7 +113,7 @@ def covariances(measured: Measured, *, is_sample: bool) -> Floats:
     return _scaled(np.clip(plain, -largest, largest), measured, is_sample)
 
 
-def correlations(measured: Measured) -> Floats:
+def correlations(measured: NoisyMoments) -> Floats:
     """The covariance over both standard deviations, between −1 and 1; 0 where one of them is not above 0."""
     products, squares = measured.products[0], measured.products[1:]
     means = [totals / measured.positive for totals in measured.totals]
@@ -124,12 +124,12 @@ def correlations(measured: Measured) -> Floats:
     return found
 
 
-def variance_ends(measured: Measured, *, is_sample: bool, confidence: Fraction) -> Intervals:
+def variance_ends(measured: NoisyMoments, *, is_sample: bool, confidence: Fraction) -> Intervals:
     """Where variances lie, as often as the confidence says.
 
     Example:
         >>> noises = tuple(IntegerNoise("laplace", Fraction(scale)) for scale in (2, 100, 5_000))
-        >>> group = Measured(
+        >>> group = NoisyMoments(
         ...     counts=np.array([1_000.0]), totals=(np.zeros(1),), products=(np.array([800_000.0]),), noises=noises,
         ...     ends=((-50, 50),),
         ... )
@@ -149,7 +149,7 @@ def variance_ends(measured: Measured, *, is_sample: bool, confidence: Fraction) 
     return _ends(measured, spread, weights, sums, (0, most(ends, ends)), is_sample=is_sample)
 
 
-def covariance_ends(measured: Measured, *, is_sample: bool, confidence: Fraction) -> Intervals:
+def covariance_ends(measured: NoisyMoments, *, is_sample: bool, confidence: Fraction) -> Intervals:
     """Where covariances lie, as often as the confidence says."""
     failure = 1 - confidence
     first, second = _means(measured, failure * NUISANCE)
@@ -164,7 +164,7 @@ def covariance_ends(measured: Measured, *, is_sample: bool, confidence: Fraction
     return _ends(measured, spread, weights, sums, (-largest, largest), is_sample=is_sample)
 
 
-def correlation_ends(measured: Measured, *, confidence: Fraction) -> Intervals:
+def correlation_ends(measured: NoisyMoments, *, confidence: Fraction) -> Intervals:
     """Where correlations lie, as often as the confidence says; anywhere where one may be of what does not vary."""
     failure = 1 - confidence
     means = _means(measured, failure * NUISANCE / 2)
@@ -211,11 +211,11 @@ def _columns(*columns: Floats) -> Floats:
     return np.stack(columns, axis=1)
 
 
-def _scaled(values: Floats, measured: Measured, is_sample: bool) -> Floats:  # noqa: FBT001 # handed on by name
+def _scaled(values: Floats, measured: NoisyMoments, is_sample: bool) -> Floats:  # noqa: FBT001 # handed on by name
     return values * (1 + 1 / (np.maximum(measured.counts, 2) - 1)) if is_sample else values
 
 
-def _means(measured: Measured, failure: Fraction) -> tuple[_Range, ...]:
+def _means(measured: NoisyMoments, failure: Fraction) -> tuple[_Range, ...]:
     """Where the means of each column lie, but for the stated probability; where they are precise, as measured."""
     count, *others = measured.noises
     is_precise = _is_precise(measured, failure / NUISANCE)
@@ -234,7 +234,7 @@ def _means(measured: Measured, failure: Fraction) -> tuple[_Range, ...]:
     return tuple(found)
 
 
-def _is_precise(measured: Measured, failure: Fraction) -> Truths:
+def _is_precise(measured: NoisyMoments, failure: Fraction) -> Truths:
     """Whether the noise of counts and totals is small beside what counts, and totals at their ends, would be."""
     count, *others = (float(noise.half_width(failure)) for noise in measured.noises)
     errors = [count]
@@ -244,7 +244,7 @@ def _is_precise(measured: Measured, failure: Fraction) -> Truths:
 
 
 def _spread(
-    measured: Measured, products: Floats, totals: tuple[Floats, ...], means: tuple[_Range, ...]
+    measured: NoisyMoments, products: Floats, totals: tuple[Floats, ...], means: tuple[_Range, ...]
 ) -> _Range:  # fmt: skip
     """The centred sum as it was measured, for all means in their ranges: it is bilinear in them."""
     plain = [own / measured.positive for own in totals]
@@ -254,7 +254,7 @@ def _spread(
 
 
 def _ends(
-    measured: Measured, spread: _Range, weights: Callable[[Floats], Floats], sums: NoiseSums, room: Ends, *,
+    measured: NoisyMoments, spread: _Range, weights: Callable[[Floats], Floats], sums: NoiseSums, room: Ends, *,
     is_sample: bool,
 ) -> Intervals:  # fmt: skip
     """All places x within the room with spread − x·divisor at most q(weights(x)); all the room of counts too small."""
@@ -271,7 +271,7 @@ def _ends(
 
 
 def _ratio_of_spreads(
-    measured: Measured, means: tuple[_Range, ...], squares: list[_Range], failure: Fraction
+    measured: NoisyMoments, means: tuple[_Range, ...], squares: list[_Range], failure: Fraction
 ) -> tuple[_Range, Truths]:
     """Where √(S_yy/S_xx) lies, and where that is known: where both are surely above 0."""
     is_precise = means[0].low == means[0].high

@@ -9,7 +9,7 @@ from sfumato.datasets import load_adult
 from sfumato.errors import ParameterError
 from sfumato.mechanisms import Exponential
 from sfumato.privacy.guarantees import PureDP
-from sfumato.query.statistics.estimates import NOTHING, Estimate
+from sfumato.query.statistics.estimates import NOTHING, AnswerValue
 
 FACTS = (
     "$156,000", "Chandler = 1", "ln 3 = 1.0986", "ln 21 = 3.0445", "0.1 + 0.2 = exactly 0.3", "refused",
@@ -241,7 +241,7 @@ def test_private_averages_leave_it_anywhere_within_the_public_bounds(differenced
 
 
 def test_an_average_that_is_missing_is_not_zero(monkeypatch):
-    averages = {"january": NOTHING, "february": Estimate(value=50_000, low=40_000, high=60_000)}
+    averages = {"january": NOTHING, "february": AnswerValue(value=50_000, low=40_000, high=60_000)}
     monkeypatch.setattr(story, "_average", lambda _curator, month, _epsilon: averages[month])
     assert story._attack(None, "1", 100, 101) == ("1", "unknown", "$50,000", "unknown", "unknown", "unknown")
 

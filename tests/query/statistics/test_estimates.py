@@ -17,7 +17,7 @@ from sfumato.query.model.schema import Table, integer, real
 from sfumato.query.statistics.counts import CountValues
 from sfumato.query.statistics.estimates import (
     NOTHING,
-    Estimate,
+    AnswerValue,
     Misrank,
     estimated,
     figure,
@@ -51,7 +51,7 @@ def estimate(statistic, *measured, confidence=CONFIDENCE, table=PEOPLE, **price)
 def test_a_count_is_the_noisy_count_plus_or_minus_the_error_of_the_noise():
     error = section(N).error(0, CONFIDENCE)
     for noisy in (100, -3):
-        assert estimate(N, noisy) == Estimate(value=noisy, low=noisy - error, high=noisy + error)
+        assert estimate(N, noisy) == AnswerValue(value=noisy, low=noisy - error, high=noisy + error)
 
 
 def test_a_sum_is_lattice_steps_times_the_resolution():
@@ -81,9 +81,9 @@ def test_whole_numbers_are_summed_as_doubles_where_64_bits_may_not_hold_the_sum(
 def test_beyond_64_bits_a_value_is_missing_and_an_end_open_and_neither_is_another_number():
     error = int(section(N).error(0, CONFIDENCE))
     near, beyond = estimate(N, 2**63 - 2), estimate(N, 2**63 + 1)
-    assert near == Estimate(value=2**63 - 2, low=2**63 - 2 - error, high=None)
-    assert beyond == Estimate(value=None, low=2**63 + 1 - error, high=None)
-    assert estimate(N, -(2**70)) == Estimate(value=None, low=None, high=None)
+    assert near == AnswerValue(value=2**63 - 2, low=2**63 - 2 - error, high=None)
+    assert beyond == AnswerValue(value=None, low=2**63 + 1 - error, high=None)
+    assert estimate(N, -(2**70)) == AnswerValue(value=None, low=None, high=None)
     assert [found.is_mostly_noise for found in (near, beyond)] == [False, False]
 
 
@@ -109,7 +109,7 @@ def test_a_mean_over_nothing_is_the_middle_and_may_be_anything():
 
 def test_a_mean_with_noise_that_moves_nothing_is_its_interval():
     found = estimate(Mean(PAY), 3, 100, epsilon=10**9)
-    assert found == Estimate(value=5 + 1 / 3, low=5 + 1 / 3, high=5 + 1 / 3)
+    assert found == AnswerValue(value=5 + 1 / 3, low=5 + 1 / 3, high=5 + 1 / 3)
 
 
 def test_each_of_many_groups_has_its_own_mean():
@@ -153,7 +153,7 @@ def test_the_correlation_of_what_does_not_vary_is_0():
 
 def test_a_quantile_is_the_middle_of_its_bin_and_its_error_is_one_of_ranks():
     misrank = Misrank(error=pytest.approx(math.log(101 / 0.05) / 0.5), unit="ranks", share=Fraction(1, 2))
-    assert estimate(Percentile(AGE, Fraction(1, 2)), 37) == Estimate(value=37, low=None, high=None, misrank=misrank)
+    assert estimate(Percentile(AGE, Fraction(1, 2)), 37) == AnswerValue(value=37, low=None, high=None, misrank=misrank)
     wide = Table(name="t", columns={"v": integer(0, 10**6)})
     assert estimate(Percentile(ref("v"), Fraction(1, 2)), 3, table=wide).value == 3 * 16 + 7
     assert estimate(Percentile(PAY, Fraction(1, 2)), 150).value == 1.5
@@ -161,7 +161,7 @@ def test_a_quantile_is_the_middle_of_its_bin_and_its_error_is_one_of_ranks():
 
 def test_the_most_frequent_is_one_of_the_public_values():
     found = estimate(TopValues(ref("sex")), 1)
-    assert found == Estimate(value="m", low=None, high=None, misrank=Misrank(error=14, unit="rows"))
+    assert found == AnswerValue(value="m", low=None, high=None, misrank=Misrank(error=14, unit="rows"))
     first, second = estimators(section(TopValues(ref("smokes"), 2)), CONFIDENCE)
     assert (first([[(1, 0)]])[0].value, second([[(1, 0)]])[0].value) == (True, False)
 
@@ -180,20 +180,20 @@ def test_nothing_is_estimated_where_nothing_was_released(statistic):
     [(5, 4, 6, False), (5, 0, 10, True), (0, -1, 1, True), (-7, -9, -5, False), (0, 0, 0, False), (3, -2, 4, True)],
 )
 def test_an_answer_is_mostly_noise_if_its_error_may_be_as_large_as_itself(value, low, high, is_noise):
-    assert Estimate(value=value, low=low, high=high).is_mostly_noise is is_noise
+    assert AnswerValue(value=value, low=low, high=high).is_mostly_noise is is_noise
 
 
 def test_a_chosen_value_is_called_noise_where_its_error_is_that_of_any_value():
     for error, size, is_noise in ((72, 5, True), (72, 144, True), (72, 145, False), (72, None, False), (1, -3, True)):
         misrank = Misrank(error=error, unit="ranks", size=size, share=Fraction(1, 2))
-        assert Estimate(value=73, low=None, high=None, misrank=misrank).is_mostly_noise is is_noise
-    assert not Estimate(value="m", low=None, high=None).is_mostly_noise
-    assert Estimate(value="m", low=None, high=None).half_width == math.inf
+        assert AnswerValue(value=73, low=None, high=None, misrank=misrank).is_mostly_noise is is_noise
+    assert not AnswerValue(value="m", low=None, high=None).is_mostly_noise
+    assert AnswerValue(value="m", low=None, high=None).half_width == math.inf
 
 
 def test_a_number_that_nothing_bounds_is_called_noise():
     for low, high in ((None, None), (None, 3.0), (-1.0, None)):
-        one = Estimate(value=0.5, low=low, high=high)
+        one = AnswerValue(value=0.5, low=low, high=high)
         assert one.is_mostly_noise
         assert one.is_unbounded
 
@@ -209,10 +209,12 @@ def test_figures_are_whole_or_not_and_none_where_their_type_does_not_hold_them(v
 
 
 def test_an_estimate_lies_in_its_interval_however_doubles_are_rounded():
-    assert estimated(0.1 + 0.2, point(Fraction("0.3"))) == Estimate(value=0.1 + 0.2, low=0.3, high=0.1 + 0.2)
-    assert estimated(2, Interval(Fraction("1.5"), Fraction("2.5")), is_whole=True) == Estimate(value=2, low=1, high=3)
-    assert estimated(None, ANYTHING) == Estimate(value=None, low=None, high=None)
-    assert estimated(1.0, Interval(Fraction(-(10**500)), None)) == Estimate(value=1.0, low=None, high=None)
+    assert estimated(0.1 + 0.2, point(Fraction("0.3"))) == AnswerValue(value=0.1 + 0.2, low=0.3, high=0.1 + 0.2)
+    assert estimated(2, Interval(Fraction("1.5"), Fraction("2.5")), is_whole=True) == AnswerValue(
+        value=2, low=1, high=3
+    )
+    assert estimated(None, ANYTHING) == AnswerValue(value=None, low=None, high=None)
+    assert estimated(1.0, Interval(Fraction(-(10**500)), None)) == AnswerValue(value=1.0, low=None, high=None)
 
 
 def test_several_intervals_hold_at_once_if_each_holds_more_surely():

@@ -15,7 +15,7 @@ from sfumato.query.model.kinds import Kind
 from sfumato.query.model.relations import Source
 from sfumato.query.planning.plan import compile_plan
 from sfumato.query.sql.questions import parse_question
-from sfumato.query.statistics.estimates import NOTHING, Estimate
+from sfumato.query.statistics.estimates import NOTHING, AnswerValue
 from sfumato.session.releases.columns import Columns, answer_columns, answer_schema, answer_table, figures
 from sfumato.session.releases.presenting import present
 from sfumato.session.releases.releasing import Batch
@@ -68,7 +68,7 @@ def test_each_statistic_has_the_two_ends_of_its_interval():
 
 
 def test_rows_become_columns_also_if_there_are_none():
-    one = (Estimate(value=1, low=0, high=2), NOTHING)
+    one = (AnswerValue(value=1, low=0, high=2), NOTHING)
     table = answer_table(answer_columns([("a",)], [one], SCHEMA), SCHEMA)
     assert table.to_pylist() == [
         {"k": "a", "n": 1, "n_low": 0, "n_high": 2, "m": None, "m_low": None, "m_high": None}

@@ -14,7 +14,7 @@ import sfumato as sf
 from sfumato.errors import ParameterError
 from sfumato.query.model.expressions import ColumnRef
 from sfumato.query.model.schema import Table, date, integer, text
-from sfumato.query.statistics.estimates import Estimate
+from sfumato.query.statistics.estimates import AnswerValue
 from sfumato.query.statistics.histograms import Histogram
 from sfumato.query.statistics.top_values import TopValues
 
@@ -86,7 +86,7 @@ def test_one_number_is_drawn_on_a_line():
 
 def test_a_number_of_unknown_error_is_drawn_too_and_that_is_said():
     found = release()
-    unknown = replace(found, estimates=((Estimate(value=7, low=None, high=None),),))
+    unknown = replace(found, estimates=((AnswerValue(value=7, low=None, high=None),),))
     assert panels(unknown)[0].texts[0].get_text() == "7 ± ∞ ≲ noise"
     assert caption(unknown).endswith("where none is drawn, the error is not known")
 

@@ -21,7 +21,7 @@ from sfumato.query.model.functions import Function
 from sfumato.query.model.measures import AUTO
 from sfumato.query.model.schema import Table, boolean, date, integer, text, timestamp
 from sfumato.query.planning.questions import OrderKey
-from sfumato.query.statistics.estimates import NOTHING, Estimate, Misrank
+from sfumato.query.statistics.estimates import NOTHING, AnswerValue, Misrank
 from sfumato.query.statistics.histograms import Histogram
 from sfumato.query.statistics.means import Mean, Sum
 from sfumato.query.statistics.quantiles import Percentile
@@ -182,20 +182,20 @@ def test_noise_that_may_be_as_large_as_the_value_is_marked():
 @pytest.mark.parametrize(
     ("estimate", "shown"),
     [
-        (Estimate(value=12345, low=12315, high=12375), "12,345 ± 30"),
-        (Estimate(value=1234.5678, low=1224.5678, high=1244.5678), "1,235 ± 10"),
-        (Estimate(value=3.25, low=1.0, high=5.5), "3.2 ± 2.2"),
-        (Estimate(value=0.5, low=0.25, high=0.75), "0.500 ± 0.250"),
-        (Estimate(value=3, low=-1, high=7), "3 ± 4 ≲ noise"),
-        (Estimate(value=37, low=None, high=None), "37 ± ∞ ≲ noise"),
-        (Estimate(value=0.5, low=None, high=0.75), "0.5 ± ∞, at most 0.75 ≲ noise"),
-        (Estimate(value=2 / 3, low=-1.0, high=None), "0.666667 ± ∞, at least -1 ≲ noise"),
-        (Estimate(value=37, low=None, high=None, misrank=RANKS), "37 (± 1,235 ranks)"),
-        (Estimate(value=37, low=30, high=40, misrank=RANKS), "37 ± 7"),
-        (Estimate(value="x", low=None, high=None, misrank=ROWS), "x (± 72 rows) ≲ noise"),
-        (Estimate(value=37, low=None, high=None, misrank=Misrank(error=math.inf, unit="ranks")), "37 (± ∞ ranks)"),
-        (Estimate(value="x", low=None, high=None), "x"),
-        (Estimate(value=True, low=None, high=None), "True"),
+        (AnswerValue(value=12345, low=12315, high=12375), "12,345 ± 30"),
+        (AnswerValue(value=1234.5678, low=1224.5678, high=1244.5678), "1,235 ± 10"),
+        (AnswerValue(value=3.25, low=1.0, high=5.5), "3.2 ± 2.2"),
+        (AnswerValue(value=0.5, low=0.25, high=0.75), "0.500 ± 0.250"),
+        (AnswerValue(value=3, low=-1, high=7), "3 ± 4 ≲ noise"),
+        (AnswerValue(value=37, low=None, high=None), "37 ± ∞ ≲ noise"),
+        (AnswerValue(value=0.5, low=None, high=0.75), "0.5 ± ∞, at most 0.75 ≲ noise"),
+        (AnswerValue(value=2 / 3, low=-1.0, high=None), "0.666667 ± ∞, at least -1 ≲ noise"),
+        (AnswerValue(value=37, low=None, high=None, misrank=RANKS), "37 (± 1,235 ranks)"),
+        (AnswerValue(value=37, low=30, high=40, misrank=RANKS), "37 ± 7"),
+        (AnswerValue(value="x", low=None, high=None, misrank=ROWS), "x (± 72 rows) ≲ noise"),
+        (AnswerValue(value=37, low=None, high=None, misrank=Misrank(error=math.inf, unit="ranks")), "37 (± ∞ ranks)"),
+        (AnswerValue(value="x", low=None, high=None), "x"),
+        (AnswerValue(value=True, low=None, high=None), "True"),
         (NOTHING, "NULL"),
     ],
 )

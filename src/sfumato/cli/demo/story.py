@@ -28,7 +28,7 @@ from sfumato.errors import BudgetExceededError, ParameterError
 from sfumato.mechanisms import Exponential, RandomizedResponse
 from sfumato.plots import histogram, save
 from sfumato.privacy.budgets import Budget
-from sfumato.query.statistics.estimates import Estimate
+from sfumato.query.statistics.estimates import AnswerValue
 from sfumato.session.releases.release import Release, shown_estimate
 from sfumato.session.session import Session
 
@@ -270,7 +270,7 @@ def _attack(curator: Session, epsilon: str, jan_size: int, feb_size: int) -> tup
     return epsilon, *map(_dollars, (jan.value, feb.value, *found))
 
 
-def _average(curator: Session, month: str, epsilon: str) -> Estimate:
+def _average(curator: Session, month: str, epsilon: str) -> AnswerValue:
     return curator.sql(f"SELECT AVG(salary) AS mean FROM {month}", epsilon=epsilon)["mean"][0]
 
 

@@ -14,7 +14,7 @@ Row: TypeAlias = Sequence[Sequence[int]]
 Measured: TypeAlias = Sequence[Sequence[Sequence[int]]]
 """What was measured of all groups: for each measurement, for each group, its whole numbers."""
 
-Estimator: TypeAlias = Callable[[Measured], Sequence["Estimate"]]
+Estimator: TypeAlias = Callable[[Measured], Sequence["AnswerValue"]]
 """One estimate a group."""
 
 LARGEST_WHOLE: Final = 2**63 - 1
@@ -49,7 +49,7 @@ class Misrank:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
+class AnswerValue:
     """One value of an answer and the interval that holds the exact one with the stated confidence.
 
     The exact one is that of the bounded data: what clamping and sampling took away is not in the interval. None means
@@ -89,7 +89,7 @@ class Estimate:
         return is_number and self.misrank is None and (self.low is None or self.high is None)
 
 
-NOTHING: Final = Estimate(value=None, low=None, high=None)
+NOTHING: Final = AnswerValue(value=None, low=None, high=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -110,14 +110,14 @@ class Forecast:
         return f"{self.column} ± {self.half_width:.6g}" + (f" ({self.assumption})" if self.assumption else "")
 
 
-def by_row(estimate: Callable[[Row], Estimate]) -> Estimator:
+def by_row(estimate: Callable[[Row], AnswerValue]) -> Estimator:
     """An estimator that looks at one group at a time."""
     return lambda measured: [estimate(row) for row in zip(*measured, strict=True)]
 
 
-def within(values: Sequence[Any], lows: Sequence[Any], highs: Sequence[Any]) -> Sequence[Estimate]:
+def within(values: Sequence[Any], lows: Sequence[Any], highs: Sequence[Any]) -> Sequence[AnswerValue]:
     """The estimates of all groups, from their values and both ends of their intervals."""
-    return [Estimate(value=v, low=low, high=high) for v, low, high in zip(values, lows, highs, strict=True)]
+    return [AnswerValue(value=v, low=low, high=high) for v, low, high in zip(values, lows, highs, strict=True)]
 
 
 def shared(confidence: Fraction, parts: int) -> Fraction:
@@ -127,7 +127,7 @@ def shared(confidence: Fraction, parts: int) -> Fraction:
 
 def estimated(
     value: Any, around: Interval, *, is_whole: bool = False, misrank: Misrank | None = None
-) -> Estimate:  # fmt: skip
+) -> AnswerValue:  # fmt: skip
     """A value and what is known of the exact one; the value lies inside, however doubles are rounded."""
     outside = around.rounded() if is_whole else around
     low, high = (
@@ -136,7 +136,7 @@ def estimated(
     )
     if isinstance(value, int | float):
         low, high = (None if low is None else min(low, value)), (None if high is None else max(high, value))
-    return Estimate(value=value, low=low, high=high, misrank=misrank)
+    return AnswerValue(value=value, low=low, high=high, misrank=misrank)
 
 
 def figures_of(numerators: Sequence[int], denominator: int, *, is_whole: bool) -> Sequence[int | float | None]:

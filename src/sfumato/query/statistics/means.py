@@ -17,7 +17,7 @@ from sfumato.query.model.facts import Facts
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.measures import AUTO, Bounds, LatticeValue, StepSum, is_whole_sum
 from sfumato.query.model.relations import Fold, Folded
-from sfumato.query.statistics.estimates import NOTHING, Estimate, Estimator, Forecast, Measured, by_row, within
+from sfumato.query.statistics.estimates import NOTHING, AnswerValue, Estimator, Forecast, Measured, by_row, within
 from sfumato.query.statistics.measurements import Output, Section
 from sfumato.query.statistics.recipes import GroupedRows, NoisyMeasures, Recipe, single
 from sfumato.query.statistics.statistic import (
@@ -53,7 +53,7 @@ class MeanOutput(Output):
         ends = float(steps.ends[0]), float(steps.ends[1])
         lowest, highest = (_mean_value(steps, end, 1) for end in steps.ends)
 
-        def estimate(measured: Measured) -> Sequence[Estimate]:
+        def estimate(measured: Measured) -> Sequence[AnswerValue]:
             totals, counts = ([row[0] for row in measured[part]] for part in (self.total, self.count))
             ratios = np.array([s / max(1, n) for s, n in zip(totals, counts, strict=True)], dtype=np.float64)
             below, above = ratio_errors(

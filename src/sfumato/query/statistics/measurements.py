@@ -20,7 +20,7 @@ from sfumato.query.analysis.stability import Sensitivity
 from sfumato.query.model.statement import KeyColumn, Statement
 from sfumato.query.statistics.estimates import (
     NOTHING,
-    Estimate,
+    AnswerValue,
     Estimator,
     Forecast,
     Measured,
@@ -199,7 +199,7 @@ class LinearOutput(Output):
         reach = int(error)
         numerator, denominator = self.resolution.as_integer_ratio()
 
-        def estimate(measured: Measured) -> Sequence[Estimate]:
+        def estimate(measured: Measured) -> Sequence[AnswerValue]:
             steps = [row[self.coordinate] for row in measured[self.measurement]]
             ends = [
                 figures_of([(place + move) * numerator for place in steps], denominator, is_whole=self.is_whole)

@@ -18,7 +18,7 @@ from sfumato.query.model.kinds import Kind
 from sfumato.query.model.measures import Bounds
 from sfumato.query.model.relations import Fold, Folded
 from sfumato.query.model.statement import Bins
-from sfumato.query.statistics.estimates import Estimate, Estimator, Forecast, Misrank, Row, by_row, estimated, figure
+from sfumato.query.statistics.estimates import AnswerValue, Estimator, Forecast, Misrank, Row, by_row, estimated, figure
 from sfumato.query.statistics.measurements import Output, Section
 from sfumato.query.statistics.ranks import choice_of, misrank_of, misranked
 from sfumato.query.statistics.recipes import BinQuantile, GroupedRows, Recipe
@@ -58,12 +58,12 @@ class BinOutput(Output):
         misrank = misrank_of(section, self.measurement, confidence, size=size)
         return by_row(lambda row: self.estimate(row, misrank(row)))
 
-    def estimate(self, row: Row, misrank: Misrank) -> Estimate:
+    def estimate(self, row: Row, misrank: Misrank) -> AnswerValue:
         """The middle of the chosen bin; how far it is off depends on the data."""
         first, last = self.bins.ends(row[self.measurement][0])
         middle = (first + last) // 2 * self.bins.steps.resolution
         value = figure(*middle.as_integer_ratio(), is_whole=self.is_whole)
-        return Estimate(value=value, low=None, high=None, misrank=misrank)
+        return AnswerValue(value=value, low=None, high=None, misrank=misrank)
 
     def forecast(self, section: Section, confidence: Fraction, *, size: int) -> Forecast:
         """How many ranks it may be off."""
@@ -95,7 +95,7 @@ class QuantileIntervalOutput(BinOutput):
     bins: Bins
     is_whole: bool
 
-    def estimate(self, row: Row, misrank: Misrank) -> Estimate:
+    def estimate(self, row: Row, misrank: Misrank) -> AnswerValue:
         """From the first step of the lower bin to the last one of the upper; chosen apart, they may change sides."""
         step = self.bins.steps.resolution
         one, other = (Interval(*(end * step for end in self.bins.ends(row[place][0]))) for place in self.ends)

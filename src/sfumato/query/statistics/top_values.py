@@ -14,7 +14,7 @@ from sfumato.query.model.expressions import Expression
 from sfumato.query.model.facts import Facts
 from sfumato.query.model.schema import Key
 from sfumato.query.model.statement import Values
-from sfumato.query.statistics.estimates import Estimate, Estimator, Forecast, by_row
+from sfumato.query.statistics.estimates import AnswerValue, Estimator, Forecast, by_row
 from sfumato.query.statistics.measurements import Output, Section
 from sfumato.query.statistics.ranks import choice_of, misrank_of, misranked
 from sfumato.query.statistics.recipes import GroupedRows, Recipe, TopCells
@@ -36,7 +36,7 @@ class TopOutput(Output):
         """The value itself, and how many rows fewer it may have than one that is more frequent."""
         misrank = misrank_of(section, self.measurement, confidence, size=size, candidates=len(self.values))
         return by_row(
-            lambda row: Estimate(
+            lambda row: AnswerValue(
                 value=self.values[row[self.measurement][self.coordinate]], low=None, high=None, misrank=misrank(row)
             )
         )

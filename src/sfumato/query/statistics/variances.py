@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from sfumato.numeric.moments import (
     Intervals,
-    Measured,
+    NoisyMoments,
     correlation_ends,
     correlations,
     covariance_ends,
@@ -30,8 +30,7 @@ from sfumato.privacy.stored_names import Names
 from sfumato.query.handles.columns import expression_of
 from sfumato.query.model.expressions import Case, Expression, IsNull, Not, Null
 from sfumato.query.model.measures import Bounds, LatticeValue, Measure, StepProduct, StepSum
-from sfumato.query.statistics.estimates import NOTHING, Estimate, Estimator, Forecast, by_row, within
-from sfumato.query.statistics.estimates import Measured as Released
+from sfumato.query.statistics.estimates import NOTHING, AnswerValue, Estimator, Forecast, Measured, by_row, within
 from sfumato.query.statistics.measurements import Output, Section
 from sfumato.query.statistics.recipes import GroupedRows, NoisyMeasures, Recipe
 from sfumato.query.statistics.statistic import (
@@ -70,14 +69,14 @@ class MomentOutput(Output):
         """What would be measured without noise of so many centred values that are independent and spread evenly."""
 
     @abstractmethod
-    def values(self, measured: Measured) -> Floats:
+    def values(self, measured: NoisyMoments) -> Floats:
         """The value of each group, in the unit of the answer."""
 
     @abstractmethod
-    def ends(self, measured: Measured, confidence: Fraction) -> Intervals:
+    def ends(self, measured: NoisyMoments, confidence: Fraction) -> Intervals:
         """The ends of the interval of each group, in the unit of the answer."""
 
-    def moments(self, numbers: Sequence[Sequence[Any] | Floats], noises: Sequence[IntegerNoise]) -> Measured:
+    def moments(self, numbers: Sequence[Sequence[Any] | Floats], noises: Sequence[IntegerNoise]) -> NoisyMoments:
         """What was measured, as arrays.
 
         Args:
@@ -87,7 +86,7 @@ class MomentOutput(Output):
         counts, *others = (np.array(part, dtype=np.float64) for part in numbers)
         columns = len(self.lattices)
         ends = tuple((float(steps.ends[0]), float(steps.ends[1])) for steps in self.lattices)
-        return Measured(
+        return NoisyMoments(
             counts=counts, totals=tuple(others[:columns]), products=tuple(others[columns:]), noises=tuple(noises),
             ends=ends,
         )  # fmt: skip
@@ -98,7 +97,7 @@ class MomentOutput(Output):
         if noises is None:
             return by_row(lambda _: NOTHING)
 
-        def estimate(released: Released) -> Sequence[Estimate]:
+        def estimate(released: Measured) -> Sequence[AnswerValue]:
             measured = self.moments([[row[0] for row in released[part]] for part in self.parts], noises)
             values, (low, high) = self.values(measured), self.ends(measured, confidence)
             return within(values.tolist(), np.minimum(low, values).tolist(), np.maximum(high, values).tolist())
@@ -155,11 +154,11 @@ class VarianceOutput(MomentOutput):
         """Values that add up to 0."""
         return size, 0, _evenly_spread(self.steps, size)
 
-    def values(self, measured: Measured) -> Floats:
+    def values(self, measured: NoisyMoments) -> Floats:
         """The variance, or its root."""
         return self._shown(variances(measured, is_sample=not self.population))
 
-    def ends(self, measured: Measured, confidence: Fraction) -> Intervals:
+    def ends(self, measured: NoisyMoments, confidence: Fraction) -> Intervals:
         """The ends of its interval."""
         low, high = variance_ends(measured, is_sample=not self.population, confidence=confidence)
         return self._shown(low), self._shown(high)
@@ -200,13 +199,13 @@ class CovarianceOutput(MomentOutput):
         squares = () if self.squares is None else tuple(_evenly_spread(steps, size) for steps in self.steps)
         return size, 0, 0, 0, *squares
 
-    def values(self, measured: Measured) -> Floats:
+    def values(self, measured: NoisyMoments) -> Floats:
         """The covariance, or the correlation."""
         if self.squares is not None:
             return correlations(measured)
         return _in_units(covariances(measured, is_sample=not self.population), *self.steps)
 
-    def ends(self, measured: Measured, confidence: Fraction) -> Intervals:
+    def ends(self, measured: NoisyMoments, confidence: Fraction) -> Intervals:
         """The ends of its interval."""
         if self.squares is not None:
             return correlation_ends(measured, confidence=confidence)

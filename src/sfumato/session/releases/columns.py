@@ -17,7 +17,7 @@ from sfumato.query.model.kinds import Kind
 from sfumato.query.model.relations import with_ends
 from sfumato.query.planning.plan import PrivatePlan
 from sfumato.query.planning.questions import Presented
-from sfumato.query.statistics.estimates import LARGEST_WHOLE, Estimate, Estimator
+from sfumato.query.statistics.estimates import LARGEST_WHOLE, AnswerValue, Estimator
 from sfumato.query.statistics.measurements import LinearOutput, Section, estimators
 from sfumato.session.releases.presenting import present
 from sfumato.session.releases.releasing import Batch, Numbers, Released
@@ -45,7 +45,7 @@ def answer_table(columns: Iterable[Any], schema: Any) -> Any:
 
 
 def answer_columns(
-    groups: Sequence[Sequence[Cell]], estimates: Sequence[Sequence[Estimate]], schema: Any
+    groups: Sequence[Sequence[Cell]], estimates: Sequence[Sequence[AnswerValue]], schema: Any
 ) -> list[list[Any]]:
     """The rows of an answer, column by column."""
     rows = [
@@ -55,7 +55,7 @@ def answer_columns(
     return [[row[place] for row in rows] for place in range(len(schema))]
 
 
-def figures(estimate: Estimate) -> tuple[Any, Any, Any]:
+def figures(estimate: AnswerValue) -> tuple[Any, Any, Any]:
     """A value and the ends of its interval."""
     return estimate.value, estimate.low, estimate.high
 

@@ -8,7 +8,7 @@ from sfumato.engines.values.cells import Cell
 from sfumato.errors import ParameterError
 from sfumato.plots.measured import MOST_PANELS, Form, Measured, one_number, small_multiples
 from sfumato.query.model.kinds import NUMBERS, TIMES, Kind
-from sfumato.query.statistics.estimates import NOTHING, Estimate
+from sfumato.query.statistics.estimates import NOTHING, AnswerValue
 from sfumato.session.releases.release import Release, shown_estimate
 
 _MOST_BARS: Final = 30  # over numbers, of which more are a series
@@ -32,7 +32,7 @@ def picture(release: Release, statistic: str | None) -> Any:
     return _over_keys(release, name, estimates)
 
 
-def _number(release: Release, name: str, estimate: Estimate) -> Any:
+def _number(release: Release, name: str, estimate: AnswerValue) -> Any:
     text = shown_estimate(estimate)
     return one_number(
         estimate.value, estimate.low, estimate.high, text=text, title=name, caption=_caption(release, [estimate])
@@ -54,9 +54,9 @@ def _histogram(release: Release, columns: Sequence[str], edges: Sequence[Any], v
     )  # fmt: skip
 
 
-def _over_keys(release: Release, name: str, estimates: Sequence[Estimate]) -> Any:
+def _over_keys(release: Release, name: str, estimates: Sequence[AnswerValue]) -> Any:
     across = _across(release)
-    rows: dict[tuple[str, Cell], Estimate] = {}
+    rows: dict[tuple[str, Cell], AnswerValue] = {}
     for group, estimate in zip(release.groups, estimates, strict=True):
         others = _BETWEEN.join(_text(key) for place, key in enumerate(group) if place != across)
         rows[others, group[across]] = estimate
@@ -95,14 +95,14 @@ def _form(kind: Kind, values: set[Cell]) -> Form:
     return "series" if kind in TIMES or (kind in NUMBERS and len(values) > _MOST_BARS) else "bars"
 
 
-def _measured(estimates: Sequence[Estimate]) -> Measured:
+def _measured(estimates: Sequence[AnswerValue]) -> Measured:
     return Measured(
         values=[one.value for one in estimates], lows=[_end(one, one.low) for one in estimates],
         highs=[_end(one, one.high) for one in estimates],
     )  # fmt: skip
 
 
-def _end(estimate: Estimate, end: float | None) -> float | None:
+def _end(estimate: AnswerValue, end: float | None) -> float | None:
     """An end of an interval; None where the value is none, or the other end is not known."""
     return None if None in (estimate.value, estimate.low, estimate.high) else end
 
@@ -111,7 +111,7 @@ def _title(name: str, keys: Sequence[str]) -> str:
     return f"{name} by {' and '.join(keys)}" if keys else name
 
 
-def _caption(release: Release, estimates: Sequence[Estimate], *, is_whole: bool = True) -> str:
+def _caption(release: Release, estimates: Sequence[AnswerValue], *, is_whole: bool = True) -> str:
     """What intervals are, what the answer cost, and what is not there."""
     told = [f"{release.confidence:.0%} intervals", str(release.receipt.guarantee)]
     values = [one for one in estimates if one.value is not None]
@@ -122,7 +122,7 @@ def _caption(release: Release, estimates: Sequence[Estimate], *, is_whole: bool 
     return "; ".join(told)
 
 
-def _require_numbers(name: str, estimates: Sequence[Estimate]) -> None:
+def _require_numbers(name: str, estimates: Sequence[AnswerValue]) -> None:
     values = [one.value for one in estimates if one.value is not None]
     if not values:
         raise ParameterError("statistic", name, "holds nothing to show; release it with an ε above 0")

@@ -17,7 +17,7 @@ from sfumato.query.model.kinds import NUMBERS, Kind
 from sfumato.query.model.schema import Key
 from sfumato.query.planning.plan import PrivatePlan
 from sfumato.query.planning.questions import OrderKey, Presented, answer_facts
-from sfumato.query.statistics.estimates import NOTHING, Estimate, Estimator, estimated, shared
+from sfumato.query.statistics.estimates import NOTHING, AnswerValue, Estimator, estimated, shared
 from sfumato.query.statistics.measurements import LinearOutput, estimators
 from sfumato.session.releases.consistency import consistent_figures
 from sfumato.session.releases.formulas import Part, formula_facts, intervals_of, parts_of
@@ -34,7 +34,7 @@ class Shown:
     statistics: tuple[str, ...]
     kinds: tuple[Kind, ...]
     groups: tuple[Values, ...]
-    estimates: tuple[tuple[Estimate, ...], ...]
+    estimates: tuple[tuple[AnswerValue, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def present(
     )
 
 
-Rows: TypeAlias = tuple[tuple[Values, ...], tuple[tuple[Estimate, ...], ...]]
+Rows: TypeAlias = tuple[tuple[Values, ...], tuple[tuple[AnswerValue, ...], ...]]
 """The groups of an answer and their estimates."""
 
 
@@ -102,7 +102,7 @@ def _as_released(
     label = dict(zip(question.child.child.keys, _labels(question), strict=True))
     own = slice(question.offset, None if question.limit is None else question.offset + question.limit)
     groups: list[Values] = []
-    estimates: list[tuple[Estimate, ...]] = []
+    estimates: list[tuple[AnswerValue, ...]] = []
     for place, section in enumerate(plan.sections):
         released = table.released[place].groups
         names, columns = [label[key.name] for key in section.keys], zip(*released, strict=True)
@@ -183,7 +183,7 @@ class _Table:
         self._plan, self.released, self._confidence, self._size = plan, released, confidence, size
         self._facts = answer_facts(question.child, consistent=question.consistent)
         self._estimators: dict[tuple[int, int], dict[str, Estimator]] = {}
-        self._columns: dict[tuple[int, int, str], Sequence[Estimate]] = {}
+        self._columns: dict[tuple[int, int, str], Sequence[AnswerValue]] = {}
         self._formulas: dict[tuple[int, Expression], tuple[Expression, dict[str, tuple[Expression, Part]]]] = {}
         self._found: dict[tuple[int, Part, int], Sequence[Interval]] = {}
 
@@ -199,7 +199,7 @@ class _Table:
         """The keys of a line, and the point values of some of its columns."""
         return {**line.keys, **{name: self._one(line, name, 1).value for name in names - line.keys.keys()}}
 
-    def estimate(self, line: _Line, expression: Expression) -> Estimate:
+    def estimate(self, line: _Line, expression: Expression) -> AnswerValue:
         """An expression over released values, with an interval that holds all that it is made of at once."""
         if isinstance(expression, ColumnRef):
             return self._one(line, expression.name, 1)
@@ -242,14 +242,14 @@ class _Table:
             self._found[place, part, count] = found
         return self._found[place, part, count]
 
-    def _one(self, line: _Line, name: str, parts: int) -> Estimate:
+    def _one(self, line: _Line, name: str, parts: int) -> AnswerValue:
         """One released column; made to add up, it may leave the interval of its own noise, which then grows."""
         found = self.column(line.section, name, parts)[line.group]
         if name not in line.adding_up or found == NOTHING:
             return found
         return estimated(line.adding_up[name], _interval(found))
 
-    def column(self, section: int, name: str, parts: int = 1) -> Sequence[Estimate]:
+    def column(self, section: int, name: str, parts: int = 1) -> Sequence[AnswerValue]:
         """The estimates of all groups of a section, once they are asked for."""
         place = section, parts, name
         if place not in self._columns:
@@ -276,7 +276,7 @@ def _sorted(rows: list[_Line], table: _Table, key: OrderKey) -> list[_Line]:
     return missing + found if key.descending else found + missing
 
 
-def _interval(estimate: Estimate) -> Interval:
+def _interval(estimate: AnswerValue) -> Interval:
     return Interval(*(None if end is None else Fraction(end) for end in (estimate.low, estimate.high)))
 
 

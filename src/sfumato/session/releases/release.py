@@ -13,7 +13,7 @@ from sfumato.numeric.arguments import is_one_of
 from sfumato.privacy.neighbors import NeighboringRelation
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.relations import with_ends
-from sfumato.query.statistics.estimates import Estimate
+from sfumato.query.statistics.estimates import AnswerValue
 from sfumato.session.releases.receipt import Receipt
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Release:
     statistics: tuple[str, ...]
     kinds: tuple[Kind, ...]
     groups: tuple[tuple[Cell, ...], ...]
-    estimates: tuple[tuple[Estimate, ...], ...]
+    estimates: tuple[tuple[AnswerValue, ...], ...]
     confidence: float
     receipt: Receipt
     reused: bool = False
@@ -71,7 +71,7 @@ class Release:
     def __len__(self) -> int:
         return len(self.groups)
 
-    def __getitem__(self, statistic: str) -> tuple[Estimate, ...]:
+    def __getitem__(self, statistic: str) -> tuple[AnswerValue, ...]:
         """The estimates of one statistic, one a row.
 
         Raises:
@@ -176,7 +176,7 @@ def affordable(receipt: Receipt) -> int | None:
     return times_within(limits(receipt.left), paid)
 
 
-def shown_estimate(estimate: Estimate) -> str:
+def shown_estimate(estimate: AnswerValue) -> str:
     """An estimate for people: the value and its error, to the digits that the error leaves; marked if it is noise."""
     is_number = isinstance(estimate.value, int | float) and not isinstance(estimate.value, bool)
     shown = _shown_number(estimate) if is_number else _shown_key(estimate.value)
@@ -189,7 +189,7 @@ def _shown_key(key: Cell) -> str:
     return "NULL" if key is None else str(key)
 
 
-def _shown_number(estimate: Estimate) -> str:
+def _shown_number(estimate: AnswerValue) -> str:
     if estimate.low is None or estimate.high is None:
         return f"{_rounded(estimate.value)}{_open(estimate)}" if estimate.is_unbounded else f"{estimate.value:,}"
     width = estimate.half_width
@@ -203,14 +203,14 @@ def _rounded(value: float) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
 
 
-def _open(estimate: Estimate) -> str:
+def _open(estimate: AnswerValue) -> str:
     """Of a number whose error nothing bounds, what is known of it."""
     if estimate.high is not None:
         return f" ± ∞, at most {_rounded(estimate.high)}"
     return " ± ∞" if estimate.low is None else f" ± ∞, at least {_rounded(estimate.low)}"
 
 
-def _figures(names: Sequence[str], row: Sequence[Estimate]) -> dict[str, Any]:
+def _figures(names: Sequence[str], row: Sequence[AnswerValue]) -> dict[str, Any]:
     figures: dict[str, Any] = {}
     for name, estimate in zip(names, row, strict=True):
         figures |= zip(with_ends(name), (estimate.value, estimate.low, estimate.high), strict=True)
