@@ -113,7 +113,7 @@ def test_every_guarantee_and_every_other_budget_has_names():
 
 
 def test_every_entry_has_names():
-    parts = {entry.Part, entry.Price}  # which the codec writes field by field
+    parts = {entry.PartitionPart, entry.AccountPrice}  # which the codec writes field by field
     assert ENTRIES.table.keys() == set(get_args(entry.Entry)) == made_in(entry) - parts
 
 
@@ -130,7 +130,7 @@ def test_whatever_a_plan_may_hold_has_names():
 
 
 def test_whatever_a_declaration_may_hold_has_names():
-    found = reached(Table, CsvFormat, entry.Part)
+    found = reached(Table, CsvFormat, entry.PartitionPart)
     assert {one for one in found if is_dataclass(one)} == set(DECLARED.table)
     assert {one for one in found if not is_dataclass(one)} <= {type(member) for member in MEMBERS}
     assert set(MEMBERS) == {member for kind in {type(one) for one in MEMBERS} for member in kind}
