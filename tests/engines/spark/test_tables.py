@@ -171,6 +171,21 @@ def test_bytes_that_are_not_utf_8_are_replaced():
     assert read("SELECT CAST(X'61ff62' AS STRING) AS v", text()) == ["a\ufffdb"]
 
 
+@pytest.mark.parametrize("cells", ["\U0001f600" * 9, "a\ufffd" * 9, "\u00e9" * 9, "ab"])
+def test_of_a_long_text_all_is_there_that_is_used(cells):
+    stored = cells.encode().replace("\ufffd".encode(), b"\xe2\x82").hex()
+    (found,) = read(f"SELECT CAST(X'{stored}' AS STRING) AS v", text(max_length=5))
+    assert found[:5] == cells[:5]
+    assert len(found) <= 20
+
+
+def test_ids_are_read_whole():
+    owned = declared(text(), unit=UnitColumn("v"), limits=Limits(max_rows_per_unit=1))
+    session().sql("SELECT REPEAT('a', 5000) AS v").createOrReplaceTempView("ids")
+    columns = read_columns(session().table("ids").schema, owned)
+    assert len(session().sql(sql(select(columns, table("ids")))).collect()[0][0]) == 5000
+
+
 def test_collations_are_left_behind():
     found = read("SELECT 'a' COLLATE UNICODE_CI AS v UNION ALL SELECT 'A' COLLATE UNICODE_CI", text())
     assert sorted(found) == ["A", "a"]

@@ -31,14 +31,26 @@ from sfumato.engines.spark.identities import is_total
 from sfumato.engines.spark.session import sending
 from sfumato.engines.sql.dialect import native
 from sfumato.engines.sql.entries import Mark
-from sfumato.engines.sql.expressions.terms import Sql, between, case, cast, column, constant, select, stripped, text
+from sfumato.engines.sql.expressions.terms import (
+    Sql,
+    between,
+    case,
+    cast,
+    column,
+    constant,
+    figure,
+    select,
+    stripped,
+    text,
+)
 from sfumato.engines.sql.expressions.terms import table as name_of
 from sfumato.engines.sql.lists import list_table
 from sfumato.engines.sql.sources import owned_rows, typed_columns
-from sfumato.engines.values.cells import check_digits
+from sfumato.engines.values.cells import LONGEST_STORED, check_digits
 from sfumato.errors import EngineError, ParameterError
 from sfumato.privacy.neighbors import UnitColumn
-from sfumato.query.model.kinds import TIMES
+from sfumato.query.model.columns import Column
+from sfumato.query.model.kinds import TIMES, Kind
 from sfumato.query.model.schema import Table
 from sfumato.query.policy.policy import Risk
 
@@ -58,6 +70,9 @@ _ENDS: Final = {
     types.DateType: (date.min, date.max),
     types.TimestampNTZType: (datetime.combine(date.min, time.min), datetime.combine(date.max, time.max)),
 }
+
+_BYTES: Final = 4
+"""No character of UTF-8, nor what is replaced by one, has more bytes."""
 
 _BINARY: Final = "UTF8_BINARY"
 _DECLARED: Final = "__CHAR_VARCHAR_TYPE_STRING"
@@ -221,15 +236,16 @@ def read_columns(schema: types.StructType, table: Table) -> list[Sql]:
     Days and times outside of the years 1 to 9999 are NULL, and times are in UTC.
     """
     return [
-        exp.Alias(this=_read(schema[name]), alias=exp.to_identifier(name, quoted=True)) for name in table.columns
-    ]  # fmt: skip
+        exp.Alias(this=_read(schema[name], declared), alias=exp.to_identifier(name, quoted=True))
+        for name, declared in table.columns.items()
+    ]
 
 
-def _read(field: types.StructField) -> Sql:
+def _read(field: types.StructField, declared: Column) -> Sql:
     kind, value = field.dataType, column(field.name)
     match kind:
         case types.StringType() | types.CharType() | types.VarcharType():
-            return _text(value, kind, str(field.metadata.get(_DECLARED, kind.simpleString())))
+            return _text(value, kind, str(field.metadata.get(_DECLARED, kind.simpleString())), declared)
         case types.DateType() | types.TimestampNTZType():
             first, last = map(constant, _ENDS[type(kind)])
             return case([(between(value, first, last), value)])
@@ -240,8 +256,13 @@ def _read(field: types.StructField) -> Sql:
             return value
 
 
-def _text(value: Sql, kind: Any, declared: str) -> Sql:
+def _text(value: Sql, kind: Any, stored: str, declared: Column) -> Sql:
+    """Text that is UTF-8; of a long one the beginning that is used, so that its length costs no time."""
     if getattr(kind, "collation", _BINARY) != _BINARY:
         value = native("COLLATE", value, text(_BINARY))
-    valid = native("MAKE_VALID_UTF8", value)
-    return stripped(valid, "TRAILING") if declared.startswith("char(") else valid
+    if stored.startswith("char("):
+        return stripped(native("MAKE_VALID_UTF8", value), "TRAILING")
+    used = declared.longest if declared.kind is Kind.TEXT else LONGEST_STORED
+    if used is not None and not (declared.is_id or declared.is_whole):  # ids are used whole
+        value = native("STRING", native("SUBSTRING", native("BINARY", value), figure(1), figure(_BYTES * used)))
+    return native("MAKE_VALID_UTF8", value)
