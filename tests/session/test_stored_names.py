@@ -79,7 +79,8 @@ def reached(*roots):
             found.add(kind)
         if is_dataclass(kind):
             hints = get_type_hints(kind)
-            waiting += [hints[field.name] for field in fields(kind)]
+            left_out = PLANS.table[kind].unwritten if kind in PLANS.table else ()  # follows from what is stored
+            waiting += [hints[field.name] for field in fields(kind) if field.name not in left_out]
     return found
 
 
