@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import floor
-from typing import Final
+from typing import Final, TypeAlias
 
 from sfumato.accounting.core.conversions import group, touched_parts
 from sfumato.errors import ParameterError
@@ -45,8 +45,7 @@ LARGEST_COUNT: Final = 10**15
 """Of one event in a tally, and of a group: beyond it floats no longer tell counts apart."""
 
 _MANY_MORE: Final = 8
-_SAMPLED: Final = (PoissonSampledEvent, TruncatedPoissonSampledEvent, SampledWithoutReplacementEvent)
-_NESTED: Final = (*_SAMPLED, PartitionEvent, RepeatAndSelectEvent)
+_Sample: TypeAlias = PoissonSampledEvent | TruncatedPoissonSampledEvent | SampledWithoutReplacementEvent
 _PLAIN: Final = (
     NonPrivateEvent,
     PureEvent,
@@ -161,9 +160,10 @@ class NormalEvent:
 
     @classmethod
     def of(cls, event: Event, neighbors: NeighborGroup) -> "NormalEvent":
-        """An event of a tally that was flattened for these neighbors, whose group it says itself."""
+        """An event of a tally that was flattened for these neighbors; the group is the event's own."""
         alone, size = (event.event, event.size) if isinstance(event, GroupEvent) else (event, 1)
-        return cls(alone, NeighborGroup(neighbors.relation, size, neighbors.is_swap and isinstance(alone, _NESTED)))
+        is_nested = isinstance(alone, _Sample | PartitionEvent | RepeatAndSelectEvent)
+        return cls(alone, NeighborGroup(neighbors.relation, size, neighbors.is_swap and is_nested))
 
 
 def flattened(event: Event, neighbors: NeighborGroup) -> EventCounts:
@@ -196,11 +196,9 @@ def flattened(event: Event, neighbors: NeighborGroup) -> EventCounts:
             raise ParameterError("event", event, "must be an event of sfumato.privacy.events")
         case _:
             single = grouped(event, neighbors.steps)
-            return (
-                EventCounts()
-                if _is_free(single)
-                else EventCounts(((single, 1),), neighbors.steps == 1 or _is_attained(event))
-            )
+            if _is_free(single):
+                return EventCounts()
+            return EventCounts(((single, 1),), neighbors.steps == 1 or _is_attained(event))
 
 
 def single_events(event: Event, neighboring_relation: NeighboringRelation) -> Iterator[Event]:
@@ -221,16 +219,12 @@ def single_events(event: Event, neighboring_relation: NeighboringRelation) -> It
             yield from single_events(part, inside)
 
 
-def _stated_for(
-    event: PoissonSampledEvent | TruncatedPoissonSampledEvent | SampledWithoutReplacementEvent,
-) -> NeighboringRelation:
+def _stated_for(event: _Sample) -> NeighboringRelation:
     """For which relation the event inside a sample is stated."""
     return REPLACE_ONE if isinstance(event, SampledWithoutReplacementEvent) else ADD_OR_REMOVE_ONE
 
 
-def _sampled(
-    event: PoissonSampledEvent | TruncatedPoissonSampledEvent | SampledWithoutReplacementEvent, neighbors: NeighborGroup
-) -> EventCounts:
+def _sampled(event: _Sample, neighbors: NeighborGroup) -> EventCounts:
     inner = _stated_for(event)
     seen = flattened(event.event, neighbors.replaced if inner is REPLACE_ONE else neighbors.one_by_one)
     if event.sampling_probability == 0 or not seen.counts:

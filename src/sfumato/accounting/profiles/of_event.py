@@ -55,17 +55,14 @@ from sfumato.privacy.events import (
 )
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation
 
-_LARGEST_GROUP: Final = 32  # beyond it a binomial mixture costs more than it saves
-
-
 Compose: TypeAlias = Callable[[tuple[tuple[DominatingPair, int], ...]], DominatingPair]
 """The pair of several pairs, each so many times, one after the other."""
 
 LEAST: Final = Fraction(1, 10**100)
-
 MOST: Final = Fraction(10**100)
 """Floats hold the squares of what lies between these; parameters beyond are taken to the safe side."""
 
+_LARGEST_GROUP: Final = 32  # beyond it a binomial mixture costs more than it saves
 _SMOOTH: Final = 32  # from this σ the continuous law costs less than 0.04% of the shift
 
 

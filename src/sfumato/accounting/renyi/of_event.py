@@ -121,6 +121,7 @@ def renyi_bound(event: Event, orders: Array, neighboring_relation: NeighboringRe
         UnsupportedEventError: The event, or one nested in it, has no bound.
 
     Example:
+        >>> from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
         >>> renyi_bound(GaussianEvent(2), np.array([2.0, 8.0]), ADD_OR_REMOVE_ONE).round(9).tolist()
         [0.25, 1.0]
     """
