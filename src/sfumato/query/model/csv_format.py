@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Final
 
 from sfumato.errors import ParameterError
-from sfumato.numeric.arguments import one_of
+from sfumato.numeric.arguments import is_one_of, one_of
 from sfumato.query.model.columns import unicode_text
 
 _ONE_BYTE: Final = (
@@ -77,7 +77,8 @@ class CsvFormat:
         _check_delimiter(self.delimiter)
         object.__setattr__(self, "encoding", _known(self.encoding))
         one_of(self.decimal, "decimal", (".", ","))
-        if self.thousands is not None and not _is_between(self.thousands, self.decimal):
+        others = [mark for mark in THOUSANDS if mark != self.decimal]
+        if self.thousands is not None and not is_one_of(self.thousands, others):
             requirement = f"must be one of {', '.join(map(ascii, THOUSANDS))}, and not the decimal point"
             raise ParameterError("thousands", self.thousands, requirement)
         object.__setattr__(self, "dates", _texts("dates", self.dates))
@@ -116,10 +117,6 @@ def date_pattern(written: str) -> str:
             raise ParameterError("dates", written, "must part %S and %f, such as %S.%f")
         pattern += f"(?P<{name}>[0-9]{digits}){re.escape(literals[place + 1])}"
     return pattern
-
-
-def _is_between(thousands: object, decimal: str) -> bool:
-    return isinstance(thousands, str) and thousands in THOUSANDS and thousands != decimal
 
 
 def _check_delimiter(delimiter: object) -> None:

@@ -21,12 +21,11 @@ WITHOUT_CASE: Final = (
 """Code points that no edition of Unicode changes: accents, Hebrew to Burmese, Chinese, Japanese, Korean, pictures."""
 
 
-def _is_pair(lower: str, upper: str) -> bool:
-    return lower != upper and len(upper) == 1 and upper.lower() == lower
-
-
 _PAIRS: Final = [
-    (letter, letter.upper()) for block in ALPHABETS for letter in map(chr, block) if _is_pair(letter, letter.upper())
+    (lower, upper)
+    for block in ALPHABETS
+    for lower, upper in ((letter, letter.upper()) for letter in map(chr, block))
+    if lower != upper and len(upper) == 1 and upper.lower() == lower
 ]
 
 LOWER_LETTERS: Final = "".join(lower for lower, _ in _PAIRS)

@@ -134,7 +134,8 @@ class _Tables:
         unit, matches = self._unit(f"{place}.unit", entry.unit.strip(), way), _matches(place, entry)
         try:
             if isinstance(unit, UnitColumn | UnitPath):
-                columns.setdefault(unit.column, Column(kind=_kind_of_ids(unit)))
+                kind = Kind.TEXT if isinstance(unit, UnitColumn) else unit.table.column(unit.key).kind
+                columns.setdefault(unit.column, Column(kind=kind))  # one that is not declared
             return Table(name=name, columns=columns, unit=unit, limits=_limits(entry), matches=matches)
         except SfumatoError as error:
             raise PolicyError(place, str(error)) from None
@@ -156,11 +157,6 @@ class _Tables:
         if name in way:
             raise PolicyError(place, f"leads in a circle: {' -> '.join((*way, name))}")
         return self.table(name, way)
-
-
-def _kind_of_ids(unit: UnitColumn | UnitPath) -> Kind:
-    """Of a column that is not declared: text; or as what its path leads to."""
-    return Kind.TEXT if isinstance(unit, UnitColumn) else unit.table.column(unit.key).kind
 
 
 def _limits(entry: TableEntry) -> Limits:

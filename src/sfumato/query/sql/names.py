@@ -194,7 +194,9 @@ def _expanded(scope: Scope, select: exp.Select) -> Iterator[tuple[str | None, ex
         if isinstance(projection, exp.Alias):
             require_only(projection, {"this", "alias"})
             yield projection.alias, projection.this
-        elif isinstance(projection, exp.Star) or _is_star(projection):
+        elif isinstance(projection, exp.Star) or (
+            isinstance(projection, exp.Column) and isinstance(projection.this, exp.Star)
+        ):
             for visible in _stars(scope, projection):
                 yield visible.label, _column(visible)
         elif isinstance(projection, exp.Column):
@@ -222,10 +224,6 @@ def name_of(node: exp.Expr) -> str:
             return _NAMES.get(type(node), node.sql_name().lower())
         case _:
             return UNNAMED
-
-
-def _is_star(node: exp.Expr) -> bool:
-    return isinstance(node, exp.Column) and isinstance(node.this, exp.Star)
 
 
 def _stars(scope: Scope, star: exp.Expr) -> list[Visible]:
