@@ -27,9 +27,9 @@ settings.load_profile("whole" if FULL_SIZE else "same")
 def unheard(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever is at work on an answer is soon taken for gone, as if it had been stopped."""
     from sfumato.ledger.ledger import Ledger
-    from sfumato.session.asking import flights
+    from sfumato.session.asking import planning
 
-    monkeypatch.setattr(flights, "LEASE", 0.05)
+    monkeypatch.setattr(planning, "LEASE", 0.05)
     monkeypatch.setattr(Ledger, "renew", lambda *_: None)
 
 

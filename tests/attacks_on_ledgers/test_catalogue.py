@@ -96,8 +96,8 @@ ELSEWHERE = {
         "ledger/test_damage::test_a_flipped_bit_is_found_or_was_in_no_record",
     ],
     47: [
-        "session/asking/test_pipeline::test_whatever_an_answer_depends_on_is_in_its_key",
-        "session/asking/test_pipeline::test_facts_of_tables_are_in_the_key",
+        "session/asking/test_planning::test_whatever_an_answer_depends_on_is_in_its_key",
+        "session/asking/test_planning::test_facts_of_tables_are_in_the_key",
     ],
 }
 """Tests in other folders that hold an item, too, by what is below tests/."""

@@ -21,7 +21,7 @@ from sfumato.noise import entropy
 from sfumato.noise.tables.word_table import Supply
 from sfumato.privacy.secret import Secret
 from sfumato.query.statistics.measurements import Additive
-from sfumato.session.asking import pipeline
+from sfumato.session.asking import execution
 from sfumato.session.releases.releasing import release
 
 SALT = bytes(range(16))
@@ -169,7 +169,7 @@ def test_the_sql_of_a_question_does_not_depend_on_the_data(monkeypatch):
     texts = []
     write = embedded.sql
     monkeypatch.setattr(embedded, "sql", lambda query: texts.append(write(query)) or texts[-1])
-    monkeypatch.setattr(pipeline, "random_bytes", lambda size: SALT[:size])
+    monkeypatch.setattr(execution, "random_bytes", lambda size: SALT[:size])
     for asked in by_turns(QUESTIONS, "duckdb", 7):
         seen = []
         for held in databases(asked.open).values():

@@ -105,7 +105,9 @@ def engine():
 
 
 def curator(engine):
-    return desk((PEOPLE, DATA["people"]), (VISITS, DATA["visits"]), (WARDS, DATA["wards"]), engine=engine)
+    return desk(
+        (PEOPLE, DATA["people"]), (VISITS, DATA["visits"]), (WARDS, DATA["wards"]), engine=engine, places=PLACES
+    )
 
 
 def test_each_table_is_asked_where_it_is(engine):

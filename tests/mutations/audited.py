@@ -199,11 +199,13 @@ SESSIONS = (
         name="audited: a stored answer is drawn again for nothing",
         edits=(
             (
-                "session/asking/pipeline.py",
-                "    return _readable(desk, desk.ledger.answer(desk.account, prepared.key))\n",
+                "session/asking/planning.py",
+                "    return readable(planning, planning.ledger.answer(planning.account, prepared.key))\n",
                 (
-                    "    found = _readable(desk, desk.ledger.answer(desk.account, prepared.key))\n"
-                    "    plan, run = prepared.plan, lambda one: desk.engine.run(one, salt='0' * 32)\n"
+                    "    from sfumato.session.releases.releasing import release\n"
+                    "    from sfumato.session.releases.stored import encode_released\n"
+                    "    found = readable(planning, planning.ledger.answer(planning.account, prepared.key))\n"
+                    "    plan, run = prepared.plan, lambda one: planning.engine.run(one, salt='0' * 32)\n"
                     "    again = [release(section, run) for section in plan.sections]\n"
                     "    return found and {**found, 'sections': [encode_released(one) for one in again]}\n"
                 ),
@@ -215,18 +217,22 @@ SESSIONS = (
         name="audited: a retry under a key is drawn again for nothing",
         edits=(
             (
-                "session/asking/answering.py",
-                "    answer = stored(desk, prepared)\n    if answer is None and",
-                "    answer = None if asked.idempotency_key else stored(desk, prepared)\n    if answer is None and",
+                "session/asking/planning.py",
+                "    answer = stored(planning, prepared)\n    if answer is None and",
+                "    answer = None if asked.idempotency_key else stored(planning, prepared)\n    if answer is None and",
             ),
             (
-                "session/asking/flights.py",
-                "answer = answer_of(desk, ticket) if ticket.reservation.is_answered else None",
+                "session/asking/execution.py",
+                "answer = readable(desk, ledger.answer_of(reservation)) if reservation.is_answered else None",
                 "answer = None",
             ),
-            ("session/asking/pipeline.py", "        found = answer_of(desk, ticket)\n", "        found = answer\n"),
             (
-                "session/asking/pipeline.py",
+                "session/asking/execution.py",
+                "        found = readable(desk, desk.ledger.answer_of(ticket.reservation))\n",
+                "        found = answer\n",
+            ),
+            (
+                "session/asking/execution.py",
                 "    return stored(desk, ticket.prepared) or answer  #",
                 "    return answer  #",
             ),
@@ -237,12 +243,14 @@ SESSIONS = (
         name="audited: an answer that accounts share is drawn again for each",
         edits=(
             (
-                "session/asking/pipeline.py",
+                "session/asking/planning.py",
                 "plan, own = prepared.plan, partial(own_answer, prepared)",
                 (
-                    "plan = prepared.plan\n\n"
+                    "from sfumato.session.releases.releasing import release\n"
+                    "    from sfumato.session.releases.stored import encode_released\n"
+                    "    plan = prepared.plan\n\n"
                     "    def own(answer, reservation):\n"
-                    "        run = lambda one: desk.engine.run(one, salt='0' * 32)\n"
+                    "        run = lambda one: planning.engine.run(one, salt='0' * 32)\n"
                     "        again = [encode_released(release(section, run)) for section in plan.sections]\n"
                     '        return {**own_answer(prepared, answer, reservation), "sections": again}'
                 ),
@@ -254,7 +262,7 @@ SESSIONS = (
         name="audited: people in two parts of a partition pay for one",
         edits=(
             (
-                "session/asking/pipeline.py",
+                "session/asking/planning.py",
                 "value=repr(part.value),\n        max_parts_per_unit=part.max_parts_per_unit,",
                 "value=repr(part.value),\n        max_parts_per_unit=1,",
             ),
@@ -265,7 +273,7 @@ SESSIONS = (
         name="audited: the receipt says half of what was released",
         edits=(
             (
-                "session/asking/pipeline.py",
+                "session/asking/execution.py",
                 "event=plan.event, guarantee=plan.charge,\n",
                 "event=plan.event, guarantee=type(plan.charge)(plan.charge.epsilon / 2),\n",
             ),

@@ -162,7 +162,7 @@ MUTANTS = (
     ),
     Mutant(
         name="tables of several engines are joined by the first of them",
-        edits=(("engines/registry.py", "if len(names) > 1:", "if False:"),),
+        edits=(("engines/base.py", "if len(names) > 1:", "if False:"),),
         tests=("tests/engines/test_registry.py",),
     ),
     Mutant(
@@ -220,6 +220,6 @@ MUTANTS = (
     Mutant(
         name="a stored answer is given though a CSV file is read otherwise",
         edits=(("session/asking/answer_key.py", "if csv != DEFAULT_FORMAT}", "if csv is None}"),),
-        tests=("tests/session/asking/test_pipeline.py",),
+        tests=("tests/session/asking/test_planning.py",),
     ),
 )

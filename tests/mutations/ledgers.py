@@ -380,7 +380,7 @@ MUTANTS = (
         name="another account waits before it is charged and draws anew",
         edits=(
             (
-                "session/asking/flights.py",
+                "session/asking/execution.py",
                 "if desk.policy.shares_answers and ticket.prepared.part is None:",
                 "if False:",
             ),

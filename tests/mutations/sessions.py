@@ -93,15 +93,15 @@ MUTANTS = (
         name="charged after the data was read",
         edits=(
             (
-                "session/asking/flights.py",
-                "        found = _begun(desk, prepared, asked, over)",
+                "session/asking/planning.py",
+                "        plan = prepared.plan\n        found = ",
                 (
-                    "        desk.engine.run(prepared.plan.sections[0].statements[0], salt='0' * 32)\n"
-                    "        found = _begun(desk, prepared, asked, over)"
+                    "        plan = prepared.plan\n"
+                    "        planning.engine.run(plan.sections[0].statements[0], salt='0' * 32)\n        found = "
                 ),
             ),
         ),
-        tests=("tests/session/asking/test_pipeline.py", "tests/session/test_session.py"),
+        tests=("tests/session/asking/test_planning.py", "tests/session/test_session.py"),
     ),
     Mutant(
         name="batch by batch groups with private keys are all shown",
@@ -124,9 +124,9 @@ MUTANTS = (
     ),
     Mutant(
         name="a question that is asked twice at once is shown twice",
-        edits=(("session/asking/pipeline.py", "return stored(desk, ticket.prepared) or answer", "return answer"),),
+        edits=(("session/asking/execution.py", "return stored(desk, ticket.prepared) or answer", "return answer"),),
         tests=(
-            "tests/session/asking/test_pipeline.py::test_of_two_answers_that_were_paid_for_outside_of_a_flight_both_show_the_first",
+            "tests/session/asking/test_planning.py::test_of_two_answers_that_were_paid_for_outside_of_a_flight_both_show_the_first",
         ),
     ),
     Mutant(
@@ -219,19 +219,19 @@ MUTANTS = (
         name="every statement of a question samples anew",
         edits=(
             (
-                "session/asking/pipeline.py",
-                "return desk.engine.run(statement, salt=salt)",
-                "return desk.engine.run(statement, salt=random_bytes(16).hex())",
+                "session/asking/execution.py",
+                "run = partial(desk.engine.run, salt=salt)",
+                "run = lambda statement: desk.engine.run(statement, salt=random_bytes(16).hex())",
             ),
         ),
-        tests=("tests/session/asking/test_pipeline.py::test_all_statements_of_a_question_share_a_fresh_salt",),
+        tests=("tests/session/asking/test_planning.py::test_all_statements_of_a_question_share_a_fresh_salt",),
     ),
     Mutant(
         name="an answer is drawn anew whenever it is asked for",
         edits=(
             (
-                "session/asking/answering.py",
-                "    answer = stored(desk, prepared)\n    if answer is None and",
+                "session/asking/planning.py",
+                "    answer = stored(planning, prepared)\n    if answer is None and",
                 "    answer = None\n    if answer is None and",
             ),
             (
@@ -244,24 +244,24 @@ MUTANTS = (
     ),
     Mutant(
         name="every question samples alike",
-        edits=(("session/asking/pipeline.py", "salt = random_bytes(16).hex()", 'salt = "0" * 32'),),
-        tests=("tests/session/asking/test_pipeline.py::test_all_statements_of_a_question_share_a_fresh_salt",),
+        edits=(("session/asking/execution.py", "salt = random_bytes(16).hex()", 'salt = "0" * 32'),),
+        tests=("tests/session/asking/test_planning.py::test_all_statements_of_a_question_share_a_fresh_salt",),
     ),
     Mutant(
         name="a table of another session is taken for one of this",
         edits=(
             (
-                "session/asking/pipeline.py",
-                "if desk.policy.tables.get(table.name) != table:",
-                "if table.name not in desk.policy.tables:",
+                "session/asking/planning.py",
+                "if planning.policy.tables.get(table.name) != table:",
+                "if table.name not in planning.policy.tables:",
             ),
         ),
-        tests=("tests/session/asking/test_pipeline.py",),
+        tests=("tests/session/asking/test_planning.py",),
     ),
     Mutant(
         name="a stored answer outlives its data",
         edits=(("session/asking/answer_key.py", '        "data": policy.data_version,\n', ""),),
-        tests=("tests/session/asking/test_pipeline.py",),
+        tests=("tests/session/asking/test_planning.py",),
     ),
     Mutant(
         name="a stored answer is of any price",
@@ -277,22 +277,22 @@ MUTANTS = (
                 "",
             ),
         ),
-        tests=("tests/session/asking/test_pipeline.py",),
+        tests=("tests/session/asking/test_planning.py",),
     ),
     Mutant(
         name="bounds are chosen anew whenever an answer is shown",
         edits=(
             (
-                "session/asking/pipeline.py",
+                "session/asking/execution.py",
                 "    if first is None:\n        return plan\n",
                 "    return plan\n",
             ),
         ),
-        tests=("tests/session/asking/test_question.py", "tests/session/asking/test_pipeline.py"),
+        tests=("tests/session/asking/test_question.py", "tests/session/asking/test_planning.py"),
     ),
     Mutant(
         name="the answer to a part is charged to no part",
-        edits=(("session/asking/flights.py", "part=prepared.part, asked=asked,", "part=None, asked=asked,"),),
+        edits=(("session/asking/planning.py", "part=prepared.part, asked=asked,", "part=None, asked=asked,"),),
         tests=("tests/session/asking/test_view.py",),
     ),
     Mutant(
@@ -336,12 +336,18 @@ MUTANTS = (
     ),
     Mutant(
         name="a question that is paid for as a part reads everybody",
-        edits=(("session/asking/pipeline.py", "        _check_part(question, part)", "        pass"),),
+        edits=(("session/asking/planning.py", "        _check_part(question, part)", "        pass"),),
         tests=("tests/session/asking/test_view.py::test_a_question_to_a_part_reads_nobody_outside_of_it",),
     ),
     Mutant(
         name="a failure on rows is told to who asked",
-        edits=(("session/asking/pipeline.py", "        if cause is None:\n            raise\n", "        raise\n"),),
+        edits=(
+            (
+                "session/asking/execution.py",
+                "            if cause is None:\n                raise\n",
+                "            raise\n",
+            ),
+        ),
         tests=("tests/session/test_suspension.py",),
     ),
     Mutant(

@@ -14,14 +14,15 @@ from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
 from sfumato.query.planning.questions import presented
 from sfumato.query.policy.policy import Policy, SourceFacts
 from sfumato.query.printing.canonical import question_hash
-from sfumato.session.asking.pipeline import Desk, Ticket
+from sfumato.session.asking.execution import Desk
+from sfumato.session.asking.planning import Ticket
 from sfumato.session.asking.question import Question
 
 SURE = 10**6
 """So much ε that noise moves an answer less than once in any number of test runs."""
 
 
-def desk(*tables, budget=NO_GUARANTEE, relation=ADD_OR_REMOVE_ONE, engine=None, **policy):
+def desk(*tables, budget=NO_GUARANTEE, relation=ADD_OR_REMOVE_ONE, engine=None, places=None, **policy):
     """A desk over pairs of a declared table and its rows."""
     declared = {table.name: table for table, _ in tables}
     sources = {table.name: readable(open_source(data), table) for table, data in tables}
@@ -34,7 +35,9 @@ def desk(*tables, budget=NO_GUARANTEE, relation=ADD_OR_REMOVE_ONE, engine=None, 
     ledger.open_account(
         Opened(account="test", budget=budget, neighboring_relation=relation, privacy_unit=chosen.unit_name)
     )
-    return Desk(policy=chosen, engine=engine or ReferenceEngine(sources), ledger=ledger, account="test")
+    return Desk(
+        policy=chosen, engine=engine or ReferenceEngine(sources), ledger=ledger, account="test", places=places or {}
+    )
 
 
 def rows(table, *records):

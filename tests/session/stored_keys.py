@@ -30,7 +30,8 @@ from sfumato.query.statistics.quantiles import Percentile
 from sfumato.query.statistics.statistic import Statistic
 from sfumato.query.statistics.top_values import TopValues
 from sfumato.query.statistics.vectors import VectorSum
-from sfumato.session.asking.pipeline import Desk, Prepared, charged_part, prepare
+from sfumato.session.asking.execution import Desk
+from sfumato.session.asking.planning import Prepared, charged_part, prepare
 from sfumato.session.asking.question import Question
 
 FILE: Final = ROOT / "tests" / "golden" / "keys.json"

@@ -1,6 +1,6 @@
 """The role of an engine, and the shape of what it returns."""
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import product, repeat
@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.errors import EngineError, FailedOnRowsError, ParameterError
+from sfumato.errors import EngineError, FailedOnRowsError, NotPrivateError, ParameterError
 from sfumato.privacy.secret import Secret
 from sfumato.query.model.schema import Key, Table
 from sfumato.query.model.statement import Bins, Statement
@@ -115,6 +115,27 @@ def batches_of(
         return engine.batches(statement, salt=salt, size=size)
     whole = engine.run(statement, salt=salt).open_for_noise()
     return (Secret(one) for one in in_batches(whole, size=size))
+
+
+def one_place(tables: Iterable[Table], places: Mapping[str, str]) -> str:
+    """The name of the engine that has all of some tables.
+
+    Args:
+        tables: Some of them.
+        places: The name of the engine of each table.
+
+    Raises:
+        NotPrivateError: They are in several, so that rows would have to leave one of them.
+    """
+    own = {table.name: places[table.name] for table in tables}
+    names = set(own.values())
+    if len(names) > 1:
+        raise NotPrivateError(
+            " with ".join(f"{table} ({engine})" for table, engine in own.items()),
+            "the rows of these tables are in different engines, and no row leaves the one that it is in",
+            "Put the tables into one engine, or ask about each by itself.",
+        )  # fmt: skip
+    return names.pop()
 
 
 def groups(statement: Statement) -> list[tuple[Key, ...]]:

@@ -14,7 +14,7 @@ from typing import Any, Final, Protocol, TypeAlias, assert_never, cast, runtime_
 
 import pyarrow as pa
 
-from sfumato.engines.base import Engine, Found, Preparing, batches_of
+from sfumato.engines.base import Engine, Found, Preparing, batches_of, one_place
 from sfumato.engines.sources.identities import Identities, file_identity, frame_identity
 from sfumato.engines.sources.sources import (
     ArrowData,
@@ -29,7 +29,7 @@ from sfumato.engines.sources.sources import (
     readable,
     text_columns,
 )
-from sfumato.errors import NotPrivateError, ParameterError, PolicyError
+from sfumato.errors import ParameterError, PolicyError
 from sfumato.privacy.secret import Secret
 from sfumato.query.model.relations import tables_of
 from sfumato.query.model.schema import Table, UnitPath
@@ -195,15 +195,7 @@ class SeveralEngines:
         Raises:
             NotPrivateError: They are in several, so that rows would have to leave one of them.
         """
-        places = {table.name: self._places[table.name] for table in tables}
-        names = set(places.values())
-        if len(names) > 1:
-            shown = " with ".join(f"{table} ({engine})" for table, engine in places.items())
-            raise NotPrivateError(
-                shown, "the rows of these tables are in different engines, and no row leaves the one that it is in",
-                "Put the tables into one engine, or ask about each by itself.",
-            )  # fmt: skip
-        return self._engines[names.pop()]
+        return self._engines[one_place(tables, self._places)]
 
 
 def engine_of(table: Table, engine: Engine) -> Engine:

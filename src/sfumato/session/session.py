@@ -22,7 +22,7 @@ from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, EACH_ROW, NeighboringRe
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.schema import Column, Limits, Table
 from sfumato.query.policy.policy import Policy, SourceFacts
-from sfumato.session.asking.pipeline import Desk
+from sfumato.session.asking.execution import Desk
 from sfumato.session.asking.preparation import Preparation, TypicalError, typical_errors
 from sfumato.session.asking.view import AccountView
 from sfumato.session.opening.examination import Examination, examined, violations
@@ -109,7 +109,7 @@ class Session(AccountView):
             opened_ledger.open_account(own, tables=tables, beside=known.beside)
             opened.pop_all()  # nothing failed: both stay open until the session is closed
         self._start, self._sources = start, sources
-        desk = Desk(policy=known, engine=running, ledger=opened_ledger, account=known.dataset)
+        desk = Desk(policy=known, engine=running, ledger=opened_ledger, account=known.dataset, places=places)
         super().__init__(desk, relations)
 
     def prepare(self, table: str | None = None) -> Preparation:

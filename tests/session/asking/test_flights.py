@@ -16,7 +16,7 @@ import sfumato as sf
 from sfumato.errors import BudgetExceededError, EngineError, ReservationError
 from sfumato.ledger.core.entry import Committed, Reserved
 from sfumato.ledger.ledger import Ledger
-from sfumato.session.asking import flights
+from sfumato.session.asking import planning
 
 ASKERS, PROCESSES = 32, 8
 
@@ -70,7 +70,7 @@ def test_processes_that_ask_one_question_at_once_are_charged_once(store, tmp_pat
 
 def test_who_was_killed_is_waited_for_as_long_as_a_lease_and_one_more_is_charged(tmp_path, monkeypatch):
     place = home("sqlite", tmp_path)
-    monkeypatch.setattr(flights, "LEASE", 1)
+    monkeypatch.setattr(planning, "LEASE", 1)
     own, other = wire()
     flier = started(stuck, place, other)
     assert own.poll(PATIENCE)
@@ -116,7 +116,7 @@ def gated(session, **options):
 
 
 def test_who_wakes_after_a_takeover_can_neither_store_nor_show_its_answer(tmp_path, monkeypatch):
-    monkeypatch.setattr(flights, "LEASE", 0.3)
+    monkeypatch.setattr(planning, "LEASE", 0.3)
     monkeypatch.setattr(Ledger, "renew", lambda *_: None)  # stopped
     first, second = opened(ledger=tmp_path / "ledger.db"), opened(ledger=tmp_path / "ledger.db")
     gate = gated(first)
@@ -134,7 +134,7 @@ def test_who_wakes_after_a_takeover_can_neither_store_nor_show_its_answer(tmp_pa
 
 
 def test_who_says_that_it_is_at_work_is_not_taken_over(tmp_path, monkeypatch):
-    monkeypatch.setattr(flights, "LEASE", 0.3)
+    monkeypatch.setattr(planning, "LEASE", 0.3)
     session = opened(ledger=tmp_path / "ledger.db")
     gate = gated(session)
     with ThreadPoolExecutor(2) as threads:
@@ -160,7 +160,7 @@ def test_who_waited_for_one_that_failed_fails_too_and_is_not_charged(tmp_path):
 
 
 def test_who_asks_again_under_a_key_takes_its_own_reservation_over_and_pays_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr(flights, "LEASE", 0.3)
+    monkeypatch.setattr(planning, "LEASE", 0.3)
     monkeypatch.setattr(Ledger, "renew", lambda *_: None)
     first, second = opened(ledger=tmp_path / "ledger.db"), opened(ledger=tmp_path / "ledger.db")
     gate = gated(first)

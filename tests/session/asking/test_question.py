@@ -24,7 +24,7 @@ from sfumato.query.statistics.means import Mean, Sum
 from sfumato.query.statistics.quantiles import Percentile
 from sfumato.query.statistics.top_values import TopValues
 from sfumato.query.statistics.vectors import VectorSum
-from sfumato.session.asking.pipeline import Desk
+from sfumato.session.asking.execution import Desk
 
 AGE = ref("age")
 DATA = rows(PEOPLE, {"sex": "f", "age": 30}, {"sex": "m", "age": 50}, {"sex": "m", "age": 40}, {"sex": "x", "age": 200})

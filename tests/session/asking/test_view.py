@@ -9,7 +9,7 @@ from tests.session.opened import COUNT, SURE, opened, recorded, shop
 import sfumato as sf
 from sfumato.errors import BudgetExceededError, NotPrivateError, ParameterError
 from sfumato.query.policy.policy import SourceFacts
-from sfumato.session.asking.pipeline import prepare
+from sfumato.session.asking.planning import prepare
 
 
 def two_tables():

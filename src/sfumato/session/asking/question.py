@@ -22,10 +22,10 @@ from sfumato.query.statistics.estimates import Forecast
 from sfumato.query.statistics.histograms import Histogram
 from sfumato.query.statistics.measurements import Law
 from sfumato.session.asking.answer_key import request_body
-from sfumato.session.asking.answering import Answered, answered
+from sfumato.session.asking.execution import Desk, answered, final_plan
 from sfumato.session.asking.explain import explain, programs
 from sfumato.session.asking.forecast import forecast, least_epsilon
-from sfumato.session.asking.pipeline import Desk, Prepared, final_plan, prepare
+from sfumato.session.asking.planning import Answered, Prepared, prepare
 from sfumato.session.asking.saving import SavedRelease, file_for, kept_in_files, told, write_answer
 from sfumato.session.releases.presenting import present
 from sfumato.session.releases.receipt import Receipt, receipt_from_dict

@@ -27,7 +27,7 @@ from sfumato.query.planning.plan import PrivatePlan
 from sfumato.query.planning.questions import Presented
 from sfumato.query.policy.policy import Policy
 from sfumato.query.statistics.measurements import Section
-from sfumato.session.asking.pipeline import Keep
+from sfumato.session.asking.execution import Keep
 from sfumato.session.releases.columns import Columns
 from sfumato.session.releases.receipt import Receipt
 from sfumato.session.releases.releasing import BATCH, Batch, Run, Stream, released_batches

@@ -21,7 +21,8 @@ from sfumato.query.printing.describe import described
 from sfumato.query.python.frame import Frame
 from sfumato.query.sql.options import Options, parse_options
 from sfumato.query.sql.questions import parse_question
-from sfumato.session.asking.pipeline import Desk, charged_part
+from sfumato.session.asking.execution import Desk
+from sfumato.session.asking.planning import charged_part
 from sfumato.session.asking.question import Question
 from sfumato.session.releases.release import Release
 

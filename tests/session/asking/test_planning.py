@@ -1,5 +1,7 @@
 """Charge, then run: a refused question never reaches the engine, and after the charge nothing is refunded."""
 
+import subprocess
+import sys
 from dataclasses import replace
 from fractions import Fraction
 
@@ -24,7 +26,8 @@ from sfumato.query.statistics.histograms import Histogram
 from sfumato.query.statistics.means import Mean, Sum
 from sfumato.query.statistics.quantiles import Percentile
 from sfumato.query.statistics.top_values import TopValues
-from sfumato.session.asking.pipeline import execute, prepare, stored
+from sfumato.session.asking.execution import execute
+from sfumato.session.asking.planning import prepare, stored
 
 AGE, PAY = ref("age"), ref("pay")
 DATA = rows(PEOPLE, {"age": 30, "sex": "f", "pay": 1.5}, {"age": 50, "sex": "m"})
@@ -61,8 +64,48 @@ def test_preparing_and_charging_touch_no_data():
     ticket = charge(curator, prepared(curator))
     assert engine.statements == []
     assert (ticket.reservation.spent, ticket.reservation.left) == (sf.PureDP("0.1"), sf.PureDP("0.9"))
-    execute(curator, ticket, library="test")
+    execute(curator, ticket)
     assert len(engine.statements) == 1
+
+
+WITHOUT_DATA = """
+import sys
+from sfumato.ledger.core.entry import Opened
+from sfumato.ledger.ledger import Ledger
+from sfumato.ledger.stores.memory import MemoryStore
+from sfumato.privacy.guarantees import PureDP
+from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
+from sfumato.query.model.relations import Source
+from sfumato.query.model.schema import Table, integer
+from sfumato.query.planning.questions import presented
+from sfumato.query.policy.policy import Policy, SourceFacts
+from sfumato.query.statistics.counts import CountRows
+from sfumato.session.asking.planning import Planning, Ticket, charge, prepare
+
+people = Table(name="people", columns={"age": integer(17, 90)})
+policy = Policy(
+    dataset="people", version="1", data_version="1", unit_name="row", tables={"people": people},
+    sources={"people": SourceFacts(source="people.csv")},
+)
+ledger = Ledger(MemoryStore())
+ledger.open_account(
+    Opened(account="people", budget=PureDP(1), neighboring_relation=ADD_OR_REMOVE_ONE, privacy_unit="row")
+)
+gateway = Planning(policy=policy, ledger=ledger, account="people")
+question = presented(Source(people), statistics=(("n", CountRows()),))
+prepared = prepare(gateway, question.child, text="how many?", total=PureDP("0.1"))
+assert isinstance(charge(gateway, prepared), Ticket)
+assert str(ledger.spent("people")) == "ε 0.1"
+loaded = {name.partition(".")[0] for name in sys.modules}
+assert not loaded & {"duckdb", "pyarrow", "pandas", "polars", "sqlglot"}, loaded
+engines = {name for name in sys.modules if name.startswith("sfumato.engines.")}
+assert engines == {"sfumato.engines.base"}, engines
+"""
+
+
+def test_planning_and_charging_load_neither_an_engine_nor_what_reads_data():
+    done = subprocess.run([sys.executable, "-c", WITHOUT_DATA], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_refused_charge_never_reaches_the_engine():
@@ -102,7 +145,7 @@ def test_of_two_answers_that_were_paid_for_outside_of_a_flight_both_show_the_fir
     """As older versions on the same ledger may."""
     curator, _ = recorded()
     tickets = [charge(curator, prepared(curator, N, epsilon="0.001")) for _ in range(2)]
-    first, second = (execute(curator, ticket, library="test") for ticket in tickets)
+    first, second = (execute(curator, ticket) for ticket in tickets)
     assert first == second
 
 
@@ -112,7 +155,6 @@ def test_all_statements_of_a_question_share_a_fresh_salt():
         execute(
             curator,
             charge(curator, prepared(curator, ("m", Mean(AGE, AUTO)), N, ("t", TopValues(ref("sex"))))),
-            library="test",
         )
     assert len(engine.salts) == 9
     assert len(set(engine.salts)) == 3
@@ -121,7 +163,7 @@ def test_all_statements_of_a_question_share_a_fresh_salt():
 
 def test_the_bounds_are_released_before_anything_else_is_asked():
     curator, engine = recorded(budget=sf.PureDP(SURE))
-    answer = execute(curator, charge(curator, prepared(curator, ("m", Mean(AGE, AUTO)), epsilon=1000)), library="test")
+    answer = execute(curator, charge(curator, prepared(curator, ("m", Mean(AGE, AUTO)), epsilon=1000)))
     first, second = engine.statements
     assert (first.cell.count, second.cell) == (82, None)
     (counts,) = answer["bounds"]["measured"][0]

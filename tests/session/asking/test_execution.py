@@ -22,7 +22,7 @@ from sfumato.errors import (
 from sfumato.ledger.core.entry import Committed, Reserved, Shared
 from sfumato.ledger.core.reservations import Asked
 from sfumato.privacy.budgets import ZCDP
-from sfumato.session.asking.answering import answered
+from sfumato.session.asking.execution import answered
 from sfumato.session.asking.question import CONFIDENCE
 
 TENTH = sf.PureDP("0.1")

@@ -1,0 +1,227 @@
+"""The half of a session that has the engine: what is paid for is run, gets its noise, and is kept before it is seen."""
+
+import logging
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from threading import Event, Thread
+from typing import Any, Final, TypeAlias
+
+from sfumato.engines.base import Engine, Found, batches_of
+from sfumato.errors import FailedOnRowsError, ReservationError, SfumatoError, UnavailableError
+from sfumato.ledger.core.reservations import Asked, Reservation
+from sfumato.ledger.ledger import Ledger
+from sfumato.noise.entropy import random_bytes
+from sfumato.privacy.codec import Json
+from sfumato.privacy.secret import Secret
+from sfumato.query.model.statement import Statement
+from sfumato.query.planning.plan import PrivatePlan, with_chosen_bounds
+from sfumato.query.printing.canonical import question_hash
+from sfumato.query.statistics.measurements import Section
+from sfumato.session.asking import planning
+from sfumato.session.asking.planning import (
+    Answered,
+    Planning,
+    Prepared,
+    Ticket,
+    charge,
+    heard,
+    is_under_way,
+    lapsed,
+    own_answer,
+    readable,
+    stored,
+)
+from sfumato.session.releases.receipt import Receipt
+from sfumato.session.releases.releasing import Released, Run, Stream, release
+from sfumato.session.releases.stored import encode_released
+from sfumato.version import __version__
+
+_LOG: Final = logging.getLogger("sfumato.owner")
+"""What only the owner may read; without a handler of theirs nothing is written."""
+_LOG.addHandler(logging.NullHandler())
+
+Keep: TypeAlias = Callable[[PrivatePlan, Section, Run, Stream], Json]
+"""Releases a section and keeps it; what it gives back stands for it in the stored answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desk(Planning):
+    """All that a curator has at hand: what planning needs, and the engine with the data."""
+
+    engine: Engine
+
+
+def answered(desk: Desk, prepared: Prepared, *, asked: Asked, keep: Keep | None = None) -> Answered:
+    """The answer to a question: the stored one for nothing, else one that is charged.
+
+    Args:
+        desk: Who answers.
+        prepared: What is asked.
+        asked: Who asks, and under which key they may ask again.
+        keep: How a new answer is kept; see `execute`.
+
+    Raises:
+        BudgetExceededError: An account cannot pay; nothing was spent.
+        ReservationError: The key was used for another question, or for one that failed.
+    """
+    while True:
+        charged = charge(desk, prepared, asked=asked)
+        if isinstance(charged, Answered):
+            return charged
+        try:
+            answer = execute(desk, charged, keep=keep)
+        except ReservationError:
+            if not is_under_way(desk, prepared):
+                raise
+        else:
+            return heard(desk, answer, asked=asked, paid=charged.reservation.request)
+
+
+def execute(desk: Desk, ticket: Ticket, *, keep: Keep | None = None) -> dict[str, Any]:
+    """Run the exact half, add noise, and keep the answer before anybody sees it.
+
+    Args:
+        desk: Who answers.
+        ticket: What is paid for.
+        keep: How a section is released and kept: as a whole, if left out.
+
+    Returns:
+        The stored answer: what each section released, and the receipt. It is the one that the ticket has already; or
+        that of another account, which asked earlier; or of a question that is asked twice at once the one that was
+        stored first: nobody sees two draws of one noise.
+
+    Raises:
+        EngineError: The engine failed before it read a row, or its connection did; what was reserved stays charged, and
+            the ledger notes that it has no answer.
+        UnavailableError: It failed otherwise, this question or another one meanwhile. The root account of the data is
+            suspended until its owner acknowledges that.
+        ReservationError: The ticket was taken over.
+    """
+    ledger, reservation = desk.ledger, ticket.reservation
+    answer = readable(desk, ledger.answer_of(reservation)) if reservation.is_answered else None
+    if answer is not None:
+        return answer
+    with _renewed(ledger, reservation):
+        if desk.policy.shares_answers and ticket.prepared.part is None:
+            answer = _joined(desk, ticket)
+            if answer is not None:
+                return answer
+        try:
+            answer = _drawn(desk, ticket, keep)
+        except BaseException as error:
+            cause = _cause(error)
+            with suppress(SfumatoError):  # it stays charged all the same
+                if cause is None:
+                    ledger.abandon(reservation, reason="it failed after it was charged")
+                else:
+                    ledger.suspend_account(reservation)
+            if cause is None:
+                raise
+        else:
+            return _committed(desk, ticket, answer)
+    _LOG.error("account %s is suspended: a question failed while it read rows (%s)", desk.account, cause)
+    raise UnavailableError
+
+
+@contextmanager
+def _renewed(ledger: Ledger, reservation: Reservation) -> Iterator[None]:
+    """Inside, the ledger is told three times a lease that somebody is at work."""
+    is_over = Event()
+
+    def renew() -> None:
+        with suppress(SfumatoError):  # it was taken over, or the ledger is closed: who works will hear of it
+            while not is_over.wait(planning.LEASE / 3):
+                ledger.renew(reservation)
+
+    worker = Thread(target=renew, name="sfumato-flight", daemon=True)
+    worker.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        worker.join()
+
+
+def _joined(desk: Desk, ticket: Ticket) -> dict[str, Any] | None:
+    """The answer that another account is about to have, or has by now, kept for this one; None if it has to work."""
+    ledger, reservation = desk.ledger, ticket.reservation
+    try:
+        for flight in ledger.flights_before(reservation.request):
+            lapsed(ledger, flight.request)
+        first = ledger.first_answer(desk.account, ticket.prepared.key)
+        if not isinstance(first, dict):
+            return None
+        return _committed(desk, ticket, own_answer(ticket.prepared, first, reservation))
+    except BaseException:
+        with suppress(SfumatoError):  # so that nobody waits for it
+            ledger.abandon(reservation, reason="it failed after it was charged")
+        raise
+
+
+def _drawn(desk: Desk, ticket: Ticket, keep: Keep | None) -> dict[str, Json]:
+    """The exact half, and noise on it."""
+    plan, receipt = ticket.prepared.plan, _receipt(desk, ticket).to_dict()
+    salt = random_bytes(16).hex()  # one for all statements, so that all see the same sample of a unit's groups
+    run = partial(desk.engine.run, salt=salt)
+
+    def stream(statement: Statement, size: int) -> Generator[Secret[Found], None, None]:
+        return batches_of(desk.engine, statement, salt=salt, size=size)
+
+    first = None if plan.bounds is None else release(plan.bounds.section, run)
+    final = final_plan(desk, plan, first)
+    sections: list[Json] = []
+    for section in final.sections:
+        one = encode_released(release(section, run)) if keep is None else keep(final, section, run, stream)
+        sections.append(one)
+    return {"bounds": None if first is None else encode_released(first), "sections": sections, "receipt": receipt}
+
+
+def final_plan(desk: Planning, plan: PrivatePlan, first: Released | None) -> PrivatePlan:
+    """The plan with the bounds that were released first, if they were."""
+    if first is None:
+        return plan
+    return with_chosen_bounds(plan, first.measured, neighboring_relation=desk.policy.neighboring_relation)
+
+
+def _receipt(desk: Planning, ticket: Ticket) -> Receipt:
+    plan, policy = ticket.prepared.plan, desk.policy
+    return Receipt(
+        question=ticket.prepared.text, plan_hash=question_hash(plan.question), event=plan.event, guarantee=plan.charge,
+        spent=ticket.reservation.spent, left=ticket.reservation.left,
+        neighboring_relation=policy.neighboring_relation.value, privacy_unit=policy.unit_name, library=__version__,
+        policy_version=policy.version, data_version=policy.data_version, request=ticket.reservation.request,
+    )  # fmt: skip
+
+
+def _committed(desk: Planning, ticket: Ticket, answer: dict[str, Json]) -> dict[str, Any]:
+    """Keep an answer; or find the one that was kept first.
+
+    Raises:
+        UnavailableError: Another question failed meanwhile.
+        ReservationError: It failed, or was taken over.
+    """
+    try:
+        desk.ledger.commit(ticket.reservation, key=ticket.prepared.key, answer=answer)
+    except UnavailableError:
+        desk.ledger.abandon(ticket.reservation, reason="another question failed while it was answered")
+        raise
+    except ReservationError:
+        # Asked again under its key while it was being answered: whoever was first has answered for both.
+        found = readable(desk, desk.ledger.answer_of(ticket.reservation))
+        if found is None:
+            raise
+        return found
+    return stored(desk, ticket.prepared) or answer  # that of somebody else who asked it meanwhile, and was first
+
+
+def _cause(error: BaseException) -> str | None:
+    """The class of a failure that may be about rows, for the owner alone; None if it cannot be."""
+    match error:
+        case FailedOnRowsError(cause=cause):
+            return cause
+        case SfumatoError() | KeyboardInterrupt() | SystemExit() | GeneratorExit():
+            return None
+        case _:
+            return type(error).__name__

@@ -1,0 +1,288 @@
+"""The half of a session that needs no engine: a question is planned, and paid for, by functions over frozen values.
+
+`prepare` looks at no data, `charge` makes the cost durable; `execution.execute` is the only one that touches data. So a
+gateway that has the policy and the ledger, and neither data nor an engine, can do all that is done before.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from hashlib import sha256
+from types import MappingProxyType
+from typing import Any, Final
+
+from sfumato.engines.base import one_place
+from sfumato.errors import (
+    LedgerError,
+    NotPrivateError,
+    ParameterError,
+    ReservationError,
+    SfumatoError,
+    UnavailableError,
+)
+from sfumato.ledger.core.entry import PartitionPart
+from sfumato.ledger.core.prices import admitted
+from sfumato.ledger.core.reservations import NOBODY, Asked, Flight, Reservation
+from sfumato.ledger.ledger import Ledger
+from sfumato.privacy.codec import Json
+from sfumato.privacy.guarantees import ApproxDP, PureDP
+from sfumato.query.model.relations import PeoplePart, Relation, Source, inputs, tables_of
+from sfumato.query.planning.plan import PrivatePlan, compile_plan
+from sfumato.query.planning.questions import Aggregate
+from sfumato.query.policy.policy import Policy
+from sfumato.query.printing.canonical import question_hash
+from sfumato.query.statistics.measurements import Law
+from sfumato.session.asking.answer_key import answer_key
+from sfumato.session.releases.receipt import receipt_from_dict
+
+LEASE = 30.0
+"""Seconds without a word after which whoever is at work is taken for gone."""
+
+_FIRST_LOOK: Final = 0.002
+_LONGEST_LOOK: Final = 0.2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planning:
+    """What planning and charging need: the policy, the ledger and the account that pays.
+
+    Attributes:
+        policy: What the owner declares.
+        ledger: Where spending and answers are kept.
+        account: Who pays.
+        places: The engine of each table, by name; of a table that is left out, the one that all of these are in.
+    """
+
+    policy: Policy
+    ledger: Ledger
+    account: str
+    places: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """A planned question: its price is known, and nothing has happened yet.
+
+    Attributes:
+        plan: What would be released.
+        text: The question as people read it.
+        key: What a stored answer is kept under: all that the answer depends on.
+        part: The part of a partition that it reads, if it reads no other.
+    """
+
+    plan: PrivatePlan
+    text: str
+    key: str
+    part: PartitionPart | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ticket:
+    """A prepared question that is paid for."""
+
+    prepared: Prepared
+    reservation: Reservation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """A stored answer, and whether it was there before it was asked for."""
+
+    answer: dict[str, Any]
+    is_reused: bool
+
+
+def prepare(
+    planning: Planning,
+    question: Aggregate,
+    *,
+    text: str,
+    total: PureDP | ApproxDP,
+    part: PartitionPart | None = None,
+    law: Law | None = None,
+) -> Prepared:
+    """Plan a question for at most `total`; no data, no charge.
+
+    Raises:
+        ParameterError: A table is of another session.
+        NotPrivateError: It would be charged to a part of a partition, and reads people outside of it; or its tables are
+            in several engines.
+    """
+    admitted(total)
+    tables = tables_of(question.child.child)
+    for table in tables:  # relations carry their tables with them; those of another session may have laxer limits
+        if planning.policy.tables.get(table.name) != table:
+            raise ParameterError("table", table.name, "must be of this session; ask each session about its own tables")
+    if planning.places:
+        one_place(tables, planning.places)
+    if part is not None:
+        _check_part(question, part)
+    plan = compile_plan(question, total, neighboring_relation=planning.policy.neighboring_relation, law=law)
+    return Prepared(plan=plan, text=text, key=answer_key(planning.policy, plan), part=part)
+
+
+def charged_part(part: PeoplePart) -> PartitionPart:
+    """The part of an account that pays for a part of people; it names the partition without telling its salt."""
+    partition = (part.child.table.name, part.by, part.values, part.max_parts_per_unit, part.salt)
+    return PartitionPart(
+        partition=sha256(repr(partition).encode()).hexdigest()[:32], value=repr(part.value),
+        max_parts_per_unit=part.max_parts_per_unit,
+    )  # fmt: skip
+
+
+def _check_part(question: Aggregate, part: PartitionPart) -> None:
+    """Parts are charged as if they had no people in common, so that frames of other parts must not be joined to one."""
+    for source in _people(question.child.child):
+        table = source.table if isinstance(source, Source) else source.child.table
+        if isinstance(source, PeoplePart) and charged_part(source) == part:
+            continue
+        if isinstance(source, PeoplePart) or not table.is_public:
+            raise NotPrivateError(
+                table.name, "a question to one part of a partition reads people outside of that part",
+                "Join its frames to each other and to public tables alone, or ask the session about all people.",
+            )  # fmt: skip
+
+
+def _people(relation: Relation) -> Iterator[Source | PeoplePart]:
+    """The tables and parts of tables that a relation reads."""
+    if isinstance(relation, Source | PeoplePart):
+        yield relation
+        return
+    for inner in inputs(relation):
+        yield from _people(inner)
+
+
+def charge(planning: Planning, prepared: Prepared, *, asked: Asked = NOBODY) -> Ticket | Answered:
+    """Pay for a question that nobody is at work on; or find its answer, which is stored or soon will be.
+
+    **Guarantee**: of all that ask at once on an account, in any number of threads, processes and hosts, one is charged,
+    and all get the same answer. Each time that the one at work is killed or stopped for a lease, at most one more is.
+
+    Edge cases: another account that shares answers is charged as if it were alone before it waits, so neither a refusal
+    nor a charge tells it that somebody else asked. If the one at work fails, those who wait on the same account fail
+    too, and are not charged.
+
+    Args:
+        planning: Who plans and pays.
+        prepared: What is asked.
+        asked: Who asks, and under which key they may ask again.
+
+    Raises:
+        BudgetExceededError: An account cannot pay; nothing was spent.
+        ReservationError: The one at work failed; or the key was used for another question, or for one that failed.
+        UnavailableError: The account is suspended.
+    """
+    planning.ledger.asked_before(asked)  # refuses a key of another question, also where the answer is stored
+    paid: str | None = None
+    answer = stored(planning, prepared)
+    if answer is None and planning.policy.shares_answers:
+        reading = _shared(planning, prepared, asked=asked)
+        paid = None if reading is None else reading.request
+        answer = stored(planning, prepared)
+    over: Flight | None = None
+    while answer is None:
+        plan = prepared.plan
+        found = planning.ledger.fly(
+            planning.account, prepared.key, event=plan.event, charge=plan.charge,
+            question=question_hash(plan.question), part=prepared.part, asked=asked, over=over,
+        )  # fmt: skip
+        if isinstance(found, Reservation):
+            return Ticket(prepared=prepared, reservation=found)
+        over = None if found is None else lapsed(planning.ledger, found.request)
+        if over is None:
+            answer = stored(planning, prepared)
+        if found is not None and over is None and answer is None and not _flies(planning, prepared):
+            raise _failed(planning)
+    return heard(planning, answer, asked=asked, paid=paid)
+
+
+def heard(planning: Planning, answer: dict[str, Any], *, asked: Asked, paid: str | None) -> Answered:
+    """An answer as it is told to those who asked; it is not reused if this very request paid for it.
+
+    Args:
+        planning: Who planned it.
+        answer: The stored answer.
+        asked: Who asked; under their key they hear of an answer that they paid for, however often they ask for it.
+        paid: The reservation that was made for it just now, if there is one.
+    """
+    before = planning.ledger.asked_before(asked)
+    request = answer["receipt"]["request"]
+    return Answered(answer=answer, is_reused=request != paid and (before is None or request != before.request))
+
+
+def _shared(planning: Planning, prepared: Prepared, *, asked: Asked) -> Reservation | None:
+    """Charge this account for the answer that another one of the dataset has, if there is one, and keep it here.
+
+    The receipt that is kept is this account's own: it looks as if the question had been asked anew.
+
+    Raises:
+        BudgetExceededError: The account cannot pay; nothing was spent.
+    """
+    if prepared.part is not None:
+        return None
+    plan, own = prepared.plan, partial(own_answer, prepared)
+    return planning.ledger.share(
+        planning.account, prepared.key, event=plan.event, charge=plan.charge, own=own, asked=asked
+    )  # fmt: skip
+
+
+def own_answer(prepared: Prepared, answer: Any, reservation: Reservation) -> dict[str, Json]:
+    """The answer of another account with the receipt of a reservation: as if the question had been asked anew."""
+    receipt = replace(
+        receipt_from_dict(answer["receipt"]), question=prepared.text, spent=reservation.spent, left=reservation.left,
+        request=reservation.request,
+    )  # fmt: skip
+    return {**answer, "receipt": receipt.to_dict()}
+
+
+def stored(planning: Planning, prepared: Prepared) -> dict[str, Any] | None:
+    """The answer that was given to the same question before, if any."""
+    return readable(planning, planning.ledger.answer(planning.account, prepared.key))
+
+
+def readable(planning: Planning, answer: Json) -> dict[str, Any] | None:
+    """An answer as this version writes them.
+
+    Raises:
+        LedgerError: It is none.
+    """
+    if answer is None or isinstance(answer, dict):
+        return answer
+    raise LedgerError(planning.account, "holds an answer that this version cannot read; open it with a newer version")
+
+
+def is_under_way(planning: Planning, prepared: Prepared) -> bool:
+    """Whether there is an answer by now, or somebody else is at work on it."""
+    return stored(planning, prepared) is not None or _flies(planning, prepared)
+
+
+def _flies(planning: Planning, prepared: Prepared) -> bool:
+    return planning.ledger.flight(planning.account, prepared.key) is not None
+
+
+def lapsed(ledger: Ledger, request: str) -> Flight | None:
+    """Wait until a flight has ended, which gives None; or the flight, if nothing was heard of it for a lease."""
+    return _unchanged(lambda: ledger.flight_of(request), LEASE)
+
+
+def _unchanged(watched: Callable[[], Flight | None], patience: float) -> Flight | None:
+    """What stays as it is for so long; None once there is nothing.
+
+    Time is measured here, as clocks of several hosts differ.
+    """
+    seen, since, pause = watched(), time.monotonic(), _FIRST_LOOK
+    while seen is not None and time.monotonic() - since < patience:
+        time.sleep(pause)
+        pause = min(2 * pause, _LONGEST_LOOK)
+        now = watched()
+        if now != seen:
+            seen, since = now, time.monotonic()
+    return seen
+
+
+def _failed(planning: Planning) -> SfumatoError:
+    if planning.ledger.is_suspended(planning.account):
+        return UnavailableError()
+    requirement = "was asked by others at the same time, of whom one was charged and failed; ask again"
+    return ReservationError("of this question", requirement)
