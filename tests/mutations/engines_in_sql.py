@@ -98,8 +98,8 @@ MUTANTS = (
         edits=(
             (
                 "engines/sql/lowering.py",
-                "return different(column(UNIT)) if has_cells else one_an_entry",
-                "return one_an_entry",
+                "total: Sql = different(column(UNIT)) if has_cells else one_an_entry",
+                "total: Sql = one_an_entry",
             ),
         ),
         tests=("tests/engines/sql/test_lowering.py",),

@@ -284,8 +284,8 @@ MUTANTS = (
         edits=(
             (
                 "session/asking/execution.py",
-                "    if first is None:\n        return plan\n",
-                "    return plan\n",
+                "    return with_chosen_bounds(",
+                "    return plan or with_chosen_bounds(",
             ),
         ),
         tests=("tests/session/asking/test_question.py", "tests/session/asking/test_planning.py"),

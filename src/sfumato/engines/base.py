@@ -3,7 +3,7 @@
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import product, repeat
+from itertools import count, product, repeat
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -144,10 +144,12 @@ def groups(statement: Statement) -> list[tuple[Key, ...]]:
     Raises:
         TypeError: A key is private.
     """
-    listed = [key.values for key in statement.keys]
-    if None in listed:
-        raise TypeError("private keys are known only once they are selected")
-    return list(product(*(values for values in listed if values is not None)))
+    listed = []
+    for key in statement.keys:
+        if key.values is None:
+            raise TypeError("private keys are known only once they are selected")
+        listed.append(key.values)
+    return list(product(*listed))
 
 
 def cells(statement: Statement) -> list[Key]:
@@ -179,13 +181,12 @@ def aligned(statement: Statement, found: Found, at: Sequence[tuple[Key, ...]]) -
     """
     has_cells = statement.shown_cell is not None
     entries: Iterable[Any] = product(at, cells(statement)) if has_cells else zip(at, repeat(None), strict=False)
-    places = {entry: index for index, entry in enumerate(entries)}
+    places = dict(zip(entries, count(), strict=False))
     own_cells: Iterable[Key | None] = repeat(None, _size(found)) if found.cells is None else found.cells
     own_groups: Iterable[tuple[Key, ...]] = zip(*found.keys, strict=True) if found.keys else repeat((), _size(found))
-    own_entries = zip(own_groups, own_cells, strict=True)
-    rows = np.array([places.get(entry, -1) for entry in own_entries], dtype=np.int64)
+    rows = np.array([places.get(entry, -1) for entry in zip(own_groups, own_cells, strict=True)], dtype=np.int64)
     kept = np.flatnonzero(rows >= 0)
-    is_wide = any(amounts.dtype != np.int64 for amounts in found.amounts)
+    is_wide = np.dtype(object) in [amounts.dtype for amounts in found.amounts]
     table = np.zeros((len(places), len(statement.measures)), dtype=object if is_wide else np.int64)
     for index, amounts in enumerate(found.amounts):
         table[rows[kept], index] = amounts[kept]

@@ -109,7 +109,8 @@ class Session(AccountView):
             opened_ledger.open_account(own, tables=tables, beside=known.beside)
             opened.pop_all()  # nothing failed: both stay open until the session is closed
         self._start, self._sources = start, sources
-        desk = Desk(policy=known, engine=running, ledger=opened_ledger, account=known.dataset, places=places)
+        several = places if len(set(places.values())) > 1 else {}
+        desk = Desk(policy=known, engine=running, ledger=opened_ledger, account=known.dataset, places=several)
         super().__init__(desk, relations)
 
     def prepare(self, table: str | None = None) -> Preparation:

@@ -10,7 +10,15 @@ from sfumato.engines.spark.dialect import SPARK
 from sfumato.engines.sql.bounding import Bounding, binding_limits
 from sfumato.engines.sql.entries import marked
 from sfumato.engines.sql.expressions.terms import select, table
-from sfumato.engines.sql.lowering import KEPT, LOW_BITS, added_up, lower, presented, totals_of_rows, totals_of_units
+from sfumato.engines.sql.lowering import (
+    KEPT,
+    LOW_BITS,
+    added_up,
+    lower,
+    presented,
+    totals_of_rows,
+    totals_of_units,
+)
 from sfumato.engines.sql.relations import Catalogue
 from sfumato.engines.sql.rows import Rows
 from sfumato.engines.values.sampling import Sampling
@@ -20,7 +28,7 @@ from sfumato.query.model.expressions import ColumnRef
 from sfumato.query.model.measures import CellCount, RowCount, UnitCount, ValueCount
 from sfumato.query.model.relations import Source
 from sfumato.query.model.schema import Limits, Table, integer, text
-from sfumato.query.model.statement import KeyColumn, Statement, Values, counts_cells
+from sfumato.query.model.statement import KeyColumn, Statement, Values
 
 HOSTILE = "\"; DROP TABLE t; --'"
 CATALOGUE = Catalogue(named=lambda declared: table(declared.name, "typed"))
@@ -137,15 +145,14 @@ CELLS = pa.table(
 def totals(source, *, cell=None, measures=COUNTS, keys=KEYS, **limits):
     asked = Statement(rows=source, keys=keys, measures=measures, cell=cell, limits=Limits(**limits))
     found = marked(asked, Rows(query=select([], table("cells")), shape=shape_of(source)))
-    shown = found.keys if counts_cells(measures) else found.marks
     if source is ROWS:
-        query = totals_of_rows(found, measures, shown)
+        query = totals_of_rows(found, measures)
     else:
         own = Bounding(
             marked=found, limits=binding_limits(asked), salt="0" * 32, sampling=Sampling.MD5, measures=measures,
             dialect=DUCKDB,
         )  # fmt: skip
-        query = totals_of_units(own, shown)
+        query = totals_of_units(own)
     return query, sorted(run(query, cells=CELLS))
 
 

@@ -18,7 +18,6 @@ from sfumato.engines.values.evaluation import (
     evaluate,
     holds,
     is_like,
-    number,
     substring,
     unmixed,
     unmixed_cell,
@@ -158,7 +157,7 @@ def test_case_takes_the_first_branch_that_is_true(a, b, value):
     ],
 )
 def test_a_constant_is_a_machine_number(constant, figure):
-    assert same(number(constant), figure)
+    assert same(evaluate(Literal(constant), {}), figure)
 
 
 @pytest.mark.parametrize("constant", ["x", True, DAY, TIME])

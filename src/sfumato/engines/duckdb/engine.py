@@ -8,7 +8,7 @@ import csv
 import threading
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Final
 
 import duckdb
 import pyarrow as pa
@@ -71,9 +71,11 @@ class DuckDBEngine:
         """See `Engine.run`."""
         with self._lock:
             with failing(self.name, "opened a source", _FAILURES, cause=self._cause):
-                lowered = self._lowered(statement, salt, bucket=None)
+                catalogue = self._prepared.catalogue(statement.rows)
+                lowered = lower(statement, catalogue, dialect=DUCKDB, salt=salt, sampling=self._sampling)
             with failing(self.name, _COMPUTED, _FAILURES, cause=self._cause), self._lists(lowered):
-                return Secret(found(lowered, self._columns(statement, lowered, salt)))
+                query = presented(lowered, self._totals(statement, lowered, salt))
+                return Secret(found(lowered, self._database.execute(_written(query)).fetchnumpy()))
 
     def batches(self, statement: Statement, *, salt: str, size: int) -> Generator[Secret[Found], None, None]:
         """See `Streaming.batches`."""
@@ -120,11 +122,6 @@ class DuckDBEngine:
         is_of_no_row = isinstance(error, duckdb.InterruptException) or not all(one.is_file() for one in self._files)
         return None if is_of_no_row else cause_of(error)
 
-    def _columns(self, statement: Statement, lowered: Lowered, salt: str) -> Mapping[str, Any]:
-        query = presented(lowered, self._totals(statement, lowered, salt))
-        columns: Mapping[str, Any] = self._database.execute(_written(query)).fetchnumpy()
-        return columns
-
     def _parts(self, statement: Statement, lowered: Lowered, salt: str) -> Iterator[exp.Select]:
         """Queries that give different groups, and together all of them: in buckets, where each row is a unit."""
         if shape_of(statement.rows).metric is Metric.UNITS or not statement.keys:
@@ -154,7 +151,8 @@ class DuckDBEngine:
         finally:
             for mark in lowered.lists:
                 self._database.unregister(mark.table)
-            self._database.execute(f"DROP TABLE IF EXISTS {_BUCKETS}")
+            if self._buckets > 1:
+                self._database.execute(f"DROP TABLE IF EXISTS {_BUCKETS}")
 
 
 def _written(query: exp.Expr) -> str:

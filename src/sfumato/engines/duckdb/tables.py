@@ -171,6 +171,8 @@ class PreparedTables:
 
     def catalogue(self, relation: Relation) -> Catalogue:
         """Where the tables of a relation are: prepared ones, if all of those are whose rows have owners."""
+        if not self._made:
+            return Catalogue(named=self._typed.named)
         sources = [step.table for step in lineage(relation) if isinstance(step, Source)]
         owned = [table for table in sources if table.has_owners]
         if not owned or any(self._find(table) is None for table in owned):

@@ -7,6 +7,7 @@ stand for themselves: a row is kept if its value lies between the ends.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Final
 
 from sqlglot import exp
@@ -36,7 +37,7 @@ from sfumato.query.model.expressions import Expression
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.measures import CellCount, Measure, RowCount, StepProduct, StepSum, UnitCount, ValueCount, fits
 from sfumato.query.model.schema import Key
-from sfumato.query.model.statement import Bins, Statement
+from sfumato.query.model.statement import Bins, Statement, counts_cells
 from sfumato.query.model.statement import Cell as Cells
 
 CELL: Final = "x"
@@ -91,31 +92,41 @@ class Marked:
         rows: What they are made of.
         keys: One mark a key.
         cell: The mark of the cell, if the statement has cells.
+        counts_cells: Whether cells are counted, and not shown.
     """
 
     query: exp.Select
     rows: Rows
     keys: tuple[Mark, ...]
     cell: Mark | None
+    counts_cells: bool
 
     @property
     def marks(self) -> tuple[Mark, ...]:
         """All of them, the keys first."""
         return self.keys if self.cell is None else (*self.keys, self.cell)
 
+    @property
+    def shown(self) -> tuple[Mark, ...]:
+        """Those that are shown."""
+        return self.keys if self.counts_cells else self.marks
+
 
 def marked(statement: Statement, rows: Rows) -> Marked:
     """Step 1: the rows that lie in a group and a cell, with those."""
-    keys = tuple(
-        _mark(f"k{place}", rows.kind(key.name), key.values) for place, key in enumerate(statement.keys)
+    keys, stored = [], dict[Mark, Sql]()
+    for place, key in enumerate(statement.keys):
+        keys.append(mark := _mark(f"k{place}", rows.kind(key.name), key.values))
+        stored[mark] = column(rows.names[key.name])
+    inner, cell = rows.query, statement.cell
+    if cell is not None:
+        inner = select([exp.Star(), aliased(_cell(cell, rows), CELL)], rows.query)
+        of_cell = _mark_of_cell(cell, rows)
+        stored[of_cell] = column(CELL)
+    return Marked(
+        query=_listed(inner, rows, stored), rows=rows, keys=tuple(keys), cell=None if cell is None else of_cell,
+        counts_cells=counts_cells(statement.measures),
     )  # fmt: skip
-    cell = None if statement.cell is None else _mark_of_cell(statement.cell, rows)
-    stored = {mark: column(rows.names[key.name]) for mark, key in zip(keys, statement.keys, strict=True)}
-    inner = rows.query
-    if cell is not None and statement.cell is not None:
-        inner = select([exp.Star(), aliased(_cell(statement.cell, rows), CELL)], rows.query)
-        stored[cell] = column(CELL)
-    return Marked(query=_listed(inner, rows, stored), rows=rows, keys=keys, cell=cell)
 
 
 def with_lists(query: exp.Select, marks: Sequence[Mark]) -> exp.Select:
@@ -155,9 +166,13 @@ def _cell(cell: Cells, rows: Rows) -> Sql:
 
 def _listed(inner: exp.Query, rows: Rows, stored: Mapping[Mark, Sql]) -> exp.Select:
     """The rows whose marks are in their lists or spans, or where there is neither are not NULL."""
-    values = {mark: value if mark.values is None else column(PLACE, mark.table) for mark, value in stored.items()}
-    columns = [column(name) for name in rows.selected] + [aliased(value, mark.name) for mark, value in values.items()]
-    kept = [_kept(mark, value) for mark, value in stored.items() if mark.values is None]
+    columns, kept = list[Sql](map(column, rows.selected)), list[Sql]()
+    for mark, value in stored.items():
+        if mark.values is not None:
+            columns.append(aliased(column(PLACE, mark.table), mark.name))
+            continue
+        columns.append(aliased(value, mark.name))
+        kept.append(present(value) if mark.span is None else between(value, *map(whole, mark.span)))
     query = select(columns, inner, where=kept)
     for mark, value in stored.items():
         if mark.values is not None:
@@ -166,23 +181,20 @@ def _listed(inner: exp.Query, rows: Rows, stored: Mapping[Mark, Sql]) -> exp.Sel
     return query
 
 
-def _kept(mark: Mark, value: Sql) -> Sql:
-    return present(value) if mark.span is None else between(value, *map(whole, mark.span))
-
-
 def aggregates(measures: Sequence[Measure], rows: Rows) -> list[Sql]:
     """For the measures of a group of rows: how many there are, how many count for each, and the sums."""
-    counts = [
-        aliased(_count([rows.value(value) for value in values]), f"v{place}")
-        for place, values in enumerate(_present(measures))
-    ]
-    sums = [aliased(_sum(measure, rows), f"m{place}") for place, measure in enumerate(measures) if _has_sum(measure)]
-    return [aliased(function("COUNT", exp.Star()), ROWS), *counts, *sums]
+    found: list[Sql] = [aliased(function("COUNT", exp.Star()), ROWS)]
+    for place, values in enumerate(_present(measures)):
+        found.append(aliased(_count([rows.value(value) for value in values]), f"v{place}"))
+    for place, measure in enumerate(measures):
+        if isinstance(measure, StepSum | StepProduct):
+            found.append(aliased(_sum(measure, rows), f"m{place}"))
+    return found
 
 
 def aggregate_names(measures: Sequence[Measure]) -> list[str]:
     """What SQL calls them."""
-    sums = [f"m{place}" for place, measure in enumerate(measures) if _has_sum(measure)]
+    sums = [f"m{place}" for place, measure in enumerate(measures) if isinstance(measure, StepSum | StepProduct)]
     return [ROWS, *(f"v{place}" for place in range(len(_present(measures)))), *sums]
 
 
@@ -239,16 +251,12 @@ def sum_of(measure: Measure) -> str:
 
 def _present(measures: Sequence[Measure]) -> list[tuple[Expression, ...]]:
     """What must be present, each combination once."""
-    return list(dict.fromkeys(measure.present for measure in measures if measure.present))
+    return list(dict.fromkeys(filter(None, map(attrgetter("present"), measures))))
 
 
 def _counted(measure: Measure, measures: Sequence[Measure]) -> Sql:
     """How many rows of an entry count for a measure."""
     return column(f"v{_present(measures).index(measure.present)}" if measure.present else ROWS)
-
-
-def _has_sum(measure: Measure) -> bool:
-    return isinstance(measure, StepSum | StepProduct)
 
 
 def _count(values: Sequence[Sql]) -> Sql:

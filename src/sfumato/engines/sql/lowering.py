@@ -5,7 +5,7 @@ relation → rows that lie in a group and a cell → entries of units → what i
 Nothing that an analyst wrote is ever spliced in.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -59,7 +59,7 @@ from sfumato.query.model.kinds import TIMES, Kind
 from sfumato.query.model.measures import CellCount, Measure, UnitCount
 from sfumato.query.model.relations import PeoplePart, lineage
 from sfumato.query.model.schema import Key
-from sfumato.query.model.statement import Statement, counts_cells
+from sfumato.query.model.statement import Statement
 
 _SALT: Final = "…"
 """What people read instead of a salt."""
@@ -119,19 +119,18 @@ def lower(
     if bucket is not None:
         by = rows.unit or [column(rows.names[key.name]) for key in statement.keys]
         rows = _of_bucket(rows, by, *bucket)
-    found = marked(statement, rows)
-    shown = replace(found, cell=None) if statement.shown_cell is None else found
+    own = marked(statement, rows)
     if rows.has_owners:
         bounding = Bounding(
-            marked=found, limits=binding_limits(statement), salt=salt, sampling=sampling,
-            measures=statement.measures, dialect=dialect,
+            marked=own, limits=binding_limits(statement), salt=salt, sampling=sampling, measures=statement.measures,
+            dialect=dialect,
         )  # fmt: skip
-        totals = totals_of_units(bounding, shown.marks)
+        totals = totals_of_units(bounding)
     else:
-        totals = totals_of_rows(found, statement.measures, shown.marks)
-    lists = tuple(mark for mark in found.marks if mark.values is not None)
+        totals = totals_of_rows(own, statement.measures)
     return Lowered(
-        totals=totals, keys=found.keys, cell=shown.cell, lists=lists, measure_count=len(statement.measures)
+        totals=totals, keys=own.keys, cell=None if own.counts_cells else own.cell,
+        lists=tuple([mark for mark in own.marks if mark.values is not None]), measure_count=len(statement.measures),
     )  # fmt: skip
 
 
@@ -157,15 +156,13 @@ def added_up(lowered: Lowered, so_far: exp.Table, own: exp.Select) -> exp.Select
 
 def presented(lowered: Lowered, totals: exp.Select) -> exp.Select:
     """The groups of which an entry is kept, each total in two columns of 64 bits: what is beyond 62 bits, and those."""
-    halves = [half for place in range(lowered.measure_count) for half in _halves(place)]
-    columns = [*(mark.column for mark in lowered.marks), *halves] or [column(KEPT)]
+    columns: list[Sql] = [mark.column for mark in lowered.marks]
+    for place in range(lowered.measure_count):
+        total, bits = column(f"t{place}"), figure(LOW_BITS)
+        columns.append(aliased(function("high_bits", total, bits), f"h{place}"))
+        columns.append(aliased(function("low_bits", total, bits), f"l{place}"))
+    columns = columns or [column(KEPT)]
     return select(columns, totals, where=[operation(exp.GT, column(KEPT), figure(0))])
-
-
-def _halves(place: int) -> tuple[Sql, Sql]:
-    total, bits = column(f"t{place}"), figure(LOW_BITS)
-    high, low = (function(idiom, total, bits) for idiom in ("high_bits", "low_bits"))
-    return aliased(high, f"h{place}"), aliased(low, f"l{place}")
 
 
 def _of_bucket(rows: Rows, by: Sequence[Sql], bucket: int, count: int) -> Rows:
@@ -174,82 +171,76 @@ def _of_bucket(rows: Rows, by: Sequence[Sql], bucket: int, count: int) -> Rows:
     return replace(rows, query=select([], rows.query, where=[operation(exp.EQ, own, figure(bucket))]))
 
 
-def totals_of_rows(found: Marked, measures: Sequence[Measure], shown: Sequence[Mark]) -> exp.Select:
-    """The totals where each row is a unit, or nobody's: no row is left out, and units are rows."""
-    marks = [mark.column for mark in shown]
-    cells = [aliased(different(column(CELL)), CELL)] if counts_cells(measures) else []
-    groups = select([*marks, *aggregates(measures, found.rows), *cells], found.query, group_by=marks)
-
-    def total(place: int) -> Sql:
-        match measures[place]:
+def totals_of_rows(own: Marked, measures: Sequence[Measure]) -> exp.Select:
+    """Where each row is a unit, or nobody's: no row is left out, and units are rows."""
+    marks = [mark.column for mark in own.shown]
+    cells = [aliased(different(column(CELL)), CELL)] if own.counts_cells else []
+    groups = select([*marks, *aggregates(measures, own.rows), *cells], own.query, group_by=marks)
+    totals = []
+    for place, measure in enumerate(measures):
+        match measure:
             case UnitCount():
-                return column(ROWS)
+                total: Sql = column(ROWS)
             case CellCount():
-                return column(CELL)
+                total = column(CELL)
             case _:
-                return whole_amount(place, measures)
+                total = whole_amount(place, measures)
+        totals.append(aliased(total, f"t{place}"))
+    return select([*marks, aliased(column(ROWS), KEPT), *totals], groups)
 
-    return select([*marks, aliased(column(ROWS), KEPT), *_named(measures, total)], groups)
 
-
-def totals_of_units(bounding: Bounding, shown: Sequence[Mark]) -> exp.Select:
-    """The totals where rows have owners."""
-    measures, found = bounding.measures, bounding.marked
-    tells_above = needs_order(bounding) and bounding.dialect.orders_few
-    marks = [column(UNIT), *(mark.column for mark in found.marks)]
+def totals_of_units(bounding: Bounding) -> exp.Select:
+    """Where rows have owners."""
+    own, tells_above = bounding.marked, needs_order(bounding) and bounding.dialect.orders_few
+    marks = [column(UNIT), *(mark.column for mark in own.marks)]
     gathers = needs_order(bounding) and bounding.dialect.gathers_units
-    rows = gathered(found.query, column(UNIT)) if gathers else found.query
-    entries = select([*marks, *aggregates(measures, found.rows)], rows, group_by=marks)
-    totals = _added_up(bounding, [mark.column for mark in shown])
-    totals = totals.with_(ENTRIES, as_=entries, materialized=tells_above or None, copy=False)
+    rows = gathered(own.query, column(UNIT)) if gathers else own.query
+    entries = select([*marks, *aggregates(bounding.measures, own.rows)], rows, group_by=marks)
+    totals = _added_up(bounding).with_(ENTRIES, as_=entries, materialized=tells_above or None, copy=False)
     return totals.with_(ABOVE, as_=above(bounding), materialized=True, copy=False) if tells_above else totals
 
 
-def _added_up(bounding: Bounding, marks: Sequence[Sql]) -> exp.Select:
+def _added_up(bounding: Bounding) -> exp.Select:
     """Step 7."""
-    measures, has_cells = bounding.measures, counts_cells(bounding.measures)
-    one_an_entry = function("COUNT", exp.Star())
-
-    def total(place: int) -> Sql:
-        match measures[place]:
+    has_cells, marks = bounding.marked.counts_cells, [mark.column for mark in bounding.marked.shown]
+    one_an_entry, totals = function("COUNT", exp.Star()), []
+    for place, measure in enumerate(bounding.measures):
+        match measure:
             case UnitCount():  # of a group and cell a unit has one entry
-                return different(column(UNIT)) if has_cells else one_an_entry
+                total: Sql = different(column(UNIT)) if has_cells else one_an_entry
             case CellCount():
-                return different(column(CELL))
+                total = different(column(CELL))
             case _:
-                return function(sum_of(measures[place]), column(f"t{place}"))
-
-    own = [column(UNIT, "r"), *marks, column(CELL)] if has_cells else marks
-    columns = [*marks, aliased(one_an_entry, KEPT), *_named(measures, total)]
-    return select(columns, _kept(bounding, own), group_by=marks)
+                total = function(sum_of(measure), column(f"t{place}"))
+        totals.append(aliased(total, f"t{place}"))
+    kept = _kept(bounding, [column(UNIT, "r"), *marks, column(CELL)] if has_cells else marks)
+    return select([*marks, aliased(one_an_entry, KEPT), *totals], kept, group_by=marks)
 
 
 def _kept(bounding: Bounding, own: Sequence[Sql]) -> exp.Query:
     """The entries that are allowed a row, and what they add."""
-    measures, allowed = bounding.measures, simply_allowed(bounding)
-    within = select([*own, *_named(measures, _amounts(bounding, allowed))], table(ENTRIES))
+    simply = simply_allowed(bounding)
+    within = select([*own, *_amounts(bounding, simply)], table(ENTRIES))
     if not needs_order(bounding):
         return within
     kept = operation(exp.GT, column(ALLOWED), figure(0))
-    amounts = _named(measures, _amounts(bounding, column(ALLOWED)))
-    ordered = select([*own, *amounts], bounded(bounding), where=[kept])
+    ordered = select([*own, *_amounts(bounding, column(ALLOWED))], bounded(bounding), where=[kept])
     if not bounding.dialect.orders_few:
         return ordered
     within = joined(within, table(ABOVE), "o", on=same(UNIT, "r", "o"), how="anti")
     return exp.union(within, ordered, distinct=False, copy=False)
 
 
-def _amounts(bounding: Bounding, allowed: Sql) -> Callable[[int], Sql]:
+def _amounts(bounding: Bounding, allowed: Sql) -> list[Sql]:
     """What an entry adds to each measure, if so many of its rows are allowed."""
     measures, limits = bounding.measures, bounding.limits
     most = least(limits.max_rows_per_group_per_unit, limits.max_rows_per_unit)
-    if allowed == column(ROWS):
-        return lambda place: whole_amount(place, measures)
-    return lambda place: allowed_amount(place, measures, allowed, most=most)
-
-
-def _named(measures: Sequence[Measure], amount: Callable[[int], Sql]) -> list[Sql]:
-    return [aliased(amount(place), f"t{place}") for place in range(len(measures))]
+    amounts = []
+    for place in range(len(measures)):
+        is_whole = allowed == column(ROWS)
+        amount = whole_amount(place, measures) if is_whole else allowed_amount(place, measures, allowed, most=most)
+        amounts.append(aliased(amount, f"t{place}"))
+    return amounts
 
 
 def found(lowered: Lowered, columns: Mapping[str, npt.NDArray[Any]]) -> Found:
@@ -259,12 +250,10 @@ def found(lowered: Lowered, columns: Mapping[str, npt.NDArray[Any]]) -> Found:
         lowered: The statement.
         columns: The columns of `presented`, by name.
     """
-    amounts = (of_halves(columns[f"h{place}"], columns[f"l{place}"]) for place in range(lowered.measure_count))
-    return Found(
-        keys=tuple(_values(mark, columns[mark.name]) for mark in lowered.keys),
-        cells=None if lowered.cell is None else _values(lowered.cell, columns[lowered.cell.name]),
-        amounts=tuple(amounts),
-    )  # fmt: skip
+    amounts = [of_halves(columns[f"h{place}"], columns[f"l{place}"]) for place in range(lowered.measure_count)]
+    keys = [_values(mark, columns[mark.name]) for mark in lowered.keys]
+    cells = None if lowered.cell is None else _values(lowered.cell, columns[lowered.cell.name])
+    return Found(keys=tuple(keys), cells=cells, amounts=tuple(amounts))
 
 
 def _values(mark: Mark, column: npt.NDArray[Any]) -> Sequence[Key]:

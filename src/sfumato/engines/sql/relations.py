@@ -7,6 +7,7 @@ BY add up whole numbers, so that order is nothing.
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Final, assert_never
 
 from sqlglot import exp
@@ -88,39 +89,37 @@ def lower_relation(relation: Relation, catalogue: Catalogue, *, salt: str) -> Ro
         catalogue: Where tables are.
         salt: By which `BoundRows` samples.
     """
-    return Rows(query=_query(relation, catalogue, salt), shape=shape_of(relation), units=catalogue.units)
-
-
-def _query(relation: Relation, catalogue: Catalogue, salt: str) -> exp.Query:
-    def rows(inner: Relation) -> Rows:
-        return lower_relation(inner, catalogue, salt=salt)
-
+    rows = partial(lower_relation, catalogue=catalogue, salt=salt)
+    query: exp.Query
     match relation:
         case Source(table):
-            return select([], catalogue.named(table))
+            query = select([], catalogue.named(table))
         case PeoplePart(child=child):
-            return _part(relation, rows(child))
+            query = _part(relation, rows(child))
         case Filter(child, condition):
             inner = rows(child)
-            return select([], inner.query, where=[inner.value(condition)])
+            query = select([], inner.query, where=[inner.value(condition)])
         case Select(child, columns):
             inner = rows(child)
             values = [aliased(inner.value(value), f"c{place}") for place, (_, value) in enumerate(columns)]
-            return select([*inner.unit, *values], inner.query)
+            query = select([*inner.unit, *values], inner.query)
         case Distinct(child):
-            return select([], rows(child).query).distinct(copy=False)
+            query = select([], rows(child).query).distinct(copy=False)
         case BoundRows(child, most):
-            return _bounded(rows(child), most, salt)
+            inner = rows(child)
+            encodings = [*inner.unit_encoding, *inner.encodings]
+            query = least_ranked(inner, most, within=inner.unit, salt=salt, encodings=encodings)
         case Grouped(child=child):
-            return lower_grouped(relation, rows(child))
+            query = lower_grouped(relation, rows(child))
         case SemiJoin():
-            return lower_semi_join(relation, rows(relation.child), rows(relation.other))
+            query = lower_semi_join(relation, rows(relation.child), rows(relation.other))
         case Join():
-            return lower_join(relation, rows(relation.left), rows(relation.right))
+            query = lower_join(relation, rows(relation.left), rows(relation.right))
         case UnionAll() | Intersect() | Except():
-            return _combined(relation, rows(relation.left), rows(relation.right))
+            query = _combined(relation, rows(relation.left), rows(relation.right))
         case _:
             assert_never(relation)
+    return Rows(query=query, shape=shape_of(relation), units=catalogue.units)
 
 
 def _part(part: PeoplePart, rows: Rows) -> exp.Select:
@@ -139,11 +138,6 @@ def _part(part: PeoplePart, rows: Rows) -> exp.Select:
     units = select([unit], placed, where=[kept, operation(exp.EQ, column(_PART), constant(part.value))])
     selected = select([], rows.query, alias="l", where=[here])
     return joined(selected, units, "o", on=same(UNIT, "l", "o"), how="semi")
-
-
-def _bounded(rows: Rows, most: int, salt: str) -> exp.Select:
-    encodings = [*rows.unit_encoding, *rows.encodings]
-    return least_ranked(rows, most, within=rows.unit, salt=salt, encodings=encodings)
 
 
 def _combined(relation: UnionAll | Intersect | Except, left: Rows, right: Rows) -> exp.Query:

@@ -7,6 +7,7 @@ order of the hexadecimal text, and are sorted in a third of the time.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Final
 
 from sqlglot import exp
@@ -123,19 +124,19 @@ class Rows:
 
     def value(self, expression: Expression) -> Sql:
         """An expression over the columns, NULL where it has no value."""
-        return self.term(expression).settled
+        return lower_expression(expression, self.shape.columns, self.names).settled
 
 
 def names_of(columns: Mapping[str, object] | Sequence[str]) -> dict[str, str]:
     """What SQL calls columns: by their places."""
-    return {name: f"c{place}" for place, name in enumerate(columns)}
+    return dict(zip(columns, map("c{}".format, count()), strict=False))
 
 
 def least_ranked(
     rows: Rows, most: int, *, within: Sequence[Sql], salt: str, encodings: Sequence[Sequence[Sql]],
     kept: Sequence[Sql] = (),
 ) -> exp.Select:  # fmt: skip
-    """The `most` rows of least hash of each group, for `Bound` and declared matches; rows of one hash are equal.
+    """The `most` rows of least hash of each group, for `BoundRows` and declared matches; rows of one hash are equal.
 
     No hash is made of the rows of a group that has no more than that.
 
@@ -148,8 +149,8 @@ def least_ranked(
         kept: What rows are kept in any case.
     """
     own, limit = [column(name) for name in rows.selected], figure(most)
-    count = window(function("COUNT", exp.Star()), within)
-    counted = select([*own, aliased(count, _COUNT)], rows.query)
+    size = window(function("COUNT", exp.Star()), within)
+    counted = select([*own, aliased(size, _COUNT)], rows.query)
     hashed = case([(operation(exp.GT, column(_COUNT), limit), rank_text(salt, encodings))])
     ordered = rows.with_units(select([*own, aliased(hashed, _HASH)], counted))
     place = window(function("ROW_NUMBER"), within, [column(_HASH)])

@@ -192,12 +192,9 @@ def compared(comparison: Comparison, first: Cell, second: Cell) -> bool | None:
 
 
 def constant(value: Value) -> float | str | date:
-    """A constant as a cell."""
-    return number(value) if isinstance(value, Fraction) else value
-
-
-def number(value: Fraction) -> int | float:
-    """A constant number as engines know it: a 64-bit integer if it is one, else the nearest double, never −0.0."""
+    """A constant as a cell: a number is a 64-bit integer if it is one, else the nearest double, never −0.0."""
+    if not isinstance(value, Fraction):
+        return value
     whole = value.denominator == 1 and MIN_INT64 <= value <= MAX_INT64
     return int(value) if whole else float(value) + 0.0
 

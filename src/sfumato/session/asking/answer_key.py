@@ -10,6 +10,8 @@ from datetime import date, datetime
 from enum import Enum
 from fractions import Fraction
 from hashlib import sha256
+from itertools import repeat
+from operator import attrgetter
 from types import MappingProxyType, NoneType
 from typing import Any, Final
 
@@ -180,9 +182,13 @@ _PLAIN: Final[dict[type, Callable[[Any], str]]] = {
 """How values are written whose names are Python's own, or in the table above."""
 
 
+_MEASURED: Final = attrgetter("keys", "measures", "cell", "limits")
+"""What is measured of a statement."""
+
+
 def _section(section: Section) -> Json:
     """What is measured, how, and what is made of it; which rows and expressions those are says the question itself."""
-    statements: Json = [_figures((one.keys, one.measures, one.cell, one.limits)) for one in section.statements]
+    statements: Json = list(map(_figures, map(_MEASURED, section.statements)))
     return [statements, _figures((section.selection, section.measurements, section.outputs))]
 
 
@@ -190,7 +196,7 @@ def _figures(value: Any) -> Json:
     """A value of a plan without names and expressions, which questions that mean the same may write differently."""
     match value:
         case tuple():
-            return [_figures(inner) for inner in value]
+            return list(map(_figures, value))
         case Fraction():
             return str(value)
         case str() | int() | date() | None:
@@ -199,4 +205,4 @@ def _figures(value: Any) -> Json:
             return None
         case _:
             names = PLANS.of(value)
-            return [names.tag, *(_figures(getattr(value, own)) for _, own in names.fields)]
+            return [names.tag, *map(_figures, map(getattr, repeat(value), names.attributes.values()))]

@@ -170,7 +170,7 @@ def _drawn(desk: Desk, ticket: Ticket, keep: Keep | None) -> dict[str, Json]:
         return batches_of(desk.engine, statement, salt=salt, size=size)
 
     first = None if plan.bounds is None else release(plan.bounds.section, run)
-    final = final_plan(desk, plan, first)
+    final = plan if first is None else final_plan(desk, plan, first)
     sections: list[Json] = []
     for section in final.sections:
         one = encode_released(release(section, run)) if keep is None else keep(final, section, run, stream)
@@ -178,10 +178,8 @@ def _drawn(desk: Desk, ticket: Ticket, keep: Keep | None) -> dict[str, Json]:
     return {"bounds": None if first is None else encode_released(first), "sections": sections, "receipt": receipt}
 
 
-def final_plan(desk: Planning, plan: PrivatePlan, first: Released | None) -> PrivatePlan:
-    """The plan with the bounds that were released first, if they were."""
-    if first is None:
-        return plan
+def final_plan(desk: Planning, plan: PrivatePlan, first: Released) -> PrivatePlan:
+    """The plan with the bounds that were released first."""
     return with_chosen_bounds(plan, first.measured, neighboring_relation=desk.policy.neighboring_relation)
 
 

@@ -51,7 +51,7 @@ class Planning:
         policy: What the owner declares.
         ledger: Where spending and answers are kept.
         account: Who pays.
-        places: The engine of each table, by name; of a table that is left out, the one that all of these are in.
+        places: The name of the engine of each table; empty where all are in one.
     """
 
     policy: Policy

@@ -191,7 +191,11 @@ class Question:
             EngineError: The engine failed after the charge; nothing is refunded.
         """
         share, known = _checked(confidence), _checked_size(size)
-        _check_bought(self.relation, share)
+        if share > OF_INTERVALS and buys_interval(self.relation):  # an interval would be called surer than it is
+            requirement = (
+                "is above the 0.95 for which intervals of quantiles are bought; leave it out, or the intervals"
+            )
+            raise ParameterError("confidence", float(share), requirement)
         if (epsilon is None) == (error is None):
             raise ParameterError("epsilon", epsilon, "must be stated, or an error instead: epsilon=1, or error={...}")
         if epsilon is None:
@@ -199,9 +203,15 @@ class Question:
         flag(progress, "progress")
         path = None if to is None else file_for(to, self.relation, self.desk.policy)
         prepared = self._prepared(epsilon, delta, mechanism)
+        asked = Asked(principal=self.desk.account)
+        if idempotency_key is not None:
+            if not isinstance(idempotency_key, str) or not idempotency_key:  # it could not be written down
+                raise ParameterError("idempotency_key", idempotency_key, "must be text that is not empty")
+            body = request_body(prepared.key, self.text, self.part, share)
+            asked = replace(asked, idempotency_key=idempotency_key, body=body)
         with told("groups released", shown=progress) as hear:
             keep = None if path is None else kept_in_files(self.desk.ledger.attachments, hear)
-            found = answered(self.desk, prepared, asked=self._asked(idempotency_key, prepared, share), keep=keep)
+            found = answered(self.desk, prepared, asked=asked, keep=keep)
         if path is None:
             return self._release(prepared.plan, found, share, known)
         return self._saved(path, prepared.plan, found, share)
@@ -213,15 +223,6 @@ class Question:
     def _prepared(self, epsilon: Number, delta: Number, mechanism: Law | None) -> Prepared:
         total = guarantee(epsilon, delta)
         return prepare(self.desk, self.relation.child, text=self.text, total=total, part=self.part, law=mechanism)
-
-    def _asked(self, idempotency_key: str | None, prepared: Prepared, confidence: Fraction) -> Asked:
-        """Who asks, under which key, and a hash of all that a receipt and an answer under it say."""
-        account = self.desk.account
-        if idempotency_key is None:
-            return Asked(principal=account)
-        _require_text(idempotency_key)
-        body = request_body(prepared.key, self.text, prepared.part, confidence)
-        return Asked(principal=account, idempotency_key=idempotency_key, body=body)
 
     def _release(self, plan: PrivatePlan, answered: Answered, confidence: Fraction, size: int | None) -> Release:
         answer, reused = answered.answer, answered.is_reused
@@ -248,8 +249,8 @@ class Question:
 
     def _final(self, plan: PrivatePlan, answer: dict[str, Any]) -> PrivatePlan:
         """The plan with the bounds that were chosen for it."""
-        first = None if answer["bounds"] is None else decode_released(answer["bounds"])
-        return final_plan(self.desk, plan, first)
+        bounds = answer["bounds"]
+        return plan if bounds is None else final_plan(self.desk, plan, decode_released(bounds))
 
     def _receipt(self, answer: dict[str, Any], *, reused: bool) -> Receipt:
         receipt = receipt_from_dict(answer["receipt"])
@@ -258,31 +259,33 @@ class Question:
 
 def _histograms(question: Presented) -> tuple[Binned, ...]:
     """The histograms of which all bins are columns of the answer, as they are released."""
-    aggregate = question.child
-    shown = {e.name: name for name, e in question.columns if isinstance(e, ColumnRef)}
-    found = []
-    for name, statistic in aggregate.statistics:
-        if isinstance(statistic, Histogram):
-            bins = statistic.columns(name)
-            columns = tuple(shown[one] for one in bins if one in shown) if question.columns else bins
-            if len(columns) == len(bins):
-                value = expression_sql(statistic.value)
-                found.append(Binned(name=name, value=value, edges=statistic.edges, columns=columns))
+    histograms = [(name, one) for name, one in question.child.statistics if isinstance(one, Histogram)]
+    if not histograms:
+        return ()
+    found, shown = [], {e.name: name for name, e in question.columns if isinstance(e, ColumnRef)}
+    for name, statistic in histograms:
+        bins = statistic.columns(name)
+        columns = tuple(shown[one] for one in bins if one in shown) if question.columns else bins
+        if len(columns) == len(bins):
+            value = expression_sql(statistic.value)
+            found.append(Binned(name=name, value=value, edges=statistic.edges, columns=columns))
     return tuple(found)
 
 
 def _notes(plan: PrivatePlan, final: PrivatePlan) -> tuple[str, ...]:
     """The bounds that were chosen for it, and which sums of whole numbers are doubles."""
+    notes = [
+        f"{name}: a FLOAT, because sums of whole numbers between its bounds may pass 64 bits; rounded beyond 2^53"
+        for name in wide_sums(final.question)
+    ]
+    if plan.bounds is None:
+        return tuple(notes)
     bounds = stated_bounds(final.question)
     chosen = (
         f"bounds of {name}: {' to '.join(map(decimal_text, bounds[name]))}, chosen with a part of the budget"
         for name, _ in automatic(plan.question)
     )
-    wide = (
-        f"{name}: a FLOAT, because sums of whole numbers between its bounds may pass 64 bits; rounded beyond 2^53"
-        for name in wide_sums(final.question)
-    )
-    return (*chosen, *wide)
+    return (*chosen, *notes)
 
 
 def _checked(confidence: Number) -> Fraction:
@@ -291,19 +294,6 @@ def _checked(confidence: Number) -> Fraction:
     if not 0 < share < 1:
         raise ParameterError("confidence", confidence, "must lie between 0 and 1, such as 0.95")
     return share
-
-
-def _check_bought(question: Presented, confidence: Fraction) -> None:
-    """Refuse to call the interval of a quantile surer than it is."""
-    if confidence > OF_INTERVALS and buys_interval(question):
-        requirement = "is above the 0.95 for which intervals of quantiles are bought; leave it out, or the intervals"
-        raise ParameterError("confidence", float(confidence), requirement)
-
-
-def _require_text(idempotency_key: object) -> None:
-    """Refuse a key that could not be written down, before anything is spent."""
-    if not isinstance(idempotency_key, str) or not idempotency_key:
-        raise ParameterError("idempotency_key", idempotency_key, "must be text that is not empty")
 
 
 def _checked_size(size: int | None) -> int | None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import chain, repeat
+from itertools import repeat
 from typing import Any, TypeAlias
 
 from sfumato.engines.values.cells import Cell
@@ -66,58 +66,48 @@ def present(
         size: From how many values of a group others are presumed to be chosen, where no count of them was released.
     """
     table = _Table(question, plan, released, confidence, size)
-    labels = set(_labels(question))
-    columns = [(name, table.over(e)) for name, e in question.columns or _all_columns(question, plan)]
-    keys = [(name, e) for name, e in columns if columns_of(e) <= labels]
-    statistics = [(name, e) for name, e in columns if not columns_of(e) <= labels]
-    make = _as_released if _is_plain(question, [e for _, e in columns]) else _line_by_line
-    groups, estimates = make(question, plan, table, [e for _, e in keys], [e for _, e in statistics])
+    labels = question.child.child.labels or question.child.child.keys
+    own = [output.name for output in plan.sections[0].outputs]
+    columns = question.columns or tuple([(name, ColumnRef(name)) for name in (*labels, *own)])
+    plain = [column for _, column in columns if isinstance(column, ColumnRef)]
+    keys, statistics = [], []
+    for name, column in columns:
+        whole = column if isinstance(column, ColumnRef) else table.over(column)
+        (keys if columns_of(whole) <= set(labels) else statistics).append((name, whole))
+    if len(plain) == len(columns) and question.having is None and not question.order and not question.consistent:
+        groups, estimates = _as_released(question, plan, table, labels, plain)
+    else:
+        groups, estimates = _line_by_line(question, plan, table, [e for _, e in keys], [e for _, e in statistics])
     return Shown(
-        keys=tuple(name for name, _ in keys),
-        statistics=tuple(name for name, _ in statistics),
-        kinds=tuple(table.kind(e) for _, e in chain(keys, statistics)),
-        groups=groups,
-        estimates=estimates,
-    )
+        keys=tuple([name for name, _ in keys]), statistics=tuple([name for name, _ in statistics]),
+        kinds=tuple([table.kind(e) for _, e in (*keys, *statistics)]), groups=groups, estimates=estimates,
+    )  # fmt: skip
 
 
 Rows: TypeAlias = tuple[tuple[Values, ...], tuple[tuple[AnswerValue, ...], ...]]
 """The groups of an answer and their estimates."""
 
 
-def _is_plain(question: Presented, columns: Sequence[Expression]) -> bool:
-    """Whether an answer shows what was released, in its order, and makes nothing of it."""
-    has_rules = question.having is not None or question.order or question.consistent
-    return not has_rules and all(isinstance(expression, ColumnRef) for expression in columns)
-
-
 def _as_released(
-    question: Presented,
-    plan: PrivatePlan,
-    table: "_Table",
-    keys: Sequence[Expression],
-    statistics: Sequence[Expression],
-) -> Rows:
-    """What `_line_by_line` makes of a plain question, column by column: of many groups it is much faster."""
-    label = dict(zip(question.child.child.keys, _labels(question), strict=True))
+    question: Presented, plan: PrivatePlan, table: "_Table", labels: Sequence[str], columns: Sequence[ColumnRef]
+) -> Rows:  # fmt: skip
+    """What `_line_by_line` makes of a question that shows what was released, in its order, and makes nothing of it.
+
+    It does so column by column, which is much faster for many groups.
+    """
+    label = dict(zip(question.child.child.keys, labels, strict=True))
     own = slice(question.offset, None if question.limit is None else question.offset + question.limit)
     groups: list[Values] = []
     estimates: list[tuple[AnswerValue, ...]] = []
     for place, section in enumerate(plan.sections):
         released = table.released[place].groups
-        names, columns = [label[key.name] for key in section.keys], zip(*released, strict=True)
-        of_keys = dict(zip(names, columns, strict=bool(released)))
+        names, values = [label[key.name] for key in section.keys], zip(*released, strict=True)
+        of_keys = dict(zip(names, values, strict=bool(released)))
         nothing = (None,) * len(released)
-        groups += _rows([of_keys.get(_name(e), nothing) for e in keys], len(released))
-        estimates += _rows([table.column(place, _name(e)) for e in statistics], len(released))
+        groups += _rows([of_keys.get(one.name, nothing) for one in columns if one.name in labels], len(released))
+        measured = [table.column(place, one.name) for one in columns if one.name not in labels]
+        estimates += _rows(measured, len(released))
     return tuple(groups[own]), tuple(estimates[own])
-
-
-def _name(expression: Expression) -> str:
-    """The column that a plain question shows."""
-    if not isinstance(expression, ColumnRef):
-        raise TypeError("only a column has a name")
-    return expression.name
 
 
 def _rows(columns: Sequence[Sequence[Any]], count: int) -> Iterable[tuple[Any, ...]]:
@@ -145,19 +135,10 @@ def _line_by_line(
     return groups, tuple(tuple(table.estimate(line, e) for e in statistics) for line in rows)
 
 
-def _labels(question: Presented) -> tuple[str, ...]:
-    groups = question.child.child
-    return groups.labels or groups.keys
-
-
-def _all_columns(question: Presented, plan: PrivatePlan) -> tuple[tuple[str, Expression], ...]:
-    names = (output.name for output in plan.sections[0].outputs)
-    return tuple((name, ColumnRef(name)) for name in chain(_labels(question), names))
-
-
 def _lines(question: Presented, plan: PrivatePlan, released: Sequence[Released]) -> list[_Line]:
     """The rows of all sections; keys that one does not group by are NULL."""
-    label = dict(zip(question.child.child.keys, _labels(question), strict=True))
+    of = question.child.child
+    label = dict(zip(of.keys, of.labels or of.keys, strict=True))
     figures = consistent_figures(plan, released) if question.consistent else ({},) * len(released)
     lines = []
     for place, (section, own) in enumerate(zip(plan.sections, released, strict=True)):
@@ -251,17 +232,15 @@ class _Table:
 
     def column(self, section: int, name: str, parts: int = 1) -> Sequence[AnswerValue]:
         """The estimates of all groups of a section, once they are asked for."""
-        place = section, parts, name
-        if place not in self._columns:
-            self._columns[place] = self._of(section, parts)[name](self.released[section].measured)
-        return self._columns[place]
-
-    def _of(self, place: int, parts: int) -> dict[str, Estimator]:
-        if (place, parts) not in self._estimators:
-            section = self._plan.sections[place]
-            made = estimators(section, shared(self._confidence, parts), size=self._size)
-            self._estimators[place, parts] = dict(zip((output.name for output in section.outputs), made, strict=True))
-        return self._estimators[place, parts]
+        if (section, parts, name) not in self._columns:
+            if (section, parts) not in self._estimators:
+                own = self._plan.sections[section]
+                made = estimators(own, shared(self._confidence, parts), size=self._size)
+                names = [output.name for output in own.outputs]
+                self._estimators[section, parts] = dict(zip(names, made, strict=True))
+            estimate = self._estimators[section, parts][name]
+            self._columns[section, parts, name] = estimate(self.released[section].measured)
+        return self._columns[section, parts, name]
 
 
 def _sorted(rows: list[_Line], table: _Table, key: OrderKey) -> list[_Line]:

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from operator import attrgetter, itemgetter
 
 from sfumato.errors import ParameterError
 from sfumato.ledger.core.entry import Charge
@@ -53,7 +54,7 @@ class Receipt:
 
     def to_dict(self) -> dict[str, Json]:
         """The receipt as JSON values."""
-        texts: dict[str, Json] = {name: getattr(self, name) for name in _TEXTS}
+        texts: dict[str, Json] = dict(zip(_TEXTS, attrgetter(*_TEXTS)(self), strict=True))
         return texts | {
             "event": encode_event(self.event),
             "guarantee": encode_guarantee(self.guarantee),
@@ -84,7 +85,7 @@ def receipt_from_dict(document: dict[str, Json]) -> Receipt:
     if not isinstance(charged, PureDP | ApproxDP):
         raise ParameterError("guarantee", str(charged), "must be finite in a receipt")
     return Receipt(
-        **{name: str(document[name]) for name in _TEXTS},
+        **dict(zip(_TEXTS, map(str, itemgetter(*_TEXTS)(document)), strict=True)),
         event=decode_event(document["event"]),
         guarantee=charged,
         spent=decode_budget(document["spent"]),

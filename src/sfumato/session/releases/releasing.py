@@ -75,13 +75,14 @@ def release(section: Section, run: Run) -> Released:
         section: What is released.
         run: Computes a statement.
     """
-    found = [run(statement).open_for_noise() for statement in section.statements]
+    secrets = list(map(run, section.statements))
     with uncollected():
+        found = [secret.open_for_noise() for secret in secrets]
         shown = _groups(section, found[0])
-        measured = tuple(
+        measured = [
             _measured(m, section.statements[m.statement], found[m.statement], shown) for m in section.measurements
-        )
-        return Released(groups=tuple(shown), measured=measured)
+        ]
+        return Released(groups=tuple(shown), measured=tuple(measured))
 
 
 def _groups(section: Section, found: Found) -> list[Group]:

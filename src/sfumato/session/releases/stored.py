@@ -45,8 +45,8 @@ def decode_released(document: Any) -> Released:
     groups = document["groups"]
     is_plain = _are_plain(groups)
     return Released(
-        groups=tuple(tuple(group if is_plain else map(_decode_key, group)) for group in groups),
-        measured=tuple(tuple(map(tuple, rows)) for rows in document["measured"]),
+        groups=tuple([tuple(group if is_plain else map(_decode_key, group)) for group in groups]),
+        measured=tuple([tuple(map(tuple, rows)) for rows in document["measured"]]),
     )
 
 

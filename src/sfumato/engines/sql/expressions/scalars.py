@@ -6,6 +6,7 @@ Total: every branch of it has a value or is NULL for every row, whatever the eng
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import date, datetime
 from typing import Final
 
 from sqlglot import exp
@@ -30,7 +31,6 @@ from sfumato.engines.sql.expressions.terms import (
     operation,
 )
 from sfumato.engines.values.evaluation import constant as cell_of
-from sfumato.engines.values.evaluation import unmixed
 from sfumato.engines.values.numbers import factor
 from sfumato.query.model.expressions import (
     And,
@@ -52,6 +52,11 @@ from sfumato.query.model.facts import Facts, literal_facts
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind
 
+_KINDS: Final[Mapping[type, Kind]] = {
+    int: Kind.INTEGER, float: Kind.FLOAT, str: Kind.TEXT, bool: Kind.BOOLEAN, date: Kind.DATE, datetime: Kind.TIMESTAMP,
+}  # fmt: skip
+"""What constants are, but for those of classes of the caller's own."""
+
 _COMPARE: Final = {
     Comparison.EQUAL: exp.EQ,
     Comparison.NOT_EQUAL: exp.NEQ,
@@ -70,36 +75,30 @@ def lower_expression(expression: Expression, facts: Mapping[str, Facts], names: 
         facts: What is known of the columns it reads.
         names: What SQL calls them.
     """
-    columns = {name: Term(sql=column(names[name]), kind=known.kind) for name, known in facts.items()}
-    return lowered(unmixed(expression, facts), columns)
-
-
-def lowered(expression: Expression, columns: Mapping[str, Term]) -> Term:
-    """An `unmixed` expression in SQL, over columns that are given as SQL."""
     match expression:
         case ColumnRef(name):
-            return columns[name]
+            return Term(sql=column(names[name]), kind=facts[name].kind)
         case Literal(value):
             return _constant(value)
         case Null(kind):
             return Term(sql=null(kind), kind=kind)
         case Call(function, arguments):
-            return _called(function, arguments, columns)
+            return _called(function, arguments, facts, names)
         case Case(branches, default):
-            return _chosen(branches, default, columns)
+            return _chosen(branches, default, facts, names)
         case IsIn(value, values):
-            return _truth(_is_in(lowered(value, columns), values))
+            return _truth(_is_in(lower_expression(value, facts, names), values))
         case Compare(comparison, left, right):
-            return _truth(_compared(_COMPARE[comparison], lowered(left, columns), lowered(right, columns)))
+            sides = lower_expression(left, facts, names), lower_expression(right, facts, names)
+            return _truth(_compared(_COMPARE[comparison], *sides))
         case IsNull(value):
-            return _truth(is_null(lowered(value, columns).settled))
+            return _truth(is_null(lower_expression(value, facts, names).settled))
         case Not(condition):
-            return _truth(negated(lowered(condition, columns).sql))
+            return _truth(negated(lower_expression(condition, facts, names).sql))
         case And(conditions):
-            return _truth(all_of(lowered(condition, columns).sql for condition in conditions))
+            return _truth(all_of(lower_expression(condition, facts, names).sql for condition in conditions))
         case Or(conditions):
-            parts = [lowered(condition, columns).sql for condition in conditions]
-            return _truth(any_of(parts))
+            return _truth(any_of(lower_expression(condition, facts, names).sql for condition in conditions))
 
 
 def _truth(sql: Sql) -> Term:
@@ -109,22 +108,34 @@ def _truth(sql: Sql) -> Term:
 def _constant(value: Value) -> Term:
     cell = cell_of(value)
     rounded_off = isinstance(cell, float) and factor(cell) == cell
-    return Term(sql=constant(cell), kind=literal_facts(value).kind, rounded=rounded_off)
+    kind = _KINDS.get(type(cell)) or literal_facts(value).kind
+    return Term(sql=constant(cell), kind=kind, rounded=rounded_off)
 
 
 def _chosen(
-    branches: Sequence[tuple[Expression, Expression]], default: Expression, columns: Mapping[str, Term]
+    branches: Sequence[tuple[Expression, Expression]],
+    default: Expression,
+    facts: Mapping[str, Facts],
+    names: Mapping[str, str],
 ) -> Term:
-    otherwise = lowered(default, columns)
-    values = [lowered(value, columns) for _, value in branches]
-    conditions = [lowered(condition, columns).sql for condition, _ in branches]
-    cases = [(condition, value.settled) for condition, value in zip(conditions, values, strict=True)]
+    conditions = [lower_expression(condition, facts, names).sql for condition, _ in branches]
+    values = (*(value for _, value in branches), default)
+    *chosen, otherwise = _of_one_kind([lower_expression(value, facts, names) for value in values])
+    cases = [(condition, value.settled) for condition, value in zip(conditions, chosen, strict=True)]
     return Term(sql=case(cases, otherwise.settled), kind=otherwise.kind)
 
 
+def _of_one_kind(terms: Sequence[Term]) -> Sequence[Term]:
+    """Alternatives of which a row has one; whole numbers among floats as floats, as `evaluation.unmixed` has them."""
+    if not {Kind.INTEGER, Kind.FLOAT} <= {term.kind for term in terms}:
+        return terms
+    return [_FUNCTIONS[Function.TO_FLOAT]([term]) for term in terms]
+
+
 def _compared(operator: type[exp.Binary], left: Term, right: Term) -> Sql:
-    sides = (left, right) if left.kind is right.kind else map(_as_float, (left, right))
-    return operation(operator, *(side.settled for side in sides))
+    if left.kind is not right.kind:
+        left, right = _as_float(left), _as_float(right)
+    return operation(operator, left.settled, right.settled)
 
 
 def _as_float(term: Term) -> Term:
@@ -146,12 +157,14 @@ def _is_in(value: Term, values: Sequence[Literal]) -> Sql:
     return named(value.settled, tests)
 
 
-def _called(function: Function, arguments: Sequence[Expression], columns: Mapping[str, Term]) -> Term:
+def _called(
+    function: Function, arguments: Sequence[Expression], facts: Mapping[str, Facts], names: Mapping[str, str]
+) -> Term:
     if function in _PARAMETERS:
         first, *others = arguments
         constants = [cell_of(other.value) for other in others if isinstance(other, Literal)]
-        return _PARAMETERS[function](lowered(first, columns), *constants)
-    return _FUNCTIONS[function]([lowered(argument, columns) for argument in arguments])
+        return _PARAMETERS[function](lower_expression(first, facts, names), *constants)
+    return _FUNCTIONS[function]([lower_expression(argument, facts, names) for argument in arguments])
 
 
 def _converted_to(kind: Kind) -> Lowering:
@@ -164,7 +177,12 @@ def _converted_to(kind: Kind) -> Lowering:
 
 def _first_of(name: str) -> Lowering:
     """Of values that are not NULL."""
-    return lambda terms: Term(sql=function(name, *(term.settled for term in terms)), kind=terms[0].kind)
+
+    def lower(terms: Sequence[Term]) -> Term:
+        alike = _of_one_kind(terms)
+        return Term(sql=function(name, *(term.settled for term in alike)), kind=alike[0].kind)
+
+    return lower
 
 
 def _null_if(terms: Sequence[Term]) -> Term:

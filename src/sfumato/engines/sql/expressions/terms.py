@@ -24,6 +24,11 @@ TYPES: Final = {
 }
 """What engines hold the values of each kind in."""
 
+_TYPES: Final = {
+    name: exp.DataType.build(name, dialect="duckdb")
+    for name in (*TYPES.values(), "HUGEINT", "UBIGINT", "INTEGER", "BIT")
+}
+
 _LARGEST_REPEATED: Final = 14
 """Terms of more nodes than these are computed once under a name; smaller ones may be written several times."""
 
@@ -34,11 +39,6 @@ _ATOMS: Final = (
     exp.Column, exp.Literal, exp.Cast, exp.TryCast, exp.Anonymous, exp.Boolean, exp.Null, exp.Paren, exp.Case, exp.Trim,
     exp.Window,
 )  # fmt: skip
-
-_TYPES: Final = {
-    name: exp.DataType.build(name, dialect="duckdb")
-    for name in (*TYPES.values(), "HUGEINT", "UBIGINT", "INTEGER", "BIT")
-}
 
 Join: TypeAlias = Literal["inner", "left", "semi", "anti"]
 
@@ -101,12 +101,12 @@ def case(branches: Sequence[tuple[Sql, Sql]], default: Sql | None = None) -> exp
 
 def cast(value: Sql, to: str) -> exp.Cast:
     """A value as a type that it always fits."""
-    return exp.Cast(this=value, to=_type(to))
+    return exp.Cast(this=value, to=_TYPES[to])
 
 
 def try_cast(value: Sql, to: str) -> exp.TryCast:
     """A value as a type, or NULL where it does not fit."""
-    return exp.TryCast(this=value, to=_type(to))
+    return exp.TryCast(this=value, to=_TYPES[to])
 
 
 def null(kind: Kind) -> exp.Cast:
@@ -142,7 +142,7 @@ def constant(value: float | str | date) -> Sql:
         case str():
             return text(value)
         case int():
-            return whole(value)
+            return cast(figure(value), "BIGINT")
         case float():
             return double(value)
         case datetime():
@@ -191,10 +191,6 @@ def guarded(value: Sql, condition: Callable[[Sql], Sql]) -> Sql:
 
 def _closed(value: Sql) -> Sql:
     return value if isinstance(value, _ATOMS) else exp.Paren(this=value)
-
-
-def _type(name: str) -> exp.DataType:
-    return _TYPES[name]
 
 
 def select(
