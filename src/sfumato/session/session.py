@@ -1,7 +1,7 @@
 """`Session`: a database of people under a policy and a budget, to be asked."""
 
 from collections.abc import Iterable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from functools import partial
 from os import PathLike
@@ -23,9 +23,9 @@ from sfumato.query.model.kinds import Kind
 from sfumato.query.model.schema import Column, Limits, Table
 from sfumato.query.policy.policy import Policy, SourceFacts
 from sfumato.session.asking.execution import Desk
-from sfumato.session.asking.preparation import Preparation, TypicalError, typical_errors
+from sfumato.session.asking.preparation import Preparation, typical_errors
 from sfumato.session.asking.view import AccountView
-from sfumato.session.opening.examination import Examination, examined, violations
+from sfumato.session.opening.examination import examined, violations
 from sfumato.session.opening.lineage import identities, protected
 from sfumato.session.opening.opening import (
     as_stored,
@@ -138,20 +138,17 @@ class Session(AccountView):
             ParameterError: There is no such table.
             EngineError: The engine failed.
         """
-        tables = self._tables_of(table)
-        examinations = {one.name: examined(one, self._sources, self._start) for one in tables}
-        return Preparation(
-            violations={one.name: violations(one, self._sources, self._start) for one in tables},
-            examinations=examinations,
-            errors={name: self._typical_errors(name, found) for name, found in examinations.items()},
-        )
+        broken, examinations, errors = {}, {}, {}
+        for one in self._tables_of(table):
+            with closing(self._start(self._sources)) as engine:
+                broken[one.name] = violations(one, engine)
+                examinations[one.name] = found = examined(one, engine)
+            present = {losses.column: losses.present for losses in found.columns}
+            errors[one.name] = typical_errors(self.table(one.name), one, present)
+        return Preparation(violations=broken, examinations=examinations, errors=errors)
 
     def _tables_of(self, table: str | None) -> tuple[Table, ...]:
         return tuple(self.policy.tables.values()) if table is None else (self._table(table),)
-
-    def _typical_errors(self, table: str, found: Examination) -> tuple[TypicalError, ...]:
-        present = {losses.column: losses.present for losses in found.columns}
-        return typical_errors(self.table(table), self.policy.tables[table], present)
 
     def close(self) -> None:
         """Let go of the engine and the ledger."""

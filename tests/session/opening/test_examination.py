@@ -2,6 +2,7 @@
 
 import datetime as dt
 import math
+from contextlib import closing
 from decimal import Decimal
 
 import pyarrow as pa
@@ -234,7 +235,8 @@ SOURCES = {name: open_source(frame) for name, frame in SHOP.items()}
 
 def broken(table, sources=SOURCES, start=ReferenceEngine):
     """How often each claim is broken, in the order of the claims."""
-    return list(violations(table, sources, start).values())
+    with closing(start(sources)) as engine:
+        return list(violations(table, engine).values())
 
 
 @pytest.mark.parametrize(("table", "counts"), [(LINES, [1]), (ORDERS, [0, 1]), (CUSTOMERS, [1]), (NATIONS, [1])])

@@ -203,12 +203,7 @@ class Question:
         flag(progress, "progress")
         path = None if to is None else file_for(to, self.relation, self.desk.policy)
         prepared = self._prepared(epsilon, delta, mechanism)
-        asked = Asked(principal=self.desk.account)
-        if idempotency_key is not None:
-            if not isinstance(idempotency_key, str) or not idempotency_key:  # it could not be written down
-                raise ParameterError("idempotency_key", idempotency_key, "must be text that is not empty")
-            body = request_body(prepared.key, self.text, self.part, share)
-            asked = replace(asked, idempotency_key=idempotency_key, body=body)
+        asked = self._asked(idempotency_key, prepared, share)
         with told("groups released", shown=progress) as hear:
             keep = None if path is None else kept_in_files(self.desk.ledger.attachments, hear)
             found = answered(self.desk, prepared, asked=asked, keep=keep)
@@ -223,6 +218,15 @@ class Question:
     def _prepared(self, epsilon: Number, delta: Number, mechanism: Law | None) -> Prepared:
         total = guarantee(epsilon, delta)
         return prepare(self.desk, self.relation.child, text=self.text, total=total, part=self.part, law=mechanism)
+
+    def _asked(self, idempotency_key: str | None, prepared: Prepared, confidence: Fraction) -> Asked:
+        """Who asks, under which key, and a hash of all that a receipt and an answer under it say."""
+        if idempotency_key is None:
+            return Asked(principal=self.desk.account)
+        if not isinstance(idempotency_key, str) or not idempotency_key:  # it could not be written down
+            raise ParameterError("idempotency_key", idempotency_key, "must be text that is not empty")
+        body = request_body(prepared.key, self.text, prepared.part, confidence)
+        return Asked(principal=self.desk.account, idempotency_key=idempotency_key, body=body)
 
     def _release(self, plan: PrivatePlan, answered: Answered, confidence: Fraction, size: int | None) -> Release:
         answer, reused = answered.answer, answered.is_reused

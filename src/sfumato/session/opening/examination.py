@@ -5,13 +5,12 @@ claims nothing, one that claims less, and one in which every column is text. The
 them now.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Final
 
 from sfumato.engines.base import Engine
-from sfumato.engines.sources.sources import Opened
 from sfumato.errors import ParameterError
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.model.columns import MAX_LENGTH, Column
@@ -106,36 +105,30 @@ class Examination:
     limits: tuple[BindingLimit, ...]
 
 
-def examined(
-    table: Table, sources: Mapping[str, Opened], start: Callable[[Mapping[str, Opened]], Engine]
-) -> Examination:
+def examined(table: Table, engine: Engine) -> Examination:
     """What of a table's rows does not count as it is stored.
 
     Args:
         table: What is declared.
-        sources: Where the rows of each table come from.
-        start: Makes an engine that holds some sources.
+        engine: One that was opened for this, so that it reads the rows anew.
 
     Raises:
         EngineError: The engine failed.
     """
-    engine = start(sources)
-    try:
-        plain = {name: replace(column, nullable=True) for name, column in table.columns.items()}
-        declared = _nobodys(table, plain)
-        (rows,) = _counted(Source(declared), [RowCount()], engine)
-        units = _counted(Source(table), [UnitCount()], engine)[0] if table.has_owners else None
-        names = tuple(table.columns)
-        parts = [names[start : start + _AT_ONCE] for start in range(0, len(names), _AT_ONCE)]
-        columns = tuple(losses for part in parts for losses in _columns(declared, part, rows, engine))
-        return Examination(rows=rows, units=units, columns=columns, limits=tuple(_limits(table, engine)))
-    finally:
-        engine.close()
+    plain = {name: replace(column, nullable=True) for name, column in table.columns.items()}
+    declared = _nobodys(table, plain)
+    (rows,) = _counted(Source(declared), [RowCount()], engine)
+    units = _counted(Source(table), [UnitCount()], engine)[0] if table.has_owners else None
+    names = tuple(table.columns)
+    parts = [names[start : start + _AT_ONCE] for start in range(0, len(names), _AT_ONCE)]
+    columns = tuple(losses for part in parts for losses in _columns(declared, part, rows, engine))
+    return Examination(rows=rows, units=units, columns=columns, limits=tuple(_limits(table, engine)))
 
 
-def _nobodys(table: Table, columns: Mapping[str, Column]) -> Table:
-    """Some columns of a table as if it were nobody's, and nothing claimed of it."""
-    return replace(table, columns=columns, unit=PUBLIC, limits=Limits(), matches={})
+def _nobodys(table: Table, columns: Mapping[str, Column] | None = None) -> Table:
+    """A table, or some columns of it, as if it were nobody's, and nothing claimed of it."""
+    own = table.columns if columns is None else columns
+    return replace(table, columns=own, unit=PUBLIC, limits=Limits(), matches={})
 
 
 def _columns(declared: Table, names: Sequence[str], rows: int, engine: Engine) -> Iterator[ColumnLosses]:
@@ -250,52 +243,37 @@ def _counted(relation: Relation, measures: Iterable[Measure], engine: Engine) ->
     return [sum(map(int, amounts)) for amounts in found.amounts]
 
 
-def violations(
-    table: Table, sources: Mapping[str, Opened], start: Callable[[Mapping[str, Opened]], Engine]
-) -> dict[Claim, int]:
+def violations(table: Table, engine: Engine) -> dict[Claim, int]:
     """How many rows break each claim about a table.
 
     Args:
         table: What is claimed.
-        sources: Where the rows of each table come from.
-        start: Makes an engine that holds some sources.
+        engine: As of `examined`.
 
     Raises:
         EngineError: The engine failed.
     """
-    engine = start(sources)
-    try:
-        return {claim: _violations(table, claim, engine) for claim in claims_of(table)}
-    finally:
-        engine.close()
+    return {claim: _violations(table, claim, engine) for claim in claims_of(table)}
 
 
 def _violations(table: Table, claim: Claim, engine: Engine) -> int:
+    held: Relation
+    kept: Relation
     match claim:
         case HasOwner():
-            return _row_count(Source(_nobodys_table(table)), engine) - _row_count(_owned(table), engine)
+            held, kept = Source(_nobodys(table)), _owned(table)
         case AtMost(columns, rows):
-            claimless, limited = (replace(table, matches=matches) for matches in ({}, {columns: rows}))
-            return _row_count(Source(claimless), engine) - _row_count(Source(limited), engine)
-
-
-def _row_count(relation: Relation, engine: Engine) -> int:
-    """The number of rows, in the open: it goes to their owner."""
-    found = engine.run(Statement(rows=relation, keys=(), measures=(RowCount(),)), salt=_NO_SALT)
-    return sum(map(int, found.open_for_noise().amounts[0]))
+            held, kept = Source(replace(table, matches={})), Source(replace(table, matches={columns: rows}))
+    (all_rows,), (kept_rows,) = (_counted(relation, [RowCount()], engine) for relation in (held, kept))
+    return all_rows - kept_rows
 
 
 def _owned(table: Table) -> Relation:
     """All rows that have an owner, whoever it is."""
     match table.unit:
         case UnitColumn(column):
-            return Filter(Source(_nobodys_table(table)), Not(IsNull(ColumnRef(column))))
+            return Filter(Source(_nobodys(table)), Not(IsNull(ColumnRef(column))))
         case UnitPath(column, owner, key):
-            return SemiJoin(child=Source(_nobodys_table(table)), other=_owned(owner), on=((column, key),))
+            return SemiJoin(child=Source(_nobodys(table)), other=_owned(owner), on=((column, key),))
         case _:
-            return Source(_nobodys_table(table))
-
-
-def _nobodys_table(table: Table) -> Table:
-    """The table as if it were nobody's, and nothing claimed of it."""
-    return replace(table, unit=PUBLIC, limits=Limits(), matches={})
+            return Source(_nobodys(table))
