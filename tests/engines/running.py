@@ -1,6 +1,6 @@
 """Run the exact half of a question on an engine, for tests alone: nothing here adds noise."""
 
-from sfumato.engines.base import Found, aligned, groups
+from sfumato.engines.base import ExactGroups, aligned, groups
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.reference.engine import ReferenceEngine
 from sfumato.engines.sources.sources import ArrowData, CsvFile, LazyData, ParquetFile, open_source, readable
@@ -40,7 +40,7 @@ def started(engine: str, asked: Statement, data):
     return ENGINES[engine](sources)
 
 
-def found(engine: str, asked: Statement, data, *, salt: str = SALT) -> Found:
+def found(engine: str, asked: Statement, data, *, salt: str = SALT) -> ExactGroups:
     """What an engine finds."""
     running = started(engine, asked, data)
     try:
@@ -49,7 +49,7 @@ def found(engine: str, asked: Statement, data, *, salt: str = SALT) -> Found:
         running.close()
 
 
-def by_place(answer: Found) -> dict[tuple, list[int]]:
+def by_place(answer: ExactGroups) -> dict[tuple, list[int]]:
     """The amounts of each group, or of each cell of it."""
     size = len(answer.amounts[0])
     keys = list(zip(*answer.keys, strict=True)) if answer.keys else [()] * size

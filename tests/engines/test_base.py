@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.query.asking import PEOPLE
 
-from sfumato.engines.base import Found, aligned, cells, failing, groups
+from sfumato.engines.base import ExactGroups, aligned, cells, failing, groups
 from sfumato.errors import EngineError, ParameterError
 from sfumato.query.model.expressions import ColumnRef
 from sfumato.query.model.measures import CellCount, LatticeValue, RowCount, ValueCount
@@ -26,7 +26,7 @@ def found(entries, *, has_cells=False):
     """What an engine found: by place, the keys and behind them the cell, the amounts."""
     columns = list(zip(*entries, strict=True)) or [()]
     amounts = tuple(np.array(column, dtype=object) for column in zip(*entries.values(), strict=True))
-    return Found(
+    return ExactGroups(
         keys=tuple(columns[: len(columns) - has_cells]) if any(entries) else (),
         cells=columns[-1] if has_cells else None, amounts=amounts,
     )  # fmt: skip
@@ -63,7 +63,7 @@ def test_what_was_found_is_put_on_the_groups_asked_for_and_the_rest_is_zero():
 
 
 def test_amounts_beyond_64_bits_are_put_on_their_groups_as_they_are():
-    answer = Found(
+    answer = ExactGroups(
         keys=(["a", "b"],), cells=None, amounts=(np.array([2**70, 1], dtype=object), np.array([3, 4], dtype=np.int64))
     )  # fmt: skip
     table = aligned(statement(("b", "a", "c")), answer, [("b",), ("a",), ("c",)])
@@ -82,9 +82,9 @@ def test_a_statement_that_counts_cells_has_one_row_a_group():
 
 
 def test_nothing_found_is_zero_everywhere():
-    empty = Found(keys=((),), cells=None, amounts=(np.array([], dtype=np.int64),) * 2)
+    empty = ExactGroups(keys=((),), cells=None, amounts=(np.array([], dtype=np.int64),) * 2)
     assert aligned(statement(("a", "b")), empty, [("a",), ("b",)]).tolist() == [[0, 0], [0, 0]]
-    nobody = Found(keys=(), cells=None, amounts=(np.array([], dtype=np.int64),) * 2)
+    nobody = ExactGroups(keys=(), cells=None, amounts=(np.array([], dtype=np.int64),) * 2)
     assert aligned(statement(), nobody, [()]).tolist() == [[0, 0]]
 
 

@@ -44,8 +44,8 @@ MUTANTS = (
         edits=(
             (
                 "engines/sql/bounding.py",
-                "return [*map(column, self._ranks(hashed)), *(mark.column for mark in marks)]",
-                "return [mark.column for mark in marks]",
+                "return [*map(column, self._ranks(hashed)), *(group.column for group in by)]",
+                "return [group.column for group in by]",
             ),
         ),
         tests=(f"{DUCKDB}test_the_limit_of_rows_goes_to_groups_in_the_order_of_their_hashes",),
@@ -55,8 +55,8 @@ MUTANTS = (
         edits=(
             (
                 "engines/sql/bounding.py",
-                "return [*map(column, self._ranks(hashed)), *(mark.column for mark in marks)]",
-                "return [column(ROWS), *map(column, self._ranks(hashed)), *(mark.column for mark in marks)]",
+                "return [*map(column, self._ranks(hashed)), *(group.column for group in by)]",
+                "return [column(ROWS), *map(column, self._ranks(hashed)), *(group.column for group in by)]",
             ),
         ),
         tests=("tests/engines/sql/test_bounding.py",),

@@ -19,7 +19,7 @@ Integers: TypeAlias = npt.NDArray[np.object_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class ExactGroups:
     """What an engine found: one entry for each non-empty group (or cell of a group), in no order that means anything.
 
     Attributes:
@@ -44,7 +44,7 @@ class Engine(Protocol):
     def name(self) -> str:
         """What errors and receipts call it."""
 
-    def run(self, statement: Statement, *, salt: str) -> Secret[Found]:
+    def run(self, statement: Statement, *, salt: str) -> Secret[ExactGroups]:
         """The measures of every non-empty group, as `Statement` says.
 
         Args:
@@ -70,7 +70,7 @@ class Engine(Protocol):
 class Streaming(Protocol):
     """An engine that can give what it found piece by piece, so that nobody holds all groups at once."""
 
-    def batches(self, statement: Statement, *, salt: str, size: int) -> Generator[Secret[Found], None, None]:
+    def batches(self, statement: Statement, *, salt: str, size: int) -> Generator[Secret[ExactGroups], None, None]:
         """What `Engine.run` finds, at most so many groups at a time.
 
         Whoever asks has to read all of it, or close it: until then the engine may answer nobody else.
@@ -93,7 +93,7 @@ class Preparing(Protocol):
         """Store a table as questions read it; answers stay the same. One that is stored already stays as it is."""
 
 
-def in_batches(found: Found, *, size: int) -> Iterator[Found]:
+def in_batches(found: ExactGroups, *, size: int) -> Iterator[ExactGroups]:
     """What was found without cells, so many groups at a time.
 
     Example:
@@ -104,12 +104,12 @@ def in_batches(found: Found, *, size: int) -> Iterator[Found]:
     for start in range(0, _size(found), size):
         own = slice(start, start + size)
         keys = tuple(column[own] for column in found.keys)
-        yield Found(keys=keys, cells=None, amounts=tuple(amounts[own] for amounts in found.amounts))
+        yield ExactGroups(keys=keys, cells=None, amounts=tuple(amounts[own] for amounts in found.amounts))
 
 
 def batches_of(
     engine: Engine, statement: Statement, *, salt: str, size: int
-) -> Generator[Secret[Found], None, None]:  # fmt: skip
+) -> Generator[Secret[ExactGroups], None, None]:  # fmt: skip
     """What an engine finds, batch by batch; of one that does not stream as it is found, cut."""
     if isinstance(engine, Streaming):
         return engine.batches(statement, salt=salt, size=size)
@@ -167,7 +167,9 @@ def cells(statement: Statement) -> list[Key]:
             raise TypeError("the statement has no public cells")
 
 
-def aligned(statement: Statement, found: Found, at: Sequence[tuple[Key, ...]]) -> npt.NDArray[np.int64] | Integers:
+def aligned(
+    statement: Statement, found: ExactGroups, at: Sequence[tuple[Key, ...]]
+) -> npt.NDArray[np.int64] | Integers:
     """What an engine found, on given groups: zeros for those it did not find, whatever order it came in.
 
     Args:
@@ -193,7 +195,7 @@ def aligned(statement: Statement, found: Found, at: Sequence[tuple[Key, ...]]) -
     return table
 
 
-def _size(found: Found) -> int:
+def _size(found: ExactGroups) -> int:
     return len(found.amounts[0]) if found.amounts else len(found.keys[0]) if found.keys else 0
 
 

@@ -14,7 +14,7 @@ from typing import Any, Final, Protocol, TypeAlias, assert_never, cast, runtime_
 
 import pyarrow as pa
 
-from sfumato.engines.base import Engine, Found, Preparing, batches_of, one_place
+from sfumato.engines.base import Engine, ExactGroups, Preparing, batches_of, one_place
 from sfumato.engines.sources.identities import Identities, file_identity, frame_identity
 from sfumato.engines.sources.sources import (
     ArrowData,
@@ -81,7 +81,7 @@ class _InSpark(Protocol):
 
 
 @runtime_checkable
-class Whole(Protocol):
+class GivesRows(Protocol):
     """An engine that gives its owner all rows of a table."""
 
     def rows(self, table: Table) -> Generator[Any, None, None]:
@@ -157,7 +157,7 @@ class SeveralEngines:
     """Engines by name, as one that has the tables of all of them.
 
     Args:
-        engines: They.
+        engines: Each, by its name.
         places: Which of them has each table.
     """
 
@@ -165,11 +165,11 @@ class SeveralEngines:
         self._engines, self._places = dict(engines), dict(places)
         self.name = " and ".join(self._engines)
 
-    def run(self, statement: Statement, *, salt: str) -> Secret[Found]:
+    def run(self, statement: Statement, *, salt: str) -> Secret[ExactGroups]:
         """See `Engine.run`."""
         return self.one_for(tables_of(statement.rows)).run(statement, salt=salt)
 
-    def batches(self, statement: Statement, *, salt: str, size: int) -> Generator[Secret[Found], None, None]:
+    def batches(self, statement: Statement, *, salt: str, size: int) -> Generator[Secret[ExactGroups], None, None]:
         """See `Streaming.batches`."""
         return batches_of(self.one_for(tables_of(statement.rows)), statement, salt=salt, size=size)
 
@@ -273,7 +273,7 @@ def whole_relation(source: object, table: Table, options: Mapping[str, Any]) -> 
             name = "spark"
         case _:
             raise ParameterError("snapshot", table.name, "must be of a relation in a database: read this source itself")
-    with closing(cast("Whole", _class_of(ENGINES[name])({table.name: opened}, **options))) as engine:
+    with closing(cast("GivesRows", _class_of(ENGINES[name])({table.name: opened}, **options))) as engine:
         for part in engine.rows(table):
             yield pa.table(part)
 

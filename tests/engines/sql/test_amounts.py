@@ -12,7 +12,7 @@ from sfumato.engines.duckdb.dialect import sql
 from sfumato.engines.reference.engine import amount, is_counted, scaled
 from sfumato.engines.sql.entries import ROWS, aggregate_names, aggregates, allowed_amount, whole_amount
 from sfumato.engines.sql.expressions.terms import column, function, select, table
-from sfumato.engines.sql.rows import Rows
+from sfumato.engines.sql.rows import SqlRelation
 from sfumato.query.analysis.shape import shape_of
 from sfumato.query.model.expressions import ColumnRef
 from sfumato.query.model.measures import CellCount, LatticeValue, RowCount, StepProduct, StepSum, UnitCount, ValueCount
@@ -20,7 +20,7 @@ from sfumato.query.model.relations import Source
 from sfumato.query.model.schema import MAX_LIMIT, Table, integer, real
 
 TABLE = Source(Table(name="t", columns={"i": integer(), "f": real()}))
-ROWS_OF = Rows(query=select([], table("cells")), shape=shape_of(TABLE))
+ROWS_OF = SqlRelation(query=select([], table("cells")), shape=shape_of(TABLE))
 FAR = 2**53
 
 

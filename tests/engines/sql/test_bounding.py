@@ -15,10 +15,10 @@ from tests.engines.in_sql import database, run
 from sfumato.engines.duckdb.dialect import DUCKDB
 from sfumato.engines.reference.engine import Entry, allowances
 from sfumato.engines.sql.bounding import ABOVE, ALLOWED, ENTRIES, Bounding, above, binding_limits, bounded, needs_order
-from sfumato.engines.sql.entries import marked
+from sfumato.engines.sql.entries import grouped_rows
 from sfumato.engines.sql.expressions.terms import column, select, table
 from sfumato.engines.sql.lists import list_table
-from sfumato.engines.sql.rows import Rows
+from sfumato.engines.sql.rows import SqlRelation
 from sfumato.engines.values.sampling import Sampling
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.analysis.shape import shape_of
@@ -63,10 +63,10 @@ def bounding(limits, *, has_cells, sampling=Sampling.MD5, salt=SALT, dialect=DUC
     asked = Statement(
         rows=TABLE, keys=PUBLIC_KEYS, measures=(RowCount(),), limits=limits, cell=CELL if has_cells else None
     )  # fmt: skip
-    rows = Rows(query=select([], table("nothing")), shape=shape_of(TABLE))
+    rows = SqlRelation(query=select([], table("nothing")), shape=shape_of(TABLE))
     return Bounding(
-        marked=marked(asked, rows), limits=binding_limits(asked), salt=salt, sampling=sampling, measures=asked.measures,
-        dialect=dialect,
+        rows=grouped_rows(asked, rows), limits=binding_limits(asked), salt=salt, sampling=sampling,
+        measures=asked.measures, dialect=dialect,
     )  # fmt: skip
 
 
@@ -79,8 +79,8 @@ def entries(found, *, has_cells):
 
 
 def in_sql(own, found, query):
-    places = {mark.name: {value: i for i, value in enumerate(mark.values or ())} for mark in own.marked.marks}
-    names = [mark.name for mark in own.marked.marks]
+    places = {group.name: {value: i for i, value in enumerate(group.values or ())} for group in own.rows.group_columns}
+    names = [group.name for group in own.rows.group_columns]
     columns = {"u": [one.unit for one in found], "n": pa.array([one.rows for one in found], pa.int64())}
     for index, name in enumerate(names):
         cells = [one.place[index] for one in found]
@@ -90,14 +90,14 @@ def in_sql(own, found, query):
             else pa.array(cells, pa.string())
         )
         columns[name] = listed
-    own_lists = [mark for mark in own.marked.marks if mark.values is not None]
-    for mark in own_lists:
-        database().register(mark.table, list_table(mark))
+    own_lists = [group for group in own.rows.group_columns if group.values is not None]
+    for group in own_lists:
+        database().register(group.table, list_table(group))
     try:
         rows = run(query, **{ENTRIES: pa.table(columns), ABOVE: _above(own, pa.table(columns))})
     finally:
-        for mark in own_lists:
-            database().unregister(mark.table)
+        for group in own_lists:
+            database().unregister(group.table)
     return rows
 
 
@@ -107,10 +107,10 @@ def _above(own, stored):
 
 def allowed_in_sql(own, found):
     """The rows that each entry of a unit above is allowed, by unit and values."""
-    marks = own.marked.marks
-    query = select([column("u"), *(mark.column for mark in marks), column(ALLOWED)], bounded(own))
+    by = own.rows.group_columns
+    query = select([column("u"), *(group.column for group in by), column(ALLOWED)], bounded(own))
     return {
-        (unit, *(mark.values[cell] if mark.values else cell for mark, cell in zip(marks, cells, strict=True))): rows
+        (unit, *(group.values[cell] if group.values else cell for group, cell in zip(by, cells, strict=True))): rows
         for unit, *cells, rows in in_sql(own, found, query)
     }
 

@@ -7,10 +7,10 @@ import pytest
 from tests.engines.in_sql import database
 
 from sfumato.engines.duckdb.dialect import sql
-from sfumato.engines.sql.entries import CELL, marked, with_lists
+from sfumato.engines.sql.entries import CELL, grouped_rows, with_lists
 from sfumato.engines.sql.expressions.terms import function, select, table
 from sfumato.engines.sql.lists import list_table
-from sfumato.engines.sql.rows import Rows
+from sfumato.engines.sql.rows import SqlRelation
 from sfumato.engines.values.sampling import encoded
 from sfumato.query.analysis.shape import shape_of
 from sfumato.query.model.expressions import ColumnRef
@@ -28,20 +28,20 @@ CELLS = pa.table(
         "c3": pa.array([True, False, None, True, True]),
     }
 )
-ROWS = Rows(query=select([], table("cells")), shape=shape_of(TABLE))
+ROWS = SqlRelation(query=select([], table("cells")), shape=shape_of(TABLE))
 STEPS = LatticeValue(value=ColumnRef("f"), resolution=Fraction(1), lower=-9, upper=9, offset=0, nullable=True)
 
 
 def found(cell=None, **keys):
     """The marks of every row that has them all."""
     columns = tuple(KeyColumn(name=name, values=values) for name, values in keys.items())
-    own = marked(Statement(rows=TABLE, keys=columns, measures=(RowCount(),), cell=cell), ROWS)
-    names = [mark.table for mark in own.marks if mark.values is not None]
-    for mark in own.marks:
-        if mark.values is not None:
-            database().register(mark.table, list_table(mark))
+    own = grouped_rows(Statement(rows=TABLE, keys=columns, measures=(RowCount(),), cell=cell), ROWS)
+    names = [group.table for group in own.group_columns if group.values is not None]
+    for group in own.group_columns:
+        if group.values is not None:
+            database().register(group.table, list_table(group))
     database().register("cells", CELLS)
-    query = select([mark.column for mark in own.marks], own.query)
+    query = select([group.column for group in own.group_columns], own.query)
     rows = sorted(database().execute(sql(query)).fetchall())
     for name in (*names, "cells"):
         database().unregister(name)
@@ -79,7 +79,7 @@ def test_a_row_without_a_cell_is_left_out(cell, rows):
 
 def test_the_encodings_of_lists_are_those_of_the_hash():
     keys = (KeyColumn(name="k", values=("é", "x")), KeyColumn(name="j", values=None))
-    own = marked(Statement(rows=TABLE, keys=keys, measures=(RowCount(),)), ROWS)
+    own = grouped_rows(Statement(rows=TABLE, keys=keys, measures=(RowCount(),)), ROWS)
     listed, private = own.keys
     database().register(listed.table, list_table(listed))
     database().register("cells", pa.table({"k0": [1, 0], "k1": [7, -7]}))
@@ -92,6 +92,6 @@ def test_the_encodings_of_lists_are_those_of_the_hash():
 
 
 def test_the_mark_of_a_cell_is_called_by_its_own_name():
-    own = marked(Statement(rows=TABLE, keys=(), measures=(RowCount(),), cell=Bins(steps=STEPS, width=1)), ROWS)
+    own = grouped_rows(Statement(rows=TABLE, keys=(), measures=(RowCount(),), cell=Bins(steps=STEPS, width=1)), ROWS)
     assert own.cell is not None
     assert own.cell.name == CELL

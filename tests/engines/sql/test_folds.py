@@ -11,7 +11,7 @@ from sfumato.engines.duckdb.dialect import sql
 from sfumato.engines.reference.relations import folded_rows
 from sfumato.engines.sql.expressions.terms import column, function, select, table
 from sfumato.engines.sql.relations import lower_grouped
-from sfumato.engines.sql.rows import Rows
+from sfumato.engines.sql.rows import SqlRelation
 from sfumato.privacy.neighbors import EACH_ROW, UnitColumn
 from sfumato.query.analysis.shape import shape_of
 from sfumato.query.model.expressions import ColumnRef
@@ -39,7 +39,7 @@ def in_sql(grouped, rows):
     cells = {f"c{place}": pa.array([row[place] for row in rows], kind) for place, kind in enumerate(kinds)}
     if shape.unit_kind is not None:
         cells["u"] = cells["c0"]
-    query = lower_grouped(grouped, Rows(query=select([], table("cells")), shape=shape))
+    query = lower_grouped(grouped, SqlRelation(query=select([], table("cells")), shape=shape))
     return sorted(run(query, cells=pa.table(cells)), key=repr)
 
 

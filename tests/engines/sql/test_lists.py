@@ -6,7 +6,7 @@ import duckdb
 import pytest
 from tests.engines.in_postgres import answer
 
-from sfumato.engines.sql.entries import Mark
+from sfumato.engines.sql.entries import GroupColumn
 from sfumato.engines.sql.expressions.terms import TYPES
 from sfumato.engines.sql.lists import list_query, list_table
 from sfumato.engines.values.sampling import encoded
@@ -21,7 +21,7 @@ at = datetime.fromisoformat
 
 
 def mark(kind, *values):
-    return Mark(name="k0", kind=kind, values=values)
+    return GroupColumn(name="k0", kind=kind, values=values)
 
 
 @pytest.mark.parametrize(("kind", "values"), VALUES.items())

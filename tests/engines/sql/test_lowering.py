@@ -8,7 +8,7 @@ from tests.engines.running import SALT, statement
 from sfumato.engines.duckdb.dialect import DUCKDB, sql
 from sfumato.engines.spark.dialect import SPARK
 from sfumato.engines.sql.bounding import Bounding, binding_limits
-from sfumato.engines.sql.entries import marked
+from sfumato.engines.sql.entries import grouped_rows
 from sfumato.engines.sql.expressions.terms import select, table
 from sfumato.engines.sql.lowering import (
     KEPT,
@@ -20,7 +20,7 @@ from sfumato.engines.sql.lowering import (
     totals_of_units,
 )
 from sfumato.engines.sql.relations import Catalogue
-from sfumato.engines.sql.rows import Rows
+from sfumato.engines.sql.rows import SqlRelation
 from sfumato.engines.values.sampling import Sampling
 from sfumato.privacy.neighbors import EACH_ROW, UnitColumn
 from sfumato.query.analysis.shape import shape_of
@@ -92,7 +92,7 @@ def test_a_group_of_which_no_entry_is_kept_is_not_shown():
 
 def test_public_keys_are_lists_beside_the_sql():
     found = lowered("SELECT COUNT(*) FROM visits GROUP BY k")
-    assert [mark.values for mark in found.lists] == [("x", "y")]
+    assert [group.values for group in found.lists] == [("x", "y")]
     assert "'x'" not in sql(found.totals)
 
 
@@ -144,12 +144,12 @@ CELLS = pa.table(
 
 def totals(source, *, cell=None, measures=COUNTS, keys=KEYS, **limits):
     asked = Statement(rows=source, keys=keys, measures=measures, cell=cell, limits=Limits(**limits))
-    found = marked(asked, Rows(query=select([], table("cells")), shape=shape_of(source)))
+    found = grouped_rows(asked, SqlRelation(query=select([], table("cells")), shape=shape_of(source)))
     if source is ROWS:
         query = totals_of_rows(found, measures)
     else:
         own = Bounding(
-            marked=found, limits=binding_limits(asked), salt="0" * 32, sampling=Sampling.MD5, measures=measures,
+            rows=found, limits=binding_limits(asked), salt="0" * 32, sampling=Sampling.MD5, measures=measures,
             dialect=DUCKDB,
         )  # fmt: skip
         query = totals_of_units(own)

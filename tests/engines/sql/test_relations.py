@@ -17,7 +17,7 @@ from sfumato.engines.reference.relations import relation_rows
 from sfumato.engines.sources.sources import ArrowData
 from sfumato.engines.sql.expressions.terms import column, select, table
 from sfumato.engines.sql.relations import lower_join, lower_relation, lower_semi_join
-from sfumato.engines.sql.rows import Rows
+from sfumato.engines.sql.rows import SqlRelation
 from sfumato.engines.values.cells import typed
 from sfumato.errors import UnboundedSensitivityError
 from sfumato.privacy.neighbors import UnitColumn
@@ -84,7 +84,7 @@ RIGHT = [("a", 1, 1.0), ("b", 1, 2.0), ("a", 2, float(2**53)), ("b", None, None)
 
 
 def rows(of):
-    return Rows(query=select([], table(of.table.name)), shape=shape_of(of))
+    return SqlRelation(query=select([], table(of.table.name)), shape=shape_of(of))
 
 
 def keyed_rows(cells, *, owned):

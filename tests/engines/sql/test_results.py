@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from sqlglot import exp
 
-from sfumato.engines.sql.entries import Mark
-from sfumato.engines.sql.lowering import LOW_BITS, Lowered, found, of_halves
+from sfumato.engines.sql.entries import GroupColumn
+from sfumato.engines.sql.lowering import LOW_BITS, Lowered, exact_groups, of_halves
 from sfumato.engines.sql.lowering import halves as halves_of
 from sfumato.query.model.kinds import Kind
 
@@ -29,7 +29,7 @@ def halves(*totals):
     ],
 )  # fmt: skip
 def test_amounts_are_machine_integers_where_all_of_them_fit(totals, kind):
-    (amounts,) = found(lowered(), halves(*totals)).amounts
+    (amounts,) = exact_groups(lowered(), halves(*totals)).amounts
     assert amounts.dtype == kind
     assert tuple(amounts.tolist()) == totals
 
@@ -58,17 +58,17 @@ def test_of_numbers_that_two_halves_cannot_hold_the_last_ones_are_kept():
     ],
 )  # fmt: skip
 def test_private_keys_and_cells_have_the_type_of_their_kind(kind, column, keys):
-    mark = Mark(name="k0", kind=kind, values=None)
-    answer = found(lowered(mark, cell=mark), {"k0": column, **halves(5, 5)})
+    group = GroupColumn(name="k0", kind=kind, values=None)
+    answer = exact_groups(lowered(group, cell=group), {"k0": column, **halves(5, 5)})
     for values in (answer.keys[0], answer.cells):
         assert values == keys
         assert [type(value) for value in values] == [type(key) for key in keys]
 
 
 def test_public_keys_are_found_by_their_places():
-    mark = Mark(name="k0", kind=Kind.TEXT, values=("x", "y"))
-    assert found(lowered(mark), {"k0": np.array([1, 0, 1]), **halves(1, 2, 3)}).keys == (["y", "x", "y"],)
+    group = GroupColumn(name="k0", kind=Kind.TEXT, values=("x", "y"))
+    assert exact_groups(lowered(group), {"k0": np.array([1, 0, 1]), **halves(1, 2, 3)}).keys == (["y", "x", "y"],)
 
 
 def test_without_cells_there_are_none():
-    assert found(lowered(), halves(1)).cells is None
+    assert exact_groups(lowered(), halves(1)).cells is None

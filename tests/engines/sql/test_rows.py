@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.engines.in_sql import run
 
 from sfumato.engines.sql.expressions.terms import column, function, is_null, select, table
-from sfumato.engines.sql.rows import ENCODING, NUMBER, OWNER, Rows, least_ranked, names_of
+from sfumato.engines.sql.rows import ENCODING, NUMBER, OWNER, SqlRelation, least_ranked, names_of
 from sfumato.engines.values.sampling import encoded, least, rank_hash
 from sfumato.privacy.neighbors import EACH_ROW, UnitColumn
 from sfumato.query.analysis.shape import shape_of
@@ -24,14 +24,14 @@ SALT = "00112233445566778899aabbccddeeff"
 UNITS_AND_NUMBERS = Table(
     name="t", columns={"u": text(), "v": integer()}, unit=UnitColumn("u"), limits=Limits(max_rows_per_unit=9)
 )
-RANKED = Rows(query=select([], table("cells")), shape=shape_of(Source(UNITS_AND_NUMBERS)))
+RANKED = SqlRelation(query=select([], table("cells")), shape=shape_of(Source(UNITS_AND_NUMBERS)))
 SOME_CELLS = st.lists(st.tuples(st.sampled_from("ab"), st.none() | st.integers(0, 5)), max_size=20)
 
 
 def rows(unit, units=None):
     limits = Limits() if unit == EACH_ROW else Limits(max_rows_per_unit=1)
     shape = shape_of(Source(Table(name="t", columns=COLUMNS, unit=unit, limits=limits)))
-    return Rows(query=select([], table("cells")), shape=shape, units=units)
+    return SqlRelation(query=select([], table("cells")), shape=shape, units=units)
 
 
 OWNED, NOBODYS = rows(UnitColumn('a"b')), rows(EACH_ROW)

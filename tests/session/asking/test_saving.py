@@ -11,8 +11,8 @@ from tests.session.releases.test_streaming import ROWS, VISITS
 
 import sfumato as sf
 from sfumato.errors import EngineError, LedgerError, ParameterError, UnavailableError
-from sfumato.session.asking.saving import _heard, told
-from sfumato.session.releases.releasing import BATCH, Batch
+from sfumato.session.asking.saving import _heard, progress_shown
+from sfumato.session.releases.releasing import BATCH, ReleasedBatch
 
 SQL = "SELECT k, g, COUNT(*) AS n, AVG(v) AS m FROM visits GROUP BY k, g"
 
@@ -221,7 +221,7 @@ def test_what_is_kept_does_not_say_whether_there_were_groups_that_were_not_selec
 
 def test_progress_moves_in_steps_that_do_not_tell_how_many_groups_of_a_batch_were_released():
     heard = []
-    batches = [Batch(keys=(range(size),), measured=()) for size in (BATCH - 1, 2, 0, BATCH, 5)]
+    batches = [ReleasedBatch(keys=(range(size),), measured=()) for size in (BATCH - 1, 2, 0, BATCH, 5)]
     assert list(_heard(batches, heard.append)) == batches
     assert heard == [BATCH, BATCH, 6]
 
@@ -259,7 +259,7 @@ def test_a_disk_that_fills_leaves_a_charge_and_no_part_of_an_answer(tmp_path):
 
 @pytest.mark.parametrize("shown", [True, False])
 def test_what_is_heard_is_shown_on_the_error_stream_if_it_is_wanted(capsys, shown):
-    with told("groups released", shown=shown) as hear:
+    with progress_shown("groups released", shown=shown) as hear:
         hear(1_000)
         hear(234)
     out, errors = capsys.readouterr()

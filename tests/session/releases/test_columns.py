@@ -16,9 +16,9 @@ from sfumato.query.model.relations import Source
 from sfumato.query.planning.plan import compile_plan
 from sfumato.query.sql.questions import parse_question
 from sfumato.query.statistics.estimates import NOTHING, AnswerValue
-from sfumato.session.releases.columns import Columns, answer_columns, answer_schema, answer_table, figures
+from sfumato.session.releases.columns import AnswerColumns, answer_columns, answer_schema, answer_table, figures
 from sfumato.session.releases.presenting import present
-from sfumato.session.releases.releasing import Batch
+from sfumato.session.releases.releasing import ReleasedBatch
 
 QUESTIONS = [
     "SELECT k, COUNT(*) AS n, SUM(v) AS s, AVG(v) AS m FROM visits GROUP BY k",
@@ -41,8 +41,8 @@ def test_columns_are_what_rows_would_be(sql, numbers, as_objects):
         keys = (["a", "b"],) if section.keys else ()
         kind = object if as_objects else np.int64
         drawn = [np.array([numbers[own : own + 1]] * count, dtype=kind) for own in range(len(section.measurements))]
-        batch = Batch(keys=keys, measured=tuple(drawn))
-        columns = Columns(question, plan, section, CONFIDENCE)
+        batch = ReleasedBatch(keys=keys, measured=tuple(drawn))
+        columns = AnswerColumns(question, plan, section, CONFIDENCE)
         alone = type(plan)(question=plan.question, sections=(section,), charge=plan.charge)
         shown = present(question, alone, [batch.released], CONFIDENCE)
         expected = answer_table(answer_columns(shown.groups, shown.estimates, columns.schema), columns.schema)
@@ -52,8 +52,8 @@ def test_columns_are_what_rows_would_be(sql, numbers, as_objects):
 def test_types_do_not_depend_on_what_was_released():
     question = parse_question(QUESTIONS[0], {"visits": Source(VISITS)})
     plan = compile_plan(question.child, guarantee(0, "1e-3"), neighboring_relation=ADD_OR_REMOVE_ONE)
-    columns = Columns(question, plan, plan.sections[0], CONFIDENCE)
-    batch = Batch(keys=(["a"],), measured=tuple(np.array([[0]]) for _ in plan.sections[0].measurements))
+    columns = AnswerColumns(question, plan, plan.sections[0], CONFIDENCE)
+    batch = ReleasedBatch(keys=(["a"],), measured=tuple(np.array([[0]]) for _ in plan.sections[0].measurements))
     assert columns.table(batch).schema == columns.schema
     assert columns.table(batch)["n"].to_pylist() == [None]
 

@@ -16,7 +16,7 @@ from sfumato.query.statistics.estimates import NOTHING
 from sfumato.query.statistics.histograms import Histogram
 from sfumato.query.statistics.means import Mean, Sum
 from sfumato.query.statistics.top_values import TopValues
-from sfumato.session.releases.consistency import Noisy, consistent_figures, fit
+from sfumato.session.releases.consistency import NoisyTable, consistent_figures, fit
 from sfumato.session.releases.releasing import Released
 
 KEYS = ("a", "b", "c")
@@ -33,7 +33,7 @@ def noisy(leaves, sets, variances):
     """Tables of sums with noise of some variance each."""
     tables = [leaves.sum(axis=others(kept), keepdims=True) for kept in sets]
     return [
-        Noisy(frozenset(kept), table + RNG.normal(scale=variance**0.5, size=table.shape), variance)
+        NoisyTable(frozenset(kept), table + RNG.normal(scale=variance**0.5, size=table.shape), variance)
         for kept, table, variance in zip(sets, tables, variances, strict=True)
     ]
 
@@ -82,7 +82,7 @@ def test_tables_that_add_up_already_stay_as_they_are():
 def variances_after(sets, variances):
     """The variance of each fitted number, from the fit of each unit vector."""
     tables = noisy(np.zeros(LENGTHS), sets, [0.0] * len(sets))
-    tables = [Noisy(one.keys, one.table, variance) for one, variance in zip(tables, variances, strict=True)]
+    tables = [NoisyTable(one.keys, one.table, variance) for one, variance in zip(tables, variances, strict=True)]
     found = [np.zeros_like(one.table) for one in tables]
     for moved, variance in enumerate(variances):
         for place in np.ndindex(tables[moved].table.shape):

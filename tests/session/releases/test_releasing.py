@@ -13,7 +13,7 @@ from tests.query.planned import PEOPLE, TOWNS, N, planned, ref
 from tests.session.desk import SURE, desk, rows
 
 from sfumato.audit import NeighborPair, Neighbors, audit
-from sfumato.engines.base import Found
+from sfumato.engines.base import ExactGroups
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, UnitColumn
 from sfumato.privacy.secret import Secret
 from sfumato.query.model.schema import Limits, Table, boolean, date, integer, text, timestamp
@@ -63,7 +63,7 @@ def test_neither_the_order_of_rows_nor_that_of_the_engine_shows():
     plan = sure(PEOPLE, keys=("town",))
     records = [*many(town="b"), *many(town="ä"), *many(town="a"), *many(town="B")]
     assert released(plan, PEOPLE, *records) == released(plan, PEOPLE, *reversed(records))
-    backwards = Found(keys=(["b", "a"],), cells=None, amounts=(np.array([300, 200]), np.array([300, 200])))
+    backwards = ExactGroups(keys=(["b", "a"],), cells=None, amounts=(np.array([300, 200]), np.array([300, 200])))
     assert release(plan.sections[0], lambda _: Secret(backwards)).groups == (("a",), ("b",))
 
 
@@ -168,7 +168,7 @@ def test_units_are_counted_once_in_each_of_the_groups_that_they_are_kept_in():
 def test_a_key_is_shown_with_the_probability_of_its_units(relation, units):
     plan = planned(PEOPLE, N, keys=("town",), epsilon=2, delta="0.05", relation=relation)
     (section,) = plan.sections
-    found = Found(keys=(["a"],), cells=None, amounts=(np.array([units]),) * 2)
+    found = ExactGroups(keys=(["a"],), cells=None, amounts=(np.array([units]),) * 2)
     shown = sum(bool(release(section, lambda _: Secret(found)).groups) for _ in range(3_000))
     chance = float(section.selection.mechanism.keep_probability(units))
     assert min(binom.cdf(shown, 3_000, chance), binom.sf(shown - 1, 3_000, chance)) >= ALPHA / 2
@@ -183,7 +183,7 @@ TWO_ROWS = Table(
 def modes_of_groups(counts, runs):
     """What a plan chooses of each of two groups, given how many rows have each value in each."""
     (section,) = planned(TWO_ROWS, TopValues(ref("v")), keys=("k",), epsilon=6).sections
-    found = Secret(Found(keys=(["a", "a", "b", "b"],), cells=[0, 1, 0, 1], amounts=(np.array(counts),)))
+    found = Secret(ExactGroups(keys=(["a", "a", "b", "b"],), cells=[0, 1, 0, 1], amounts=(np.array(counts),)))
     measured = (release(section, lambda _: found).measured for _ in range(runs))
     return [(first[0], second[0]) for ((first, second),) in measured]
 
@@ -226,5 +226,5 @@ def test_no_audit_of_rows_refutes_a_question_with_private_keys(relation):
 def test_a_selection_without_a_mechanism_keeps_what_is_found():
     plan = planned(PEOPLE, N, keys=("town",), delta="1e-6")
     section = replace(plan.sections[0], selection=KeyChoice(measure=1, mechanism=None))
-    found = Found(keys=(["b", "a"],), cells=None, amounts=(np.array([1, 1]),) * 2)
+    found = ExactGroups(keys=(["b", "a"],), cells=None, amounts=(np.array([1, 1]),) * 2)
     assert release(section, lambda _: Secret(found)).groups == (("a",), ("b",))

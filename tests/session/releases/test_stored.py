@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.query.model.kinds import Kind
-from sfumato.session.releases.releasing import BATCH, Batch, Released
+from sfumato.session.releases.releasing import BATCH, Released, ReleasedBatch
 from sfumato.session.releases.stored import decode_released, encode_released, read_batches, write_batches
 
 DAY, TIME = dt.date(2026, 1, 31), dt.datetime.fromisoformat("2026-01-31T23:59:59.999999")
@@ -55,7 +55,7 @@ def test_what_is_no_key_is_refused(key):
 
 
 def batch(keys, *measured):
-    return Batch(keys=tuple(keys), measured=tuple(np.array(rows) for rows in measured))
+    return ReleasedBatch(keys=tuple(keys), measured=tuple(np.array(rows) for rows in measured))
 
 
 def read(path):

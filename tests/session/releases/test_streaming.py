@@ -5,7 +5,7 @@ import pytest
 from tests.engines.running import question
 from tests.session.desk import SURE, desk, rows
 
-from sfumato.engines.base import Found, in_batches
+from sfumato.engines.base import ExactGroups, in_batches
 from sfumato.privacy.guarantees import guarantee
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, UnitColumn
 from sfumato.privacy.secret import Secret
@@ -101,7 +101,7 @@ def test_an_engine_that_is_not_read_to_its_end_is_let_go():
 
 def test_sums_beyond_64_bits_are_released_too():
     section = section_of("SELECT g, SUM(v) FROM visits GROUP BY g")
-    wide = Found(
+    wide = ExactGroups(
         keys=(["x"],),
         cells=None,
         amounts=tuple(np.array([2**80], dtype=object) for _ in section.statements[0].measures),

@@ -8,7 +8,7 @@ from typing import Final
 from sqlglot import exp
 from sqlglot.generators.duckdb import DuckDBGenerator
 
-from sfumato.engines.sql.dialect import Dialect, Idioms, writing
+from sfumato.engines.sql.dialect import Idioms, SqlDialect, writing
 from sfumato.engines.sql.expressions.kinds import BELOW, BEYOND, scaled_by
 from sfumato.engines.sql.expressions.terms import (
     Sql,
@@ -234,5 +234,5 @@ class _Writer(DuckDBGenerator):
     TRANSFORMS = {**DuckDBGenerator.TRANSFORMS, **writing(IDIOMS)}  # noqa: RUF012 # as the library declares it
 
 
-DUCKDB: Final = Dialect(writer=_Writer, base="duckdb", halves_hashes=True, orders_few=True)
+DUCKDB: Final = SqlDialect(writer=_Writer, base="duckdb", halves_hashes=True, orders_few=True)
 sql: Final = DUCKDB.sql

@@ -14,14 +14,14 @@ import duckdb
 import pyarrow as pa
 from sqlglot import exp
 
-from sfumato.engines.base import Found, cause_of, failing
+from sfumato.engines.base import ExactGroups, cause_of, failing
 from sfumato.engines.duckdb.database import connected, lock_down
 from sfumato.engines.duckdb.dialect import DUCKDB, sql
 from sfumato.engines.duckdb.tables import PreparedTables, TypedTables
 from sfumato.engines.sources.sources import CsvFile, DataSource, ParquetFile
 from sfumato.engines.sql.expressions.terms import select, table
 from sfumato.engines.sql.lists import list_table
-from sfumato.engines.sql.lowering import Lowered, added_up, found, lower, presented, shown_sql
+from sfumato.engines.sql.lowering import Lowered, added_up, exact_groups, lower, presented, shown_sql
 from sfumato.engines.values.sampling import sampling_of
 from sfumato.numeric.rationals import positive_integer
 from sfumato.privacy.secret import Secret
@@ -67,7 +67,7 @@ class DuckDBEngine:
         lock_down(self._database, [one.path for one in sources.values() if isinstance(one, ParquetFile)])
         self._files = [one.path for one in sources.values() if isinstance(one, CsvFile | ParquetFile)]
 
-    def run(self, statement: Statement, *, salt: str) -> Secret[Found]:
+    def run(self, statement: Statement, *, salt: str) -> Secret[ExactGroups]:
         """See `Engine.run`."""
         with self._lock:
             with failing(self.name, "opened a source", _FAILURES, cause=self._cause):
@@ -75,9 +75,9 @@ class DuckDBEngine:
                 lowered = lower(statement, catalogue, dialect=DUCKDB, salt=salt, sampling=self._sampling)
             with failing(self.name, _COMPUTED, _FAILURES, cause=self._cause), self._lists(lowered):
                 query = presented(lowered, self._totals(statement, lowered, salt))
-                return Secret(found(lowered, self._database.execute(_written(query)).fetchnumpy()))
+                return Secret(exact_groups(lowered, self._database.execute(_written(query)).fetchnumpy()))
 
-    def batches(self, statement: Statement, *, salt: str, size: int) -> Generator[Secret[Found], None, None]:
+    def batches(self, statement: Statement, *, salt: str, size: int) -> Generator[Secret[ExactGroups], None, None]:
         """See `Streaming.batches`."""
         with self._lock, failing(self.name, _COMPUTED, _FAILURES, cause=self._cause):
             lowered = self._lowered(statement, salt, bucket=None)
@@ -88,7 +88,7 @@ class DuckDBEngine:
                     ) as reader:  # let go before the lists are
                         for batch in reader:
                             columns = {name: batch[name].to_numpy(zero_copy_only=False) for name in batch.schema.names}
-                            yield Secret(found(lowered, columns))
+                            yield Secret(exact_groups(lowered, columns))
 
     def sql(self, statement: Statement, /) -> str:
         """See `Engine.sql`; tables are called as the policy calls them."""
@@ -144,13 +144,13 @@ class DuckDBEngine:
     @contextmanager
     def _lists(self, lowered: Lowered) -> Iterator[None]:
         """The lists of public keys and cells, as tables; after it neither these nor the buckets are left."""
-        for mark in lowered.lists:
-            self._database.register(mark.table, list_table(mark))
+        for group in lowered.lists:
+            self._database.register(group.table, list_table(group))
         try:
             yield
         finally:
-            for mark in lowered.lists:
-                self._database.unregister(mark.table)
+            for group in lowered.lists:
+                self._database.unregister(group.table)
             if self._buckets > 1:
                 self._database.execute(f"DROP TABLE IF EXISTS {_BUCKETS}")
 

@@ -15,10 +15,10 @@ import adbc_driver_postgresql.dbapi as adbc
 from sqlglot import exp
 
 from sfumato.engines.postgres.connection import Transaction
-from sfumato.engines.postgres.definitions import Relation, definitions, unproved
+from sfumato.engines.postgres.definitions import CatalogRelation, definitions, unproved
 from sfumato.engines.postgres.dialect import sql
 from sfumato.engines.postgres.times import within_the_years
-from sfumato.engines.sources.sources import Address, may_fail_on_rows
+from sfumato.engines.sources.sources import PostgresAddress, may_fail_on_rows
 from sfumato.engines.sql.dialect import native
 from sfumato.engines.sql.expressions.terms import Sql, aliased, cast, column, select, text
 from sfumato.engines.sql.expressions.terms import table as name_of
@@ -100,7 +100,7 @@ _CITEXT: Final = "citext"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class ReadColumn:
     """How a column is read.
 
     Attributes:
@@ -117,7 +117,7 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stored:
+class StoredTable:
     """A table as it is stored, and how each declared column is read.
 
     Attributes:
@@ -130,8 +130,8 @@ class Stored:
 
     schema: str
     table: str
-    columns: Mapping[str, Reading]
-    relations: tuple[Relation, ...]
+    columns: Mapping[str, ReadColumn]
+    relations: tuple[CatalogRelation, ...]
     accepted_risks: frozenset[Risk]
 
     @property
@@ -151,7 +151,7 @@ class Stored:
         if relations != self.relations and self.may_fail(asked, relations) is not None:
             raise EngineError("postgres", "looked whether a definition is as it was when the session was opened")
 
-    def may_fail(self, asked: Transaction, relations: tuple[Relation, ...]) -> str | None:
+    def may_fail(self, asked: Transaction, relations: tuple[CatalogRelation, ...]) -> str | None:
         """The name of a relation of which the definition may fail on some row, unless the owner accepts that."""
         if Risk.FAILING_ROWS in self.accepted_risks:
             return None
@@ -198,9 +198,9 @@ def check_server(asked: Transaction, shown: str) -> None:
 
 
 def stored(
-    asked: Transaction, address: Address, table: Table, *, path: str, may_write: bool,
+    asked: Transaction, address: PostgresAddress, table: Table, *, path: str, may_write: bool,
     accepted_risks: Collection[Risk] = (),
-) -> Stored:  # fmt: skip
+) -> StoredTable:  # fmt: skip
     """What the catalog has of a table.
 
     Args:
@@ -224,7 +224,7 @@ def stored(
             f" only reads (CREATE ROLE curator LOGIN; GRANT SELECT ON {name} TO curator), or allow_writing_role=True",
         )  # fmt: skip
     columns = {row[0]: row[1:] for row in asked.rows(_COLUMNS, (oid,))}
-    found = Stored(
+    found = StoredTable(
         schema=schema, table=name, columns={one: _read(one, columns, table) for one in table.columns},
         relations=definitions(asked, schema, name), accepted_risks=frozenset(accepted_risks),
     )  # fmt: skip
@@ -236,7 +236,7 @@ def stored(
     return found
 
 
-def require_all_rows(asked: Transaction, table: Stored, oid: int, *, shown: str) -> None:
+def require_all_rows(asked: Transaction, table: StoredTable, oid: int, *, shown: str) -> None:
     """Refuse a table of which row-level security hides rows from the role, without a word.
 
     Raises:
@@ -259,7 +259,7 @@ def require_all_rows(asked: Transaction, table: Stored, oid: int, *, shown: str)
         ) from None
 
 
-def _found(asked: Transaction, address: Address, table: Table, path: str) -> tuple[int, str, str, bool]:
+def _found(asked: Transaction, address: PostgresAddress, table: Table, path: str) -> tuple[int, str, str, bool]:
     rows = asked.rows(_RELATIONS, (address.name, address.schema or "", path))
     if not rows:
         requirement = f"names no table or view {address.name} of {table.name} that the role can see; check its spelling"
@@ -276,7 +276,7 @@ def _found(asked: Transaction, address: Address, table: Table, path: str) -> tup
     return oid, schema, name, writes
 
 
-def _read(name: str, columns: Mapping[str, tuple[Any, ...]], table: Table) -> Reading:
+def _read(name: str, columns: Mapping[str, tuple[Any, ...]], table: Table) -> ReadColumn:
     """How a declared column is read."""
     if name not in columns:
         raise ParameterError("columns", name, f"is no column of {table.name}; check its spelling, case included")
@@ -316,7 +316,7 @@ def _scale(modifier: int) -> int:
     return scale - _SCALES if scale >= _SCALES // 2 else scale
 
 
-def reading(name: str, *, schema: str, form: str) -> Reading | None:
+def reading(name: str, *, schema: str, form: str) -> ReadColumn | None:
     """How a type is read; None of one that is not.
 
     Args:
@@ -329,21 +329,23 @@ def reading(name: str, *, schema: str, form: str) -> Reading | None:
     return _READINGS.get(name) if schema == "pg_catalog" else None
 
 
-def _as(storage: str) -> Reading:
-    return Reading(storage=storage, read=lambda value: cast(value, storage))
+def _as(storage: str) -> ReadColumn:
+    return ReadColumn(storage=storage, read=lambda value: cast(value, storage))
 
 
 def _timestamp(value: Sql) -> Sql:
     return within_the_years(value, Kind.TIMESTAMP)
 
 
-_READINGS: Final[Mapping[str, Reading]] = {
+_READINGS: Final[Mapping[str, ReadColumn]] = {
     **dict.fromkeys(("int2", "int4", "int8"), _as("BIGINT")),
     **dict.fromkeys(("float4", "float8"), _as("DOUBLE")),
     **dict.fromkeys(_TEXTS, _as("VARCHAR")),
-    "bool": Reading(storage="BOOLEAN", read=lambda value: value),
-    "numeric": Reading(storage="DECIMAL", read=lambda value: native("NULLIF", value, cast(text("NaN"), "HUGEINT"))),
-    "date": Reading(storage="DATE", read=lambda value: within_the_years(value, Kind.DATE)),
-    "timestamp": Reading(storage="TIMESTAMP", read=_timestamp),
-    "timestamptz": Reading(storage="TIMESTAMP", read=lambda value: _timestamp(native("TIMEZONE", text("UTC"), value))),
+    "bool": ReadColumn(storage="BOOLEAN", read=lambda value: value),
+    "numeric": ReadColumn(storage="DECIMAL", read=lambda value: native("NULLIF", value, cast(text("NaN"), "HUGEINT"))),
+    "date": ReadColumn(storage="DATE", read=lambda value: within_the_years(value, Kind.DATE)),
+    "timestamp": ReadColumn(storage="TIMESTAMP", read=_timestamp),
+    "timestamptz": ReadColumn(
+        storage="TIMESTAMP", read=lambda value: _timestamp(native("TIMEZONE", text("UTC"), value))
+    ),
 }

@@ -61,7 +61,7 @@ _STORED, _VIEW = frozenset({"r", "p", "m"}), "v"
 
 
 @dataclass(frozen=True, slots=True)
-class Computed:
+class ComputedDefinition:
     """A definition: the query of a view, or the expression of a column or a policy.
 
     Attributes:
@@ -78,26 +78,27 @@ class Computed:
 
 
 @dataclass(frozen=True, slots=True)
-class Relation:
+class CatalogRelation:
     """A relation, and what is computed when it is read."""
 
     oid: int
     schema: str
     name: str
     kind: str
-    computed: tuple[Computed, ...]
+    computed: tuple[ComputedDefinition, ...]
 
 
-def definitions(asked: Transaction, schema: str, name: str) -> tuple[Relation, ...]:
+def definitions(asked: Transaction, schema: str, name: str) -> tuple[CatalogRelation, ...]:
     """A relation and all that it reads, in the order of their numbers."""
     rows = asked.rows(_DEFINITIONS, (schema, name))
     return tuple(
-        Relation(oid, place, called, kind, tuple(_computed(computed))) for oid, place, called, kind, computed in rows
+        CatalogRelation(oid, place, called, kind, tuple(_computed(computed)))
+        for oid, place, called, kind, computed in rows
     )
 
 
 def unproved(
-    asked: Transaction, relations: Collection[Relation], *, place: tuple[str, str], columns: Collection[str],
+    asked: Transaction, relations: Collection[CatalogRelation], *, place: tuple[str, str], columns: Collection[str],
     has_policies: bool,
 ) -> str | None:  # fmt: skip
     """The name of a relation whose definition may fail on some row; None if there is none.
@@ -123,7 +124,9 @@ def unproved(
     return None
 
 
-def _is_total(computed: Computed, relation: Relation, types: Mapping[tuple[str, str], Mapping[str, str]]) -> bool:
+def _is_total(
+    computed: ComputedDefinition, relation: CatalogRelation, types: Mapping[tuple[str, str], Mapping[str, str]]
+) -> bool:
     if computed.has_foreign_parts:
         return False
     if computed.kind == "view":
@@ -131,9 +134,9 @@ def _is_total(computed: Computed, relation: Relation, types: Mapping[tuple[str, 
     return is_total_expression(computed.code, types[relation.schema, relation.name])
 
 
-def _computed(told: Any) -> Iterator[Computed]:
+def _computed(told: Any) -> Iterator[ComputedDefinition]:
     for kind, name, code, has_foreign_parts in json.loads(told or "[]"):
-        yield Computed(kind, name, code, has_foreign_parts)
+        yield ComputedDefinition(kind, name, code, has_foreign_parts)
 
 
 def _types(asked: Transaction, oid: int) -> Mapping[str, str]:

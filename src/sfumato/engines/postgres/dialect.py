@@ -10,10 +10,10 @@ from typing import Final
 from sqlglot import exp
 from sqlglot.generators.postgres import PostgresGenerator
 
-from sfumato.engines.postgres.names import Under, kept_apart, once, under_names, write_under
+from sfumato.engines.postgres.names import NamedValues, kept_apart, once, under_names, write_under
 from sfumato.engines.postgres.texts import TEXTS
 from sfumato.engines.postgres.times import TIMES
-from sfumato.engines.sql.dialect import Dialect, Idioms, native, writing
+from sfumato.engines.sql.dialect import Idioms, SqlDialect, native, writing
 from sfumato.engines.sql.expressions.kinds import within_range
 from sfumato.engines.sql.expressions.terms import Sql, all_of, between, case, cast, double, figure, operation, text
 from sfumato.engines.values.cells import MAX_INT64, MIN_INT64
@@ -178,7 +178,7 @@ IDIOMS: Final[Idioms] = {
 
 class _Writer(PostgresGenerator):
     TRANSFORMS = {  # noqa: RUF012 # as the library declares it
-        **PostgresGenerator.TRANSFORMS, **writing(IDIOMS), Under: write_under,
+        **PostgresGenerator.TRANSFORMS, **writing(IDIOMS), NamedValues: write_under,
     }  # fmt: skip
     TYPE_MAPPING = {**PostgresGenerator.TYPE_MAPPING, exp.DType.INT128: "NUMERIC"}  # noqa: RUF012 # the same
 
@@ -218,9 +218,9 @@ class _WriterWithoutMD5(_Writer):
     TRANSFORMS = {**_Writer.TRANSFORMS, **writing({**IDIOMS, "md5_text": _half_of_sha256})}  # noqa: RUF012 # as above
 
 
-POSTGRES: Final = Dialect(writer=_Writer, base="postgres")
+POSTGRES: Final = SqlDialect(writer=_Writer, base="postgres")
 
-POSTGRES_WITHOUT_MD5: Final = Dialect(writer=_WriterWithoutMD5, base="postgres")
+POSTGRES_WITHOUT_MD5: Final = SqlDialect(writer=_WriterWithoutMD5, base="postgres")
 """For servers whose policy of cryptography (FIPS) forbids MD5: as good a hash, which draws other samples."""
 
 sql: Final = POSTGRES.sql

@@ -11,14 +11,14 @@ import numpy as np
 import pyarrow as pa
 from sqlglot import exp
 
-from sfumato.engines.base import Found, failing
-from sfumato.engines.postgres.catalogue import Stored, check_server, stored
+from sfumato.engines.base import ExactGroups, failing
+from sfumato.engines.postgres.catalogue import StoredTable, check_server, stored
 from sfumato.engines.postgres.connection import FAILURES, Connection, Transaction, cause_of
 from sfumato.engines.postgres.dialect import POSTGRES, POSTGRES_WITHOUT_MD5, sql
-from sfumato.engines.sources.sources import Address, Opened, PostgresData
-from sfumato.engines.sql.dialect import Dialect
+from sfumato.engines.sources.sources import Opened, PostgresAddress, PostgresData
+from sfumato.engines.sql.dialect import SqlDialect
 from sfumato.engines.sql.lists import list_query
-from sfumato.engines.sql.lowering import Lowered, found, lower, presented, shown_sql
+from sfumato.engines.sql.lowering import Lowered, exact_groups, lower, presented, shown_sql
 from sfumato.engines.sql.relations import Catalogue
 from sfumato.engines.sql.sources import owned_rows, typed_columns
 from sfumato.engines.values.sampling import sampling_of
@@ -85,21 +85,21 @@ class PostgresEngine:
             self.close()
             raise
 
-    def run(self, statement: Statement, *, salt: str) -> Secret[Found]:
+    def run(self, statement: Statement, *, salt: str) -> Secret[ExactGroups]:
         """See `Engine.run`."""
         with self._answer(statement, salt) as (lowered, batches):
             pieces: dict[str, list[Any]] = {}
             for batch in batches:
                 for name, cells in _columns(batch).items():
                     pieces.setdefault(name, []).append(cells)
-            return Secret(found(lowered, {name: np.concatenate(pieces.pop(name)) for name in list(pieces)}))
+            return Secret(exact_groups(lowered, {name: np.concatenate(pieces.pop(name)) for name in list(pieces)}))
 
-    def batches(self, statement: Statement, *, salt: str, size: int) -> Generator[Secret[Found], None, None]:
+    def batches(self, statement: Statement, *, salt: str, size: int) -> Generator[Secret[ExactGroups], None, None]:
         """See `Streaming.batches`."""
         with self._answer(statement, salt) as (lowered, batches):
             for batch in batches:
                 for start in range(0, batch.num_rows, size):
-                    yield Secret(found(lowered, _columns(batch.slice(start, size))))
+                    yield Secret(exact_groups(lowered, _columns(batch.slice(start, size))))
 
     def rows(self, table: Table) -> Generator[Any, None, None]:
         """See `Whole.rows`."""
@@ -127,9 +127,9 @@ class PostgresEngine:
             catalogue = Catalogue(named=self._tables.named)
             lowered = lower(statement, catalogue, salt=salt, sampling=self._sampling, dialect=self._dialect)
             query = presented(lowered, lowered.totals)
-            for mark in lowered.lists:
-                name = exp.to_identifier(mark.table, quoted=True)
-                query = query.with_(name, as_=list_query(mark), copy=False)
+            for group in lowered.lists:
+                name = exp.to_identifier(group.table, quoted=True)
+                query = query.with_(name, as_=list_query(group), copy=False)
             with self._connection.transaction() as asked:
                 if shape_of(statement.rows).metric is Metric.UNITS:
                     asked.set(*_ONE_PROCESS)
@@ -165,7 +165,7 @@ class PostgresTables:
     """
 
     def __init__(self, connection: Connection, sources: Mapping[str, PostgresData], *, may_write: bool) -> None:
-        self._stored: dict[str, Stored] = {}
+        self._stored: dict[str, StoredTable] = {}
         self._filtered = {name for name, one in sources.items() if Risk.ROW_SECURITY in one.accepted_risks}
         if not sources:
             return
@@ -208,7 +208,7 @@ class PostgresTables:
             asked.set("row_security", "on")
 
 
-def dialect_of(connection: Connection) -> Dialect:
+def dialect_of(connection: Connection) -> SqlDialect:
     """The SQL of a server: with MD5, unless it has none."""
     try:
         with connection.transaction() as asked:
@@ -220,7 +220,7 @@ def dialect_of(connection: Connection) -> Dialect:
     return POSTGRES
 
 
-def one_database(sources: Mapping[str, Opened]) -> tuple[Address, Mapping[str, PostgresData]]:
+def one_database(sources: Mapping[str, Opened]) -> tuple[PostgresAddress, Mapping[str, PostgresData]]:
     """The database that all sources are in, and they.
 
     Raises:
@@ -232,7 +232,7 @@ def one_database(sources: Mapping[str, Opened]) -> tuple[Address, Mapping[str, P
             requirement = "must be an address like postgresql://user@host/database?table=schema.name"
             raise ParameterError("source", type(source).__name__, requirement)
         own[name] = source
-    addresses = [source.address for source in own.values()] or [Address("", "", None, "")]
+    addresses = [source.address for source in own.values()] or [PostgresAddress("", "", None, "")]
     for address in addresses:
         if address.database != addresses[0].database:
             requirement = "must be the address of all tables of the policy that are in PostgreSQL, but for table="

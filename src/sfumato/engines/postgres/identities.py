@@ -11,7 +11,7 @@ from sfumato.engines.base import failing
 from sfumato.engines.postgres.catalogue import BELOW
 from sfumato.engines.postgres.connection import FAILURES, Connection, Transaction
 from sfumato.engines.sources.identities import Identity
-from sfumato.engines.sources.sources import Address
+from sfumato.engines.sources.sources import PostgresAddress
 
 _DATABASE: Final = """
     SELECT oid::bigint, datname::text, has_function_privilege('pg_control_system()', 'EXECUTE'),
@@ -30,7 +30,7 @@ _STORED: Final = f"""{BELOW}
 _VIEW: Final = "v"
 
 
-def table_identities(address: Address) -> tuple[frozenset[Identity], frozenset[Identity]]:
+def table_identities(address: PostgresAddress) -> tuple[frozenset[Identity], frozenset[Identity]]:
     """The identities of the relation at an address, and those of all that it reads or, where it is a table, of itself.
 
     The catalog is asked, through a connection of its own.

@@ -24,13 +24,13 @@ _PLAIN: Final = (exp.Column, exp.Literal, exp.Star)
 _NEVER_MERGED: Final = ("group", "distinct", "limit", "offset")
 
 
-class Under(exp.Tuple):
+class NamedValues(exp.Tuple):
     """A term over names of values: the values as aliases, and last the term."""
 
 
-def under_names(values: Mapping[str, Sql], body: Sql) -> Under:
+def under_names(values: Mapping[str, Sql], body: Sql) -> NamedValues:
     """A term over names of values."""
-    return Under(expressions=[*(aliased(value, name) for name, value in values.items()), body])
+    return NamedValues(expressions=[*(aliased(value, name) for name, value in values.items()), body])
 
 
 def write_under(writer: Generator, node: exp.Expr) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.engines.base import Found, Integers, cause_of, failing, in_batches
+from sfumato.engines.base import ExactGroups, Integers, cause_of, failing, in_batches
 from sfumato.engines.reference.relations import OwnedRow, relation_rows
 from sfumato.engines.sources.sources import DataSource, stored_rows
 from sfumato.engines.values.cells import MAX_INT64, MIN_INT64, Cell, Row, typed
@@ -63,11 +63,11 @@ class ReferenceEngine:
     def __init__(self, sources: Mapping[str, DataSource]) -> None:
         self._sources = dict(sources)
 
-    def run(self, statement: Statement, *, salt: str) -> Secret[Found]:
+    def run(self, statement: Statement, *, salt: str) -> Secret[ExactGroups]:
         """See `Engine.run`."""
         return Secret(self._found(statement, salt))
 
-    def batches(self, statement: Statement, *, salt: str, size: int) -> Generator[Secret[Found], None, None]:
+    def batches(self, statement: Statement, *, salt: str, size: int) -> Generator[Secret[ExactGroups], None, None]:
         """See `Streaming.batches`."""
         return (Secret(one) for one in in_batches(self._found(statement, salt), size=size))
 
@@ -78,7 +78,7 @@ class ReferenceEngine:
     def close(self) -> None:
         """Nothing is held open."""
 
-    def _found(self, statement: Statement, salt: str) -> Found:
+    def _found(self, statement: Statement, salt: str) -> ExactGroups:
         statement, limits = _unmixed(statement), statement.limits
         with failing(self.name, "read a source", (OSError, csv.Error, pa.ArrowException), cause=cause_of):
             rows = relation_rows(statement.rows, self._read, salt=salt)
@@ -103,13 +103,13 @@ def _unmixed(statement: Statement) -> Statement:
     )  # fmt: skip
 
 
-def _as_found(statement: Statement, allowed: list[tuple[Entry, int]]) -> Found:
+def _as_found(statement: Statement, allowed: list[tuple[Entry, int]]) -> ExactGroups:
     """One entry for each group, or for each cell of a group unless cells are only counted."""
     key_count = len(statement.keys)
     shows_cells = statement.shown_cell is not None
     totals = added_up(allowed, statement.measures, by=key_count + shows_cells)
     columns: list[list[Any]] = [[place[index] for place in totals] for index in range(key_count + shows_cells)]
-    return Found(
+    return ExactGroups(
         keys=tuple(columns[:key_count]), cells=columns[key_count] if shows_cells else None,
         amounts=tuple(_integers([added[i] for added in totals.values()]) for i in range(len(statement.measures))),
     )  # fmt: skip

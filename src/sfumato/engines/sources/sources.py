@@ -43,7 +43,7 @@ _FORM: Final = "must be like postgresql://user@host/database?table=schema.name"
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class PostgresAddress:
     """Where a table is.
 
     Attributes:
@@ -123,7 +123,7 @@ class SparkData:
 class PostgresData:
     """A table of PostgreSQL by its address, which only its own engine reads; and what is declared."""
 
-    address: Address
+    address: PostgresAddress
     table: Table
     accepted_risks: Collection[Risk] = ()
 
@@ -327,7 +327,7 @@ def _frame(frame: Any) -> ArrowData | LazyData:
     return ArrowData(table, tuple(table.column_names))
 
 
-def address_of(source: str) -> Address:
+def address_of(source: str) -> PostgresAddress:
     """The address behind a source.
 
     Raises:
@@ -353,7 +353,7 @@ def address_of(source: str) -> Address:
     others = urlencode([one for one in parameters if one[0] != _TABLE], quote_via=quote)
     database = urlunsplit((parts.scheme, parts.netloc, parts.path, others, ""))
     schema = found["schema"]
-    return Address(database, shown, None if schema is None else _unquoted(schema), _unquoted(found["name"]))
+    return PostgresAddress(database, shown, None if schema is None else _unquoted(schema), _unquoted(found["name"]))
 
 
 def _unquoted(name: str) -> str:

@@ -11,7 +11,7 @@ from typing import Final
 from sqlglot import exp
 from sqlglot.generators.spark import SparkGenerator
 
-from sfumato.engines.sql.dialect import Dialect, Idioms, native, writing
+from sfumato.engines.sql.dialect import Idioms, SqlDialect, native, writing
 from sfumato.engines.sql.expressions.kinds import BELOW, BEYOND, scaled_by
 from sfumato.engines.sql.expressions.terms import (
     Sql,
@@ -313,6 +313,6 @@ class _Writer(SparkGenerator):
         return super().cte_sql(expression)
 
 
-SPARK: Final = Dialect(writer=_Writer, base="spark", gathers_units=True)
+SPARK: Final = SqlDialect(writer=_Writer, base="spark", gathers_units=True)
 
 sql: Final = SPARK.sql

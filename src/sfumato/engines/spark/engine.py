@@ -8,12 +8,12 @@ from typing import Any
 import pyarrow as pa
 from sqlglot import exp
 
-from sfumato.engines.base import Cause, Found, failing
+from sfumato.engines.base import Cause, ExactGroups, failing
 from sfumato.engines.sources.sources import Opened
 from sfumato.engines.spark.dialect import SPARK, sql
 from sfumato.engines.spark.session import FAILURES, OwnSession, cause_of, quiet
 from sfumato.engines.spark.tables import SparkTables
-from sfumato.engines.sql.lowering import Lowered, found, lower, presented, shown_sql
+from sfumato.engines.sql.lowering import Lowered, exact_groups, lower, presented, shown_sql
 from sfumato.engines.sql.relations import Catalogue
 from sfumato.engines.values.sampling import sampling_of
 from sfumato.errors import ParameterError
@@ -56,20 +56,22 @@ class SparkEngine:
                 self._own.close()
                 raise
 
-    def run(self, statement: Statement, *, salt: str) -> Secret[Found]:
+    def run(self, statement: Statement, *, salt: str) -> Secret[ExactGroups]:
         """See `Engine.run`."""
         with self._answer(statement, salt) as (lowered, answer):
             stored: Any = answer.toArrow()
-            return Secret(found(lowered, {name: stored[name].to_numpy() for name in stored.column_names}))
+            return Secret(exact_groups(lowered, {name: stored[name].to_numpy() for name in stored.column_names}))
 
-    def batches(self, statement: Statement, *, salt: str, size: int) -> Generator[Secret[Found], None, None]:
+    def batches(self, statement: Statement, *, salt: str, size: int) -> Generator[Secret[ExactGroups], None, None]:
         """See `Streaming.batches`; of the answer one partition at a time is here."""
         with self._answer(statement, salt) as (lowered, answer):
             rows: Any = answer.toLocalIterator(prefetchPartitions=True)
             while some := list(islice(rows, size)):
                 columns = zip(answer.columns, zip(*some, strict=True), strict=True)
                 yield Secret(
-                    found(lowered, {name: pa.array(cells).to_numpy(zero_copy_only=False) for name, cells in columns})
+                    exact_groups(
+                        lowered, {name: pa.array(cells).to_numpy(zero_copy_only=False) for name, cells in columns}
+                    )
                 )
 
     def rows(self, table: Table) -> Generator[Any, None, None]:

@@ -30,7 +30,7 @@ from sfumato.engines.spark.dialect import sql, with_zone
 from sfumato.engines.spark.identities import is_total
 from sfumato.engines.spark.session import sending
 from sfumato.engines.sql.dialect import native
-from sfumato.engines.sql.entries import Mark
+from sfumato.engines.sql.entries import GroupColumn
 from sfumato.engines.sql.expressions.terms import (
     Sql,
     between,
@@ -133,9 +133,9 @@ class SparkTables:
                 raise EngineError("spark", "looked whether a definition is as it was when the session was opened")
 
     @contextmanager
-    def lists(self, marks: Sequence[Mark]) -> Iterator[Mapping[str, exp.Select]]:
+    def lists(self, by: Sequence[GroupColumn]) -> Iterator[Mapping[str, exp.Select]]:
         """The lists of public keys and cells, as queries by the names of their tables."""
-        views = {mark.table: self._view(list_table(mark)) for mark in marks}
+        views = {group.table: self._view(list_table(group)) for group in by}
         try:
             yield {name: select([], name_of(view)) for name, view in views.items()}
         finally:

@@ -11,8 +11,8 @@ from typing import Final
 
 from sqlglot import exp
 
-from sfumato.engines.sql.dialect import Dialect
-from sfumato.engines.sql.entries import ROWS, Mark, Marked, aggregate_names, with_lists
+from sfumato.engines.sql.dialect import SqlDialect
+from sfumato.engines.sql.entries import ROWS, GroupColumn, GroupedRows, aggregate_names, with_lists
 from sfumato.engines.sql.expressions.terms import (
     Sql,
     aliased,
@@ -53,7 +53,7 @@ class Bounding:
     """What bounds the entries of a statement.
 
     Attributes:
-        marked: The rows that entries are made of.
+        rows: The rows that entries are made of.
         limits: Those of the limits that can bind.
         salt: By which units are sampled.
         sampling: By which hash.
@@ -61,24 +61,24 @@ class Bounding:
         dialect: What is best for the engine.
     """
 
-    marked: Marked
+    rows: GroupedRows
     limits: Limits
     salt: str
     sampling: Sampling
     measures: tuple[Measure, ...]
-    dialect: Dialect
+    dialect: SqlDialect
 
     @property
     def entry(self) -> list[str]:
         """The columns of an entry."""
-        return [UNIT, *(mark.name for mark in self.marked.marks), *aggregate_names(self.measures)]
+        return [UNIT, *(group.name for group in self.rows.group_columns), *aggregate_names(self.measures)]
 
     @property
-    def hashes(self) -> Mapping[str, Sequence[Mark]]:
-        """Which hashes put entries in order, and the marks that each is of, beside the unit."""
-        own = {"e": self.marked.marks}
-        ranks_groups = self.marked.cell is not None and self.limits.max_groups_per_unit is not None
-        return own | {"g": self.marked.keys} if ranks_groups else own
+    def hashes(self) -> Mapping[str, Sequence[GroupColumn]]:
+        """Which hashes put entries in order, and the columns that each is of, beside the unit."""
+        own = {"e": self.rows.group_columns}
+        ranks_groups = self.rows.cell is not None and self.limits.max_groups_per_unit is not None
+        return own | {"g": self.rows.keys} if ranks_groups else own
 
     @property
     def carried(self) -> list[Sql]:
@@ -86,9 +86,9 @@ class Bounding:
         ranks = (name for hashed in self.hashes for name in self._ranks(hashed))
         return [column(name) for name in (*self.entry, *ranks)]
 
-    def order(self, hashed: str, marks: Sequence[Mark]) -> list[Sql]:
-        """The order of entries by a hash, and where two are equal by the marks."""
-        return [*map(column, self._ranks(hashed)), *(mark.column for mark in marks)]
+    def order(self, hashed: str, by: Sequence[GroupColumn]) -> list[Sql]:
+        """The order of entries by a hash, and where two are equal by the columns."""
+        return [*map(column, self._ranks(hashed)), *(group.column for group in by)]
 
     def _ranks(self, hashed: str) -> tuple[str, ...]:
         return halves(hashed) if self.has_halves else (hashed,)
@@ -102,13 +102,13 @@ class Bounding:
 def needs_order(bounding: Bounding) -> bool:
     """Whether what an entry is allowed may depend on other entries of its unit."""
     limits = bounding.limits
-    within_a_group = bounding.marked.cell is not None and limits.max_rows_per_group_per_unit is not None
+    within_a_group = bounding.rows.cell is not None and limits.max_rows_per_group_per_unit is not None
     return within_a_group or limits.max_groups_per_unit is not None or limits.max_rows_per_unit is not None
 
 
 def simply_allowed(bounding: Bounding) -> Sql:
     """How many rows of an entry are allowed if its unit is within the limits of its entries together."""
-    if bounding.marked.cell is not None:
+    if bounding.rows.cell is not None:
         return column(ROWS)
     return _at_most(column(ROWS), bounding.limits.max_rows_per_group_per_unit)
 
@@ -117,8 +117,8 @@ def above(bounding: Bounding) -> exp.Select:
     """The units that are not within the limits of their entries together."""
     unit = column(UNIT)
     groups: exp.Query | exp.Table = table(ENTRIES)
-    if bounding.marked.cell is not None:
-        keys = [mark.column for mark in bounding.marked.keys]
+    if bounding.rows.cell is not None:
+        keys = [group.column for group in bounding.rows.keys]
         groups = select([unit, aliased(function("SUM", column(ROWS)), ROWS)], groups, group_by=[unit, *keys])
     return select([unit], groups, group_by=[unit], having=any_of(_excesses(bounding)))
 
@@ -128,7 +128,7 @@ def _excesses(bounding: Bounding) -> Iterator[Sql]:
     limits, per_group = bounding.limits, bounding.limits.max_rows_per_group_per_unit
     if (most := limits.max_groups_per_unit) is not None:
         yield operation(exp.GT, function("COUNT", exp.Star()), figure(most))
-    if per_group is not None and bounding.marked.cell is not None:
+    if per_group is not None and bounding.rows.cell is not None:
         yield operation(exp.GT, function("MAX", column(ROWS)), figure(per_group))
     if (most := limits.max_rows_per_unit) is not None:
         yield operation(exp.GT, function("SUM", _at_most(column(ROWS), per_group)), figure(most))
@@ -137,9 +137,9 @@ def _excesses(bounding: Bounding) -> Iterator[Sql]:
 def bounded(bounding: Bounding) -> exp.Select:
     """The entries in order, with how many rows of each are allowed, perhaps none."""
     query = _ordered(bounding)
-    if bounding.marked.cell is None:
+    if bounding.rows.cell is None:
         return _of_groups(query, bounding)
-    limits, keys = bounding.limits, [mark.column for mark in bounding.marked.keys]
+    limits, keys = bounding.limits, [group.column for group in bounding.rows.keys]
     query = select([*bounding.carried, aliased(simply_allowed(bounding), ALLOWED)], query)
     if (most := limits.max_groups_per_unit) is not None:
         query = _in_kept_groups(query, bounding, most)
@@ -152,26 +152,26 @@ def bounded(bounding: Bounding) -> exp.Select:
 
 def _ordered(bounding: Bounding) -> exp.Select:
     """The entries, of the units above alone if those were told, with what puts them in order."""
-    hashes = [aliased(_hash(bounding, marks), name) for name, marks in bounding.hashes.items()]
+    hashes = [aliased(_hash(bounding, by), name) for name, by in bounding.hashes.items()]
     hashed = select([*(column(name, "r") for name in bounding.entry), *hashes], table(ENTRIES))
     if bounding.dialect.orders_few:
         hashed = joined(hashed, table(ABOVE), "o", on=same(UNIT, "r", "o"), how="semi")
-    hashed = bounding.marked.rows.with_units(hashed)
+    hashed = bounding.rows.relation.with_units(hashed)
     if bounding.sampling is Sampling.MD5:
-        hashed = with_lists(hashed, bounding.marked.marks)
+        hashed = with_lists(hashed, bounding.rows.group_columns)
     return halved(hashed, bounding.entry, list(bounding.hashes)) if bounding.has_halves else hashed
 
 
-def _hash(bounding: Bounding, marks: Sequence[Mark]) -> Sql:
-    """The hash of a unit and some marks; never of its number, which other units have a say in."""
+def _hash(bounding: Bounding, by: Sequence[GroupColumn]) -> Sql:
+    """The hash of a unit and some columns; never of its number, which other units have a say in."""
     if bounding.sampling is Sampling.NATIVE:
-        rows = bounding.marked.rows
+        rows = bounding.rows.relation
         unit = () if rows.shape.unit_kind is None else (_hashed(rows.owner, rows.shape.unit_kind),)
-        values = (mark.column if mark.values is not None else _hashed(mark.column, mark.kind) for mark in marks)
+        values = (group.column if group.values is not None else _hashed(group.column, group.kind) for group in by)
         return function("native_hash", text(bounding.salt), *unit, *values)
-    encodings = (mark.encoding for mark in marks)
+    encodings = (group.encoding for group in by)
     rank = rank_hash if bounding.has_halves else rank_text
-    return rank(bounding.salt, [*bounding.marked.rows.unit_encoding, *encodings])
+    return rank(bounding.salt, [*bounding.rows.relation.unit_encoding, *encodings])
 
 
 def _hashed(value: Sql, kind: Kind) -> Sql:
@@ -182,7 +182,7 @@ def _hashed(value: Sql, kind: Kind) -> Sql:
 
 def _of_groups(query: exp.Select, bounding: Bounding) -> exp.Select:
     """Without cells groups and entries are in one order, and the groups that are kept come first."""
-    order, limits = bounding.order("e", bounding.marked.keys), bounding.limits
+    order, limits = bounding.order("e", bounding.rows.keys), bounding.limits
     own, allowed = [column(name) for name in bounding.entry], simply_allowed(bounding)
     kept, windows = allowed, list[Sql]()
     if (most := limits.max_rows_per_unit) is not None:
@@ -196,7 +196,7 @@ def _of_groups(query: exp.Select, bounding: Bounding) -> exp.Select:
 
 def _in_kept_groups(query: exp.Select, bounding: Bounding, most: int) -> exp.Select:
     allowed = column(ALLOWED)
-    place = aliased(_place("DENSE_RANK", bounding.order("g", bounding.marked.keys)), _PLACE)
+    place = aliased(_place("DENSE_RANK", bounding.order("g", bounding.rows.keys)), _PLACE)
     placed = select([*bounding.carried, allowed, place], query)
     return select([*bounding.carried, aliased(_if_among(most, allowed), ALLOWED)], placed)
 
@@ -204,7 +204,7 @@ def _in_kept_groups(query: exp.Select, bounding: Bounding, most: int) -> exp.Sel
 def _what_is_left(query: exp.Select, bounding: Bounding, most: int, *, within: Sequence[Sql]) -> exp.Select:
     """Of each unit (and group) the entries in order are allowed what is left of a limit."""
     allowed = column(ALLOWED)
-    so_far = aliased(_sum_so_far(allowed, bounding.order("e", bounding.marked.marks), within), _SUM)
+    so_far = aliased(_sum_so_far(allowed, bounding.order("e", bounding.rows.group_columns), within), _SUM)
     summed = select([*bounding.carried, allowed, so_far], query)
     return select([*bounding.carried, aliased(_left(most, allowed), ALLOWED)], summed)
 

@@ -28,7 +28,7 @@ def native(name: str, *arguments: exp.Expr) -> Native:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Dialect:
+class SqlDialect:
     """How SQL is written for an engine, and which shape of query is the best for it.
 
     Attributes:

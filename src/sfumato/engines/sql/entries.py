@@ -31,7 +31,7 @@ from sfumato.engines.sql.expressions.terms import (
     table,
     whole,
 )  # fmt: skip
-from sfumato.engines.sql.rows import ENCODING, Rows, encoded
+from sfumato.engines.sql.rows import ENCODING, SqlRelation, encoded
 from sfumato.engines.values.cells import MAX_INT64
 from sfumato.query.model.expressions import Expression
 from sfumato.query.model.kinds import Kind
@@ -50,7 +50,7 @@ ROWS: Final = "n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mark:
+class GroupColumn:
     """One of the columns that tell the entries of a unit apart: a key, or the cell.
 
     Attributes:
@@ -72,7 +72,7 @@ class Mark:
 
     @property
     def column(self) -> Sql:
-        """It."""
+        """The column, in SQL."""
         return column(self.name)
 
     @property
@@ -84,64 +84,64 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Marked:
+class GroupedRows:
     """The rows that lie in a group and a cell.
 
     Attributes:
-        query: They, with all of their columns, and the marks.
-        rows: What they are made of.
-        keys: One mark a key.
-        cell: The mark of the cell, if the statement has cells.
+        query: They, with all columns of the relation, and those that group them.
+        relation: What they are made of.
+        keys: One column a key.
+        cell: The column of the cell, if the statement has cells.
         counts_cells: Whether cells are counted, and not shown.
     """
 
     query: exp.Select
-    rows: Rows
-    keys: tuple[Mark, ...]
-    cell: Mark | None
+    relation: SqlRelation
+    keys: tuple[GroupColumn, ...]
+    cell: GroupColumn | None
     counts_cells: bool
 
     @property
-    def marks(self) -> tuple[Mark, ...]:
+    def group_columns(self) -> tuple[GroupColumn, ...]:
         """All of them, the keys first."""
         return self.keys if self.cell is None else (*self.keys, self.cell)
 
     @property
-    def shown(self) -> tuple[Mark, ...]:
+    def shown(self) -> tuple[GroupColumn, ...]:
         """Those that are shown."""
-        return self.keys if self.counts_cells else self.marks
+        return self.keys if self.counts_cells else self.group_columns
 
 
-def marked(statement: Statement, rows: Rows) -> Marked:
+def grouped_rows(statement: Statement, rows: SqlRelation) -> GroupedRows:
     """Step 1: the rows that lie in a group and a cell, with those."""
-    keys, stored = [], dict[Mark, Sql]()
+    keys, stored = [], dict[GroupColumn, Sql]()
     for place, key in enumerate(statement.keys):
-        keys.append(mark := _mark(f"k{place}", rows.kind(key.name), key.values))
-        stored[mark] = column(rows.names[key.name])
+        keys.append(group := _group_column(f"k{place}", rows.kind(key.name), key.values))
+        stored[group] = column(rows.names[key.name])
     inner, cell = rows.query, statement.cell
     if cell is not None:
         inner = select([exp.Star(), aliased(_cell(cell, rows), CELL)], rows.query)
-        of_cell = _mark_of_cell(cell, rows)
+        of_cell = _column_of_cell(cell, rows)
         stored[of_cell] = column(CELL)
-    return Marked(
-        query=_listed(inner, rows, stored), rows=rows, keys=tuple(keys), cell=None if cell is None else of_cell,
+    return GroupedRows(
+        query=_listed(inner, rows, stored), relation=rows, keys=tuple(keys), cell=None if cell is None else of_cell,
         counts_cells=counts_cells(statement.measures),
     )  # fmt: skip
 
 
-def with_lists(query: exp.Select, marks: Sequence[Mark]) -> exp.Select:
-    """A query with the lists of its marks joined to it, by their places."""
-    for mark in marks:
-        if mark.values is not None:
-            meeting = operation(exp.EQ, column(PLACE, mark.table), mark.column)
-            query = joined(query, table(mark.table), mark.table, on=meeting)
+def with_lists(query: exp.Select, by: Sequence[GroupColumn]) -> exp.Select:
+    """A query with the lists of its columns joined to it, by their places."""
+    for group in by:
+        if group.values is not None:
+            meeting = operation(exp.EQ, column(PLACE, group.table), group.column)
+            query = joined(query, table(group.table), group.table, on=meeting)
     return query
 
 
-def _mark(name: str, kind: Kind, values: tuple[Key, ...] | None) -> Mark:
+def _group_column(name: str, kind: Kind, values: tuple[Key, ...] | None) -> GroupColumn:
     listed = None if values is None else tuple(sorted(values))
     span = _span(listed) if kind is Kind.INTEGER and listed else None
-    return Mark(name=name, kind=kind, values=None if span else listed, span=span)
+    return GroupColumn(name=name, kind=kind, values=None if span else listed, span=span)
 
 
 def _span(listed: tuple[Key, ...]) -> tuple[int, int] | None:
@@ -150,13 +150,13 @@ def _span(listed: tuple[Key, ...]) -> tuple[int, int] | None:
     return (numbers[0], numbers[-1]) if numbers == list(range(numbers[0], numbers[0] + len(listed))) else None
 
 
-def _mark_of_cell(cell: Cells, rows: Rows) -> Mark:
+def _column_of_cell(cell: Cells, rows: SqlRelation) -> GroupColumn:
     if isinstance(cell, Bins):
-        return _mark(CELL, Kind.INTEGER, None)
-    return _mark(CELL, rows.term(cell.value).kind, cell.values)
+        return _group_column(CELL, Kind.INTEGER, None)
+    return _group_column(CELL, rows.term(cell.value).kind, cell.values)
 
 
-def _cell(cell: Cells, rows: Rows) -> Sql:
+def _cell(cell: Cells, rows: SqlRelation) -> Sql:
     """What cell a row is in, or NULL."""
     if not isinstance(cell, Bins):
         return rows.value(cell.value)
@@ -164,24 +164,24 @@ def _cell(cell: Cells, rows: Rows) -> Sql:
     return function("whole_quotient", operation(exp.Sub, steps, whole(cell.steps.lower)), whole(cell.width))
 
 
-def _listed(inner: exp.Query, rows: Rows, stored: Mapping[Mark, Sql]) -> exp.Select:
-    """The rows whose marks are in their lists or spans, or where there is neither are not NULL."""
+def _listed(inner: exp.Query, rows: SqlRelation, stored: Mapping[GroupColumn, Sql]) -> exp.Select:
+    """The rows whose keys and cells are in their lists or spans, or where there is neither are not NULL."""
     columns, kept = list[Sql](map(column, rows.selected)), list[Sql]()
-    for mark, value in stored.items():
-        if mark.values is not None:
-            columns.append(aliased(column(PLACE, mark.table), mark.name))
+    for group, value in stored.items():
+        if group.values is not None:
+            columns.append(aliased(column(PLACE, group.table), group.name))
             continue
-        columns.append(aliased(value, mark.name))
-        kept.append(present(value) if mark.span is None else between(value, *map(whole, mark.span)))
+        columns.append(aliased(value, group.name))
+        kept.append(present(value) if group.span is None else between(value, *map(whole, group.span)))
     query = select(columns, inner, where=kept)
-    for mark, value in stored.items():
-        if mark.values is not None:
-            meeting = operation(exp.EQ, column(VALUE, mark.table), value)
-            query = joined(query, table(mark.table), mark.table, on=meeting)
+    for group, value in stored.items():
+        if group.values is not None:
+            meeting = operation(exp.EQ, column(VALUE, group.table), value)
+            query = joined(query, table(group.table), group.table, on=meeting)
     return query
 
 
-def aggregates(measures: Sequence[Measure], rows: Rows) -> list[Sql]:
+def aggregates(measures: Sequence[Measure], rows: SqlRelation) -> list[Sql]:
     """For the measures of a group of rows: how many there are, how many count for each, and the sums."""
     found: list[Sql] = [aliased(function("COUNT", exp.Star()), ROWS)]
     for place, values in enumerate(_present(measures)):
@@ -266,14 +266,14 @@ def _count(values: Sequence[Sql]) -> Sql:
     return function("COUNT", case([(all_of(map(present, values)), figure(1))]))
 
 
-def _sum(measure: Measure, rows: Rows) -> Sql:
+def _sum(measure: Measure, rows: SqlRelation) -> Sql:
     """In 128 bits; in 64 where no sum of so many rows needs more, each of which is then of 24 bits at most."""
     idiom = "narrow_sum" if fits(measure) else "wide_sum"
     total = function("COALESCE", function(idiom, _amount(measure, rows)), figure(0))
     return cast(total, "BIGINT" if fits(measure) else "HUGEINT")
 
 
-def _amount(measure: Measure, rows: Rows) -> Sql:
+def _amount(measure: Measure, rows: SqlRelation) -> Sql:
     """What a row adds; NULL if nothing."""
     match measure:
         case StepSum(steps):

@@ -10,7 +10,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sfumato.engines.sql.dialect import native
-from sfumato.engines.sql.entries import PLACE, VALUE, Mark
+from sfumato.engines.sql.entries import PLACE, VALUE, GroupColumn
 from sfumato.engines.sql.expressions.terms import TYPES, aliased, cast, column, text
 from sfumato.engines.sql.rows import ENCODING
 from sfumato.engines.values.cells import converted
@@ -24,26 +24,26 @@ _ARROW: Final = {
 }  # fmt: skip
 
 
-def list_table(mark: Mark) -> Any:
-    """The public values of a mark, their places, and how the salted hash reads them."""
-    values = mark.values or ()
+def list_table(group: GroupColumn) -> Any:
+    """The public values of a column, their places, and how the salted hash reads them."""
+    values = group.values or ()
     return pa.table(
         {
-            VALUE: pa.array(values, _ARROW[mark.kind]),
+            VALUE: pa.array(values, _ARROW[group.kind]),
             PLACE: pa.array(range(len(values)), pa.int32()),
             ENCODING: pa.array(map(encoded, values), pa.string()),
         }
     )
 
 
-def list_query(mark: Mark) -> exp.Select:
-    """The public values of a mark, their places, and how the salted hash reads them: arrays, one row an element.
+def list_query(group: GroupColumn) -> exp.Select:
+    """The public values of a column, their places, and how the salted hash reads them: arrays, one row an element.
 
     A value with NUL in it is NULL, which equals nothing: no text of the database has one.
     """
-    values = mark.values or ()
+    values = group.values or ()
     arrays = {
-        VALUE: (mark.kind, map(_element, values)),
+        VALUE: (group.kind, map(_element, values)),
         PLACE: (Kind.INTEGER, map(str, range(len(values)))),
         ENCODING: (Kind.TEXT, (_quoted(encoded(value).replace("\x00", "")) for value in values)),
     }

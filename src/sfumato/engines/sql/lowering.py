@@ -1,6 +1,6 @@
 """Statements to SQL, built as a tree and emitted from it, and what a database gives back of them.
 
-relation → rows that lie in a group and a cell → entries of units → what is allowed of them → totals of groups → `Found`
+relation → rows that lie in a group and a cell → entries of units → what is allowed of them → totals of groups
 
 Nothing that an analyst wrote is ever spliced in.
 """
@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from sqlglot import exp
 
-from sfumato.engines.base import Found, Integers
+from sfumato.engines.base import ExactGroups, Integers
 from sfumato.engines.sql.bounding import (
     ABOVE,
     ALLOWED,
@@ -25,15 +25,15 @@ from sfumato.engines.sql.bounding import (
     needs_order,
     simply_allowed,
 )
-from sfumato.engines.sql.dialect import Dialect
+from sfumato.engines.sql.dialect import SqlDialect
 from sfumato.engines.sql.entries import (
     CELL,
     ROWS,
-    Mark,
-    Marked,
+    GroupColumn,
+    GroupedRows,
     aggregates,
     allowed_amount,
-    marked,
+    grouped_rows,
     sum_of,
     whole_amount,
 )
@@ -52,7 +52,7 @@ from sfumato.engines.sql.expressions.terms import (
     table,
 )
 from sfumato.engines.sql.relations import Catalogue, lower_relation
-from sfumato.engines.sql.rows import UNIT, Rows
+from sfumato.engines.sql.rows import UNIT, SqlRelation
 from sfumato.engines.values.sampling import Sampling
 from sfumato.query.analysis.bounding import least
 from sfumato.query.model.kinds import TIMES, Kind
@@ -82,27 +82,27 @@ class Lowered:
     """A statement in SQL.
 
     Attributes:
-        totals: One row a group (and cell): its marks, how many entries are `kept`, and the totals `t0`, `t1`, ….
-        keys: The marks of the keys.
-        cell: The mark of the cell, where cells are shown.
-        lists: The marks that have a list: the SQL reads a table for each.
+        totals: One row a group (and cell): its by, how many entries are `kept`, and the totals `t0`, `t1`, ….
+        keys: The columns of the keys.
+        cell: The column of the cell, where cells are shown.
+        lists: The columns that have a list: the SQL reads a table for each.
         measure_count: How many totals there are.
     """
 
     totals: exp.Select
-    keys: tuple[Mark, ...]
-    cell: Mark | None
-    lists: tuple[Mark, ...]
+    keys: tuple[GroupColumn, ...]
+    cell: GroupColumn | None
+    lists: tuple[GroupColumn, ...]
     measure_count: int
 
     @property
-    def marks(self) -> tuple[Mark, ...]:
-        """The marks that are shown."""
+    def group_columns(self) -> tuple[GroupColumn, ...]:
+        """The columns that are shown."""
         return self.keys if self.cell is None else (*self.keys, self.cell)
 
 
 def lower(
-    statement: Statement, catalogue: Catalogue, *, dialect: Dialect, salt: str, sampling: Sampling = Sampling.MD5,
+    statement: Statement, catalogue: Catalogue, *, dialect: SqlDialect, salt: str, sampling: Sampling = Sampling.MD5,
     bucket: tuple[int, int] | None = None,
 ) -> Lowered:  # fmt: skip
     """The SQL of a statement.
@@ -119,10 +119,10 @@ def lower(
     if bucket is not None:
         by = rows.unit or [column(rows.names[key.name]) for key in statement.keys]
         rows = _of_bucket(rows, by, *bucket)
-    own = marked(statement, rows)
+    own = grouped_rows(statement, rows)
     if rows.has_owners:
         bounding = Bounding(
-            marked=own, limits=binding_limits(statement), salt=salt, sampling=sampling, measures=statement.measures,
+            rows=own, limits=binding_limits(statement), salt=salt, sampling=sampling, measures=statement.measures,
             dialect=dialect,
         )  # fmt: skip
         totals = totals_of_units(bounding)
@@ -130,11 +130,12 @@ def lower(
         totals = totals_of_rows(own, statement.measures)
     return Lowered(
         totals=totals, keys=own.keys, cell=None if own.counts_cells else own.cell,
-        lists=tuple([mark for mark in own.marks if mark.values is not None]), measure_count=len(statement.measures),
+        lists=tuple([group for group in own.group_columns if group.values is not None]),
+        measure_count=len(statement.measures),
     )  # fmt: skip
 
 
-def shown_sql(statement: Statement, *, sampling: Sampling, dialect: Dialect) -> str:
+def shown_sql(statement: Statement, *, sampling: Sampling, dialect: SqlDialect) -> str:
     """The SQL of a statement for people: tables are called as the policy calls them, and no salt is shown."""
     catalogue = Catalogue(named=lambda source: table(source.name))
     lowered = lower(statement, catalogue, salt=_SALT, sampling=sampling, dialect=dialect)
@@ -146,17 +147,17 @@ def shown_sql(statement: Statement, *, sampling: Sampling, dialect: Dialect) -> 
 
 def added_up(lowered: Lowered, so_far: exp.Table, own: exp.Select) -> exp.Select:
     """The totals of several buckets, from a table of those before and the totals of one more."""
-    marks = [mark.column for mark in lowered.marks]
+    by = [group.column for group in lowered.group_columns]
     names = [KEPT, *(f"t{place}" for place in range(lowered.measure_count))]
     both = exp.union(
-        *(select([*marks, *map(column, names)], one) for one in (so_far, own)), distinct=False, copy=False
+        *(select([*by, *map(column, names)], one) for one in (so_far, own)), distinct=False, copy=False
     )  # fmt: skip
-    return select([*marks, *(aliased(function("SUM", column(name)), name) for name in names)], both, group_by=marks)
+    return select([*by, *(aliased(function("SUM", column(name)), name) for name in names)], both, group_by=by)
 
 
 def presented(lowered: Lowered, totals: exp.Select) -> exp.Select:
     """The groups of which an entry is kept, each total in two columns of 64 bits: what is beyond 62 bits, and those."""
-    columns: list[Sql] = [mark.column for mark in lowered.marks]
+    columns: list[Sql] = [group.column for group in lowered.group_columns]
     for place in range(lowered.measure_count):
         total, bits = column(f"t{place}"), figure(LOW_BITS)
         columns.append(aliased(function("high_bits", total, bits), f"h{place}"))
@@ -165,17 +166,17 @@ def presented(lowered: Lowered, totals: exp.Select) -> exp.Select:
     return select(columns, totals, where=[operation(exp.GT, column(KEPT), figure(0))])
 
 
-def _of_bucket(rows: Rows, by: Sequence[Sql], bucket: int, count: int) -> Rows:
+def _of_bucket(rows: SqlRelation, by: Sequence[Sql], bucket: int, count: int) -> SqlRelation:
     """The rows of one bucket: of a hash of some columns."""
     own = operation(exp.Mod, function("HASH", *by), figure(count))
     return replace(rows, query=select([], rows.query, where=[operation(exp.EQ, own, figure(bucket))]))
 
 
-def totals_of_rows(own: Marked, measures: Sequence[Measure]) -> exp.Select:
+def totals_of_rows(own: GroupedRows, measures: Sequence[Measure]) -> exp.Select:
     """Where each row is a unit, or nobody's: no row is left out, and units are rows."""
-    marks = [mark.column for mark in own.shown]
+    by = [group.column for group in own.shown]
     cells = [aliased(different(column(CELL)), CELL)] if own.counts_cells else []
-    groups = select([*marks, *aggregates(measures, own.rows), *cells], own.query, group_by=marks)
+    groups = select([*by, *aggregates(measures, own.relation), *cells], own.query, group_by=by)
     totals = []
     for place, measure in enumerate(measures):
         match measure:
@@ -186,23 +187,23 @@ def totals_of_rows(own: Marked, measures: Sequence[Measure]) -> exp.Select:
             case _:
                 total = whole_amount(place, measures)
         totals.append(aliased(total, f"t{place}"))
-    return select([*marks, aliased(column(ROWS), KEPT), *totals], groups)
+    return select([*by, aliased(column(ROWS), KEPT), *totals], groups)
 
 
 def totals_of_units(bounding: Bounding) -> exp.Select:
     """Where rows have owners."""
-    own, tells_above = bounding.marked, needs_order(bounding) and bounding.dialect.orders_few
-    marks = [column(UNIT), *(mark.column for mark in own.marks)]
+    own, tells_above = bounding.rows, needs_order(bounding) and bounding.dialect.orders_few
+    by = [column(UNIT), *(group.column for group in own.group_columns)]
     gathers = needs_order(bounding) and bounding.dialect.gathers_units
     rows = gathered(own.query, column(UNIT)) if gathers else own.query
-    entries = select([*marks, *aggregates(bounding.measures, own.rows)], rows, group_by=marks)
+    entries = select([*by, *aggregates(bounding.measures, own.relation)], rows, group_by=by)
     totals = _added_up(bounding).with_(ENTRIES, as_=entries, materialized=tells_above or None, copy=False)
     return totals.with_(ABOVE, as_=above(bounding), materialized=True, copy=False) if tells_above else totals
 
 
 def _added_up(bounding: Bounding) -> exp.Select:
     """Step 7."""
-    has_cells, marks = bounding.marked.counts_cells, [mark.column for mark in bounding.marked.shown]
+    has_cells, by = bounding.rows.counts_cells, [group.column for group in bounding.rows.shown]
     one_an_entry, totals = function("COUNT", exp.Star()), []
     for place, measure in enumerate(bounding.measures):
         match measure:
@@ -213,8 +214,8 @@ def _added_up(bounding: Bounding) -> exp.Select:
             case _:
                 total = function(sum_of(measure), column(f"t{place}"))
         totals.append(aliased(total, f"t{place}"))
-    kept = _kept(bounding, [column(UNIT, "r"), *marks, column(CELL)] if has_cells else marks)
-    return select([*marks, aliased(one_an_entry, KEPT), *totals], kept, group_by=marks)
+    kept = _kept(bounding, [column(UNIT, "r"), *by, column(CELL)] if has_cells else by)
+    return select([*by, aliased(one_an_entry, KEPT), *totals], kept, group_by=by)
 
 
 def _kept(bounding: Bounding, own: Sequence[Sql]) -> exp.Query:
@@ -243,7 +244,7 @@ def _amounts(bounding: Bounding, allowed: Sql) -> list[Sql]:
     return amounts
 
 
-def found(lowered: Lowered, columns: Mapping[str, npt.NDArray[Any]]) -> Found:
+def exact_groups(lowered: Lowered, columns: Mapping[str, npt.NDArray[Any]]) -> ExactGroups:
     """The groups of a statement.
 
     Args:
@@ -251,17 +252,17 @@ def found(lowered: Lowered, columns: Mapping[str, npt.NDArray[Any]]) -> Found:
         columns: The columns of `presented`, by name.
     """
     amounts = [of_halves(columns[f"h{place}"], columns[f"l{place}"]) for place in range(lowered.measure_count)]
-    keys = [_values(mark, columns[mark.name]) for mark in lowered.keys]
+    keys = [_values(group, columns[group.name]) for group in lowered.keys]
     cells = None if lowered.cell is None else _values(lowered.cell, columns[lowered.cell.name])
-    return Found(keys=tuple(keys), cells=cells, amounts=tuple(amounts))
+    return ExactGroups(keys=tuple(keys), cells=cells, amounts=tuple(amounts))
 
 
-def _values(mark: Mark, column: npt.NDArray[Any]) -> Sequence[Key]:
+def _values(group: GroupColumn, column: npt.NDArray[Any]) -> Sequence[Key]:
     """Keys as Python has them; those of a list by their places in it."""
-    if mark.values is not None:
-        return [mark.values[place] for place in column.tolist()]
-    if mark.kind in TIMES:
-        column = column.astype("datetime64[D]" if mark.kind is Kind.DATE else "datetime64[us]")
+    if group.values is not None:
+        return [group.values[place] for place in column.tolist()]
+    if group.kind in TIMES:
+        column = column.astype("datetime64[D]" if group.kind is Kind.DATE else "datetime64[us]")
     values: list[Key] = column.tolist()
     return values
 

@@ -34,7 +34,7 @@ from sfumato.engines.sql.expressions.terms import (
     select,
     window,
 )  # fmt: skip
-from sfumato.engines.sql.rows import UNIT, Rows, encoded, least_ranked, rank_text
+from sfumato.engines.sql.rows import UNIT, SqlRelation, encoded, least_ranked, rank_text
 from sfumato.engines.values.cells import MAX_INT64, MIN_INT64
 from sfumato.query.analysis.inference import facts_of
 from sfumato.query.analysis.shape import shape_of
@@ -68,7 +68,8 @@ class Catalogue:
     """Where tables are.
 
     Attributes:
-        named: Gives a table of `Rows`, by name or as a query: declared columns, owners, no more matches than declared.
+        named: Gives a table as `SqlRelation` has it, by name or as a query: declared columns, owners, no more matches
+            than declared.
         units: The table of units, if those tables have their numbers.
     """
 
@@ -81,7 +82,7 @@ _PART, _PLACE = "p", "n"
 _LEFT, _RIGHT = "l", "r"
 
 
-def lower_relation(relation: Relation, catalogue: Catalogue, *, salt: str) -> Rows:
+def lower_relation(relation: Relation, catalogue: Catalogue, *, salt: str) -> SqlRelation:
     """A relation that `shape_of` accepts, in SQL.
 
     Args:
@@ -119,10 +120,10 @@ def lower_relation(relation: Relation, catalogue: Catalogue, *, salt: str) -> Ro
             query = _combined(relation, rows(relation.left), rows(relation.right))
         case _:
             assert_never(relation)
-    return Rows(query=query, shape=shape_of(relation), units=catalogue.units)
+    return SqlRelation(query=query, shape=shape_of(relation), units=catalogue.units)
 
 
-def _part(part: PeoplePart, rows: Rows) -> exp.Select:
+def _part(part: PeoplePart, rows: SqlRelation) -> exp.Select:
     """The rows of one part, of units that keep it under the salt that all parts share."""
     by = column(rows.names[part.by])
     here = operation(exp.EQ, by, constant(part.value))
@@ -140,7 +141,7 @@ def _part(part: PeoplePart, rows: Rows) -> exp.Select:
     return joined(selected, units, "o", on=same(UNIT, "l", "o"), how="semi")
 
 
-def _combined(relation: UnionAll | Intersect | Except, left: Rows, right: Rows) -> exp.Query:
+def _combined(relation: UnionAll | Intersect | Except, left: SqlRelation, right: SqlRelation) -> exp.Query:
     """Both sides with columns of the same kinds; whole numbers that meet floats are floats."""
     pairs = zip(left.shape.columns.values(), right.shape.columns.values(), strict=True)
     kinds = [merged([first, second]).kind for first, second in pairs]
@@ -148,7 +149,7 @@ def _combined(relation: UnionAll | Intersect | Except, left: Rows, right: Rows) 
     return _COMBINED[type(relation)](*sides, distinct=False, copy=False)
 
 
-def _alike(rows: Rows, kinds: list[Kind]) -> exp.Select:
+def _alike(rows: SqlRelation, kinds: list[Kind]) -> exp.Select:
     columns = [
         aliased(cast(column(name), "DOUBLE") if kind is Kind.FLOAT else column(name), name)
         for name, kind in zip(rows.names.values(), kinds, strict=True)
@@ -156,7 +157,7 @@ def _alike(rows: Rows, kinds: list[Kind]) -> exp.Select:
     return select([*rows.unit, *columns], rows.query)
 
 
-def lower_join(join: Join, left: Rows, right: Rows) -> exp.Select:
+def lower_join(join: Join, left: SqlRelation, right: SqlRelation) -> exp.Select:
     """Each row of the left side with each of its partners; of a left join, one without any with NULLs."""
     places = len(left.names)
     own = [aliased(column(name, _LEFT), name) for name in left.selected]
@@ -166,20 +167,20 @@ def lower_join(join: Join, left: Rows, right: Rows) -> exp.Select:
     return joined(query, right.query, _RIGHT, on=_meeting(join.on, left, right), how=how)
 
 
-def lower_semi_join(join: SemiJoin, child: Rows, other: Rows) -> exp.Select:
+def lower_semi_join(join: SemiJoin, child: SqlRelation, other: SqlRelation) -> exp.Select:
     """The rows that have a partner, or those that have none."""
     query = select([aliased(column(name, _LEFT), name) for name in child.selected], child.query, alias=_LEFT)
     how: Meeting = "anti" if join.negated else "semi"
     return joined(query, other.query, _RIGHT, on=_meeting(join.on, child, other), how=how)
 
 
-def _meeting(on: tuple[tuple[str, str], ...], left: Rows, right: Rows) -> Sql:
+def _meeting(on: tuple[tuple[str, str], ...], left: SqlRelation, right: SqlRelation) -> Sql:
     """NULL equals nothing; a whole number and a float are equal as doubles."""
     units = [same(UNIT, _LEFT, _RIGHT)] if right.has_owners else []
     return all_of([*units, *(_equal(first, second, left, right) for first, second in on)])
 
 
-def _equal(first: str, second: str, left: Rows, right: Rows) -> Sql:
+def _equal(first: str, second: str, left: SqlRelation, right: SqlRelation) -> Sql:
     sides: list[Sql] = [column(left.names[first], _LEFT), column(right.names[second], _RIGHT)]
     if left.kind(first) is not right.kind(second):
         sides = [cast(side, "DOUBLE") for side in sides]
@@ -189,7 +190,7 @@ def _equal(first: str, second: str, left: Rows, right: Rows) -> Sql:
 _COUNT, _TOTAL = "n", "t"
 
 
-def lower_grouped(grouped: Grouped, rows: Rows) -> exp.Select:
+def lower_grouped(grouped: Grouped, rows: SqlRelation) -> exp.Select:
     """One row for each combination of the keys (of each unit, where rows have owners); none of no rows."""
     stored = [column(rows.names[key]) for key in grouped.keys]
     keys = [aliased(key, f"c{place}") for place, key in enumerate(stored)]
@@ -201,7 +202,7 @@ def lower_grouped(grouped: Grouped, rows: Rows) -> exp.Select:
     return select([*rows.unit, *(column(f"c{place}") for place in range(len(keys))), *columns], inner)
 
 
-def _aggregates(folded: Folded, rows: Rows, place: int) -> list[Sql]:
+def _aggregates(folded: Folded, rows: SqlRelation, place: int) -> list[Sql]:
     """What is computed of each group, to make the column of."""
     total, count = f"{_TOTAL}{place}", f"{_COUNT}{place}"
     if folded.value is None:
@@ -217,7 +218,7 @@ def _aggregates(folded: Folded, rows: Rows, place: int) -> list[Sql]:
             return [aliased(function("wide_sum", steps), total), aliased(function("COUNT", value.settled), count)]
 
 
-def _made(folded: Folded, rows: Rows, place: int) -> Sql:
+def _made(folded: Folded, rows: SqlRelation, place: int) -> Sql:
     """The column, made of the aggregates."""
     total, count = column(f"{_TOTAL}{place}"), column(f"{_COUNT}{place}")
     if folded.value is None or folded.fold not in {Fold.SUM, Fold.MEAN}:
@@ -239,7 +240,7 @@ def _whole_product(total: Sql, resolution: Fraction) -> Sql:
     return cast(operation(exp.Mul, within, figure(step)), "BIGINT")
 
 
-def _steps(value: Expression, rows: Rows, name: str) -> LatticeValue:
+def _steps(value: Expression, rows: SqlRelation, name: str) -> LatticeValue:
     return steps_of(value, facts_of(value, rows.shape.columns), bounds=None, what=name)
 
 

@@ -50,7 +50,7 @@ _SWAPS: Final = ((8, 0x00FF00FF00FF00FF), (16, 0x0000FFFF0000FFFF), (32, 0x00000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rows:
+class SqlRelation:
     """A query with the columns `c0`, `c1`, … in the order of a shape; before them the unit, where rows have owners.
 
     Attributes:
@@ -133,7 +133,7 @@ def names_of(columns: Mapping[str, object] | Sequence[str]) -> dict[str, str]:
 
 
 def least_ranked(
-    rows: Rows, most: int, *, within: Sequence[Sql], salt: str, encodings: Sequence[Sequence[Sql]],
+    rows: SqlRelation, most: int, *, within: Sequence[Sql], salt: str, encodings: Sequence[Sequence[Sql]],
     kept: Sequence[Sql] = (),
 ) -> exp.Select:  # fmt: skip
     """The `most` rows of least hash of each group, for `BoundRows` and declared matches; rows of one hash are equal.

@@ -1,6 +1,6 @@
 """Tables as relations read them, in SQL: declared columns of their kinds, owners, no more matches than declared.
 
-As `reference.relations` has them. The columns are called `c0`, `c1`, … and `u` as in `Rows`.
+As `reference.relations` has them. The columns are called `c0`, `c1`, … and `u` as in `SqlRelation`.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from sfumato.engines.sql.expressions.casts import lower_typed
 from sfumato.engines.sql.expressions.terms import aliased, column, is_null, joined, operation, present, select
-from sfumato.engines.sql.rows import UNIT, Rows, least_ranked, names_of
+from sfumato.engines.sql.rows import UNIT, SqlRelation, least_ranked, names_of
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.analysis.shape import shape_of
 from sfumato.query.model.relations import Source
@@ -44,9 +44,9 @@ def owned_rows(table: Table, typed: exp.Query, named: Callable[[Table], exp.Quer
     Args:
         table: What is declared.
         typed: Its `typed_columns`.
-        named: Gives other tables of `Rows`.
+        named: Gives other tables of `SqlRelation`.
     """
-    rows = Rows(query=_owned(table, typed, named), shape=shape_of(Source(table)))
+    rows = SqlRelation(query=_owned(table, typed, named), shape=shape_of(Source(table)))
     for names, most in table.matches.items():
         rows = _truncated(rows, names, most)
     return rows.query
@@ -68,7 +68,7 @@ def _owned(table: Table, typed: exp.Query, named: Callable[[Table], exp.Query | 
             return typed
 
 
-def _truncated(rows: Rows, names: tuple[str, ...], most: int) -> Rows:
+def _truncated(rows: SqlRelation, names: tuple[str, ...], most: int) -> SqlRelation:
     """Of the rows (of one unit) that agree in some columns so many; NULL agrees with nothing."""
     keys = [column(rows.names[name]) for name in names]
     least = least_ranked(

@@ -8,7 +8,7 @@ from functools import partial
 from threading import Event, Thread
 from typing import Any, Final, TypeAlias
 
-from sfumato.engines.base import Engine, Found, batches_of
+from sfumato.engines.base import Engine, ExactGroups, batches_of
 from sfumato.errors import FailedOnRowsError, ReservationError, SfumatoError, UnavailableError
 from sfumato.ledger.core.reservations import Asked, Reservation
 from sfumato.ledger.ledger import Ledger
@@ -21,12 +21,12 @@ from sfumato.query.printing.canonical import question_hash
 from sfumato.query.statistics.measurements import Section
 from sfumato.session.asking import planning
 from sfumato.session.asking.planning import (
-    Answered,
     Planning,
     Prepared,
+    StoredAnswer,
     Ticket,
+    answer_to,
     charge,
-    heard,
     is_under_way,
     lapsed,
     own_answer,
@@ -53,7 +53,7 @@ class Desk(Planning):
     engine: Engine
 
 
-def answered(desk: Desk, prepared: Prepared, *, asked: Asked, keep: Keep | None = None) -> Answered:
+def answered(desk: Desk, prepared: Prepared, *, asked: Asked, keep: Keep | None = None) -> StoredAnswer:
     """The answer to a question: the stored one for nothing, else one that is charged.
 
     Args:
@@ -68,7 +68,7 @@ def answered(desk: Desk, prepared: Prepared, *, asked: Asked, keep: Keep | None 
     """
     while True:
         charged = charge(desk, prepared, asked=asked)
-        if isinstance(charged, Answered):
+        if isinstance(charged, StoredAnswer):
             return charged
         try:
             answer = execute(desk, charged, keep=keep)
@@ -76,7 +76,7 @@ def answered(desk: Desk, prepared: Prepared, *, asked: Asked, keep: Keep | None 
             if not is_under_way(desk, prepared):
                 raise
         else:
-            return heard(desk, answer, asked=asked, paid=charged.reservation.request)
+            return answer_to(desk, answer, asked=asked, paid=charged.reservation.request)
 
 
 def execute(desk: Desk, ticket: Ticket, *, keep: Keep | None = None) -> dict[str, Any]:
@@ -166,7 +166,7 @@ def _drawn(desk: Desk, ticket: Ticket, keep: Keep | None) -> dict[str, Json]:
     salt = random_bytes(16).hex()  # one for all statements, so that all see the same sample of a unit's groups
     run = partial(desk.engine.run, salt=salt)
 
-    def stream(statement: Statement, size: int) -> Generator[Secret[Found], None, None]:
+    def stream(statement: Statement, size: int) -> Generator[Secret[ExactGroups], None, None]:
         return batches_of(desk.engine, statement, salt=salt, size=size)
 
     first = None if plan.bounds is None else release(plan.bounds.section, run)

@@ -86,7 +86,7 @@ class Ticket:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
+class StoredAnswer:
     """A stored answer, and whether it was there before it was asked for."""
 
     answer: dict[str, Any]
@@ -153,7 +153,7 @@ def _people(relation: Relation) -> Iterator[Source | PeoplePart]:
         yield from _people(inner)
 
 
-def charge(planning: Planning, prepared: Prepared, *, asked: Asked = NOBODY) -> Ticket | Answered:
+def charge(planning: Planning, prepared: Prepared, *, asked: Asked = NOBODY) -> Ticket | StoredAnswer:
     """Pay for a question that nobody is at work on; or find its answer, which is stored or soon will be.
 
     **Guarantee**: of all that ask at once on an account, in any number of threads, processes and hosts, one is charged,
@@ -194,10 +194,10 @@ def charge(planning: Planning, prepared: Prepared, *, asked: Asked = NOBODY) -> 
             answer = stored(planning, prepared)
         if found is not None and over is None and answer is None and not _flies(planning, prepared):
             raise _failed(planning)
-    return heard(planning, answer, asked=asked, paid=paid)
+    return answer_to(planning, answer, asked=asked, paid=paid)
 
 
-def heard(planning: Planning, answer: dict[str, Any], *, asked: Asked, paid: str | None) -> Answered:
+def answer_to(planning: Planning, answer: dict[str, Any], *, asked: Asked, paid: str | None) -> StoredAnswer:
     """An answer as it is told to those who asked; it is not reused if this very request paid for it.
 
     Args:
@@ -208,7 +208,7 @@ def heard(planning: Planning, answer: dict[str, Any], *, asked: Asked, paid: str
     """
     before = planning.ledger.asked_before(asked)
     request = answer["receipt"]["request"]
-    return Answered(answer=answer, is_reused=request != paid and (before is None or request != before.request))
+    return StoredAnswer(answer=answer, is_reused=request != paid and (before is None or request != before.request))
 
 
 def _shared(planning: Planning, prepared: Prepared, *, asked: Asked) -> Reservation | None:

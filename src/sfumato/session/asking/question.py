@@ -25,8 +25,8 @@ from sfumato.session.asking.answer_key import request_body
 from sfumato.session.asking.execution import Desk, answered, final_plan
 from sfumato.session.asking.explain import explain, programs
 from sfumato.session.asking.forecast import forecast, least_epsilon
-from sfumato.session.asking.planning import Answered, Prepared, prepare
-from sfumato.session.asking.saving import SavedRelease, file_for, kept_in_files, told, write_answer
+from sfumato.session.asking.planning import Prepared, StoredAnswer, prepare
+from sfumato.session.asking.saving import SavedRelease, file_for, kept_in_files, progress_shown, write_answer
 from sfumato.session.releases.presenting import present
 from sfumato.session.releases.receipt import Receipt, receipt_from_dict
 from sfumato.session.releases.release import Binned, Release
@@ -204,7 +204,7 @@ class Question:
         path = None if to is None else file_for(to, self.relation, self.desk.policy)
         prepared = self._prepared(epsilon, delta, mechanism)
         asked = self._asked(idempotency_key, prepared, share)
-        with told("groups released", shown=progress) as hear:
+        with progress_shown("groups released", shown=progress) as hear:
             keep = None if path is None else kept_in_files(self.desk.ledger.attachments, hear)
             found = answered(self.desk, prepared, asked=asked, keep=keep)
         if path is None:
@@ -228,7 +228,7 @@ class Question:
         body = request_body(prepared.key, self.text, prepared.part, confidence)
         return Asked(principal=self.desk.account, idempotency_key=idempotency_key, body=body)
 
-    def _release(self, plan: PrivatePlan, answered: Answered, confidence: Fraction, size: int | None) -> Release:
+    def _release(self, plan: PrivatePlan, answered: StoredAnswer, confidence: Fraction, size: int | None) -> Release:
         answer, reused = answered.answer, answered.is_reused
         final, attachments = self._final(plan, answer), self.desk.ledger.attachments
         released = [decode_section(one, attachments) for one in answer["sections"]]
@@ -239,7 +239,7 @@ class Question:
             reused=reused, notes=_notes(plan, final), histograms=_histograms(self.relation),
         )  # fmt: skip
 
-    def _saved(self, path: Path, plan: PrivatePlan, answered: Answered, confidence: Fraction) -> SavedRelease:
+    def _saved(self, path: Path, plan: PrivatePlan, answered: StoredAnswer, confidence: Fraction) -> SavedRelease:
         answer, reused = answered.answer, answered.is_reused
         final, attachments = self._final(plan, answer), self.desk.ledger.attachments
         count, columns = write_answer(

@@ -28,12 +28,12 @@ from sfumato.query.planning.questions import Presented
 from sfumato.query.policy.policy import Policy
 from sfumato.query.statistics.measurements import Section
 from sfumato.session.asking.execution import Keep
-from sfumato.session.releases.columns import Columns
+from sfumato.session.releases.columns import AnswerColumns
 from sfumato.session.releases.receipt import Receipt
-from sfumato.session.releases.releasing import BATCH, Batch, Run, Stream, released_batches
+from sfumato.session.releases.releasing import BATCH, ReleasedBatch, Run, Stream, released_batches
 from sfumato.session.releases.stored import attach, section_batches
 
-Told = Callable[[int], None]
+Progress = Callable[[int], None]
 """Hears how many more groups were released."""
 
 
@@ -101,14 +101,14 @@ def file_for(to: str | PathLike[str], question: Presented, policy: Policy) -> Pa
     return path
 
 
-def kept_in_files(attachments: Attachments, told: Told) -> Keep:
+def kept_in_files(attachments: Attachments, progress_shown: Progress) -> Keep:
     """Releases sections batch by batch, into files beside the ledger."""
 
     def keep(plan: PrivatePlan, section: Section, run: Run, stream: Stream) -> Json:
         columns = shape_of(plan.question.child.child).columns
         kinds = [columns[key.name].kind for key in section.keys]
         with closing(released_batches(section, run, stream)) as batches:  # the engine waits for it, whatever happens
-            return attach(_heard(batches, told), kinds, attachments)
+            return attach(_heard(batches, progress_shown), kinds, attachments)
 
     return keep
 
@@ -121,7 +121,7 @@ def write_answer(
     attachments: Attachments,
     *,
     confidence: Fraction,
-) -> tuple[int, Columns]:
+) -> tuple[int, AnswerColumns]:
     """Write what sections released as an answer, under its name only once it is whole.
 
     Args:
@@ -135,7 +135,7 @@ def write_answer(
     Returns:
         How many rows there are, and what columns.
     """
-    shown = [Columns(question, plan, section, confidence) for section in plan.sections]
+    shown = [AnswerColumns(question, plan, section, confidence) for section in plan.sections]
     tables = (
         columns.table(batch)
         for columns, document in zip(shown, documents, strict=True)
@@ -149,16 +149,16 @@ def write_answer(
     return count, shown[0]
 
 
-def _heard(batches: Iterable[Batch], told: Told) -> Iterator[Batch]:
+def _heard(batches: Iterable[ReleasedBatch], progress_shown: Progress) -> Iterator[ReleasedBatch]:
     """In steps of one size: how many of each batch were released would tell how many there were before selection."""
     waiting = 0
     for batch in batches:
         waiting += len(batch)
         while waiting >= BATCH:
-            told(BATCH)
+            progress_shown(BATCH)
             waiting -= BATCH
         yield batch
-    told(waiting)
+    progress_shown(waiting)
 
 
 def _recut(tables: Iterable[Any]) -> Iterator[Any]:
@@ -218,7 +218,7 @@ def _whole_file(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def told(what: str, *, shown: bool) -> Iterator[Callable[[int], None]]:
+def progress_shown(what: str, *, shown: bool) -> Iterator[Callable[[int], None]]:
     """Give a function that hears how many more there are.
 
     Args:

@@ -20,7 +20,7 @@ from sfumato.query.planning.questions import Presented
 from sfumato.query.statistics.estimates import LARGEST_WHOLE, AnswerValue, Estimator
 from sfumato.query.statistics.measurements import LinearOutput, Section, estimators
 from sfumato.session.releases.presenting import present
-from sfumato.session.releases.releasing import Batch, Numbers, Released
+from sfumato.session.releases.releasing import Numbers, Released, ReleasedBatch
 
 ARROW_TYPES: Final = {
     Kind.INTEGER: pa.int64(), Kind.FLOAT: pa.float64(), Kind.TEXT: pa.string(), Kind.BOOLEAN: pa.bool_(),
@@ -60,7 +60,7 @@ def figures(estimate: AnswerValue) -> tuple[Any, Any, Any]:
     return estimate.value, estimate.low, estimate.high
 
 
-class Columns:
+class AnswerColumns:
     """How the batches of a section become columns.
 
     Args:
@@ -81,7 +81,7 @@ class Columns:
         groups = question.child.child
         self._keys = dict(zip(groups.labels or groups.keys, groups.keys, strict=True))
 
-    def table(self, batch: Batch) -> Any:
+    def table(self, batch: ReleasedBatch) -> Any:
         """The rows of a batch that are shown, as a pyarrow Table."""
         names = self._plain()
         if names is not None:
@@ -97,7 +97,7 @@ class Columns:
         names = [expression.name for expression in behind if isinstance(expression, ColumnRef)]
         return names if len(names) == len(behind) and self._question.having is None else None
 
-    def _arrays(self, name: str, batch: Batch) -> Sequence[Any]:
+    def _arrays(self, name: str, batch: ReleasedBatch) -> Sequence[Any]:
         """A key, or a statistic and the ends of its interval."""
         if name in self._keys:
             own = [key.name for key in self._section.keys]
@@ -107,13 +107,13 @@ class Columns:
         return _estimated(estimate, batch) if found is None else found
 
 
-def _estimated(estimate: Estimator, batch: Batch) -> list[list[Any]]:
+def _estimated(estimate: Estimator, batch: ReleasedBatch) -> list[list[Any]]:
     """Row by row."""
     triples = [figures(one) for one in estimate([numbers.tolist() for numbers in batch.measured])]
     return [[triple[place] for triple in triples] for place in range(3)]
 
 
-def _linear(output: LinearOutput, section: Section, confidence: Fraction, batch: Batch) -> list[Numbers] | None:
+def _linear(output: LinearOutput, section: Section, confidence: Fraction, batch: ReleasedBatch) -> list[Numbers] | None:
     """All rows at once, where 64 bits and doubles hold what `answer` computes exactly; else None."""
     error, steps = section.error(output.measurement, confidence), batch.measured[output.measurement]
     numerator, denominator = output.resolution.as_integer_ratio()

@@ -24,7 +24,7 @@ Table: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Noisy:
+class NoisyTable:
     """A table that was released, and the variance of its noise."""
 
     keys: frozenset[str]
@@ -53,7 +53,7 @@ def consistent_figures(plan: PrivatePlan, released: Sequence[Released]) -> tuple
     return tuple(figures)
 
 
-def fit(noisy: Sequence[Noisy], keys: Sequence[str]) -> list[Table]:
+def fit(noisy: Sequence[NoisyTable], keys: Sequence[str]) -> list[Table]:
     """The tables that add up and are nearest to those with noise, squares weighted by 1/variance.
 
     Args:
@@ -88,7 +88,7 @@ class _Grid:
         return total
 
 
-def _averaged(noisy: Sequence[Noisy], keys: frozenset[str], grid: _Grid) -> Table:
+def _averaged(noisy: Sequence[NoisyTable], keys: frozenset[str], grid: _Grid) -> Table:
     """What several tables say of the sums over all but some keys, by precision: a sum of n numbers has n variances."""
     for one in noisy:
         if one.variance == 0:
@@ -99,7 +99,7 @@ def _averaged(noisy: Sequence[Noisy], keys: frozenset[str], grid: _Grid) -> Tabl
     return total / sum(weights)
 
 
-def _whole(one: Noisy, parts: Mapping[frozenset[str], Table], grid: _Grid) -> Table:
+def _whole(one: NoisyTable, parts: Mapping[frozenset[str], Table], grid: _Grid) -> Table:
     """A table put together from its parts, each spread evenly over the keys that it does not have."""
     table = np.zeros_like(one.table)
     for common, part in parts.items():
@@ -108,7 +108,7 @@ def _whole(one: Noisy, parts: Mapping[frozenset[str], Table], grid: _Grid) -> Ta
     return table
 
 
-def _noisy(plan: PrivatePlan, section: Section, place: int, released: Released) -> Noisy | None:
+def _noisy(plan: PrivatePlan, section: Section, place: int, released: Released) -> NoisyTable | None:
     """One column of a section as a table; None where nothing was released."""
     output = _linear(section, place)
     noise = section.noise(output.measurement)
@@ -117,7 +117,7 @@ def _noisy(plan: PrivatePlan, section: Section, place: int, released: Released) 
     listed = {key.name: key.values for key in section.keys}
     shape = [len(listed.get(key) or (None,)) for key in plan.question.child.keys]
     column = [float(numbers[output.coordinate]) for numbers in released.measured[output.measurement]]
-    return Noisy(frozenset(listed), np.array(column).reshape(shape), _variance(noise))
+    return NoisyTable(frozenset(listed), np.array(column).reshape(shape), _variance(noise))
 
 
 def _linear(section: Section, place: int) -> LinearOutput:

@@ -27,7 +27,7 @@ Values: TypeAlias = tuple[Cell, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class AnswerRows:
     """The rows of an answer: names and values of keys, names and estimates of statistics, and their kinds in order."""
 
     keys: tuple[str, ...]
@@ -55,7 +55,7 @@ def present(
     confidence: Fraction,
     *,
     size: int | None = None,
-) -> Shown:
+) -> AnswerRows:
     """The rows of an answer.
 
     Args:
@@ -74,11 +74,11 @@ def present(
     for name, column in columns:
         whole = column if isinstance(column, ColumnRef) else table.over(column)
         (keys if columns_of(whole) <= set(labels) else statistics).append((name, whole))
-    if len(plain) == len(columns) and question.having is None and not question.order and not question.consistent:
+    if _is_plain(question, plain, columns):
         groups, estimates = _as_released(question, plan, table, labels, plain)
     else:
         groups, estimates = _line_by_line(question, plan, table, [e for _, e in keys], [e for _, e in statistics])
-    return Shown(
+    return AnswerRows(
         keys=tuple([name for name, _ in keys]), statistics=tuple([name for name, _ in statistics]),
         kinds=tuple([table.kind(e) for _, e in (*keys, *statistics)]), groups=groups, estimates=estimates,
     )  # fmt: skip
@@ -86,6 +86,14 @@ def present(
 
 Rows: TypeAlias = tuple[tuple[Values, ...], tuple[tuple[AnswerValue, ...], ...]]
 """The groups of an answer and their estimates."""
+
+
+def _is_plain(
+    question: Presented, plain: Sequence[ColumnRef], columns: Sequence[tuple[str, Expression]]
+) -> bool:  # fmt: skip
+    """Whether an answer shows what was released, in its order, and makes nothing of it."""
+    has_rules = question.having is not None or question.order or question.consistent
+    return not has_rules and len(plain) == len(columns)
 
 
 def _as_released(

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias, assert_never
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.engines.base import Found, aligned, groups
+from sfumato.engines.base import ExactGroups, aligned, groups
 from sfumato.privacy.formats import uncollected
 from sfumato.privacy.secret import Secret
 from sfumato.query.model.schema import Key
@@ -23,12 +23,12 @@ from sfumato.query.model.statement import Statement
 from sfumato.query.statistics.measurements import Additive, KeyChoice, Measurement, QuantileChoice, Section, TopChoice
 
 Group: TypeAlias = tuple[Key, ...]
-Run: TypeAlias = Callable[[Statement], Secret[Found]]
+Run: TypeAlias = Callable[[Statement], Secret[ExactGroups]]
 
 BATCH: Final = 2**17
 """How many groups are handled at a time."""
 
-Stream: TypeAlias = Callable[[Statement, int], Generator[Secret[Found], None, None]]
+Stream: TypeAlias = Callable[[Statement, int], Generator[Secret[ExactGroups], None, None]]
 Numbers: TypeAlias = npt.NDArray[Any]
 """Whole numbers, of 64 bits or of Python: one row a group."""
 
@@ -47,7 +47,7 @@ class Released:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Batch:
+class ReleasedBatch:
     """Some groups of a section, released; safe to show to anybody.
 
     Attributes:
@@ -85,14 +85,14 @@ def release(section: Section, run: Run) -> Released:
         return Released(groups=tuple(shown), measured=tuple(measured))
 
 
-def _groups(section: Section, found: Found) -> list[Group]:
+def _groups(section: Section, found: ExactGroups) -> list[Group]:
     """All public groups; of private ones those that are selected, sorted, so that order tells nothing of the rows."""
     if section.selection is None:
         return groups(section.statements[0])
     return _selected(section.selection, found)
 
 
-def _selected(choice: KeyChoice, found: Found) -> list[Group]:
+def _selected(choice: KeyChoice, found: ExactGroups) -> list[Group]:
     candidates, units = zip(*found.keys, strict=True), found.amounts[choice.measure]
     if choice.mechanism is None or not len(units):
         return sorted(candidates)
@@ -101,7 +101,7 @@ def _selected(choice: KeyChoice, found: Found) -> list[Group]:
 
 
 def _measured(
-    measurement: Measurement, statement: Statement, found: Found, shown: Sequence[Group]
+    measurement: Measurement, statement: Statement, found: ExactGroups, shown: Sequence[Group]
 ) -> tuple[tuple[int, ...], ...]:
     if not shown:
         return ()
@@ -121,7 +121,7 @@ def _measured(
             assert_never(measurement)
 
 
-def _values_by_group(found: Found) -> dict[Group, np.ndarray[tuple[int], np.dtype[np.int64]]]:
+def _values_by_group(found: ExactGroups) -> dict[Group, np.ndarray[tuple[int], np.dtype[np.int64]]]:
     """The bin of every row of each group."""
     entries: dict[Group, tuple[list[int], list[int]]] = {}
     keys = zip(*found.keys, strict=True) if found.keys else [()] * len(found.amounts[0])
@@ -141,7 +141,7 @@ def can_stream(section: Section) -> bool:
 
 def released_batches(
     section: Section, run: Run, stream: Stream, *, size: int = BATCH
-) -> Generator[Batch, None, None]:  # fmt: skip
+) -> Generator[ReleasedBatch, None, None]:  # fmt: skip
     """Run the exact half of a section and open it to its mechanisms, piece by piece.
 
     Whoever asks has to read all of it, or close it, as of `Streaming.batches`.
@@ -163,25 +163,25 @@ def released_batches(
             yield from _private(section, section.selection, found)
 
 
-def in_pieces(released: Released, *, size: int = BATCH) -> Iterator[Batch]:
+def in_pieces(released: Released, *, size: int = BATCH) -> Iterator[ReleasedBatch]:
     """A whole section in batches; public groups are put in the order of their keys, as private ones are."""
     order = sorted(range(len(released.groups)), key=released.groups.__getitem__)
     for start in range(0, len(order), size):
         places = order[start : start + size]
         groups = [released.groups[place] for place in places]
-        yield Batch(
+        yield ReleasedBatch(
             keys=tuple(zip(*groups, strict=True)),
             measured=tuple(np.array([rows[place] for place in places], dtype=object) for rows in released.measured),
         )
 
 
-def _private(section: Section, choice: KeyChoice, found: Iterable[Found]) -> Iterator[Batch]:
+def _private(section: Section, choice: KeyChoice, found: Iterable[ExactGroups]) -> Iterator[ReleasedBatch]:
     """Of the groups that there are those that are selected, each by its own coin; last of none.
 
     So the answer is the same whether nothing was found or nothing selected.
     """
     nothing = np.zeros(0, dtype=np.int64)
-    no_groups = Found(
+    no_groups = ExactGroups(
         keys=((),) * len(section.keys), cells=None, amounts=(nothing,) * len(section.statements[0].measures)
     )
     for one in chain(found, [no_groups]):
@@ -191,20 +191,20 @@ def _private(section: Section, choice: KeyChoice, found: Iterable[Found]) -> Ite
             kept = choice.mechanism.kept(units).open_for_noise()
         places = np.flatnonzero(kept)
         keys = tuple([column[place] for place in places.tolist()] for column in one.keys)
-        yield Batch(keys=keys, measured=_noisy(section, tuple(amounts[places] for amounts in one.amounts)))
+        yield ReleasedBatch(keys=keys, measured=_noisy(section, tuple(amounts[places] for amounts in one.amounts)))
 
 
-def _public(section: Section, found: Iterable[Found], size: int) -> Iterator[Batch]:
+def _public(section: Section, found: Iterable[ExactGroups], size: int) -> Iterator[ReleasedBatch]:
     """All public groups, also those that no row is in, in the order of their keys."""
     listed = [sorted(key.values or ()) for key in section.keys]
     exact = _exact(listed, found, measures=len(section.statements[0].measures))
     for start in range(0, len(exact[0]), size):
         own = slice(start, start + size)
         keys = _values(listed, np.arange(len(exact[0]))[own])
-        yield Batch(keys=keys, measured=_noisy(section, [amounts[own] for amounts in exact]))
+        yield ReleasedBatch(keys=keys, measured=_noisy(section, [amounts[own] for amounts in exact]))
 
 
-def _exact(listed: Sequence[Sequence[Key]], found: Iterable[Found], *, measures: int) -> list[Numbers]:
+def _exact(listed: Sequence[Sequence[Key]], found: Iterable[ExactGroups], *, measures: int) -> list[Numbers]:
     """The amounts of all public groups: zeros for those that were not found."""
     places = [{value: place for place, value in enumerate(values)} for values in listed]
     tables: list[Numbers] = [np.zeros(prod(map(len, listed)), dtype=np.int64) for _ in range(measures)]

@@ -18,7 +18,7 @@ from sfumato.privacy.formats import uncollected
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.schema import Key
 from sfumato.session.releases.columns import ARROW_TYPES
-from sfumato.session.releases.releasing import BATCH, Batch, Numbers, Released, in_pieces
+from sfumato.session.releases.releasing import BATCH, Numbers, Released, ReleasedBatch, in_pieces
 
 
 @uncollected()
@@ -87,7 +87,7 @@ def decode_section(document: Any, attachments: Attachments) -> Released:
     return Released(groups=tuple(groups), measured=tuple(tuple(chain.from_iterable(rows)) for rows in measured))
 
 
-def section_batches(document: Any, attachments: Attachments) -> Iterator[Batch]:
+def section_batches(document: Any, attachments: Attachments) -> Iterator[ReleasedBatch]:
     """The same in batches, in the order of the keys.
 
     Raises:
@@ -98,7 +98,7 @@ def section_batches(document: Any, attachments: Attachments) -> Iterator[Batch]:
     return in_pieces(decode_released(document))
 
 
-def attach(batches: Iterable[Batch], kinds: Iterable[Kind], attachments: Attachments) -> Json:
+def attach(batches: Iterable[ReleasedBatch], kinds: Iterable[Kind], attachments: Attachments) -> Json:
     """Batches written to a file beside the ledger, and what stands for it in an entry."""
     with attachments.writing() as path:
         write_batches(path, kinds, batches)
@@ -106,7 +106,7 @@ def attach(batches: Iterable[Batch], kinds: Iterable[Kind], attachments: Attachm
     return {"attached": {"name": attached.name, "sha256": attached.sha256}}
 
 
-def write_batches(path: Path, kinds: Iterable[Kind], batches: Iterable[Batch]) -> None:
+def write_batches(path: Path, kinds: Iterable[Kind], batches: Iterable[ReleasedBatch]) -> None:
     """A file with a row a group, in the order of the keys, in parts of one size; empty if there are no groups.
 
     What was released is public, so the disk may put it in order; how it came is not, so nothing of that stays.
@@ -126,7 +126,7 @@ def write_batches(path: Path, kinds: Iterable[Kind], batches: Iterable[Batch]) -
         draft.unlink(missing_ok=True)
 
 
-def _write(path: Path, kinds: Iterable[Kind], batches: Iterable[Batch]) -> Any:
+def _write(path: Path, kinds: Iterable[Kind], batches: Iterable[ReleasedBatch]) -> Any:
     """The batches as they come; gives their schema."""
     first = next(remaining := iter(batches), None)
     widths = [] if first is None else [numbers.shape[1] for numbers in first.measured]
@@ -142,19 +142,19 @@ def _write(path: Path, kinds: Iterable[Kind], batches: Iterable[Batch]) -> Any:
     return schema
 
 
-def read_batches(path: Path) -> Iterator[Batch]:
+def read_batches(path: Path) -> Iterator[ReleasedBatch]:
     """The batches that `write_batches` wrote."""
     with pq.ParquetFile(path) as file:
         for place in range(file.num_row_groups):
             yield _batch(file.read_row_group(place))
 
 
-def _batch(table: Any) -> Batch:
+def _batch(table: Any) -> ReleasedBatch:
     measured: dict[str, list[Numbers]] = {}
     for name in table.column_names:
         if name.startswith("m"):
             measured.setdefault(name.split(".")[0], []).append(table[name].to_numpy())
-    return Batch(
+    return ReleasedBatch(
         keys=tuple(table[name].to_pylist() for name in table.column_names if name.startswith("k")),
         measured=tuple(
             np.stack([of_halves(*pair) for pair in zip(columns[::2], columns[1::2], strict=True)], axis=1)
