@@ -12,7 +12,7 @@ from typing import Final
 from sqlglot import exp
 
 from sfumato.engines.sql.dialect import SqlDialect
-from sfumato.engines.sql.entries import ROWS, GroupColumn, GroupedRows, aggregate_names, with_lists
+from sfumato.engines.sql.entries import ROWS, GroupColumn, RowsByGroup, aggregate_names, with_lists
 from sfumato.engines.sql.expressions.terms import (
     Sql,
     aliased,
@@ -61,7 +61,7 @@ class Bounding:
         dialect: What is best for the engine.
     """
 
-    rows: GroupedRows
+    rows: RowsByGroup
     limits: Limits
     salt: str
     sampling: Sampling

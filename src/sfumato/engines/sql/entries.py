@@ -84,7 +84,7 @@ class GroupColumn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroupedRows:
+class RowsByGroup:
     """The rows that lie in a group and a cell.
 
     Attributes:
@@ -112,7 +112,7 @@ class GroupedRows:
         return self.keys if self.counts_cells else self.group_columns
 
 
-def grouped_rows(statement: Statement, rows: SqlRelation) -> GroupedRows:
+def grouped_rows(statement: Statement, rows: SqlRelation) -> RowsByGroup:
     """Step 1: the rows that lie in a group and a cell, with those."""
     keys, stored = [], dict[GroupColumn, Sql]()
     for place, key in enumerate(statement.keys):
@@ -123,7 +123,7 @@ def grouped_rows(statement: Statement, rows: SqlRelation) -> GroupedRows:
         inner = select([exp.Star(), aliased(_cell(cell, rows), CELL)], rows.query)
         of_cell = _column_of_cell(cell, rows)
         stored[of_cell] = column(CELL)
-    return GroupedRows(
+    return RowsByGroup(
         query=_listed(inner, rows, stored), relation=rows, keys=tuple(keys), cell=None if cell is None else of_cell,
         counts_cells=counts_cells(statement.measures),
     )  # fmt: skip

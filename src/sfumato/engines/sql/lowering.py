@@ -30,7 +30,7 @@ from sfumato.engines.sql.entries import (
     CELL,
     ROWS,
     GroupColumn,
-    GroupedRows,
+    RowsByGroup,
     aggregates,
     allowed_amount,
     grouped_rows,
@@ -172,7 +172,7 @@ def _of_bucket(rows: SqlRelation, by: Sequence[Sql], bucket: int, count: int) ->
     return replace(rows, query=select([], rows.query, where=[operation(exp.EQ, own, figure(bucket))]))
 
 
-def totals_of_rows(own: GroupedRows, measures: Sequence[Measure]) -> exp.Select:
+def totals_of_rows(own: RowsByGroup, measures: Sequence[Measure]) -> exp.Select:
     """Where each row is a unit, or nobody's: no row is left out, and units are rows."""
     by = [group.column for group in own.shown]
     cells = [aliased(different(column(CELL)), CELL)] if own.counts_cells else []
