@@ -82,10 +82,6 @@ def _joined_within(*texts: Sql) -> Sql:
     return named(exp.Array(expressions=beginnings), joined)
 
 
-def _is_like(value: Sql, pattern: Sql) -> Sql:
-    return liked(value, pattern.name, finders=_FINDERS, otherwise=_has_pieces)
-
-
 def _has_pieces(value: Sql, pieces: list[Piece]) -> Sql:
     """By the engine's own LIKE if the pieces are words, which it looks for one after the other and never goes back."""
     if all(character is not None and character not in _SPECIAL for piece in pieces for character in piece):
@@ -130,10 +126,6 @@ def _nearest_double(total: Sql) -> Sql:
     )  # fmt: skip
 
 
-def _bits_of_double(value: Sql) -> Sql:
-    return cast(cast(value, "BIT"), "BIGINT")
-
-
 def _high_bits(total: Sql, low_bits: Sql) -> Sql:
     return cast(operation(exp.BitwiseRightShift, cast(total, "HUGEINT"), low_bits), "BIGINT")
 
@@ -170,7 +162,7 @@ IDIOMS: Final[Idioms] = {
     "double_quotient": _of_two(exp.Div),
     "truncated_double": _call("TRUNC"),
     "whole_floor": lambda value: cast(function("FLOOR", value), "BIGINT"),
-    "bits_of_double": _bits_of_double,
+    "bits_of_double": lambda value: cast(cast(value, "BIT"), "BIGINT"),
     # whole numbers, of 64 and of 128 bits
     "whole_quotient": _of_two(exp.IntDiv),
     "wide_quotient": _of_two(exp.IntDiv),
@@ -193,7 +185,7 @@ IDIOMS: Final[Idioms] = {
     "text_of_date": _cast_to("VARCHAR"),
     # text
     "is_match": _call("REGEXP_FULL_MATCH"),
-    "is_like": _is_like,
+    "is_like": lambda value, pattern: liked(value, pattern.name, finders=_FINDERS, otherwise=_has_pieces),
     "letters_replaced": _letters_replaced,
     "lower_ascii": _call("LOWER"),
     "upper_ascii": _call("UPPER"),

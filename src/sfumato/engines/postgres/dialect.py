@@ -53,10 +53,6 @@ def _high_bits(total: Sql, low_bits: Sql) -> Sql:
     return cast(native("DIV", operation(exp.Sub, wide, _rest(wide, power)), power), "BIGINT")
 
 
-def _low_bits(total: Sql, low_bits: Sql) -> Sql:
-    return cast(_rest(cast(total, "HUGEINT"), _power_of_two(low_bits)), "BIGINT")
-
-
 def _rest(wide: Sql, power: Sql) -> Sql:
     """What is above a multiple of a power of two, also below 0."""
     return native("MOD", operation(exp.Add, native("MOD", wide, power), power), power)
@@ -96,10 +92,6 @@ def _sha256_text(value: Sql) -> Sql:
     """Of its bytes in UTF-8."""
     hashed = native("SHA256", native("CONVERT_TO", value, text("UTF8")))
     return cast(native("ENCODE", hashed, text("hex")), "VARCHAR")
-
-
-def _operand(value: Sql) -> Sql:
-    return once(value, lambda x: case([(within_range(x), x)]))
 
 
 def _factor(value: Sql) -> Sql:
@@ -144,7 +136,7 @@ def _bits(value: Sql) -> Sql:
 
 
 DOUBLES: Final[Idioms] = {
-    "operand": _operand,
+    "operand": lambda value: once(value, lambda x: case([(within_range(x), x)])),
     "factor": _factor,
     "double_quotient": _quotient,
     "truncated_double": lambda value: native("TRUNC", value),
@@ -168,7 +160,7 @@ IDIOMS: Final[Idioms] = {
     "whole_of_wide": _whole_of_wide,
     "nearest_double": lambda total: cast(total, "DOUBLE"),
     "high_bits": _high_bits,
-    "low_bits": _low_bits,
+    "low_bits": lambda total, low_bits: cast(_rest(cast(total, "HUGEINT"), _power_of_two(low_bits)), "BIGINT"),
     # hashes
     "md5_text": lambda message: exp.Cast(this=native("MD5", message), to=_UUID),  # 16 bytes, in the order of digits
     "sha256_text": _sha256_text,

@@ -104,10 +104,6 @@ def _high_bits(total: Sql, low_bits: Sql) -> Sql:
     return operation(exp.IntDiv, operation(exp.Sub, wide, rest), power)
 
 
-def _low_bits(total: Sql, low_bits: Sql) -> Sql:
-    return cast(_rest(total, low_bits)[2], "BIGINT")
-
-
 def _is_match(value: Sql, pattern: Sql) -> Sql:
     """The whole text: a $ would also stand before a line break at the end."""
     return exp.RegexpLike(this=value, expression=text(rf"^(?:{pattern.name})\z"))
@@ -127,18 +123,6 @@ def _later_by(unit: str) -> Callable[[Sql, Sql], Sql]:
 def with_zone(moment: Sql) -> Sql:
     """As the engine's functions of times want it; the zone of its session is UTC."""
     return exp.Cast(this=moment, to=exp.DataType.build("TIMESTAMPTZ"))
-
-
-def _start_of(unit: Sql, moment: Sql) -> Sql:
-    return cast(function("DATE_TRUNC", unit, with_zone(moment)), "TIMESTAMP")
-
-
-def _time_in_full(moment: Sql) -> Sql:
-    return function("DATE_FORMAT", with_zone(moment), text("yyyy-MM-dd HH:mm:ss.SSSSSS"))
-
-
-def _days_between(first: Sql, second: Sql) -> Sql:
-    return _whole("DATEDIFF")(cast(second, "DATE"), cast(first, "DATE"))
 
 
 def _below(x: Sql) -> Sql:
@@ -236,7 +220,7 @@ IDIOMS: Final[Idioms] = {
     "whole_of_wide": _try_cast_to("BIGINT"),
     "nearest_double": _cast_to("DOUBLE"),
     "high_bits": _high_bits,
-    "low_bits": _low_bits,
+    "low_bits": lambda total, low_bits: cast(_rest(total, low_bits)[2], "BIGINT"),
     # casts
     "whole_of_text": _try_cast_to("BIGINT"),
     "double_of_text": _try_cast_to("DOUBLE"),
@@ -260,8 +244,8 @@ IDIOMS: Final[Idioms] = {
     "months_after_date": _call("ADD_MONTHS"),
     "months_after_time": _later_by("MONTH"),
     "seconds_after_time": _later_by("SECOND"),
-    "days_between": _days_between,
-    "start_of": _start_of,
+    "days_between": lambda first, second: _whole("DATEDIFF")(cast(second, "DATE"), cast(first, "DATE")),
+    "start_of": lambda unit, moment: cast(function("DATE_TRUNC", unit, with_zone(moment)), "TIMESTAMP"),
     "year_of": _whole("YEAR"),
     "quarter_of": _whole("QUARTER"),
     "month_of": _whole("MONTH"),
@@ -273,7 +257,7 @@ IDIOMS: Final[Idioms] = {
     "hour_of": _whole("HOUR"),
     "minute_of": _whole("MINUTE"),
     "second_of": _whole("SECOND"),
-    "time_in_full": _time_in_full,
+    "time_in_full": lambda moment: function("DATE_FORMAT", with_zone(moment), text("yyyy-MM-dd HH:mm:ss.SSSSSS")),
     # hashes
     "md5_text": _call("MD5"),
     "sha256_text": lambda value: function("SHA2", value, figure(256)),

@@ -98,10 +98,6 @@ def _absolute(terms: Sequence[Term]) -> Term:
     return replace(terms[0], sql=function("ABS", terms[0].sql))
 
 
-def _sign(terms: Sequence[Term]) -> Term:
-    return whole(cast(function("SIGN", terms[0].settled), "BIGINT"))
-
-
 def _rounded_by(name: str) -> Lowering:
     """Of a whole number itself; of a double that stands for NULL another one."""
     return lambda terms: (
@@ -159,7 +155,7 @@ ARITHMETIC: Final[Mapping[Function, Lowering]] = {
     Function.MODULO: _modulo,
     Function.NEGATE: _negated,
     Function.ABS: _absolute,
-    Function.SIGN: _sign,
+    Function.SIGN: lambda terms: whole(cast(function("SIGN", terms[0].settled), "BIGINT")),
     Function.FLOOR: _rounded_by("FLOOR"),
     Function.CEIL: _rounded_by("CEIL"),
     Function.TRUNC: _rounded_by("truncated_double"),

@@ -66,10 +66,6 @@ def _translated(native: str, letters: str, others: str) -> Lowering:
     return lambda terms: _text(named(terms[0].sql, translated))
 
 
-def _length(terms: Sequence[Term]) -> Term:
-    return whole(function("LENGTH", terms[0].sql))
-
-
 def _joined(terms: Sequence[Term]) -> Term:
     """None of them NULL, and together no longer than a text that is made may be: told before it is made."""
     return _text(function("joined_within", *(term.sql for term in terms)))
@@ -78,7 +74,7 @@ def _joined(terms: Sequence[Term]) -> Term:
 TEXTS: Final[Mapping[Function, Lowering]] = {
     Function.LOWER: _translated("lower_ascii", UPPER_LETTERS, LOWER_LETTERS),
     Function.UPPER: _translated("upper_ascii", LOWER_LETTERS, UPPER_LETTERS),
-    Function.LENGTH: _length,
+    Function.LENGTH: lambda terms: whole(function("LENGTH", terms[0].sql)),
     Function.TRIM: _stripped(None),
     Function.LTRIM: _stripped("LEADING"),
     Function.RTRIM: _stripped("TRAILING"),
