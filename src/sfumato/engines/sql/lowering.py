@@ -236,7 +236,7 @@ def _amounts(bounding: Bounding, allowed: Sql) -> list[Sql]:
     """What an entry adds to each measure, if so many of its rows are allowed."""
     measures, limits = bounding.measures, bounding.limits
     most = least(limits.max_rows_per_group_per_unit, limits.max_rows_per_unit)
-    amounts = []
+    amounts: list[Sql] = []
     for place in range(len(measures)):
         is_whole = allowed == column(ROWS)
         amount = whole_amount(place, measures) if is_whole else allowed_amount(place, measures, allowed, most=most)
