@@ -90,7 +90,7 @@ def test_a_file_has_its_name_only_once_it_is_whole(tmp_path, monkeypatch):
     db = opened()
     ask(db, tmp_path / "a.parquet")
     before = (tmp_path / "a.parquet").read_bytes()
-    monkeypatch.setattr("sfumato.session.releases.columns.Columns.table", _fail)
+    monkeypatch.setattr("sfumato.session.releases.columns.AnswerColumns.table", _fail)
     with pytest.raises(ZeroDivisionError):
         ask(db, tmp_path / "a.parquet")
     assert [path.name for path in tmp_path.iterdir()] == ["a.parquet"]

@@ -8,7 +8,7 @@ import csv
 import threading
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Final
+from typing import Any, Final
 
 import duckdb
 import pyarrow as pa
@@ -75,7 +75,8 @@ class DuckDBEngine:
                 lowered = lower(statement, catalogue, dialect=DUCKDB, salt=salt, sampling=self._sampling)
             with failing(self.name, _COMPUTED, _FAILURES, cause=self._cause), self._lists(lowered):
                 query = presented(lowered, self._totals(statement, lowered, salt))
-                return Secret(exact_groups(lowered, self._database.execute(_written(query)).fetchnumpy()))
+                columns: Mapping[str, Any] = self._database.execute(_written(query)).fetchnumpy()
+                return Secret(exact_groups(lowered, columns))
 
     def batches(self, statement: Statement, *, salt: str, size: int) -> Generator[Secret[ExactGroups], None, None]:
         """See `Streaming.batches`."""

@@ -219,7 +219,7 @@ class Question:
         total = guarantee(epsilon, delta)
         return prepare(self.desk, self.relation.child, text=self.text, total=total, part=self.part, law=mechanism)
 
-    def _asked(self, idempotency_key: str | None, prepared: Prepared, confidence: Fraction) -> Asked:
+    def _asked(self, idempotency_key: object, prepared: Prepared, confidence: Fraction) -> Asked:
         """Who asks, under which key, and a hash of all that a receipt and an answer under it say."""
         if idempotency_key is None:
             return Asked(principal=self.desk.account)

@@ -70,7 +70,7 @@ def present(
     own = [output.name for output in plan.sections[0].outputs]
     columns = question.columns or tuple([(name, ColumnRef(name)) for name in (*labels, *own)])
     plain = [column for _, column in columns if isinstance(column, ColumnRef)]
-    keys, statistics = [], []
+    keys, statistics = list[tuple[str, Expression]](), list[tuple[str, Expression]]()
     for name, column in columns:
         whole = column if isinstance(column, ColumnRef) else table.over(column)
         (keys if columns_of(whole) <= set(labels) else statistics).append((name, whole))
