@@ -44,7 +44,7 @@ ACCOUNTANTS: Final[Mapping[str, type[TalliedAccountant]]] = MappingProxyType(
 class BestAccountant(TalliedAccountant):
     """Every accountant at once: the smallest of their upper bounds, and the largest of their lower ones.
 
-    **Guarantee**: never below the truth, for its neighbouring relation, if every event and its parameters are fixed
+    **Guarantee**: never below the truth, for its neighboring relation, if every event and its parameters are fixed
     before the first answer. Which accountant wins may then be looked up afterwards, as each of them is valid.
 
     It is **not a filter**: who chooses events after seeing answers must not stop where this figure meets a budget.

@@ -30,7 +30,7 @@ class Belief:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Detection:
-    """How often a test that tells two neighbours apart can find the secret, at a rate of false alarms."""
+    """How often a test that tells two neighbors apart can find the secret, at a rate of false alarms."""
 
     false_alarms: Fraction
     found: Fraction
@@ -59,7 +59,7 @@ def risk_table(
 ) -> RiskTable:
     """How far a person's risk can move under (ε, δ), for several prior beliefs and several tests.
 
-    A belief p in a secret by which neighbours differ ends between p/(p + (1 − p)e^ε) and pe^ε/(1 − p + pe^ε). A test
+    A belief p in a secret by which neighbors differ ends between p/(p + (1 − p)e^ε) and pe^ε/(1 − p + pe^ε). A test
     with a rate a of false alarms finds at most min(e^ε a + δ, 1 − e^−ε(1 − δ − a), 1). The advantage of a guess is at
     most (e^ε − 1 + 2δ)/(e^ε + 1).
 

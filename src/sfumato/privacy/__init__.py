@@ -1,4 +1,4 @@
-"""The vocabulary everyone shares: neighbours, guarantees, events, secrets.
+"""The vocabulary everyone shares: neighbors, guarantees, events, secrets.
 
 Frozen values, no algorithms: what an event costs is the business of `sfumato.accounting`, how noise is drawn that of
 `sfumato.noise`.

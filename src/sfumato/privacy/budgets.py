@@ -18,7 +18,7 @@ from sfumato.privacy.guarantees import ApproxDP, Guarantee, NoGuarantee, PureDP
 class ZCDP:
     """δ-approximate ρ-zero-concentrated differential privacy; without the δ, ρ-zCDP.
 
-    D_α(A(D₁) ‖ A(D₂)) ≤ ρα for neighbours D₁, D₂ and every α > 1, once events of probability δ are set aside.
+    D_α(A(D₁) ‖ A(D₂)) ≤ ρα for neighbors D₁, D₂ and every α > 1, once events of probability δ are set aside.
 
     Args:
         rho: 0 or more.

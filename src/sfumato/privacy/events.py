@@ -1,7 +1,7 @@
 """What was released, as frozen values: the one thing accountants read.
 
 An event says how an answer was made, never what it cost; every accountant prices it in its own measure.
-Additive noise is described relative to the sensitivity it hides, under the neighbouring relation of the account.
+Additive noise is described relative to the sensitivity it hides, under the neighboring relation of the account.
 
 Compatibility: what is stored of a class here never changes, because ledgers hold events for ever: its tag and the names
 of its fields, which `codec` has, and what they mean. New fields get a default that keeps the old meaning.

@@ -48,7 +48,7 @@ def _hash(promise: "PureDP | ApproxDP | NoGuarantee") -> int:
 
 @dataclass(frozen=True, slots=True, init=False, order=False, eq=False)
 class PureDP:
-    """ε-differential privacy: Pr[A(D₁) ∈ S] ≤ e^ε · Pr[A(D₂) ∈ S] for neighbours D₁, D₂ and every S.
+    """ε-differential privacy: Pr[A(D₁) ∈ S] ≤ e^ε · Pr[A(D₂) ∈ S] for neighbors D₁, D₂ and every S.
 
     Edge cases: ε = 0 lets nothing of the data through; an infinite ε promises nothing and is only `NO_GUARANTEE`.
 

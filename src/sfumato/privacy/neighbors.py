@@ -1,4 +1,4 @@
-"""What may change between two neighbouring databases, and who the change is about."""
+"""What may change between two neighboring databases, and who the change is about."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -9,7 +9,7 @@ from sfumato.numeric.arguments import of_kind
 
 
 class NeighboringRelation(StrEnum):
-    """How a database may differ from its neighbour: by one privacy unit, all of its rows together."""
+    """How a database may differ from its neighbor: by one privacy unit, all of its rows together."""
 
     ADD_OR_REMOVE_ONE = "add_or_remove_one"
     """One unit is present in one database and absent from the other."""

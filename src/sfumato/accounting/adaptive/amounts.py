@@ -34,7 +34,7 @@ class Amounts:
         return ", ".join(f"{name} {_text(number)}" for name, number in self.numbers) or "nothing"
 
     def plus(self, other: "Amounts") -> "Amounts":
-        """Both together."""
+        """The sums, name by name."""
         if not other.numbers:
             return self
         sums = dict(self.numbers)
@@ -48,7 +48,7 @@ class Amounts:
         return Amounts(tuple(sums.items()))
 
     def times(self, count: Fraction | int) -> "Amounts":
-        """All of it, so many times."""
+        """Each amount multiplied by a count."""
         return Amounts(tuple((name, scaled(number, count)) for name, number in self.numbers))
 
     def is_within(self, limits: "Amounts") -> bool:

@@ -70,7 +70,7 @@ class GDPFilter(AdditiveFilter):
     """Grants continuous Gaussian noise while Σ 1/noise_multiplierᵢ² ≤ μ².
 
     **Guarantee**: everything released together is μ-Gaussian differentially private: no easier to tell from its
-    neighbour than N(μ, 1) from N(0, 1). Nothing is lost against noise chosen in advance. Sums are exact.
+    neighbor than N(μ, 1) from N(0, 1). Nothing is lost against noise chosen in advance. Sums are exact.
 
     Edge cases: discrete Gaussian noise is not Gaussian, and is refused; so is whatever else is no Gaussian noise.
 

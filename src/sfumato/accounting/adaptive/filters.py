@@ -69,7 +69,7 @@ class PrivacyFilter(Protocol):
     A frozen value: `spend` returns the filter after the release. Spend first, release afterwards.
 
     **Guarantee**: if every release was spent on the filter before it was made, everything released until the analyst
-    stops, for whatever reason, keeps the filter's budget, for its neighbouring relation. Edge cases: a release that
+    stops, for whatever reason, keeps the filter's budget, for its neighboring relation. Edge cases: a release that
     fills the budget exactly is granted; refusals depend on prices alone and reveal nothing.
     """
 

@@ -255,7 +255,7 @@ class OdometerFilter:
 
     With an `RDPOdometer` this is the filter that may use whichever order turns out best: the odometer has paid for it.
 
-    **Guarantee**: everything released together is (ε, δ)-differentially private, for the odometer's neighbouring
+    **Guarantee**: everything released together is (ε, δ)-differentially private, for the odometer's neighboring
     relation.
 
     Args:

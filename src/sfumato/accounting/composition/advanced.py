@@ -56,7 +56,7 @@ class AdvancedAccountant(TalliedAccountant):
 
     ε = √(2 ln(1/δ') Σ εᵢ²) + Σ εᵢ(e^εᵢ − 1), with the δ' that Σ δᵢ leaves of δ.
 
-    **Guarantee**: never below the truth, for its neighbouring relation, for events whose εᵢ and δᵢ are fixed
+    **Guarantee**: never below the truth, for its neighboring relation, for events whose εᵢ and δᵢ are fixed
     beforehand. It is a comparator: never better than `OptimalAccountant`, and for few or large ε worse than adding up.
 
     Edge cases: infinite where the δᵢ leave nothing of δ, also at δ = 0, and where an ε is above 700. Events with

@@ -72,7 +72,7 @@ class BasicAccountant(TalliedAccountant):
     Events with a fixed ε and δ are added exactly. What they leave of the δ asked for is split equally among the
     Gaussian curves, each of which gives its exact ε at its share. Samples are amplified [BBG18].
 
-    **Guarantee**: never below the truth, for its neighbouring relation and for adaptively chosen events.
+    **Guarantee**: never below the truth, for its neighboring relation and for adaptively chosen events.
 
     Edge cases: sums are exact up to 9000 bits, and above rounded up by at most 2^-4096. Nothing composed costs ε = 0;
     a `NonPrivateEvent` costs an infinite ε, unless it is sampled, when it is (0, q). zCDP events are refused, wherever

@@ -33,7 +33,7 @@ class OptimalAccountant(TalliedAccountant):
     δ(ε) = 1 − Π(1 − δᵢ) · (1 − E[max(1 − e^(ε − L), 0)]), where L = Σ ±εᵢ is the privacy loss of randomized responses,
     + with probability e^εᵢ/(1 + e^εᵢ). It is evaluated at every ε, not only on a grid.
 
-    **Guarantee**: never below the truth, for its neighbouring relation, for events whose answers may steer the later
+    **Guarantee**: never below the truth, for its neighboring relation, for events whose answers may steer the later
     ones but whose εᵢ and δᵢ are fixed beforehand. If all events are a `PureEvent` or `ApproxEvent`, so is the lower end
     of `interval` never above the truth, as a rule within a relative 1e-9; it is 0 for others, of which more is known.
 
@@ -117,17 +117,17 @@ class _Distribution:
         return sum((epsilon * count for epsilon, count in self.counts), Fraction(0))
 
     def delta_up(self, epsilon: Fraction) -> float:
-        """As in `DeltaCurve`."""
+        """δ rounded up, from the distribution of losses; exactly 0 from the highest loss on."""
         return 0.0 if epsilon >= self.highest_loss else min(1.0, float_up(Fraction(self._losses().delta(epsilon))))
 
     def epsilon_up(self, delta: Fraction) -> Fraction:
-        """As in `DeltaCurve`."""
+        """The smallest ε at δ, rounded up, and never above the highest loss."""
         less = Fraction(-float_up(-delta))
         found = self._losses().epsilon(less) if less > 0 else math.inf
         return min(Fraction(found), self.highest_loss) if found < math.inf else self.highest_loss
 
     def epsilon_down(self, delta: Fraction, *, start: Fraction) -> Fraction:
-        """As in `DeltaCurve`."""
+        """The smallest ε at δ, rounded down, and never above `start`."""
         if delta <= 0:
             return self.highest_loss
         more = Fraction(float_up(delta))

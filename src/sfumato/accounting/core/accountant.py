@@ -24,7 +24,7 @@ class EpsilonInterval:
 class Accountant(Protocol):
     """What a sequence of releases costs together; a frozen value, grown by `compose`.
 
-    **Guarantee**: `epsilon` and `delta` are never below the truth, for the accountant's neighbouring relation.
+    **Guarantee**: `epsilon` and `delta` are never below the truth, for the accountant's neighboring relation.
     Composing an event k times is the same as composing it once with `count=k`, and order does not matter.
     """
 

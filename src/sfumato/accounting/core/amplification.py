@@ -62,7 +62,7 @@ def amplified_by_sampling_without_replacement(guarantee: Guarantee, *, sample_si
 
     (ln(1 + q(e^ε − 1)), qδ) with q = m/n.
 
-    **Guarantee**: for both neighbouring relations, if the mechanism has its guarantee for replacing one unit of the
+    **Guarantee**: for both neighboring relations, if the mechanism has its guarantee for replacing one unit of the
     subset, and the subset stays secret and is used once. e^ε and ln are rounded up.
 
     Args:

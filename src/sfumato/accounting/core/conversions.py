@@ -120,7 +120,7 @@ def parallel(
 
 
 def touched_parts(max_parts_per_unit: int, neighboring_relation: NeighboringRelation) -> int:
-    """How many parts of a partition may differ between two neighbours."""
+    """How many parts of a partition may differ between two neighbors."""
     parts = positive_integer(max_parts_per_unit, "max_parts_per_unit")
     return 2 * parts if as_relation(neighboring_relation) is REPLACE_ONE else parts
 

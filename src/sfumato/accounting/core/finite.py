@@ -9,7 +9,7 @@ from sfumato.numeric.rounding import log_near, log_up
 
 
 def smallest_delta(p: Probabilities, q: Probabilities, *, epsilon: Number) -> Fraction:
-    """The smallest δ for which a mechanism with these outputs on two neighbours is (ε, δ)-differentially private.
+    """The smallest δ for which a mechanism with these outputs on two neighbors is (ε, δ)-differentially private.
 
     δ(ε) = max of Σ max(p - e^ε q, 0) and Σ max(q - e^ε p, 0).
 
@@ -17,7 +17,7 @@ def smallest_delta(p: Probabilities, q: Probabilities, *, epsilon: Number) -> Fr
 
     Args:
         p: The probability of each output on one database.
-        q: The same on its neighbour.
+        q: The same on its neighbor.
         epsilon: 0 or more.
 
     Raises:
@@ -34,7 +34,7 @@ def smallest_delta(p: Probabilities, q: Probabilities, *, epsilon: Number) -> Fr
 
 
 def smallest_epsilon(p: Probabilities, q: Probabilities, *, delta: Number = 0) -> Fraction | float:
-    """The smallest ε for which a mechanism with these outputs on two neighbours is (ε, δ)-differentially private.
+    """The smallest ε for which a mechanism with these outputs on two neighbors is (ε, δ)-differentially private.
 
     At δ = 0 it is the max-divergence, taken in both directions: max |ln(p/q)|.
 
@@ -42,7 +42,7 @@ def smallest_epsilon(p: Probabilities, q: Probabilities, *, delta: Number = 0) -
 
     Args:
         p: The probability of each output on one database.
-        q: The same on its neighbour.
+        q: The same on its neighbor.
         delta: Between 0 and 1.
 
     Raises:

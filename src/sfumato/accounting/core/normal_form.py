@@ -73,7 +73,7 @@ class EventCounts:
     """Whether some mechanism with the composed events reveals as much; else the tally only bounds what they reveal."""
 
     def plus(self, other: "EventCounts") -> "EventCounts":
-        """Both together; a few events are put in their places among many."""
+        """The events of both; a few are put in their places among many."""
         if _MANY_MORE * len(other.counts) > len(self.counts):
             return _tally((self, other))
         counts = list(self.counts)
@@ -86,7 +86,7 @@ class EventCounts:
         return EventCounts(tuple(counts), self.is_tight and other.is_tight)
 
     def times(self, count: int) -> "EventCounts":
-        """All of it, so many times."""
+        """The same events, each `count` times as often."""
         times = positive_integer(count, "count")
         return EventCounts(tuple((event, _within_limit(many * times)) for event, many in self.counts), self.is_tight)
 

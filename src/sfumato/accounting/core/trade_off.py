@@ -1,6 +1,6 @@
 """Trade-off functions: how seldom a test can miss one database, given how often it falsely reports it.
 
-f(a) is the smallest type II error of all tests between two neighbours whose type I error is at most a. The larger f,
+f(a) is the smallest type II error of all tests between two neighbors whose type I error is at most a. The larger f,
 the better the privacy; 1 - a is perfect. All are decreasing and convex (proof: proofs/accounting/core/trade_off.md).
 """
 
@@ -110,12 +110,12 @@ def profile_trade_off(type_one_errors: ArrayLike, *, epsilons: ArrayLike, deltas
 def finite_trade_off(type_one_errors: ArrayLike, p: Probabilities, q: Probabilities) -> Array:
     """The trade-off function T(p, q) of a finite pair of laws, to the rounding of floats.
 
-    Edge cases: p and q are not exchanged; of neighbours, T(q, p) may be smaller.
+    Edge cases: p and q are not exchanged; of neighbors, T(q, p) may be smaller.
 
     Args:
         type_one_errors: Probabilities of rejecting p where it is true; any shape, between 0 and 1.
         p: The probability of each output on one database.
-        q: The same on its neighbour.
+        q: The same on its neighbor.
 
     Raises:
         ParameterError: A value lies outside, or the vectors are not distributions over the same outcomes.

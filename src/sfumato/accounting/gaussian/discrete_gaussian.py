@@ -41,7 +41,7 @@ def discrete_stddev(
     Solves `discrete_gaussian_delta_up(σ) ≤ δ`.
 
     **Guarantee**: at the returned σ the certified δ of the discrete law is at most the δ asked for, for the
-    neighbouring relation of the sensitivity.
+    neighboring relation of the sensitivity.
 
     Args:
         l2_sensitivity: How far one unit moves the vector of integers in L2, at least 1 lattice step.

@@ -60,7 +60,7 @@ class GDPAccountant(TalliedAccountant):
     continuous ones of slightly less noise: the factor between the laws is taken once, over all releases, whatever their
     number. A single one of which one coordinate moves has its own exact curve.
 
-    **Guarantee**: never below the truth, for its neighbouring relation and for adaptively chosen events. For continuous
+    **Guarantee**: never below the truth, for its neighboring relation and for adaptively chosen events. For continuous
     noise alone the interval is exact to 1e-9; of a hundred discrete releases its upper end is 4% above the truth at a
     standard deviation of 2, 0.2% at 10, and 0.01% at 50.
 
@@ -164,7 +164,7 @@ def gdp_mu_down(*, epsilon: Number, delta: Number) -> Fraction:
 def pure_to_gdp(epsilon: Number) -> Fraction:
     """The smallest μ of all ε-differentially private mechanisms: Φ(μ/2) = e^ε / (1 + e^ε), rounded up.
 
-    **Guarantee**: every ε-differentially private mechanism is μ-Gaussian differentially private, for its neighbouring
+    **Guarantee**: every ε-differentially private mechanism is μ-Gaussian differentially private, for its neighboring
     relation. It is attained by randomized response.
 
     Raises:

@@ -62,7 +62,7 @@ class ZCDPAccountant(TalliedAccountant):
     Events with a δ of their own are δ₀-approximately zCDP; Σ δ₀ is spent from the δ asked for:
     ρ-zCDP with δ₀ gives (ε, δ₀ + (1 - δ₀) δ') where ρ-zCDP gives (ε, δ').
 
-    **Guarantee**: never below the truth, for its neighbouring relation and for adaptively chosen events. ρ and δ₀ are
+    **Guarantee**: never below the truth, for its neighboring relation and for adaptively chosen events. ρ and δ₀ are
     exact rationals or rounded up. `interval.lower` is what Gaussian mechanisms with the Gaussian and zCDP events among
     them need.
 
@@ -239,7 +239,7 @@ def bun_steinke_epsilon_up(*, rho: Number, delta: Number) -> Fraction:
 def pure_to_zcdp(epsilon: Number) -> Fraction:
     """The smallest ρ of all ε-differentially private mechanisms: ε tanh(ε/2), rounded up; at most ε²/2 and ε.
 
-    **Guarantee**: every ε-differentially private mechanism is ρ-zCDP, for its neighbouring relation. It is attained by
+    **Guarantee**: every ε-differentially private mechanism is ρ-zCDP, for its neighboring relation. It is attained by
     randomized response, and below ε²/2 [BS16].
 
     Raises:

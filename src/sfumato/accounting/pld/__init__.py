@@ -1,1 +1,1 @@
-"""Privacy loss distributions: composition of discretised losses by Fourier transform, certified on both sides."""
+"""Privacy loss distributions: composition of discretized losses by Fourier transform, certified on both sides."""

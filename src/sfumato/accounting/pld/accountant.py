@@ -85,7 +85,7 @@ class PLDAccountant(TalliedAccountant):
     """Composes the privacy losses themselves, on a grid, by Fourier transform; bounded on both sides.
 
     **Guarantee**: `epsilon` and `delta` are never below the truth for the accountant's neighboring relation, every
-    discretisation, truncation and rounding counted; `interval.lower` is a lower bound for the worst mechanisms with
+    discretization, truncation and rounding counted; `interval.lower` is a lower bound for the worst mechanisms with
     these events, 0 where none is known. The bounds usually meet within 0.05%. Proof:
     proofs/accounting/pld/accountant.md.
 

@@ -58,7 +58,7 @@ class Cumulants:
         return [float(place) for place in (means - self._lowests) / self._step]
 
     def moments(self, tilt: float) -> Moments:
-        """Of the composition."""
+        """Moments of the composed loss at a tilt."""
         logs, weights = self._tilted(tilt)
         means = np.add.reduceat(weights * self._losses, self._starts)
         centered = self._losses - np.repeat(means, self._sizes)
@@ -109,7 +109,7 @@ class Cumulants:
         return min(bottom, center.mean), max(top, center.mean)
 
     def _smallest_tilt(self, is_enough: Callable[[float], bool]) -> float:
-        """About the smallest tilt that is enough; none sets neighbouring losses more than e^40 apart."""
+        """About the smallest tilt that is enough; none sets neighboring losses more than e^40 apart."""
         highest, tilt = 40 / self._step, 1.0
         while tilt < highest and not is_enough(tilt):
             tilt *= 2

@@ -231,7 +231,7 @@ def _tried(step: float, highest: float) -> Array:
 
 _SAFE: Final = 8  # rounding errors of a mass, in units of its two terms
 _FEWEST: Final = 3
-_ROUNDS: Final = 4  # in which points above their neighbours' chord are dropped together
+_ROUNDS: Final = 4  # in which points above their neighbors' chord are dropped together
 _SHORT: Final = 256  # for so few points the chain is quicker
 _LARGEST_EXPONENT: Final = 700.0
 
@@ -239,7 +239,7 @@ _LARGEST_EXPONENT: Final = 700.0
 def polygon_masses(losses: Array, forward: Array, backward: Array, *, is_upper: bool) -> Array:
     """The mass at each loss of the polygon in e^ε through points (ε, δ), which starts in (−∞, 1) and ends flat.
 
-    Points above the chord of their neighbours are left out: chords of a convex curve lie above it, and the chord of a
+    Points above the chord of their neighbors are left out: chords of a convex curve lie above it, and the chord of a
     concave stretch lies below it, so an upper bound stays one and a lower bound stays one.
 
     **Guarantee**: the profile of the masses is at or above the polygon for an upper bound, else at or below it. Proof:

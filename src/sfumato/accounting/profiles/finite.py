@@ -142,7 +142,7 @@ def randomized_response(probability: Fraction, categories: int) -> FinitePair:
 
 @dataclass(frozen=True, slots=True)
 class BoundedRange(Profile):
-    """All mechanisms whose losses lie, for each pair of neighbours, in some interval [t − ε₀, t].
+    """All mechanisms whose losses lie, for each pair of neighbors, in some interval [t − ε₀, t].
 
     δ(ε) = (1 − e^((ε − ε₀)/2))²/(1 − e^−ε₀) for ε ≤ ε₀, then 0: the largest of all pairs of two losses t and t − ε₀.
 

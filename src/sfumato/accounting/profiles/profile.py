@@ -46,7 +46,7 @@ class Profile(Protocol):
 class DominatingPair:
     """The profiles of the laws with the unit against without it, and without it against with it.
 
-    **Guarantee**: a mechanism has this pair if, for all its neighbours (D with the unit, D' without), its profile from
+    **Guarantee**: a mechanism has this pair if, for all its neighbors (D with the unit, D' without), its profile from
     D to D' is at most `forward`, and from D' to D at most `backward`. Such pairs compose: the profiles of products of
     dominating laws bound adaptive composition [ZDW22]. For replaced units the two are the same.
     """

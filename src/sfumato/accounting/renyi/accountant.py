@@ -19,7 +19,7 @@ class RDPAccountant(TalliedAccountant):
     ε(δ) = min over α > 1 of Σ D_α + ln(1 − 1/α) − (ln δ + ln α)/(α − 1), and never more than the sum of pure ε's.
     What fails with a probability of its own, as an (ε₀, δ₀) event does, costs that probability first.
 
-    **Guarantee**: `epsilon` and `delta` are never below the truth, for the accountant's neighbouring relation, also
+    **Guarantee**: `epsilon` and `delta` are never below the truth, for the accountant's neighboring relation, also
     where each mechanism depends on earlier answers, as long as the events are fixed in advance. Looser than the exact
     curve: by 1 to 20% for Gaussian noise, and by more for small samples.
 

@@ -1,6 +1,6 @@
 """Rényi divergences in closed form, as upper bounds: one short function for each kind of law, in log space.
 
-Each takes an array of orders above 1 and bounds both D_α(P‖Q) and D_α(Q‖P), for every pair of neighbours. One whose
+Each takes an array of orders above 1 and bounds both D_α(P‖Q) and D_α(Q‖P), for every pair of neighbors. One whose
 only parameter is ε also takes a column of many, and returns a row for each.
 
 With L = dP/dQ and E over Q, E[L] = 1, hence E[L^α] − 1 = E[L^α − 1 − α(L − 1)], an average of numbers that are never

@@ -54,7 +54,7 @@ POINT: Final = Mixture((0.0,), (1.0,))
 def mixture_divergence(p: Mixture, q: Mixture, orders: Array) -> Array:
     """D_α(P‖Q) at each order, rounded up; infinite where it would take too many nodes.
 
-    The orders must grow, so that neighbours can share their nodes.
+    The orders must grow, so that neighbors can share their nodes.
     """
     result = np.full_like(orders, np.inf)
     start = 0 if max(p.reach, q.reach) < _FARTHEST else len(orders)

@@ -107,7 +107,7 @@ _MOST_BITS: Final = 2**16  # of a power that is computed exactly
 
 
 def renyi_bound(event: Event, orders: Array, neighboring_relation: NeighboringRelation) -> Array:
-    """An upper bound of D_α(P‖Q) and D_α(Q‖P) for all neighbours, at each order α, in the order of the orders.
+    """An upper bound of D_α(P‖Q) and D_α(Q‖P) for all neighbors, at each order α, in the order of the orders.
 
     **Guarantee**: it holds up to the failure of `renyi_bound_of(event, neighboring_relation).failure`, which is to be
     added to δ; the bounds of adaptively chosen events add up.
