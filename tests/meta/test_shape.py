@@ -15,10 +15,10 @@ MAX_FILES_OF_A_FOLDER = 15
 MAX_FILES_WITH_A_PREFIX = 2
 MAX_SINGLE_USE_HELPERS = 25
 """Private functions of one line that are called in one place, which could be that line."""
-STILL_TO_INLINE = 85
+STILL_TO_INLINE = 65
 """So many more are there until the merges of files are over."""
 
-TO_BE_MERGED, TO_BE_RENAMED = "to be merged", "to be renamed"
+TO_BE_MERGED = "to be merged"
 
 LONG = {}
 """Files of more than 400 lines, with the reason."""
@@ -27,11 +27,9 @@ SMALL = {
     "__main__.py": "the program of `python -m sfumato`",
     "version.py": "the version, which the build reads without importing the package",
     "datasets/draws.py": "seeded draws of every made-up table",
-    "ledger/stores/address.py": "addresses of ledgers, read before a driver is loaded",
     "privacy/secret.py": "the one type that hides a value computed from rows, which 29 files import",
     "query/model/kinds.py": "kinds of values, below all other files of queries, which 59 files import",
     "query/statistics/registry.py": "the list of all statistics, which grows by one line with each",
-    "session/asking/answering.py": TO_BE_MERGED,
 }
 """Files of fewer than 60 lines, with the reason."""
 
@@ -40,7 +38,6 @@ FOR_ONE_SIBLING = {
     "engines/sql/expressions/dates.py": TO_BE_MERGED,
     "query/statistics/deviations.py": "one statistic a file; the registry lists it",
     "query/statistics/vectors.py": "one statistic a file; the registry lists it",
-    "session/asking/answering.py": TO_BE_MERGED,
 }
 """Files of fewer than 100 lines that one file of their folder alone imports, with the reason."""
 
@@ -49,16 +46,7 @@ PREFIXES = {
 }
 """Prefixes that three files of a folder share, with the reason why they are no folder."""
 
-NAMED_TWICE = {
-    "Address": TO_BE_RENAMED,
-    "Batch": TO_BE_RENAMED,
-    "Columns": TO_BE_RENAMED,
-    "Dialect": TO_BE_RENAMED,
-    "Estimate": TO_BE_RENAMED,
-    "Measured": TO_BE_RENAMED,
-    "Place": TO_BE_RENAMED,
-    "Reading": TO_BE_RENAMED,
-}
+NAMED_TWICE = {}
 """Public classes of one name in several files, with the reason."""
 
 
@@ -151,9 +139,7 @@ def single_use_helpers(module):
 def unexplained(found, reasons):
     """What was found without a reason, and reasons for what is there no more; what is to go may be gone."""
     found = set(found)
-    gone = {
-        name for name, reason in reasons.items() if name not in found and reason not in {TO_BE_MERGED, TO_BE_RENAMED}
-    }
+    gone = {name for name, reason in reasons.items() if name not in found and reason != TO_BE_MERGED}
     return sorted((found - set(reasons)) | gone)
 
 
