@@ -99,7 +99,7 @@ def test_the_order_in_which_groups_were_found_does_not_matter(order):
 
 
 def test_what_was_found_does_not_print():
-    assert repr(found({("canary",): [31415]})) == "Found()"
+    assert repr(found({("canary",): [31415]})) == "ExactGroups()"
 
 
 def fail(error):
