@@ -113,13 +113,18 @@ def _visits(session):
     return session.table("visits")
 
 
+def _number(session):
+    """A number without bounds: the id, which is text where a file holds it as text."""
+    return _visits(session).id.cast("integer")
+
+
 IN_PYTHON = {
     "histogram": lambda s: _visits(s).agg(h=sf.histogram("cost", edges=[0, 10, 50, 100])),
     "top k": lambda s: _visits(s).group_by("urgent").agg(t=sf.top_k("ward", 2)),
     "vector sum": lambda s: _visits(s).group_by("ward").agg(v=sf.vector_sum("cost", "beds", "hours")),
     "values of a unit": lambda s: _visits(s).group_by("ward").agg(n=sf.count_distinct("ill", max_values_per_unit=1)),
-    "chosen bounds": lambda s: _visits(s).group_by("ward").agg(m=sf.mean("id", bounds="auto"), n=sf.count()),
-    "chosen bounds, private keys": lambda s: _visits(s).group_by("ill").agg(m=sf.sum("id", bounds="auto")),
+    "chosen bounds": lambda s: _visits(s).group_by("ward").agg(m=sf.mean(_number(s), bounds="auto"), n=sf.count()),
+    "chosen bounds, private keys": lambda s: _visits(s).group_by("ill").agg(m=sf.sum(_number(s), bounds="auto")),
     "narrower limits": lambda s: _visits(s).per_unit(rows=3, groups=1).group_by("ward").agg(s=sf.sum("cost")),
     "weights": lambda s: _visits(s).agg(weights={"s": 3}, n=sf.count(), s=sf.sum("cost")),
     "consistent sets": lambda s: s.table("patients").group_by("sex").rollup(consistent=True).agg(n=sf.count()),
