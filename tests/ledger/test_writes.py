@@ -52,9 +52,10 @@ def ledger(store):
 
 
 @pytest.fixture
-def threads():
+def threads(store):
     with ThreadPoolExecutor(2) as threads:
         yield threads
+        store.may_go_on.set()  # also after a test that failed
 
 
 def test_who_reads_does_not_wait_while_another_thread_waits_for_other_processes(ledger, store, threads):

@@ -471,7 +471,7 @@ MUTANTS = (
             (
                 "ledger/writing/writer.py",
                 "if request.error is None and failure is not None:",
-                "if request is first and request.error is None and failure is not None:",
+                "if request is batch[0] and request.error is None and failure is not None:",
             ),
         ),
         tests=(

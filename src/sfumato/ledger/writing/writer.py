@@ -136,13 +136,15 @@ class _Queue:
         except BaseException as error:  # noqa: BLE001 # it is raised again where it was asked for
             failure = error
             take()  # those that came meanwhile would only fail one by one
-        for request in batch:
-            if request.error is None and failure is not None:
-                request.error = _error_of(failure, is_first=request is batch[0])
-            request.ended.set()
-        with self._changed:
-            self._is_busy = False
-            self._changed.notify()
+        try:
+            for request in batch:
+                if request.error is None and failure is not None:
+                    request.error = _error_of(failure, is_first=request is batch[0])
+                request.ended.set()
+        finally:
+            with self._changed:
+                self._is_busy = False
+                self._changed.notify()
 
     def _serve_all(self) -> None:
         while self._is_next():
