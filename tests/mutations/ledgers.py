@@ -596,9 +596,4 @@ MUTANTS = (
             "tests/ledger/writing/test_writer.py::test_whoever_is_alone_writes_by_itself_unless_signals_arrive_there",
         ),
     ),
-    Mutant(
-        name="one who writes by itself does so beside another one",
-        edits=(("ledger/writing/writer.py", "may_serve and not self.waiting and not self._is_busy", "may_serve"),),
-        tests=("tests/ledger/writing/test_writer.py",),
-    ),
 )
