@@ -97,7 +97,7 @@ def in_batches(found: ExactGroups, *, size: int) -> Iterator[ExactGroups]:
     """What was found without cells, so many groups at a time.
 
     Example:
-        >>> whole = Found(keys=(["b", "a"],), cells=None, amounts=(np.array([2, 1]),))
+        >>> whole = ExactGroups(keys=(["b", "a"],), cells=None, amounts=(np.array([2, 1]),))
         >>> [(one.keys[0], one.amounts[0].tolist()) for one in in_batches(whole, size=1)]
         [(['b'], [2]), (['a'], [1])]
     """

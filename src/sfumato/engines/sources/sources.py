@@ -335,7 +335,7 @@ def address_of(source: str) -> PostgresAddress:
 
     Example:
         >>> address_of("postgresql://curator:secret@db.example.org/hospital?table=public.visits")
-        Address(shown='postgresql://curator@db.example.org/hospital', schema='public', name='visits')
+        PostgresAddress(shown='postgresql://curator@db.example.org/hospital', schema='public', name='visits')
     """
     try:
         parts = urlsplit(source)

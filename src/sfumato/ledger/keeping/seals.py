@@ -33,8 +33,8 @@ class IndexDigest:
     """All index entries in short: how many, and the sum modulo 2²⁵⁶ of their hashes, whatever their order.
 
     Example:
-        >>> one, two = (Index entry(name=name, index=0, seal="s") for name in ("one", "two"))
-        >>> Index().plus([one, two]) == Index().plus([two]).plus([one])
+        >>> one, two = (IndexEntry(name=name, index=0, seal="s") for name in ("one", "two"))
+        >>> IndexDigest().plus([one, two]) == IndexDigest().plus([two]).plus([one])
         True
     """
 

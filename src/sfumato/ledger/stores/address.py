@@ -40,7 +40,7 @@ def address_of(location: str) -> LedgerAddress:
 
     Example:
         >>> address_of("postgresql://keeper:secret@db.example.org/books?ledger=hospital")
-        Address(shown='postgresql://keeper@db.example.org/books?ledger=hospital', schema='sfumato_hospital')
+        LedgerAddress(shown='postgresql://keeper@db.example.org/books?ledger=hospital', schema='sfumato_hospital')
     """
     try:
         parts = urlsplit(location)
