@@ -1,16 +1,20 @@
 """Charts of attacks: their success over ε or the noise scale, and people identified by points of their traces."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import cycle
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import column
 from sfumato.plots.panels import (
     BLUE,
     GREY,
+    PALETTE,
     RED,
     Numbers,
+    by_name,
     legend,
     new_figure,
     numbers,
@@ -22,11 +26,6 @@ from sfumato.plots.panels import (
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-from collections.abc import Mapping
-from itertools import cycle
-
-from sfumato.errors import ParameterError
-from sfumato.plots.panels import PALETTE, by_name
 
 
 def success_curve(

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from types import NoneType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,11 @@ from sfumato.plots.panels import (
     ORANGE,
     PALETTE,
     RED,
+    Array,
     Numbers,
     by_name,
+    curve,
+    dates,
     drawable,
     legend,
     mark,
@@ -29,13 +32,6 @@ from sfumato.plots.panels import (
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-from typing import TYPE_CHECKING, TypeAlias
-
-from sfumato.plots.panels import (
-    Array,
-    curve,
-    dates,
-)
 
 _SMALLEST_EPSILON: Final = 1e-290
 

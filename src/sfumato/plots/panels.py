@@ -3,27 +3,21 @@
 from collections.abc import Mapping, Sequence, Sized
 from datetime import datetime
 from math import isinf
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sfumato.errors import ParameterError
-from sfumato.numeric.arguments import column, floats, listed, of_kind, real
+from sfumato.numeric.arguments import column, floats, listed, of_kind, path_of, real
 from sfumato.numeric.rationals import Number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.ticker import PercentFormatter
-from os import PathLike
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from sfumato.numeric.arguments import path_of
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 Numbers: TypeAlias = Sequence[float]
 Array: TypeAlias = NDArray[np.float64]

@@ -193,14 +193,14 @@ def test_both_bounds_refute_together_several_steps_apart(epsilon, delta):
     assert verdicts == {True, False}
 
 
-RUNS, ALPHA = 5_000, 1e-6
+RANKED_RUNS, ALPHA = 5_000, 1e-6
 RANKING_RNG = np.random.default_rng(21)
 EVENTS = [(3, 0), (60, 9), (900, 300), (4_000, 3_000), (5_000, 5_000)]
 """Counts of events, of which the third bounds ε best."""
 
 
 def ranked(delta="0", distance=1, significance=ALPHA):
-    return Ranking(runs=RUNS, delta=Fraction(delta), significance=significance, distance=distance)
+    return Ranking(runs=RANKED_RUNS, delta=Fraction(delta), significance=significance, distance=distance)
 
 
 def strongest(ranking, events):
@@ -210,7 +210,7 @@ def strongest(ranking, events):
 
 def limit(first, second, delta):
     """What the test says of these counts."""
-    seen = Count(first, RUNS), Count(second, RUNS)
+    seen = Count(first, RANKED_RUNS), Count(second, RANKED_RUNS)
     if Fraction(delta) == 0:
         return epsilon_lower_bound(*seen, delta=Fraction(0), significance=ALPHA)
     return Bettor(*seen).epsilon_lower_bound(*seen, claim=ApproxDP(1, delta), significance=ALPHA)

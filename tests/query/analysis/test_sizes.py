@@ -116,7 +116,7 @@ def owned(name="t", *, rows, unique=False):
     )
 
 
-WARDS = Source(Table(name="w", columns={"w1": integer()}, unit=PUBLIC, matches={("w1",): 100}))
+CODES = Source(Table(name="w", columns={"w1": integer()}, unit=PUBLIC, matches={("w1",): 100}))
 HUNDRED = owned("a", rows=100)
 MANY = Source(Table(name="b", columns={"b1": integer()}, unit=EACH_ROW))
 
@@ -128,7 +128,7 @@ MANY = Source(Table(name="b", columns={"b1": integer()}, unit=EACH_ROW))
         (MANY, 1),
         (Join(left=HUNDRED, right=owned("c", rows=3), on=()), 300),
         (Join(left=HUNDRED, right=owned("c", rows=3, unique=True), on=(("a1", "c1"),)), 100),
-        (Join(left=MANY, right=WARDS, on=(("b1", "w1"),)), 100),
+        (Join(left=MANY, right=CODES, on=(("b1", "w1"),)), 100),
         (UnionAll(HUNDRED, HUNDRED), 200),
         (Filter(HUNDRED, TRUE), 100),
         (SemiJoin(child=HUNDRED, other=owned("c", rows=3), on=()), 100),
@@ -145,7 +145,7 @@ def test_joins_multiply_rows_and_unions_add_them(relation, rows):
 def joined(times):
     relation = MANY
     for _ in range(times):
-        relation = Join(left=relation, right=WARDS, on=(("b1", "w1"),))
+        relation = Join(left=relation, right=CODES, on=(("b1", "w1"),))
     return relation
 
 

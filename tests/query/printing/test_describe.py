@@ -70,7 +70,6 @@ def test_what_is_written_asks_the_same(asked, text):
     assert (read.limit, read.offset, len(read.order)) == (asked.limit, asked.offset, len(asked.order))
 
 
-people, visits, bills, wards = map(frame, (PEOPLE, VISITS, BILLS, WARDS))
 AGES = people.select("age", "sex")
 DAYS, PAID = visits.select("visitor", "day"), bills.select("visitor", "day")
 TO_ITS_WARD = {"ward": "code"}

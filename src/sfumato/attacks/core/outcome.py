@@ -4,6 +4,7 @@ What (ε, δ) allows follows from P(S) ≤ e^ε·P'(S) + δ for the answers of t
 what anybody can learn of one unit, whatever else is known.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isfinite
@@ -12,15 +13,12 @@ from typing import TYPE_CHECKING, Final
 from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import listed, of_kind, real, whole
 from sfumato.numeric.binomial import lower_limit, upper_limit
-from sfumato.numeric.rationals import probability
+from sfumato.numeric.rationals import Number, nonnegative, probability
+from sfumato.numeric.rounding import exp_up, float_up
 from sfumato.plots.attacks import success_curve
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-import math
-
-from sfumato.numeric.rationals import Number, nonnegative
-from sfumato.numeric.rounding import exp_up, float_up
 
 MOST_TRIALS: Final = 10**15
 """The most trials that can be counted."""

@@ -22,6 +22,8 @@ from sfumato.privacy.guarantees import ApproxDP, NoGuarantee
 Array: TypeAlias = NDArray[np.float64]
 Pair: TypeAlias = tuple[Count, Count]
 Gains: TypeAlias = tuple[Array, Array, Array, Array]
+Counts: TypeAlias = NDArray[np.int64]
+
 _ROUNDING: Final = 1e-6  # of the logarithm of a wealth, a sum of four products
 _SHARES: Final = (0.0, 0.25, 0.5, 0.75, 1.0)  # of the likelier side's chance, which the runs without the event pay
 _BISECTIONS: Final = 30
@@ -32,7 +34,6 @@ _BOLDEST: Final = 1 - 1e-9
 _LARGEST_FACTOR: Final = 1e100  # as e^ε; larger ones are refuted by nothing that anybody can count
 _EPSILONS: Final = np.arange(0, 20, 0.01)
 _DELTAS: Final = np.unique(np.concatenate([[0.0], np.geomspace(1e-9, 0.1, 500), np.arange(0.001, 1, 0.001)]))
-Counts: TypeAlias = NDArray[np.int64]
 _WIDEST: Final = 24.0  # of ε, either way; no sample that anybody draws comes near it
 _PRECISION: Final = 2.0**-10
 
