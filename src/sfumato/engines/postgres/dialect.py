@@ -35,15 +35,6 @@ def _named_in(value: Sql, body: Sql) -> Sql:
     return under_names({name.name: value}, body.this)
 
 
-def _narrow_sum(value: Sql) -> Sql:
-    """Of 32 bits, of which the sum has 64: that of more is a numeric, which takes longer."""
-    return native("SUM", cast(value, "INTEGER"))
-
-
-def _whole_of_wide(value: Sql) -> Sql:
-    return once(value, lambda x: case([(between(x, figure(MIN_INT64), figure(MAX_INT64)), cast(x, "BIGINT"))]))
-
-
 def _power_of_two(bits: Sql) -> Sql:
     return cast(figure(2 ** int(bits.name)), "HUGEINT")
 
@@ -155,9 +146,12 @@ IDIOMS: Final[Idioms] = {
     "whole_quotient": lambda first, second: operation(exp.Div, first, second),
     "wide_quotient": lambda first, second: native("DIV", first, second),
     "wide_rest": lambda first, second: native("MOD", first, second),
-    "narrow_sum": _narrow_sum,
+    # of 32 bits, of which the sum has 64: that of more is a numeric, which takes longer
+    "narrow_sum": lambda value: native("SUM", cast(value, "INTEGER")),
     "wide_sum": lambda value: native("SUM", value),
-    "whole_of_wide": _whole_of_wide,
+    "whole_of_wide": lambda value: once(
+        value, lambda x: case([(between(x, figure(MIN_INT64), figure(MAX_INT64)), cast(x, "BIGINT"))])
+    ),
     "nearest_double": lambda total: cast(total, "DOUBLE"),
     "high_bits": _high_bits,
     "low_bits": lambda total, low_bits: cast(_rest(cast(total, "HUGEINT"), _power_of_two(low_bits)), "BIGINT"),

@@ -66,13 +66,10 @@ def unmixed(expression: Expression, columns: Mapping[str, Facts]) -> Expression:
         True
     """
     inner = _rebuilt(expression, lambda child: unmixed(child, columns))
-    if not _is_choice(expression) or facts_of(expression, columns).kind is not Kind.FLOAT:
+    is_choice = isinstance(expression, Case) or (isinstance(expression, Call) and expression.function in _CHOICES)
+    if not is_choice or facts_of(expression, columns).kind is not Kind.FLOAT:
         return inner
     return _with_alternatives(inner, lambda value: _as_float(value, columns))
-
-
-def _is_choice(expression: Expression) -> bool:
-    return isinstance(expression, Case) or (isinstance(expression, Call) and expression.function in _CHOICES)
 
 
 def _as_float(value: Expression, columns: Mapping[str, Facts]) -> Expression:
