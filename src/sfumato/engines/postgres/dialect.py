@@ -53,14 +53,14 @@ def _native_hash(salt: Sql, *values: Sql) -> Sql:
     """A chain: each value is hashed with the 64 bits of the hash before it as seed, and so the last mixes them all."""
     found: Sql = native("HASHTEXTEXTENDED", salt, figure(0))
     for value in values:
-        named = value.name if isinstance(value, exp.Anonymous) else ""
-        found = _HASHES.get(named, _hash_of_any)(value, found)
+        match value.name if isinstance(value, exp.Anonymous) else "":
+            case "hashed_whole":
+                found = _hash_of_whole(value, found)
+            case "hashed_time":  # of its text: the engine hashes it as a whole number
+                found = native("HASHTEXTEXTENDED", TIMES["time_in_full"](*value.expressions), found)
+            case _:  # as the type of the value is hashed; of a record of one value it is the hash of that
+                found = native("HASH_RECORD_EXTENDED", native("ROW", value), found)
     return found
-
-
-def _hash_of_any(value: Sql, before: Sql) -> Sql:
-    """As the type of the value is hashed; of a record of one value it is the hash of that."""
-    return native("HASH_RECORD_EXTENDED", native("ROW", value), before)
 
 
 def _hash_of_whole(value: Sql, before: Sql) -> Sql:
@@ -69,14 +69,6 @@ def _hash_of_whole(value: Sql, before: Sql) -> Sql:
     upper = operation(exp.BitwiseRightShift, number, figure(_HALF))
     lower = operation(exp.BitwiseAnd, number.copy(), figure(2**_HALF - 1))
     return native("HASHINT8EXTENDED", lower, native("HASHINT8EXTENDED", upper, before))
-
-
-def _hash_of_time(value: Sql, before: Sql) -> Sql:
-    """Of its text: the engine hashes it as a whole number."""
-    return native("HASHTEXTEXTENDED", TIMES["time_in_full"](*value.expressions), before)
-
-
-_HASHES: Final = {"hashed_whole": _hash_of_whole, "hashed_time": _hash_of_time}
 
 
 def _sha256_text(value: Sql) -> Sql:
