@@ -50,8 +50,8 @@ MUTANTS = (
         edits=(
             (
                 "engines/postgres/dialect.py",
-                "    for value in values:\n        named = value.name if",
-                "    for value in values[:1]:\n        named = value.name if",
+                "    for value in values:\n        match value.name if",
+                "    for value in values[:1]:\n        match value.name if",
             ),
         ),
         tests=(

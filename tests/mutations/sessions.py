@@ -81,7 +81,7 @@ MUTANTS = (
     ),
     Mutant(
         name="a file at the same place is another one once its rows change",
-        edits=(("session/opening/lineage.py", "if isinstance(place, str | PathLike))", "if False)"),),
+        edits=(("session/opening/lineage.py", "if isinstance(place, str | PathLike)", "if False"),),
         tests=(
             (
                 "tests/session/test_units_in_ledgers.py::"

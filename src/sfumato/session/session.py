@@ -232,7 +232,7 @@ def open_session(
         name=table_name, columns=columns, unit=unit, limits=Limits() if limits is None else limits, matches=claims
     )
     policy = Policy(
-        dataset=table_name, version=version, data_version=version, unit_name=_unit_name(unit),
+        dataset=table_name, version=version, data_version=version, unit_name="row" if unit == EACH_ROW else str(unit),
         tables={table_name: table},
         sources={table_name: facts},
         neighboring_relation=neighboring_relation,
@@ -283,7 +283,3 @@ def _stem(source: object) -> str:
         raise ParameterError("name", None, "must name the table, as a frame has no file name")
     path = Path(source)
     return Path(path.stem).stem if path.suffix.lower() in PACKED else path.stem  # visits of visits.csv.gz
-
-
-def _unit_name(unit: PrivacyUnit) -> str:
-    return "row" if unit == EACH_ROW else str(unit)

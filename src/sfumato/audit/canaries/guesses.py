@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import set_fields
 from sfumato.numeric.rounding import RELATIVE_MARGIN, exp_up, float_up, inflated
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -75,8 +76,7 @@ class Scored:
             raise ParameterError("included", included.dtype, "must be True or False for each canary")
         if np.isnan(scores).any():
             raise ParameterError("scores", "NaN", "must be numbers; use −inf for a canary without a score")
-        object.__setattr__(self, "scores", scores)
-        object.__setattr__(self, "included", included)
+        set_fields(self, scores=scores, included=included)
 
     def __len__(self) -> int:
         return len(self.scores)

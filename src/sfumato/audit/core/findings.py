@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Final, TypeAlias
 
 from sfumato.audit.core.outputs import as_float
-from sfumato.numeric.arguments import listed, of_kind
+from sfumato.numeric.arguments import listed, of_kind, set_fields
 from sfumato.privacy.guarantees import ApproxDP
 
 CAVEAT: Final = (
@@ -198,7 +198,7 @@ class AuditReport:
             findings = listed(getattr(self, name), name, of="findings")
             for finding in findings:
                 of_kind(finding, name, kind, f"instances of {kind.__name__}")
-            object.__setattr__(self, name, findings)
+            set_fields(self, **{name: findings})
 
     @property
     def violations(self) -> tuple[EventFinding, ...]:

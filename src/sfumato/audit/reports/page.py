@@ -250,12 +250,13 @@ def _events(report: AuditReport) -> ReportSection:
             finding.tester,
             finding.pair,
             finding.event,
-            _bound(finding.epsilon_lower_bound),
+            f"{least:.3f}" if math.isfinite(least) else "no bound" if least < 0 else "∞",
             f"{finding.delta_lower_bound:.2g}",
             f"{finding.samples:,}",
             f"{finding.significance:.1e}",
         )
         for finding in report.events
+        for least in [finding.epsilon_lower_bound]
     ]
     return ReportSection(
         heading="Privacy violations: events that are likelier on one neighbor than the claim allows",
@@ -375,10 +376,6 @@ def _numbered(rows: Sequence[Cells], findings: Sequence[Finding]) -> tuple[Findi
         )
         for number, (cells, finding) in enumerate(zip(rows, findings, strict=True), start=1)
     )
-
-
-def _bound(value: float) -> str:
-    return f"{value:.3f}" if math.isfinite(value) else "no bound" if value < 0 else "∞"
 
 
 def _unchecked(reasons: tuple[str, ...]) -> str:

@@ -11,7 +11,7 @@ from typing import Final
 
 from scipy.stats import binom
 
-from sfumato.numeric.arguments import of_kind, share, whole
+from sfumato.numeric.arguments import of_kind, set_fields, share, whole
 from sfumato.numeric.binomial import lower_limit, upper_limit
 from sfumato.numeric.rationals import exact, probability
 from sfumato.numeric.rounding import exp_up, float_up
@@ -41,8 +41,7 @@ class Count:
 
     def __post_init__(self) -> None:
         runs = whole(self.runs, "runs", least=0, most=MOST_RUNS)
-        object.__setattr__(self, "runs", runs)
-        object.__setattr__(self, "events", whole(self.events, "events", least=0, most=runs))
+        set_fields(self, runs=runs, events=whole(self.events, "events", least=0, most=runs))
 
 
 def conditional_p_value(first: Count, second: Count, *, epsilon: Fraction) -> float:

@@ -61,11 +61,6 @@ def _try_cast_to(name: str) -> Callable[[Sql], Sql]:
     return lambda value: try_cast(value, name)
 
 
-def _named_in(value: Sql, body: Sql) -> Sql:
-    """As the only element of a list."""
-    return function("LIST_EXTRACT", function("LIST_TRANSFORM", exp.Array(expressions=[value]), body), figure(1))
-
-
 def _joined_within(*texts: Sql) -> Sql:
     """A list, because that can be named; none of it is copied that cannot matter."""
     piece = exp.to_identifier("piece", quoted=True)
@@ -126,18 +121,9 @@ def _nearest_double(total: Sql) -> Sql:
     )  # fmt: skip
 
 
-def _high_bits(total: Sql, low_bits: Sql) -> Sql:
-    return cast(operation(exp.BitwiseRightShift, cast(total, "HUGEINT"), low_bits), "BIGINT")
-
-
 def _low_bits(total: Sql, low_bits: Sql) -> Sql:
     mask = operation(exp.Sub, operation(exp.BitwiseLeftShift, cast(figure(1), "HUGEINT"), low_bits), figure(1))
     return cast(operation(exp.BitwiseAnd, cast(total, "HUGEINT"), mask), "BIGINT")
-
-
-def _text_of_decimal(value: Sql) -> Sql:
-    """The engine leaves a 0 out where no other digit could stand before the point."""
-    return function("REGEXP_REPLACE", cast(value, "VARCHAR"), text("^(-?)[.]"), text(r"\10."))
 
 
 def _later_by(unit: str) -> Callable[[Sql, Sql], Sql]:
@@ -149,13 +135,11 @@ def _seconds_later(moment: Sql, count: Sql) -> Sql:
     return operation(exp.Add, moment, function("TO_MICROSECONDS", microseconds))
 
 
-def _native_hash(salt: Sql, *values: Sql) -> Sql:
-    """The hash of several values is XORed together of theirs, which once more hashed is in no order of theirs."""
-    return function("HASH", function("HASH", salt, *values))
-
-
 IDIOMS: Final[Idioms] = {
-    "named_in": _named_in,
+    # as the only element of a list
+    "named_in": lambda value, body: function(
+        "LIST_EXTRACT", function("LIST_TRANSFORM", exp.Array(expressions=[value]), body), figure(1)
+    ),
     # doubles, of which those that are infinite or NaN are values
     "operand": lambda value: scaled_by(value, BEYOND),
     "factor": lambda value: scaled_by(value, BELOW),
@@ -171,7 +155,9 @@ IDIOMS: Final[Idioms] = {
     "wide_sum": _call("SUM"),
     "whole_of_wide": _try_cast_to("BIGINT"),
     "nearest_double": _nearest_double,
-    "high_bits": _high_bits,
+    "high_bits": lambda total, low_bits: cast(
+        operation(exp.BitwiseRightShift, cast(total, "HUGEINT"), low_bits), "BIGINT"
+    ),
     "low_bits": _low_bits,
     # casts
     "whole_of_double": _try_cast_to("BIGINT"),
@@ -181,7 +167,10 @@ IDIOMS: Final[Idioms] = {
     "text_of_whole": _cast_to("VARCHAR"),
     "text_of_boolean": _cast_to("VARCHAR"),
     "text_of_double": _cast_to("VARCHAR"),
-    "text_of_decimal": _text_of_decimal,
+    # the engine leaves a 0 out where no other digit could stand before the point
+    "text_of_decimal": lambda value: function(
+        "REGEXP_REPLACE", cast(value, "VARCHAR"), text("^(-?)[.]"), text(r"\10.")
+    ),
     "text_of_date": _cast_to("VARCHAR"),
     # text
     "is_match": _call("REGEXP_FULL_MATCH"),
@@ -218,7 +207,8 @@ IDIOMS: Final[Idioms] = {
     "sha256_text": _call("SHA256"),
     "hashed_whole": lambda value: value,
     "hashed_time": lambda value: value,
-    "native_hash": _native_hash,
+    # that of several values is XORed together of theirs, which once more hashed is in no order of theirs
+    "native_hash": lambda salt, *values: function("HASH", function("HASH", salt, *values)),
 }
 
 

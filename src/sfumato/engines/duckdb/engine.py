@@ -134,8 +134,12 @@ class DuckDBEngine:
 
     def _totals(self, statement: Statement, lowered: Lowered, salt: str) -> exp.Select:
         """The totals, or where units are handled in buckets the table in which those were added up."""
-        if self._buckets == 1 or not _adds_up(statement):
-            return lowered.totals
+        if (
+            self._buckets == 1
+            or shape_of(statement.rows).metric is not Metric.UNITS
+            or counts_cells(statement.measures)
+        ):
+            return lowered.totals  # those of disjoint units add up; the number of different cells does not
         for bucket in range(self._buckets):
             own = self._lowered(statement, salt, bucket=bucket).totals
             so_far = added_up(lowered, table(_BUCKETS), own) if bucket else own
@@ -161,8 +165,3 @@ def _written(query: exp.Expr) -> str:
     written = sql(query)
     written.encode()
     return written
-
-
-def _adds_up(statement: Statement) -> bool:
-    """Whether the totals of disjoint units add up; the number of different cells does not."""
-    return shape_of(statement.rows).metric is Metric.UNITS and not counts_cells(statement.measures)

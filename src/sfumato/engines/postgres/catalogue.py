@@ -291,16 +291,12 @@ def _read(name: str, columns: Mapping[str, tuple[Any, ...]], table: Table) -> Re
         raise ParameterError("columns", name, requirement)
     if found.storage == "DECIMAL":
         check_digits(name, table.columns[name], digits=_digits(modifier), shown=shown)
-    if found.storage == "DECIMAL" and _is_whole(modifier) and table.columns[name].kind is not Kind.FLOAT:
-        return replace(found, storage="HUGEINT")  # which no double rounds
+        is_whole = modifier >= _LEAST_MODIFIER and _scale(modifier) <= 0  # by its declared number of digits
+        if is_whole and table.columns[name].kind is not Kind.FLOAT:
+            return replace(found, storage="HUGEINT")  # which no double rounds
     if found.storage in _INEXACT and isinstance(table.unit, UnitColumn) and table.unit.column == name:
         raise ParameterError("unit", name, f"is stored as {shown}; cast the ids to text or whole numbers in a view")
     return found
-
-
-def _is_whole(modifier: int) -> bool:
-    """Whether a numeric has a declared number of digits and none behind the point."""
-    return modifier >= _LEAST_MODIFIER and _scale(modifier) <= 0
 
 
 def _digits(modifier: int) -> int | None:

@@ -112,7 +112,7 @@ def unproved(
     """
     if all(one.kind in _STORED and not one.computed for one in relations):
         return None
-    types = {(one.schema, one.name): _types(asked, one.oid) for one in relations}
+    types = {(one.schema, one.name): dict(asked.rows(_TYPES, (one.oid,))) for one in relations}
     for one in relations:
         computed = [
             each for each in one.computed
@@ -137,7 +137,3 @@ def _is_total(
 def _computed(told: Any) -> Iterator[ComputedDefinition]:
     for kind, name, code, has_foreign_parts in json.loads(told or "[]"):
         yield ComputedDefinition(kind, name, code, has_foreign_parts)
-
-
-def _types(asked: Transaction, oid: int) -> Mapping[str, str]:
-    return dict(asked.rows(_TYPES, (oid,)))

@@ -35,15 +35,6 @@ def _named_in(value: Sql, body: Sql) -> Sql:
     return under_names({name.name: value}, body.this)
 
 
-def _narrow_sum(value: Sql) -> Sql:
-    """Of 32 bits, of which the sum has 64: that of more is a numeric, which takes longer."""
-    return native("SUM", cast(value, "INTEGER"))
-
-
-def _whole_of_wide(value: Sql) -> Sql:
-    return once(value, lambda x: case([(between(x, figure(MIN_INT64), figure(MAX_INT64)), cast(x, "BIGINT"))]))
-
-
 def _power_of_two(bits: Sql) -> Sql:
     return cast(figure(2 ** int(bits.name)), "HUGEINT")
 
@@ -62,14 +53,14 @@ def _native_hash(salt: Sql, *values: Sql) -> Sql:
     """A chain: each value is hashed with the 64 bits of the hash before it as seed, and so the last mixes them all."""
     found: Sql = native("HASHTEXTEXTENDED", salt, figure(0))
     for value in values:
-        named = value.name if isinstance(value, exp.Anonymous) else ""
-        found = _HASHES.get(named, _hash_of_any)(value, found)
+        match value.name if isinstance(value, exp.Anonymous) else "":
+            case "hashed_whole":
+                found = _hash_of_whole(value, found)
+            case "hashed_time":  # of its text: the engine hashes it as a whole number
+                found = native("HASHTEXTEXTENDED", TIMES["time_in_full"](*value.expressions), found)
+            case _:  # as the type of the value is hashed; of a record of one value it is the hash of that
+                found = native("HASH_RECORD_EXTENDED", native("ROW", value), found)
     return found
-
-
-def _hash_of_any(value: Sql, before: Sql) -> Sql:
-    """As the type of the value is hashed; of a record of one value it is the hash of that."""
-    return native("HASH_RECORD_EXTENDED", native("ROW", value), before)
 
 
 def _hash_of_whole(value: Sql, before: Sql) -> Sql:
@@ -78,14 +69,6 @@ def _hash_of_whole(value: Sql, before: Sql) -> Sql:
     upper = operation(exp.BitwiseRightShift, number, figure(_HALF))
     lower = operation(exp.BitwiseAnd, number.copy(), figure(2**_HALF - 1))
     return native("HASHINT8EXTENDED", lower, native("HASHINT8EXTENDED", upper, before))
-
-
-def _hash_of_time(value: Sql, before: Sql) -> Sql:
-    """Of its text: the engine hashes it as a whole number."""
-    return native("HASHTEXTEXTENDED", TIMES["time_in_full"](*value.expressions), before)
-
-
-_HASHES: Final = {"hashed_whole": _hash_of_whole, "hashed_time": _hash_of_time}
 
 
 def _sha256_text(value: Sql) -> Sql:
@@ -155,9 +138,12 @@ IDIOMS: Final[Idioms] = {
     "whole_quotient": lambda first, second: operation(exp.Div, first, second),
     "wide_quotient": lambda first, second: native("DIV", first, second),
     "wide_rest": lambda first, second: native("MOD", first, second),
-    "narrow_sum": _narrow_sum,
+    # of 32 bits, of which the sum has 64: that of more is a numeric, which takes longer
+    "narrow_sum": lambda value: native("SUM", cast(value, "INTEGER")),
     "wide_sum": lambda value: native("SUM", value),
-    "whole_of_wide": _whole_of_wide,
+    "whole_of_wide": lambda value: once(
+        value, lambda x: case([(between(x, figure(MIN_INT64), figure(MAX_INT64)), cast(x, "BIGINT"))])
+    ),
     "nearest_double": lambda total: cast(total, "DOUBLE"),
     "high_bits": _high_bits,
     "low_bits": lambda total, low_bits: cast(_rest(cast(total, "HUGEINT"), _power_of_two(low_bits)), "BIGINT"),

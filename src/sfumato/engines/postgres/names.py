@@ -42,14 +42,11 @@ def write_under(writer: Generator, node: exp.Expr) -> str:
 
 def once(value: Sql, body: Callable[[Sql], Sql]) -> Sql:
     """What `body` makes of a value, under a name if it is large."""
-    if sum(map(_size, value.walk())) <= _LARGEST_REPEATED:
+    size = sum(_SIZE_OF_AN_IDIOM if type(node) is exp.Anonymous and node.name.islower() else 1 for node in value.walk())
+    if size <= _LARGEST_REPEATED:
         return body(value)
     name = f"x{md5(value.sql().encode(errors='replace'), usedforsecurity=False).hexdigest()[:16]}"
     return under_names({name: value}, body(column(name)))
-
-
-def _size(node: exp.Expr) -> int:
-    return _SIZE_OF_AN_IDIOM if type(node) is exp.Anonymous and node.name.islower() else 1
 
 
 def kept_apart(query: exp.Expr) -> exp.Expr:

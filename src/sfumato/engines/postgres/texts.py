@@ -76,10 +76,6 @@ def _whole_of_double(value: Sql) -> Sql:
     return once(value, whole)
 
 
-def _is_match(value: Sql, pattern: Sql) -> Sql:
-    return exp.RegexpLike(this=exp.Paren(this=value), expression=text(f"^(?:{pattern.name})$"))
-
-
 def _joined(*pieces: Sql) -> Sql:
     """None of them is NULL."""
     first, *others = pieces
@@ -129,11 +125,6 @@ def _letters_replaced(value: Sql, letters: Sql, others: Sql) -> Sql:
     return case([(present(value), cast(made, "VARCHAR"))])
 
 
-def _is_like(value: Sql, pattern: Sql) -> Sql:
-    """The engine's own, which gives a run of % up as soon as no later beginning can fit."""
-    return exp.Paren(this=exp.Escape(this=operation(exp.Like, value, pattern), expression=text("\\")))
-
-
 def _shown(value: Sql) -> Sql:
     return cast(value, TYPES[Kind.TEXT])
 
@@ -149,8 +140,13 @@ TEXTS: Final[Idioms] = {
     "text_of_decimal": _shown,
     "text_of_date": _shown,
     # text
-    "is_match": _is_match,
-    "is_like": _is_like,
+    "is_match": lambda value, pattern: exp.RegexpLike(
+        this=exp.Paren(this=value), expression=text(f"^(?:{pattern.name})$")
+    ),
+    # the engine's own, which gives a run of % up as soon as no later beginning can fit
+    "is_like": lambda value, pattern: exp.Paren(
+        this=exp.Escape(this=operation(exp.Like, value, pattern), expression=text("\\"))
+    ),
     "letters_replaced": _letters_replaced,
     "lower_ascii": lambda value: native("LOWER", value),
     "upper_ascii": lambda value: native("UPPER", value),

@@ -34,23 +34,11 @@ def _extracted(name: str, moment: Sql) -> Sql:
     return native("DATE_PART", text(name), cast(moment, "TIMESTAMP"))
 
 
-def _day_number(moment: Sql) -> Sql:
-    """How many days after the first one."""
-    return operation(exp.Sub, cast(moment, "DATE"), constant(_FIRST))
-
-
 def _if_days(moment: Sql, days: Sql, later: Sql, *, beyond: int = 0) -> Sql:
     """What is so many days later, if that day is of the years 1 to 9999; or at most so many beyond them."""
-    day = operation(exp.Add, cast(_day_number(moment), "BIGINT"), days)
+    days_before = operation(exp.Sub, cast(moment, "DATE"), constant(_FIRST))
+    day = operation(exp.Add, cast(days_before, "BIGINT"), days)
     return case([(between(day, figure(-beyond), figure(_DAYS + beyond)), later)])
-
-
-def _days_after_date(day: Sql, days: Sql) -> Sql:
-    return once(day, lambda x: once(days, lambda n: _if_days(x, n, operation(exp.Add, x, n))))
-
-
-def _days_after_time(moment: Sql, days: Sql) -> Sql:
-    return once(moment, lambda x: once(days, lambda n: _if_days(x, n, _later(x, days=n))))
 
 
 def _seconds_after_time(moment: Sql, seconds: Sql) -> Sql:
@@ -88,8 +76,12 @@ def within_the_years(moment: Sql, kind: Kind) -> Sql:
 
 
 TIMES: Final[Idioms] = {
-    "days_after_date": _days_after_date,
-    "days_after_time": _days_after_time,
+    "days_after_date": lambda day, days: once(
+        day, lambda x: once(days, lambda n: _if_days(x, n, operation(exp.Add, x, n)))
+    ),
+    "days_after_time": lambda moment, days: once(
+        moment, lambda x: once(days, lambda n: _if_days(x, n, _later(x, days=n)))
+    ),
     "months_after_date": lambda day, months: cast(_months_after_time(cast(day, "TIMESTAMP"), months), "DATE"),
     "months_after_time": _months_after_time,
     "seconds_after_time": _seconds_after_time,

@@ -249,11 +249,7 @@ def _mixed(types: Iterable[str]) -> str:
     known = [one for one in types if one != _NULL]
     if len({_GROUPS[one] for one in known}) > 1:
         raise _UnprovedError
-    return max(known, key=_width, default=_NULL)
-
-
-def _width(name: str) -> int:
-    return _WHOLE.index(name) if name in _WHOLE else int(name == "float8")
+    return max(known, key=lambda name: _WHOLE.index(name) if name in _WHOLE else int(name == "float8"), default=_NULL)
 
 
 def _require_group(group: str, types: Iterable[str]) -> None:

@@ -73,7 +73,7 @@ def relation_rows(relation: Relation, read: Reader, *, salt: str) -> list[OwnedR
         case Select():
             return _selected(relation, relation_rows(relation.child, read, salt=salt))
         case Distinct(child):
-            return _distinct(relation_rows(child, read, salt=salt))
+            return list({_values(owned): owned for owned in relation_rows(child, read, salt=salt)}.values())
         case BoundRows():
             return _bounded(relation, relation_rows(relation.child, read, salt=salt), salt)
         case Grouped():
@@ -156,10 +156,6 @@ def _selected(relation: Select, rows: list[OwnedRow]) -> list[OwnedRow]:
     facts = shape_of(relation.child).columns
     columns = {name: unmixed(expression, facts) for name, expression in relation.columns}
     return [(unit, {name: evaluate(value, row) for name, value in columns.items()}) for unit, row in rows]
-
-
-def _distinct(rows: list[OwnedRow]) -> list[OwnedRow]:
-    return list({_values(owned): owned for owned in rows}.values())
 
 
 def _bounded(relation: BoundRows, rows: list[OwnedRow], salt: str) -> list[OwnedRow]:

@@ -185,8 +185,8 @@ def _names(first: bytes, csv_format: CsvFormat) -> list[str]:
 def _differences(one: CsvFormat, other: CsvFormat) -> list[tuple[str, str]]:
     """What two formats do not have in common, as it is stated in Python."""
     pairs = ((field.name, getattr(one, field.name)) for field in fields(one))
-    return [(name, _shown(value)) for name, value in pairs if value != getattr(other, name)]
-
-
-def _shown(value: object) -> str:
-    return f'"{_SHOWN.get(value, ascii(value)[1:-1])}"' if isinstance(value, str) else repr(value)
+    return [
+        (name, f'"{_SHOWN.get(value, ascii(value)[1:-1])}"' if isinstance(value, str) else repr(value))
+        for name, value in pairs
+        if value != getattr(other, name)
+    ]

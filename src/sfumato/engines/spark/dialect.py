@@ -70,11 +70,6 @@ def _of_several(name: str) -> Callable[..., Sql]:
     return lambda *values: values[0] if len(values) == 1 else native(name, *values)
 
 
-def _named_in(value: Sql, body: Sql) -> Sql:
-    """As the only element of an array."""
-    return function("GET", function("TRANSFORM", function("ARRAY", value), body), figure(0))
-
-
 def _joined_within(*texts: Sql) -> Sql:
     """Of each no more is copied than can matter; NULL if one is."""
     beginnings = (function("SUBSTRING", one, figure(1), figure(MAX_TEXT + 1)) for one in texts)
@@ -104,11 +99,6 @@ def _high_bits(total: Sql, low_bits: Sql) -> Sql:
     return operation(exp.IntDiv, operation(exp.Sub, wide, rest), power)
 
 
-def _is_match(value: Sql, pattern: Sql) -> Sql:
-    """The whole text: a $ would also stand before a line break at the end."""
-    return exp.RegexpLike(this=value, expression=text(rf"^(?:{pattern.name})\z"))
-
-
 def _is_like(value: Sql, pattern: Sql) -> Sql:
     return liked(
         value, pattern.name, finders=_FINDERS,
@@ -136,21 +126,8 @@ def _above(x: Sql) -> Sql:
     return case([(operation(exp.LT, near, x), operation(exp.Add, near, double(1.0)))], near)
 
 
-def _toward_zero(x: Sql) -> Sql:
-    return case([(operation(exp.LT, x, double(0.0)), _above(x))], _below(x))
-
-
-def _whole_of_double(value: Sql) -> Sql:
-    """The engine makes 2^63 − 1 of 2^63, and of no other double."""
-    return function("NULLIF", try_cast(value, "BIGINT"), whole(MAX_INT64))
-
-
-def _bits(value: Sql) -> Sql:
-    """Of a finite double: sign, exponent and mantissa, from its hexadecimal text, which is exact."""
-    return named(value, lambda x: _always_named(function("FORMAT_STRING", text("%a"), x), lambda h: _bits_of(x, h)))
-
-
 def _bits_of(x: Sql, hexadecimal: Sql) -> Sql:
+    """Sign, exponent and mantissa."""
     digits = function("RPAD", _found(hexadecimal, "[.]([0-9a-f]+)"), figure(_MANTISSA_DIGITS), text("0"))
     mantissa = try_cast(function("CONV", digits, figure(16), figure(10)), "BIGINT")
     exponent = try_cast(_found(hexadecimal, "p(-?[0-9]+)"), "BIGINT")
@@ -172,12 +149,8 @@ def _always_named(value: Sql, body: Callable[[Sql], Sql]) -> Sql:
     return function("named_in", value, exp.Lambda(this=body(exp.Column(this=name)), expressions=[name]))
 
 
-def _shown(value: Sql) -> Sql:
-    """As Python writes it: without an exponent in the middle, with one of two digits or three elsewhere."""
-    return named(value, lambda x: _always_named(cast(x, "VARCHAR"), lambda digits: _written(x, digits)))
-
-
 def _written(x: Sql, digits: Sql) -> Sql:
+    """As Python writes it: without an exponent in the middle, with one of two digits or three elsewhere."""
     size = function("ABS", x)
     first, last = map(double, _PLAIN_DIGITS)
     in_the_middle = all_of([operation(exp.GTE, size, first), operation(exp.LT, size, last)])
@@ -198,17 +171,26 @@ DOUBLES: Final[Idioms] = {
     "double_quotient": lambda first, second: function("TRY_DIVIDE", first, second),
     "FLOOR": lambda value: named(value, _below),
     "CEIL": lambda value: named(value, _above),
-    "truncated_double": lambda value: named(value, _toward_zero),
+    "truncated_double": lambda value: named(
+        value, lambda x: case([(operation(exp.LT, x, double(0.0)), _above(x))], _below(x))
+    ),
     "whole_floor": lambda value: native("FLOOR", value),
-    "bits_of_double": _bits,
-    "whole_of_double": _whole_of_double,
-    "text_of_double": _shown,
+    # of a finite double, from its hexadecimal text, which is exact
+    "bits_of_double": lambda value: named(
+        value, lambda x: _always_named(function("FORMAT_STRING", text("%a"), x), lambda digits: _bits_of(x, digits))
+    ),
+    # the engine makes 2^63 − 1 of 2^63, and of no other double
+    "whole_of_double": lambda value: function("NULLIF", try_cast(value, "BIGINT"), whole(MAX_INT64)),
+    "text_of_double": lambda value: named(
+        value, lambda x: _always_named(cast(x, "VARCHAR"), lambda digits: _written(x, digits))
+    ),
 }
 """Idioms of doubles, of which those that are infinite or NaN are values; a quotient by 0 is NULL, as what is NaN is."""
 
 IDIOMS: Final[Idioms] = {
     **DOUBLES,
-    "named_in": _named_in,
+    # as the only element of an array
+    "named_in": lambda value, body: function("GET", function("TRANSFORM", function("ARRAY", value), body), figure(0)),
     "LEAST": _of_several("LEAST"),
     "GREATEST": _of_several("GREATEST"),
     # whole numbers, of 64 and of 128 bits
@@ -230,7 +212,8 @@ IDIOMS: Final[Idioms] = {
     "text_of_decimal": _cast_to("VARCHAR"),
     "text_of_date": _cast_to("VARCHAR"),
     # text
-    "is_match": _is_match,
+    # the whole text: a $ would also stand before a line break at the end
+    "is_match": lambda value, pattern: exp.RegexpLike(this=value, expression=text(rf"^(?:{pattern.name})\z")),
     "is_like": _is_like,
     "letters_replaced": _call("TRANSLATE"),
     "lower_ascii": _call("LOWER"),
@@ -267,10 +250,6 @@ IDIOMS: Final[Idioms] = {
 }
 
 
-def _escaped(found: re.Match[str]) -> str:
-    return f"\\U{ord(found[0]):08X}"
-
-
 class _Writer(SparkGenerator):
     TRANSFORMS = {  # noqa: RUF012 # as the library declares it
         **SparkGenerator.TRANSFORMS,
@@ -289,7 +268,8 @@ class _Writer(SparkGenerator):
         """Text with what is not safe in it by the number of the character."""
         if not expression.is_string:
             return super().literal_sql(expression)
-        return f"'{_UNSAFE.sub(_escaped, expression.name)}'"
+        escaped = _UNSAFE.sub(lambda found: f"\\U{ord(found[0]):08X}", expression.name)
+        return f"'{escaped}'"
 
     def cte_sql(self, expression: exp.CTE) -> str:
         """The engine decides itself what it computes once."""

@@ -176,7 +176,7 @@ class SparkTables:
     def _view(self, data: Any) -> str:
         """A temporary view of an Arrow table."""
         name = f"sfumato_{uuid4().hex}"
-        known = _known(data)
+        known = pa.table({column: _column(data.column(column)) for column in data.column_names})
         schema = from_arrow_schema(
             known.schema, prefer_timestamp_ntz=True
         )  # without it a server takes no table without rows
@@ -190,12 +190,8 @@ def _named(name: str) -> exp.Table:
     return exp.Table(this=exp.Var(this=".".join(sql(exp.to_identifier(part, quoted=True)) for part in parts)))
 
 
-def _known(data: Any) -> Any:
-    """An Arrow table with types that Spark has."""
-    return pa.table({name: _column(data.column(name)) for name in data.column_names})
-
-
 def _column(stored: Any) -> Any:
+    """A column of an Arrow table, of a type that Spark has."""
     kind = stored.type
     if pa.types.is_null(kind) or pa.types.is_string_view(kind):
         return stored.cast(pa.string())

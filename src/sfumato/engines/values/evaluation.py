@@ -66,17 +66,13 @@ def unmixed(expression: Expression, columns: Mapping[str, Facts]) -> Expression:
         True
     """
     inner = _rebuilt(expression, lambda child: unmixed(child, columns))
-    if not _is_choice(expression) or facts_of(expression, columns).kind is not Kind.FLOAT:
+    is_choice = isinstance(expression, Case) or (isinstance(expression, Call) and expression.function in _CHOICES)
+    if not is_choice or facts_of(expression, columns).kind is not Kind.FLOAT:
         return inner
-    return _with_alternatives(inner, lambda value: _as_float(value, columns))
-
-
-def _is_choice(expression: Expression) -> bool:
-    return isinstance(expression, Case) or (isinstance(expression, Call) and expression.function in _CHOICES)
-
-
-def _as_float(value: Expression, columns: Mapping[str, Facts]) -> Expression:
-    return Call(Function.TO_FLOAT, (value,)) if facts_of(value, columns).kind is Kind.INTEGER else value
+    return _with_alternatives(
+        inner,
+        lambda value: Call(Function.TO_FLOAT, (value,)) if facts_of(value, columns).kind is Kind.INTEGER else value,
+    )
 
 
 def _with_alternatives(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
@@ -161,7 +157,8 @@ def evaluate(expression: Expression, row: Row) -> Cell:
         case Compare(comparison, left, right):
             return compared(comparison, evaluate(left, row), evaluate(right, row))
         case IsIn(value, values):
-            return _is_in(evaluate(value, row), [constant(listed.value) for listed in values])
+            found, listed = evaluate(value, row), [constant(one.value) for one in values]
+            return None if found is None else any(compared(Comparison.EQUAL, found, other) for other in listed)
         case IsNull(value):
             return evaluate(value, row) is None
         case Not(condition):
@@ -235,10 +232,6 @@ def _all(truths: list[Cell]) -> bool | None:
 
 def _not(truth: Cell) -> bool | None:
     return None if truth is None else not truth
-
-
-def _is_in(value: Cell, listed: list[Cell]) -> bool | None:
-    return None if value is None else any(compared(Comparison.EQUAL, value, other) for other in listed)
 
 
 def _present(values: list[Cell]) -> list[Cell]:

@@ -175,11 +175,6 @@ def _texts(value: Any) -> tuple[str, ...]:
     return tuple(_text(one) for one in value)
 
 
-def _event(document: Json) -> Event:
-    # Of a ledger's events many are equal, and to write one down costs less than to make it.
-    return _event_of(json.dumps(document))
-
-
 @lru_cache(maxsize=1024)
 def _event_of(text: str) -> Event:
     return decode_event(json.loads(text))
@@ -268,7 +263,8 @@ _CODECS: Final = {
     "beside": _Codec(list, _texts),
     "budget": _Codec(encode_budget, decode_budget),
     "charge": _Codec(encode_guarantee, _charge),
-    "event": _Codec(encode_event, _event),
+    # of a ledger's events many are equal, and to write one down costs less than to make it
+    "event": _Codec(encode_event, lambda document: _event_of(json.dumps(document))),
     "fingerprints": _Codec(list, _texts),
     "neighboring_relation": _Codec(lambda relation: relation.value, NeighboringRelation),
     "parents": _Codec(list, _texts),

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Final, Protocol, TypeAlias
 
 from sfumato.errors import ParameterError
-from sfumato.numeric.arguments import one_of
+from sfumato.numeric.arguments import one_of, set_fields
 from sfumato.numeric.rationals import positive_integer
 
 MICROSECONDS: Final = 10**6
@@ -111,7 +111,7 @@ class CalendarWindow:
     period: Period
 
     def __init__(self, period: str) -> None:
-        object.__setattr__(self, "period", Period(one_of(period, "period", [*map(str, Period)])))
+        set_fields(self, period=Period(one_of(period, "period", [*map(str, Period)])))
 
     def __str__(self) -> str:
         return f"per calendar {self.period} (UTC)"

@@ -110,15 +110,14 @@ def decode_checkpoint(text: str) -> Checkpoint:
         case {"version": int(version), "checkpoint": {
             "length": int(length), "head": str(head), "at": int(at), "key": str(key), "totals": list(totals),
             "seal": str(seal), **others,
-        }} if version == VERSION and length >= 0 and not others and _are_hex(head, seal, key):  # fmt: skip
+        }} if (
+            version == VERSION and length >= 0 and not others
+            and all(map(_HASH.fullmatch, (head, seal))) and _KEY.fullmatch(key)
+        ):  # fmt: skip
             pairs = tuple(_pair(total) for total in totals)
             return Checkpoint(length=length, head=head, at=at, key=key, totals=pairs, seal=seal)
         case _:
             raise _unknown()
-
-
-def _are_hex(head: str, seal: str, key: str) -> bool:
-    return all(_HASH.fullmatch(one) for one in (head, seal)) and _KEY.fullmatch(key) is not None
 
 
 def _pair(total: Json) -> tuple[str, str]:

@@ -79,11 +79,6 @@ def patiently(work: Callable[[], T], path: Path) -> T:
     raise LedgerTimeoutError(str(path), _SECONDS, holder_of(path.with_name(f"{path.name}.turn")))
 
 
-def _primary_code(error: sqlite3.Error) -> int:
-    """The primary result code; an error that Python itself raised has none."""
-    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
-
-
 def _refused(state: int | str) -> str:
     if state and not str(state).startswith(_LOST):
         return f"cannot be used: PostgreSQL refused with SQLSTATE {state}; what was asked is refused"
@@ -93,7 +88,8 @@ def _refused(state: int | str) -> str:
 
 
 SQLITE: Final = Driver(
-    code_of=_primary_code,
+    # the primary result code; an error that Python itself raised has none
+    code_of=lambda error: getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF,
     busy=frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}),
     damage=frozenset({sqlite3.SQLITE_CORRUPT}),
     remedies={

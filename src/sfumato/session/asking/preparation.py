@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Final
 
 from sfumato.errors import SfumatoError
+from sfumato.numeric.arguments import set_fields
 from sfumato.numeric.rationals import decimal_text
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.schema import Table
@@ -62,9 +63,10 @@ class Preparation:
 
     def __post_init__(self) -> None:
         frozen = {name: MappingProxyType(dict(claims)) for name, claims in self.violations.items()}
-        object.__setattr__(self, "violations", MappingProxyType(frozen))
-        object.__setattr__(self, "examinations", MappingProxyType(dict(self.examinations)))
-        object.__setattr__(self, "errors", MappingProxyType(dict(self.errors)))
+        set_fields(
+            self, violations=MappingProxyType(frozen), examinations=MappingProxyType(dict(self.examinations)),
+            errors=MappingProxyType(dict(self.errors)),
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         return f"<Preparation of {', '.join(self.violations)}: print it to see what does not count; for the owner>"

@@ -146,7 +146,10 @@ def _columns(declared: Table, names: Sequence[str], rows: int, engine: Engine) -
 
 def _by_column(table: Table, wanted: Sequence[tuple[str, str, Condition]], engine: Engine) -> dict[str, dict[str, int]]:
     """For each column, by what is counted of it, the rows of which a condition is true."""
-    found = _counted(Source(table), [_rows_where(condition) for *_, condition in wanted], engine) if wanted else []
+    measures = [
+        ValueCount((Case(((condition, Literal(Fraction(1))),), Null(Kind.INTEGER)),)) for *_, condition in wanted
+    ]
+    found = _counted(Source(table), measures, engine) if measures else []
     counts: dict[str, dict[str, int]] = {name: {} for name, *_ in wanted}
     for (name, what, _), count in zip(wanted, found, strict=True):
         counts[name][what] = count
@@ -224,11 +227,6 @@ def _above(rows: Relation, keys: tuple[str, ...], most: int, table: Table, engin
     )  # fmt: skip
     units, held = _counted(above, [RowCount(), StepSum(steps)], engine)
     return units, held - most * units
-
-
-def _rows_where(condition: Condition) -> Measure:
-    """The number of rows of which a condition is true."""
-    return ValueCount((Case(((condition, Literal(Fraction(1))),), Null(Kind.INTEGER)),))
 
 
 def _literal(key: Key) -> Literal:

@@ -76,12 +76,12 @@ def protected(policy: Policy, found: Mapping[str, Identities], key: LedgerKey) -
 
 def _with_place(known: Identities, account: str, facts: SourceFacts) -> Identities:
     """Also where the owner says that the data are; of one account, as another one may have used the place before."""
-    places = (place for place in (facts.source, facts.snapshot) if isinstance(place, str | PathLike))
-    return replace(known, stored=known.stored.union(("place", account, _place(place)) for place in places))
-
-
-def _place(source: str | PathLike[str]) -> str:
-    return source if isinstance(source, str) and is_address(source) else str(Path(source).resolve())
+    places = (
+        place if isinstance(place, str) and is_address(place) else str(Path(place).resolve())
+        for place in (facts.source, facts.snapshot)
+        if isinstance(place, str | PathLike)
+    )
+    return replace(known, stored=known.stored.union(("place", account, place) for place in places))
 
 
 _NOTHING: Final = Identities.of_reading(frozenset())

@@ -7,7 +7,7 @@ from typing import Any, Final
 from sfumato.engines.values.cells import Cell
 from sfumato.errors import ParameterError
 from sfumato.plots.measured import MOST_PANELS, Form, Measured, one_number, small_multiples
-from sfumato.query.model.kinds import NUMBERS, TIMES, Kind
+from sfumato.query.model.kinds import NUMBERS, TIMES
 from sfumato.query.statistics.estimates import NOTHING, AnswerValue
 from sfumato.session.releases.release import Release, shown_estimate
 
@@ -65,7 +65,8 @@ def _over_keys(release: Release, name: str, estimates: Sequence[AnswerValue]) ->
                 for number, (group, estimate) in enumerate(zip(release.groups, estimates, strict=True), 1)}  # fmt: skip
         form: Form = "bars"
     else:
-        form = _form(release.kinds[across], {place for _, place in rows})
+        kind, count = release.kinds[across], len({place for _, place in rows})
+        form = "series" if kind in TIMES or (kind in NUMBERS and count > _MOST_BARS) else "bars"
     places = list(dict.fromkeys(place for _, place in rows if form == "bars" or place is not None))
     panels = list(dict.fromkeys(panel for panel, _ in rows))
     further = tuple(key for place, key in enumerate(release.keys) if place != across)
@@ -89,10 +90,6 @@ def _across(release: Release) -> int:
         return kind in TIMES, kind in NUMBERS and len(values) > _MOST_BARS, len(values)
 
     return max(range(len(release.keys)), key=weight)
-
-
-def _form(kind: Kind, values: set[Cell]) -> Form:
-    return "series" if kind in TIMES or (kind in NUMBERS and len(values) > _MOST_BARS) else "bars"
 
 
 def _measured(estimates: Sequence[AnswerValue]) -> Measured:

@@ -88,8 +88,9 @@ def _modulo(terms: Sequence[Term]) -> Term:
 
 
 def _negated(terms: Sequence[Term]) -> Term:
-    zero = Term(sql=_zero(terms[0]), kind=terms[0].kind, rounded=True)
-    return _added(exp.Sub)((zero, terms[0]))
+    kind = terms[0].kind
+    zero = cast(figure(0), "DOUBLE" if kind is Kind.FLOAT else "BIGINT")
+    return _added(exp.Sub)((Term(sql=zero, kind=kind, rounded=True), terms[0]))
 
 
 def _absolute(terms: Sequence[Term]) -> Term:
@@ -141,10 +142,6 @@ def _in_64_bits(sql: Sql) -> Sql:
 
 def _not_zero(sql: Sql) -> Sql:
     return guarded(sql, lambda x: operation(exp.NEQ, x, figure(0)))
-
-
-def _zero(term: Term) -> Sql:
-    return cast(figure(0), "DOUBLE" if term.kind is Kind.FLOAT else "BIGINT")
 
 
 ARITHMETIC: Final[Mapping[Function, Lowering]] = {

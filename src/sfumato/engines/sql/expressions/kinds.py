@@ -164,14 +164,11 @@ def _scaled(number: Sql, steps: LatticeValue) -> Sql:
     return function("double_quotient", number, double(float(steps.resolution)))
 
 
-def _half_up(scaled: Sql) -> Sql:
-    return function("FLOOR", operation(exp.Add, scaled, double(0.5)))
-
-
 def _rounded(scaled: Sql, steps: LatticeValue) -> Sql:
     """Half up, and clamped before it is cast."""
     lower, upper = double(float(steps.lower)), double(float(steps.upper))
-    return cast(clamped(_half_up(scaled), lower, upper), "BIGINT")
+    nearest = function("FLOOR", operation(exp.Add, scaled, double(0.5)))
+    return cast(clamped(nearest, lower, upper), "BIGINT")
 
 
 def _of_far_bounds(scaled: Sql, steps: LatticeValue) -> Sql:

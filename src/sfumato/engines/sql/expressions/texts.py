@@ -10,7 +10,7 @@ for what follows.
 
 import re
 import string
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from sqlglot import exp
@@ -39,13 +39,12 @@ def substring(value: Term, start: float, length: float) -> Term:
 
 
 def is_like(value: Term, pattern: str) -> Term:
-    """LIKE, as each engine does it in time that `query.analysis.work` bounds; the pattern in one form for all."""
-    return Term(sql=function("is_like", value.sql, text(_in_one_form(pattern))), kind=Kind.BOOLEAN)
+    r"""LIKE, as each engine does it in time that `query.analysis.work` bounds; the pattern in one form for all.
 
-
-def _in_one_form(pattern: str) -> str:
-    r"""A \ at the end is one itself, and one before what means nothing is left out, which some engines refuse."""
-    return _ESCAPED.sub(lambda found: found[0] if found[1] in _SPECIAL else found[1] or _ESCAPE * 2, pattern)
+    In that a \ at the end is one itself, and one before what means nothing is left out, which some engines refuse.
+    """
+    one_form = _ESCAPED.sub(lambda found: found[0] if found[1] in _SPECIAL else found[1] or _ESCAPE * 2, pattern)
+    return Term(sql=function("is_like", value.sql, text(one_form)), kind=Kind.BOOLEAN)
 
 
 def _text(sql: Sql) -> Term:
@@ -66,11 +65,6 @@ def _translated(native: str, letters: str, others: str) -> Lowering:
     return lambda terms: _text(named(terms[0].sql, translated))
 
 
-def _joined(terms: Sequence[Term]) -> Term:
-    """None of them NULL, and together no longer than a text that is made may be: told before it is made."""
-    return _text(function("joined_within", *(term.sql for term in terms)))
-
-
 TEXTS: Final[Mapping[Function, Lowering]] = {
     Function.LOWER: _translated("lower_ascii", UPPER_LETTERS, LOWER_LETTERS),
     Function.UPPER: _translated("upper_ascii", LOWER_LETTERS, UPPER_LETTERS),
@@ -78,7 +72,8 @@ TEXTS: Final[Mapping[Function, Lowering]] = {
     Function.TRIM: _stripped(None),
     Function.LTRIM: _stripped("LEADING"),
     Function.RTRIM: _stripped("TRAILING"),
-    Function.CONCAT: _joined,
+    # none of them NULL, and together no longer than a text that is made may be: told before it is made
+    Function.CONCAT: lambda terms: _text(function("joined_within", *(term.sql for term in terms))),
 }
 """Functions of text without constants."""
 
