@@ -235,7 +235,9 @@ def _counted(events: Batch) -> Iterator[tuple[Event, int]]:
 
 def _figures(account: BestAccountant, ask: Callable[[TalliedAccountant], Cost]) -> tuple[Figure, ...]:
     """Of every accountant there is, the best first."""
-    return tuple(sorted((_figure(account, kind, ask) for kind in ACCOUNTANTS.values()), key=_order))
+    figures = (_figure(account, kind, ask) for kind in ACCOUNTANTS.values())
+    # Without a cost last; of equals the simplest stays first.
+    return tuple(sorted(figures, key=lambda figure: (figure.cost is None, figure.cost or 0)))
 
 
 def _figure(account: BestAccountant, kind: type[TalliedAccountant], ask: Callable[[TalliedAccountant], Cost]) -> Figure:
@@ -247,11 +249,6 @@ def _figure(account: BestAccountant, kind: type[TalliedAccountant], ask: Callabl
         return Figure(accountant=kind.__name__, cost=ask(replace(empty, tally=account.tally)))
     except ParameterError as error:
         return Figure(accountant=kind.__name__, cost=None, reason=str(error))
-
-
-def _order(figure: Figure) -> tuple[bool, Fraction | float]:
-    """By cost, and without a price last; of equals the simplest stays first."""
-    return figure.cost is None, figure.cost or 0
 
 
 def _figure_text(figure: Figure) -> str:

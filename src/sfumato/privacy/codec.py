@@ -142,11 +142,10 @@ def decode_budget(document: Json) -> Budget:
     if not isinstance(document, dict) or found is None or not found[1].attributes.keys() <= document.keys():
         raise ParameterError("guarantee", "a document", "must be a guarantee or budget written by this package")
     cls, names = found
-    return cls(**{own: _rationals(document[stored]) for stored, own in names.fields})
-
-
-def _rationals(value: Json) -> object:
-    return tuple(map(rational, value)) if isinstance(value, list) else rational(value)
+    values = ((own, document[stored]) for stored, own in names.fields)
+    return cls(
+        **{own: tuple(map(rational, value)) if isinstance(value, list) else rational(value) for own, value in values}
+    )
 
 
 def rational(text: Json) -> Fraction:

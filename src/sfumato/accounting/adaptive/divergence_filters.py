@@ -8,7 +8,7 @@ from sfumato.accounting.adaptive.amounts import Amounts
 from sfumato.accounting.adaptive.event_prices import gdp_price, order_name, renyi_orders, renyi_price, zcdp_price
 from sfumato.accounting.adaptive.filters import AdditiveFilter
 from sfumato.errors import ParameterError
-from sfumato.numeric.arguments import listed
+from sfumato.numeric.arguments import listed, set_fields
 from sfumato.numeric.rationals import Number, nonnegative, open_probability, positive
 from sfumato.numeric.rounding import log_up
 from sfumato.privacy.events import ApproxEvent, ComposedEvent, Event, FullyAdaptiveEvent, GaussianEvent, ZCDPEvent
@@ -43,8 +43,7 @@ class ZCDPFilter(AdditiveFilter):
 
     def __post_init__(self) -> None:
         AdditiveFilter.__post_init__(self)
-        object.__setattr__(self, "rho", nonnegative(self.rho, "rho"))
-        object.__setattr__(self, "delta", nonnegative(self.delta, "delta"))
+        set_fields(self, rho=nonnegative(self.rho, "rho"), delta=nonnegative(self.delta, "delta"))
         if self.delta >= 1:
             raise ParameterError("delta", self.delta, "must be at least 0 and below 1")
 
@@ -93,7 +92,7 @@ class GDPFilter(AdditiveFilter):
 
     def __post_init__(self) -> None:
         AdditiveFilter.__post_init__(self)
-        object.__setattr__(self, "mu", positive(self.mu, "mu"))
+        set_fields(self, mu=positive(self.mu, "mu"))
 
     @property
     def budget(self) -> Amounts:
@@ -144,11 +143,12 @@ class RDPFilter(AdditiveFilter):
 
     def __post_init__(self) -> None:
         AdditiveFilter.__post_init__(self)
-        object.__setattr__(self, "orders", renyi_orders(self.orders))
-        object.__setattr__(
-            self, "bounds", tuple(nonnegative(bound, "bounds") for bound in listed(self.bounds, "bounds"))
+        set_fields(
+            self,
+            orders=renyi_orders(self.orders),
+            bounds=tuple(nonnegative(bound, "bounds") for bound in listed(self.bounds, "bounds")),
+            delta=open_probability(self.delta, "delta"),
         )
-        object.__setattr__(self, "delta", open_probability(self.delta, "delta"))
         if len(self.bounds) != len(self.orders):
             raise ParameterError("bounds", self.bounds, f"must be one for each of the {len(self.orders)} orders")
 

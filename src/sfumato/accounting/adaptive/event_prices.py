@@ -17,7 +17,7 @@ from sfumato.accounting.core.normal_form import EventCounts, NeighborGroup, Norm
 from sfumato.accounting.gaussian.zcdp import ZCDPAccountant
 from sfumato.accounting.renyi.of_event import renyi_bound, renyi_bound_of
 from sfumato.errors import ParameterError, UnsupportedEventError
-from sfumato.numeric.arguments import listed
+from sfumato.numeric.arguments import listed, set_fields
 from sfumato.numeric.rationals import Number, exact, positive_integer
 from sfumato.numeric.rounding import float_up
 from sfumato.privacy.events import Event, GaussianEvent, NonPrivateEvent
@@ -117,7 +117,7 @@ class PriceSum(ABC):
     spent: Amounts = NOTHING
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "neighboring_relation", as_relation(self.neighboring_relation))
+        set_fields(self, neighboring_relation=as_relation(self.neighboring_relation))
 
     def supports(self, event: Event) -> bool:
         """Whether there is a price for the event and everything nested in it."""

@@ -13,6 +13,7 @@ from typing import Protocol, Self
 from sfumato.accounting.adaptive.amounts import Amounts
 from sfumato.accounting.adaptive.event_prices import PriceSum, approx_price, pure_price
 from sfumato.errors import BudgetExceededError, ParameterError, UnsupportedEventError
+from sfumato.numeric.arguments import set_fields
 from sfumato.numeric.rationals import nonnegative, open_probability, positive, sqrt_up
 from sfumato.numeric.rounding import log_up
 from sfumato.privacy.events import ApproxEvent, Event, FullyAdaptiveEvent, PureEvent
@@ -171,7 +172,7 @@ class PureFilter(AdditiveFilter):
 
     def __post_init__(self) -> None:
         AdditiveFilter.__post_init__(self)
-        object.__setattr__(self, "epsilon", nonnegative(self.epsilon, "epsilon"))
+        set_fields(self, epsilon=nonnegative(self.epsilon, "epsilon"))
 
     @property
     def budget(self) -> Amounts:
@@ -217,8 +218,7 @@ class ApproxFilter(AdditiveFilter):
 
     def __post_init__(self) -> None:
         AdditiveFilter.__post_init__(self)
-        object.__setattr__(self, "epsilon", nonnegative(self.epsilon, "epsilon"))
-        object.__setattr__(self, "delta", nonnegative(self.delta, "delta"))
+        set_fields(self, epsilon=nonnegative(self.epsilon, "epsilon"), delta=nonnegative(self.delta, "delta"))
         if self.delta >= 1:
             raise ParameterError("delta", self.delta, "must be at least 0 and below 1")
 
@@ -269,9 +269,12 @@ class AdvancedFilter(AdditiveFilter):
 
     def __post_init__(self) -> None:
         AdditiveFilter.__post_init__(self)
-        object.__setattr__(self, "epsilon", nonnegative(self.epsilon, "epsilon"))
-        object.__setattr__(self, "delta", open_probability(self.delta, "delta"))
-        object.__setattr__(self, "delta_slack", positive(self.delta_slack, "delta_slack"))
+        set_fields(
+            self,
+            epsilon=nonnegative(self.epsilon, "epsilon"),
+            delta=open_probability(self.delta, "delta"),
+            delta_slack=positive(self.delta_slack, "delta_slack"),
+        )
         if self.delta_slack > self.delta:
             raise ParameterError("delta_slack", self.delta_slack, "must be at most delta")
 

@@ -23,7 +23,7 @@ from sfumato.accounting.adaptive.event_prices import (
 )
 from sfumato.accounting.renyi.of_event import renyi_bound_of
 from sfumato.errors import BudgetExceededError, ParameterError
-from sfumato.numeric.arguments import listed
+from sfumato.numeric.arguments import listed, set_fields
 from sfumato.numeric.rationals import nonnegative, open_probability, positive
 from sfumato.numeric.rounding import log_up
 from sfumato.privacy.events import ApproxEvent, Event, FullyAdaptiveEvent
@@ -165,11 +165,12 @@ class OrderedOdometer(AdditiveOdometer):
 
     def __post_init__(self) -> None:
         AdditiveOdometer.__post_init__(self)
-        object.__setattr__(self, "delta_slack", open_probability(self.delta_slack, "delta_slack"))
-        object.__setattr__(self, "orders", renyi_orders(self.orders))
+        set_fields(
+            self, delta_slack=open_probability(self.delta_slack, "delta_slack"), orders=renyi_orders(self.orders)
+        )
         given = tuple(positive(weight, "weights") for weight in listed(self.weights, "weights"))
         weights = given or (Fraction(1, len(self.orders)),) * len(self.orders)
-        object.__setattr__(self, "weights", weights)
+        set_fields(self, weights=weights)
         if len(weights) != len(self.orders) or sum(weights) > 1:
             raise ParameterError("weights", given, f"must be {len(self.orders)}, one an order, and sum to at most 1")
 
@@ -284,8 +285,7 @@ class OdometerFilter:
     def __post_init__(self) -> None:
         if isinstance(self.odometer, type) or not hasattr(self.odometer, "neighboring_relation"):
             raise ParameterError("odometer", self.odometer, "must be an odometer, such as PureOdometer()")
-        object.__setattr__(self, "epsilon", nonnegative(self.epsilon, "epsilon"))
-        object.__setattr__(self, "delta", nonnegative(self.delta, "delta"))
+        set_fields(self, epsilon=nonnegative(self.epsilon, "epsilon"), delta=nonnegative(self.delta, "delta"))
         if self.delta >= 1 or not self._allows(self.odometer):
             raise ParameterError("delta", self.delta, "must be below 1, and the odometer's reading within ε and δ")
 

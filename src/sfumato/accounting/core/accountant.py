@@ -7,6 +7,7 @@ from typing import Final, Protocol, Self
 
 from sfumato.accounting.core.normal_form import EventCounts, NeighborGroup, flattened
 from sfumato.errors import ParameterError, UnsupportedEventError
+from sfumato.numeric.arguments import set_fields
 from sfumato.numeric.rationals import Number, nonnegative
 from sfumato.privacy.events import Event
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation, as_relation
@@ -71,7 +72,7 @@ class TalliedAccountant(ABC):
     def __post_init__(self) -> None:
         given: object = self.neighboring_relation
         if not isinstance(given, NeighboringRelation):
-            object.__setattr__(self, "neighboring_relation", as_relation(given))
+            set_fields(self, neighboring_relation=as_relation(given))
 
     def supports(self, event: Event) -> bool:
         """Whether there is a sound price for the event and everything nested in it."""

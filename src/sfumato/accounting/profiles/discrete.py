@@ -49,7 +49,10 @@ class LatticeTails(Protocol):
 @lru_cache(maxsize=128)
 def lattice_tails(stddev: Fraction) -> LatticeTails:
     """The tails of the law ∝ e^(−k²/2σ²)."""
-    return _table(stddev) if stddev <= _DIRECT_LIMIT else _expansion(stddev)
+    if stddev <= _DIRECT_LIMIT:
+        return _table(stddev)
+    # By Poisson summation Z = σ√(2π)(1 + 2e^(−2π²σ²) + …), where the dots and what is before them are below 1e-300.
+    return _Expansion(float(stddev), float(stddev) * math.sqrt(2 * math.pi))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -151,11 +154,6 @@ class _Expansion:
         return np.where(near, ratio, 1.0), np.where(near, remainder / ratio + MARGIN, 0.0)
 
 
-def _expansion(stddev: Fraction) -> _Expansion:
-    """By Poisson summation Z = σ√(2π)(1 + 2e^(−2π²σ²) + …), where the dots and what is before them are below 1e-300."""
-    return _Expansion(float(stddev), float(stddev) * math.sqrt(2 * math.pi))
-
-
 @dataclass(frozen=True, slots=True)
 class DiscreteLaplaceProfile(Profile):
     """Noise ∝ e^(−|k|/scale) on an integer that moves by `shift`.
@@ -176,7 +174,9 @@ class DiscreteLaplaceProfile(Profile):
         steps, rest = self._place(epsilon)
         before, after = -np.expm1(-steps * step), -np.expm1(-(steps - 1) * step)
         error = 4 * ULP * (epsilon + self.highest_loss)
-        part = np.clip(_ratio(rest, 2 * step), 0.0, 1.0)
+        # (e^rest − 1)/(e^(2·step) − 1), for 0 ≤ rest ≤ 2·step
+        part = np.exp(np.maximum(rest - 2 * step, -700.0)) * np.expm1(-rest) / math.expm1(-2 * step)
+        part = np.clip(part, 0.0, 1.0)
         bound = ((1 - part) * before + part * after) * (1 + MARGIN) + error
         return np.where(epsilon >= self.highest_loss, 0.0, share(bound))
 
@@ -201,11 +201,6 @@ class DiscreteLaplaceProfile(Profile):
         below = np.minimum(epsilon, self.highest_loss) * scale
         steps = np.maximum(np.ceil((self.shift - below) / 2), 1.0)
         return steps, np.maximum(below - (self.shift - 2 * steps), 0.0) / scale
-
-
-def _ratio(rest: Array, whole: float) -> Array:
-    """(e^rest − 1)/(e^whole − 1), for 0 ≤ rest ≤ whole."""
-    return np.exp(np.maximum(rest - whole, -700.0)) * np.expm1(-rest) / math.expm1(-whole)
 
 
 @dataclass(frozen=True, slots=True)

@@ -149,17 +149,13 @@ def bounded_range(orders: Array, *, epsilon: Column) -> Array:
         off = 8 * _ULP * (1 + epsilon + np.abs(share) + np.abs(gain) + np.abs(loss))
     losses, loss_error = np.stack([top, top - epsilon], axis=-1), 4 * _ULP * np.asarray(epsilon)[..., None]
     at_top = divergence_up(log_mass - log_range[..., None], losses, orders, loss_error=loss_error)
-    exact = at_top + _missed(orders, off)
+    # So near to the worst t, D_α is less than there by at most α·off²; where α·off is no small number, by any amount.
+    exact = at_top + np.where(orders * off < _NEAR_MODE, orders * off**2, np.inf)
     return np.fmin(np.minimum(exact, epsilon), orders * inflated(1.0) * np.square(epsilon) / 8 + _SMALLEST)
 
 
 def _log_decay(x: Array) -> Array:
     return np.log(-np.expm1(-x))
-
-
-def _missed(orders: Array, off: Array) -> Array:
-    """By how much D_α at the worst t exceeds that so near to it: α·off², and where α·off is no small number, ∞."""
-    return np.where(orders * off < _NEAR_MODE, orders * off**2, np.inf)
 
 
 def finite(orders: Array, *, p: Sequence[Fraction], q: Sequence[Fraction]) -> Array:

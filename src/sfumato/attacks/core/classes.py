@@ -40,7 +40,8 @@ def looked_up(table: Table, name: str, *, parameter: str = "columns", of: str = 
     """
     has_no_names = isinstance(table, np.ndarray | np.generic) and table.dtype.names is None
     if has_no_names or isinstance(table, str | bytes | list | tuple) or not hasattr(type(table), "__getitem__"):
-        raise ParameterError(of, _without_rows(table), _A_TABLE)
+        is_several = isinstance(table, Iterable) and not isinstance(table, str)  # and may be somebody's data
+        raise ParameterError(of, f"a {type(table).__name__}" if is_several else table, _A_TABLE)
     if isinstance(name, Hashable):  # of a list of names a frame would give a frame
         with suppress(Exception):  # each library has its own for a name that is not there
             return table[name]
@@ -205,8 +206,3 @@ def class_sizes(rows: Whole) -> Whole:
 def _check_lengths(wanted: list[int], by_column: list[list[list[Any]]]) -> None:
     if any([len(part) for part in parts] != wanted for parts in by_column):
         raise ParameterError("table", "columns of several lengths", "must have as many values in each column")
-
-
-def _without_rows(value: object) -> object:
-    """For an error: of what may be somebody's data the type alone."""
-    return f"a {type(value).__name__}" if isinstance(value, Iterable) and not isinstance(value, str) else value

@@ -11,7 +11,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Final
 
 from sfumato.errors import ParameterError
-from sfumato.numeric.arguments import listed, of_kind, real, whole
+from sfumato.numeric.arguments import listed, of_kind, real, set_fields, whole
 from sfumato.numeric.binomial import lower_limit, upper_limit
 from sfumato.numeric.rationals import Number, nonnegative, probability
 from sfumato.numeric.rounding import exp_up, float_up
@@ -55,7 +55,7 @@ class Outcome:
 
     def __post_init__(self) -> None:
         of_kind(self.attack, "attack", str, "text")
-        object.__setattr__(self, "notes", listed(self.notes, "notes", of="texts"))
+        set_fields(self, notes=listed(self.notes, "notes", of="texts"))
         for note in self.notes:
             of_kind(note, "notes", str, "a list of texts")
         for count, name in ((self.successes, "successes"), (self.trials, "trials")):
@@ -66,9 +66,9 @@ class Outcome:
                 f"{self.successes} of {self.trials}",
                 "must be at most all of the trials, one or more",
             )
-        object.__setattr__(self, "baseline", float(probability(self.baseline, "baseline")))
+        set_fields(self, baseline=float(probability(self.baseline, "baseline")))
         if self.allowed is not None:
-            object.__setattr__(self, "allowed", float(probability(self.allowed, "allowed")))
+            set_fields(self, allowed=float(probability(self.allowed, "allowed")))
 
     @property
     def success(self) -> float:

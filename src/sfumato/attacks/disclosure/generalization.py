@@ -210,16 +210,13 @@ def _halved(scaled: Floats, k: int) -> list[NDArray[np.intp]]:
     waiting, done = [np.arange(len(scaled))], []
     while waiting:
         rows = waiting.pop()
-        halves = next(filter(None, (_halves(scaled, rows, column, k) for column in _widest(scaled[rows]))), None)
+        widest_first = np.argsort(-np.ptp(scaled[rows], axis=0), kind="stable")
+        halves = next(filter(None, (_halves(scaled, rows, int(column), k) for column in widest_first)), None)
         if halves is None:
             done.append(rows)
         else:
             waiting += reversed(halves)
     return done
-
-
-def _widest(part: Floats) -> list[int]:
-    return [int(column) for column in np.argsort(-np.ptp(part, axis=0), kind="stable")]
 
 
 def _halves(

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from sfumato.attacks.core.answers import allowed, dice, tossed
 from sfumato.errors import ParameterError
-from sfumato.numeric.arguments import floats, one_of, real, truths, whole
+from sfumato.numeric.arguments import floats, one_of, real, set_fields, truths, whole
 
 _MATRIX: Final = 2  # dimensions
 _MOST_PEOPLE: Final = 16
@@ -49,8 +49,7 @@ class Problem:
     answers: NDArray[np.float64]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "masks", truths(self.masks, "masks"))
-        object.__setattr__(self, "answers", floats(self.answers, "answers"))
+        set_fields(self, masks=truths(self.masks, "masks"), answers=floats(self.answers, "answers"))
         if self.masks.ndim != _MATRIX or self.masks.shape[1] == 0:
             raise ParameterError("masks", self.masks.shape, "must be a matrix of queries by people")
         if self.answers.shape != self.masks.shape[:1]:

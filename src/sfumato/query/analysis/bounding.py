@@ -163,17 +163,14 @@ def bound_joins(relation: Relation) -> Relation:
 
 def _multiplies(join: Join) -> bool:
     """Whether it may make more rows of a unit than one side has: a public table may add at most one partner to each."""
-    return _has_owners(join.left) and (not is_public(join.right) or matches(join) > 1)
+    # All private tables of a relation are of one kind: their rows have owners, or are units.
+    has_owners = any(step.table.has_owners for step in lineage(join.left) if isinstance(step, Source))
+    return has_owners and (not is_public(join.right) or matches(join) > 1)
 
 
 def is_public(relation: Relation) -> bool:
     """Whether only public tables are read."""
     return all(step.table.is_public for step in lineage(relation) if isinstance(step, Source))
-
-
-def _has_owners(relation: Relation) -> bool:
-    """Whether rows belong to units that may own several: all private tables of a relation are of one kind."""
-    return any(step.table.has_owners for step in lineage(relation) if isinstance(step, Source))
 
 
 def least(*limits: int | None) -> int | None:

@@ -127,7 +127,8 @@ def sensitivity(statement: Statement, measure: Measure, *, neighboring_relation:
     Raises:
         UnboundedSensitivityError: Nothing bounds the rows of one unit.
     """
-    reach, cells = reach_of(statement), _cells(statement)
+    reach = reach_of(statement)
+    cells = 1 if statement.shown_cell is None else statement.shown_cell.count  # of a group, which have a number each
     coordinates, touched = _product(statement.group_count, cells), _product(reach.groups, cells)
     entries = min(known for known in (reach.rows, touched, coordinates) if known is not None)
     low, high = measure.range()
@@ -154,11 +155,6 @@ def _always_one(statement: Statement) -> bool:
     while isinstance(rows, Select):
         rows = rows.child
     return isinstance(rows, Source) and rows.table.keeps_rows and not statement.keys and statement.cell is None
-
-
-def _cells(statement: Statement) -> int | None:
-    """How many cells of a group have a number each, if that is public; 1 where cells are counted, or there are none."""
-    return 1 if statement.shown_cell is None else statement.shown_cell.count
 
 
 def _product(first: int | None, second: int | None) -> int | None:

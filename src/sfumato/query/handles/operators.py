@@ -63,7 +63,10 @@ class Handle:
         """
         handles = [cls.of(operand) for operand in operands]
         known = {str(place): handle.facts for place, handle in enumerate(handles)}
-        places = [_place(str(place), handle.expression) for place, handle in enumerate(handles)]
+        places = [  # constants as they are, because some functions read them
+            handle.expression if isinstance(handle.expression, Literal) else ColumnRef(str(place))
+            for place, handle in enumerate(handles)
+        ]
         return cls(make(*(handle.expression for handle in handles)), facts_of(make(*places), known))
 
     @classmethod
@@ -81,11 +84,6 @@ class Handle:
         raise ParameterError(
             "condition", "and / or / not", "must be combined with &, | and ~; a < x < b is x.between(a, b)"
         )
-
-
-def _place(name: str, expression: Expression) -> Expression:
-    """A constant as it is, because some functions read it; anything else by the place where it stands."""
-    return expression if isinstance(expression, Literal) else ColumnRef(name)
 
 
 class Operators(Handle):

@@ -8,7 +8,7 @@ from math import floor
 from typing import Final, TypeAlias
 
 from sfumato.errors import ParameterError
-from sfumato.numeric.arguments import listed
+from sfumato.numeric.arguments import listed, set_fields
 from sfumato.numeric.rationals import Number, exact, positive, positive_integer
 from sfumato.query.model.kinds import NUMBERS, Kind
 
@@ -66,11 +66,11 @@ class Column:
     def __post_init__(self) -> None:
         if self.kind is Kind.TEXT:
             most = DEFAULT_LENGTH if self.max_length is None else self.max_length
-            object.__setattr__(self, "max_length", positive_integer(most, "max_length", most=MAX_LENGTH))
+            set_fields(self, max_length=positive_integer(most, "max_length", most=MAX_LENGTH))
         elif self.max_length is not None or self.is_id or self.is_whole:
             raise ParameterError("max_length", self.max_length, f"belongs to text; this column is {self.kind}")
         if self.values is not None:
-            object.__setattr__(self, "values", _checked_keys(self.kind, self.values))
+            set_fields(self, values=_checked_keys(self.kind, self.values))
             self._check_lengths(self.values)
         if self.resolution <= 0 or (self.kind is not Kind.FLOAT and self.resolution != 1):
             raise ParameterError(

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Final
 
 from sfumato.errors import ParameterError
-from sfumato.numeric.arguments import is_one_of, one_of
+from sfumato.numeric.arguments import is_one_of, one_of, set_fields
 from sfumato.query.model.columns import unicode_text
 
 _ONE_BYTE: Final = (
@@ -75,16 +75,16 @@ class CsvFormat:
 
     def __post_init__(self) -> None:
         _check_delimiter(self.delimiter)
-        object.__setattr__(self, "encoding", _known(self.encoding))
+        set_fields(self, encoding=_known(self.encoding))
         one_of(self.decimal, "decimal", (".", ","))
         others = [mark for mark in THOUSANDS if mark != self.decimal]
         if self.thousands is not None and not is_one_of(self.thousands, others):
             requirement = f"must be one of {', '.join(map(ascii, THOUSANDS))}, and not the decimal point"
             raise ParameterError("thousands", self.thousands, requirement)
-        object.__setattr__(self, "dates", _texts("dates", self.dates))
+        set_fields(self, dates=_texts("dates", self.dates))
         for written in self.dates:
             date_pattern(written)
-        object.__setattr__(self, "null", tuple(word.strip(" ") for word in _texts("null", self.null)))
+        set_fields(self, null=tuple(word.strip(" ") for word in _texts("null", self.null)))
         if type(self.skip_lines) is not int or not 0 <= self.skip_lines <= _MOST_LINES:
             raise ParameterError("skip_lines", self.skip_lines, f"must be a whole number from 0 to {_MOST_LINES:,}")
 

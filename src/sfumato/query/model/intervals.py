@@ -88,7 +88,11 @@ class Interval:
 
     def within_doubles(self) -> "Interval":
         """Without ends beyond all doubles: numbers there are NULL, and ends that grow for ever cost time."""
-        lower, upper = (None if end is None or abs(end) > LARGEST else _short(end) for end in (self.lower, self.upper))
+        kept = (None if end is None or abs(end) > LARGEST else end for end in (self.lower, self.upper))
+        # Ends with thousands of digits, such as of a power of a power, become the nearest doubles.
+        lower, upper = (
+            end if end is None or end.denominator.bit_length() <= _MOST_BITS else Fraction(float(end)) for end in kept
+        )
         return Interval(lower, upper)
 
 
@@ -124,8 +128,3 @@ def _half_open_product(first: Interval, second: Interval) -> Interval:
     if first.lower is not None and second.lower is not None and first.lower >= 0 and second.lower >= 0:
         return Interval(first.lower * second.lower, None)
     return ANYTHING
-
-
-def _short(end: Fraction) -> Fraction:
-    """An end with thousands of digits, such as of a power of a power, as the nearest double."""
-    return end if end.denominator.bit_length() <= _MOST_BITS else Fraction(float(end))

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from sfumato.errors import ParameterError, UnboundedSensitivityError
-from sfumato.numeric.arguments import of_kind
+from sfumato.numeric.arguments import of_kind, set_fields
 from sfumato.numeric.rationals import positive_integer
 from sfumato.privacy.neighbors import EACH_ROW, EachRow, UnitColumn
 from sfumato.query.model.columns import (
@@ -102,7 +102,7 @@ class UnitPath:
 
     def __post_init__(self) -> None:
         of_kind(self.key, "key", str, "the name of a column, as text")
-        object.__setattr__(self, "table", of_kind(self.table, "table", Table, "a Table").with_ids(self.key))
+        set_fields(self, table=of_kind(self.table, "table", Table, "a Table").with_ids(self.key))
 
     def __str__(self) -> str:
         return f"{self.column} -> {self.table.name}({self.key}).{self.table.unit}"
@@ -140,8 +140,7 @@ class Table:
 
     def __post_init__(self) -> None:
         self._check_kinds()
-        object.__setattr__(self, "columns", MappingProxyType(dict(self.columns)))
-        object.__setattr__(self, "matches", MappingProxyType(dict(self.matches)))
+        set_fields(self, columns=MappingProxyType(dict(self.columns)), matches=MappingProxyType(dict(self.matches)))
         lowered = {name.lower() for name in self.columns}
         if not self.columns:
             raise ParameterError("columns", self.name, "must declare at least one, such as age=integer(17, 90)")
@@ -152,7 +151,7 @@ class Table:
             self._check_no_limits()
         else:
             self._check_unit(self.unit)
-        object.__setattr__(self, "columns", MappingProxyType(_with_ids(self.columns, self._id_columns)))
+        set_fields(self, columns=MappingProxyType(_with_ids(self.columns, self._id_columns)))
 
     def _check_kinds(self) -> None:
         of_kind(self.name, "name", str, "the name of the table, as text")

@@ -8,7 +8,7 @@ from math import floor
 from typing import TypeAlias
 
 from sfumato.errors import ParameterError
-from sfumato.privacy.events import ApproxEvent, ComposedEvent, Event, PureEvent
+from sfumato.privacy.events import ApproxEvent, ComposedEvent, PureEvent
 from sfumato.privacy.guarantees import ApproxDP, PureDP, guarantee
 from sfumato.privacy.neighbors import NeighboringRelation
 from sfumato.query.analysis.keys import grouping_sets
@@ -47,7 +47,9 @@ class PrivatePlan:
     def event(self) -> ComposedEvent:
         """All that is released, for the accountants; after bounds were chosen, no more than what was kept for it."""
         if self.bounds is not None:
-            return ComposedEvent((*self.bounds.section.events, _within(self.bounds.rest)))
+            rest = self.bounds.rest
+            kept = PureEvent(rest.epsilon) if rest.delta == 0 else ApproxEvent(rest.epsilon, rest.delta)
+            return ComposedEvent((*self.bounds.section.events, kept))
         return ComposedEvent(tuple(event for section in self.sections for event in section.events))
 
 
@@ -64,10 +66,6 @@ class BoundsFirst:
     section: Section
     rest: PureDP | ApproxDP
     law: Law | None
-
-
-def _within(rest: PureDP | ApproxDP) -> Event:
-    return PureEvent(rest.epsilon) if rest.delta == 0 else ApproxEvent(rest.epsilon, rest.delta)
 
 
 Measured: TypeAlias = Sequence[Sequence[Sequence[int]]]
@@ -160,7 +158,9 @@ def _bounds_first(
     weights = question.weights or (Fraction(1),) * len(question.statistics)
     weight_of = dict(zip((name for name, _ in question.statistics), weights, strict=True))
     whole = sum(weights, start=Fraction(0))
-    epsilons = [_on_grid(total.epsilon * SHARE * weight_of[name] / whole) for name, _ in automatic(question)]
+    shares = [total.epsilon * SHARE * weight_of[name] / whole for name, _ in automatic(question)]
+    # Rounded down to 12 decimals, so that what is left of the budget is a decimal too.
+    epsilons = [Fraction(floor(share * 10**12), 10**12) for share in shares]
     section = bounds_section(question, rows, epsilons, neighboring_relation)
     rest = guarantee(total.epsilon - sum(epsilons, start=Fraction(0)), total.delta)
     widest = compile_plan(
@@ -170,8 +170,3 @@ def _bounds_first(
         question=question, sections=widest.sections, charge=total,
         bounds=BoundsFirst(section=section, rest=rest, law=law),
     )  # fmt: skip
-
-
-def _on_grid(epsilon: Fraction) -> Fraction:
-    """Rounded down to 12 decimals, so that what is left of the budget is a decimal too."""
-    return Fraction(floor(epsilon * 10**12), 10**12)

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 from sfumato.errors import ParameterError
-from sfumato.numeric.arguments import listed
+from sfumato.numeric.arguments import listed, set_fields
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation, UnitColumn, as_relation
 from sfumato.query.model.columns import Column
 from sfumato.query.model.csv_format import CsvFormat
@@ -61,7 +61,7 @@ class SourceFacts:
             raise ParameterError("csv", self.csv, 'must be a CsvFormat, such as sf.CsvFormat(delimiter=";")')
         if isinstance(self.accepted_risks, str) or not set(self.accepted_risks) <= set(Risk):
             raise ParameterError("accepted_risks", self.accepted_risks, f"must be a list of: {', '.join(Risk)}")
-        object.__setattr__(self, "accepted_risks", tuple(self.accepted_risks))
+        set_fields(self, accepted_risks=tuple(self.accepted_risks))
 
     @property
     def accepted(self) -> frozenset[Risk]:
@@ -169,10 +169,13 @@ class Policy:
         names = [*self.tables, *self.views]
         if len({name.lower() for name in names}) != len(names):
             raise ParameterError("tables", names, "must have names that differ in more than case, views included")
-        object.__setattr__(self, "neighboring_relation", as_relation(self.neighboring_relation))
-        for name in ("tables", "sources", "views", "values_from"):
-            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
-        object.__setattr__(self, "tables", MappingProxyType(_with_ids_of_paths(self.tables)))
+        mappings = ("tables", "sources", "views", "values_from")
+        set_fields(
+            self,
+            neighboring_relation=as_relation(self.neighboring_relation),
+            **{name: MappingProxyType(dict(getattr(self, name))) for name in mappings},
+        )
+        set_fields(self, tables=MappingProxyType(_with_ids_of_paths(self.tables)))
         for name, table in self.tables.items():
             self._check_table(name, table)
         self._check_units()

@@ -38,7 +38,7 @@ from sfumato.query.model.relations import (
     Source,
     UnionAll,
 )
-from sfumato.query.model.schema import Key, Limits
+from sfumato.query.model.schema import Limits
 from sfumato.query.planning.questions import OrderKey, Presented
 from sfumato.query.printing.expression_sql import Written, expression_sql, quoted
 
@@ -166,7 +166,9 @@ def block_of(relation: Relation) -> Block:
         case Select(child, columns):
             return _selected(block_of(child), columns)
         case PeoplePart(child=child, by=by, value=value):
-            return block_of(Filter(child, Compare(Comparison.EQUAL, ColumnRef(by), _key(value))))
+            # As a constant, a whole number is an exact one.
+            key = Literal(Fraction(value) if isinstance(value, int) and not isinstance(value, bool) else value)
+            return block_of(Filter(child, Compare(Comparison.EQUAL, ColumnRef(by), key)))
         case _:
             return Block(_source(relation), {name: ColumnRef(name) for name in shape_of(relation).columns})
 
@@ -245,8 +247,3 @@ def _fold(column: Folded, block: Block) -> str:
     if column.value is None:
         return "COUNT(*)"
     return _FOLDS[column.fold].format(expression_sql(replaced(column.value, block.columns)))
-
-
-def _key(value: Key) -> Literal:
-    """A key as a constant; whole numbers are exact ones."""
-    return Literal(Fraction(value)) if isinstance(value, int) and not isinstance(value, bool) else Literal(value)

@@ -148,17 +148,14 @@ def _call(call: Call) -> str:
     if function is Function.NEGATE:
         inner = expression_sql(arguments[0])
         return f"-{inner}" if isinstance(arguments[0], ColumnRef) else f"-({inner})"
-    return _NAMED.get(function, _by_name)(function, [expression_sql(argument) for argument in arguments])
+    texts, write = [expression_sql(argument) for argument in arguments], _NAMED.get(function)
+    return f"{function.value.upper()}({', '.join(texts)})" if write is None else write(function, texts)
 
 
 def _moved(value: Expression, amount: Expression, unit: str) -> str:
     if isinstance(amount, Literal):
         return f"{_side(value)} + INTERVAL '{_constant(amount)} {unit}'"
     return f"{_side(value)} + {_side(amount)} * INTERVAL '1 {unit}'"
-
-
-def _by_name(function: Function, arguments: list[str]) -> str:
-    return f"{function.value.upper()}({', '.join(arguments)})"
 
 
 _NAMED: Final[Mapping[Function, Callable[[Function, list[str]], str]]] = {

@@ -41,7 +41,7 @@ class RowSteps(Generic[Q]):
     def __setattr__(self, name: str, value: object) -> None:
         if name not in RowSteps.__slots__ or hasattr(self, name):
             raise AttributeError(f"{name} cannot be set: a frame does not change; with_columns() makes another one")
-        object.__setattr__(self, name, value)
+        super().__setattr__(name, value)
 
     def __getitem__(self, name: str) -> ColumnExpression:
         return ColumnExpression(ColumnRef(name), self.shape.column(name))

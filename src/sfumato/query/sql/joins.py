@@ -13,7 +13,7 @@ from sfumato.query.analysis.units import NO_TIES, Ties, determines_unit, same_un
 from sfumato.query.model.expressions import TRUE, And, ColumnRef, Condition, Expression, IsNull, Not
 from sfumato.query.model.relations import Filter, Join, JoinKind, Relation, Select, SemiJoin, fresh
 from sfumato.query.sql.context import Context
-from sfumato.query.sql.names import Scope, Visible, found, qualified, same, scope_of, unit_columns
+from sfumato.query.sql.names import Scope, found, qualified, same, scope_of, unit_columns
 from sfumato.query.sql.parsing import conjuncts, require_only, shown, unnested
 
 Link = tuple[Expression, Expression]
@@ -53,8 +53,11 @@ def joined(
         right = _filtered_right(context, left, right, others)
         others = []
     require_same_unit(left, right, links, shown_as)
-    seen = [*left.visible, *(_merged(visible, using) for visible in right.visible)]
-    scope = scope_of(_join(left, right, links, kind), seen, shown_as=shown_as)
+    of_right = (
+        replace(visible, merged=visible.merged or any(same(column, visible.label) for column in using))
+        for visible in right.visible
+    )
+    scope = scope_of(_join(left, right, links, kind), [*left.visible, *of_right], shown_as=shown_as)
     return filtered(scope, [context.of_rows(scope).condition(condition) for condition in others])
 
 
@@ -198,10 +201,6 @@ def _of_using(left: Scope, right: Scope, column: exp.Identifier) -> Link:
     if first is None or second is None:
         raise ParameterError("USING", column.name, "must be a column of both sides")
     return ColumnRef(first.column), ColumnRef(second.column)
-
-
-def _merged(visible: Visible, using: Iterable[exp.Identifier]) -> Visible:
-    return replace(visible, merged=True) if any(same(column, visible.label) for column in using) else visible
 
 
 def _filtered_right(context: Context, left: Scope, right: Scope, conditions: Iterable[exp.Expr]) -> Scope:

@@ -139,9 +139,10 @@ def _asked(context: Context, select: exp.Select, made: Grouping, limits: Limits 
     statistics = tuple((name, statistic) for statistic, name in groups.aggregates.items())
     if not statistics:
         statistics = ((fresh("count", names), _of_keys_alone(made, select)),)
+    new_labels = () if all(key.column == label for key, label in labels.items()) else tuple(labels.values())
     all_columns = tuple((name, ColumnRef(name)) for name in (*labels.values(), *(name for name, _ in statistics)))
     return presented(
-        made.scope.relation, keys=tuple(key.column for key in made.keys), labels=_unlike_columns(labels),
+        made.scope.relation, keys=tuple(key.column for key in made.keys), labels=new_labels,
         sets=made.sets, statistics=statistics, columns=() if columns == all_columns else columns, having=condition,
         order=order, limit=_rows_shown(groups, select, "limit"), offset=_rows_shown(groups, select, "offset") or 0,
         limits=limits,
@@ -176,11 +177,6 @@ def _labels(made: Grouping, outputs: Sequence[tuple[str, GroupKey | None]]) -> d
         taken = [*(name for name, _ in outputs), *labels.values()]
         labels[key] = next(named, None) or fresh(key.label, taken)
     return labels
-
-
-def _unlike_columns(labels: Mapping[GroupKey, str]) -> tuple[str, ...]:
-    """The labels, or none where all keys are called as they are."""
-    return () if all(key.column == label for key, label in labels.items()) else tuple(labels.values())
 
 
 def _statistics(context: Context, scope: Scope) -> Callable[[exp.Expr], tuple[Statistic, Facts]]:
