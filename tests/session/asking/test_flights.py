@@ -95,9 +95,10 @@ class Gate:
 
     def __init__(self, engine, *, error=None):
         self._engine, self._error = engine, error
-        self.came, self.opens = Event(), Event()
+        self.came, self.opens, self.runs = Event(), Event(), 0
 
     def run(self, statement, *, salt):
+        self.runs += 1
         self.came.set()
         assert self.opens.wait(PATIENCE)
         if self._error is not None:
@@ -201,6 +202,7 @@ def test_another_account_is_charged_before_it_waits_and_gets_the_same_answer():
         assert not second.done()
         gate.opens.set()
         mine, theirs = first.result(PATIENCE), second.result(PATIENCE)
+    assert gate.runs == 1  # two draws of one noise may be equal
     assert mine.records() == theirs.records()
     assert not theirs.reused
     assert theirs.receipt.request != mine.receipt.request
