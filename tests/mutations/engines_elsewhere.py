@@ -4,6 +4,22 @@ from tests.mutations.mutants import Mutant
 
 MUTANTS = (
     Mutant(
+        name="Spark cuts a long text to fewer bytes than its characters may have",
+        edits=(("engines/spark/tables.py", "_BYTES: Final = 4", "_BYTES: Final = 3"),),
+        tests=("tests/engines/spark/test_tables.py::test_of_a_long_text_all_is_there_that_is_used",),
+    ),
+    Mutant(
+        name="Spark cuts ids, so that two long ones become one",
+        edits=(
+            (
+                "engines/spark/tables.py",
+                "if used is not None and not (declared.is_id or declared.is_whole):",
+                "if used is not None:",
+            ),
+        ),
+        tests=("tests/engines/spark/test_tables.py::test_ids_are_read_whole",),
+    ),
+    Mutant(
         name="the batches of a LazyFrame are not repaired",
         edits=(("engines/sources/lazy_frames.py", "        take(repaired(data))\n", "        take(data)\n"),),
         tests=("tests/engines/sources/test_lazy_frames.py",),
