@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
-from sfumato.engines.values.numbers import LARGEST
 from sfumato.query.model.expressions import (
     And,
     Call,
@@ -29,6 +28,7 @@ from sfumato.query.model.expressions import (
 )
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import NUMBERS, TIMES, Kind
+from sfumato.query.values.numbers import LARGEST
 
 COLUMNS: Final[Mapping[str, Kind]] = {f"{kind.value} {number}": kind for kind in Kind for number in (1, 2)}
 

@@ -9,7 +9,7 @@ import pytest
 from tests.engines.reading_contract import EXPECTED, PEOPLE, QUESTION, RECORDS, typed_table, values
 from tests.engines.running import SALT, ask, by_place, count_where, found, started, statement
 
-from sfumato.engines.values.sampling import rank_hash
+from sfumato.engines.sampling import rank_hash
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.privacy.secret import Secret
 from sfumato.query.model.expressions import Call, ColumnRef, Literal

@@ -4,9 +4,9 @@ import math
 from datetime import date, datetime
 from fractions import Fraction
 
-from sfumato.engines.values.cells import MAX_INT64, MIN_INT64
-from sfumato.engines.values.numbers import LARGEST
 from sfumato.query.model.functions import Function
+from sfumato.query.values.cells import MAX_INT64, MIN_INT64
+from sfumato.query.values.numbers import LARGEST
 
 at = datetime.fromisoformat
 MOST, LEAST, BIG = MAX_INT64, MIN_INT64, LARGEST

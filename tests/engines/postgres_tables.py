@@ -23,10 +23,10 @@ from sfumato.engines.sources.sources import (
     address_of,
     stored_rows,
 )
-from sfumato.engines.values.cells import converted
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.schema import Table
+from sfumato.query.values.cells import converted
 
 
 @contextmanager

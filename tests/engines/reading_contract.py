@@ -20,10 +20,10 @@ from tests.engines.stored_values import (
 )
 
 from sfumato.engines.sources.sources import open_source
-from sfumato.engines.values.cells import shortened
 from sfumato.errors import EngineError, ParameterError
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.model.schema import PUBLIC, Limits, Table, UnitPath, boolean, date, integer, real, text, timestamp
+from sfumato.query.values.cells import shortened
 
 PEOPLE = Table(
     name="people",

@@ -5,9 +5,9 @@ from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from hashlib import sha256
 
-from sfumato.engines.values.numbers import LARGEST
 from sfumato.query.model.columns import Column
 from sfumato.query.model.kinds import Kind
+from sfumato.query.values.numbers import LARGEST
 
 at = datetime.fromisoformat
 WHOLE_ID = Column(kind=Kind.TEXT, is_id=True, is_whole=True)

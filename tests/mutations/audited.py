@@ -125,7 +125,7 @@ ENGINES = (
         name="audited: in plain Python values are clamped from above only",
         edits=(
             (
-                "engines/values/evaluation.py",
+                "query/values/evaluation.py",
                 (
                     "        return steps.lower\n"
                     "    return min(max(math.floor(quotient + 0.5), steps.lower), steps.upper)\n"

@@ -7,15 +7,15 @@ READING = "tests/engines/reference/test_engine.py::TestReadingByReference::"
 MUTANTS = (
     Mutant(
         name="people whose ids 64 bits do not hold vanish",
-        edits=(("engines/values/cells.py", "digits > FITTING_DIGITS", "digits > 2 * FITTING_DIGITS"),),
+        edits=(("query/values/cells.py", "digits > FITTING_DIGITS", "digits > 2 * FITTING_DIGITS"),),
         tests=(
             "tests/engines/sources/test_arrow_tables.py::test_whole_numbers_beyond_64_bits_are_refused_by_the_type_alone",
         ),
     ),
     Mutant(
         name="one person with two ways to write an id is two",
-        edits=(("engines/values/cells.py", "size = text.lstrip(NOUGHTS)", 'size = text.lstrip("+-")'),),
-        tests=("tests/engines/values/test_cells.py::test_an_id_is_the_number_however_it_is_written",),
+        edits=(("query/values/cells.py", "size = text.lstrip(NOUGHTS)", 'size = text.lstrip("+-")'),),
+        tests=("tests/query/values/test_cells.py::test_an_id_is_the_number_however_it_is_written",),
     ),
     Mutant(
         name="whoever has an id with thousands vanishes",
@@ -26,19 +26,19 @@ MUTANTS = (
     ),
     Mutant(
         name="ids in text are whatever is written",
-        edits=(("engines/values/cells.py", "if column.is_whole else _READERS", "if False else _READERS"),),
-        tests=("tests/engines/values/test_cells.py::test_ids_are_read_as_the_contract_says",),
+        edits=(("query/values/cells.py", "if column.is_whole else _READERS", "if False else _READERS"),),
+        tests=("tests/query/values/test_cells.py::test_ids_are_read_as_the_contract_says",),
     ),
     Mutant(
         name="amounts that 64 bits do not hold are missing",
-        edits=(("engines/values/cells.py", "    if cell is None and column.saturates:\n", "    if False:\n"),),
-        tests=("tests/engines/values/test_cells.py::test_amounts_are_read_as_the_contract_says",),
+        edits=(("query/values/cells.py", "    if cell is None and column.saturates:\n", "    if False:\n"),),
+        tests=("tests/query/values/test_cells.py::test_amounts_are_read_as_the_contract_says",),
     ),
     Mutant(
         name="values not clamped",
         edits=(
             (
-                "engines/values/evaluation.py",
+                "query/values/evaluation.py",
                 (
                     "    if quotient >= steps.upper:\n        return steps.upper\n"
                     "    if quotient <= steps.lower:\n        return steps.lower\n"
@@ -143,31 +143,31 @@ MUTANTS = (
     Mutant(
         name="a double beyond the range is a value",
         edits=(
-            ("engines/values/numbers.py", "return value + 0.0 if abs(value) < LIMIT else None", "return value + 0.0"),
+            ("query/values/numbers.py", "return value + 0.0 if abs(value) < LIMIT else None", "return value + 0.0"),
         ),
-        tests=("tests/engines/values/test_numbers.py",),
+        tests=("tests/query/values/test_numbers.py",),
     ),
     Mutant(
         name="factors are not rounded",
         edits=(
             (
-                "engines/values/numbers.py",
+                "query/values/numbers.py",
                 "return value * 2.0 ** (LAST_BIT - FINEST) * 2.0 ** (FINEST - LAST_BIT)",
                 "return value",
             ),
         ),
-        tests=("tests/engines/values/test_numbers.py::test_a_factor_is_the_nearest_multiple_half_to_even",),
+        tests=("tests/query/values/test_numbers.py::test_a_factor_is_the_nearest_multiple_half_to_even",),
     ),
     Mutant(
         name="NULL is a bound where a column may hold it",
         edits=(
             (
-                "engines/values/cells.py",
+                "query/values/cells.py",
                 "if column.nullable or column.lower is None or column.upper is None:",
                 "if column.lower is None or column.upper is None:",
             ),
         ),
-        tests=("tests/engines/values/test_cells.py",),
+        tests=("tests/query/values/test_cells.py",),
     ),
     Mutant(
         name="rows of two people meet in a join",
@@ -289,12 +289,12 @@ MUTANTS = (
     ),
     Mutant(
         name="a text is read whole",
-        edits=(("engines/values/cells.py", "return text[: column.longest]", "return text"),),
+        edits=(("query/values/cells.py", "return text[: column.longest]", "return text"),),
         tests=(f"{READING}test_text_is_cut_to_256_characters_where_nothing_is_declared",),
     ),
     Mutant(
         name="a long id is cut",
-        edits=(("engines/values/cells.py", "text[:MAX_ID] + sha256(text.encode()).hexdigest()", "text[:MAX_ID]"),),
+        edits=(("query/values/cells.py", "text[:MAX_ID] + sha256(text.encode()).hexdigest()", "text[:MAX_ID]"),),
         tests=(f"{READING}test_long_ids_are_never_cut",),
     ),
 )

@@ -18,11 +18,11 @@ from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.reference.engine import ReferenceEngine
 from sfumato.engines.reference.relations import relation_rows
 from sfumato.engines.sources.sources import ArrowData
-from sfumato.engines.values.cells import typed
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, UnitColumn
 from sfumato.query.analysis.stability import sensitivity
 from sfumato.query.model.measures import CellCount
 from sfumato.query.model.relations import tables_of
+from sfumato.query.values.cells import typed
 
 ENGINES = {
     "reference": ReferenceEngine,

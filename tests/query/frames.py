@@ -1,11 +1,12 @@
 """Frames over four kinds of tables, whose questions are the relations themselves, and the values of their columns."""
 
-from sfumato.engines.values.evaluation import evaluate, unmixed
 from sfumato.privacy.neighbors import UnitColumn
+from sfumato.query.analysis.unmixed import unmixed
 from sfumato.query.model.relations import Source
 from sfumato.query.model.schema import PUBLIC, Limits, Table, boolean, date, integer, real, text, timestamp
 from sfumato.query.planning.questions import Presented
 from sfumato.query.python.frame import Frame
+from sfumato.query.values.evaluation import evaluate
 
 PEOPLE = Table(
     name="people",

@@ -13,7 +13,7 @@ from tests.engines.sql.test_dialect import UNIVERSAL
 
 from sfumato.engines.duckdb.dialect import IDIOMS, sql
 from sfumato.engines.sql.expressions.terms import cast, column, constant, figure, function, named, operation, text
-from sfumato.engines.values.evaluation import is_like
+from sfumato.query.values.evaluation import is_like
 
 DAY, TIME = date(2026, 1, 31), datetime.fromisoformat("2026-01-31 23:59:58.000007")
 

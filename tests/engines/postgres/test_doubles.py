@@ -5,16 +5,16 @@ import math
 import pyarrow as pa
 import pytest
 from tests.engines.in_postgres import values_of
-from tests.engines.values.test_numbers import SPECIAL
+from tests.query.values.test_numbers import SPECIAL
 
 from sfumato.engines.postgres.dialect import sql
 from sfumato.engines.sql.dialect import native
 from sfumato.engines.sql.expressions.arithmetic import ARITHMETIC, power
 from sfumato.engines.sql.expressions.kinds import Term
 from sfumato.engines.sql.expressions.terms import cast, column, double, function
-from sfumato.engines.values.numbers import LARGEST, factor, limited
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind
+from sfumato.query.values.numbers import LARGEST, factor, limited
 
 X = column("x")
 ONE = pa.table({"x": [1.0]})

@@ -6,8 +6,8 @@ from tests.engines.in_postgres import values_of
 
 from sfumato.engines.postgres.times import within_the_years
 from sfumato.engines.sql.expressions.terms import cast, column, constant, figure, function, text
-from sfumato.engines.values.dates import days_added, months_added, seconds_added
 from sfumato.query.model.kinds import Kind
+from sfumato.query.values.dates import days_added, months_added, seconds_added
 
 FIRST, LAST = date(1, 1, 1), date(9999, 12, 31)
 FIRST_TIME, LAST_TIME = datetime.fromisoformat("0001-01-01"), datetime.fromisoformat("9999-12-31 23:59:59.999999")

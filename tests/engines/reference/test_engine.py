@@ -22,14 +22,14 @@ from sfumato.engines.reference.engine import (
     placed,
     scaled,
 )
-from sfumato.engines.values.evaluation import clamped_steps
-from sfumato.engines.values.sampling import rank_hash
+from sfumato.engines.sampling import rank_hash
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.model.expressions import ColumnRef
 from sfumato.query.model.measures import CellCount, LatticeValue, RowCount, StepProduct, StepSum, UnitCount, ValueCount
 from sfumato.query.model.relations import Source
 from sfumato.query.model.schema import Limits, Table, integer, real, text
 from sfumato.query.model.statement import Bins, KeyColumn, Statement, Values
+from sfumato.query.values.evaluation import clamped_steps
 
 
 @pytest.fixture

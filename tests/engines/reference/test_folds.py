@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.engines.reference.relations import folded_rows
-from sfumato.engines.values.numbers import LARGEST
 from sfumato.errors import UnboundedSensitivityError
 from sfumato.privacy.neighbors import EACH_ROW, UnitColumn
 from sfumato.query.model.expressions import Call, ColumnRef, Literal
 from sfumato.query.model.functions import Function
 from sfumato.query.model.relations import Fold, Folded, Grouped, Source
 from sfumato.query.model.schema import Limits, Table, integer, real, text
+from sfumato.query.values.numbers import LARGEST
 
 COLUMNS = {
     "u": text(), "k": text(), "i": integer(-100, 100), "f": real(-10, 10, resolution="0.1"), "wide": integer(0, 2**53),

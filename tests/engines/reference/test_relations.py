@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.engines.reference.relations import joined_rows, relation_rows, semi_joined_rows
-from sfumato.engines.values.evaluation import compared
 from sfumato.privacy.neighbors import EACH_ROW, UnitColumn
 from sfumato.query.model.expressions import Call, Case, ColumnRef, Compare, Comparison, IsNull, Literal
 from sfumato.query.model.functions import Function
@@ -31,6 +30,7 @@ from sfumato.query.model.relations import (
     UnionAll,
 )
 from sfumato.query.model.schema import PUBLIC, Limits, Table, integer, real, text
+from sfumato.query.values.evaluation import compared
 
 COLUMNS = {"u": text(), "k": text(), "i": integer(0, 9), "f": real(0, 9)}
 VISITS = Source(Table(name="visits", columns=COLUMNS, unit=UnitColumn("u"), limits=Limits(max_rows_per_unit=9)))

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from tests.engines.csv_oracle import moment, number
 
 from sfumato.engines.sources.csv_files import TEXT, plain_text
-from sfumato.engines.values.cells import typed
 from sfumato.query.model.csv_format import THOUSANDS, CsvFormat
 from sfumato.query.model.schema import boolean, date, integer, real, text, timestamp
+from sfumato.query.values.cells import typed
 
 GERMAN = CsvFormat(delimiter=";", decimal=",", thousands=".", dates=["%d.%m.%Y", "%d.%m.%Y %H:%M"], null=["k.A.", " -"])
 

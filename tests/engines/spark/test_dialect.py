@@ -14,10 +14,10 @@ from sfumato.engines.sql.expressions.casts import lower_typed
 from sfumato.engines.sql.expressions.kinds import Term
 from sfumato.engines.sql.expressions.terms import cast, column, function, text
 from sfumato.engines.sql.expressions.texts import is_like
-from sfumato.engines.values.cells import typed
-from sfumato.engines.values.evaluation import is_like as is_like_in_python
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.schema import Column
+from sfumato.query.values.cells import typed
+from sfumato.query.values.evaluation import is_like as is_like_in_python
 
 
 @pytest.fixture

@@ -17,22 +17,23 @@ from tests.engines.in_sql import ARROW
 from tests.engines.sql.doubles_contract import DoublesContract
 from tests.engines.sql.expressions.test_scalars import FACTS, INEXACT, NAMES, _literal, same
 from tests.engines.stored_values import BOOLEANS_AS_READ, NUMBERS_AS_READ, TIMES_AS_READ
-from tests.engines.values.test_numbers import SPECIAL
 from tests.expressions_of import COLUMNS, DAYS, TIMESTAMPS, WORDS, expressions, rows
+from tests.query.values.test_numbers import SPECIAL
 from tests.strategies import POISON
 
 from sfumato.engines.sql.expressions.casts import lower_typed
 from sfumato.engines.sql.expressions.scalars import lower_expression
 from sfumato.engines.sql.expressions.terms import cast, column, figure, function, text, window
-from sfumato.engines.values.cells import typed
-from sfumato.engines.values.evaluation import evaluate, unmixed
-from sfumato.engines.values.numbers import LARGEST, LIMIT
 from sfumato.errors import ParameterError
 from sfumato.query.analysis.inference import facts_of
+from sfumato.query.analysis.unmixed import unmixed
 from sfumato.query.model.expressions import Call
 from sfumato.query.model.functions import MAX_TEXT
 from sfumato.query.model.kinds import TIMES, Kind
 from sfumato.query.model.schema import Column
+from sfumato.query.values.cells import typed
+from sfumato.query.values.evaluation import evaluate
+from sfumato.query.values.numbers import LARGEST, LIMIT
 
 TEXTS = (*POISON, *WORDS, *(row[0] for row in (*NUMBERS_AS_READ, *BOOLEANS_AS_READ, *TIMES_AS_READ)))
 WHOLE = (0, 1, -1, 2**63 - 1, -(2**63), 2**53 + 1)

@@ -9,17 +9,17 @@ from fractions import Fraction
 import pyarrow as pa
 import pytest
 from tests.engines.sql.expressions.test_scalars import FACTS, INEXACT, NAMES, same
-from tests.engines.values.test_numbers import SPECIAL
+from tests.query.values.test_numbers import SPECIAL
 
 from sfumato.engines.sql.expressions.kinds import Term, clamped_steps, computed
 from sfumato.engines.sql.expressions.scalars import lower_expression
 from sfumato.engines.sql.expressions.terms import column, function
-from sfumato.engines.values.evaluation import clamped_steps as clamped_in_python
-from sfumato.engines.values.evaluation import evaluate
 from sfumato.query.model.expressions import Call, ColumnRef, Compare, Comparison, Literal
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.measures import COARSEST, LatticeValue
+from sfumato.query.values.evaluation import clamped_steps as clamped_in_python
+from sfumato.query.values.evaluation import evaluate
 
 SIGNED = [sign * value for value in SPECIAL for sign in (1.0, -1.0)]
 ENDS = [*SIGNED, 345.0, 346.57, 346.58, 692.9, -693.0, -693.1, -745.14]

@@ -14,12 +14,12 @@ from tests.engines.in_sql import database, run
 
 from sfumato.engines.duckdb.dialect import DUCKDB
 from sfumato.engines.reference.engine import Entry, allowances
+from sfumato.engines.sampling import Sampling
 from sfumato.engines.sql.bounding import ABOVE, ALLOWED, ENTRIES, Bounding, above, binding_limits, bounded, needs_order
 from sfumato.engines.sql.entries import grouped_rows
 from sfumato.engines.sql.expressions.terms import column, select, table
 from sfumato.engines.sql.lists import list_table
 from sfumato.engines.sql.rows import SqlRelation
-from sfumato.engines.values.sampling import Sampling
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.analysis.shape import shape_of
 from sfumato.query.model.expressions import ColumnRef

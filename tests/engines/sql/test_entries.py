@@ -7,11 +7,11 @@ import pytest
 from tests.engines.in_sql import database
 
 from sfumato.engines.duckdb.dialect import sql
+from sfumato.engines.sampling import encoded
 from sfumato.engines.sql.entries import CELL, grouped_rows, with_lists
 from sfumato.engines.sql.expressions.terms import function, select, table
 from sfumato.engines.sql.lists import list_table
 from sfumato.engines.sql.rows import SqlRelation
-from sfumato.engines.values.sampling import encoded
 from sfumato.query.analysis.shape import shape_of
 from sfumato.query.model.expressions import ColumnRef
 from sfumato.query.model.measures import LatticeValue, RowCount

@@ -6,10 +6,10 @@ import duckdb
 import pytest
 from tests.engines.in_postgres import answer
 
+from sfumato.engines.sampling import encoded
 from sfumato.engines.sql.entries import GroupColumn
 from sfumato.engines.sql.expressions.terms import TYPES
 from sfumato.engines.sql.lists import list_query, list_table
-from sfumato.engines.values.sampling import encoded
 from sfumato.query.model.kinds import Kind
 
 VALUES = {

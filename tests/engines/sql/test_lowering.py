@@ -6,6 +6,7 @@ from tests.engines.in_sql import run
 from tests.engines.running import SALT, statement
 
 from sfumato.engines.duckdb.dialect import DUCKDB, sql
+from sfumato.engines.sampling import Sampling
 from sfumato.engines.spark.dialect import SPARK
 from sfumato.engines.sql.bounding import Bounding, binding_limits
 from sfumato.engines.sql.entries import grouped_rows
@@ -21,7 +22,6 @@ from sfumato.engines.sql.lowering import (
 )
 from sfumato.engines.sql.relations import Catalogue
 from sfumato.engines.sql.rows import SqlRelation
-from sfumato.engines.values.sampling import Sampling
 from sfumato.privacy.neighbors import EACH_ROW, UnitColumn
 from sfumato.query.analysis.shape import shape_of
 from sfumato.query.model.expressions import ColumnRef

@@ -18,12 +18,12 @@ from sfumato.engines.sources.sources import ArrowData
 from sfumato.engines.sql.expressions.terms import column, select, table
 from sfumato.engines.sql.relations import lower_join, lower_relation, lower_semi_join
 from sfumato.engines.sql.rows import SqlRelation
-from sfumato.engines.values.cells import typed
 from sfumato.errors import UnboundedSensitivityError
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.analysis.shape import Metric, shape_of
 from sfumato.query.model.relations import Join, JoinKind, SemiJoin, Source
 from sfumato.query.model.schema import PUBLIC, Limits, Table, integer, real, text
+from sfumato.query.values.cells import typed
 
 SALT = "00112233445566778899aabbccddeeff"
 

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.engines.in_sql import run
 
+from sfumato.engines.sampling import encoded, least, rank_hash
 from sfumato.engines.sql.expressions.terms import column, function, is_null, select, table
 from sfumato.engines.sql.rows import ENCODING, NUMBER, OWNER, SqlRelation, least_ranked, names_of
-from sfumato.engines.values.sampling import encoded, least, rank_hash
 from sfumato.privacy.neighbors import EACH_ROW, UnitColumn
 from sfumato.query.analysis.shape import shape_of
 from sfumato.query.model.expressions import Call, ColumnRef

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from tests.expressions_of import COLUMNS, expressions, rows
 from tests.sizes import FULL_SIZE
 
-from sfumato.engines.values.evaluation import evaluate, unmixed
 from sfumato.errors import ParameterError
 from sfumato.query.analysis.inference import facts_of
+from sfumato.query.analysis.unmixed import unmixed
 from sfumato.query.model.expressions import (
     FALSE,
     TRUE,
@@ -33,6 +33,7 @@ from sfumato.query.model.facts import Facts
 from sfumato.query.model.functions import Function
 from sfumato.query.model.intervals import ANYTHING, Interval
 from sfumato.query.model.kinds import Kind
+from sfumato.query.values.evaluation import evaluate
 
 TYPES = {
     Kind.INTEGER: int, Kind.FLOAT: float, Kind.TEXT: str, Kind.BOOLEAN: bool, Kind.DATE: date, Kind.TIMESTAMP: datetime,

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.expressions_of import COLUMNS, expressions, rows
 
-from sfumato.engines.values.evaluation import evaluate, unmixed
 from sfumato.query.analysis.inference import facts_of
 from sfumato.query.analysis.simplify import Origin, document_of, simplify, text, text_of
+from sfumato.query.analysis.unmixed import unmixed
 from sfumato.query.model.expressions import (
     And,
     Call,
@@ -26,6 +26,7 @@ from sfumato.query.model.expressions import (
 from sfumato.query.model.facts import Facts
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind
+from sfumato.query.values.evaluation import evaluate
 
 FACTS = {name: Facts(kind=kind) for name, kind in COLUMNS.items()}
 ANY = st.sampled_from(list(Kind)).flatmap(expressions)

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.expressions_of import COLUMNS, expressions, rows
 
-from sfumato.engines.values.evaluation import evaluate, unmixed
 from sfumato.errors import ParameterError
+from sfumato.query.analysis.unmixed import unmixed
 from sfumato.query.model.expressions import (
     FALSE,
     OPERATORS,
@@ -32,6 +32,7 @@ from sfumato.query.model.expressions import (
 from sfumato.query.model.facts import Facts
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind
+from sfumato.query.values.evaluation import evaluate
 
 A, B, C, D = map(ColumnRef, "abcd")
 ONE = Literal(Fraction(1))

@@ -1,10 +1,10 @@
 import pytest
 from tests.expressions_of import CALLS, INEXACT
 
-from sfumato.engines.values.evaluation import evaluate
 from sfumato.query.model.expressions import Call, Null
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind
+from sfumato.query.values.evaluation import evaluate
 
 ARGUMENTS = {call[0]: len(call) - 1 for calls in (*CALLS.values(), INEXACT) for call in calls} | {Function.NULL_IF: 2}
 """How many arguments each function has."""

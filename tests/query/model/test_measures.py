@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from tests.strategies import POISON
 
 from sfumato.engines.reference.engine import amount
-from sfumato.engines.values.cells import typed
 from sfumato.errors import ParameterError, UnboundedSensitivityError
 from sfumato.query.model.expressions import ColumnRef
 from sfumato.query.model.facts import Facts, of_column
@@ -24,6 +23,7 @@ from sfumato.query.model.measures import (
     steps_of,
 )
 from sfumato.query.model.schema import integer, real, text
+from sfumato.query.values.cells import typed
 
 V, W = ColumnRef("v"), ColumnRef("w")
 

@@ -6,7 +6,7 @@ import duckdb
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.engines.values.test_evaluation import as_regex
+from tests.query.values.test_evaluation import as_regex
 
 from sfumato.query.model.texts import (
     ALPHABETS,

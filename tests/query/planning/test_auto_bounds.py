@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from tests.query.planned import PEOPLE, TOWNS, VISITS, N, grouped, planned, question, ref
 from tests.query.pricing import price
 
-from sfumato.engines.values.evaluation import evaluate
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.additive.laplace import Laplace
 from sfumato.privacy.events import ApproxEvent, DiscreteLaplaceEvent, PureEvent
@@ -28,6 +27,7 @@ from sfumato.query.planning.plan import with_chosen_bounds
 from sfumato.query.statistics.means import Mean, Sum
 from sfumato.query.statistics.quantiles import Percentile
 from sfumato.query.statistics.variances import Variance
+from sfumato.query.values.evaluation import evaluate
 
 FREE, PAY = ref("free"), ref("pay")
 TOTAL = Sum(FREE, AUTO)

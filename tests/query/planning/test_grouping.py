@@ -6,7 +6,6 @@ from tests.query.frames import BILLS, frame
 from tests.query.planned import PEOPLE, VISITS, N, ref, relation_of
 
 import sfumato as sf
-from sfumato.engines.values.evaluation import evaluate
 from sfumato.errors import NotPrivateError, ParameterError
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.model.expressions import And, ColumnRef, IsIn, Literal
@@ -32,6 +31,7 @@ from sfumato.query.statistics.quantiles import Percentile
 from sfumato.query.statistics.top_values import TopValues
 from sfumato.query.statistics.variances import Covariance, Variance
 from sfumato.query.statistics.vectors import VectorSum
+from sfumato.query.values.evaluation import evaluate
 
 KEYS = ("a", "b")
 

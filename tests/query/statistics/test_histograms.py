@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from tests.query.planned import PEOPLE, ref
 from tests.query.recipes import PAY, lowered
 
-from sfumato.engines.values.evaluation import evaluate
 from sfumato.query.statistics.histograms import Histogram
 from sfumato.query.statistics.recipes import NoisyCells
+from sfumato.query.values.evaluation import evaluate
 
 
 def bin_of(edges, value, table=PEOPLE, name="pay"):

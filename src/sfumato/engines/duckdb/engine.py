@@ -18,11 +18,11 @@ from sfumato.engines.base import ExactGroups, cause_of, failing
 from sfumato.engines.duckdb.database import connected, lock_down
 from sfumato.engines.duckdb.dialect import DUCKDB, sql
 from sfumato.engines.duckdb.tables import PreparedTables, TypedTables
+from sfumato.engines.sampling import sampling_of
 from sfumato.engines.sources.sources import CsvFile, DataSource, ParquetFile
 from sfumato.engines.sql.expressions.terms import select, table
 from sfumato.engines.sql.lists import list_table
 from sfumato.engines.sql.lowering import Lowered, added_up, exact_groups, lower, presented, shown_sql
-from sfumato.engines.values.sampling import sampling_of
 from sfumato.numeric.rationals import positive_integer
 from sfumato.privacy.secret import Secret
 from sfumato.query.analysis.shape import Metric, shape_of

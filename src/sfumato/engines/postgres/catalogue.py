@@ -22,12 +22,12 @@ from sfumato.engines.sources.sources import PostgresAddress, may_fail_on_rows
 from sfumato.engines.sql.dialect import native
 from sfumato.engines.sql.expressions.terms import Sql, aliased, cast, column, select, text
 from sfumato.engines.sql.expressions.terms import table as name_of
-from sfumato.engines.values.cells import check_digits
 from sfumato.errors import EngineError, ParameterError
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.model.kinds import TIMES, Kind
 from sfumato.query.model.schema import Table
 from sfumato.query.policy.policy import Risk
+from sfumato.query.values.cells import check_digits
 
 _LEAST_VERSION: Final = 160_000
 _INEXACT: Final = frozenset({"DOUBLE", "DECIMAL"})

@@ -16,8 +16,8 @@ from sfumato.engines.postgres.times import TIMES
 from sfumato.engines.sql.dialect import Idioms, SqlDialect, native, writing
 from sfumato.engines.sql.expressions.kinds import within_range
 from sfumato.engines.sql.expressions.terms import Sql, all_of, between, case, cast, double, figure, operation, text
-from sfumato.engines.values.cells import MAX_INT64, MIN_INT64
-from sfumato.engines.values.numbers import FINEST, LARGEST
+from sfumato.query.values.cells import MAX_INT64, MIN_INT64
+from sfumato.query.values.numbers import FINEST, LARGEST
 
 _UUID: Final = exp.DataType.build("UUID", dialect="postgres")
 _HALF: Final = 32

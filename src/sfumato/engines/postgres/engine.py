@@ -15,13 +15,13 @@ from sfumato.engines.base import ExactGroups, failing
 from sfumato.engines.postgres.catalogue import StoredTable, check_server, stored
 from sfumato.engines.postgres.connection import FAILURES, Connection, Transaction, cause_of
 from sfumato.engines.postgres.dialect import POSTGRES, POSTGRES_WITHOUT_MD5, sql
+from sfumato.engines.sampling import sampling_of
 from sfumato.engines.sources.sources import Opened, PostgresAddress, PostgresData
 from sfumato.engines.sql.dialect import SqlDialect
 from sfumato.engines.sql.lists import list_query
 from sfumato.engines.sql.lowering import Lowered, exact_groups, lower, presented, shown_sql
 from sfumato.engines.sql.relations import Catalogue
 from sfumato.engines.sql.sources import owned_rows, typed_columns
-from sfumato.engines.values.sampling import sampling_of
 from sfumato.errors import ParameterError
 from sfumato.numeric.rationals import positive_integer
 from sfumato.privacy.secret import Secret

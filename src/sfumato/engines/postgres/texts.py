@@ -23,9 +23,9 @@ from sfumato.engines.sql.expressions.terms import (
     present,
     text,
 )
-from sfumato.engines.values.numbers import LARGEST
 from sfumato.query.model.functions import MAX_TEXT
 from sfumato.query.model.kinds import Kind
+from sfumato.query.values.numbers import LARGEST
 
 _POSTGRES_TYPES: Final = {"BIGINT": "bigint", "DOUBLE": "double precision", "TIMESTAMP": "timestamp"}
 _WHOLE_NUMBERS: Final = exp.DataType.build("INT[]", dialect="postgres")

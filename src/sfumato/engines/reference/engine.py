@@ -1,7 +1,7 @@
 """The slow engine in plain Python, nothing clever: the oracle that every other engine is tested against.
 
 From rows to the integers of each group it takes the seven steps of `Statement`.
-Proof: proofs/engines/values/sampling.md.
+Proof: proofs/engines/sampling.md.
 """
 
 import csv
@@ -16,12 +16,11 @@ import pyarrow as pa
 
 from sfumato.engines.base import ExactGroups, Integers, cause_of, failing, in_batches
 from sfumato.engines.reference.relations import OwnedRow, relation_rows
+from sfumato.engines.sampling import least, rank_hash
 from sfumato.engines.sources.sources import DataSource, stored_rows
-from sfumato.engines.values.cells import MAX_INT64, MIN_INT64, Cell, Row, typed
-from sfumato.engines.values.evaluation import clamped_steps, evaluate, unmixed_cell, unmixed_measure
-from sfumato.engines.values.sampling import least, rank_hash
 from sfumato.privacy.secret import Secret
 from sfumato.query.analysis.shape import Metric, shape_of
+from sfumato.query.analysis.unmixed import unmixed_cell, unmixed_measure
 from sfumato.query.model.measures import (
     CellCount,
     LatticeValue,
@@ -35,6 +34,8 @@ from sfumato.query.model.measures import (
 from sfumato.query.model.schema import Limits, Table
 from sfumato.query.model.statement import Bins, Statement
 from sfumato.query.model.statement import Cell as Cells
+from sfumato.query.values.cells import MAX_INT64, MIN_INT64, Cell, Row, typed
+from sfumato.query.values.evaluation import clamped_steps, evaluate
 
 Place: TypeAlias = tuple[Cell, ...]
 """The keys of a group; behind them the cell, if the statement has cells."""

@@ -9,13 +9,11 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final, TypeAlias, assert_never
 
-from sfumato.engines.values.cells import MAX_INT64, MIN_INT64, Cell, Row, converted, greatest_of, least_of
-from sfumato.engines.values.evaluation import clamped_steps, evaluate, holds, unmixed
-from sfumato.engines.values.numbers import limited
-from sfumato.engines.values.sampling import least, rank_hash
+from sfumato.engines.sampling import least, rank_hash
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.analysis.inference import facts_of
 from sfumato.query.analysis.shape import Metric, shape_of
+from sfumato.query.analysis.unmixed import unmixed
 from sfumato.query.model.expressions import Expression
 from sfumato.query.model.facts import Facts, merged
 from sfumato.query.model.kinds import Kind
@@ -39,6 +37,9 @@ from sfumato.query.model.relations import (
     UnionAll,
 )
 from sfumato.query.model.schema import Table, UnitPath
+from sfumato.query.values.cells import MAX_INT64, MIN_INT64, Cell, Row, converted, greatest_of, least_of
+from sfumato.query.values.evaluation import clamped_steps, evaluate, holds
+from sfumato.query.values.numbers import limited
 
 OwnedRow: TypeAlias = tuple[Cell, Row]
 """The unit that a row belongs to, or None where rows have no owners; and its cells, in the order of its columns."""

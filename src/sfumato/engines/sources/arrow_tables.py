@@ -18,12 +18,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from sfumato.engines.values.cells import check_digits
-from sfumato.engines.values.dates import as_timestamp
 from sfumato.errors import EngineError, ParameterError
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.model.kinds import TIMES
 from sfumato.query.model.schema import Table
+from sfumato.query.values.cells import check_digits
+from sfumato.query.values.dates import as_timestamp
 
 _DOUBLE: Final = 8  # bytes
 _MOST_DIGITS: Final = 1_000

@@ -29,9 +29,9 @@ from sfumato.engines.sql.expressions.terms import (
     whole,
 )
 from sfumato.engines.sql.expressions.texts import in_java, liked
-from sfumato.engines.values.cells import MAX_INT64
 from sfumato.query.model.functions import MAX_TEXT
 from sfumato.query.model.texts import WordPlace
+from sfumato.query.values.cells import MAX_INT64
 
 _UNSAFE: Final = re.compile(r"[^ !#%&()*+,./0-9:;<=>?@A-Z\[\]^_a-z{|}~\ud800-\udfff-]")
 """What the engine might read as anything but itself between quotes: quotes, backslashes, dollars, all but ASCII.

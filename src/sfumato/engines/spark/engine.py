@@ -9,13 +9,13 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sfumato.engines.base import Cause, ExactGroups, failing
+from sfumato.engines.sampling import sampling_of
 from sfumato.engines.sources.sources import Opened
 from sfumato.engines.spark.dialect import SPARK, sql
 from sfumato.engines.spark.session import FAILURES, OwnSession, cause_of, quiet
 from sfumato.engines.spark.tables import SparkTables
 from sfumato.engines.sql.lowering import Lowered, exact_groups, lower, presented, shown_sql
 from sfumato.engines.sql.relations import Catalogue
-from sfumato.engines.values.sampling import sampling_of
 from sfumato.errors import ParameterError
 from sfumato.privacy.secret import Secret
 from sfumato.query.model.relations import tables_of

@@ -46,13 +46,13 @@ from sfumato.engines.sql.expressions.terms import (
 from sfumato.engines.sql.expressions.terms import table as name_of
 from sfumato.engines.sql.lists import list_table
 from sfumato.engines.sql.sources import owned_rows, typed_columns
-from sfumato.engines.values.cells import LONGEST_STORED, check_digits
 from sfumato.errors import EngineError, ParameterError
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.model.columns import Column
 from sfumato.query.model.kinds import TIMES, Kind
 from sfumato.query.model.schema import Table
 from sfumato.query.policy.policy import Risk
+from sfumato.query.values.cells import LONGEST_STORED, check_digits
 
 _PART: Final = re.compile(r"`((?:[^`]|``)*)`|([^.`]+)")
 """A part of the name of a table, between dots; in backticks if it has any in it."""

@@ -11,6 +11,7 @@ from typing import Final
 
 from sqlglot import exp
 
+from sfumato.engines.sampling import Sampling
 from sfumato.engines.sql.dialect import SqlDialect
 from sfumato.engines.sql.entries import ROWS, GroupColumn, RowsByGroup, aggregate_names, with_lists
 from sfumato.engines.sql.expressions.terms import (
@@ -31,7 +32,6 @@ from sfumato.engines.sql.expressions.terms import (
     window,
 )
 from sfumato.engines.sql.rows import UNIT, halved, halves, rank_hash, rank_text
-from sfumato.engines.values.sampling import Sampling
 from sfumato.query.analysis.bounding import least
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.measures import Measure

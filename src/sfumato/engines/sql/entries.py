@@ -32,13 +32,13 @@ from sfumato.engines.sql.expressions.terms import (
     whole,
 )  # fmt: skip
 from sfumato.engines.sql.rows import ENCODING, SqlRelation, encoded
-from sfumato.engines.values.cells import MAX_INT64
 from sfumato.query.model.expressions import Expression
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.measures import CellCount, Measure, RowCount, StepProduct, StepSum, UnitCount, ValueCount, fits
 from sfumato.query.model.schema import Key
 from sfumato.query.model.statement import Bins, Statement, counts_cells
 from sfumato.query.model.statement import Cell as Cells
+from sfumato.query.values.cells import MAX_INT64
 
 CELL: Final = "x"
 

@@ -9,14 +9,14 @@ from typing import Any, Final
 import pyarrow as pa
 from sqlglot import exp
 
+from sfumato.engines.sampling import encoded
 from sfumato.engines.sql.dialect import native
 from sfumato.engines.sql.entries import PLACE, VALUE, GroupColumn
 from sfumato.engines.sql.expressions.terms import TYPES, aliased, cast, column, text
 from sfumato.engines.sql.rows import ENCODING
-from sfumato.engines.values.cells import converted
-from sfumato.engines.values.sampling import encoded
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.schema import Key
+from sfumato.query.values.cells import converted
 
 _ARROW: Final = {
     Kind.INTEGER: pa.int64(), Kind.TEXT: pa.string(), Kind.BOOLEAN: pa.bool_(), Kind.DATE: pa.date32(),

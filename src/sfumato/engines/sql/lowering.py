@@ -14,6 +14,7 @@ import numpy.typing as npt
 from sqlglot import exp
 
 from sfumato.engines.base import ExactGroups, Integers
+from sfumato.engines.sampling import Sampling
 from sfumato.engines.sql.bounding import (
     ABOVE,
     ALLOWED,
@@ -53,7 +54,6 @@ from sfumato.engines.sql.expressions.terms import (
 )
 from sfumato.engines.sql.relations import Catalogue, lower_relation
 from sfumato.engines.sql.rows import UNIT, SqlRelation
-from sfumato.engines.values.sampling import Sampling
 from sfumato.query.analysis.bounding import least
 from sfumato.query.model.kinds import TIMES, Kind
 from sfumato.query.model.measures import CellCount, Measure, UnitCount

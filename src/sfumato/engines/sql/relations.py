@@ -35,7 +35,6 @@ from sfumato.engines.sql.expressions.terms import (
     window,
 )  # fmt: skip
 from sfumato.engines.sql.rows import UNIT, SqlRelation, encoded, least_ranked, rank_text
-from sfumato.engines.values.cells import MAX_INT64, MIN_INT64
 from sfumato.query.analysis.inference import facts_of
 from sfumato.query.analysis.shape import shape_of
 from sfumato.query.model.expressions import Expression
@@ -61,6 +60,7 @@ from sfumato.query.model.relations import (
     UnionAll,
 )
 from sfumato.query.model.schema import Table
+from sfumato.query.values.cells import MAX_INT64, MIN_INT64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

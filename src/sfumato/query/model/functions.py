@@ -42,7 +42,7 @@ class Function(StrEnum):
     LEAST = "least"  # of one or more of one kind (numbers may mix): the least that is not NULL
     GREATEST = "greatest"  # the greatest that is not NULL
 
-    # conversions: as stored values are read, see `engines.values.typed`
+    # conversions: as stored values are read, see `values.cells.typed`
     TO_INTEGER = "to_integer"  # of INTEGER, FLOAT (half up), TEXT, BOOLEAN
     TO_FLOAT = "to_float"  # of INTEGER, FLOAT, TEXT, BOOLEAN
     TO_TEXT = "to_text"  # of INTEGER, TEXT, BOOLEAN ('true', 'false'), DATE ('2026-01-31'); no FLOAT, no TIMESTAMP

@@ -11,7 +11,6 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from sfumato.engines.values.cells import Cell
 from sfumato.query.model.expressions import ColumnRef
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.relations import with_ends
@@ -19,6 +18,7 @@ from sfumato.query.planning.plan import PrivatePlan
 from sfumato.query.planning.questions import Presented
 from sfumato.query.statistics.estimates import LARGEST_WHOLE, AnswerValue, Estimator
 from sfumato.query.statistics.measurements import LinearOutput, Section, estimators
+from sfumato.query.values.cells import Cell
 from sfumato.session.releases.presenting import present
 from sfumato.session.releases.releasing import Numbers, Released, ReleasedBatch
 

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, Final
 
-from sfumato.engines.values.cells import Cell
 from sfumato.errors import ParameterError
 from sfumato.plots.measured import MOST_PANELS, Form, Measured, one_number, small_multiples
 from sfumato.query.model.kinds import NUMBERS, TIMES
 from sfumato.query.statistics.estimates import NOTHING, AnswerValue
+from sfumato.query.values.cells import Cell
 from sfumato.session.releases.release import Release, shown_estimate
 
 _MOST_BARS: Final = 30  # over numbers, of which more are a series

@@ -6,10 +6,9 @@ from fractions import Fraction
 from itertools import repeat
 from typing import Any, TypeAlias
 
-from sfumato.engines.values.cells import Cell
-from sfumato.engines.values.evaluation import evaluate, unmixed
 from sfumato.privacy.formats import uncollected
 from sfumato.query.analysis.inference import facts_of
+from sfumato.query.analysis.unmixed import unmixed
 from sfumato.query.model.expressions import ColumnRef, Expression, columns_of
 from sfumato.query.model.facts import Facts
 from sfumato.query.model.intervals import ANYTHING, Interval, point
@@ -19,6 +18,8 @@ from sfumato.query.planning.plan import PrivatePlan
 from sfumato.query.planning.questions import OrderKey, Presented, answer_facts
 from sfumato.query.statistics.estimates import NOTHING, AnswerValue, Estimator, estimated, shared
 from sfumato.query.statistics.measurements import LinearOutput, estimators
+from sfumato.query.values.cells import Cell
+from sfumato.query.values.evaluation import evaluate
 from sfumato.session.releases.consistency import consistent_figures
 from sfumato.session.releases.formulas import Part, formula_facts, intervals_of, parts_of
 from sfumato.session.releases.releasing import Released

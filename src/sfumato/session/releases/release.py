@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
-from sfumato.engines.values.cells import Cell
 from sfumato.errors import ParameterError, UnsupportedEventError
 from sfumato.ledger.core.prices import limits, price, times_within
 from sfumato.numeric.arguments import is_one_of
@@ -14,6 +13,7 @@ from sfumato.privacy.neighbors import NeighboringRelation
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.relations import with_ends
 from sfumato.query.statistics.estimates import AnswerValue
+from sfumato.query.values.cells import Cell
 from sfumato.session.releases.receipt import Receipt
 
 if TYPE_CHECKING:

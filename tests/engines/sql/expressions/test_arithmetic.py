@@ -12,11 +12,11 @@ from tests.expressions_of import DOUBLES, INTEGERS
 from sfumato.engines.sql.expressions.arithmetic import ARITHMETIC, power, rounded
 from sfumato.engines.sql.expressions.kinds import Term
 from sfumato.engines.sql.expressions.terms import column
-from sfumato.engines.values.evaluation import evaluate
-from sfumato.engines.values.numbers import LARGEST
 from sfumato.query.model.expressions import Call, ColumnRef, Literal
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind
+from sfumato.query.values.evaluation import evaluate
+from sfumato.query.values.numbers import LARGEST
 
 TWO = (Function.ADD, Function.SUBTRACT, Function.MULTIPLY, Function.DIVIDE)
 ONE = (Function.NEGATE, Function.ABS, Function.SIGN, Function.FLOOR, Function.CEIL, Function.TRUNC, Function.SQRT)

@@ -22,10 +22,10 @@ from tests.expressions_of import DAYS, TIMESTAMPS, WORDS
 from tests.strategies import POISON, STORED
 
 from sfumato.engines.sql.expressions.casts import is_number, is_whole, lower_typed
-from sfumato.engines.values.cells import typed
-from sfumato.engines.values.numbers import LARGEST, LIMIT
 from sfumato.query.model.kinds import TIMES, Kind
 from sfumato.query.model.schema import Column, integer
+from sfumato.query.values.cells import typed
+from sfumato.query.values.numbers import LARGEST, LIMIT
 
 AS_READ = (*NUMBERS_AS_READ, *IDS_AS_READ, *AMOUNTS_AS_READ, *BOOLEANS_AS_READ, *TIMES_AS_READ)
 TEXTS = (*POISON, *WORDS, *(row[0] for row in AS_READ))

@@ -13,10 +13,10 @@ from tests.expressions_of import DAYS, INTEGERS, TIMESTAMPS, UNITS
 from sfumato.engines.sql.expressions.dates import DATES, months_added, truncated
 from sfumato.engines.sql.expressions.kinds import Term
 from sfumato.engines.sql.expressions.terms import column
-from sfumato.engines.values.evaluation import evaluate
 from sfumato.query.model.expressions import Call, ColumnRef, Literal
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind
+from sfumato.query.values.evaluation import evaluate
 
 MOMENTS = {
     Kind.DATE: st.sampled_from(DAYS) | st.dates(),

@@ -5,12 +5,12 @@ import math
 import pyarrow as pa
 import pytest
 from tests.engines.in_sql import values_of
-from tests.engines.values.test_numbers import SPECIAL
+from tests.query.values.test_numbers import SPECIAL
 
 from sfumato.engines.sql.expressions.kinds import Term, computed, storage
 from sfumato.engines.sql.expressions.terms import column
-from sfumato.engines.values.numbers import LARGEST, LIMIT, factor, limited
 from sfumato.query.model.kinds import Kind
+from sfumato.query.values.numbers import LARGEST, LIMIT, factor, limited
 
 CELLS = [*SPECIAL, *(-value for value in SPECIAL), LIMIT, -LIMIT, 1e308, math.inf, -math.inf, math.nan]
 F = column("f")

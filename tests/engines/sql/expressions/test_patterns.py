@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from sfumato.engines.sql.expressions.terms import column, function, text
 from sfumato.engines.sql.expressions.texts import in_java, in_re2, liked
-from sfumato.engines.values.evaluation import is_like
 from sfumato.query.model.texts import WordPlace, pieces_of
+from sfumato.query.values.evaluation import is_like
 
 FINDERS = {WordPlace.BEGINNING: "FIRST", WordPlace.END: "LAST", WordPlace.ANYWHERE: "SOMEWHERE"}
 X = column("x")

@@ -15,10 +15,9 @@ from tests.sizes import COSTLY
 from sfumato.engines.duckdb.dialect import sql
 from sfumato.engines.sql.expressions.scalars import lower_expression
 from sfumato.engines.sql.expressions.terms import TYPES, function
-from sfumato.engines.values.evaluation import evaluate, unmixed
-from sfumato.engines.values.numbers import LARGEST
 from sfumato.errors import ParameterError
 from sfumato.query.analysis.inference import facts_of
+from sfumato.query.analysis.unmixed import unmixed
 from sfumato.query.model.expressions import (
     And,
     Call,
@@ -36,6 +35,8 @@ from sfumato.query.model.expressions import (
 from sfumato.query.model.facts import Facts
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind
+from sfumato.query.values.evaluation import evaluate
+from sfumato.query.values.numbers import LARGEST
 
 FACTS = {name: Facts(kind=kind) for name, kind in COLUMNS.items()}
 NAMES = {name: f"c{place}" for place, name in enumerate(COLUMNS)}

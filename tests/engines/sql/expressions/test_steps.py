@@ -12,11 +12,11 @@ from tests.expressions_of import DOUBLES, INTEGERS
 
 from sfumato.engines.sql.expressions.kinds import Term, clamped_steps, computed, moved_steps
 from sfumato.engines.sql.expressions.terms import column
-from sfumato.engines.values.evaluation import clamped_steps as clamped_in_python
-from sfumato.engines.values.numbers import LARGEST
 from sfumato.query.model.expressions import ColumnRef
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.measures import COARSEST, LatticeValue
+from sfumato.query.values.evaluation import clamped_steps as clamped_in_python
+from sfumato.query.values.numbers import LARGEST
 
 FAR = 2**53
 NEAR = st.integers(-100, 100)

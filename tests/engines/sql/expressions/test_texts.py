@@ -12,10 +12,10 @@ from tests.expressions_of import PATTERNS, WORDS
 from sfumato.engines.sql.expressions.kinds import Term
 from sfumato.engines.sql.expressions.terms import column
 from sfumato.engines.sql.expressions.texts import TEXTS, is_like, substring
-from sfumato.engines.values.evaluation import is_like as is_like_in_python
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.texts import lowered, raised
+from sfumato.query.values.evaluation import is_like as is_like_in_python
 
 X = Term(sql=column("x"), kind=Kind.TEXT)
 LETTERS = [

@@ -19,9 +19,9 @@ from sfumato.engines.sql.expressions.terms import (
     named,
     operation,
 )
-from sfumato.engines.values.numbers import LARGEST, LARGEST_EXPONENT, bases
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind
+from sfumato.query.values.numbers import LARGEST, LARGEST_EXPONENT, bases
 
 Lowering: TypeAlias = Callable[[Sequence[Term]], Term]
 

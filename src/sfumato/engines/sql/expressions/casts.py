@@ -28,7 +28,9 @@ from sfumato.engines.sql.expressions.terms import (
     try_cast,
     whole,
 )
-from sfumato.engines.values.cells import (
+from sfumato.query.model.columns import MAX_ID, Column
+from sfumato.query.model.kinds import TIMES, Kind
+from sfumato.query.values.cells import (
     DIGITS_PATTERN,
     FALSE_WORDS,
     LONGEST_NUMBER,
@@ -42,10 +44,8 @@ from sfumato.engines.values.cells import (
     WHOLE_PATTERN,
     null_cell,
 )
-from sfumato.engines.values.dates import DATE_PATTERN, TIMESTAMP_PATTERN
-from sfumato.engines.values.numbers import LARGEST
-from sfumato.query.model.columns import MAX_ID, Column
-from sfumato.query.model.kinds import TIMES, Kind
+from sfumato.query.values.dates import DATE_PATTERN, TIMESTAMP_PATTERN
+from sfumato.query.values.numbers import LARGEST
 
 _TIME_PATTERN: Final = f"({DATE_PATTERN})|({TIMESTAMP_PATTERN})"
 _DOUBLES: Final = {"FLOAT", "DOUBLE"}

@@ -24,10 +24,10 @@ from sfumato.engines.sql.expressions.terms import (
     present,
     whole,
 )
-from sfumato.engines.values.numbers import FINEST, LARGEST, LAST_BIT, MOST_BITS
 from sfumato.query.model.functions import RANGE
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.measures import LatticeValue
+from sfumato.query.values.numbers import FINEST, LARGEST, LAST_BIT, MOST_BITS
 
 BEYOND: Final = (MOST_BITS - RANGE, RANGE - MOST_BITS)
 """By these powers of two one after the other doubles beyond the range become infinite, and all others stay."""

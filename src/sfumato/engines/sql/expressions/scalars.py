@@ -30,8 +30,6 @@ from sfumato.engines.sql.expressions.terms import (
     one_of,
     operation,
 )
-from sfumato.engines.values.evaluation import constant as cell_of
-from sfumato.engines.values.numbers import factor
 from sfumato.query.model.expressions import (
     And,
     Call,
@@ -51,6 +49,8 @@ from sfumato.query.model.expressions import (
 from sfumato.query.model.facts import Facts, literal_facts
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind
+from sfumato.query.values.evaluation import constant as cell_of
+from sfumato.query.values.numbers import factor
 
 _KINDS: Final[Mapping[type, Kind]] = {
     int: Kind.INTEGER, float: Kind.FLOAT, str: Kind.TEXT, bool: Kind.BOOLEAN, date: Kind.DATE, datetime: Kind.TIMESTAMP,
@@ -126,7 +126,7 @@ def _chosen(
 
 
 def _of_one_kind(terms: Sequence[Term]) -> Sequence[Term]:
-    """Alternatives of which a row has one; whole numbers among floats as floats, as `evaluation.unmixed` has them."""
+    """Alternatives of which a row has one; whole numbers among floats as floats, as `unmixed.unmixed` has them."""
     if not {Kind.INTEGER, Kind.FLOAT} <= {term.kind for term in terms}:
         return terms
     return [_FUNCTIONS[Function.TO_FLOAT]([term]) for term in terms]

@@ -18,11 +18,11 @@ from fractions import Fraction
 from hashlib import sha256
 from typing import Final, TypeAlias
 
-from sfumato.engines.values.dates import as_date, as_timestamp
-from sfumato.engines.values.numbers import limited
 from sfumato.errors import ParameterError
 from sfumato.query.model.columns import MAX_ID, Column
 from sfumato.query.model.kinds import Kind
+from sfumato.query.values.dates import as_date, as_timestamp
+from sfumato.query.values.numbers import limited
 
 Cell: TypeAlias = int | float | str | bool | date | None
 """A value of a kind, or NULL: a TIMESTAMP is a `datetime`, which is a date too. A double is `limited`, never −0.0."""

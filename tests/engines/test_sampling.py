@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.expressions_of import cells
 
-from sfumato.engines.values.sampling import encoded, least, rank_hash
+from sfumato.engines.sampling import encoded, least, rank_hash
 from sfumato.query.model.kinds import Kind
 
 lists = st.lists(st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.text(max_size=8), max_size=4)

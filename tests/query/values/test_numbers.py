@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.engines.values.numbers import LARGEST, LIMIT, bases, factor, limited
+from sfumato.query.values.numbers import LARGEST, LIMIT, bases, factor, limited
 
 TINY, SMALL = 2.0**-1074, 2.0**-500
 SPECIAL = (

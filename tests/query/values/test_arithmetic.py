@@ -6,7 +6,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.engines.values.numbers import (
+from sfumato.query.values.numbers import (
     LARGEST,
     divided,
     exponential,

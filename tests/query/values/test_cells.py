@@ -15,10 +15,10 @@ from tests.engines.stored_values import (
     WHOLE_ID,
 )
 
-from sfumato.engines.values.cells import MAX_INT64, MIN_INT64, converted, greatest_of, least_of, null_cell, typed
-from sfumato.engines.values.numbers import LARGEST
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.schema import Column, integer, real
+from sfumato.query.values.cells import MAX_INT64, MIN_INT64, converted, greatest_of, least_of, null_cell, typed
+from sfumato.query.values.numbers import LARGEST
 
 ANYTHING = (
     st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary() | st.decimals(allow_nan=False)

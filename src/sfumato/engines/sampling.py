@@ -13,9 +13,9 @@ from hashlib import md5
 from struct import pack, unpack
 from typing import Any, TypeVar
 
-from sfumato.engines.values.cells import Cell
-from sfumato.engines.values.dates import iso
 from sfumato.errors import ParameterError
+from sfumato.query.values.cells import Cell
+from sfumato.query.values.dates import iso
 
 T = TypeVar("T")
 

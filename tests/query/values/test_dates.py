@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.engines.stored_values import MOMENTS_AS_READ, TIMES_AS_READ, at
 
-from sfumato.engines.values.dates import (
+from sfumato.query.model.functions import Function
+from sfumato.query.values.dates import (
     DATE_PATTERN,
     PARTS,
     TIMESTAMP_PATTERN,
@@ -21,7 +22,6 @@ from sfumato.engines.values.dates import (
     seconds_added,
     truncated,
 )
-from sfumato.query.model.functions import Function
 
 UNITS = ("year", "quarter", "month", "week", "day", "hour", "minute")
 MOMENTS = st.dates() | st.datetimes()

@@ -1,25 +1,19 @@
 """The value of an expression on a row, in plain Python: the meaning of `query.model.functions` that every engine keeps.
 
 Total: whatever the row holds there is a value or NULL. An INTEGER is an `int` and a FLOAT a `float`, and that alone
-says which arithmetic is meant. What is one of several values is FLOAT if any of them is, says `facts.merged`; which of
-them a row has must not change that (nor whether a quotient is cut off), so before rows are looked at `unmixed` puts
-TO_FLOAT around the others. Whatever a `Call` gives passes through one gate: a whole number beyond 64 bits and a double
-beyond the range of `numbers` are NULL. Columns and constants are within it already, so that every value is.
+says which arithmetic is meant; `unmixed.unmixed` makes it say so of choices too, before rows are looked at. Whatever a
+`Call` gives passes through one gate: a whole number beyond 64 bits and a double beyond the range of `numbers` are NULL.
+Columns and constants are within it already, so that every value is.
 """
 
 import math
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from datetime import date
 from fractions import Fraction
 from functools import partial
 from typing import Final
 
-from sfumato.engines.values import dates, numbers
-from sfumato.engines.values.cells import MAX_INT64, MIN_INT64, Cell, Row, converted, greatest_of, least_of
-from sfumato.engines.values.numbers import limited
-from sfumato.query.analysis.inference import facts_of
 from sfumato.query.model.expressions import (
     OPERATORS,
     And,
@@ -38,96 +32,13 @@ from sfumato.query.model.expressions import (
     Or,
     Value,
 )
-from sfumato.query.model.facts import Facts
 from sfumato.query.model.functions import MAX_TEXT, Function
 from sfumato.query.model.kinds import Kind
-from sfumato.query.model.measures import LatticeValue, Measure, StepProduct, StepSum, ValueCount
-from sfumato.query.model.statement import Bins
-from sfumato.query.model.statement import Cell as Cells
+from sfumato.query.model.measures import LatticeValue
 from sfumato.query.model.texts import Piece, lowered, pieces_of, raised
-
-_CHOICES: Final = frozenset({Function.COALESCE, Function.LEAST, Function.GREATEST})
-
-
-def unmixed(expression: Expression, columns: Mapping[str, Facts]) -> Expression:
-    """The expression with TO_FLOAT around every INTEGER that CASE, COALESCE, LEAST or GREATEST mix with a FLOAT.
-
-    Args:
-        expression: One that `facts_of` accepts.
-        columns: What is known of the columns it reads.
-
-    Example:
-        >>> from fractions import Fraction
-        >>> from sfumato.query.model.expressions import Literal
-        >>> half, one = Literal(Fraction(1, 2)), Literal(Fraction(1))
-        >>> unmixed(Call(Function.LEAST, (half, one)), {}) == Call(
-        ...     Function.LEAST, (half, Call(Function.TO_FLOAT, (one,)))
-        ... )
-        True
-    """
-    inner = _rebuilt(expression, lambda child: unmixed(child, columns))
-    is_choice = isinstance(expression, Case) or (isinstance(expression, Call) and expression.function in _CHOICES)
-    if not is_choice or facts_of(expression, columns).kind is not Kind.FLOAT:
-        return inner
-    return _with_alternatives(
-        inner,
-        lambda value: Call(Function.TO_FLOAT, (value,)) if facts_of(value, columns).kind is Kind.INTEGER else value,
-    )
-
-
-def _with_alternatives(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
-    """A choice with its alternatives changed, but not its conditions."""
-    if isinstance(expression, Case):
-        branches = tuple((condition, change(value)) for condition, value in expression.branches)
-        return Case(branches, change(expression.default))
-    return _rebuilt(expression, change)
-
-
-def _rebuilt(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
-    """The expression with every child changed."""
-    match expression:
-        case Call(function, arguments):
-            return Call(function, tuple(map(change, arguments)))
-        case Case(branches, default):
-            return Case(tuple((change(condition), change(value)) for condition, value in branches), change(default))
-        case Compare(comparison, left, right):
-            return Compare(comparison, change(left), change(right))
-        case IsIn(value, values):
-            return IsIn(change(value), values)
-        case IsNull(value):
-            return IsNull(change(value))
-        case Not(condition):
-            return Not(change(condition))
-        case And(conditions):
-            return And(tuple(map(change, conditions)))
-        case Or(conditions):
-            return Or(tuple(map(change, conditions)))
-        case _:
-            return expression
-
-
-def unmixed_measure(measure: Measure, columns: Mapping[str, Facts]) -> Measure:
-    """The measure over `unmixed` expressions."""
-    match measure:
-        case ValueCount(present):
-            return ValueCount(tuple(unmixed(value, columns) for value in present))
-        case StepSum(steps):
-            return StepSum(_unmixed_steps(steps, columns))
-        case StepProduct(first, second):
-            return StepProduct(_unmixed_steps(first, columns), _unmixed_steps(second, columns))
-        case _:
-            return measure
-
-
-def unmixed_cell(cell: Cells, columns: Mapping[str, Facts]) -> Cells:
-    """The cell over `unmixed` expressions."""
-    if isinstance(cell, Bins):
-        return replace(cell, steps=_unmixed_steps(cell.steps, columns))
-    return replace(cell, value=unmixed(cell.value, columns))
-
-
-def _unmixed_steps(steps: LatticeValue, columns: Mapping[str, Facts]) -> LatticeValue:
-    return replace(steps, value=unmixed(steps.value, columns))
+from sfumato.query.values import dates, numbers
+from sfumato.query.values.cells import MAX_INT64, MIN_INT64, Cell, Row, converted, greatest_of, least_of
+from sfumato.query.values.numbers import limited
 
 
 def evaluate(expression: Expression, row: Row) -> Cell:
