@@ -106,7 +106,7 @@ def test_what_clamping_and_bounding_take_away_is_said_and_is_no_part_of_the_inte
     assert (count.low, count.value, count.high) == (4, 4, 4)
     assert (total.low, total.value, total.high) == (400.0, 400.0, 400.0)
     assert "at most 4 rows" in explained
-    assert "clamped to 0…10000" in explained
+    assert "clamped to 0…100;" in explained
 
 
 @pytest.mark.parametrize("law", ["laplace", "gaussian"])

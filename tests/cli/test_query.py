@@ -60,7 +60,7 @@ def test_a_stated_budget_is_kept_in_silence(people_csv):
 
 def test_delta_is_part_of_the_price(people_csv):
     result = run(*QUERY, people_csv, COUNT, "--epsilon", "1", "--delta", "1e-6", "--explain")
-    assert "price" in result.stdout
+    assert "cost          ε 1, δ 1e-06, charged" in result.stdout
 
 
 def test_intervals_of_quantiles_are_bought_if_that_is_said(people_csv, tmp_path):
@@ -76,7 +76,7 @@ def test_explaining_spends_nothing_and_opens_no_account(people_csv, tmp_path):
     ledger = tmp_path / "l.db"
     result = run(*QUERY, people_csv, COUNT, "--epsilon", "2", "--budget", "1", "--ledger", ledger, "--explain")
     assert (result.exit_code, ledger.exists()) == (0, False)
-    assert "price       ε 2" in result.stdout
+    assert "cost          ε 2" in result.stdout
 
 
 def test_a_new_account_needs_a_budget(people_csv, tmp_path):

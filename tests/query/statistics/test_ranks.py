@@ -242,5 +242,5 @@ def test_in_sql_extremes_stay_as_they_are_and_without_a_quantile_nothing_is_boug
 
 def test_the_plan_says_how_sure_each_end_is(people):
     explained = people.table().agg(m=sf.quantile("age", "0.9", interval=True)).explain(epsilon=3)
-    assert "lower end of quantile 0.9, 97.5% on its side: exponential mechanism" in explained
-    assert "upper end of quantile 0.9" in explained
+    assert "lower end of the interval of quantile 0.9, right with probability 97.5%: exponential mechanism" in explained
+    assert "upper end of the interval of quantile 0.9" in explained

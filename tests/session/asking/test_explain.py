@@ -1,4 +1,4 @@
-"""A plan as people read it: everything that is taken, drawn and paid, line by line."""
+"""A plan as people read it: its rows, noise and cost, line by line."""
 
 from fractions import Fraction
 
@@ -50,49 +50,49 @@ def about(topic, *arguments, **options):
 def test_a_plan_is_explained_from_the_price_to_the_error():
     found = lines(ADULTS, N, ("m", Mean(ref("age"))), keys=("sex",), epsilon=2)
     assert [topic for topic, _ in found] == [
-        "price", "protected", "rows", "rows", "groups", "noise", "noise", "noise", "error", "error",
+        "cost", "protected", "rows", "rows", "groups", "noise", "noise", "noise", "error", "error",
     ]  # fmt: skip
     assert [text_of for _, text_of in found[:6]] == [
-        "ε 2, charged before data is touched", "one person (add or remove one)", "people, each row is a unit",
-        "those with age > 17", "sex (2 public keys)",
-        "count of rows: one person moves it by at most 1; discrete Laplace, scale 1",
+        "ε 2, charged before data is read", "one person (add or remove one)", "people, each row is a unit",
+        "where age > 17", "sex (2 public keys)",
+        "count of rows: sensitivity 1 per person; discrete Laplace, scale 1",
     ]  # fmt: skip
     assert found[7][1].startswith(
-        "sum of age in steps of 1 clamped to 0…100 around 50: one person moves it by at most 50;"
+        "sum of age (clamped to 0…100, minus 50; resolution 1): sensitivity 50 per person; discrete Laplace, scale "
     )
-    assert found[8][1] == "n ± 3, 95%"
+    assert found[8][1] == "n ± 3, 95% interval"
 
 
 def test_limits_of_a_person_are_said():
     limits = Limits(max_rows_per_unit=10, max_groups_per_unit=2, max_rows_per_group_per_unit=6)
     table = Table(name="t", columns={"u": text(), "k": text(values=["x"])}, unit=UnitColumn("u"), limits=limits)
-    assert about("bounded", table, keys=("k",)) == ["of each person at most 2 groups, 6 rows a group, 10 rows"]
+    assert about("contribution", table, keys=("k",)) == ["at most 2 groups, 6 rows in one group and 10 rows per person"]
     assert about("rows", table) == ["t, unit u"]
 
 
 def test_private_keys_are_said_with_their_price():
     (keys,) = about("keys", PEOPLE, keys=("town", "sex"), epsilon=2, delta="1e-6")
-    assert keys == "shown by truncated geometric selection, ε 1, δ 1e-06; each with 95% that 16 units have"
+    assert keys == (
+        "shown by truncated geometric selection, ε 1, δ 1e-06; a group of 16 units is shown with probability ≥ 95%"
+    )
     assert about("groups", PEOPLE, keys=("town", "sex"), delta="1e-6") == ["town (private keys) × sex (2 public keys)"]
-    assert about("keys", TOWNS, keys=("code",)) == ["all that there are, as the rows are public"]
+    assert about("keys", TOWNS, keys=("code",)) == ["all are shown, as the rows are public"]
 
 
 def test_choices_are_said_with_what_a_row_costs():
     quantile, top = about(
         "noise", VISITS, ("q", Percentile(ref("hours"), Fraction(1, 2))), ("t", TopValues(ref("ward"))), epsilon=8
     )
-    assert (
-        quantile
-        == "quantile 0.5: exponential mechanism over 2401 values, ε 1 a row, of which one person moves at most 4"
-    )
-    assert top == "top 1: report noisy max, discrete Laplace of scale 1, ε 1 a row, of which one person moves at most 4"
-    assert about("noise", TOWNS, TopValues(ref("size")))[0].endswith(", free")
+    per_row = "ε 1 per row; sensitivity 4 rows per person"
+    assert quantile == f"quantile 0.5: exponential mechanism over 2,401 lattice points, {per_row}"
+    assert top == f"top 1: report noisy max, discrete Laplace of scale 1, {per_row}"
+    assert about("noise", TOWNS, TopValues(ref("size")))[0].endswith(", no cost, as the rows are public")
 
 
 @pytest.mark.parametrize(("quantile", "end"), [(0, "smallest"), (1, "largest")])
 def test_extremes_are_said_with_their_rank(quantile, end):
     (noise,) = about("noise", PEOPLE, ("q", Percentile(ref("age"), Fraction(quantile))), epsilon=1)
-    assert noise.startswith(f"number 16 from the {end}: permute-and-flip over 101 values")
+    assert noise.startswith(f"value of rank 16 (1 is the {end}): permute-and-flip over 101 lattice points")
 
 
 def test_every_measure_has_a_name():
@@ -101,9 +101,9 @@ def test_every_measure_has_a_name():
         ("d", CountDistinct(ref("town"))),
     )  # fmt: skip
     text_of = "\n".join(about("noise", PEOPLE, *statistics))
-    for name in ("count of pay", "sum of pay in steps of 0.01", "sum of squares of pay", "sum of products of"):
+    for name in ("count of pay", "sum of pay (clamped", "resolution 0.01)", "sum of squares of pay", "sum of products"):
         assert name in text_of
-    assert "count of different values" in text_of
+    assert "count of distinct values" in text_of
     assert "count of units" in about("noise", VISITS, ("u", CountUnits()))[0]
 
 
@@ -124,9 +124,9 @@ def test_each_grouping_set_is_explained():
 def test_bounds_that_are_chosen_first_are_explained():
     first, rest = about("bounds", PEOPLE, ("m", Mean(ref("age"), AUTO)), N, epsilon=1)
     assert first == (
-        "of m, chosen first from a histogram of magnitudes: one person moves it by at most 1; discrete Laplace, scale 8"
+        "of m, chosen first from a histogram of magnitudes: sensitivity 1 per person; discrete Laplace, scale 8"
     )
-    assert rest.startswith("the rest, ε 0.875, is spent with them")
+    assert rest.startswith("then ε 0.875 is spent with them; ")
     assert "with the widest bounds" in about("error", PEOPLE, ("m", Mean(ref("age"), AUTO)), N)[0]
 
 
@@ -136,30 +136,33 @@ OTHER = Table(
 )  # fmt: skip
 JOIN = Join(left=relation_of(VISITS), right=relation_of(OTHER), on=(("ward", "ward2"),))
 STAYS = {
-    "distinct": (Distinct(relation_of(VISITS)), "each different row once"),
+    "distinct": (Distinct(relation_of(VISITS)), "distinct rows"),
     "bound": (
         BoundRows(relation_of(VISITS), 2),
-        "of each unit at most 2 rows, chosen by a salted hash of the unit's own rows",
+        "at most 2 rows per unit, chosen by a salted hash of the unit's rows",
     ),
     "grouped": (Grouped(relation_of(VISITS), ("ward",), (Folded("n", Fold.COUNT_ROWS),)), "grouped by ward"),
-    "union": (UnionAll(relation_of(VISITS), relation_of(VISITS)), "the rows of both"),
-    "both": (Intersect(relation_of(VISITS), relation_of(VISITS)), "the rows that are in both"),
-    "rest": (Except(relation_of(VISITS), relation_of(VISITS)), "the rows of the first that are not in the second"),
-    "join": (JOIN, "joined (inner) on ward = ward2, within each unit"),
+    "union": (UnionAll(relation_of(VISITS), relation_of(VISITS)), "all rows of two relations"),
+    "both": (Intersect(relation_of(VISITS), relation_of(VISITS)), "rows that are in both of two relations"),
+    "rest": (
+        Except(relation_of(VISITS), relation_of(VISITS)),
+        "rows of the first of two relations that are not in the second",
+    ),
+    "join": (JOIN, "inner join on ward = ward2, within each unit"),
     "public": (
         Join(left=relation_of(PEOPLE), right=relation_of(TOWNS), on=(("town", "code"),), kind=JoinKind.LEFT),
-        "joined (left) on town = code",
+        "left join on town = code",
     ),
     "with": (
-        SemiJoin(child=relation_of(VISITS), other=relation_of(OTHER), on=()), "those with a partner, within each unit",
+        SemiJoin(child=relation_of(VISITS), other=relation_of(OTHER), on=()), "where a row matches, within each unit",
     ),
     "without": (
         SemiJoin(child=relation_of(VISITS), other=relation_of(TOWNS), on=(("ill", "code"),), negated=True),
-        "those without a partner",
+        "where no row matches on ill = code",
     ),
     "part": (
         PeoplePart(child=relation_of(VISITS), by="ward", values=("A", "B"), value="A", max_parts_per_unit=1, salt="00"),
-        "the part ward = 'A', of at most 1 a unit",
+        "part ward = 'A', at most 1 part per unit",
     ),
 }  # fmt: skip
 

@@ -51,7 +51,7 @@ def test_cost_error_and_explain_touch_no_data_and_spend_nothing():
     question = ask(*GROUPED, curator=curator, keys=("sex",))
     assert question.cost(epsilon=0.5) == sf.PureDP("0.5")
     assert [forecast.column for forecast in question.error(epsilon="0.5")] == ["n", "m"]
-    assert "ε 0.5, charged before data is touched" in question.explain(epsilon="0.5")
+    assert "ε 0.5, charged before data is read" in question.explain(epsilon="0.5")
     assert question.epsilon_for({"n": 10}) > 0
     assert (engine.statements, spent(curator)) == ([], sf.PureDP(0))
 
@@ -61,9 +61,9 @@ def test_explain_says_what_will_run_for_each_statement():
         question = people.query("SELECT COUNT(*) AS n, MEDIAN(age) AS m FROM people WHERE age > 30")
         explained = question.explain(sql=True)
         assert explained.startswith(question.explain())
-        assert explained.count("runs        on duckdb:\nSELECT") == 2
+        assert explained.count("SQL           for duckdb:\nSELECT") == 2
         assert people.spent == sf.PureDP(0)
-    assert ask(curator=desk((PEOPLE, DATA))).explain(sql=True).endswith("runs        on reference:\nno SQL")
+    assert ask(curator=desk((PEOPLE, DATA))).explain(sql=True).endswith("SQL           for reference:\nnone")
 
 
 def test_the_price_is_what_is_asked_hidden_counts_included():

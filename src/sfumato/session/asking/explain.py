@@ -1,4 +1,4 @@
-"""A plan for people: what is asked, who is protected, what one person can move, which noise, which price."""
+"""A plan as text: its cost, who is protected, which rows and groups count, sensitivity, noise and predicted errors."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -10,6 +10,7 @@ from sfumato.mechanisms.quantiles.extreme import Extreme
 from sfumato.mechanisms.quantiles.quantile import Quantile, QuantileEnd
 from sfumato.numeric.rationals import decimal_text
 from sfumato.query.analysis.shape import Metric, shape_of
+from sfumato.query.analysis.stability import Sensitivity
 from sfumato.query.model.measures import (
     CellCount,
     LatticeValue,
@@ -53,28 +54,40 @@ from sfumato.session.asking.forecast import forecast
 
 
 def explain(plan: PrivatePlan, policy: Policy, confidence: Fraction) -> str:
-    """The plan as lines of text."""
-    lines = [f"price       {plan.charge}, charged before data is touched"]
-    lines.append(f"protected   one {policy.unit_name} ({policy.neighboring_relation.value.replace('_', ' ')})")
+    """The plan as lines of text; each begins with its topic.
+
+    Args:
+        plan: The plan of a query.
+        policy: Names the privacy unit and the neighboring relation.
+        confidence: The probability with which the printed intervals hold, such as 0.95.
+    """
+    lines = [
+        _line("cost", f"{plan.charge}, charged before data is read"),
+        _line("protected", f"one {policy.unit_name} ({policy.neighboring_relation.value.replace('_', ' ')})"),
+    ]
     first = plan.sections[0].statements[0]
-    lines += [f"rows        {text}" for step in reversed(list(lineage(first.rows))) if (text := _shown(step))]
+    lines += [_line("rows", text) for step in reversed(list(lineage(first.rows))) if (text := _shown(step))]
     if first.limits != Limits():
-        lines.append(f"bounded     of each {policy.unit_name} at most {_limits(first.limits)}")
+        lines.append(_line("contribution", f"at most {_limits(first.limits)} per {policy.unit_name}"))
     if plan.bounds is not None:
         lines += _bounds(plan.bounds, policy.unit_name)
     for section in plan.sections:
         lines += _section(section, policy.unit_name)
-    lines += [
-        f"error       {prediction}, {float(confidence):.0%}" for prediction in forecast(plan, confidence=confidence)
-    ]
+    interval = f"{float(confidence):.0%} interval"
+    lines += [_line("error", f"{prediction}, {interval}") for prediction in forecast(plan, confidence=confidence)]
     return "\n".join(lines)
 
 
 def programs(plan: PrivatePlan, engine: Engine) -> str:
-    """What the engine will run, for people; no data is touched."""
+    """The SQL that the engine will run for each statement; no data is read."""
     sections = plan.sections if plan.bounds is None else (plan.bounds.section, *plan.sections)
     statements = [statement for section in sections for statement in section.statements]
-    return "\n\n".join(f"runs        on {engine.name}:\n{engine.sql(one) or 'no SQL'}" for one in statements)
+    return "\n\n".join(f"{_line('SQL', f'for {engine.name}:')}\n{engine.sql(one) or 'none'}" for one in statements)
+
+
+def _line(topic: str, text: str) -> str:
+    """A line of the explanation: its topic in a column of 14 characters, then the text."""
+    return f"{topic:<14}{text}"
 
 
 def _section(section: Section, unit: str) -> Iterator[str]:
@@ -82,43 +95,44 @@ def _section(section: Section, unit: str) -> Iterator[str]:
         f"{key.name} ({'private keys' if key.values is None else f'{len(key.values)} public keys'})"
         for key in section.keys
     )
-    yield f"groups      {groups or 'one, of all rows'}"
+    yield _line("groups", groups or "one, of all rows")
     if section.selection is not None:
-        yield f"keys        {_selection(section.selection)}"
+        yield _line("keys", _selection(section.selection))
     for measurement in section.measurements:
-        yield f"noise       {_measurement(measurement, section, unit)}"
+        yield _line("noise", _measurement(measurement, section, unit))
 
 
 def _bounds(first: BoundsFirst, unit: str) -> Iterator[str]:
-    """The histograms from which bounds are chosen; what follows is planned with the widest that could be."""
+    """The histograms from which bounds are chosen, and what is planned for the widest bounds that could be chosen."""
     for output, measurement in zip(first.section.outputs, first.section.measurements, strict=True):
         if isinstance(measurement, Additive):
-            yield (
-                f"bounds      of {output.name}, chosen first from a histogram of magnitudes: one {unit} moves it by at "
-                f"most {measurement.sensitivity.l1}; {_noise(measurement.mechanism)}"
-            )
-    yield f"bounds      the rest, {first.rest}, is spent with them; it is shown here with the widest that can be chosen"
+            noise = _noise(measurement.mechanism, measurement.sensitivity, Fraction(1), unit)
+            yield _line("bounds", f"of {output.name}, chosen first from a histogram of magnitudes: {noise}")
+    yield _line("bounds", f"then {first.rest} is spent with them; the lines below assume the widest that can be chosen")
 
 
 def _selection(choice: KeyChoice) -> str:
     mechanism = choice.mechanism
     if mechanism is None:
-        return "all that there are, as the rows are public"
+        return "all are shown, as the rows are public"
     return (
         f"shown by truncated geometric selection, ε {decimal_text(mechanism.epsilon)}, "
-        f"δ {decimal_text(mechanism.delta)}; each with 95% that {mechanism.reliable_count()} units have"
+        f"δ {decimal_text(mechanism.delta)}; "
+        f"a group of {mechanism.reliable_count():,} units is shown with probability ≥ 95%"
     )
 
 
 def _measurement(measurement: Measurement, section: Section, unit: str) -> str:
     statement = section.statements[measurement.statement]
     match measurement:
-        case Additive(measures=places, sensitivity=moved, mechanism=mechanism):
-            names = ", ".join(_measure(statement.measures[place]) for place in places)
-            return f"{names}: one {unit} moves it by at most {moved.l1}; {_noise(mechanism)}"
+        case Additive(measures=places, sensitivity=sensitivity, mechanism=mechanism):
+            measures = [statement.measures[place] for place in places]
+            resolutions = {_resolution(measure) for measure in measures}
+            resolution = resolutions.pop() if len(resolutions) == 1 else None
+            return f"{', '.join(map(_measure, measures))}: {_noise(mechanism, sensitivity, resolution, unit)}"
         case QuantileChoice(mechanism=choice):
             per_row = _per_row(choice.epsilon, measurement.rows, unit)
-            return f"{_ranked(choice)} over {choice.upper + 1} values, {per_row}"
+            return f"{_ranked(choice)} over {int(choice.upper) + 1:,} lattice points, {per_row}"
         case TopChoice(mechanism=top):
             return (
                 f"top {top.k}: report noisy max, discrete Laplace of scale {decimal_text(top.scale)}, "
@@ -129,17 +143,21 @@ def _measurement(measurement: Measurement, section: Section, unit: str) -> str:
 
 
 def _per_row(epsilon: Fraction, rows: int, unit: str) -> str:
-    return f"ε {decimal_text(epsilon)} a row, of which one {unit} moves at most {rows}" if rows else "free"
+    if not rows:
+        return "no cost, as the rows are public"
+    return f"ε {decimal_text(epsilon)} per row; sensitivity {_counted(rows, 'row')} per {unit}"
 
 
 def _ranked(choice: Quantile | QuantileEnd | Extreme) -> str:
     if isinstance(choice, QuantileEnd):
         side = "upper" if choice.is_upper else "lower"
-        shown = f"{side} end of quantile {decimal_text(choice.quantile)}, {float(choice.confidence):.1%} on its side"
-        return f"{shown}: exponential mechanism, at a margin of {choice.margin:,} ranks"
+        return (
+            f"{side} end of the interval of quantile {decimal_text(choice.quantile)}, right with probability "
+            f"{float(choice.confidence):.1%}: exponential mechanism, margin {choice.margin:,} ranks"
+        )
     if isinstance(choice, Quantile):
         return f"quantile {decimal_text(choice.quantile)}: exponential mechanism"
-    return f"number {choice.rank} from the {'largest' if choice.largest else 'smallest'}: permute-and-flip"
+    return f"value of rank {choice.rank:,} (1 is the {'largest' if choice.largest else 'smallest'}): permute-and-flip"
 
 
 def _shown(step: Relation) -> str:
@@ -148,28 +166,27 @@ def _shown(step: Relation) -> str:
             owners = {Metric.ROWS: "each row is a unit", Metric.PUBLIC: "public"}
             return f"{table.name}, {owners.get(shape_of(step).metric, f'unit {table.unit}')}"
         case PeoplePart():
-            return f"the part {step.by} = {step.value!r}, of at most {step.max_parts_per_unit} a unit"
+            return f"part {step.by} = {step.value!r}, at most {_counted(step.max_parts_per_unit, 'part')} per unit"
         case Filter(_, condition):
-            return f"those with {expression_sql(condition)}"
+            return f"where {expression_sql(condition)}"
         case Select():
             return ""
         case BoundRows(_, most):
-            return f"of each unit at most {most} rows, chosen by a salted hash of the unit's own rows"
+            return f"at most {_counted(most, 'row')} per unit, chosen by a salted hash of the unit's rows"
         case Join():
-            return (
-                f"joined ({step.kind}) on {' and '.join(f'{a} = {b}' for a, b in step.on) or 'the unit'}{_within(step)}"
-            )
+            on = " and ".join(f"{a} = {b}" for a, b in step.on) or "the unit"
+            return f"{step.kind} join on {on}{_within(step)}"
         case SemiJoin():
-            word = "without" if step.negated else "with"
-            return f"those {word} a partner{_within(step)}"
+            on = f" on {' and '.join(f'{a} = {b}' for a, b in step.on)}" if step.on else ""
+            return f"where {'no' if step.negated else 'a'} row matches{on}{_within(step)}"
         case UnionAll():
-            return "the rows of both"
+            return "all rows of two relations"
         case Intersect():
-            return "the rows that are in both"
+            return "rows that are in both of two relations"
         case Except():
-            return "the rows of the first that are not in the second"
+            return "rows of the first of two relations that are not in the second"
         case Distinct():
-            return "each different row once"
+            return "distinct rows"
         case Grouped(_, keys, _):
             return f"grouped by {', '.join(keys) or 'the unit'}"
         case _:
@@ -182,12 +199,17 @@ def _within(step: Join | SemiJoin) -> str:
 
 
 def _limits(limits: Limits) -> str:
-    named = {
-        "groups": limits.max_groups_per_unit,
-        "rows a group": limits.max_rows_per_group_per_unit,
-        "rows": limits.max_rows_per_unit,
-    }
-    return ", ".join(f"{most} {name}" for name, most in named.items() if most is not None)
+    named = (
+        (limits.max_groups_per_unit, "group", ""),
+        (limits.max_rows_per_group_per_unit, "row", " in one group"),
+        (limits.max_rows_per_unit, "row", ""),
+    )
+    texts = [f"{_counted(most, name)}{where}" for most, name, where in named if most is not None]
+    return " and ".join(filter(None, (", ".join(texts[:-1]), texts[-1])))
+
+
+def _counted(number: int, name: str) -> str:
+    return f"{number:,} {name if number == 1 else f'{name}s'}"
 
 
 def _measure(measure: Measure) -> str:
@@ -205,20 +227,41 @@ def _measure(measure: Measure) -> str:
         case UnitCount():
             return "count of units"
         case CellCount():
-            return "count of different values"
+            return "count of distinct values"
         case _:
             assert_never(measure)
 
 
 def _steps(steps: LatticeValue) -> str:
-    around = f" around {steps.offset}" if steps.offset else ""
+    """A value as it is summed: clamped and centered, in its own unit."""
+    places = steps.lower, steps.upper, steps.offset
+    lower, upper, offset = (decimal_text(place * steps.resolution, digits=12) for place in places)
+    centered = f", minus {offset}" if steps.offset else ""
     resolution = decimal_text(steps.resolution)
-    return f"{expression_sql(steps.value)} in steps of {resolution} clamped to {steps.lower}…{steps.upper}{around}"
+    return f"{expression_sql(steps.value)} (clamped to {lower}…{upper}{centered}; resolution {resolution})"
 
 
-def _noise(mechanism: AdditiveNoise) -> str:
+def _resolution(measure: Measure) -> Fraction:
+    """What 1 in the measure's integers is in the unit of the answer."""
+    match measure:
+        case StepSum(steps):
+            return steps.resolution
+        case StepProduct(first, second):
+            return first.resolution * second.resolution
+        case _:
+            return Fraction(1)
+
+
+def _noise(mechanism: AdditiveNoise, sensitivity: Sensitivity, resolution: Fraction | None, unit: str) -> str:
+    """Sensitivity and noise in the unit of the answer; in lattice points if the measures have several resolutions."""
     if isinstance(mechanism, GaussianNoise):
-        return f"discrete Gaussian, standard deviation {decimal_text(mechanism.stddev)}"
-    if mechanism.scale == 0:
-        return "no noise needed" if mechanism.l1_sensitivity == 0 else "nothing released, as ε is 0"
-    return f"discrete Laplace, scale {decimal_text(mechanism.scale)}"
+        reach, norm = mechanism.l2_sensitivity, "L2 sensitivity"
+        scale, distribution = mechanism.stddev, "discrete Gaussian, standard deviation"
+    else:
+        reach, norm = Fraction(sensitivity.l1), "sensitivity"
+        scale, distribution = mechanism.scale, "discrete Laplace, scale"
+    one, points = (Fraction(1), " lattice points") if resolution is None else (resolution, "")
+    moved = f"{norm} {decimal_text(reach * one)}{points} per {unit}"
+    if scale == 0:
+        return f"{moved}; no noise needed" if reach == 0 else f"{moved}; nothing released, as ε is 0"
+    return f"{moved}; {distribution} {decimal_text(scale * one)}{points}"
