@@ -157,7 +157,7 @@ def test_47_an_answer_is_of_its_neighbours(tmp_path):
 def shown(release):
     """All that an answer says of its price."""
     receipt, (*_, last) = release.receipt, repr(release).splitlines()
-    return release.reused, receipt.guarantee, receipt.spent, receipt.left, last
+    return release.reused, receipt.guarantee, receipt.spent, receipt.remaining, last
 
 
 def test_48_a_shared_answer_is_shown_and_charged_as_one_that_nobody_asked_before():

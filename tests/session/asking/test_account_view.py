@@ -267,7 +267,7 @@ def gaussian(view, age):
 def test_an_account_in_any_measure_pays_exactly_as_often_as_its_receipt_says(name):
     with census(budget=MEASURES[name]) as session:
         release = gaussian(session, 0)
-        assert type(release.receipt.spent) is type(release.receipt.left) is type(MEASURES[name])
+        assert type(release.receipt.spent) is type(release.receipt.remaining) is type(MEASURES[name])
         (told,) = re.findall(r"about (\d+) such quer", repr(release))
         for age in range(1, int(told) + 1):
             assert int(told) > 2
@@ -291,7 +291,7 @@ def test_a_receipt_in_rho_comes_back_from_json():
         first, again = gaussian(session, 0), gaussian(session, 0)
         assert again.reused
         assert again.receipt == first.receipt
-        assert str(first.receipt.left).startswith("ρ ≈0.09")
+        assert str(first.receipt.remaining).startswith("ρ ≈0.09")
 
 
 @pytest.mark.parametrize("budget", [ZCDP(1, "1e-4"), sf.ApproxDP(1, "1e-4")], ids=str)

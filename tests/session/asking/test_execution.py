@@ -83,7 +83,7 @@ def test_a_shared_answer_is_shown_as_if_it_had_been_asked_anew():
         release = bob.query(f"{COUNT} WHERE 30 <= age").release(epsilon="0.1")
         assert not release.reused
         assert repr(release).endswith("spent ε 0.1; remaining: ε 0.4 (about 4 such queries)")
-        assert (release.receipt.spent, release.receipt.left) == (TENTH, sf.PureDP("0.4"))
+        assert (release.receipt.spent, release.receipt.remaining) == (TENTH, sf.PureDP("0.4"))
         assert release.receipt.question.endswith("30 <= age")
 
 

@@ -98,7 +98,7 @@ def test_a_stored_answer_is_given_also_when_nothing_is_left_and_says_what_is_lef
     ask(curator=curator).release(epsilon="0.5")
     ask(("s", Sum(AGE)), curator=curator).release(epsilon="0.5")
     again = ask(curator=curator).release(epsilon="0.5")
-    assert (again.reused, again.receipt.left) == (True, sf.PureDP(0))
+    assert (again.reused, again.receipt.remaining) == (True, sf.PureDP(0))
     with pytest.raises(BudgetExceededError):
         ask(curator=curator).release(epsilon="0.4")
 

@@ -167,7 +167,7 @@ def test_what_is_free_has_no_number_of_such_queries():
     ],
 )  # fmt: skip
 def test_an_account_pays_as_often_as_its_rest_allows(release, price, left, count):
-    assert affordable(replace(release.receipt, guarantee=price, left=left)) == count
+    assert affordable(replace(release.receipt, guarantee=price, remaining=left)) == count
 
 
 def test_noise_that_may_be_as_large_as_the_value_is_marked():

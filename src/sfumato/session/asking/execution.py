@@ -187,7 +187,7 @@ def _receipt(desk: Planning, ticket: Ticket) -> Receipt:
     plan, policy = ticket.prepared.plan, desk.policy
     return Receipt(
         question=ticket.prepared.text, plan_hash=question_hash(plan.question), event=plan.event, guarantee=plan.charge,
-        spent=ticket.reservation.spent, left=ticket.reservation.left,
+        spent=ticket.reservation.spent, remaining=ticket.reservation.left,
         neighboring_relation=policy.neighboring_relation.value, privacy_unit=policy.unit_name, library=__version__,
         policy_version=policy.version, data_version=policy.data_version, request=ticket.reservation.request,
     )  # fmt: skip

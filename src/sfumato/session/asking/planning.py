@@ -230,8 +230,8 @@ def _shared(planning: Planning, prepared: Prepared, *, asked: Asked) -> Reservat
 def own_answer(prepared: Prepared, answer: Any, reservation: Reservation) -> dict[str, Json]:
     """The answer of another account with the receipt of a reservation: as if the question had been asked anew."""
     receipt = replace(
-        receipt_from_dict(answer["receipt"]), question=prepared.text, spent=reservation.spent, left=reservation.left,
-        request=reservation.request,
+        receipt_from_dict(answer["receipt"]), question=prepared.text, request=reservation.request,
+        spent=reservation.spent, remaining=reservation.left,
     )  # fmt: skip
     return {**answer, "receipt": receipt.to_dict()}
 

@@ -258,7 +258,8 @@ class Question:
 
     def _receipt(self, answer: dict[str, Any], *, reused: bool) -> Receipt:
         receipt = receipt_from_dict(answer["receipt"])
-        return replace(receipt, left=self.desk.ledger.remaining(self.desk.account)) if reused else receipt
+        remaining = self.desk.ledger.remaining(self.desk.account)
+        return replace(receipt, remaining=remaining) if reused else receipt
 
 
 def _histograms(question: Presented) -> tuple[Binned, ...]:

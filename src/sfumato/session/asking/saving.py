@@ -76,7 +76,7 @@ class SavedRelease:
 
     def __repr__(self) -> str:
         paid = "stored answer, nothing spent" if self.reused else f"spent {self.receipt.guarantee}"
-        last = f"{self.confidence:.0%} intervals; {paid}; remaining: {self.receipt.left}"
+        last = f"{self.confidence:.0%} intervals; {paid}; remaining: {self.receipt.remaining}"
         return "\n".join((f"{self.row_count:,} rows in {self.path}", *self.notes, last))
 
 

@@ -1,4 +1,4 @@
-"""The receipt of a release: what was asked, how it was answered, what it cost and what is left."""
+"""The receipt of a release: what was asked, how it was answered, what it cost and how much budget remains."""
 
 import json
 from dataclasses import dataclass
@@ -22,21 +22,21 @@ from sfumato.privacy.guarantees import ApproxDP, PureDP
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
-    """Everything needed to cite a release and to check its price; nothing in it was computed from single rows.
+    """Everything needed to cite a release and to check its cost; nothing in it was computed from single rows.
 
     Attributes:
-        question: The question as SQL or as a frame reads, for people.
+        question: The query as SQL, or as its frame prints.
         plan_hash: The hash of the canonical plan.
-        event: What was released, for accountants.
-        guarantee: The promise of this release alone, which is what it cost.
-        spent: All that the account had spent after it.
-        left: What the account had left after it.
-        neighboring_relation: What may change between neighbouring databases.
-        privacy_unit: Who is protected.
+        event: A description of the release, read by accountants.
+        guarantee: The guarantee of this release alone, which is what it cost.
+        spent: All that the account had spent after the release.
+        remaining: The unspent budget of the account after the release.
+        neighboring_relation: What may change between neighboring databases.
+        privacy_unit: Whom the guarantee protects.
         library: The version of this package.
-        policy_version: The owner's number of the declarations.
-        data_version: The owner's number of the data.
-        request: The reservation in the ledger that paid.
+        policy_version: The owner's version of the policy.
+        data_version: The owner's version of the data.
+        request: The id of the reservation in the ledger that was charged.
     """
 
     question: str
@@ -44,7 +44,7 @@ class Receipt:
     event: Event
     guarantee: Charge
     spent: Budget
-    left: Budget
+    remaining: Budget
     neighboring_relation: str
     privacy_unit: str
     library: str
@@ -59,13 +59,16 @@ class Receipt:
             "event": encode_event(self.event),
             "guarantee": encode_guarantee(self.guarantee),
             "spent": encode_budget(self.spent),
-            "left": encode_budget(self.left),
+            _REMAINING: encode_budget(self.remaining),
         }
 
     def to_json(self) -> str:
         """The receipt as JSON text."""
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
 
+
+_REMAINING = "left"
+"""The key of `remaining` in JSON: stored answers have it, so it does not change."""
 
 _TEXTS = (
     "question",
@@ -89,5 +92,5 @@ def receipt_from_dict(document: dict[str, Json]) -> Receipt:
         event=decode_event(document["event"]),
         guarantee=charged,
         spent=decode_budget(document["spent"]),
-        left=decode_budget(document["left"]),
+        remaining=decode_budget(document[_REMAINING]),
     )

@@ -157,7 +157,7 @@ class Release:
         paid = "stored answer, nothing spent" if self.reused else f"spent {self.receipt.guarantee}"
         more = None if self.reused else affordable(self.receipt)
         about = "" if more is None else f" (about {more:,} such {'query' if more == 1 else 'queries'})"
-        last = f"{self.confidence:.0%} intervals; {paid}; remaining: {self.receipt.left}{about}"
+        last = f"{self.confidence:.0%} intervals; {paid}; remaining: {self.receipt.remaining}{about}"
         is_open = any(one.is_unbounded for row in self.estimates for one in row)
         return "\n".join((*self.notes, *((_UNBOUNDED,) if is_open else ()), last))
 
@@ -170,10 +170,10 @@ def affordable(receipt: Receipt) -> int | None:
     """
     relation = NeighboringRelation(receipt.neighboring_relation)
     try:
-        paid = price(receipt.event, receipt.guarantee, account="", budget=receipt.left, relation=relation)
+        paid = price(receipt.event, receipt.guarantee, account="", budget=receipt.remaining, relation=relation)
     except UnsupportedEventError:
         return 0
-    return times_within(limits(receipt.left), paid)
+    return times_within(limits(receipt.remaining), paid)
 
 
 def shown_estimate(estimate: AnswerValue) -> str:
