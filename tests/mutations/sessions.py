@@ -318,7 +318,7 @@ MUTANTS = (
         edits=(
             (
                 "session/asking/question.py",
-                "return replace(receipt, remaining=remaining) if reused else receipt",
+                "return replace(receipt, remaining=self.desk.ledger.remaining(self.desk.account))",
                 "return receipt",
             ),
         ),

@@ -258,8 +258,9 @@ class Question:
 
     def _receipt(self, answer: dict[str, Any], *, reused: bool) -> Receipt:
         receipt = receipt_from_dict(answer["receipt"])
-        remaining = self.desk.ledger.remaining(self.desk.account)
-        return replace(receipt, remaining=remaining) if reused else receipt
+        if not reused:
+            return receipt
+        return replace(receipt, remaining=self.desk.ledger.remaining(self.desk.account))
 
 
 def _histograms(question: Presented) -> tuple[Binned, ...]:
