@@ -23,13 +23,18 @@ from sfumato.query.model.expressions import (
     Or,
     children,
 )
-from sfumato.query.model.facts import Facts, family, literal_facts, merged
+from sfumato.query.model.facts import Edition, Facts, family, literal_facts, merged
 from sfumato.query.model.intervals import Interval
 from sfumato.query.model.kinds import Kind
 
 
-def facts_of(expression: Expression, columns: Mapping[str, Facts]) -> Facts:
+def facts_of(expression: Expression, columns: Mapping[str, Facts], edition: Edition = Edition.LATEST) -> Facts:
     """The facts of an expression over columns of known facts.
+
+    Args:
+        expression: The expression.
+        columns: What is known of the columns it reads.
+        edition: By which rules.
 
     Raises:
         ParameterError: It mixes kinds, or reads a column that does not exist.
@@ -43,17 +48,17 @@ def facts_of(expression: Expression, columns: Mapping[str, Facts]) -> Facts:
             return Facts(kind=kind, values=(), longest=0 if kind is Kind.TEXT else None)
         case Case(branches, default):
             for condition, _ in branches:
-                _require_condition(facts_of(condition, columns))
-            return merged([facts_of(value, columns) for value in (*(v for _, v in branches), default)])
+                _require_condition(facts_of(condition, columns, edition))
+            return merged([facts_of(value, columns, edition) for value in (*(v for _, v in branches), default)])
         case Call(function, arguments):
             check_parameters(expression)
-            known = [facts_of(argument, columns) for argument in arguments]
+            known = [facts_of(argument, columns, edition) for argument in arguments]
             facts = SIGNATURES[function](expression, known)
             facts = replace(facts, interval=facts.interval.within_doubles(), certain=_certain(expression, known))
             # an infinite double, which a column may hold, is NULL in whatever a function makes of it
             return replace(facts, nullable=True) if facts.kind is Kind.FLOAT else facts
         case And() | Or() | Not() | Compare() | IsIn() | IsNull():
-            return _condition(expression, columns)
+            return _condition(expression, columns, edition)
 
 
 def _certain(call: Call, arguments: Sequence[Facts]) -> Interval | None:
@@ -70,8 +75,8 @@ def _column(name: str, columns: Mapping[str, Facts]) -> Facts:
     return columns[name]
 
 
-def _condition(expression: Expression, columns: Mapping[str, Facts]) -> Facts:
-    inner = [facts_of(child, columns) for child in children(expression)]
+def _condition(expression: Expression, columns: Mapping[str, Facts], edition: Edition) -> Facts:
+    inner = [facts_of(child, columns, edition) for child in children(expression)]
     match expression:
         case Compare(comparison, _, _) if family(inner[0].kind) != family(inner[1].kind):
             shown = f"{inner[0].kind} {comparison} {inner[1].kind}"

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import MappingProxyType
 from typing import assert_never
 
@@ -13,7 +13,7 @@ from sfumato.numeric.arguments import is_one_of
 from sfumato.query.analysis.bounding import limits_of, most_rows
 from sfumato.query.analysis.inference import facts_of
 from sfumato.query.model.expressions import ColumnRef, Expression
-from sfumato.query.model.facts import Facts, family, literal_facts, merged, of_column
+from sfumato.query.model.facts import Edition, Facts, family, literal_facts, merged, of_column
 from sfumato.query.model.intervals import Interval
 from sfumato.query.model.kinds import NUMBERS, Kind
 from sfumato.query.model.measures import HOW_TO_BOUND, steps_of
@@ -53,11 +53,27 @@ class Metric(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """The columns of a relation, and whose rows it holds."""
+    """The columns of a relation, and whose rows it holds.
+
+    Attributes:
+        columns: The facts of each column.
+        metric: Whose rows they are.
+        unit_kind: Of rows that have owners, the kind of those.
+        edition: By which rules the facts were found.
+    """
 
     columns: Mapping[str, Facts]
     metric: Metric
     unit_kind: Kind | None = None
+    edition: Edition = Edition.LATEST
+
+    def facts(self, expression: Expression) -> Facts:
+        """The facts of an expression over the columns.
+
+        Raises:
+            ParameterError: It mixes kinds, or reads a column that does not exist.
+        """
+        return facts_of(expression, self.columns, self.edition)
 
     def column(self, name: str) -> Facts:
         """The facts of one column.
@@ -85,68 +101,72 @@ class _Itself:
         return id(self.relation)
 
 
-def shape_of(relation: Relation) -> Shape:
+def shape_of(relation: Relation, edition: Edition = Edition.LATEST) -> Shape:
     """What is publicly known of a relation.
+
+    Args:
+        relation: Any relation over tables of the policy.
+        edition: By which rules.
 
     Raises:
         ParameterError: A column does not exist, is named twice, or is of a kind that cannot stand there.
         NotPrivateError: It would look at the rows of two units at once.
     """
-    return _shape_of(_Itself(relation))
+    return _shape_of(_Itself(relation), edition)
 
 
 @lru_cache(maxsize=256)  # one question asks for its relations again and again, and nothing about them can change
-def _shape_of(itself: _Itself) -> Shape:
-    relation = itself.relation
+def _shape_of(itself: _Itself, edition: Edition) -> Shape:
+    relation, of = itself.relation, partial(shape_of, edition=edition)
     match relation:
         case Source(table):
-            return _of_table(table)
+            return _of_table(table, edition)
         case PeoplePart():
-            shape = shape_of(relation.child)
+            shape = of(relation.child)
             shape.column(relation.by)
             if isinstance(relation.value, str):
                 literal_facts(relation.value)  # which refuses text that not every database has
             return shape
         case Filter(child, condition):
-            return _filtered(shape_of(child), condition)
+            return _filtered(of(child), condition)
         case Select(child, columns):
-            return _selected(shape_of(child), columns)
+            return _selected(of(child), columns)
         case Join():
-            return _joined(relation, shape_of(relation.left), shape_of(relation.right))
+            return _joined(relation, of(relation.left), of(relation.right))
         case SemiJoin():
-            return _semi_joined(relation, shape_of(relation.child), shape_of(relation.other))
+            return _semi_joined(relation, of(relation.child), of(relation.other))
         case UnionAll(left, right):
-            return _united(shape_of(left), shape_of(right))
+            return _united(of(left), of(right))
         case Intersect(left, right) | Except(left, right):
-            return _taken(shape_of(left), shape_of(right))
+            return _taken(of(left), of(right))
         case Distinct(child):
-            return shape_of(child)
+            return of(child)
         case BoundRows(child, _):
-            return _of_units(shape_of(child), "a limit of rows")
+            return _of_units(of(child), "a limit of rows")
         case Grouped():
-            return _grouped(relation, shape_of(relation.child))
+            return _grouped(relation, of(relation.child))
         case _:
             assert_never(relation)
 
 
-def _of_table(table: Table) -> Shape:
+def _of_table(table: Table, edition: Edition) -> Shape:
     columns = MappingProxyType({name: of_column(column) for name, column in table.columns.items()})
     if table.is_public:
-        return Shape(columns=columns, metric=Metric.PUBLIC)
+        return Shape(columns=columns, metric=Metric.PUBLIC, edition=edition)
     if table.has_owners:
-        return Shape(columns=columns, metric=Metric.UNITS, unit_kind=table.unit_kind)
-    return Shape(columns=columns, metric=Metric.ROWS)
+        return Shape(columns=columns, metric=Metric.UNITS, unit_kind=table.unit_kind, edition=edition)
+    return Shape(columns=columns, metric=Metric.ROWS, edition=edition)
 
 
 def _filtered(shape: Shape, condition: Expression) -> Shape:
-    if facts_of(condition, shape.columns).kind is not Kind.BOOLEAN:
+    if shape.facts(condition).kind is not Kind.BOOLEAN:
         raise ParameterError("condition", "an expression", "must be true or false; compare it with something")
     return shape
 
 
 def _selected(shape: Shape, columns: tuple[tuple[str, Expression], ...]) -> Shape:
     _check_names([name for name, _ in columns])
-    facts = {name: facts_of(expression, shape.columns) for name, expression in columns}
+    facts = {name: shape.facts(expression) for name, expression in columns}
     return replace(shape, columns=MappingProxyType(facts))
 
 
@@ -282,7 +302,7 @@ def _folded(column: Folded, shape: Shape, most: int | None) -> Facts:
         return _counted(1, most)
     if column.value is None:
         raise ParameterError(column.fold.value, None, "must fold the values of an expression")
-    facts = facts_of(column.value, shape.columns)
+    facts = shape.facts(column.value)
     match column.fold:
         case Fold.COUNT | Fold.COUNT_DISTINCT:
             return _counted(0, most)

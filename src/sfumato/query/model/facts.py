@@ -7,6 +7,7 @@ the numbers that `place_of` gives them.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
+from enum import IntEnum
 from fractions import Fraction
 from typing import Final
 
@@ -25,6 +26,19 @@ _ENOUGH_STEPS: Final = 2**20
 
 _FIRST: Final = datetime.combine(date.min, time.min)
 _MICROSECOND: Final = timedelta(microseconds=1)
+
+
+class Edition(IntEnum):
+    """By whose rules facts, keys and measurements follow from a question.
+
+    Hashes and texts of questions follow the first rules for ever. An answer that is stored is looked for by the latest
+    rules, then by those before, so that nothing that was bought is charged again.
+    """
+
+    FIRST = 1
+    """Facts are of columns as they are declared and of literals in CASE: no condition narrows them."""
+
+    LATEST = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,7 @@ from sfumato.privacy.guarantees import ApproxDP, PureDP, guarantee
 from sfumato.privacy.neighbors import NeighboringRelation
 from sfumato.query.analysis.keys import grouping_sets
 from sfumato.query.analysis.shape import Metric
+from sfumato.query.model.facts import Edition
 from sfumato.query.planning.allocation import allocate
 from sfumato.query.planning.auto_bounds import (
     SHARE,
@@ -36,12 +37,14 @@ class PrivatePlan:
         sections: One, or one a grouping set. Where bounds are chosen first, what is released if the widest are chosen.
         charge: What the account pays.
         bounds: What is released first, to choose bounds; None where all of them are stated.
+        edition: By which rules it was made.
     """
 
     question: Aggregate
     sections: tuple[Section, ...]
     charge: PureDP | ApproxDP
     bounds: "BoundsFirst | None" = None
+    edition: Edition = Edition.LATEST
 
     @property
     def event(self) -> ComposedEvent:
@@ -78,6 +81,7 @@ def compile_plan(
     *,
     neighboring_relation: NeighboringRelation,
     law: Law | None = None,
+    edition: Edition = Edition.LATEST,
 ) -> PrivatePlan:
     """The plan that answers a question for at most `total`.
 
@@ -86,6 +90,7 @@ def compile_plan(
         total: What all of it may cost together.
         neighboring_relation: What may change between neighbouring databases.
         law: The law that additive noise must have; None takes the better one for each measure.
+        edition: By which rules; by those before the latest to find an answer that was bought then.
 
     Raises:
         NotPrivateError: Private keys without δ, or a question that looks at two units at once.
@@ -93,9 +98,10 @@ def compile_plan(
         ParameterError: An unknown column, values of a wrong kind, or more groups than an answer can hold.
     """
     if automatic(question):
-        return _bounds_first(question, total, neighboring_relation, law)
+        return _bounds_first(question, total, neighboring_relation, law, edition)
     drafts = [
-        draft(question, keys, neighboring_relation=neighboring_relation) for keys in grouping_sets(question.child)
+        draft(question, keys, neighboring_relation=neighboring_relation, edition=edition)
+        for keys in grouping_sets(question.child)
     ]
     check_size(drafts)
     needs = [one.needs for one in drafts]
@@ -106,7 +112,7 @@ def compile_plan(
     sections = tuple(
         one.section(list(islice(shares, len(own)))) for one, own in zip(drafts, needs, strict=True)
     )  # fmt: skip
-    return PrivatePlan(question=question, sections=sections, charge=allocation.charge)
+    return PrivatePlan(question=question, sections=sections, charge=allocation.charge, edition=edition)
 
 
 def with_chosen_bounds(
@@ -123,11 +129,14 @@ def with_chosen_bounds(
     """
     if plan.bounds is None:
         return plan
-    rows = grouped_rows(plan.question, ())
+    rows = grouped_rows(plan.question, (), plan.edition)
     chosen = chosen_bounds(rows, plan.question, plan.bounds.section, released)
     question = with_bounds(plan.question, chosen)
     try:
-        final = compile_plan(question, plan.bounds.rest, neighboring_relation=neighboring_relation, law=plan.bounds.law)
+        final = compile_plan(
+            question, plan.bounds.rest, neighboring_relation=neighboring_relation, law=plan.bounds.law,
+            edition=plan.edition,
+        )  # fmt: skip
         return _with_wide_sums(final, plan.question)
     except ParameterError:
         widest = with_bounds(plan.question, widest_bounds(rows, plan.question))
@@ -146,13 +155,17 @@ def _with_wide_sums(final: PrivatePlan, question: Aggregate) -> PrivatePlan:
 
 
 def _bounds_first(
-    question: Aggregate, total: PureDP | ApproxDP, neighboring_relation: NeighboringRelation, law: Law | None
+    question: Aggregate,
+    total: PureDP | ApproxDP,
+    neighboring_relation: NeighboringRelation,
+    law: Law | None,
+    edition: Edition,
 ) -> PrivatePlan:
     """A quarter of the share of an automatic statistic goes to its bounds; planned with the widest ones.
 
     δ is charged even if no noise takes it: whether it does may depend on the bounds. Public rows cost nothing.
     """
-    rows = grouped_rows(question, ())
+    rows = grouped_rows(question, (), edition)
     if rows.shape.metric is Metric.PUBLIC:
         total = PureDP(0)
     weights = question.weights or (Fraction(1),) * len(question.statistics)
@@ -164,9 +177,10 @@ def _bounds_first(
     section = bounds_section(question, rows, epsilons, neighboring_relation)
     rest = guarantee(total.epsilon - sum(epsilons, start=Fraction(0)), total.delta)
     widest = compile_plan(
-        with_bounds(question, widest_bounds(rows, question)), rest, neighboring_relation=neighboring_relation, law=law
-    )
+        with_bounds(question, widest_bounds(rows, question)), rest, neighboring_relation=neighboring_relation, law=law,
+        edition=edition,
+    )  # fmt: skip
     return PrivatePlan(
         question=question, sections=widest.sections, charge=total,
-        bounds=BoundsFirst(section=section, rest=rest, law=law),
+        bounds=BoundsFirst(section=section, rest=rest, law=law), edition=edition,
     )  # fmt: skip

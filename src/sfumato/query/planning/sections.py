@@ -22,6 +22,7 @@ from sfumato.query.analysis.shape import Metric, shape_of
 from sfumato.query.analysis.sizes import check_growth
 from sfumato.query.analysis.stability import Sensitivity, moved_rows, reach_of, sensitivity
 from sfumato.query.analysis.work import check_work
+from sfumato.query.model.facts import Edition
 from sfumato.query.model.measures import Measure, UnitCount
 from sfumato.query.model.schema import Limits
 from sfumato.query.model.statement import Bins, KeyColumn, Statement, Values
@@ -136,15 +137,27 @@ class UnpricedSection:
         return KeyChoice(measure=main.measures.index(UnitCount()), mechanism=mechanism)
 
 
-def draft(question: Aggregate, keys: tuple[str, ...], *, neighboring_relation: NeighboringRelation) -> UnpricedSection:
+def draft(
+    question: Aggregate,
+    keys: tuple[str, ...],
+    *,
+    neighboring_relation: NeighboringRelation,
+    edition: Edition = Edition.LATEST,
+) -> UnpricedSection:
     """A question grouped by some of its keys.
+
+    Args:
+        question: What is asked.
+        keys: Those of its keys.
+        neighboring_relation: What may change between neighbouring databases.
+        edition: By which rules.
 
     Raises:
         NotPrivateError: Private keys where one row may become several, or time that could reveal a person.
         UnboundedSensitivityError: A sum without bounds.
         ParameterError: Values of a wrong kind, or more groups than an answer can hold.
     """
-    rows = grouped_rows(question, keys)
+    rows = grouped_rows(question, keys, edition)
     recipes = tuple(statistic.recipe(rows, name) for name, statistic in question.statistics)
     counted = [c for one in recipes for c in one.components if isinstance(c, NoisyMeasures)]
     measures: list[Measure] = [measure for component in counted for measure in component.measures]
@@ -177,9 +190,9 @@ def check_size(drafts: Sequence[UnpricedSection]) -> None:
         )
 
 
-def grouped_rows(question: Aggregate, names: tuple[str, ...]) -> GroupedRows:
+def grouped_rows(question: Aggregate, names: tuple[str, ...], edition: Edition = Edition.LATEST) -> GroupedRows:
     """The rows, bounded below joins; and the limits of a unit, which without keys are on one group."""
-    shape = shape_of(question.child.child)
+    shape = shape_of(question.child.child, edition)
     check_growth(question.child.child)
     limits = Limits()
     if shape.metric is Metric.UNITS:

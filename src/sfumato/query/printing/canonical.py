@@ -4,7 +4,8 @@ Names of columns and of outputs, the order of conditions, BETWEEN, `x >= 3` for 
 sub-queries or in place make no difference, and how the answer is shown is no part of it. Questions with equal forms
 have equal exact answers on every database. Two that mean the same may differ here: the second is then charged.
 
-What is called here how is hashed into what is stored, whatever Python calls it; see `privacy.stored_names`.
+What is called here how is hashed into what is stored, whatever Python calls it; see `privacy.stored_names`. The public
+facts are those of the first edition (`facts.Edition`), so that a question is called by the same hash for ever.
 """
 
 from collections.abc import Iterable, Mapping
@@ -21,7 +22,7 @@ from sfumato.query.analysis.inference import facts_of
 from sfumato.query.analysis.shape import shape_of
 from sfumato.query.analysis.simplify import Json, Origin, document_of, simplify, text, text_of
 from sfumato.query.model.expressions import And, ColumnRef, Condition, Expression, Literal, replaced
-from sfumato.query.model.facts import Facts
+from sfumato.query.model.facts import Edition, Facts
 from sfumato.query.model.relations import (
     BoundRows,
     Distinct,
@@ -50,7 +51,7 @@ _LONGEST: Final = 300
 def question_text(question: Aggregate) -> str:
     """The canonical form as one line of JSON."""
     group_by = question.child
-    columns, form = shape_of(group_by.child).columns, _form(bound_joins(group_by.child))
+    columns, form = shape_of(group_by.child, Edition.FIRST).columns, _form(bound_joins(group_by.child))
     parts: dict[str, Json] = {
         "rows": form.document(),
         "keys": [_key(key, form, columns) for key in group_by.keys],
@@ -171,7 +172,7 @@ def _of_both(tag: str, relation: UnionAll | Intersect | Except) -> _Form:
 
 
 def _grouped(grouped: Grouped, form: _Form) -> _Form:
-    facts = shape_of(grouped.child).columns
+    facts = shape_of(grouped.child, Edition.FIRST).columns
     keys = {key: _origin("key", document_of(form.columns[key])) for key in grouped.keys}
     folds = {column.name: _fold(column, form, facts) for column in grouped.columns}
     rows: Json = {"groups": form.document(), "by": _sorted(map(document_of, keys.values()))}
@@ -222,7 +223,7 @@ def _statistic(statistic: Statistic, form: _Form, columns: Mapping[str, Facts]) 
 
 def _facts(expression: Expression, columns: Mapping[str, Facts]) -> Json:
     """The facts by which numbers are clamped and put on a lattice."""
-    facts = facts_of(expression, columns)
+    facts = facts_of(expression, columns, Edition.FIRST)
     ends = (facts.interval.lower, facts.interval.upper, facts.resolution)
     return [facts.kind.value, *map(_plain, ends), facts.nullable]
 

@@ -6,7 +6,6 @@ from fractions import Fraction
 from typing import Final, Literal, TypeAlias
 
 from sfumato.errors import ParameterError
-from sfumato.query.analysis.inference import facts_of
 from sfumato.query.analysis.shape import Shape
 from sfumato.query.model.expressions import Expression
 from sfumato.query.model.facts import Facts
@@ -92,7 +91,7 @@ class GroupedRows:
 
     def facts(self, value: Expression) -> Facts:
         """What is known of an expression over these rows."""
-        return facts_of(value, self.shape.columns)
+        return self.shape.facts(value)
 
     def steps(
         self, value: Expression, bounds: Bounds, name: str, *, centred: bool = False, is_factor: bool = False
