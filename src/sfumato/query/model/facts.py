@@ -1,12 +1,12 @@
 """What is publicly known of the values of an expression: their kind, interval and lattice, and all that they can be.
 
 Intervals only propose the bounds to which values are clamped; see `intervals`. Days and times have intervals too, in
-the numbers that `place_of` gives them.
+the numbers that `intervals.place_of` gives them.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime
 from enum import IntEnum
 from fractions import Fraction
 from typing import Final
@@ -23,9 +23,6 @@ _BEYOND: Final = Fraction(2**RANGE - 2 ** (RANGE - 54))
 
 _ENOUGH_STEPS: Final = 2**20
 """Where nothing else says how fine the lattice of a computed number is to be, its bounds have about so many steps."""
-
-_FIRST: Final = datetime.combine(date.min, time.min)
-_MICROSECOND: Final = timedelta(microseconds=1)
 
 
 class Edition(IntEnum):
@@ -48,7 +45,7 @@ class Facts:
     Attributes:
         kind: What they are.
         interval: Of numbers, where they are presumed to lie; others are clamped to it when they are summed. Of days
-            and times the same, in the numbers of `place_of`.
+            and times the same, in the numbers of `intervals.place_of`.
         resolution: The lattice on which they are summed, or None where nothing says how fine it is to be.
         values: All values they can have, or None; NULL apart.
         nullable: Whether they may be NULL.
@@ -78,36 +75,6 @@ class Facts:
         if self.interval.lower is None or self.interval.upper is None:
             return Fraction(1, 100)
         return fine_step(self.interval.lower, self.interval.upper)
-
-
-def place_of(value: Key | Fraction) -> Fraction | None:
-    """Where a value lies in an interval of its kind: a number, a DATE by its day, a TIMESTAMP by its microsecond.
-
-    Days are counted as `date.toordinal` does, microseconds from the start of the year 1. Other values have no place.
-
-    Example:
-        >>> place_of(date(1, 1, 2)), place_of(datetime(1, 1, 1, 0, 0, 1)), place_of("x")
-        (Fraction(2, 1), Fraction(1000000, 1), None)
-    """
-    match value:
-        case bool() | str():
-            return None
-        case datetime():
-            return Fraction((value - _FIRST) // _MICROSECOND)
-        case date():
-            return Fraction(value.toordinal())
-        case _:
-            return Fraction(value)
-
-
-def date_at(place: Fraction, kind: Kind) -> date:
-    """The DATE or TIMESTAMP at a whole place.
-
-    Example:
-        >>> date_at(Fraction(2), Kind.DATE), date_at(Fraction(1000000), Kind.TIMESTAMP)
-        (datetime.date(1, 1, 2), datetime.datetime(1, 1, 1, 0, 0, 1))
-    """
-    return _FIRST + int(place) * _MICROSECOND if kind is Kind.TIMESTAMP else date.fromordinal(int(place))
 
 
 def fine_step(lower: Fraction, upper: Fraction) -> Fraction:

@@ -1,14 +1,18 @@
 """Intervals of exact rationals, with ends that may be open to infinity: what a value is known to lie in.
 
-They only *propose* the bounds to which values are clamped before they are summed; no guarantee rests on them.
+They only *propose* the bounds to which values are clamped before they are summed; no guarantee rests on them. Days and
+times lie in them in the numbers that `place_of` gives them.
 """
 
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
 from fractions import Fraction
 from math import ceil, floor
 from typing import Final
+
+from sfumato.query.model.kinds import Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +100,9 @@ class Interval:
         return Interval(lower, upper)
 
 
+_FIRST: Final = datetime.combine(date.min, time.min)
+_MICROSECOND: Final = timedelta(microseconds=1)
+
 ANYTHING: Final = Interval()
 LARGEST: Final = Fraction(sys.float_info.max)
 _MOST_BITS: Final = 4096
@@ -128,3 +135,33 @@ def _half_open_product(first: Interval, second: Interval) -> Interval:
     if first.lower is not None and second.lower is not None and first.lower >= 0 and second.lower >= 0:
         return Interval(first.lower * second.lower, None)
     return ANYTHING
+
+
+def place_of(value: Fraction | int | str | date) -> Fraction | None:
+    """Where a value lies in an interval of its kind: a number, a DATE by its day, a TIMESTAMP by its microsecond.
+
+    Days are counted as `date.toordinal` does, microseconds from the start of the year 1. Other values have no place.
+
+    Example:
+        >>> place_of(date(1, 1, 2)), place_of(datetime(1, 1, 1, 0, 0, 1)), place_of("x")
+        (Fraction(2, 1), Fraction(1000000, 1), None)
+    """
+    match value:
+        case bool() | str():
+            return None
+        case datetime():
+            return Fraction((value - _FIRST) // _MICROSECOND)
+        case date():
+            return Fraction(value.toordinal())
+        case _:
+            return Fraction(value)
+
+
+def date_at(place: Fraction, kind: Kind) -> date:
+    """The DATE or TIMESTAMP at a whole place.
+
+    Example:
+        >>> date_at(Fraction(2), Kind.DATE), date_at(Fraction(1000000), Kind.TIMESTAMP)
+        (datetime.date(1, 1, 2), datetime.datetime(1, 1, 1, 0, 0, 1))
+    """
+    return _FIRST + int(place) * _MICROSECOND if kind is Kind.TIMESTAMP else date.fromordinal(int(place))
