@@ -4,25 +4,26 @@
 
     SfumatoError
       ParameterError(ValueError)      a value that cannot be used: name, value, requirement
-      NotPrivateError                 a question without a privacy meaning: expression, reason, suggestion
-      UnboundedSensitivityError       a person could move the answer without limit: relation, column, suggestion
-      UnsupportedEventError           an accountant cannot price an event: event, accountant
-      PolicyError                     a policy file says something impossible: path, requirement
-      EngineError                     the engine failed: engine, phase; never its text, which may quote rows
+      NotPrivateError                 a query that cannot be answered privately: expression, reason, suggestion
+      UnboundedSensitivityError       nothing bounds how much one unit changes the answer: relation, column, suggestion
+      UnsupportedEventError           an accountant has no sound cost for an event: event, accountant
+      PolicyError                     a policy contradicts itself or is incomplete: path, requirement
+      EngineError                     the engine failed: engine, phase; never its message, which can quote rows
         FailedOnRowsError             it failed while it read rows: cause; a session suspends the data instead
-        UnavailableError              the data cannot be asked for now; the reason is withheld
+        UnavailableError              the data cannot be queried now; the reason is hidden
       BudgetError
-        BudgetExceededError           the account cannot pay: requested, remaining
-        ReservationError              a reservation used twice or never made: reservation, state
+        BudgetExceededError           a query costs more than remains: requested, remaining
+        ReservationError              a reservation that was used before or never made: reservation, state
       LedgerError                     the ledger cannot be used: ledger, requirement
         LedgerConflictError           another writer came first: expected_head, actual_head
-        LedgerTimeoutError            another process holds it for too long: seconds, holder
-        LedgerMissingError            there is no ledger of this name, or only its key
+        LedgerTimeoutError            another process has locked the ledger for too long: seconds, holder
+        LedgerMissingError            there is no ledger with this name, or only its key
         UnitChangedError              a table has another unit in the ledger: account, table, was, is_now
         LedgerCorruptError            an entry does not verify: index
       EntropyError                    no secure randomness; nothing was released
 
-An error carries its objects, says what was wanted and how to mend it, and holds nothing computed from private rows.
+An error names the value concerned, what was expected and how to fix it. It contains nothing computed from private
+rows.
 This module imports nothing of the package.
 """
 
@@ -37,9 +38,9 @@ _OF_ROWS = ("__array__", "__dataframe__", "__arrow_c_array__", "__arrow_c_stream
 
 
 def _shown(value: object) -> str:
-    """A value as code, cut short; Python itself refuses to write integers of more than 4,300 digits.
+    """A value as code, shortened; Python itself refuses to write integers of more than 4,300 digits.
 
-    Of what may hold rows only the type is told: frames, arrays, lists and mappings of them are somebody's data.
+    Only the type is shown of values that may contain rows: frames, arrays, and lists and mappings of them.
     """
     if _holds_rows(value):
         return f"a {type(value).__name__}"
@@ -54,7 +55,7 @@ def _shown(value: object) -> str:
 
 
 def _holds_rows(value: object) -> bool:
-    """Whether it is a frame, a series, an array or a LazyFrame, or a list or mapping of which one would be shown."""
+    """Whether a value is a frame, a series, an array or a LazyFrame, or a list or mapping that contains one."""
     if isinstance(value, list | tuple | dict):
         items = list(value.values() if isinstance(value, dict) else value)[:_LONGEST_SHOWN]
         return any(_holds_rows(item) for item in items if not isinstance(item, list | tuple | dict))
@@ -71,7 +72,7 @@ class ParameterError(SfumatoError, ValueError):
 
 
 class NotPrivateError(SfumatoError):
-    """A question, or a part of it, that has no privacy meaning here."""
+    """A query, or a part of one, that cannot be answered privately."""
 
     def __init__(self, expression: str, reason: str, suggestion: str) -> None:
         self.expression, self.reason, self.suggestion = expression, reason, suggestion
@@ -79,24 +80,24 @@ class NotPrivateError(SfumatoError):
 
 
 class UnboundedSensitivityError(SfumatoError):
-    """One person could move the answer without limit."""
+    """Nothing bounds how much one person can change the answer."""
 
     def __init__(self, relation: str, column: str, suggestion: str) -> None:
         self.relation, self.column, self.suggestion = relation, column, suggestion
-        super().__init__(f"{relation}.{column}: one person could move this answer without limit. {suggestion}")
+        super().__init__(f"{relation}.{column}: one person could change this answer without limit. {suggestion}")
 
 
 class UnsupportedEventError(SfumatoError):
-    """An accountant, or an account, has no sound price for an event."""
+    """An accountant, or an account, has no sound cost for an event."""
 
     def __init__(self, event: object, accountant: str, reason: str | None = None) -> None:
         self.event, self.accountant = event, accountant
-        remedy = f"has no sound price for {event!r}; use an accountant whose supports() says yes"
+        remedy = f"has no sound cost for {event!r}; use an accountant whose supports() returns True"
         super().__init__(f"{accountant} {reason or remedy}")
 
 
 class PolicyError(SfumatoError):
-    """A policy file says something impossible."""
+    """A policy contradicts itself, or is incomplete."""
 
     def __init__(self, path: str, requirement: str) -> None:
         self.path, self.requirement = path, requirement
@@ -104,23 +105,23 @@ class PolicyError(SfumatoError):
 
 
 class EngineError(SfumatoError):
-    """The engine failed; its own text is withheld, because engines quote rows."""
+    """The engine failed; its message is hidden, because engines quote rows."""
 
     def __init__(self, engine: str, phase: str) -> None:
         self.engine, self.phase = engine, phase
-        super().__init__(f"the {engine} engine failed while it {phase}; its message is withheld, as it may quote data")
+        super().__init__(f"the {engine} engine failed while it {phase}; its message is hidden, as it can quote rows")
 
     @property
     def __context__(self) -> None:
-        """Nothing: Python would keep the engine's own error here, where a logger may look though nothing prints it."""
+        """Always None: Python would keep the engine's own error here, where a logger can read it."""
 
     @__context__.setter
     def __context__(self, error: BaseException | None) -> None:
-        """Forget it."""
+        """Discard the engine's error."""
 
 
 class FailedOnRowsError(EngineError):
-    """The engine failed while it read rows, perhaps because of one person's; no analyst may hear that."""
+    """The engine failed while it read rows, perhaps because of one person's rows; analysts must not learn that."""
 
     def __init__(self, engine: str, phase: str, cause: str) -> None:
         self.cause = cause
@@ -128,11 +129,11 @@ class FailedOnRowsError(EngineError):
 
 
 class UnavailableError(EngineError):
-    """The data cannot be asked for now: for any reason but those that cannot be about rows, always in these words."""
+    """The data cannot be queried now: the same words for every reason that may depend on rows."""
 
     def __init__(self) -> None:
         super().__init__("data", "answered")
-        self.args = ("the data is unavailable; stored answers are still given. Try again later, or ask its owner",)
+        self.args = ("the data is unavailable; stored answers are still returned. Try again later, or ask its owner",)
 
 
 class BudgetError(SfumatoError):
@@ -140,20 +141,23 @@ class BudgetError(SfumatoError):
 
 
 class BudgetExceededError(BudgetError):
-    """The account cannot pay for what was asked, or one above it; nothing was spent."""
+    """A query costs more than the account, or one of its parents, has remaining; nothing was spent."""
 
     def __init__(self, requested: object, remaining: object, account: str | None = None) -> None:
         self.requested, self.remaining, self.account = requested, remaining, account
-        where = "" if account is None else f" in account {account!r}"
-        super().__init__(f"asked for {requested}, but {remaining} is left{where}; nothing was spent. Ask for less")
+        where = "the account" if account is None else f"account {account!r}"
+        super().__init__(
+            f"budget exceeded: the query costs {requested}; {where} has {remaining} remaining; nothing was spent."
+            " Lower epsilon, or ask the owner for a larger budget"
+        )
 
 
 class ReservationError(BudgetError):
-    """A reservation was used twice, or was never made."""
+    """A reservation was used before, or was never made."""
 
     def __init__(self, reservation: str, state: str) -> None:
         self.reservation, self.state = reservation, state
-        super().__init__(f"reservation {reservation} is {state}; each one is made once and used once")
+        super().__init__(f"reservation {reservation} is {state}; each reservation can be used once")
 
 
 class LedgerError(SfumatoError):
@@ -173,47 +177,47 @@ class LedgerConflictError(LedgerError):
 
 
 class LedgerTimeoutError(LedgerError):
-    """Another process holds the ledger for too long; nothing was charged."""
+    """Another process has locked the ledger for too long; nothing was charged."""
 
     def __init__(self, ledger: str, seconds: float, holder: str | None = None) -> None:
         self.seconds, self.holder = seconds, holder
         who = "another process" if holder is None else f"process {holder}"
         super().__init__(
-            ledger, f"{who} holds it for more than {seconds:g} s; resume or end that process and ask again"
+            ledger, f"{who} has locked it for more than {seconds:g} s; resume or end that process, then try again"
         )
 
 
 class LedgerMissingError(LedgerError):
-    """There is no ledger of this name, or only its key."""
+    """There is no ledger with this name, or only its key."""
 
 
 class UnitChangedError(LedgerError):
-    """A policy protects another unit in a table than the ledger has for it; nothing was opened."""
+    """A policy protects another unit in a table than the ledger records for it; nothing was opened."""
 
     def __init__(self, account: str, table: str, *, was: str, is_now: str, holder: str | None = None) -> None:
         self.account, self.table, self.was, self.is_now = account, table, was, is_now
         self.holder = holder or account
         owner = f"[{self.holder!r}]"
         remedy = (
-            "Give the public table a source of its own, without rows of people"
+            "Give the public table its own source, without rows of people"
             if is_now == "public"
-            else f"To protect another unit, name another dataset with beside = {owner}: neither pays for the other,"
-            " so both budgets add up for the same people."
-            f" For a renamed column of ids, name another dataset with derived_from = {owner}: both pay"
+            else f"To protect another unit, name another dataset with beside = {owner}: neither is charged for the"
+            " other, so both budgets add up for the same people."
+            f" For a renamed column of ids, name another dataset with derived_from = {owner}: both are charged"
         )
         super().__init__(
             f"account {self.holder!r}",
             f"table {table!r} is bound to the unit {was!r}; the policy of {account!r} says {is_now!r}."
-            f" Put the old unit back. {remedy}",
+            f" Restore the old unit. {remedy}",
         )
 
 
 class LedgerCorruptError(LedgerError):
     """An entry of the ledger does not verify."""
 
-    def __init__(self, index: int, requirement: str = "its hash does not follow from its content") -> None:
+    def __init__(self, index: int, requirement: str = "its hash does not match its content") -> None:
         self.index = index
-        super().__init__(f"entry {index}", f"{requirement}. Nothing is released on it; restore a good copy")
+        super().__init__(f"entry {index}", f"{requirement}. Nothing is released; restore a good copy")
 
 
 class EntropyError(SfumatoError):

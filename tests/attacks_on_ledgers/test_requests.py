@@ -90,7 +90,7 @@ def test_42_failing_on_purpose_until_the_budget_is_spent_tells_nothing():
     session, engine, _ = stopped(census(), EngineError("reference", "failed"))
     with session:
         for _ in range(10):
-            with pytest.raises(EngineError, match="its message is withheld"):
+            with pytest.raises(EngineError, match="its message is hidden"):
                 asked(session, 30)
         with pytest.raises(BudgetExceededError):
             asked(session, 30)

@@ -66,7 +66,7 @@ def test_45_whoever_cannot_pay_is_not_given_what_others_have():
         ann, bob = two(session)
         asked(ann, 30, epsilon="0.4")
         asked(bob, 99, epsilon="0.2")
-        with pytest.raises(BudgetExceededError, match=r"ε 0\.3 is left"):
+        with pytest.raises(BudgetExceededError, match=r"ε 0\.3 remaining"):
             asked(bob, 30, epsilon="0.4")
         assert bob.spent == sf.PureDP("0.2")
 

@@ -99,7 +99,7 @@ def test_a_question_that_cannot_be_asked_opens_no_account(people_csv, tmp_path):
 
 def test_a_budget_that_is_too_small_refuses_and_spends_nothing(people_csv, tmp_path):
     line = refusal(*QUERY, people_csv, COUNT, "--epsilon", "2", "--budget", "1", "--ledger", tmp_path / "l.db")
-    assert "asked for ε 2, but ε 1 is left; nothing was spent" in line
+    assert "the query costs ε 2; the account has ε 1 remaining; nothing was spent" in line
     assert spent(tmp_path / "l.db") == "ε 0"
 
 

@@ -258,7 +258,7 @@ def test_an_account_lowered_below_what_is_spent_refuses_all_and_forgets_nothing(
         answer(books, f"question {number}", account="team")
     books.change_budget(lowered, PureDP("0.3"), reason="the data turned out to be more sensitive")
     assert (books.spent(lowered), books.remaining(lowered)) == (PureDP("0.5"), PureDP(0))
-    with pytest.raises(BudgetExceededError, match="ε 0 is left"):
+    with pytest.raises(BudgetExceededError, match="ε 0 remaining"):
         ask(books, "one more", epsilon="0.000001", account="team")
     assert books.answer("team", "question 0") == "the answer to question 0"
     books.change_budget(lowered, PureDP("0.6"), reason="agreed with those concerned")

@@ -141,7 +141,7 @@ def test_in_each_window_the_budget_is_there_again_and_never_more_of_it(window):
     store = of(account("dataset", PureDP(3)), account("ann", PureDP(1), parents=("dataset",), window=window))
     for day in range(3):
         reserve(store, reserved(f"r{day}", "ann", 1), at=NOON + day * DAY)
-        with pytest.raises(BudgetExceededError, match="0 is left"):
+        with pytest.raises(BudgetExceededError, match="0 remaining"):
             reserve(store, reserved("more", "ann", "1e-15"), at=NOON + day * DAY)
     with pytest.raises(BudgetExceededError) as caught:
         reserve(store, reserved("r3", "ann", "0.1"), at=NOON + 3 * DAY)

@@ -57,7 +57,7 @@ BAD_QUESTIONS = [
     ("SELECT free, COUNT(*) FROM people GROUP BY free", "0.1", 0, NotPrivateError, "public keys"),
     ("SELECT name, COUNT(*) FROM people GROUP BY name", "0.1", 0, NotPrivateError, "public keys"),
     ("SELECT age FROM people", "0.1", 0, NotPrivateError, "GROUP BY"),
-    (COUNT, "1.01", 0, BudgetExceededError, "Ask for less"),
+    (COUNT, "1.01", 0, BudgetExceededError, "Lower epsilon"),
 ]
 
 

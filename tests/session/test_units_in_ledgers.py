@@ -54,7 +54,7 @@ def test_a_policy_that_protects_rows_where_people_were_is_refused_before_anythin
         assert first.spent == sf.PureDP("0.3")
     error = caught.value
     assert (error.account, error.table, error.was, error.is_now) == ("hospital", "visits", "pid (text)", "each row")
-    assert "Put the old unit back" in str(error)
+    assert "Restore the old unit" in str(error)
 
 
 @pytest.mark.parametrize("unit", [EACH_ROW, BY_VISIT, PUBLIC], ids=str)
@@ -288,7 +288,7 @@ def test_nobody_is_beside_an_account_that_is_not_open_or_pays_too(where):
 
 def test_nothing_of_people_is_public_beside_them(where):
     hospital(**where).close()
-    with pytest.raises(UnitChangedError, match="a source of its own"):
+    with pytest.raises(UnitChangedError, match="its own source"):
         beside(PUBLIC, **where)
 
 

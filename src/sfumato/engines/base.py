@@ -220,7 +220,7 @@ def failing(
         ...         raise OSError("row 7: Alice")
         ... except EngineError as error:
         ...     print(error)
-        the duckdb engine failed while it read a source; its message is withheld, as it may quote data
+        the duckdb engine failed while it read a source; its message is hidden, as it can quote rows
     """
     try:
         yield

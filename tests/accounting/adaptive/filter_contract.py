@@ -114,7 +114,9 @@ class FilterContract:
     def test_what_is_too_much_is_refused_with_what_was_asked_and_what_is_left(self):
         event, count = self.filling
         account = self.make().spend(event)
-        with pytest.raises(BudgetExceededError, match=r"asked for .*, but .* is left; nothing was spent") as caught:
+        with pytest.raises(
+            BudgetExceededError, match=r"the query costs .*; the account has .* remaining; nothing was spent"
+        ) as caught:
             account.spend(event, count=count)
         assert caught.value.remaining
         assert caught.value.requested

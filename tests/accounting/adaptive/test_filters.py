@@ -105,7 +105,9 @@ def test_a_filter_is_a_value_that_spending_does_not_change():
 
 
 def test_the_error_holds_what_was_asked_for_and_what_is_left():
-    with pytest.raises(BudgetExceededError, match=r"asked for epsilon 1\.2, but epsilon 0\.5 is left") as caught:
+    with pytest.raises(
+        BudgetExceededError, match=r"costs epsilon 1\.2; the account has epsilon 0\.5 remaining"
+    ) as caught:
         OfTwo().spend(PureEvent("1.5")).spend(PureEvent("0.4"), count=3)
     assert caught.value.requested["epsilon"] == Fraction(6, 5)
     assert caught.value.remaining["epsilon"] == Fraction(1, 2)

@@ -276,5 +276,6 @@ def test_two_prices_add_up_exactly(attacked):
 
 def test_the_same_question_again_is_free_and_a_new_one_is_refused(attacked, curators):
     assert "(cost: nothing, stored answer)" in sentences(attacked)
-    assert "refused. The curator answers: asked for ε 0.1, but ε 0 is left; nothing was spent" in sentences(attacked)
+    refusal = "budget exceeded: the query costs ε 0.1; the account has ε 0 remaining; nothing was spent. Lower epsilon"
+    assert f"refused. The curator answers: {refusal}" in sentences(attacked)
     assert str(curators.patients.spent) == "ε 0.3"

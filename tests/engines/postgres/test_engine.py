@@ -142,8 +142,8 @@ def failure_of(engine, table, sql=COUNTED):
         counted(engine, table, sql)
     assert (caught.value.engine, caught.value.__cause__, caught.value.__suppress_context__) == ("postgres", None, True)
     assert str(caught.value) == (
-        "the postgres engine failed while it computed the exact half of a question; its message is withheld,"
-        " as it may quote data"
+        "the postgres engine failed while it computed the exact half of a question; its message is hidden,"
+        " as it can quote rows"
     )
 
 

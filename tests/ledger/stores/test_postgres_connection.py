@@ -106,7 +106,7 @@ def test_who_waits_too_long_for_a_turn_is_told_and_may_ask_again(monkeypatch):
     found = location()
     with closing(PostgresStore(found)) as one, closing(PostgresStore(found)) as other:
         monkeypatch.setitem(postgres._SETTINGS, "lock_timeout", "10ms")
-        with one.transaction(), pytest.raises(LedgerError, match="holds it for more than"):
+        with one.transaction(), pytest.raises(LedgerError, match="has locked it for more than"):
             filled(other, "late")
         filled(other, "now")
         assert texts(one) == ["now"]

@@ -88,7 +88,7 @@ def test_a_file_that_another_program_keeps_busy_is_an_error_in_the_end(path, mon
     with closing(SQLiteStore(path)) as store:
         with closing(sqlite3.connect(path, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
-            with pytest.raises(LedgerTimeoutError, match="holds it for more than"):
+            with pytest.raises(LedgerTimeoutError, match="has locked it for more than"):
                 filled(store, "one")
             other.execute("ROLLBACK")
         filled(store, "one")

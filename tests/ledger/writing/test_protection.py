@@ -81,7 +81,7 @@ def test_what_one_account_calls_public_another_one_may_protect_and_not_the_other
     store = of()
     opens(store, account("a"), held("a", unit=NOBODYS, sources=("n",)))
     assert opens(store, account("b"), held("b", "f", unit=PID, sources=("n",))) == 2
-    with pytest.raises(UnitChangedError, match="Give the public table a source of its own"):
+    with pytest.raises(UnitChangedError, match="Give the public table its own source"):
         opens(store, account("c"), held("c", unit=NOBODYS, sources=("n",)))
 
 

@@ -327,7 +327,7 @@ class OdometerFilter:
         """
         grown = self.odometer.compose(event, count=count)
         if not self._allows(grown):
-            raise BudgetExceededError(f"a reading of {_readings(grown)}", f"a reading of {self.budget}")
+            raise BudgetExceededError(f"{_readings(grown)} together with earlier releases", self.remaining)
         return replace(self, odometer=grown)
 
     def _allows(self, odometer: Odometer) -> bool:
