@@ -117,7 +117,7 @@ def test_the_table_names_winner_interval_and_what_it_is_not():
     shown = str(best([(GaussianEvent(10), 100)], delta="1e-6"))
     assert shown.startswith("ε 4.8865")
     assert "add_or_remove_one" in shown
-    assert "no price for GaussianEvent" in shown
+    assert "no cost for GaussianEvent" in shown
     assert "needs a filter" in shown
 
 

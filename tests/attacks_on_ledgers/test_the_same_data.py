@@ -125,7 +125,7 @@ def test_39_the_same_people_are_not_opened_under_another_promise(tmp_path):
 def test_39_a_dataset_that_later_reads_the_data_of_another_is_refused(tmp_path):
     where = {"ledger": tmp_path / "ledger.db"}
     with census(people(7), dataset="small", **where), census(**where) as first:
-        with pytest.raises(LedgerError, match="not above it"):
+        with pytest.raises(LedgerError, match="not its parent"):
             census(dataset="small", **where)
         assert first.spent == sf.PureDP(0)
 

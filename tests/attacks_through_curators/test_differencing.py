@@ -120,7 +120,7 @@ def test_a_budget_for_one_answer_leaves_blind_guesses():
         outcome = differencing(
             lambda coins: map(curator, coins), larger=count, smaller=f"{count} WHERE person > 0", trials=5, epsilon=1
         ).outcome
-    assert outcome.notes == ("refused in 5 of 5, where the guess was blind",)
+    assert outcome.notes == ("refused 5 of 5 times; those guesses were blind",)
 
 
 def payrolls(salaries, epsilon):

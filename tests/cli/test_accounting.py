@@ -100,7 +100,7 @@ def test_an_exact_answer_costs_infinity(written):
         ([{"event": EVENT, "counts": 100}], "may only have count"),
         (nested(101), "entry 1, event = 'an event': is nested too deeply: at most 100"),
         (nested(400), "nested more than 250 deep"),
-        ('{"event": {"type": "PureEvent", "epsilon": 1}, "count": 100, "count": 1}', "a name twice"),
+        ('{"event": {"type": "PureEvent", "epsilon": 1}, "count": 100, "count": 1}', "each name once"),
     ],
 )
 def test_a_file_that_cannot_be_read_is_refused_with_the_place(written, document, words):

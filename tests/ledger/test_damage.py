@@ -49,14 +49,14 @@ def used(place):
         ("DELETE FROM record WHERE position = 0", "entry 0: "),
         (
             "UPDATE pointer SET position = position - 2 WHERE position = 4",
-            "index entries were changed or are gone",
+            "index entries were changed or are missing",
         ),
         (
             "UPDATE pointer SET seal = replace(seal, 'a', 'b') WHERE position = 4",
-            "index entries were changed or are gone",
+            "index entries were changed or are missing",
         ),
-        ("UPDATE pointer SET position = 700 WHERE position = 4", "index entries were changed or are gone"),
-        ("DELETE FROM pointer WHERE position = 4", "index entries were changed or are gone"),
+        ("UPDATE pointer SET position = 700 WHERE position = 4", "index entries were changed or are missing"),
+        ("DELETE FROM pointer WHERE position = 4", "index entries were changed or are missing"),
         ("UPDATE snapshot SET text = replace(text, 'ep', 'eq')", "the snapshot there is damaged"),
         ("UPDATE snapshot SET text = ''", "the snapshot there is damaged"),
         ("UPDATE head SET length = length - 1", "is damaged"),
@@ -137,7 +137,9 @@ def test_an_older_copy_in_the_place_of_the_ledger_is_refused(place, path, tmp_pa
         ledger.checkpoint()
     path.rename(tmp_path / "newer.db")
     shutil.copy(tmp_path / "copy.db", path)
-    with pytest.raises(LedgerCorruptError, match="older than its checkpoint: 9 entries were noted, 7 are there; rest"):
+    with pytest.raises(
+        LedgerCorruptError, match="older than its checkpoint: 9 entries were recorded, 7 are there; rest"
+    ):
         used(place)
     (tmp_path / "newer.db").replace(path)
     with place.opened() as ledger:
@@ -163,7 +165,7 @@ def test_an_older_copy_is_refused_also_if_who_spent_was_killed(place, path, tmp_
     for left in path.parent.glob("ledger.db-*"):
         left.unlink()
     shutil.copy(tmp_path / "copy.db", path)
-    with pytest.raises(LedgerCorruptError, match="older than its checkpoint: 21 entries were noted, 7 are there"):
+    with pytest.raises(LedgerCorruptError, match="older than its checkpoint: 21 entries were recorded, 7 are there"):
         used(place)
 
 
@@ -175,13 +177,13 @@ def test_an_older_copy_is_refused_also_if_who_spent_never_closed(place, path, tm
     for left in path.parent.glob("ledger.db-*"):
         left.unlink()
     shutil.copy(tmp_path / "copy.db", path)
-    with pytest.raises(LedgerCorruptError, match="older than its checkpoint: 9 entries were noted"):
+    with pytest.raises(LedgerCorruptError, match="older than its checkpoint: 9 entries were recorded"):
         used(place)
 
 
 def test_a_checkpoint_that_is_gone_is_missed(place, path):
     path.with_name("ledger.db.checkpoint").unlink()
-    with pytest.raises(LedgerCorruptError, match=r"the checkpoint .* is gone; .*`sfumato ledger restored`"):
+    with pytest.raises(LedgerCorruptError, match=r"the checkpoint .* is missing; .*`sfumato ledger restored`"):
         used(place)
 
 
@@ -192,10 +194,10 @@ def test_a_checkpoint_that_was_named_is_asked_also_by_who_names_another(place, p
     with place.opened(checkpoint=tmp_path / "elsewhere") as ledger:
         answer(ledger, "question 4")
     shutil.copy(tmp_path / "copy.db", path)
-    with pytest.raises(LedgerCorruptError, match="older than its checkpoint: 11 entries were noted, 9 are there"):
+    with pytest.raises(LedgerCorruptError, match="older than its checkpoint: 11 entries were recorded, 9 are there"):
         place.opened()
     (tmp_path / "elsewhere").unlink()
-    with pytest.raises(LedgerCorruptError, match="elsewhere, which is gone"):
+    with pytest.raises(LedgerCorruptError, match="elsewhere, which is missing"):
         place.opened()
 
 
@@ -222,7 +224,7 @@ def test_another_history_of_the_same_length_is_refused(place, path, tmp_path):
     with place.opened() as ledger:
         answer(ledger, "another question 3")
     (tmp_path / "noted").replace(path.with_name("ledger.db.checkpoint"))
-    with pytest.raises(LedgerCorruptError, match="another history than its checkpoint"):
+    with pytest.raises(LedgerCorruptError, match="history differs from that of its checkpoint"):
         used(place)
 
 

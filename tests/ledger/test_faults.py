@@ -53,7 +53,7 @@ def test_a_full_disk_refuses_and_once_there_is_room_all_goes_on_and_is_charged_o
     reserving, committing, attaching, noting = (own.recv() for _ in range(4))
     for name, text in (reserving, committing):
         assert name == "LedgerError"
-        assert "what was asked is refused" in text
+        assert "the query is refused" in text
     assert attaching[0] == noting[0] == "LedgerError"
     assert "make room" in attaching[1]
     with place.opened() as ledger:
@@ -96,7 +96,7 @@ def test_a_disk_that_does_not_sync_refuses_all_who_wait_and_who_asks_again_pays_
         store._writer = FailingConnection(real, is_kept=is_kept)
         for name, text in threads.map(lambda key: told(lambda: ask(ledger, key)), keys):
             assert name == "LedgerError"
-            assert "the disk failed; what was asked is refused and may count as spent" in text
+            assert "the disk failed; the query is refused and may count as spent" in text
         store._writer = real
         written = charges(ledger)  # who came while a batch failed is refused with it, and was not in it
         assert (0 < written <= 8) if is_kept else (written == 0)
@@ -171,10 +171,10 @@ def test_a_library_that_is_older_than_an_entry_refuses_and_spends_nothing(store,
     with place.opened() as ledger:
         appended(ledger, '{"entry":{"account":"people","type":"Forgiven"},"version":5}')
         for use in (lambda: ask(ledger, "more"), lambda: ledger.spent("people"), ledger.verify):
-            with pytest.raises(LedgerError, match="entry of version 5: was written by a newer sfumato; use that one"):
+            with pytest.raises(LedgerError, match="entry of version 5: was written by a newer version of sfumato"):
                 use()
         assert len([*ledger.records()]) == 8
-    with pytest.raises(LedgerError, match="newer sfumato"):
+    with pytest.raises(LedgerError, match="newer version of sfumato"):
         place.opened()
 
 

@@ -50,7 +50,7 @@ def test_a_window_without_a_finite_budget_above_is_unbounded_in_total(above):
     found = label(*above, account(window=RollingWindow(30), parents=tuple(one.account for one in above)))
     assert found.window == "per any 30 days; per window, unbounded in total"
     assert found.guarantee == ()
-    assert "guarantee in all: none" in str(found)
+    assert "total guarantee: none" in str(found)
 
 
 def test_no_guarantee_is_none_and_infinite_in_json():

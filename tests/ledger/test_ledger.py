@@ -334,7 +334,7 @@ def test_a_store_whose_end_was_replaced_is_noticed():
     store.rewind(1)
     store._kept.seal = earlier
     reserve(Ledger(store, key=KEY), "0.1")
-    with pytest.raises(LedgerCorruptError, match="is another"):
+    with pytest.raises(LedgerCorruptError, match="is missing, or was changed"):
         ledger.spent("people")
 
 

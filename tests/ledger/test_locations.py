@@ -74,7 +74,7 @@ def test_a_ledger_on_a_server_needs_a_folder(monkeypatch):
 
 
 def test_what_goes_with_its_process_has_no_place():
-    with pytest.raises(ParameterError, match="goes with its process"):
+    with pytest.raises(ParameterError, match="exists only in its process"):
         place_of("memory:")
 
 
@@ -134,7 +134,7 @@ def test_a_key_without_its_ledger_is_no_new_ledger(tmp_path, store, must_exist):
         other.folder.mkdir()
         key.rename(other.folder / f"sfumato_{other.location.partition('?ledger=')[2]}.key")
     for _ in range(2):
-        with pytest.raises(LedgerMissingError, match="is there and its ledger is gone"):
+        with pytest.raises(LedgerMissingError, match="exists and its ledger is missing"):
             other.opened(must_exist=must_exist)
     assert not (tmp_path / "ledger.db").exists()
 
@@ -143,5 +143,5 @@ def test_an_empty_ledger_that_its_key_did_not_seal_is_no_new_ledger(tmp_path):
     open_ledger(tmp_path / "ledger.db").close()
     (tmp_path / "ledger.db").unlink()
     SQLiteStore(tmp_path / "ledger.db").close()
-    with pytest.raises(LedgerCorruptError, match="is there and its ledger is gone"):
+    with pytest.raises(LedgerCorruptError, match="exists and its ledger is missing"):
         open_ledger(tmp_path / "ledger.db")

@@ -118,7 +118,7 @@ def test_the_source_ends_with_the_place_it_was_moved_to_and_grants_nothing_any_m
             lambda: old.open_account(account("fresh", PureDP(9))),
             lambda: old.change_budget("people", PureDP(9), reason="r"),
         ):
-            with pytest.raises(LedgerError, match=r"was moved to .*new.db; use that one"):
+            with pytest.raises(LedgerError, match=r"was moved to .*new.db; use the ledger there"):
                 spend()
     source.write_bytes(copy)
     with pytest.raises(LedgerCorruptError, match="older than its checkpoint"):
@@ -145,9 +145,9 @@ def test_how_far_it_is_is_told(source, tmp_path):
 def test_a_place_with_a_ledger_in_it_is_refused_and_stays_as_it_is(source, tmp_path):
     migrate(source, tmp_path / "new.db")
     before = everything(tmp_path / "new.db")
-    with pytest.raises(LedgerError, match="holds a ledger already"):
+    with pytest.raises(LedgerError, match="contains a ledger already"):
         migrate(source, tmp_path / "new.db")
-    with pytest.raises(LedgerError, match="holds a ledger already"):
+    with pytest.raises(LedgerError, match="contains a ledger already"):
         migrate(source, source)
     assert everything(tmp_path / "new.db") == before
 
@@ -255,5 +255,5 @@ def test_a_ledger_whose_seals_were_removed_is_not_taken_for_an_old_one(tmp_path)
         write(old, *ledger.records())
     old.close()
     (tmp_path / "old.db").replace(location)
-    with pytest.raises(LedgerCorruptError, match="had seals, as its checkpoint tells"):
+    with pytest.raises(LedgerCorruptError, match="its checkpoint shows that it had seals"):
         migrate(location, tmp_path / "new.db", is_unsealed=True)

@@ -54,7 +54,7 @@ def test_a_rotation_that_was_killed_before_its_key_had_its_place_is_finished_by_
 
 def test_a_lost_key_is_replaced_by_closing_all_accounts(anywhere):
     place_of(anywhere).key.unlink()
-    with pytest.raises(LedgerCorruptError, match=r"its key .* is gone; restore it.*rotate-key --lost"):
+    with pytest.raises(LedgerCorruptError, match=r"its key .* is missing; restore it.*rotate-key --lost"):
         open_ledger(anywhere)
     with pytest.raises(ParameterError, match="reason"):
         declare_all_spent(anywhere, reason=" ")

@@ -87,7 +87,7 @@ BAD_OPENINGS = [
     ({"unit": "pay", "limits": sf.Limits(max_rows_per_unit=1)}, ParameterError, "text or whole"),
     ({"limits": sf.Limits(max_rows_per_unit=1)}, ParameterError, "unit column"),
     ({"engine": "oracle"}, ParameterError, "duckdb, reference"),
-    ({"engine_options": {"nosuch": 1}}, ParameterError, "no option of duckdb"),
+    ({"engine_options": {"nosuch": 1}}, ParameterError, "not an option of duckdb"),
     ({"matches": {"nosuch": 1}}, ParameterError, "public table|column of people"),
     ({"matches": {"age": 1}}, ParameterError, "unit column"),
     (limited(max_rows_per_unit=1) | {"matches": {("age", "age"): 1}}, ParameterError, "each once"),
@@ -386,7 +386,7 @@ def test_a_ledger_that_has_to_be_there_is_not_made(tmp_path):
 
 @pytest.mark.parametrize("ledger", [None, "memory:"])
 def test_what_goes_with_the_process_cannot_be_there_already(ledger):
-    with pytest.raises(ParameterError, match="goes with its process"):
+    with pytest.raises(ParameterError, match="exists only in its process"):
         opened(ledger=sf.ExistingLedger(ledger))
 
 

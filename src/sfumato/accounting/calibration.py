@@ -245,12 +245,12 @@ def _impossible(accountant: Accountant, target: Target, parameter: Parameter) ->
     before = accountant.epsilon(target.delta)
     if before > target.epsilon:
         return ParameterError(
-            "target", str(target), f"is exceeded by ε {text_up(before)} that was spent before; raise the target"
+            "target", str(target), f"is exceeded by the ε {text_up(before)} that was spent before; raise the target"
         )
     mend = {
-        Parameter.NOISE: "cannot be met by any noise",
+        Parameter.NOISE: "is not reached by any noise",
         Parameter.COUNT: "does not allow even one release",
-        Parameter.SAMPLING_PROBABILITY: "cannot be met by any sample",
+        Parameter.SAMPLING_PROBABILITY: "is not reached by any sample",
     }[parameter]
     hint = "" if target.delta else ", or allow δ above 0, which Gaussian noise needs"
     return ParameterError("target", str(target), f"{mend} under {type(accountant).__name__}; raise ε or δ{hint}")

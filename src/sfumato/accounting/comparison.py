@@ -188,7 +188,7 @@ def best(
         return _best_epsilon(account, exact(delta, "delta"))
     if epsilon is not None and delta is None:
         return _best_delta(account, exact(epsilon, "epsilon"))
-    raise ParameterError("delta, epsilon", (delta, epsilon), "exactly one must be stated; the other is the answer")
+    raise ParameterError("delta, epsilon", (delta, epsilon), "give exactly one of them; the other is computed")
 
 
 def _best_epsilon(account: BestAccountant, delta: Fraction) -> Best:
@@ -225,7 +225,7 @@ def _counted(events: Batch) -> Iterator[tuple[Event, int]]:
     if isinstance(events, Event):
         yield events, 1
         return
-    for item in listed(events, "events", of="events, each with its count if there are several"):
+    for item in listed(events, "events", of="events, or pairs of an event and its count"):
         match item:
             case (event, count):
                 yield event, count
@@ -253,5 +253,5 @@ def _figure(account: BestAccountant, kind: type[TalliedAccountant], ask: Callabl
 
 def _figure_text(figure: Figure) -> str:
     if figure.unpriced is not None:
-        return f"no price for {type(figure.unpriced).__name__}"
+        return f"no cost for {type(figure.unpriced).__name__}"
     return figure.reason if figure.cost is None else text_up(figure.cost)

@@ -87,7 +87,7 @@ def risk_table(
     """
     loss = nonnegative(epsilon, "epsilon")
     if loss > _LARGEST_EPSILON:
-        raise ParameterError("epsilon", epsilon, f"must be at most {_LARGEST_EPSILON}; beyond it nothing is promised")
+        raise ParameterError("epsilon", epsilon, f"must be at most {_LARGEST_EPSILON}; a larger ε guarantees nothing")
     promise = guarantee(loss, delta)
     odds = Fraction(exp_up(loss))
     beliefs, rates = listed(priors, "priors"), listed(false_alarms, "false_alarms")
@@ -134,7 +134,7 @@ def _detection_lines(table: RiskTable) -> list[str]:
     lines += [
         f"{_percent(detection.false_alarms):>22}{percent_up(detection.found):>30}" for detection in table.detections
     ]
-    return [*lines, f"advantage of a guess over a coin: at most {percent_up(table.advantage)}"]
+    return [*lines, f"advantage of a guess over a coin flip: at most {percent_up(table.advantage)}"]
 
 
 def _percent(value: Fraction) -> str:

@@ -77,7 +77,7 @@ def audit(
         of_kind(law, "laws", DeclaredLaw, "instances of DeclaredLaw")
     overall, tests = share(significance, "significance"), len(neighbors) * (len(tried) + 1) + len(declared)
     if tests == 0:
-        raise ParameterError("pairs", (), "must hold a pair of neighbors, unless laws are to be tested")
+        raise ParameterError("pairs", (), "must contain a pair of neighbors, unless laws are tested")
     level = overall / tests
     repeats = tuple(check_repeats(pair, runs_of, samples=samples, significance=level) for pair in neighbors)
     outputs = (run_on(pair, runs_of, samples=samples) for pair in neighbors)

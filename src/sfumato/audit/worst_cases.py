@@ -133,7 +133,7 @@ def _one_number(sensitivity: str, *, distances: tuple[int, ...] = (1,)) -> Calla
         rest = [0] * (getattr(mechanism, "dimension", 1) - 1)
         for steps in distances:
             pair = ([0, *rest], [steps * moved, *rest]) if rest else (0, steps * moved)
-            words = f"the exact answer moves from 0 to {steps * moved}"
+            words = f"the exact answer changes from 0 to {steps * moved}"
             yield *pair, words if steps == 1 else f"{words}, by {steps} units", steps
 
     return changes
@@ -141,8 +141,8 @@ def _one_number(sensitivity: str, *, distances: tuple[int, ...] = (1,)) -> Calla
 
 def _within_bounds(mechanism: Any) -> Changes:
     moved, lower, upper = floor(mechanism.noise.l1_sensitivity), mechanism.lower, mechanism.upper
-    yield lower, min(lower + moved, upper), "the exact answer moves up from the lower bound"
-    yield upper, max(upper - moved, lower), "the exact answer moves down from the upper bound"
+    yield lower, min(lower + moved, upper), "the exact answer rises from the lower bound"
+    yield upper, max(upper - moved, lower), "the exact answer falls from the upper bound"
 
 
 def _scores(mechanism: Any) -> Changes:
@@ -187,7 +187,11 @@ def _values(mechanism: Any) -> Changes:
     lower, upper = mechanism.lower, mechanism.upper
     if _relation(mechanism) is REPLACE_ONE:
         yield [lower], [upper], "the only value goes from one bound to the other"
-        yield [lower, lower, upper, upper], [lower, upper, upper, upper], "one of four values does so"
+        yield (
+            [lower, lower, upper, upper],
+            [lower, upper, upper, upper],
+            "one of four values goes from one bound to the other",
+        )
         yield [lower, upper], [nan, upper], "the first value becomes NaN"
         return
     yield [lower, upper], [upper], "the first value, at the lower bound, is removed"
@@ -213,17 +217,21 @@ def _keys(mechanism: Any) -> Changes:
 def _smoothed(mechanism: Any) -> Changes:
     value, largest = mechanisms.SmoothedValue, mechanism.largest_sensitivity
     grown = min(Fraction(exp_down(mechanism.smoothness)), largest)
-    yield value(0, 1), value(1, 1), "the value moves by a local sensitivity of 1"
-    yield value(0, 1), value(1, grown), "the value moves, and its local sensitivity grows as fast as it may"
-    yield value(0, largest), value(floor(largest), largest), "the value moves by the largest sensitivity"
+    yield value(0, 1), value(1, 1), "the value changes by a local sensitivity of 1"
+    yield value(0, 1), value(1, grown), "the value changes, and its local sensitivity grows as fast as allowed"
+    yield value(0, largest), value(floor(largest), largest), "the value changes by the largest sensitivity"
 
 
 def _proposed(mechanism: Any) -> Changes:
     value, moved = mechanisms.StableValue, floor(mechanism.proposed_sensitivity)
     for distance in (1, mechanism.threshold, 4 * mechanism.threshold):
-        words = f"the value moves by the proposed sensitivity, {distance} units from where it may move more"
+        words = f"the value changes by the proposed sensitivity, {distance} units from where it may change more"
         yield value(0, distance), value(moved, distance + 1), words
-    yield value(0, 0), value(1000 * moved, 1), "the value moves far, where its sensitivity is above the proposed one"
+    yield (
+        value(0, 0),
+        value(1000 * moved, 1),
+        "the value changes by much, where its sensitivity exceeds the proposed one",
+    )
 
 
 def _histogram(mechanism: Any) -> Changes:

@@ -92,7 +92,7 @@ def _named_once(fields: list[tuple[str, Json]]) -> dict[str, Json]:
     """A JSON object; a name must not occur twice."""
     found = dict(fields)
     if len(found) < len(fields):
-        raise ParameterError("FILE", [name for name, _ in fields], "must not have a name twice in one object")
+        raise ParameterError("FILE", [name for name, _ in fields], "must have each name once in an object")
     return found
 
 

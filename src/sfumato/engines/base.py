@@ -132,8 +132,8 @@ def one_place(tables: Iterable[Table], places: Mapping[str, str]) -> str:
     if len(names) > 1:
         raise NotPrivateError(
             " with ".join(f"{table} ({engine})" for table, engine in own.items()),
-            "the rows of these tables are in different engines, and no row leaves the one that it is in",
-            "Put the tables into one engine, or ask about each by itself.",
+            "these tables are in different engines, and rows never leave their engine",
+            "Put the tables into one engine, or query each of them alone.",
         )  # fmt: skip
     return names.pop()
 

@@ -105,7 +105,7 @@ def check_engine(name: object) -> None:
         ParameterError: There is no such engine.
     """
     if name == "polars":
-        requirement = 'is no engine any more: DuckDB reads Polars frames. Use engine="duckdb", the default'
+        requirement = 'was removed: DuckDB reads Polars frames. Use engine="duckdb", the default'
         raise ParameterError("engine", name, requirement)
     if not isinstance(name, str) or name not in ENGINES:
         raise ParameterError("engine", name, f"must be one of: {', '.join(ENGINES)}")
@@ -137,7 +137,7 @@ def open_engine(name: str, sources: Mapping[str, Opened], *, options: Mapping[st
     for option in options:
         if option not in known:
             raise ParameterError(
-                "engine_options", option, f"is no option of {name}: {', '.join(known) or 'it has none'}"
+                "engine_options", option, f"is not an option of {name}; its options: {', '.join(known) or 'none'}"
             )
     return engine(sources, **options)
 
@@ -214,7 +214,7 @@ def check_owners(policy: Policy, places: Places) -> None:
             raise PolicyError(
                 f"tables.{name}.unit",
                 f"leads to {table.unit.table.name}, which is in {places[table.unit.table.name]} and not in"
-                f" {places[name]}; no row leaves its engine, so put both tables into one",
+                f" {places[name]}; rows never leave their engine, so put both tables into one",
             )
 
 

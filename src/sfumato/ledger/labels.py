@@ -134,7 +134,7 @@ class PrivacyLabel:
         lines = [
             f"Privacy label of {self.account}",
             f"protects one {self.privacy_unit}, under {self.neighboring_relation}",
-            f"guarantee in all: {in_all}",
+            f"total guarantee: {in_all}",
             f"budget: {own.stated}, {self.window}",
             f"spent: {own.spent}{ever}",
             f"state: {self._state}",
@@ -145,7 +145,7 @@ class PrivacyLabel:
             accounts = ", ".join(self.beside)
             lines.append(f"outside of the guarantee: the same data with other units, under account {accounts}")
         if above:
-            lines += ["paid as well by:", *(f"  {_of_one_above(bound)}" for bound in above)]
+            lines += ["also charged:", *(f"  {_of_one_above(bound)}" for bound in above)]
         return "\n".join(lines)
 
     @property

@@ -26,8 +26,8 @@ _MEMORY: Final = "memory:"
 _SQLITE: Final = "sqlite:///"
 _POSTGRES: Final = ("postgresql://", "postgres://")
 _ORPHAN: Final = (
-    "the key {0} is there and its ledger is gone; restore the ledger, or name the right one."
-    " Only if nothing was ever spent, remove the key and begin anew"
+    "the key {0} exists and its ledger is missing; restore the ledger, or correct its name."
+    " Only if nothing was ever spent, remove the key and start again"
 )
 FOLDER: Final = "SFUMATO_LEDGER_FOLDER"
 """Names the folder where the key, the checkpoint and the large answers of ledgers in PostgreSQL are."""
@@ -103,7 +103,7 @@ def place_of(location: str | os.PathLike[str]) -> LedgerPlace:
         ParameterError: The location is of no kind known here, or does not last.
     """
     if location == _MEMORY:
-        raise ParameterError("ledger", location, "goes with its process; name a file or a server")
+        raise ParameterError("ledger", location, "exists only in its process; name a file or a server")
     if isinstance(location, str) and location.startswith(_POSTGRES):
         name = quote(address_of(location).schema, safe="")
         return LedgerPlace(location=location, beside=_folder(location) / name, is_on_server=True)
@@ -151,7 +151,9 @@ def open_ledger(
     if isinstance(location, ExistingLedger):
         location, must_exist = location.location, True
     if must_exist and (location is None or location == _MEMORY):
-        raise ParameterError("ledger", location, "goes with its process, so none exists; name a file or a server")
+        raise ParameterError(
+            "ledger", location, "exists only in its process, so none exists before; name a file or a server"
+        )
     if location is None or location == _MEMORY:
         return Ledger(MemoryStore(), clock=clock)
     place = place_of(location)
@@ -182,7 +184,7 @@ def key_of(place: LedgerPlace, store: LedgerStore) -> LedgerKey:
     _settle(place, end)
     if end.chain.length and not os.path.lexists(place.key):
         requirement = (
-            f"its key {place.key} is gone; restore it. If it is lost, `sfumato ledger rotate-key --lost` goes on"
+            f"its key {place.key} is missing; restore it. If it is lost, `sfumato ledger rotate-key --lost` goes on"
             " with another one, and declares all accounts spent"
         )
         raise LedgerCorruptError(end.chain.length - 1, requirement)

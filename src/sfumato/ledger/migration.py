@@ -171,7 +171,7 @@ def _require_whole(here: LedgerPlace, old: ReadableStore, key: LedgerKey, *, is_
     elif end.seal is not None:
         raise LedgerError(str(here.beside), "has seals; leave --unsealed out, so that they are verified")
     elif here.checkpoint().is_of_sealed():
-        requirement = "it had seals, as its checkpoint tells, and somebody removed them; restore a good copy"
+        requirement = "its checkpoint shows that it had seals, and they were removed; restore a good copy"
         raise LedgerCorruptError(max(end.chain.length - 1, 0), requirement)
     noted = here.checkpoint().read(key)
     if noted is not None:
@@ -187,10 +187,10 @@ def _require_fit(there: LedgerPlace, key: LedgerKey) -> None:
 
 def _require_empty(there: LedgerPlace, store: LedgerStore) -> None:
     if store.read(0, limit=1):
-        raise LedgerError(str(there.beside), "holds a ledger already; choose a place with nothing in it")
+        raise LedgerError(str(there.beside), "contains a ledger already; choose an empty place")
 
 
 def _require_same(moved: Ledger, chain: Chain, *, is_strict: bool) -> None:
     # An old ledger is read for ever, also where its prices are not those of today.
     if (moved.verify().length if is_strict else len(moved)) != chain.length:
-        raise LedgerCorruptError(chain.length, "the copy has another end than what was copied; remove it, begin anew")
+        raise LedgerCorruptError(chain.length, "the copy ends differently than the original; remove it and start again")

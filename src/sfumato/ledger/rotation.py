@@ -57,10 +57,10 @@ def declare_all_spent(location: str | os.PathLike[str], *, reason: str) -> tuple
         ParameterError: There is no reason.
     """
     if not reason.strip():
-        raise ParameterError("reason", reason, "must say how the key was lost, for those who read the ledger later")
+        raise ParameterError("reason", reason, "is missing: say how the key was lost; the ledger records it")
     place = place_of(location)
     if os.path.lexists(place.key):
-        raise LedgerError(str(place.key), "is there; only a lost key closes all accounts. Leave --lost out")
+        raise LedgerError(str(place.key), "exists; only a lost key closes all accounts. Leave --lost out")
     new = fresh_key()
     with closing(place.open_store(must_exist=True)) as store:
         store.check()

@@ -158,7 +158,7 @@ def stated_for_vectors(l0_sensitivity: int | None, numbers: int) -> None:
         ParameterError: So it is.
     """
     if l0_sensitivity is None and numbers != 1:
-        requirement = "must be stated to release a vector: how many of its numbers one unit moves"
+        requirement = "must be given to release a vector: how many of its numbers one unit can change"
         raise ParameterError("l0_sensitivity", None, requirement)
 
 

@@ -74,7 +74,7 @@ class RenyiDP:
     def __init__(self, orders: tuple[Number, ...], bounds: tuple[Number, ...], delta: Number = 0) -> None:
         found = tuple(exact(order, "orders") for order in listed(orders, "orders"))
         if not found or len(set(found)) < len(found) or min(found) <= 1:
-            raise ParameterError("orders", orders, "must be above 1, each once, at least one")
+            raise ParameterError("orders", orders, "must be at least one order, each above 1 and listed once")
         limits = listed(bounds, "bounds")
         if len(limits) != len(found):
             raise ParameterError("bounds", bounds, f"must be one for each of the {len(found)} orders")

@@ -179,5 +179,5 @@ def as_guarantee(value: object, name: str = "guarantee") -> Guarantee:
 
 def _finite(epsilon: Number) -> Fraction:
     if isinstance(epsilon, float | str) and str(epsilon).strip().lower() in {"inf", "infinity", "∞"}:
-        raise ParameterError("epsilon", epsilon, "an infinite ε promises nothing; say NO_GUARANTEE if you mean that")
+        raise ParameterError("epsilon", epsilon, "an infinite ε guarantees nothing; use NO_GUARANTEE if you mean that")
     return nonnegative(epsilon, "epsilon")

@@ -61,7 +61,7 @@ def test_the_coins_are_fair_and_new_each_time():
 def test_who_is_refused_guesses_blindly_and_says_so():
     game = play(refuses, look, trials=TRIALS)
     assert half(game.outcome.successes, TRIALS), f"type-I error {ALPHA}"
-    assert game.outcome.notes == ("refused in 20,000 of 20,000, where the guess was blind",)
+    assert game.outcome.notes == ("refused 20,000 of 20,000 times; those guesses were blind",)
 
 
 def test_other_errors_are_not_taken_for_a_refusal():

@@ -61,7 +61,7 @@ def test_who_is_refused_guesses_by_the_prior():
 
     outcome = attribute_from_sums([(refuses, 3, 0), (refuses, 3, 1)], question="sum", prior=SKEWED)
     assert outcome.successes == 1
-    assert outcome.notes == ("refused in 2 of 2, where the guess was blind",)
+    assert outcome.notes == ("refused 2 of 2 times; those guesses were blind",)
 
 
 def test_a_model_is_asked_for_each_value_and_weighed_by_the_prior():

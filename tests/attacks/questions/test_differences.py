@@ -104,7 +104,7 @@ def test_refusal_of_the_second_question_leaves_a_blind_guess():
         return [answer for _ in coins]
 
     outcome = differencing(worlds, larger="all", smaller="rest", trials=10, epsilon=1).outcome
-    assert outcome.notes == ("refused in 10 of 10, where the guess was blind",)
+    assert outcome.notes == ("refused 10 of 10 times; those guesses were blind",)
 
 
 def companies(count, scale=0.0):

@@ -73,7 +73,7 @@ def test_all_salaries_are_recovered_and_none_without_a_tracker():
     assert tracking(PAYROLL, targets=everyone, tracker=HALF).success == 1
     outcome = tracking(PAYROLL, targets=everyone, tracker=only(0))
     assert outcome.successes == 0
-    assert outcome.notes == ("refused in 100 of 100, where the guess was blind",)
+    assert outcome.notes == ("refused 100 of 100 times; those guesses were blind",)
 
 
 def test_a_budget_that_ends_leaves_a_blind_guess():

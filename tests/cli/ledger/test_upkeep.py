@@ -26,7 +26,7 @@ def test_a_file_of_an_answer_that_is_gone_is_named(ledger, answer_file):
     answer_file.unlink()
     shown = refusal("ledger", "verify", ledger)
     assert answer_file.name in shown
-    assert "is gone" in shown
+    assert "the file of an answer is missing" in shown
 
 
 def test_a_file_of_an_answer_that_was_changed_is_named(ledger, answer_file):
@@ -72,7 +72,7 @@ def test_a_checkpoint_elsewhere_guards_a_ledger_that_lost_its_own(ledger, tmp_pa
         if path.is_file() and path.suffix != ".key":
             path.unlink()
     monkeypatch.setenv(CHECKPOINT, str(tmp_path / "elsewhere"))
-    with pytest.raises(LedgerMissingError, match="is there and its ledger is gone"):
+    with pytest.raises(LedgerMissingError, match="exists and its ledger is missing"):
         open_ledger(ledger)
 
 
@@ -90,7 +90,7 @@ def test_a_ledger_is_moved_and_its_owner_told_about_the_key_and_the_old_one(ledg
 
 
 def test_a_place_that_is_taken_is_refused(ledger):
-    assert "holds a ledger already" in refusal("ledger", "migrate", ledger, ledger)
+    assert "contains a ledger already" in refusal("ledger", "migrate", ledger, ledger)
 
 
 def test_a_file_that_no_answer_names_is_listed_and_removed_only_when_asked(ledger, answer_file):

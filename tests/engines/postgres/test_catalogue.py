@@ -87,7 +87,7 @@ def test_a_table_or_a_view_is_found_in_its_schema_or_by_the_path(name, schema):
 
 
 def test_a_name_in_two_schemas_of_the_path_is_refused_with_both():
-    with pytest.raises(ParameterError, match=r"schema\.name: there is one in one, two"):
+    with pytest.raises(ParameterError, match=r"schema\.name: it exists in one, two"):
         looked_up("visits", path='["one", "two"]')
 
 
@@ -113,7 +113,7 @@ def test_domains_and_enumerations_are_read_as_what_they_are_over():
 @pytest.mark.parametrize(
     ("name", "columns", "words"),
     [
-     ("visits", {"nosuch": text()}, "is no column of t"), ("visits", {"day": text()}, "case included"),
+     ("visits", {"nosuch": text()}, "is not a column of t"), ("visits", {"day": text()}, "upper and lower case"),
      ("visits", {"v": text()}, "is stored as point"), ("visits", {"w": text()}, "is stored as money"),
      ("names", {"j": text()}, "is stored as json"), ("visits", {"Day": text()}, "declare it as a date"),
      ("names", {"at": text()}, "is stored as timestamp with time zone"),
@@ -219,7 +219,7 @@ def secured():
 
 @pytest.mark.parametrize("name", ["one.secured", "two.some_of_it"])
 def test_rows_that_the_server_hides_from_the_role_are_refused_unless_the_owner_accepts_it(secured, name):
-    with pytest.raises(ParameterError, match=r'reads secured, of which row-level security.*"row_security"'):
+    with pytest.raises(ParameterError, match=r'reads secured, where row-level security.*"row_security"'):
         looked_up(name, secured)
     assert looked_up(name, secured, accepted_risks=[Risk.ROW_SECURITY]).storage == {"who": "VARCHAR"}
 

@@ -142,7 +142,7 @@ def failure_of(engine, table, sql=COUNTED):
         counted(engine, table, sql)
     assert (caught.value.engine, caught.value.__cause__, caught.value.__suppress_context__) == ("postgres", None, True)
     assert str(caught.value) == (
-        "the postgres engine failed while it computed the exact half of a question; its message is hidden,"
+        "the postgres engine failed while it computed the exact values of a query; its message is hidden,"
         " as it can quote rows"
     )
 
@@ -172,7 +172,7 @@ def test_a_view_that_comes_to_fail_while_a_session_is_open_is_not_read(rates):
     with own_engine((table, address)) as engine:
         assert counted(engine, table, "SELECT COUNT(rate) FROM rates") == {(): [100]}
         server().execute("CREATE OR REPLACE VIEW rates AS SELECT name, total / hours AS rate FROM pay")
-        with pytest.raises(EngineError, match="as it was when the session was opened") as caught:
+        with pytest.raises(EngineError, match="whether a definition changed since the session was opened") as caught:
             counted(engine, table, "SELECT COUNT(*) FROM rates")
         assert not isinstance(caught.value, FailedOnRowsError)
         server().execute(

@@ -94,7 +94,7 @@ def test_what_a_frame_has_cached_stays_cached(kind):
 def test_no_view_is_left_of_a_frame_that_cannot_be_read():
     spark = application().newSession()
     frames = {"t": SparkData(spark.range(1), TABLE), "s": SparkData(application().range(1), TABLE)}
-    with pytest.raises(ParameterError, match="must be of the session"):
+    with pytest.raises(ParameterError, match="must belong to the session"):
         own(frames, session=spark)
     assert not spark.catalog.listTables()
 
@@ -138,20 +138,20 @@ def test_a_server_in_this_process_is_not_stopped_with_the_engine(monkeypatch):
 
 
 def test_another_cluster_than_that_of_the_application_is_refused():
-    with pytest.raises(ParameterError, match="is not the cluster"):
+    with pytest.raises(ParameterError, match="differs from the Spark cluster"):
         own(master="local[7]")
 
 
 @pytest.mark.filterwarnings("ignore:.*RETRIES_EXCEEDED:UserWarning")
 def test_a_server_that_does_not_answer_is_named_without_a_token():
-    with pytest.raises(ParameterError, match="no Spark Connect server") as caught:
+    with pytest.raises(ParameterError, match="does not answer as a Spark Connect server") as caught:
         own(remote="sc://127.0.0.1:1/;token=canary")
     assert "canary" not in str(caught.value)
 
 
 def test_frames_are_of_the_session_that_is_given():
     frame = application().newSession().sql("SELECT 1 AS v")
-    with pytest.raises(ParameterError, match="must be of the session"):
+    with pytest.raises(ParameterError, match="must belong to the session"):
         own({"t": SparkData(frame, TABLE)}, session=application())
 
 

@@ -121,7 +121,7 @@ def test_a_pure_account_refuses_what_needs_a_delta_and_says_why(event):
 
 
 def test_an_exact_answer_has_no_price_in_rho_and_takes_all_of_delta_elsewhere():
-    with pytest.raises(UnsupportedEventError, match="without a finite price"):
+    with pytest.raises(UnsupportedEventError, match="without a finite cost"):
         priced(NonPrivateEvent(), ZCDP(1))
     assert priced(NonPrivateEvent(), RenyiDP((2,), (1,)))["delta"] == 1
 

@@ -70,7 +70,7 @@ def test_a_name_in_an_entry_never_leads_out_of_the_folder(tmp_path):
     (tmp_path / "other").write_text("x", encoding="utf-8")
     attachments = Attachments(tmp_path / "answers")
     attached = attachments.attached(tmp_path / "other")
-    with pytest.raises(LedgerError, match="gone"):
+    with pytest.raises(LedgerError, match="is missing"):
         attachments.path(type(attached)(name="../other", sha256=attached.sha256))
 
 
@@ -114,7 +114,7 @@ def test_a_file_that_cannot_be_read_is_an_error_of_the_ledger(tmp_path, monkeypa
 
 def test_looking_for_a_file_makes_no_folder(tmp_path):
     attached = written(Attachments(tmp_path / "answers"), "one")
-    with pytest.raises(LedgerError, match="gone"):
+    with pytest.raises(LedgerError, match="is missing"):
         Attachments(tmp_path / "other").path(attached)
     assert not (tmp_path / "other").exists()
 

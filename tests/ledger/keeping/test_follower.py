@@ -105,7 +105,7 @@ def test_an_older_snapshot_is_as_good(store):
 
 def test_without_a_snapshot_nothing_is_believed(store):
     store._kept.snapshot = None
-    with pytest.raises(LedgerCorruptError, match="the snapshot of what was spent is gone"):
+    with pytest.raises(LedgerCorruptError, match="the snapshot of what was spent is missing"):
         Follower(KEY).caught_up(store)
 
 
@@ -130,7 +130,7 @@ def test_records_without_any_seal_are_not_followed(store):
 )
 def test_a_snapshot_that_is_not_of_these_records_is_refused(store, entries):
     store._kept.snapshot = encode_snapshot(replayed(*entries), KEY)
-    with pytest.raises(LedgerCorruptError, match="is gone, or is another"):
+    with pytest.raises(LedgerCorruptError, match="is missing, or was changed"):
         Follower(KEY).caught_up(store)
 
 
@@ -157,7 +157,7 @@ def test_a_store_that_lost_its_end_is_refused_every_time(store, forgets):
     follower.caught_up(store)
     del store._kept.records[-1:]
     for _ in range(3):
-        with pytest.raises(LedgerCorruptError, match=r"and is gone"):
+        with pytest.raises(LedgerCorruptError, match=r"and is missing"):
             follower.caught_up(store)
         if forgets:
             follower.forget()
@@ -172,7 +172,7 @@ def test_a_store_whose_end_was_replaced_is_refused(store):
     del store._kept.records[-1:]
     store._kept.seal = earlier
     kept(store, reserved("u"), reserved("v"))
-    with pytest.raises(LedgerCorruptError, match="is another"):
+    with pytest.raises(LedgerCorruptError, match="is missing, or was changed"):
         follower.caught_up(store)
 
 

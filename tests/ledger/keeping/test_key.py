@@ -156,7 +156,7 @@ def test_a_key_is_on_the_disk_before_it_has_its_name_and_its_name_before_anythin
 
 
 def test_a_missing_key_is_told(path, tmp_path):
-    with pytest.raises(LedgerError, match="is gone; restore it"):
+    with pytest.raises(LedgerError, match="is missing; restore it"):
         key_in(path)
     assert list(tmp_path.iterdir()) == []
 
@@ -201,7 +201,7 @@ def test_a_folder_in_the_place_of_a_key_is_told(path):
 
 def test_a_link_to_nothing_is_no_key(path):
     path.symlink_to(path.parent / "none")
-    with pytest.raises(LedgerError, match="is gone"):
+    with pytest.raises(LedgerError, match="key is missing"):
         key_in(path)
 
 

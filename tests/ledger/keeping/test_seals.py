@@ -44,9 +44,9 @@ def test_where_nothing_was_kept_nothing_is_sealed():
 @pytest.mark.parametrize(
     ("chain", "index", "said"),
     [
-        (Chain(), 0, "is gone"),
-        (Chain(length=2, head="b" * 64), 2, "is gone"),
-        (Chain(length=3, head="b" * 64), 2, "is another"),
+        (Chain(), 0, "is missing"),
+        (Chain(length=2, head="b" * 64), 2, "is missing"),
+        (Chain(length=3, head="b" * 64), 2, "differs from the one that was sealed"),
         (Chain(length=4, head="a" * 64), 3, "no seal covers it"),
     ],
 )
@@ -145,7 +145,7 @@ def test_an_answer_whose_hash_is_wrong_is_refused(store):
 def test_a_record_that_is_gone_is_refused(store):
     index_entry = store.find(answer_name("people", "other"))
     del store._kept.records[4]
-    with pytest.raises(LedgerCorruptError, match="is gone"):
+    with pytest.raises(LedgerCorruptError, match="is missing"):
         entry_at(store, index_entry, KEY)
 
 

@@ -170,7 +170,7 @@ def test_it_does_follow_for_whoever_trusts_the_entries(entries):
 
 
 def test_without_a_price_in_its_own_measure_nobody_follows_it():
-    with pytest.raises(ParameterError, match="must have a price in the measure of this account"):
+    with pytest.raises(ParameterError, match="must have a cost in the measure of this account"):
         of(account(budget=ZCDP(1)), reserved(**NOISE))
 
 
@@ -221,7 +221,7 @@ def test_a_lost_pointer_is_found(answered, name):
     del answered._kept.index_entries[name]
     with pytest.raises(LedgerCorruptError, match="6 were sealed, 5 are there"):
         check(answered)
-    with pytest.raises(LedgerCorruptError, match="index entry by which it is found is gone"):
+    with pytest.raises(LedgerCorruptError, match="its index entry is missing"):
         verified(answered, KEY, *followed(answered), NOON)
 
 
@@ -248,7 +248,7 @@ def test_a_snapshot_that_forgot_a_charge_is_found(answered):
     whole = kept(answered)
     replay.chain, replay.at = whole.chain, whole.at
     answered._kept.snapshot = encode_snapshot(replay, KEY)
-    with pytest.raises(LedgerCorruptError, match="snapshot says something else than its entries"):
+    with pytest.raises(LedgerCorruptError, match="snapshot does not match its entries"):
         check(answered)
 
 

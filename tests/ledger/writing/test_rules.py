@@ -160,7 +160,7 @@ def test_it_comes_from_the_data_of_several():
 
 def test_an_open_account_cannot_take_the_data_of_another():
     store = of(account("census"), Recognized(account="census", fingerprints=("f",)), account("other"))
-    with pytest.raises(LedgerError, match="has the data of account 'census', which is not above it"):
+    with pytest.raises(LedgerError, match="has the data of account 'census', which is not its parent"):
         open_account(store, account("other"), "f")
     assert len(store.read(0)) == 3
 
@@ -224,7 +224,7 @@ def test_what_failed_under_a_key_stays_failed_and_charged():
 )
 def test_another_question_under_the_same_key_is_refused(change):
     store = of(account(), account("others"), ASKED)
-    with pytest.raises(ReservationError, match="of another question"):
+    with pytest.raises(ReservationError, match="belongs to another query"):
         reserve(store, replace(ASKED, request="new", **change))
     assert spent(store) == {"people": PureDP("0.1"), "others": PureDP(0)}
 

@@ -178,7 +178,7 @@ def test_intervals_cover_the_truth_as_often_as_they_say():
 def test_answers_without_truth_allow_no_estimate(parameters):
     mechanism = KaryRandomizedResponse(categories=3, **parameters)
     assert mechanism.accuracy(respondents=10) == inf
-    with pytest.raises(ParameterError, match="tells nothing"):
+    with pytest.raises(ParameterError, match="reveals nothing"):
         mechanism.estimate([0, 1])
 
 

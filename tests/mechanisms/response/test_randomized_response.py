@@ -80,7 +80,7 @@ def test_a_coin_that_never_shows_heads_tells_nothing():
     assert not mechanism.release([True, False, True]).any()
     assert (mechanism.exp_epsilon, mechanism.epsilon, mechanism.event) == (1, 0, PureEvent(Fraction(0)))
     assert mechanism.accuracy(respondents=10) == inf
-    with pytest.raises(ParameterError, match="tells nothing"):
+    with pytest.raises(ParameterError, match="reveals nothing"):
         mechanism.estimate([False])
 
 

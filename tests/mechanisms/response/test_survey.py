@@ -43,7 +43,7 @@ def test_the_accuracy_is_hoeffdings():
 def test_mere_noise_allows_no_estimate():
     noise = Randomization(when_false=0.5, gain=0.0)
     assert noise.accuracy(10, 0.95) == inf
-    with pytest.raises(ParameterError, match="tells nothing"):
+    with pytest.raises(ParameterError, match="reveals nothing"):
         noise.estimate(1, 2, 0.95)
 
 

@@ -168,7 +168,7 @@ def test_a_session_after_a_change_is_opened_with_the_new_budget(tmp_path):
     path = tmp_path / "ledger.db"
     with census(ledger=path) as session:
         session.change_budget(sf.PureDP(2), reason="a second year")
-    with pytest.raises(LedgerError, match="keep to it"):
+    with pytest.raises(LedgerError, match="use the same"):
         census(ledger=path)
     with census(ledger=path, budget=sf.PureDP(2)) as session:
         assert session.remaining == sf.PureDP(2)

@@ -81,7 +81,7 @@ def renyi_orders(orders: Iterable[Number]) -> tuple[Fraction, ...]:
     """Orders above 1, each once, at least one."""
     found = tuple(exact(order, "orders") for order in listed(orders, "orders"))
     if not found or len(set(found)) < len(found) or min(found) <= 1:
-        raise ParameterError("orders", found, "must be above 1, each once, at least one")
+        raise ParameterError("orders", found, "must be at least one order, each above 1 and listed once")
     return found
 
 

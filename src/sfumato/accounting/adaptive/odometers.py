@@ -172,7 +172,7 @@ class OrderedOdometer(AdditiveOdometer):
         weights = given or (Fraction(1, len(self.orders)),) * len(self.orders)
         set_fields(self, weights=weights)
         if len(weights) != len(self.orders) or sum(weights) > 1:
-            raise ParameterError("weights", given, f"must be {len(self.orders)}, one an order, and sum to at most 1")
+            raise ParameterError("weights", given, f"must be {len(self.orders)}, one per order, and sum to at most 1")
 
     @property
     def epsilon(self) -> Amount:

@@ -62,13 +62,13 @@ def joint_stddevs(
     distances, sizes = listed(l2_sensitivities, "l2_sensitivities"), listed(l0_sensitivities, "l0_sensitivities")
     owns = listed(weights, "weights")
     if not len(distances) == len(sizes) == len(owns):
-        raise ParameterError("l0_sensitivities", sizes, "must be as many as l2_sensitivities and weights")
+        raise ParameterError("l0_sensitivities", sizes, "must have as many numbers as l2_sensitivities and weights")
     parts = tuple(
         (positive(distance, "l2_sensitivities"), positive_integer(moved, "l0_sensitivities"), positive(own, "weights"))
         for distance, moved, own in zip(distances, sizes, owns, strict=True)
     )
     if not parts:
-        raise ParameterError("l2_sensitivities", (), "must be of at least one answer")
+        raise ParameterError("l2_sensitivities", (), "must have at least one answer")
     return _joint(parts, in_range(epsilon, "epsilon"), open_probability(delta, "delta"))
 
 
@@ -85,7 +85,9 @@ def _joint(
         events = (DiscreteGaussianEvent(s, d, n) for s, (d, n, _) in zip(stddevs, parts, strict=True))
         if _is_within(ComposedEvent(tuple(events)), epsilon, delta):
             return stddevs
-    raise ParameterError("epsilon", str(epsilon), "asks for noise too narrow to be certified for several answers")
+    raise ParameterError(
+        "epsilon", str(epsilon), "needs a noise scale that is too small to be certified for several answers"
+    )
 
 
 def accountant_of(

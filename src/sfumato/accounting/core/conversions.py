@@ -45,7 +45,7 @@ def to_pure(approx: ApproxDP) -> PureDP:
         ParameterError: δ is above 0, so that no finite ε alone says as much.
     """
     if of_kind(approx, "approx", ApproxDP, "an ApproxDP").delta:
-        raise ParameterError("delta", approx.delta, "must be 0: no pure guarantee follows from one with δ above 0")
+        raise ParameterError("delta", approx.delta, "must be 0: a guarantee with δ above 0 implies no pure guarantee")
     return PureDP(approx.epsilon)
 
 

@@ -62,7 +62,9 @@ def discrete_stddev(
     """
     distance = in_range(l2_sensitivity, "l2_sensitivity")
     if distance < 1:
-        raise ParameterError("l2_sensitivity", l2_sensitivity, "must be at least 1, the distance of two integers")
+        raise ParameterError(
+            "l2_sensitivity", l2_sensitivity, "must be at least 1, the smallest difference between two integers"
+        )
     return _stddev(
         distance,
         in_range_or_zero(epsilon, "epsilon"),
@@ -253,7 +255,9 @@ def bound_below(stddev: Fraction, l2_sensitivity: Fraction, l0_sensitivity: int,
 
 def _variance(stddev: Fraction) -> Fraction:
     if stddev < SMALLEST_STDDEV:
-        raise ParameterError("stddev", stddev, f"must be at least {SMALLEST_STDDEV} to be near a continuous law")
+        raise ParameterError(
+            "stddev", stddev, f"must be at least {SMALLEST_STDDEV} to be close to the continuous Gaussian"
+        )
     return stddev**2
 
 

@@ -64,7 +64,7 @@ def allowed(function: Callable[[Any], float], argument: Any, name: str = "answer
 
 def refused(times: int, trials: int) -> tuple[str, ...]:
     """A note on refusals, if there were any."""
-    return (f"refused in {times:,} of {trials:,}, where the guess was blind",) if times else ()
+    return (f"refused {times:,} of {trials:,} times; those guesses were blind",) if times else ()
 
 
 def groups(values: Iterable[Any], name: str, *, size: int, of: str) -> Iterator[tuple[Any, ...]]:

@@ -205,4 +205,4 @@ def class_sizes(rows: Whole) -> Whole:
 
 def _check_lengths(wanted: list[int], by_column: list[list[list[Any]]]) -> None:
     if any([len(part) for part in parts] != wanted for parts in by_column):
-        raise ParameterError("table", "columns of several lengths", "must have as many values in each column")
+        raise ParameterError("table", "columns of different lengths", "must have as many values in each column")

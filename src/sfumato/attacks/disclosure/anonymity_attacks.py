@@ -249,5 +249,5 @@ def singling_out(tried: list[Predicate], people: Table, *, population: Table) ->
         successes=sum(int(predicate.fits(people).sum()) == 1 for predicate in tried),
         trials=len(tried),
         baseline=float((count * weights * (1 - weights) ** (count - 1)).mean()),
-        notes=(f"a predicate fits {weights.mean():.2g} of the population, in the mean",),
+        notes=(f"on average, a predicate holds for {weights.mean():.2g} of the population",),
     )

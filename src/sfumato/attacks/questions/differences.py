@@ -57,7 +57,7 @@ def difference_of_means(answer: Answer, *, larger: MeanOf, smaller: MeanOf) -> f
         156000
     """
     for group, name in ((larger, "larger"), (smaller, "smaller")):
-        of_kind(group, name, MeanOf, "questions for a size and a mean, as MeanOf(count=…, mean=…)")
+        of_kind(group, name, MeanOf, "queries for a size and a mean, as MeanOf(count=…, mean=…)")
     after, before = (asked(answer, group.count) * asked(answer, group.mean) for group in (larger, smaller))
     return after - before  # type: ignore[no-any-return]
 
@@ -143,14 +143,14 @@ def value_inference(
         >>> value_inference([(payroll, 156_000)], mallory, low=0, high=290_000, within=500).successes
         1
     """
-    called(estimate, "estimate", "a function of what answers")
+    called(estimate, "estimate", "a function of the curator")
     low, high, within = (
         real(low, "low", least=-math.inf),
         real(high, "high", least=-math.inf),
         real(within, "within", least=0),
     )
     if not (low < high and math.isfinite(high - low)):
-        raise ParameterError("high", high, f"must lie above low, {low}, and both must be finite")
+        raise ParameterError("high", high, f"must be above low, {low}, and both must be finite")
     blind = dice()
     right, unanswered, trials = 0, 0, 0
     for answer, own in groups(curators, "curators", size=2, of="a function that answers and the truth"):

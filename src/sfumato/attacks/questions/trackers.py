@@ -155,7 +155,7 @@ def find_tracker(count: Answer, candidates: Iterable[Condition], *, least: int) 
         if min(inside, outside) >= 2 * least:
             return condition
     raise ParameterError(
-        "candidates", "all", f"must have one that is true for {2 * least} people and false for as many"
+        "candidates", "all", f"must include a condition that holds for {2 * least} people and fails for as many"
     )
 
 

@@ -93,7 +93,7 @@ def reconstruct(
         trials=len(secret),
         baseline=0.5,
         allowed=None if epsilon is None else largest_success(epsilon=epsilon),
-        notes=(f"refused {refused:,} of {len(chosen):,} questions",) if refused else (),
+        notes=(f"refused {refused:,} of {len(chosen):,} queries",) if refused else (),
     )
     return Reconstruction(bits=bits, outcome=outcome)
 

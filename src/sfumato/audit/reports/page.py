@@ -177,7 +177,7 @@ def _meaning(report: AuditReport) -> list[str]:
     """What each kind of finding means, or what it means that there are none."""
     said = {
         "The claimed guarantee is refuted: outputs on two neighbors contradict it.": report.violations,
-        "The same noise came twice. Whoever knows its seed can subtract it, so no ε holds.": report.reproducible,
+        "The same noise was drawn twice. Whoever knows its seed can subtract it, so no ε holds.": report.reproducible,
         "The claimed sensitivity, and so the noise, is too small for the neighbors shown.": report.sensitivity_bugs,
         "The accountant violates a property of sound ones, so its costs cannot be trusted.": report.accounting_bugs,
         "Noise does not follow its declared distribution. That need not violate privacy, but may.": (

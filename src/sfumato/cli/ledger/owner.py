@@ -120,13 +120,13 @@ class DeclaredSpending:
 def restored(location: str, *, spent: Sequence[str], reason: str) -> None:
     """Charge the declared spending, and write a checkpoint of this copy."""
     if not reason.strip():
-        raise ParameterError("--reason", reason, "must say why a backup is in use")
+        raise ParameterError("--reason", reason, "is missing: say why a backup is used")
     declared = [_declaration(text) for text in spent]
     place = place_of(location)
     with open_ledger(location, must_exist=True, ignoring_checkpoint=True) as ledger:
         noted = _noted(place.checkpoint(), ledger)
         for account, total in () if noted is None else noted.totals:
-            here = ledger.spent_in_all(account) if account in ledger.accounts() else "no such account"
+            here = ledger.spent_in_all(account) if account in ledger.accounts() else "there is no such account"
             typer.echo(printable(f"{account}: spent {total} by the checkpoint, {here} in this copy"))
         if not declared:
             raise ParameterError(
@@ -166,7 +166,9 @@ def _require_payable(ledger: Ledger, declared: DeclaredSpending) -> None:
         requirement = "is not in this copy; declare its spending for its parent"
         raise LedgerError(f"account {declared.account!r}", requirement)
     if ledger.questions_left(declared.account, event=declared.event, charge=declared.spent) == 0:
-        requirement = f"has less than {declared.spent} remaining; declare what remains, and the rest for its parent"
+        requirement = (
+            f"has less than {declared.spent} remaining; declare the remaining budget, and the rest for its parent"
+        )
         raise LedgerError(f"account {declared.account!r}", requirement)
 
 

@@ -92,7 +92,7 @@ def sort_file(source: Path, target: Path, *, by: Sequence[str], rows_in_a_part: 
             except duckdb.OutOfMemoryException:
                 copy()
         except duckdb.Error:
-            requirement = "an answer cannot be put in order; make room on the disk, or have more memory"
+            requirement = "the answer cannot be sorted; free disk space or memory"
             raise LedgerError(str(target), requirement) from None
 
 

@@ -31,7 +31,7 @@ from sfumato.query.model.statement import Statement, counts_cells
 
 _BUCKETS: Final = "buckets"
 _MOST_BUCKETS: Final = 1_000_000
-_COMPUTED: Final = "computed the exact half of a question"
+_COMPUTED: Final = "computed the exact values of a query"
 _FAILURES: Final = (duckdb.Error, pa.ArrowException, OSError, csv.Error, UnicodeError, MemoryError, RuntimeError)
 """Of the database and of sources; RuntimeError is what the database's bindings make of text that is not Unicode."""
 

@@ -149,7 +149,7 @@ class StoredTable:
             return
         relations = definitions(asked, self.schema, self.table)
         if relations != self.relations and self.may_fail(asked, relations) is not None:
-            raise EngineError("postgres", "looked whether a definition is as it was when the session was opened")
+            raise EngineError("postgres", "checked whether a definition changed since the session was opened")
 
     def may_fail(self, asked: Transaction, relations: tuple[CatalogRelation, ...]) -> str | None:
         """The name of a relation of which the definition may fail on some row, unless the owner accepts that."""
@@ -189,7 +189,7 @@ def check_server(asked: Transaction, shown: str) -> None:
     ((version, name, encoding),) = asked.rows(_SERVER)
     if version < _LEAST_VERSION:
         raise ParameterError(
-            "source", shown, f"must be PostgreSQL 16 or newer, and is {name}: pg_input_is_valid is new"
+            "source", shown, f"must be PostgreSQL 16 or newer, and is {name}: older ones lack pg_input_is_valid"
         )
     if encoding != "UTF8":
         raise ParameterError(
@@ -220,7 +220,7 @@ def stored(
     if writes and not may_write:
         raise ParameterError(
             "source", address.shown,
-            f"connects as a role that can write {name}, so that a mistake here could change it; connect as one that"
+            f"connects as a role that can write {name}, so a mistake here could change it; connect as one that"
             f" only reads (CREATE ROLE curator LOGIN; GRANT SELECT ON {name} TO curator), or allow_writing_role=True",
         )  # fmt: skip
     columns = {row[0]: row[1:] for row in asked.rows(_COLUMNS, (oid,))}
@@ -254,7 +254,7 @@ def require_all_rows(asked: Transaction, table: StoredTable, oid: int, *, shown:
         raise ParameterError(
             "source",
             shown,
-            f"reads {names}, of which row-level security may hide rows from the role without saying so; ALTER ROLE"
+            f"reads {names}, where row-level security may hide rows from the role without an error; ALTER ROLE"
             ' curator BYPASSRLS, or accept it: accepted_risks = ["row_security"] at the table',
         ) from None
 
@@ -266,7 +266,7 @@ def _found(asked: Transaction, address: PostgresAddress, table: Table, path: str
         raise ParameterError("source", address.shown, f"{requirement} and its schema, as ?table=schema.name")
     if len(rows) > 1:
         schemas = ", ".join(sorted(row[1] for row in rows))
-        requirement = f"must say in which schema {address.name} is, as ?table=schema.name: there is one in {schemas}"
+        requirement = f"must name the schema of {address.name}, as ?table=schema.name: it exists in {schemas}"
         raise ParameterError("source", address.shown, requirement)
     oid, schema, name, usable, writes = rows[0]
     if not usable:
@@ -279,7 +279,9 @@ def _found(asked: Transaction, address: PostgresAddress, table: Table, path: str
 def _read(name: str, columns: Mapping[str, tuple[Any, ...]], table: Table) -> ReadColumn:
     """How a declared column is read."""
     if name not in columns:
-        raise ParameterError("columns", name, f"is no column of {table.name}; check its spelling, case included")
+        raise ParameterError(
+            "columns", name, f"is not a column of {table.name}; check its spelling, also upper and lower case"
+        )
     shown, base, schema, form, may_read, modifier = columns[name]
     if not may_read:
         raise ParameterError("columns", name, f"needs the right to read it: GRANT SELECT ON {table.name}")

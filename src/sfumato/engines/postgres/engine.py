@@ -123,7 +123,7 @@ class PostgresEngine:
     @contextmanager
     def _answer(self, statement: Statement, salt: str) -> Iterator[tuple[Lowered, Iterator[Any]]]:
         """The statement in SQL, and its answer in Arrow batches."""
-        with self._lock, failing(self.name, "computed the exact half of a question", FAILURES, cause=cause_of):
+        with self._lock, failing(self.name, "computed the exact values of a query", FAILURES, cause=cause_of):
             catalogue = Catalogue(named=self._tables.named)
             lowered = lower(statement, catalogue, salt=salt, sampling=self._sampling, dialect=self._dialect)
             query = presented(lowered, lowered.totals)

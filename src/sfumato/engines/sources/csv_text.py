@@ -33,7 +33,7 @@ MARK: Final = "\ufeff"
 _NO_CSV: Final = {
     ".zip": "is an archive. Unpack it and give the CSV file in it, or that file as .csv.gz",
     ".xlsx": "is a workbook. Save its sheet as CSV, or read it with pandas.read_excel and give the frame",
-    ".bz2": "is compressed in a way that is not read. Unpack it, or compress it as .csv.gz or .csv.zst",
+    ".bz2": "has an unsupported compression. Unpack it, or compress it as .csv.gz or .csv.zst",
 }
 
 _LIKE: Final = {

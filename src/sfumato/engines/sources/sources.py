@@ -242,9 +242,10 @@ def stored_rows(source: DataSource, table: Table) -> Any:
 def may_fail_on_rows(name: str) -> str:
     """What is required of a relation that is computed when it is read, and may fail on some row."""
     return (
-        f"reads {name}, which is computed when it is read and may fail on some row: that a query fails would tell of"
-        ' one person. Read a snapshot (snapshot = "rows.parquet" at the table, made by `sfumato prepare`); or define it'
-        ' by columns, constants, comparisons, COALESCE and CASE alone; or accept it: accepted_risks = ["failing_rows"]'
+        f"reads {name}, which is computed when it is read and may fail on some row: a failing query would reveal"
+        ' something about one person. Read a snapshot (snapshot = "rows.parquet" at the table, made by `sfumato'
+        " prepare`); or define it by columns, constants, comparisons, COALESCE and CASE alone; or accept it:"
+        ' accepted_risks = ["failing_rows"]'
     )
 
 
@@ -266,7 +267,9 @@ def check_declared(names: Collection[str], table: Table) -> None:
     """
     for column in table.columns:
         if column not in names:  # without naming those that exist: a file without a header would show a row
-            requirement = f"is no column of {table.name}; check its spelling, or give names= if the file has no header"
+            requirement = (
+                f"is not a column of {table.name}; check its spelling, or give names= if the file has no header"
+            )
             raise ParameterError("columns", column, requirement)
 
 
@@ -304,7 +307,7 @@ def _check_columns(source: CsvFile, table: Table) -> None:
 
 def _no_csv_file(source: object) -> ParameterError:
     shown = source if isinstance(source, Path) else type(source).__name__  # an address may hold a password
-    return ParameterError("csv", str(shown), "must be a CSV file, if it is said how it is written")
+    return ParameterError("csv", str(shown), "must be a CSV file, because csv= describes one")
 
 
 def _file(path: Path, names: tuple[str, ...] | None, csv: CsvFormat) -> DataSource:

@@ -103,7 +103,7 @@ class SparkEngine:
             for source in tables_of(statement.rows):
                 self._tables.named(source)
                 self._tables.check(source)
-        with self._failing("computed the exact half of a question", cause=cause_of):
+        with self._failing("computed the exact values of a query", cause=cause_of):
             catalogue = Catalogue(named=self._tables.named)
             lowered = lower(statement, catalogue, salt=salt, sampling=self._sampling, dialect=SPARK)
             query = presented(lowered, lowered.totals)

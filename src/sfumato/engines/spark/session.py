@@ -78,7 +78,7 @@ _RETRIES: Final = 4
 _SENDING: Final = Lock()
 """Which session is active is a variable of the process."""
 
-_REQUIREMENT: Final = "say which Spark is meant, by one of session=, master= or remote="
+_REQUIREMENT: Final = "name the Spark cluster by exactly one of session=, master= or remote="
 _OF_CONNECT: Final = (import_module("grpc").RpcError,) if find_spec("grpc") else ()
 
 FAILURES: Final = (
@@ -212,9 +212,7 @@ def _connected(remote: str) -> Any:
         ) from None
     except FAILURES:
         shown = remote.split(";", maxsplit=1)[0]  # behind it there may be a token
-        raise ParameterError(
-            "remote", shown, "is no Spark Connect server that lets one in; check its address"
-        ) from None
+        raise ParameterError("remote", shown, "does not answer as a Spark Connect server; check its address") from None
     spark.client.set_retry_policies(patient)
     return spark
 
@@ -229,9 +227,11 @@ def _started(master: str) -> tuple[Any, Any]:
         with found_java():
             spark = builder.getOrCreate()
     except FAILURES:
-        raise ParameterError("master", master, "starts no application; check its address, and Java") from None
+        raise ParameterError("master", master, "does not start an application; check its address, and Java") from None
     if spark.sparkContext.master != master:
-        requirement = "is not the cluster of the application that this process has; hand over its session=, or stop it"
+        requirement = (
+            "differs from the Spark cluster that this process already uses; pass its session as session=, or stop it"
+        )
         raise ParameterError("master", master, requirement)
     return (None if is_there else spark), spark
 
@@ -248,7 +248,7 @@ def _cloned(session: Any) -> Any:
 def _viewed(frames: Mapping[str, Any], session: Any) -> Iterator[Mapping[str, str]]:
     """Views of DataFrames, for as long as it takes to make another session that has them too."""
     if any(frame.sparkSession is not session for frame in frames.values()):
-        raise ParameterError("source", "a Spark DataFrame", "must be of the session that the engine is given")
+        raise ParameterError("source", "a Spark DataFrame", "must belong to the session that the engine uses")
     views = {name: f"sfumato_{uuid4().hex}" for name in frames}
     try:
         for name, frame in frames.items():

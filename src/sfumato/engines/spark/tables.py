@@ -130,7 +130,7 @@ class SparkTables:
         if isinstance(source, SparkData):
             frame = self._spark.sql(f"SELECT * FROM {sql(_named(str(source.where)))}")
             if not self._accepts(source, frame):
-                raise EngineError("spark", "looked whether a definition is as it was when the session was opened")
+                raise EngineError("spark", "checked whether a definition changed since the session was opened")
 
     @contextmanager
     def lists(self, by: Sequence[GroupColumn]) -> Iterator[Mapping[str, exp.Select]]:
@@ -148,7 +148,7 @@ class SparkTables:
             stored: exp.Table = _named(str(source.where))
         else:
             if isinstance(source, PostgresData):
-                raise ParameterError("source", table.name, "is of another engine than Spark, which cannot read it")
+                raise ParameterError("source", table.name, "belongs to another engine; Spark cannot read it")
             stored = name_of(self._view(stored_rows(source, table)))
         frame = self._frame(stored, source)
         schema = frame.schema
@@ -169,7 +169,7 @@ class SparkTables:
             frame = self._spark.sql(f"SELECT * FROM {sql(stored)}")
             frame.schema  # noqa: B018 # asked now, as it is then analyzed
         except AnalysisException:
-            requirement = "is no table or view of this Spark; name it as spark:catalog.schema.table"
+            requirement = "is not a table or view of this Spark cluster; name it as spark:catalog.schema.table"
             raise ParameterError("source", getattr(source, "where", "a frame"), requirement) from None
         return frame
 

@@ -101,7 +101,9 @@ class PartitionedSpending:
     def _partition(self, part: PartitionPart) -> PartitionSpending:
         known = self.partitions.get(part.partition) or PartitionSpending(part.max_parts_per_unit)
         if known.max_parts_per_unit != part.max_parts_per_unit:
-            requirement = f"partition {part.partition!r} was declared with {known.max_parts_per_unit}, which stays"
+            requirement = (
+                f"partition {part.partition!r} was declared with {known.max_parts_per_unit}; use the same number"
+            )
             raise ParameterError("max_parts_per_unit", part.max_parts_per_unit, requirement)
         return known
 

@@ -125,7 +125,10 @@ def decode_entry(text: str) -> Entry:
     except (TypeError, ValueError, ZeroDivisionError) as error:
         raise ParameterError("entry", "a text", _REQUIREMENT) from error
     if type(version) is int and version > VERSION:
-        raise LedgerError(f"entry of version {version}", "was written by a newer sfumato; use that one, or a newer one")
+        raise LedgerError(
+            f"entry of version {version}",
+            "was written by a newer version of sfumato; install that version or a newer one",
+        )
     raise ParameterError("entry", "a text", _REQUIREMENT)
 
 

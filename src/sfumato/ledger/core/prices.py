@@ -129,7 +129,7 @@ def price(event: Event, charge: Charge, *, account: str, budget: Budget, relatio
         case ZCDP() | RenyiDP():
             found = _priced(event, budget, relation)
             if found is None:
-                requirement = "cannot keep an answer without a finite price"
+                requirement = "cannot store an answer without a finite cost"
                 raise UnsupportedEventError(event, f"account {account!r}", requirement)
             return found
         case _:

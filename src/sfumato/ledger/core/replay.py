@@ -101,7 +101,7 @@ class Replay:
         for above in self.payers(entry.account):
             if above.is_closed:
                 raise LedgerError(
-                    f"account {above.opened.account!r}", "was closed by its owner; it grants nothing more"
+                    f"account {above.opened.account!r}", "was closed by its owner; it refuses all charges"
                 )
         self.require_available(entry.account)
         charge, part = _in_amounts(entry.charge), _part(entry)
@@ -357,7 +357,7 @@ def _cost(payer: AccountState, entry: Paid, charge: Amounts) -> Amounts:
     for recorded in entry.prices:
         if recorded.account == payer.opened.account:
             return recorded.amounts
-    raise ParameterError("prices", payer.opened.account, "must have a price in the measure of this account")
+    raise ParameterError("prices", payer.opened.account, "must have a cost in the measure of this account")
 
 
 def _require_same_measure(first: Budget, second: Budget) -> None:

@@ -63,7 +63,7 @@ class Attachments:
                 raise
         except OSError as error:
             where = str(self._lasting or "in memory")
-            raise LedgerError(where, "an answer cannot be written beside it; make room there") from error
+            raise LedgerError(where, "an answer cannot be written beside it; free disk space there") from error
 
     def attached(self, path: Path) -> Attachment:
         """What an entry holds of a file that was written."""
@@ -77,11 +77,13 @@ class Attachments:
         """
         path = (self._lasting or self._folder()) / Path(attachment.name).name
         if not path.is_file():
-            raise LedgerError(str(path), "the file of an answer is gone; restore it, as nothing else holds that answer")
+            raise LedgerError(str(path), "the file of an answer is missing; restore it, as the answer is nowhere else")
         try:
             changed = _hash(path) != attachment.sha256
         except OSError as error:
-            raise LedgerError(str(path), "the file of an answer cannot be read; let this user read it") from error
+            raise LedgerError(
+                str(path), "the file of an answer cannot be read; give this user the right to read it"
+            ) from error
         if changed:
             raise LedgerError(str(path), "the file of an answer was changed; restore a good copy")
         return path
@@ -105,7 +107,7 @@ class Attachments:
                 draft.unlink(missing_ok=True)
         except OSError as error:
             where = str(self._lasting or "in memory")
-            raise LedgerError(where, "an answer cannot be copied beside it; make room there") from error
+            raise LedgerError(where, "an answer cannot be copied beside it; free disk space there") from error
         self.path(attachment)
 
     def older_than(self, moment: float) -> tuple[Path, ...]:
@@ -119,7 +121,7 @@ class Attachments:
         try:
             found = [(path, path.lstat()) for path in self._lasting.iterdir() if _NAME.fullmatch(path.name)]
         except OSError as error:
-            requirement = "the files of answers cannot be looked at; let this user read the folder"
+            requirement = "the files of answers cannot be listed; give this user the right to read the folder"
             raise LedgerError(str(self._lasting), requirement) from error
         return tuple(sorted(path for path, told in found if S_ISREG(told.st_mode) and told.st_mtime < moment))
 
@@ -177,7 +179,9 @@ def removed(files: Iterable[Path]) -> int:
         try:
             path.unlink(missing_ok=True)
         except OSError as error:
-            raise LedgerError(str(path), "cannot be removed; let this user write to its folder") from error
+            raise LedgerError(
+                str(path), "cannot be removed; give this user the right to write to its folder"
+            ) from error
         count += 1
     return count
 

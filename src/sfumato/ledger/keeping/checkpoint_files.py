@@ -70,7 +70,7 @@ class CheckpointFile:
             LedgerCorruptError: There is no such file.
         """
         if not os.path.lexists(self._path):
-            requirement = f"the ledger was noted in the checkpoint {self._path}, which is gone; {RESTORE}"
+            requirement = f"the ledger was recorded in the checkpoint {self._path}, which is missing; {RESTORE}"
             raise LedgerCorruptError(0, requirement)
 
     def is_of_sealed(self) -> bool:
@@ -87,7 +87,7 @@ class CheckpointFile:
         try:
             self._sync()
         except OSError as error:
-            raise LedgerError(str(self._path), "the checkpoint cannot be synced; look at its disk") from error
+            raise LedgerError(str(self._path), "the checkpoint cannot be synced; check its disk") from error
 
     def read(self, key: LedgerKey) -> Checkpoint | None:
         """The checkpoint, which is as the key sealed it; None if there is no file.
@@ -176,7 +176,9 @@ class CheckpointFile:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise LedgerError(str(self._path), "the checkpoint cannot be read; let this user read it") from error
+            raise LedgerError(
+                str(self._path), "the checkpoint cannot be read; give this user the right to read it"
+            ) from error
         return content
 
     def _stored(self, content: bytes | None) -> _Stored | None:

@@ -17,7 +17,9 @@ from sfumato.privacy.formats import parse_json
 VERSION: Final = 1
 _HASH: Final = re.compile("[0-9a-f]{64}")
 _KEY: Final = re.compile("[0-9a-f]{16}")
-RESTORE: Final = "restore the newer copy or, if it is lost, declare what was spent since with `sfumato ledger restored`"
+RESTORE: Final = (
+    "restore the newer copy or, if it is lost, declare the spending since then with `sfumato ledger restored`"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +77,7 @@ def require_not_older(checkpoint: Checkpoint, length: int, hash_at: Callable[[in
     """
     if length < checkpoint.length:
         requirement = (
-            f"the ledger is older than its checkpoint: {checkpoint.length} entries were noted, {length} are there;"
+            f"the ledger is older than its checkpoint: {checkpoint.length} entries were recorded, {length} exist;"
             f" {RESTORE}"
         )
         raise LedgerCorruptError(length, requirement)
@@ -136,7 +138,7 @@ def _unknown() -> ParameterError:
 
 def other_history(checkpoint: Checkpoint) -> LedgerCorruptError:
     """The error of a ledger whose entries are not those that were noted."""
-    requirement = f"the ledger has another history than its checkpoint of {checkpoint.length} entries; {RESTORE}"
+    requirement = f"the ledger's history differs from that of its checkpoint of {checkpoint.length} entries; {RESTORE}"
     return LedgerCorruptError(max(checkpoint.length - 1, 0), requirement)
 
 

@@ -32,7 +32,7 @@ from sfumato.privacy.neighbors import NeighboringRelation
 VERSION: Final = 4
 PAGE: Final = 10_000
 _PURPOSE: Final = "snapshot"
-_GONE: Final = "it was there before and is gone, or is another"
+_GONE: Final = "it was read before and is missing, or was changed"
 
 
 class Follower:
@@ -95,7 +95,7 @@ class Follower:
         snapshot = store.snapshot()
         if snapshot is None and end.chain.length:
             raise LedgerCorruptError(
-                0, "the snapshot of what was spent is gone; `sfumato ledger migrate` makes another"
+                0, "the snapshot of what was spent is missing; `sfumato ledger migrate` makes a new one"
             )
         replay = None if snapshot is None else decode_snapshot(snapshot, self._key)
         self.snapshot_length = 0 if replay is None else replay.chain.length

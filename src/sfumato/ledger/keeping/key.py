@@ -99,7 +99,7 @@ def key_in(path: Path) -> LedgerKey:
             mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
             content = file.read(4 * _SIZE + 3)
     except FileNotFoundError:
-        requirement = "the ledger's key is gone; restore it, as what it sealed cannot be verified with another one"
+        requirement = "the ledger's key is missing; restore it, as another key cannot verify its seals"
         raise LedgerError(str(path), requirement) from None
     except OSError as error:
         requirement = "the ledger's key cannot be read; give this user, and nobody else, the right to read it"
@@ -162,7 +162,9 @@ def settle(path: Path) -> None:
             _announced(path).replace(path)
         synced(path.parent)
     except OSError as error:
-        raise LedgerError(str(path), "the ledger's key cannot be put there; let this user write its folder") from error
+        raise LedgerError(
+            str(path), "the ledger's key cannot be written there; give this user the right to write its folder"
+        ) from error
 
 
 def _announced(path: Path) -> Path:

@@ -95,7 +95,9 @@ def seal_of(end: StoreEnd, key: LedgerKey) -> Seal:
         raise LedgerCorruptError(max(end.chain.length - 1, 0), _not_by(sealed_by(end), key))
     document = json.loads(text)
     if document["version"] != VERSION:
-        raise LedgerCorruptError(end.chain.length, "its seal was written by a newer sfumato; use that one")
+        raise LedgerCorruptError(
+            end.chain.length, "its seal was written by a newer version of sfumato; install that version"
+        )
     chain = Chain(length=document["length"], head=document["head"])
     if chain != end.chain:
         raise _uncovered(chain, end.chain)
@@ -126,7 +128,7 @@ def entry_at(store: ReadableStore, index_entry: IndexEntry, key: LedgerKey) -> E
     """
     found = store.read(index_entry.index, limit=1)
     if not found or found[0].index != index_entry.index:
-        raise LedgerCorruptError(index_entry.index, "an index entry leads to it and it is gone")
+        raise LedgerCorruptError(index_entry.index, "an index entry names it, and it is missing")
     (record,) = found
     if record != Chain(length=record.index, head=record.previous).link(record.text):
         raise LedgerCorruptError(record.index)
@@ -195,7 +197,7 @@ def _not_by(name: str | None, key: LedgerKey) -> str:
 
 def _uncovered(sealed: Chain, found: Chain) -> LedgerCorruptError:
     if found.length < sealed.length:
-        return LedgerCorruptError(found.length, f"it was sealed and is gone: {sealed.length} entries were sealed")
+        return LedgerCorruptError(found.length, f"it was sealed and is missing: {sealed.length} entries were sealed")
     if found.length > sealed.length:
         return LedgerCorruptError(sealed.length, "no seal covers it: it was not written with the ledger's key")
-    return LedgerCorruptError(found.length - 1, "it is another than the one that was sealed")
+    return LedgerCorruptError(found.length - 1, "it differs from the one that was sealed")

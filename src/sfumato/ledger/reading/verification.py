@@ -72,13 +72,13 @@ class StrictReplay(Replay):
             self.require_payable(entry)
             self._require_prices(entry)
         except (BudgetError, LedgerError, UnavailableError, UnsupportedEventError) as error:
-            raise ParameterError("charge", str(entry.charge), f"was never to be granted: {error}") from error
+            raise ParameterError("charge", str(entry.charge), f"should have been refused: {error}") from error
 
     def _require_unit(self, entry: Protected) -> None:
         try:
             others(self, self.state(entry.account).opened, entry, entry.beside, {})
         except UnitChangedError as error:
-            raise ParameterError("unit", entry.unit, f"was never to be bound: {error}") from error
+            raise ParameterError("unit", entry.unit, f"should not have been bound: {error}") from error
 
     def _require_available(self, entry: Committed) -> None:
         try:
@@ -160,7 +160,7 @@ def verified(
     for state in (*replay.accounts.values(), *current.accounts.values()):
         state.spent(at)  # drops what has left its window, in both
     if encode_snapshot(replay, key) != encode_snapshot(current, key):
-        raise LedgerCorruptError(replay.chain.length, "its snapshot says something else than its entries")
+        raise LedgerCorruptError(replay.chain.length, "its snapshot does not match its entries")
     return replay
 
 
@@ -226,13 +226,13 @@ def _index_of(store: ReadableStore, length: int, about: Callable[[IndexEntry], N
 
 
 def _lost(index_entry: IndexEntry) -> LedgerCorruptError:
-    return LedgerCorruptError(index_entry.index, "the index entry by which it is found is gone; migrate the ledger")
+    return LedgerCorruptError(index_entry.index, "its index entry is missing; migrate the ledger")
 
 
 def _changed(seal: Seal, index: IndexDigest) -> LedgerCorruptError:
     requirement = (
-        f"index entries were changed or are gone: {seal.index.count} were sealed, {index.count} are there;"
-        " `sfumato ledger migrate` makes them anew"
+        f"index entries were changed or are missing: {seal.index.count} were sealed, {index.count} are there;"
+        " `sfumato ledger migrate` makes them again"
     )
     return LedgerCorruptError(max(seal.chain.length - 1, 0), requirement)
 

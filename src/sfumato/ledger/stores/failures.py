@@ -81,10 +81,8 @@ def patiently(work: Callable[[], T], path: Path) -> T:
 
 def _refused(state: int | str) -> str:
     if state and not str(state).startswith(_LOST):
-        return f"cannot be used: PostgreSQL refused with SQLSTATE {state}; what was asked is refused"
-    return (
-        "lost its connection, or cannot be reached; check host, database, user and password. What was asked is refused"
-    )
+        return f"cannot be used: PostgreSQL refused with SQLSTATE {state}; the query is refused"
+    return "lost its connection, or cannot be reached; check host, database, user and password. The query is refused"
 
 
 SQLITE: Final = Driver(
@@ -94,11 +92,11 @@ SQLITE: Final = Driver(
     damage=frozenset({sqlite3.SQLITE_CORRUPT}),
     remedies={
         sqlite3.SQLITE_NOTADB: "is not an SQLite file; name the ledger's own file, or restore a good copy",
-        sqlite3.SQLITE_FULL: "the disk is full; make room and ask again. What was asked is refused",
+        sqlite3.SQLITE_FULL: "the disk is full; free disk space and try again. The query is refused",
         sqlite3.SQLITE_READONLY: "cannot be written; give this user the right to write the file and its directory",
         sqlite3.SQLITE_CANTOPEN: "cannot be opened; check that it is a file, with the right to read and write it",
         sqlite3.SQLITE_CONSTRAINT: "an index entry has a name that is taken",  # records are known to fit here
-        sqlite3.SQLITE_IOERR: "the disk failed; what was asked is refused and may count as spent",
+        sqlite3.SQLITE_IOERR: "the disk failed; the query is refused and may count as spent",
     },
     otherwise=lambda _: "cannot be used: it is closed, or SQLite refused",
 )
@@ -109,13 +107,13 @@ POSTGRES: Final = Driver(
     remedies={
         "23505": "an index entry has a name that is taken",
         "25006": "is on a server that only reads, such as a standby; name the primary",
-        "25P03": "ended a turn that took too long; nothing of it is kept. Ask again",
+        "25P03": "ended a write transaction that took too long; nothing of it is kept. Try again",
         "3D000": "is in a database that does not exist; make it, or name another",
-        "3F000": "is gone; restore a good copy",
+        "3F000": "is missing; restore a good copy",
         "42501": "may not be used by this role; grant it the rights, or CREATE on the database to make a ledger",
-        "42P01": "is gone, or a part of it; restore a good copy",
-        "53100": "the server's disk is full; make room and ask again. What was asked is refused",
-        "53300": "the server has no connection left; close others, or raise its max_connections",
+        "42P01": "is missing, or a part of it is; restore a good copy",
+        "53100": "the server's disk is full; free disk space and try again. The query is refused",
+        "53300": "the server has no free connection; close others, or raise its max_connections",
     },
     otherwise=_refused,
 )

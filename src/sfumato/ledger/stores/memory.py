@@ -52,7 +52,7 @@ class MemoryStore(TableReader):
 
     def _require_open(self) -> None:
         if self._closed:
-            raise LedgerError(_PLACE, "is closed; what it held is gone. Keep it open, or keep the ledger in a file")
+            raise LedgerError(_PLACE, "is closed and its content is lost. Keep it open, or keep the ledger in a file")
 
 
 @dataclass(slots=True)

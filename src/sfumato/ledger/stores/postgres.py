@@ -248,7 +248,7 @@ class LedgerConnection:
         if opened.execute("SELECT pg_is_in_recovery()").fetchone() != (False,):
             raise LedgerError(self._address.shown, "is on a standby, which only reads; name the primary")
         if opened.execute("SELECT current_setting('fsync')").fetchone() != ("on",):
-            requirement = "is on a server with fsync off, which forgets when the power fails; turn it on"
+            requirement = "is on a server with fsync off, which loses entries when the power fails; turn it on"
             raise LedgerError(self._address.shown, requirement)
         schema = PostgresSchema(PostgresDialect(opened, self._address), self._address.schema)
         if not schema.exists():

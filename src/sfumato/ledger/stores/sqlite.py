@@ -112,7 +112,7 @@ class SQLiteStore(TableReader):
         try:
             status = self._path.stat()
         except OSError as error:
-            raise LedgerError(str(self._path), "was moved away while in use; put it back and open it again") from error
+            raise LedgerError(str(self._path), "was moved while in use; move it back and open it again") from error
         return status.st_dev, status.st_ino
 
     def _require_same_file(self) -> None:
@@ -259,7 +259,7 @@ def prepare(connection: sqlite3.Connection, path: Path, *, is_upgraded: bool) ->
     if not schema.is_current():
         requirement = "holds no ledger that this version knows; name the ledger's own file"
         if schema.is_damaged():
-            raise LedgerCorruptError(0, f"the file {path} {requirement}: tables of a ledger are damaged or gone")
+            raise LedgerCorruptError(0, f"the file {path} {requirement}: tables of a ledger are damaged or missing")
         raise LedgerError(str(path), requirement)
     if connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
         raise LedgerError(str(path), "cannot be shared safely here; keep it on a local disk")

@@ -37,7 +37,7 @@ class PendingBatch:
             ParameterError: It cannot follow, or is not to be written as JSON.
         """
         if self.replay.moved_to is not None:
-            raise LedgerError("of this place", f"was moved to {self.replay.moved_to}; use that one")
+            raise LedgerError("of this place", f"was moved to {self.replay.moved_to}; use the ledger there")
         text = encode_entry(entry)
         names = tuple(names_of(entry, self.replay))
         self.replay.apply(entry)

@@ -35,7 +35,9 @@ def require_units(replay: Replay, opened: Opened, tables: Iterable[Protected], b
         for holder in _holders(replay, entry) - differing - {opened.account}:
             if _are_beside(replay, opened, holder, beside):
                 requirement = f"is beside account {holder!r}, which may protect the same unit in table {entry.table!r}"
-                raise LedgerError(f"account {opened.account!r}", f"{requirement}; leave it out of beside: both pay")
+                raise LedgerError(
+                    f"account {opened.account!r}", f"{requirement}; leave it out of beside: both are charged"
+                )
         for seal in (*entry.sources, *entry.fingerprints):
             within.setdefault(seal, {opened.account: entry.unit})
 
@@ -73,7 +75,7 @@ def require_beside(replay: Replay, opened: Opened, beside: tuple[str, ...]) -> N
         if name not in replay.accounts:
             raise ParameterError("beside", name, f"must be open before {opened.account!r} is opened beside it")
         if name in replay.path_of(opened) or opened.account in replay.accounts[name].path:
-            raise ParameterError("beside", name, f"pays with {opened.account!r}; leave it out of beside")
+            raise ParameterError("beside", name, f"is charged together with {opened.account!r}; leave it out of beside")
 
 
 def unwritten(replay: Replay, tables: Iterable[Protected], beside: tuple[str, ...]) -> Iterator[Protected]:

@@ -59,7 +59,7 @@ def open_account(pending: PendingBatch, opened: Opened, tables: tuple[Protected,
     path = replay.state(opened.account).path
     for name in known:
         if name not in path and opened.account not in replay.state(name).path:
-            requirement = f"has the data of account {name!r}, which is not above it; open it under a new name"
+            requirement = f"has the data of account {name!r}, which is not its parent; open it under a new name"
             raise LedgerError(f"account {opened.account!r}", requirement)
     for entry in unwritten(replay, tables, beside):
         pending.keep(replace(entry, at=pending.at))
@@ -188,7 +188,7 @@ def require_price(event: Event, charge: Charge, relation: NeighboringRelation) -
 
 def other_question(idempotency_key: str) -> ReservationError:
     """The refusal of a key that was used before."""
-    return ReservationError(repr(idempotency_key), "of another question; choose a new key for a new question")
+    return ReservationError(repr(idempotency_key), "belongs to another query; choose a new key for a new query")
 
 
 def _repeated(pending: PendingBatch, before: Paid, now: Reserved) -> Reservation:
@@ -200,7 +200,7 @@ def _repeated(pending: PendingBatch, before: Paid, now: Reserved) -> Reservation
     if before.request in pending.replay.open_requests:
         return reservation
     if pending.find(request_name(before.request)) is None:
-        raise ReservationError(repr(now.idempotency_key), "of a question that failed, and stays charged")
+        raise ReservationError(repr(now.idempotency_key), "belongs to a query that failed and stays charged")
     return replace(reservation, is_answered=True)
 
 
@@ -222,7 +222,7 @@ def _require_same(state: AccountState, second: Opened) -> None:
         was, is_now = getattr(first, name), getattr(second, name)
         if was != is_now:
             told = f"was opened with {name} {was}, not {is_now}"
-            requirement = f"{told}; keep to it, or let the owner change it"
+            requirement = f"{told}; use the same, or let the owner change it"
             raise LedgerError(f"account {first.account!r}", requirement)
     if missing := set(second.parents) - set(state.path):
         requirement = f"was not opened below {', '.join(sorted(missing))}; open it under a new name"
@@ -281,7 +281,7 @@ def resume(pending: PendingBatch, account: str, reason: str) -> None:
     """
     suspended = [payer.opened.account for payer in pending.replay.payers(account) if payer.is_suspended]
     if not suspended:
-        raise ParameterError("account", account, "is not suspended, nor is one above it")
+        raise ParameterError("account", account, "is not suspended, and neither is a parent")
     for name in suspended:
         pending.keep(Resumed(account=name, reason=reason, at=pending.at))
 
@@ -293,10 +293,10 @@ def require_open(replay: Replay, reservation: Reservation) -> None:
     if known is None or known.account != reservation.account:
         raise ReservationError(reservation.request, "unknown here, or already committed or abandoned")
     if known.lease != reservation.lease:
-        raise ReservationError(reservation.request, "was taken over, as nothing was heard of it for long")
+        raise ReservationError(reservation.request, "was taken over, because its process did not respond for long")
 
 
 def require_reason(reason: object) -> None:
     """Refuse an act of the owner that does not say why."""
     if not isinstance(reason, str) or not reason.strip():
-        raise ParameterError("reason", reason, "must say why, for those who read the ledger later")
+        raise ParameterError("reason", reason, "is missing: the ledger records why")

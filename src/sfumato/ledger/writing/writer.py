@@ -182,5 +182,5 @@ def _error_of(failure: BaseException, *, is_first: bool) -> BaseException:
 
 
 def _interrupted() -> LedgerError:
-    requirement = "was interrupted while it wrote; what was asked is refused and may count as spent"
+    requirement = "was interrupted while it wrote; the query is refused and may count as spent"
     return LedgerError("of this process", requirement)

@@ -210,7 +210,7 @@ class QuantileEnd(OnGrid):
         )  # fmt: skip
         if near.quantile in {0, 1}:
             raise ParameterError(
-                "quantile", quantile, "must lie between 0 and 1, both excluded: an extreme has no ends"
+                "quantile", quantile, "must lie between 0 and 1, both excluded: an extreme has no interval"
             )
         shared = ("quantile", "lower", "upper", "epsilon", "resolution", "neighboring_relation")
         set_fields(self, **{name: getattr(near, name) for name in shared})

@@ -175,7 +175,9 @@ class Quantiles(OnGrid):
 def _ascending(quantiles: Sequence[Number]) -> tuple[Fraction, ...]:
     checked = tuple(probability(quantile, "quantiles") for quantile in listed(quantiles, "quantiles"))
     if not checked or any(first >= second for first, second in pairwise(checked)):
-        raise ParameterError("quantiles", quantiles, "must be ascending, none twice, at least one")
+        raise ParameterError(
+            "quantiles", quantiles, "must be at least one quantile, in ascending order without repeats"
+        )
     return checked
 
 

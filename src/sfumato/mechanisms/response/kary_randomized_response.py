@@ -182,5 +182,7 @@ class KaryRandomizedResponse:
 def _below_one(probability: Number) -> Fraction:
     exact = as_probability(probability, "probability")
     if exact == 1:
-        raise ParameterError("probability", 1, "always tells the truth, NO_GUARANTEE; take less than 1")
+        raise ParameterError(
+            "probability", 1, "always releases the true answer, without any guarantee; choose less than 1"
+        )
     return exact

@@ -62,7 +62,9 @@ class RandomizedResponse:
     def __init__(self, *, heads_probability: Number = _FAIR) -> None:
         set_fields(self, heads_probability=probability(heads_probability, "heads_probability"))
         if self.heads_probability == 1:
-            raise ParameterError("heads_probability", 1, "always tells the truth, NO_GUARANTEE; take less than 1")
+            raise ParameterError(
+                "heads_probability", 1, "always releases the true answer, without any guarantee; choose less than 1"
+            )
 
     @property
     def exp_epsilon(self) -> Fraction:

@@ -53,7 +53,7 @@ class Randomization:
             [CP34].
         """
         if self.gain == 0:
-            requirement = "an answer that tells nothing of the truth allows no estimate; raise ε or the probability"
+            requirement = "an answer that reveals nothing allows no estimate; raise ε or the probability"
             raise ParameterError("answers", "mere noise", requirement)
         failure = float(failure_probability(confidence))
         positive_integer(count, "answers")

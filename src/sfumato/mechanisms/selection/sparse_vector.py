@@ -89,7 +89,7 @@ class SparseVector:
     ) -> None:
         share = probability(answer_share, "answer_share")
         if share == 1:
-            raise ParameterError("answer_share", answer_share, "must be below 1, or nothing is left to compare with")
+            raise ParameterError("answer_share", answer_share, "must be below 1, because comparisons need a share too")
         step = None if resolution is None else as_resolution(resolution)
         set_fields(
             self,

@@ -124,13 +124,13 @@ class SparseVectorSession:
         return self._gaps(lambda: column(opened(answers)))
 
     def _refuse(self, *_: object) -> NoReturn:
-        raise TypeError("a running sparse vector is not copied or stored: each copy could say True as often again")
+        raise TypeError("a running sparse vector cannot be copied or stored: each copy could answer True just as often")
 
     __copy__ = __deepcopy__ = __reduce__ = __reduce_ex__ = __getstate__ = _refuse
 
     def _told(self, open_answers: Callable[[], Exact]) -> tuple[Answer | None, ...]:
         if self._answer_scale is None:
-            raise ParameterError("answer_share", 0, "must be above 0 for values to be told")
+            raise ParameterError("answer_share", 0, "must be above 0 to release values")
         found = self._compared(open_answers)
         values = iter(self._values(found.steps[found.above], self._answer_scale))
         return tuple(next(values) if said else None for said in found.above.tolist())
@@ -144,12 +144,12 @@ class SparseVectorSession:
     def _compared(self, open_answers: Callable[[], Exact]) -> "_Compared":
         """Answers in steps and the replies to them, up to the halt, behind which nothing is opened."""
         if getpid() != self._process:
-            requirement = "stays with the process that started it, or each process could hear as often True"
+            requirement = "works only in the process that started it: each other process could get as many True answers"
             raise ParameterError("session", "a copy in another process", requirement)
         with self._lock:
             if self.halted:
                 requirement = "is reached, so the session has halted; start another one, at its own cost"
-                raise ParameterError("cutoff", "the number of times a session says True", requirement)
+                raise ParameterError("cutoff", "the number of times a session answers True", requirement)
             steps = self._steps(open_answers())
             noisy = add(steps, discrete_laplace(self._comparison_scale, len(steps))) if self._comparison_scale else None
             above = np.zeros(len(steps), dtype=np.bool_) if noisy is None else noisy >= self._noisy_threshold
