@@ -28,7 +28,7 @@ def test_the_owner_hears_what_does_not_count_and_nothing_is_left_behind(tmp_path
     (tmp_path / "p.toml").write_text(POLICY)
     result = run("check", tmp_path / "p.toml")
     assert result.exit_code == 0
-    assert result.stdout.startswith("Exact numbers of private rows, for the owner alone")
+    assert result.stdout.startswith("Exact numbers of private rows, for the owner only")
     assert "column v: 1 row NULL" in result.stdout
     assert "SELECT COUNT(*) AS n FROM visits: ± 30, ± 6, ± 3" in result.stdout
     assert {path.name for path in tmp_path.iterdir()} == {"visits.csv", "p.toml"}
@@ -37,5 +37,5 @@ def test_the_owner_hears_what_does_not_count_and_nothing_is_left_behind(tmp_path
 def test_one_table_is_checked_by_its_name_and_others_are_refused(tmp_path):
     (tmp_path / "visits.csv").write_text("v\n1\n")
     (tmp_path / "p.toml").write_text(POLICY)
-    assert "visits: nothing is claimed" in run("check", tmp_path / "p.toml", "--table", "visits").stdout
+    assert "visits: no claims to check" in run("check", tmp_path / "p.toml", "--table", "visits").stdout
     assert "must be one of: visits" in refusal("check", tmp_path / "p.toml", "--table", "people")

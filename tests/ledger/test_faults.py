@@ -55,7 +55,7 @@ def test_a_full_disk_refuses_and_once_there_is_room_all_goes_on_and_is_charged_o
         assert name == "LedgerError"
         assert "the query is refused" in text
     assert attaching[0] == noting[0] == "LedgerError"
-    assert "make room" in attaching[1]
+    assert "free disk space" in attaching[1]
     with place.opened() as ledger:
         assert charges(ledger) == 2
         assert (ledger.answer("people", "first"), ledger.answer("people", "second")) == (1, "the answer to second")

@@ -42,9 +42,6 @@ ALLOWED = {
     ("docs/benchmarks.md", "signatures"): "signatures of functions",
     ("docs/explanation/attacks.md", "payments"): "payments by credit card, in a study",
     ("docs/tutorials/examples.md", "price"): "the price at an auction",
-    ("docs/reference/sql.md", "question"): "texts of errors",
-    ("docs/reference/sql.md", "questions"): "texts of errors",
-    ("docs/reference/sql.md", "chance"): "texts of errors",
 }
 """A word of a page that is meant, with its reason."""
 BRITISH = re.compile(

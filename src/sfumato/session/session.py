@@ -273,7 +273,7 @@ def _accounts(policy: Policy, budget: Budget, window: Window | None, lifetime: B
     if lifetime is None:
         return (own,)
     if window is None:
-        raise ParameterError("lifetime", str(lifetime), "belongs to a budget with a window; state it as budget alone")
+        raise ParameterError("lifetime", str(lifetime), "belongs to a budget with a window; give it as budget")
     whole = replace(own, account=f"{policy.dataset}/for life", budget=lifetime, window=None)
     return whole, replace(own, parents=(whole.account,))
 

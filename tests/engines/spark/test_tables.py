@@ -34,7 +34,7 @@ def test_a_table_that_is_not_there_is_named(name):
 
 
 def test_a_column_that_is_not_there_is_named_and_those_that_are_there_are_not():
-    with pytest.raises(ParameterError, match=r"columns = 'w': is no column") as caught:
+    with pytest.raises(ParameterError, match=r"columns = 'w': is not a column") as caught:
         opened("spark:some", w=integer())
     assert "W" not in str(caught.value)
 

@@ -40,7 +40,7 @@ def test_waiting_ends(tmp_path, monkeypatch):
     ("code", "remedy"),
     [
         (sqlite3.SQLITE_NOTADB, "not an SQLite file"),
-        (sqlite3.SQLITE_FULL, "make room"),
+        (sqlite3.SQLITE_FULL, "free disk space"),
         (sqlite3.SQLITE_READONLY_DIRECTORY, "right to write"),
         (sqlite3.SQLITE_CANTOPEN_ISDIR, "cannot be opened"),
         (sqlite3.SQLITE_IOERR_FSYNC, "may count as spent"),

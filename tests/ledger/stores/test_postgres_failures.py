@@ -20,7 +20,7 @@ def failing(state):
         ("25006", "name the primary"),
         ("3D000", "does not exist"),
         ("42501", "grant it"),
-        ("53100", "make room"),
+        ("53100", "free disk space"),
         ("55P03", "end that process"),
         ("57014", "SQLSTATE 57014"),
         ("25P03", "took too long"),

@@ -159,7 +159,7 @@ def test_a_public_table_of_which_nothing_is_declared_is_refused_with_what_to_dec
 
 
 def test_a_join_of_each_row_with_all_rows_is_refused_with_what_to_write():
-    with pytest.raises(UnboundedSensitivityError, match=r"p\.\*: .*join by columns"):
+    with pytest.raises(UnboundedSensitivityError, match=r"p\.\*: .*join on columns"):
         matches(join(right=CODES, on=()))
 
 

@@ -149,9 +149,9 @@ def test_stated_bounds_without_width_have_one_step(bounds):
 
 def test_reversed_bounds_are_refused():
     for resolution in (None, Fraction(1)):
-        with pytest.raises(ParameterError, match="lower end"):
+        with pytest.raises(ParameterError, match="lower bound"):
             steps_of(V, Facts(kind=Kind.FLOAT, resolution=resolution), bounds=(Fraction(2), Fraction(1)), what="v")
-    with pytest.raises(ParameterError, match="lower end"):
+    with pytest.raises(ParameterError, match="lower bound"):
         steps(2, 1)
 
 

@@ -89,7 +89,7 @@ def test_whose_rows_a_table_holds():
     [
         (UnitPath("nosuch", ORDERS, "id"), "order, note, score"),
         (UnitPath("order", ORDERS, "nosuch"), "id, who, score"),
-        (UnitPath("order", ORDERS, "who"), "its own kind; integer is no text"),
+        (UnitPath("order", ORDERS, "who"), "the same kind; integer is not text"),
         (UnitPath("score", ORDERS, "score"), "equal floats"),
         (UnitPath("order", table(), "u"), "t has none"),
         (UnitPath("order", table(unit=PUBLIC), "u"), "t has none"),

@@ -155,7 +155,7 @@ def test_sets_that_overlap_in_too_many_ways_are_refused():
 def test_limits_that_cut_parts_but_not_totals_are_refused(limits):
     visits = Table(name="visits", columns={"u": text(), "k": boolean()}, unit=UnitColumn("u"), limits=ROWS)
     assert consistent(CountRows(), child=visits, keys=("k",)).consistent
-    with pytest.raises(ParameterError, match="cut parts"):
+    with pytest.raises(ParameterError, match="reduce parts"):
         presented(
             relation_of(visits), keys=("k",), sets=rollup(("k",)), statistics=(("n", CountRows()),), limits=limits,
             consistent=True,

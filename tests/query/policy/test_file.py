@@ -302,7 +302,7 @@ def test_ids_that_are_not_declared_are_text_or_what_their_path_leads_to():
         ("order_id -> nosuch", "no table nosuch; there are customers, orders, lines"),
         ("order_id -> lines", "in a circle: lines -> lines"),
         ("order_id -> parcels", "no table parcels"),
-        ("order_id -> orders.id", "id is not who owns a row of orders: customer_id"),
+        ("order_id -> orders.id", "id is not the unit of orders, which is customer_id"),
         ("order_id -> orders(nosuch)", "nosuch"),
         ("nosuch -> orders", "column of orders"),
         ("order_id -> orders(id).customer_id -> customers", "one step"),
@@ -330,7 +330,7 @@ def test_a_path_leads_to_a_table_of_which_rows_have_owners(unit):
 
 
 def test_an_owner_behind_a_path_is_not_named_as_a_column():
-    with pytest.raises(PolicyError, match="order_id is not who owns a row of lines: order_id -> orders"):
+    with pytest.raises(PolicyError, match="order_id is not the unit of lines, which is order_id -> orders"):
         tables(lines=entry("order_id -> orders"), parcels=entry("line_id -> lines.order_id"))
 
 

@@ -258,7 +258,7 @@ def test_times_compare_with_constant_text():
     ["'1 month 2 days'", "'1.5 days'", "'1'", "'one day'", "'1 fortnight'", "'9999999999 days'", "'1' YEAR TO MONTH"],
 )
 def test_an_interval_is_one_whole_number_of_one_unit(interval):
-    with pytest.raises(NotPrivateError, match=r"one whole number|Leave it out"):
+    with pytest.raises(NotPrivateError, match=r"one constant whole number|Leave it out"):
         expression_of(f"placed + INTERVAL {interval}", "orders")
 
 

@@ -97,7 +97,7 @@ def test_a_sub_query_that_is_grouped_by_the_unit_is_joined_on_it():
     ],
 )  # fmt: skip
 def test_rows_of_two_people_never_meet(sql, advice):
-    with pytest.raises(NotPrivateError, match=f"(orders|customers).*: rows of two people could meet.*{advice}"):
+    with pytest.raises(NotPrivateError, match=f"(orders|customers).*: rows of two people could be joined.*{advice}"):
         joined(sql)
 
 
@@ -127,8 +127,8 @@ def test_rows_of_one_person_meet(sql):
         ("visits JOIN wards USING (ward)", ParameterError, "USING.*both sides"),
         ("visits JOIN wards ON ward = nosuch", ParameterError, "nosuch"),
         ("visits JOIN wards ON ward = beds", ParameterError, "kind"),
-        ("visits v JOIN wards v ON ward = code", ParameterError, "name of its own"),
-        ("visits JOIN (SELECT code FROM wards) ON ward = code", ParameterError, "name of its own"),
+        ("visits v JOIN wards v ON ward = code", ParameterError, "must give each table its own name"),
+        ("visits JOIN (SELECT code FROM wards) ON ward = code", ParameterError, "must give each table its own name"),
         ("(visits JOIN wards ON ward = code)", NotPrivateError, "Name a table"),
         ("people JOIN visits ON Sex = ward", NotPrivateError, "JOIN visits.*units"),
     ],
@@ -234,10 +234,10 @@ def test_an_inner_name_hides_an_outer_one():
 @pytest.mark.parametrize(
     ("sql", "error", "message"),
     [
-        ("orders o WHERE EXISTS (SELECT 1 FROM lineitem l)", NotPrivateError, "two people could meet"),
+        ("orders o WHERE EXISTS (SELECT 1 FROM lineitem l)", NotPrivateError, "two people could be joined"),
         ("orders o WHERE EXISTS (SELECT 1 FROM orders p WHERE p.order_id = o.order_id)", NotPrivateError,
          r"Add .*o\.customer_id = p\.customer_id"),
-        ("orders WHERE total IN (SELECT price FROM lineitem)", NotPrivateError, "two people could meet"),
+        ("orders WHERE total IN (SELECT price FROM lineitem)", NotPrivateError, "two people could be joined"),
         ("people WHERE age IN (SELECT age FROM people)", NotPrivateError, "age IN.*privacy unit"),
         ("wards WHERE code IN (SELECT ward FROM visits)", NotPrivateError, "code IN"),
         ("orders o WHERE EXISTS (SELECT 1 FROM lineitem l WHERE l.order_id = o.order_id AND price > o.total)",

@@ -95,7 +95,7 @@ def test_filter_leaves_values_out(sql, meaning):
         ("SUM(DISTINCT total)", NotPrivateError, "COUNT"),
         ("AVG(total ORDER BY status)", NotPrivateError, "ORDER"),
         ("SUM(total) OVER ()", NotPrivateError, "window"),
-        ("SUM(AVG(total))", NotPrivateError, r"AVG\(total.*inside of another"),
+        ("SUM(AVG(total))", NotPrivateError, r"AVG\(total.*inside another one"),
         ("SUM(status)", ParameterError, "numbers"),
         ("MODE(note)", NotPrivateError, "public values"),
         ("MODE()", NotPrivateError, "WITHIN GROUP"),
@@ -104,10 +104,10 @@ def test_filter_leaves_values_out(sql, meaning):
         ("PERCENTILE_CONT(total) WITHIN GROUP (ORDER BY total)", NotPrivateError, "constant"),
         ("PERCENTILE_CONT(ARRAY[0.5]) WITHIN GROUP (ORDER BY total)", NotPrivateError, "arrays"),
         ("PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY total, order_id)", NotPrivateError, "one column"),
-        ("SUM(total) WITHIN GROUP (ORDER BY total)", NotPrivateError, "no statistic"),
+        ("SUM(total) WITHIN GROUP (ORDER BY total)", NotPrivateError, "this statistic is not supported"),
         ("SUM(total) FILTER (WHERE total)", ParameterError, "true or false"),
         ("SUM((SELECT 1))", NotPrivateError, "sub-query"),
-        ("RANK() WITHIN GROUP (ORDER BY total)", NotPrivateError, "no statistic"),
+        ("RANK() WITHIN GROUP (ORDER BY total)", NotPrivateError, "this statistic is not supported"),
     ],
 )
 def test_other_aggregates_are_refused(sql, error, message):

@@ -62,7 +62,7 @@ FUNCTIONS = (
     private('SELECT COUNT(city COLLATE "de") FROM customers', "COLLATE"),
     private("SELECT COUNT(placed AT TIME ZONE 'UTC') FROM orders", "AT TIME ZONE"),
     private("SELECT COUNT(*) FROM customers WHERE SUM(kids) > 3", "SUM(kids)", "HAVING"),
-    private("SELECT SUM(COUNT(*)) FROM customers", "COUNT(*)", "inside of another"),
+    private("SELECT SUM(COUNT(*)) FROM customers", "COUNT(*)", "inside another one"),
     private("SELECT segment, COUNT(*) FROM customers GROUP BY segment ORDER BY segment NULLS FIRST", "NULLS FIRST"),
     wrong("SELECT SUM(ABS(kids, 2)) FROM customers", "ABS", "2 arguments"),
     private("SELECT COUNT(segment, city) FROM customers", "COUNT(segment, city)"),

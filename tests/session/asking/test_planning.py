@@ -190,7 +190,7 @@ def test_prices_that_an_account_does_not_keep_are_refused_first(epsilon):
 def test_a_table_of_another_desk_is_refused():
     curator, _ = recorded()
     laxer = replace(VISITS, limits=Limits(max_rows_per_unit=100))
-    with pytest.raises(ParameterError, match="of this session"):
+    with pytest.raises(ParameterError, match="must belong to this session"):
         prepared(curator, child=laxer)
 
 

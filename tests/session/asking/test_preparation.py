@@ -16,7 +16,7 @@ def test_numbers_are_shown_only_when_they_are_printed():
     assert "1,234" not in repr(PREPARATION)
     assert "1234" not in repr(PREPARATION)
     assert str(PREPARATION).splitlines() == [
-        "Exact numbers of private rows, for the owner alone: show them to nobody else.",
+        "Exact numbers of private rows, for the owner only: do not show them to anybody else.",
         "",
         "wards:",
         "  at most one row for each code: 1 row does not hold to it",
@@ -24,7 +24,7 @@ def test_numbers_are_shown_only_when_they_are_printed():
         "stays:",
         "  each row has an owner: who: 1,234 rows do not hold to it",
         "",
-        "beds: nothing is claimed",
+        "beds: no claims to check",
     ]
 
 
@@ -84,7 +84,7 @@ def test_where_no_noise_can_be_drawn_that_is_said():
     with opened(pa.table({"x": [1]}), columns={"x": sf.integer(0, 2**52)}) as session:
         report = session.check()
     assert [error.half_widths[0] is None for error in report.errors["people"]] == [False, True, True]
-    assert "no noise is so wide" in str(report)
+    assert "no such noise exists" in str(report)
 
 
 def test_no_count_is_in_a_repr():

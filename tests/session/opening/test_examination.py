@@ -174,7 +174,7 @@ def test_no_number_is_shown_until_it_is_printed(policy):
         assert "missing=" not in shown
         assert "8 values" not in shown
     assert "for the owner" in repr(report)
-    assert str(report).startswith("Exact numbers of private rows, for the owner alone")
+    assert str(report).startswith("Exact numbers of private rows, for the owner only")
 
 
 def test_no_cell_is_quoted():

@@ -31,7 +31,7 @@ def test_a_snapshot_is_read_instead_of_a_view_and_is_of_one_data_version(rates, 
         f'source = "{address}"\n[tables.rates.columns]\nname = {{type = "text"}}\n'
         'rate = {type = "float", bounds = [0, 100]}\n'
     )
-    with pytest.raises(ParameterError, match="must be a file; take it with `sfumato prepare`"):
+    with pytest.raises(ParameterError, match="must be a file; write it with `sfumato prepare`"):
         sf.Session(tmp_path / "pay.toml", budget=sf.NO_GUARANTEE)
     (tmp_path / "rates.parquet.new").write_text("left by somebody who was killed, for all to read")
     assert run("prepare", str(tmp_path / "pay.toml")).stdout == f"snapshot: {tmp_path / 'rates.parquet'}\n"

@@ -57,7 +57,7 @@ def test_a_histogram_is_drawn_by_its_bins_and_edges():
     (axes,) = panels(found)
     assert heights(axes, 0) == [0, 3, 2]
     assert tick_texts(axes) == ["0", "18", "65", "99"]
-    assert axes.get_xlabel() == "age (bins of different widths, drawn alike)"
+    assert axes.get_xlabel() == "age (bins of different widths, drawn equally wide)"
     assert heights(panels(found, "h")[0], 0) == [0, 3, 2]
 
 
@@ -128,12 +128,12 @@ def test_groups_that_the_answer_does_not_tell_apart_are_all_drawn():
 
 
 def test_too_many_panels_are_refused_with_what_to_do():
-    with pytest.raises(ParameterError, match="has 40 groups, and at most 24 have a panel each"):
+    with pytest.raises(ParameterError, match="has 40 groups, and at most 24 panels are drawn"):
         release(keys=("day", "year")).plot()
 
 
 def test_words_are_refused():
-    with pytest.raises(ParameterError, match="holds no numbers"):
+    with pytest.raises(ParameterError, match="contains no numbers"):
         release(("w", TopValues(ref("ward")))).plot()
 
 

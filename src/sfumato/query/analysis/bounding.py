@@ -99,7 +99,7 @@ def matches(join: Join, seen: Seen | None = None) -> int:
         columns = ", ".join(second for _, second in join.on)
         how = "Declare how many rows may match: unique or max_matches in the policy."
         if not columns:
-            how = "Each row would meet all of these: join by columns that unique or max_matches names in the policy."
+            how = "Each row would match all of these: join on columns that unique or max_matches names in the policy."
         names = ", ".join(table.name for table in tables_of(join.right))
         raise UnboundedSensitivityError(names, columns or "*", how)
     return most

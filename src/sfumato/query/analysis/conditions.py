@@ -49,7 +49,7 @@ def literal(value: object) -> Literal:
             return Literal(date(value.year, value.month, value.day))
         case _:
             raise ParameterError(
-                "literal", type(value).__name__, "must be a number, text, a truth, a date or a time, of Python itself"
+                "literal", type(value).__name__, "must be a number, text, a boolean, a date or a time of Python"
             )
 
 
@@ -60,7 +60,9 @@ def between(value: Expression, lower: Expression, upper: Expression) -> Conditio
 
 def _without_zone(value: datetime) -> datetime:
     if value.tzinfo is not None:
-        raise ParameterError("literal", "a time with a zone", "must have no time zone; convert it to UTC and drop it")
+        raise ParameterError(
+            "literal", "a time with a time zone", "must have no time zone; convert it to UTC and drop it"
+        )
     return datetime.combine(value.date(), value.time())
 
 

@@ -71,6 +71,6 @@ def _new_names(left: Shape, right: Shape, equal: set[str], suffix: str | None) -
     both = [name for name in right.columns if name.lower() in lowered]
     clashing = [name for name in both if name not in equal]
     if clashing and not suffix:
-        raise ParameterError("join", clashing, 'stand on both sides: rename() them first, or say suffix="_right"')
+        raise ParameterError("join", clashing, 'exist on both sides: rename() them first, or give suffix="_right"')
     taken = [*left.columns, *right.columns]
     return {name: fresh(name, taken) if name in equal else f"{name}{suffix}" for name in both}

@@ -32,7 +32,9 @@ def key_columns(shape: Shape, names: tuple[str, ...]) -> tuple[KeyColumn, ...]:
         count *= len(column.values or (None,))
         if count > MAX_GROUPS:
             shown = f"{count:,} groups or more"
-            raise ParameterError("GROUP BY", shown, f"must make at most {MAX_GROUPS:,}; all listed are in the answer")
+            raise ParameterError(
+                "GROUP BY", shown, f"must make at most {MAX_GROUPS:,}; the answer contains every listed group"
+            )
     return columns
 
 
@@ -62,7 +64,7 @@ def candidates(name: str, facts: Facts, k: int) -> tuple[Key, ...]:
     if not values:
         raise NotPrivateError(
             f"the most frequent of {name}",
-            "which values exist would tell who is in the data",
+            "which values exist would reveal who is in the data",
             "List the public values in the policy: values = [...].",
         )
     if positive_integer(k, "k") > len(values):
@@ -74,7 +76,7 @@ def _listed(name: str, facts: Facts) -> tuple[Key, ...] | None:
     if facts.kind is Kind.FLOAT:
         raise NotPrivateError(
             f"GROUP BY {name}",
-            "numbers with fractions are no keys, as equal ones may look different",
-            f"Group by FLOOR of it as a whole number: CAST(FLOOR({name}) AS INTEGER).",
+            "floats cannot be group keys, because equal numbers may differ in the last digit",
+            f"Group by a whole number: CAST(FLOOR({name}) AS INTEGER).",
         )
     return listed_values(facts)

@@ -253,8 +253,8 @@ def _semi_joined(join: SemiJoin, child: Shape, other: Shape) -> Shape:
     if child.metric is not Metric.UNITS:
         raise NotPrivateError(
             "EXISTS or IN on a private table",
-            "whether another unit has a row would decide over these rows",
-            "Ask about tables with a privacy unit; the sub-query then sees rows of the same unit.",
+            "rows of another unit would decide which rows count",
+            "Query tables with a privacy unit; the sub-query then sees rows of the same unit.",
         )
     _check_units(child, other, is_keyed=False)
     return child
@@ -267,7 +267,7 @@ def _united(left: Shape, right: Shape) -> Shape:
         )
     if left.metric is not right.metric or left.unit_kind is not right.unit_kind:
         raise NotPrivateError(
-            "a union of two tables", "their rows belong to different kinds of units", "Ask about each of them alone."
+            "a union of two tables", "their rows belong to different kinds of units", "Query each of them alone."
         )
     both = zip(left.columns.items(), right.columns.values(), strict=True)
     columns = {name: merged([first, second]) for (name, first), second in both}
@@ -301,14 +301,14 @@ def _folded(column: Folded, shape: Shape, most: int | None) -> Facts:
     if column.fold is Fold.COUNT_ROWS:
         return _counted(1, most)
     if column.value is None:
-        raise ParameterError(column.fold.value, None, "must fold the values of an expression")
+        raise ParameterError(column.fold.value, None, "must aggregate the values of an expression")
     facts = shape.facts(column.value)
     match column.fold:
         case Fold.COUNT | Fold.COUNT_DISTINCT:
             return _counted(0, most)
         case Fold.MIN | Fold.MAX:
             if facts.kind is Kind.BOOLEAN:
-                raise ParameterError(column.fold.value, "a boolean", "must fold numbers, text or times")
+                raise ParameterError(column.fold.value, "a boolean", "must aggregate numbers, text or times")
             return facts
         case Fold.SUM | Fold.MEAN:
             return _of_summed(column, column.value, facts, most)
@@ -324,7 +324,7 @@ def _counted(least: int, most: int | None) -> Facts:
 
 def _of_summed(column: Folded, value: Expression, facts: Facts, most: int | None) -> Facts:
     if facts.kind not in NUMBERS:
-        raise ParameterError(column.fold.value, f"a {facts.kind}", "must fold numbers")
+        raise ParameterError(column.fold.value, f"a {facts.kind}", "must aggregate numbers")
     if not facts.interval.is_bounded:
         raise UnboundedSensitivityError("sub-query", column.name, HOW_TO_BOUND)
     steps_of(value, facts, bounds=None, what=column.name)  # refuses a lattice that doubles cannot hold

@@ -50,7 +50,7 @@ def check_parameters(call: Call) -> None:
     for place, (is_right, requirement) in _CONSTANTS.get(call.function, {}).items():
         argument = call.arguments[place]
         if not isinstance(argument, Literal) or not is_right(argument.value):
-            raise ParameterError(call.function.value, f"argument {place + 1}", f"must be {requirement}, written out")
+            raise ParameterError(call.function.value, f"argument {place + 1}", f"must be {requirement}, as a constant")
 
 
 def literal_integer(argument: Expression, name: str) -> int:
@@ -61,7 +61,7 @@ def literal_integer(argument: Expression, name: str) -> int:
     """
     if isinstance(argument, Literal) and isinstance(argument.value, Fraction) and argument.value.denominator == 1:
         return int(argument.value)
-    raise ParameterError(name, "an expression", "must be a whole number written out")
+    raise ParameterError(name, "an expression", "must be a constant whole number")
 
 
 def _whole(least: int, most: int) -> Check:
@@ -72,8 +72,8 @@ _CONSTANTS: Final[Mapping[Function, Mapping[int, tuple[Check, str]]]] = {
     Function.ROUND: {1: (_whole(0, MAX_DIGITS), f"a whole number from 0 to {MAX_DIGITS}")},
     Function.POWER: {1: (lambda value: isinstance(value, Fraction), "a number")},
     Function.SUBSTRING: {
-        1: (_whole(1, 2**31), "a whole number from 1 on"),
-        2: (_whole(0, 2**31), "a whole number from 0 on"),
+        1: (_whole(1, 2**31), "a whole number of at least 1"),
+        2: (_whole(0, 2**31), "a whole number of at least 0"),
     },
     Function.LIKE: {1: (lambda value: isinstance(value, str), "a pattern")},
     Function.TRUNCATE: {1: (lambda value: value in TRUNCATIONS, f"one of {', '.join(TRUNCATIONS)}")},

@@ -48,9 +48,9 @@ def check_size(*roots: Node) -> None:
     while level:
         size += len(level)
         relations += sum(isinstance(node, Relation) for node in level)
-        deeper = f"must be nested at most {MAX_DEPTH} deep; combine conditions side by side"
+        deeper = f"must be nested at most {MAX_DEPTH} deep; combine conditions without nesting"
         _check_at_most(depth, MAX_DEPTH, "levels", deeper)
-        _check_at_most(relations, MAX_RELATIONS, "relations", f"must be made of at most {MAX_RELATIONS} relations")
+        _check_at_most(relations, MAX_RELATIONS, "relations", f"must consist of at most {MAX_RELATIONS} relations")
         _check_at_most(size, MAX_SIZE, "terms", f"must hold at most {MAX_SIZE:,} columns, constants and functions")
         level = [inner for node in level for inner in _inside(node)]
         depth += 1
@@ -92,7 +92,7 @@ def check_growth(relation: Relation) -> None:
         raise ParameterError(
             "question", f"joins that may make {made:,} rows of one unit",
             f"must make at most {MAX_ROWS_MADE:,}: join on columns that the policy declares to be unique, "
-            "fold the rows of a unit before you join them, or lower the limits of rows",
+            "aggregate the rows of a unit before you join them, or lower the limits of rows",
         )  # fmt: skip
 
 

@@ -122,7 +122,7 @@ def check_work(statement: Statement) -> None:
     work = statement_work(statement)
     if work > MAX_WORK:
         raise NotPrivateError(
-            "query", f"one row may take {work:,} steps, and above {MAX_WORK:,} its time could reveal a person",
+            "query", f"one row may take {work:,} operations, and above {MAX_WORK:,} its time could reveal a person",
             "Use fewer text functions or shorter patterns, or ask the owner for a smaller max_length of these columns.",
         )  # fmt: skip
 

@@ -25,7 +25,7 @@ class NumberFunctions(Handle):
         """
         low, high = exact(lower, "lower"), exact(upper, "upper")
         if low > high:
-            raise ParameterError("clip", (lower, upper), "must have the lower end at or below the upper one")
+            raise ParameterError("clip", (lower, upper), "must have the lower bound at or below the upper bound")
         return self.made(lambda value: clamped(value, Literal(low), Literal(high), self.facts), self)
 
     def sign(self) -> Self:

@@ -79,7 +79,7 @@ class Column:
         if not _FINEST <= self.resolution <= 1 / _FINEST:
             raise ParameterError("resolution", "out of range", "must lie between 1e-100 and 1e100")
         if (self.lower is None) != (self.upper is None):
-            raise ParameterError("bounds", (self.lower, self.upper), "must have both a lower and an upper end")
+            raise ParameterError("bounds", (self.lower, self.upper), "must have both a lower and an upper bound")
         if self.lower is not None and self.upper is not None:
             self._check_bounds(self.lower, self.upper)
         elif not self.nullable:
@@ -90,12 +90,14 @@ class Column:
         if self.kind not in NUMBERS:
             raise ParameterError("bounds", bounds, f"belong to a number; this column is {self.kind}")
         if lower >= upper:
-            raise ParameterError("bounds", bounds, "must have the lower end below the upper one")
+            raise ParameterError("bounds", bounds, "must have the lower bound below the upper bound")
         if self.kind is Kind.INTEGER and (lower.denominator, upper.denominator) != (1, 1):
-            raise ParameterError("bounds", bounds, "must be whole numbers, as the column has; sf.real has others")
+            raise ParameterError(
+                "bounds", bounds, "must be whole numbers, as in an integer column; sf.real takes others"
+            )
         if max(abs(lower), abs(upper)) / self.resolution > MAX_STEPS:
             raise ParameterError(
-                "bounds", bounds, f"must lie within 2^53 steps of {self.resolution}; use a coarser one"
+                "bounds", bounds, f"must lie within 2^53 multiples of {self.resolution}; use a coarser resolution"
             )
 
     def _check_lengths(self, values: tuple[Key, ...]) -> None:
@@ -248,14 +250,14 @@ def _checked_keys(kind: Kind, keys: tuple[Key, ...]) -> tuple[Key, ...]:
     """Keys of the column's own type, each once; numbers with fractions are no keys."""
     for key in keys:
         if type(key) is not _KEY_TYPES.get(kind):  # exactly: True is no 1, and no time is a day
-            raise ParameterError("values", key, f"is no key of a column of type {kind}")
+            raise ParameterError("values", key, f"cannot be a key of a column of type {kind}")
         match key:
             case str():
                 unicode_text(key, "values")
             case int() if abs(key) > MAX_KEY:
-                raise ParameterError("values", key, "must lie within 64 bits, as whole numbers in columns do")
+                raise ParameterError("values", key, "must lie within 64 bits, like all whole numbers in columns")
             case dt.datetime() if key.tzinfo is not None:
                 raise ParameterError("values", key, "must be a time in UTC, written without a time zone")
     if not keys or len(set(keys)) != len(keys):
-        raise ParameterError("values", f"{len(keys)} keys", "must hold at least one key, each of them once")
+        raise ParameterError("values", f"{len(keys)} keys", "must have at least one key, each once")
     return keys

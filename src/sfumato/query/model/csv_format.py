@@ -108,13 +108,13 @@ def date_pattern(written: str) -> str:
     if "".join(sorted(names, key="YmdHMSf".find)) not in _FORMS or "%" in "".join(literals):
         raise ParameterError("dates", written, _DATE_FORMS)
     if any(character.isdigit() for character in "".join(literals)):
-        raise ParameterError("dates", written, "must have no digits of its own")
+        raise ParameterError("dates", written, "must not contain digits")
     pattern = re.escape(literals[0])
     for place, name in enumerate(names):
         is_apart = (place == 0 or literals[place]) and (place + 1 == len(names) or literals[place + 1])
         digits = _DIGITS.get(name, "{1,2}" if is_apart else "{2}")
         if name == "f" and not literals[place]:
-            raise ParameterError("dates", written, "must part %S and %f, such as %S.%f")
+            raise ParameterError("dates", written, "must separate %S and %f, such as %S.%f")
         pattern += f"(?P<{name}>[0-9]{digits}){re.escape(literals[place + 1])}"
     return pattern
 
@@ -122,7 +122,7 @@ def date_pattern(written: str) -> str:
 def _check_delimiter(delimiter: object) -> None:
     is_one = isinstance(delimiter, str) and len(delimiter) == 1 and delimiter.isascii()
     if not is_one or str(delimiter).isalnum() or str(delimiter) in '"\r\n\0 ':
-        raise ParameterError("delimiter", delimiter, r'must be one character of ASCII, such as ";", "," or "\t"')
+        raise ParameterError("delimiter", delimiter, r'must be one ASCII character, such as ";", "," or "\t"')
 
 
 def _known(encoding: object) -> str:

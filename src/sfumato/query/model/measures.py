@@ -50,10 +50,10 @@ class LatticeValue:
     def __post_init__(self) -> None:
         if self.lower > self.upper:
             raise ParameterError(
-                "bounds", (self.lower, self.upper), "must have the lower end at or below the upper one"
+                "bounds", (self.lower, self.upper), "must have the lower bound at or below the upper bound"
             )
         if max(abs(self.lower), abs(self.upper)) > MAX_STEPS:
-            raise ParameterError("bounds", "a number", f"must lie within 2^53 steps of {self.resolution}")
+            raise ParameterError("bounds", "a number", f"must lie within 2^53 multiples of {self.resolution}")
         if not 1 / COARSEST <= self.resolution <= COARSEST:
             raise ParameterError("resolution", "out of range", "must lie between 1e-150 and 1e150")
 

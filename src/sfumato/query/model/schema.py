@@ -224,13 +224,13 @@ class Table:
     def _check_matches(self) -> None:
         for names, most in self.matches.items():
             if tuple(names) != names or not names or len(set(names)) != len(names):  # "ab" is no ("a", "b")
-                raise ParameterError("matches", names, 'must name one or more columns, each once, such as ("code",)')
+                raise ParameterError("matches", names, 'must name one or more columns, each once, e.g. ("code",)')
             for name in names:
                 self.column(name)
             if positive_integer(most, "matches") > MAX_LIMIT:
                 raise ParameterError("matches", most, f"must be at most {MAX_LIMIT:,}")
         if len({frozenset(names) for names in self.matches}) != len(self.matches):
-            raise ParameterError("matches", list(self.matches), "must name the same columns once")
+            raise ParameterError("matches", list(self.matches), "must name each set of columns once")
 
     def _check_no_limits(self) -> None:
         if self.limits != Limits():
@@ -280,7 +280,9 @@ def _written(name: str) -> str:
 
 def _check_ids(name: str, column: Column) -> None:
     if column.kind not in {Kind.TEXT, Kind.INTEGER}:
-        raise ParameterError("unit", name, "must be text or whole numbers; equal floats may look different")
+        raise ParameterError(
+            "unit", name, "must be text or whole numbers, because equal floats may differ in the last digit"
+        )
     if not column.nullable:
         raise ParameterError("unit", name, "must be nullable, so that a row without an owner is left out")
 
@@ -291,4 +293,4 @@ def _check_path(unit: UnitPath, kind: Kind) -> None:
     key = unit.table.column(unit.key)
     _check_ids(unit.key, key)
     if key.kind is not kind:
-        raise ParameterError("unit", str(unit), f"must lead to a column of its own kind; {kind} is no {key.kind}")
+        raise ParameterError("unit", str(unit), f"must lead to a column of the same kind; {kind} is not {key.kind}")

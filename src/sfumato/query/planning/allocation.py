@@ -110,7 +110,7 @@ def _check_delta(columns: Sequence[Sequence[Need]], delta: Fraction, law: Law | 
     if private:
         raise NotPrivateError(
             " ".join(("GROUP BY", ", ".join(private[0].keys))).strip(),
-            "which groups exist would tell who is in the data; showing keys that the policy does not list needs δ",
+            "which groups exist would reveal who is in the data; showing keys that the policy does not list needs δ",
             'Give delta="1e-6", or list the public keys in the policy: values = [...].',
         )
     if law == "gaussian" and any(isinstance(need, Noise) and not need.is_free for column in columns for need in column):
@@ -174,7 +174,9 @@ def _calibrated(
         ]
     except (ParameterError, UnsupportedEventError):  # too narrow for an accountant, or too narrow or wide to be drawn
         if is_forced:
-            requirement = "cannot have noise of a width that is drawn and certified at this ε and δ; leave the law open"
+            requirement = (
+                "needs a noise scale that cannot be drawn and certified at this ε and δ; leave the mechanism open"
+            )
             raise ParameterError("mechanism", "gaussian", requirement) from None
         return {}
     return dict(zip(taking, noise, strict=True))

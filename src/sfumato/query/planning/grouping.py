@@ -61,7 +61,7 @@ def checked_sets(keys: tuple[str, ...], sets: tuple[tuple[str, ...], ...]) -> tu
     if len(set(ordered)) != len(ordered):
         raise ParameterError("GROUPING SETS", sets, "must differ from each other")
     if sets and set(keys) != {key for kept in sets for key in kept}:
-        raise ParameterError("GROUPING SETS", sets, "must hold every key at least once")
+        raise ParameterError("GROUPING SETS", sets, "must contain every key at least once")
     return ordered
 
 
@@ -96,7 +96,7 @@ def check_whole_groups(relation: Relation, asked: Limits | None) -> None:
     """
     limits = narrowed(limits_of(relation), asked)
     if limits.max_groups_per_unit is not None or limits.max_rows_per_group_per_unit is not None:
-        requirement = "needs units bounded by max_rows_per_unit alone: limits on groups cut parts, not totals"
+        requirement = "needs units bounded by max_rows_per_unit alone: limits on groups reduce parts, not totals"
         raise ParameterError("consistent", value=True, requirement=requirement)
 
 
@@ -139,8 +139,8 @@ def folded(name: str, statistic: Statistic, shape: Shape) -> Folded:
     if fold is None:
         raise NotPrivateError(
             f"{statistic.stored.tag} in a sub-query",
-            "a sub-query has the exact folds of single groups only",
-            "Fold by count, count_distinct, sum, mean, min or max, or ask for it outside.",
+            "a sub-query can only compute exact aggregates of single groups",
+            "Use count, count_distinct, sum, mean, min or max, or compute it outside.",
         )
     return fold
 

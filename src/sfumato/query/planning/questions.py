@@ -149,7 +149,7 @@ def with_intervals(question: Presented) -> Presented:
     aggregate = question.child
     statistics = tuple((name, statistic.with_bought_interval()) for name, statistic in aggregate.statistics)
     if statistics == aggregate.statistics and not buys_interval(question):
-        requirement = "buys intervals of quantiles between 0 and 1, and the query has none; leave it out"
+        requirement = "adds intervals to quantiles between 0 and 1, and the query has none; leave it out"
         raise ParameterError("intervals", value=True, requirement=requirement)
     return replace(question, child=replace(aggregate, statistics=statistics))
 
@@ -198,7 +198,7 @@ def _check_keys(group_by: GroupBy, shape: Shape) -> None:
     if len(set(keys)) != len(keys):
         raise ParameterError("keys", keys, "must name each column once")
     if labels and len(labels) != len(keys):
-        raise ParameterError("labels", labels, f"must be as many as the keys, {len(keys)}")
+        raise ParameterError("labels", labels, f"must be as many as the keys: {len(keys)}")
     for kept in grouping_sets(group_by):
         key_columns(shape, kept)
 
@@ -216,7 +216,7 @@ def _check_names(
 ) -> None:
     """Names differ, in what is released and in what is shown of it; from those of the ends of intervals too."""
     if not statistics:
-        raise ParameterError("statistics", "none", "must ask for at least one, such as n=sf.count()")
+        raise ParameterError("statistics", "none", "must have at least one statistic, such as n=sf.count()")
     labels = group_by.labels or group_by.keys
     released = [column for name, statistic in statistics for column in statistic.columns(name)]
     _check_distinct([*labels], released)

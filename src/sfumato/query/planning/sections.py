@@ -186,7 +186,9 @@ def check_size(drafts: Sequence[UnpricedSection]) -> None:
     size = sum(one.size for one in drafts)
     if size > MAX_GROUPS:
         raise ParameterError(
-            "GROUP BY", f"{size:,} groups and cells", f"must make at most {MAX_GROUPS:,}; all of them are in the answer"
+            "GROUP BY",
+            f"{size:,} groups and cells",
+            f"must make at most {MAX_GROUPS:,}; the answer contains all of them",
         )
 
 

@@ -145,10 +145,12 @@ class _Tables:
             return _WORDS.get(written) or UnitColumn(written)
         path = _PATH.fullmatch(written)
         if path is None or written.count(_ARROW) > 1:
-            raise PolicyError(place, 'must be one step, such as "order_id -> orders(id)"; the next is said of orders')
+            raise PolicyError(
+                place, 'must be one foreign key, such as "order_id -> orders(id)"; declare the next one on orders'
+            )
         table = self._end_of_path(place, path["table"], way)
         if path["owner"] is not None and table.unit != UnitColumn(path["owner"]):
-            raise PolicyError(place, f"{path['owner']} is not who owns a row of {table.name}: {table.unit}")
+            raise PolicyError(place, f"{path['owner']} is not the unit of {table.name}, which is {table.unit}")
         return UnitPath(path["column"], table, path["key"] or path["column"])
 
     def _end_of_path(self, place: str, name: str, way: tuple[str, ...]) -> Table:

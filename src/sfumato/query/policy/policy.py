@@ -164,7 +164,7 @@ class Policy:
             raise ParameterError("tables", list(self.tables), "must be at least one, each with a source")
         if not self.dataset or "/" in self.dataset:
             raise ParameterError(
-                "dataset", self.dataset, "must be a name without a slash, which parts it from accounts"
+                "dataset", self.dataset, "must be a name without a slash, which separates it from accounts"
             )
         names = [*self.tables, *self.views]
         if len({name.lower() for name in names}) != len(names):
@@ -240,7 +240,7 @@ class Policy:
             raise ParameterError(
                 "tables",
                 shown,
-                f"must tell every {self.unit_name} by ids of one kind, as all are about the same people",
+                f"must identify every {self.unit_name} by ids of one kind, as all are about the same people",
             )
 
     def _check_values_from(self, place: Place, origin: Place) -> None:

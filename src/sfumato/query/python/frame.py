@@ -165,7 +165,7 @@ class Groups(Generic[Q]):
             ParameterError: Limits or grouping sets are asked for before.
         """
         if self.frame.limits is not None or self.sets:
-            raise ParameterError("fold", "limits or grouping sets", "must come after it: they are of the answer")
+            raise ParameterError("fold", "limits or grouping sets", "must come after it: they belong to the answer")
         shape = shape_of(self.frame.relation)
         columns = tuple(folded(name, statistic, shape) for name, statistic in _checked(statistics).items())
         groups = grouped(self.frame.relation, self.keys, columns, used=self.keys)

@@ -40,7 +40,7 @@ class RowSteps(Generic[Q]):
 
     def __setattr__(self, name: str, value: object) -> None:
         if name not in RowSteps.__slots__ or hasattr(self, name):
-            raise AttributeError(f"{name} cannot be set: a frame does not change; with_columns() makes another one")
+            raise AttributeError(f"{name} cannot be set: a frame does not change; with_columns() makes a new frame")
         super().__setattr__(name, value)
 
     def __getitem__(self, name: str) -> ColumnExpression:
@@ -50,7 +50,7 @@ class RowSteps(Generic[Q]):
         if name in RowSteps.__slots__:  # not yet set: of a copy that is being made
             raise AttributeError(name)
         if name not in self.shape.columns:
-            raise AttributeError(f"{name} is no column; there are {', '.join(self.shape.columns)}")
+            raise AttributeError(f"{name} is not a column; there are {', '.join(self.shape.columns)}")
         return self[name]
 
     def __dir__(self) -> list[str]:
@@ -167,7 +167,7 @@ def _expressions(named: Mapping[str, Value]) -> dict[str, Expression]:
 def _whole(rows: RowSteps[Q], step: str) -> Relation:
     """The rows of a frame of which no limits are asked yet."""
     if not isinstance(rows, RowSteps):
-        raise ParameterError(step, type(rows).__name__, "must be of another frame")
+        raise ParameterError(step, type(rows).__name__, "must be another frame")
     if rows.limits is not None:
         raise ParameterError("per_unit", f"before {step}", "must come after it: it limits the rows of the answer")
     return rows.relation

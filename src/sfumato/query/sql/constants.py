@@ -63,7 +63,7 @@ class Parameters:
         """
         unused = [self._sign + name for name in self._values if name not in self._used]
         if unused:
-            raise ParameterError("parameters", ", ".join(unused), "must be used in the question")
+            raise ParameterError("parameters", ", ".join(unused), "must be used in the query")
 
 
 def number(text: str) -> Expression:
@@ -100,7 +100,7 @@ def constant(expression: Expression, node: exp.Expr) -> Literal:
     """
     value = bare(expression)
     if not isinstance(value, Literal):
-        raise NotPrivateError(shown(node), "only a constant can stand here", "Write it out as a number or text.")
+        raise NotPrivateError(shown(node), "only a constant can be here", "Write it out as a number or text.")
     return value
 
 

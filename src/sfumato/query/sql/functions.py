@@ -93,7 +93,7 @@ def _substring(scalars: Scalars, node: exp.Substring) -> Expression:
 def _trim(scalars: Scalars, node: exp.Trim) -> Expression:
     characters = node.args.get("expression")
     if characters is not None and scalars.constant(characters) != Literal(" "):
-        raise NotPrivateError(shown(node), "only spaces can be trimmed", "Leave the characters out.")
+        raise NotPrivateError(shown(node), "only spaces can be trimmed", "Leave out the characters.")
     return Call(_TRIMS[node.args.get("position") or "BOTH"], (scalars.lower(node.this),))
 
 
@@ -165,8 +165,8 @@ def _by_interval(scalars: Scalars, value: exp.Expr, interval: exp.Expr, *, sign:
     name = unit.name.upper() if isinstance(unit, exp.Var) else ""
     if not isinstance(amount, exp.Literal) or not _AMOUNT.fullmatch(amount.name) or name not in _STEPS:
         raise NotPrivateError(
-            shown(interval), "an interval must be one whole number of one unit, written out",
-            "Write INTERVAL '3 months', and add several of them one after the other.",
+            shown(interval), "an interval must be one constant whole number of one unit",
+            "Write INTERVAL '3 months'; add several intervals one after the other.",
         )  # fmt: skip
     function, factor = _STEPS[name]
     time = scalars.lower(value)

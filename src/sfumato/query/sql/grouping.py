@@ -84,7 +84,7 @@ def grouped_by(context: Context, scope: Scope, select: exp.Select, nodes: Iterab
         expression = rows.lower(target)
         if isinstance(expression, Literal):
             raise ParameterError(
-                "GROUP BY", shown(node), "must be a column, a place in SELECT, or an expression of columns"
+                "GROUP BY", shown(node), "must be a column, a position in SELECT, or an expression of columns"
             )
         if expression in keys:
             continue
@@ -115,7 +115,7 @@ def meant(scope: Scope, select: exp.Select, node: exp.Expr) -> exp.Expr:
     elif isinstance(target, exp.Column) and not target.args.get("table") and found(scope, target) is None:
         target = unnested(_of_alias(select, target) or target)
     if has_aggregate(target):
-        raise NotPrivateError(shown(target), "an aggregate is no key of the groups it is of", "Group by columns.")
+        raise NotPrivateError(shown(target), "an aggregate cannot be a key of its own groups", "Group by columns.")
     return target
 
 
@@ -197,7 +197,7 @@ class Keys:
         self._rows.lower(node)
         return NotPrivateError(
             shown(node), "values of single rows are never released",
-            f"Add it to GROUP BY, or ask AVG({shown(node)}).",
+            f"Add it to GROUP BY, or write AVG({shown(node)}).",
         )  # fmt: skip
 
 

@@ -106,7 +106,7 @@ def join_clause(join: exp.Join) -> tuple[JoinKind, list[exp.Expr] | None, list[e
     if side == "FULL":
         raise NotPrivateError(
             shown(join), "FULL JOIN is not supported",
-            "Write LEFT JOIN, and ask for the rows without a partner on the other side with NOT EXISTS.",
+            "Write LEFT JOIN, and select the rows without a match on the other side with NOT EXISTS.",
         )  # fmt: skip
     if side not in {"", "LEFT"}:
         raise NotPrivateError(shown(join), f"{side} JOIN is not supported", "Swap both sides and write LEFT JOIN.")
@@ -114,7 +114,7 @@ def join_clause(join: exp.Join) -> tuple[JoinKind, list[exp.Expr] | None, list[e
         raise NotPrivateError(shown(join), f"{kind} JOIN is not supported", "Write JOIN … ON, or EXISTS in WHERE.")
     on, using = join.args.get("on"), list(join.args.get("using") or [])
     if side == "LEFT" and on is None and not using:
-        raise ParameterError("JOIN", shown(join), "must say which rows belong together, by ON or USING")
+        raise ParameterError("JOIN", shown(join), "must say with ON or USING which rows match")
     return JoinKind.LEFT if side == "LEFT" else JoinKind.INNER, None if on is None else conjuncts(on), using
 
 
@@ -126,7 +126,7 @@ def told_apart(items: list[Scope]) -> list[Scope]:
     """
     tables = [item.visible[0].table.lower() for item in items if item.visible]
     if len(items) > 1 and (len(set(tables)) != len(tables) or "" in tables):
-        raise ParameterError("FROM", ", ".join(tables), "must give each table a name of its own, with AS")
+        raise ParameterError("FROM", ", ".join(tables), "must give each table its own name, with AS")
     columns = [name.lower() for item in items for name in item.shape.columns]
     return items if len(set(columns)) == len(columns) else [qualified(item) for item in items]
 
@@ -142,7 +142,7 @@ def require_same_unit(left: Scope, right: Scope, links: Iterable[Link], shown_as
     first, second = ties_of(left.relation), ties_of(right.relation)
     if any(same_unit(_tie(one, first), _tie(other, second)) for one, other in links):
         return
-    raise NotPrivateError(shown_as, "rows of two people could meet", _unit_equality(left, right))
+    raise NotPrivateError(shown_as, "rows of two people could be joined", _unit_equality(left, right))
 
 
 def _tie(expression: Expression, ties: Mapping[str, Ties]) -> Ties:
@@ -285,8 +285,8 @@ def semi_joined(outer: FromRows, inner: FromRows, *, equal: Sequence[Link], memb
         for first, second in equal:
             if not (_is_present(outer, first) and _is_present(inner, second)):
                 raise NotPrivateError(
-                    shown_as, "NOT IN is true of nothing where a value is NULL, which is hardly meant",
-                    "Write NOT EXISTS, or say … IS NOT NULL of both sides.",
+                    shown_as, "NOT IN is never true if a value is NULL, which is rarely intended",
+                    "Write NOT EXISTS, or add … IS NOT NULL for both sides.",
                 )  # fmt: skip
     child, other, on = linked(outer.scope, inner.scope, links)
     relation = SemiJoin(child=child, other=other, on=on, negated=membership.negated)

@@ -65,7 +65,7 @@ def _comparison(scalars: Scalars, node: exp.Binary) -> Condition:
 
 def _between(scalars: Scalars, node: exp.Between) -> Condition:
     if node.args.get("symmetric"):
-        raise NotPrivateError(shown(node), "SYMMETRIC is not supported", "Write the lower end first.")
+        raise NotPrivateError(shown(node), "SYMMETRIC is not supported", "Write the lower bound first.")
     return And(
         (
             compared(scalars, Comparison.GREATER_EQUAL, node.this, node.args["low"]),

@@ -106,7 +106,7 @@ def resolved(scope: Scope, column: exp.Column) -> ColumnRef:
     if table is not None and not any(same(table, name) for name in tables):
         raise ParameterError("table", table.name, f"must be one of: {', '.join(tables)}")
     labels = dict.fromkeys(visible.label for visible in scope.visible)
-    hint = "; text stands in single quotes" if column.this.args.get("quoted") else ""
+    hint = "; text is written in single quotes" if column.this.args.get("quoted") else ""
     raise ParameterError("column", column.name, f"must be one of: {', '.join(labels)}{hint}")
 
 
@@ -152,7 +152,7 @@ def check_labels(labels: Iterable[str]) -> None:
     seen: set[str] = set()
     for label in labels:
         if label.lower() in seen:
-            raise ParameterError("column", label, "stands twice in one sub-query; name one of them anew with AS")
+            raise ParameterError("column", label, "occurs twice in one sub-query; rename one of them with AS")
         seen.add(label.lower())
 
 

@@ -76,7 +76,7 @@ def parse_options(text: str) -> tuple[Options, str]:
         return Options(), text
     if len(starts) > 1:
         raise ParameterError(
-            "sql", f"{len(starts)} headers", "must have one WITH DIFFERENTIAL_PRIVACY, of the whole question"
+            "sql", f"{len(starts)} headers", "must have one WITH DIFFERENTIAL_PRIVACY, for the whole query"
         )
     types = [token.token_type for token in tokens[: starts[0]]]
     if types.count(TokenType.L_PAREN) > types.count(TokenType.R_PAREN):
@@ -102,9 +102,9 @@ def _read(tokens: Sequence[Token], text: str) -> Options:
             raise ParameterError("OPTIONS", written, "must be a list of name = value")
         if name not in _READERS:
             known = ", ".join(_READERS)
-            raise NotPrivateError(written, "this option is not known here", f"The options are: {known}.")
+            raise NotPrivateError(written, "this option is unknown", f"The options are: {known}.")
         if name in seen:
-            raise ParameterError("OPTIONS", name, "must say each option once")
+            raise ParameterError("OPTIONS", name, "must have each option once")
         value = part[2].text if len(part) == _SHORTEST else text[part[2].start : part[-1].end + 1]
         options = _READERS[name](options, value)
         seen.add(name)

@@ -256,7 +256,7 @@ def conjuncts(node: exp.Expr | None) -> list[exp.Expr]:
 
 
 def _no_query(text: str) -> NotPrivateError:
-    return NotPrivateError(text.strip()[:_SHOWN], "only a single SELECT is answered", "Ask with SELECT … FROM a table.")
+    return NotPrivateError(text.strip()[:_SHOWN], "only a single SELECT is answered", "Write SELECT … FROM a table.")
 
 
 def _check_open(tokens: Sequence[Token], text: str) -> None:
@@ -317,5 +317,5 @@ def _place(error: ParseError) -> str:
     """Where the text stops making sense; what the parser says of its own classes is left out."""
     first = error.errors[0] if error.errors else {}
     said = str(first.get("description"))
-    what = "something is missing before or after this place" if "<" in said else said
+    what = "something is missing before or after this position" if "<" in said else said
     return f"does not parse at line {first.get('line')}, column {first.get('col')}: {what}"

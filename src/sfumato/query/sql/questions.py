@@ -116,7 +116,7 @@ def question_of(context: Context, query: exp.Query, limits: Limits | None = None
         context, query = with_ctes(context, query), query.this
     if not isinstance(query, exp.Select):
         raise NotPrivateError(
-            shown(query), "only a single SELECT is answered", "Ask each question alone, or put the UNION into FROM."
+            shown(query), "only a single SELECT is answered", "Send each query alone, or put the UNION into FROM."
         )
     require_clauses(query, _CLAUSES)
     _require_no_rows(query)
@@ -194,7 +194,7 @@ def _of_keys_alone(made: Grouping, select: exp.Select) -> Statistic:
     """A question for keys alone asks for their counts, and does not show them."""
     if not made.keys:
         fragment = shown(select.expressions[0]) if select.expressions else shown(select)
-        raise NotPrivateError(fragment, "values of single rows are never released", "Ask for COUNT(*), SUM or AVG.")
+        raise NotPrivateError(fragment, "values of single rows are never released", "Use COUNT(*), SUM or AVG.")
     return CountRows()
 
 

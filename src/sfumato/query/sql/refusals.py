@@ -10,21 +10,24 @@ from sfumato.query.sql.parsing import FUNCTIONS, shown
 
 Reason = tuple[str, str]
 
-_CHANCE: Final = ("chance is not for questions to draw", "Leave it out; every answer has its own noise.")
-_OTHER_TIME: Final = ("the same question would mean something else tomorrow", "Write the date out: DATE '2026-01-31'.")
+_CHANCE: Final = ("random functions are not supported", "Leave it out; every answer has its own noise.")
+_OTHER_TIME: Final = ("the same query would mean something else tomorrow", "Write the date out: DATE '2026-01-31'.")
 _REGEX: Final = ("regular expressions are not supported", "Use LIKE, LOWER, SUBSTRING or TRIM.")
 _SUB_QUERY: Final = (
-    "a sub-query in the place of a value is not supported, as it would look at other people's rows",
-    "Write EXISTS or IN beside AND in WHERE, or join a sub-query that is grouped by the privacy unit.",
+    "a sub-query as a value is not supported, because it reads other people's rows",
+    "Write EXISTS or IN in WHERE, connected by AND, or join a sub-query that is grouped by the privacy unit.",
 )
-_NESTED: Final = ("arrays, records and JSON are not supported", "Declare what you need as a column of its own.")
+_NESTED: Final = ("arrays, records and JSON are not supported", "Declare what you need as its own column.")
 _AGGREGATE: Final = (
-    "an aggregate cannot stand inside of another, or in WHERE",
+    "an aggregate cannot be inside another one, or in WHERE",
     "Compute it in a sub-query that is grouped by the privacy unit, or filter with HAVING.",
 )
-_PART: Final = ("this function is not of PostgreSQL", "Write EXTRACT(YEAR FROM column), or another part of it.")
-_CONVERSION: Final = ("this conversion is not supported", "Write CAST, which gives NULL for what does not convert.")
-_UNKNOWN: Final = ("this function is not known here", f"Known are: {', '.join(sorted(FUNCTIONS))}.")
+_PART: Final = ("this function is not part of PostgreSQL", "Write EXTRACT(YEAR FROM column), or another part of it.")
+_CONVERSION: Final = (
+    "this conversion is not supported",
+    "Write CAST, which returns NULL for values that do not convert.",
+)
+_UNKNOWN: Final = ("this function is unknown", f"Known functions: {', '.join(sorted(FUNCTIONS))}.")
 
 _FUNCTIONS: Final[Mapping[str, Reason]] = {
     **dict.fromkeys(("RANDOM", "RAND", "GEN_RANDOM_UUID", "SETSEED"), _CHANCE),
@@ -34,8 +37,8 @@ _FUNCTIONS: Final[Mapping[str, Reason]] = {
     **dict.fromkeys(("TRY_CAST", "SAFE_CAST", "TO_CHAR", "TO_DATE", "TO_NUMBER", "TO_TIMESTAMP", "DATE"), _CONVERSION),
 }
 _REASONS: Final[Mapping[type[exp.Expr], Reason]] = {
-    exp.Star: ("single rows are never released", "Ask for COUNT(*), SUM or AVG."),
-    exp.Window: ("window functions compare the rows of several people", "Group instead, and ask for an aggregate."),
+    exp.Star: ("single rows are never released", "Use COUNT(*), SUM or AVG."),
+    exp.Window: ("window functions compare the rows of several people", "Use GROUP BY and an aggregate."),
     **dict.fromkeys(
         (exp.CurrentDate, exp.CurrentTimestamp, exp.CurrentTime, exp.Localtime, exp.Localtimestamp), _OTHER_TIME
     ),
@@ -44,19 +47,19 @@ _REASONS: Final[Mapping[type[exp.Expr], Reason]] = {
     **dict.fromkeys((exp.Array, exp.Tuple, exp.Struct, exp.Bracket, exp.JSONExtract, exp.JSONExtractScalar), _NESTED),
     exp.Interval: ("an interval can only be added to a date or taken from one", "Write day + INTERVAL '1 month'."),
     exp.Escape: ("ESCAPE is not supported", "Escape % and _ in the pattern with a backslash."),
-    exp.Collate: ("text is compared by its code points, whatever the collation", "Leave COLLATE out."),
+    exp.Collate: ("text is always compared by code points", "Leave COLLATE out."),
     exp.AtTimeZone: ("timestamps are without a time zone", "Leave AT TIME ZONE out; times are in UTC."),
-    exp.Null: ("NULL alone is of no kind", "Write CAST(NULL AS integer), or IS NULL."),
-    exp.If: ("IF is not of PostgreSQL", "Write CASE WHEN … THEN … ELSE … END."),
+    exp.Null: ("NULL alone has no type", "Write CAST(NULL AS integer), or IS NULL."),
+    exp.If: ("IF is not part of PostgreSQL", "Write CASE WHEN … THEN … ELSE … END."),
 }
 _PLACE: Final = (
     "which rows come first in a sub-query would compare the rows of several people",
-    "Sort and cut the answer itself; that is free.",
+    "Sort and limit the answer itself; that is free.",
 )
 _CLAUSES: Final[Mapping[str, Reason]] = {
     **dict.fromkeys(("order", "limit", "offset"), _PLACE),
     "into": ("answers are not stored in tables", "Leave INTO out."),
-    "locks": ("questions change nothing", "Leave the lock out."),
+    "locks": ("queries change nothing", "Leave out the lock."),
     "qualify": ("window functions compare the rows of several people", "Filter with WHERE or HAVING."),
     "windows": ("window functions compare the rows of several people", "Group instead."),
 }

@@ -112,11 +112,16 @@ def _require_groups(made: Grouping, select: exp.Select) -> None:
     shown_as = shown(select if group is None else group)
     columns = [key.column for key in made.keys]
     require_unit(
-        made.scope, made.scope, columns, shown_as, "a group of this sub-query would hold rows of two people", "GROUP BY"
+        made.scope,
+        made.scope,
+        columns,
+        shown_as,
+        "a group of this sub-query would contain rows of two people",
+        "GROUP BY",
     )
     if made.scope.shape.metric is Metric.ROWS and not columns:
         raise NotPrivateError(
-            shown_as, "a total over all people is exact inside of a question", "Ask for it as a question of its own."
+            shown_as, "a total over all people would be exact inside a query", "Send it as its own query."
         )
 
 
@@ -159,7 +164,7 @@ def with_ctes(context: Context, query: exp.Expr) -> Context:
         return context
     if clause.args.get("recursive"):
         raise NotPrivateError(
-            shown(clause), "recursive queries have no bound on what one person adds", "Write it without RECURSIVE."
+            shown(clause), "nothing bounds what one person adds to a recursive query", "Write it without RECURSIVE."
         )
     require_only(clause, {"expressions"})
     names = [cte.alias.lower() for cte in clause.expressions]
@@ -209,9 +214,7 @@ def _from(context: Context, select: exp.Select, conditions: list[exp.Expr]) -> t
     """The rows of FROM, and what WHERE says beside the equalities by which tables without ON are joined."""
     clause = select.args.get("from_")
     if clause is None:
-        raise NotPrivateError(
-            shown(select), "a SELECT without FROM asks nothing of anybody", "Name a table after FROM."
-        )
+        raise NotPrivateError(shown(select), "a SELECT without FROM reads no table", "Name a table after FROM.")
     require_only(clause, {"this"})
     joins = select.args.get("joins") or []
     items = [_item(context, clause.this), *(_item(context, join.this) for join in joins)]
@@ -308,7 +311,9 @@ def _item(context: Context, node: exp.Expr) -> Scope:
 
 def _no_rows(node: exp.Expr) -> NotPrivateError:
     return NotPrivateError(
-        shown(node), "only tables, views and sub-queries of the policy can be asked about", "Name a table after FROM."
+        shown(node),
+        "only tables and views of the policy, and sub-queries of them, can be queried",
+        "Name a table after FROM.",
     )
 
 
@@ -316,8 +321,8 @@ def _link(context: Context, condition: exp.Expr, around: Scope, scope: Scope) ->
     link = link_of(context, condition, around, scope, shadows=True)
     if link is None:
         raise NotPrivateError(
-            shown(condition), "a sub-query can only compare its columns with those around it for equality",
-            "Write inner.column = outer.column, beside AND.",
+            shown(condition), "a sub-query can only compare its columns with outer columns for equality",
+            "Write inner.column = outer.column, connected by AND.",
         )  # fmt: skip
     return link
 

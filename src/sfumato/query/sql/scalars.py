@@ -127,7 +127,7 @@ class Effort:
         """
         self.spent += amount
         if self.spent > MAX_SIZE:
-            raise ParameterError("question", "too many terms", f"must hold at most {MAX_SIZE:,} once written out")
+            raise ParameterError("question", "too many terms", f"must have at most {MAX_SIZE:,} once expanded")
 
     def spend_relation(self) -> None:
         """Note one relation.

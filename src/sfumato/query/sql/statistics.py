@@ -48,10 +48,10 @@ class AggregateArguments:
         """
         if isinstance(node, exp.Distinct):
             raise self.refusal(
-                node.parent, "DISTINCT values of several people cannot be added up", "Ask for COUNT(DISTINCT …)."
+                node.parent, "DISTINCT values of several people cannot be added up", "Use COUNT(DISTINCT …)."
             )
         if isinstance(node, exp.Order):
-            raise self.refusal(node.parent, "an ORDER inside of an aggregate is not supported", "Leave it out.")
+            raise self.refusal(node.parent, "ORDER BY inside an aggregate is not supported", "Leave it out.")
         return self.value(node)
 
     def value(self, node: exp.Expr) -> Expression:
@@ -165,6 +165,6 @@ def _spelled(call: exp.Expr, node: exp.Expr) -> tuple[type[Any], Spelling]:
 
 def _refused(node: exp.Expr) -> NotPrivateError:
     return NotPrivateError(
-        shown(node), "this is no statistic that is released here",
-        "Ask for COUNT, SUM, AVG, VARIANCE, STDDEV, MIN, MAX, MEDIAN, MODE, CORR, or PERCENTILE_CONT WITHIN GROUP.",
+        shown(node), "this statistic is not supported",
+        "Use COUNT, SUM, AVG, VARIANCE, STDDEV, MIN, MAX, MEDIAN, MODE, CORR, or PERCENTILE_CONT WITHIN GROUP.",
     )  # fmt: skip

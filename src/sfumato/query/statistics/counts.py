@@ -49,7 +49,7 @@ def _read(_: type[Any], sql: SqlReader, call: Any) -> Statistic:
 def _read_distinct(sql: SqlReader, call: Any, distinct: Any) -> Statistic:
     sql.require_only(distinct, "expressions")
     if len(distinct.expressions) != 1:
-        raise sql.refusal(call, "only one column can be counted so", "Count the values of one column.")
+        raise sql.refusal(call, "DISTINCT counts the values of one column only", "Count the values of one column.")
     value = sql.unfiltered(distinct.expressions[0])
     if not sql.holds_unit(value):
         return CountDistinct(sql.filtered(value))
@@ -114,7 +114,7 @@ class CountUnits(CountStatistic):
     def check_parameters(self, name: str, shape: Shape, facts: Sequence[Facts]) -> None:
         """There are units."""
         if shape.metric is Metric.PUBLIC:
-            raise ParameterError(name, "COUNT(DISTINCT unit)", "belongs to rows of people; these are public")
+            raise ParameterError(name, "COUNT(DISTINCT unit)", "needs rows of people; these are public")
 
     def recipe(self, rows: GroupedRows, name: str) -> Recipe:
         """Units with a row."""

@@ -48,7 +48,7 @@ class Histogram(Statistic):
         """The edges are at least two, and ascend."""
         bins = tuple(pairwise(self.edges))
         if not bins or any(low >= high for low, high in bins):
-            requirement = "must be at least two, each above the one before"
+            requirement = "must be at least two, in ascending order"
             raise ParameterError("edges", f"{len(self.edges)} edges", requirement)
 
     def recipe(self, rows: GroupedRows, name: str) -> Recipe:

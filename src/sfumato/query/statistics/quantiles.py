@@ -172,7 +172,7 @@ class Percentile(BoundedStatistic):
         probability(self.quantile, "quantile")
         BoundedStatistic.check_parameters(self, name, shape, facts)
         if self.interval and self.quantile in _FOLDS:
-            requirement = "belongs to quantiles between 0 and 1; of MIN and MAX the answer shows the error in ranks"
+            requirement = "needs a quantile between 0 and 1; for MIN and MAX the answer shows the error in ranks"
             raise ParameterError("interval", self.interval, requirement)
 
     def recipe(self, rows: GroupedRows, name: str) -> Recipe:

@@ -135,7 +135,7 @@ class BoundedStatistic(Statistic):
         bounds = self.bounds
         if bounds is not None and bounds is not AUTO and not bounds[0] < bounds[1]:
             shown = (str(bounds[0]), str(bounds[1]))
-            raise ParameterError(f"bounds of {name}", shown, "must have the lower end below the upper one")
+            raise ParameterError(f"bounds of {name}", shown, "must have the lower bound below the upper bound")
 
 
 class SqlReader(Protocol):

@@ -50,7 +50,7 @@ class TopOutput(Output):
 
 def _read(_: type[Any], sql: SqlReader, call: Any) -> Statistic:
     if call.this is None:
-        raise sql.refusal(call, "of which column?", "Write MODE() WITHIN GROUP (ORDER BY column).")
+        raise sql.refusal(call, "no column is named", "Write MODE() WITHIN GROUP (ORDER BY column).")
     return TopValues(sql.value(call.this))
 
 

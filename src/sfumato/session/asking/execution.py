@@ -121,7 +121,7 @@ def execute(desk: Desk, ticket: Ticket, *, keep: Keep | None = None) -> dict[str
                 raise
         else:
             return _committed(desk, ticket, answer)
-    _LOG.error("account %s is suspended: a question failed while it read rows (%s)", desk.account, cause)
+    _LOG.error("account %s is suspended: a query failed while it read rows (%s)", desk.account, cause)
     raise UnavailableError
 
 

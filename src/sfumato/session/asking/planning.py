@@ -113,7 +113,9 @@ def prepare(
     tables = tables_of(question.child.child)
     for table in tables:  # relations carry their tables with them; those of another session may have laxer limits
         if planning.policy.tables.get(table.name) != table:
-            raise ParameterError("table", table.name, "must be of this session; ask each session about its own tables")
+            raise ParameterError(
+                "table", table.name, "must belong to this session; each session queries its own tables"
+            )
     if planning.places:
         one_place(tables, planning.places)
     if part is not None:
@@ -139,8 +141,8 @@ def _check_part(question: Aggregate, part: PartitionPart) -> None:
             continue
         if isinstance(source, PeoplePart) or not table.is_public:
             raise NotPrivateError(
-                table.name, "a question to one part of a partition reads people outside of that part",
-                "Join its frames to each other and to public tables alone, or ask the session about all people.",
+                table.name, "a query about one part of a partition reads people outside of that part",
+                "Join its frames only to each other and to public tables, or query all people through the session.",
             )  # fmt: skip
 
 
@@ -249,7 +251,9 @@ def readable(planning: Planning, answer: Json) -> dict[str, Any] | None:
     """
     if answer is None or isinstance(answer, dict):
         return answer
-    raise LedgerError(planning.account, "holds an answer that this version cannot read; open it with a newer version")
+    raise LedgerError(
+        planning.account, "contains an answer that this version cannot read; open it with a newer version"
+    )
 
 
 def is_under_way(planning: Planning, prepared: Prepared) -> bool:
@@ -284,5 +288,5 @@ def _unchanged(watched: Callable[[], Flight | None], patience: float) -> Flight 
 def _failed(planning: Planning) -> SfumatoError:
     if planning.ledger.is_suspended(planning.account):
         return UnavailableError()
-    requirement = "was asked by others at the same time, of whom one was charged and failed; ask again"
-    return ReservationError("of this question", requirement)
+    requirement = "was sent by others at the same time; the one that was charged failed; try again"
+    return ReservationError("of this query", requirement)

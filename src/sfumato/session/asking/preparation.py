@@ -23,7 +23,7 @@ from sfumato.query.statistics.means import sum as total
 from sfumato.session.asking.question import Question
 from sfumato.session.opening.examination import BindingLimit, ColumnLosses, Examination
 
-_LABEL: Final = "Exact numbers of private rows, for the owner alone: show them to nobody else."
+_LABEL: Final = "Exact numbers of private rows, for the owner only: do not show them to anybody else."
 
 EPSILONS: Final = (Fraction(1, 10), Fraction(1, 2), Fraction(1))
 """The ε at which errors are told, of each question alone."""
@@ -69,7 +69,7 @@ class Preparation:
         )  # fmt: skip
 
     def __repr__(self) -> str:
-        return f"<Preparation of {', '.join(self.violations)}: print it to see what does not count; for the owner>"
+        return f"<Preparation of {', '.join(self.violations)}: print it to see which data do not count; for the owner>"
 
     def __str__(self) -> str:
         lines = [_LABEL]
@@ -82,7 +82,7 @@ class Preparation:
 
 
 def _claims(name: str, claims: Mapping[Claim, int]) -> Iterator[str]:
-    yield f"{name}:" if claims else f"{name}: nothing is claimed"
+    yield f"{name}:" if claims else f"{name}: no claims to check"
     for claim, count in claims.items():
         yield f"  {claim}: {_rows(count)} {'does' if count == 1 else 'do'} not hold to it"
 
@@ -92,7 +92,7 @@ def _examination(found: Examination) -> Iterator[str]:
     yield f"  stored: {_rows(found.rows)}{units}"
     for column in found.columns:
         losses = [f"{_rows(count)} {text}" for count, text in _losses(column) if count]
-        yield f"  column {column.column}: {', '.join(losses) or 'every row counts as it is stored'}"
+        yield f"  column {column.column}: {', '.join(losses) or 'every row counts as stored'}"
     for limit in found.limits:
         yield f"  {_limit(limit)}"
 
@@ -103,23 +103,25 @@ def _losses(column: ColumnLosses) -> Iterator[tuple[int | None, str]]:
     yield column.below, "below the bounds (clamped)"
     yield column.above, "above the bounds (clamped)"
     yield column.unlisted, "not in values (in no group)"
-    yield column.cut, "longer than max_length (cut)"
+    yield column.cut, "longer than max_length (shortened)"
 
 
 def _limit(limit: BindingLimit) -> str:
     """The limit, who is above it, and how much that is."""
     shown = f"{limit.limit} = {limit.most}" + ("" if limit.by is None else f", grouped by {limit.by} alone")
     if limit.units == 0:
-        return f"{shown}: binds nobody"
+        return f"{shown}: affects nobody"
     who = _several(limit.units, "group of units" if limit.what == "rows of a group" else "unit")
-    return f"{shown}: binds {who}, {_several(limit.beyond, 'group' if limit.what == 'groups' else 'row')} beyond it"
+    return f"{shown}: affects {who}, {_several(limit.beyond, 'group' if limit.what == 'groups' else 'row')} beyond it"
 
 
 def _errors(errors: tuple[TypicalError, ...]) -> Iterator[str]:
     if errors:
-        yield f"  errors at ε {', '.join(map(decimal_text, EPSILONS))}, each question alone, with 95%:"
+        yield f"  errors at ε {', '.join(map(decimal_text, EPSILONS))}, each query alone, 95% intervals:"
     for error in errors:
-        widths = ", ".join("no noise is so wide" if width is None else f"± {width:,.6g}" for width in error.half_widths)
+        widths = ", ".join(
+            "no such noise exists" if width is None else f"± {width:,.6g}" for width in error.half_widths
+        )
         yield f"    {error.question}: {widths}" + (f" ({error.assumption})" if error.assumption else "")
 
 

@@ -193,11 +193,11 @@ class Question:
         share, known = _checked(confidence), _checked_size(size)
         if share > OF_INTERVALS and buys_interval(self.relation):  # an interval would be called surer than it is
             requirement = (
-                "is above the 0.95 for which intervals of quantiles are bought; leave it out, or the intervals"
+                "is above 0.95, the confidence of intervals of quantiles; leave out the confidence or the intervals"
             )
             raise ParameterError("confidence", float(share), requirement)
         if (epsilon is None) == (error is None):
-            raise ParameterError("epsilon", epsilon, "must be stated, or an error instead: epsilon=1, or error={...}")
+            raise ParameterError("epsilon", epsilon, "is missing: give epsilon=1, or a target such as error={...}")
         if epsilon is None:
             epsilon = self.epsilon_for(error or {}, delta=delta, mechanism=mechanism, confidence=confidence)
         flag(progress, "progress")
@@ -281,7 +281,7 @@ def _histograms(question: Presented) -> tuple[Binned, ...]:
 def _notes(plan: PrivatePlan, final: PrivatePlan) -> tuple[str, ...]:
     """The bounds that were chosen for it, and which sums of whole numbers are doubles."""
     notes = [
-        f"{name}: a FLOAT, because sums of whole numbers between its bounds may pass 64 bits; rounded beyond 2^53"
+        f"{name}: a FLOAT, because sums of whole numbers between its bounds may exceed 64 bits; rounded beyond 2^53"
         for name in wide_sums(final.question)
     ]
     if plan.bounds is None:

@@ -97,7 +97,7 @@ def file_for(to: str | PathLike[str], question: Presented, policy: Policy) -> Pa
         requirement = "is written in the order of its keys; leave out ORDER BY, LIMIT and OFFSET, and sort the file"
         raise ParameterError("to", str(to), requirement)
     if question.consistent:
-        raise ParameterError("to", str(to), "cannot be made to add up batch by batch; leave out consistent=True")
+        raise ParameterError("to", str(to), "cannot be made consistent in batches; leave out consistent=True")
     return path
 
 
@@ -211,7 +211,9 @@ def _whole_file(path: Path) -> Iterator[Path]:
         draft.replace(path)
         synced(path.parent)
     except OSError:
-        raise ParameterError("to", str(path), "could not be written; make room, and ask again for nothing") from None
+        raise ParameterError(
+            "to", str(path), "could not be written; free disk space and send the query again, at no cost"
+        ) from None
     finally:
         with suppress(FileNotFoundError):
             draft.unlink()

@@ -72,7 +72,7 @@ class View:
         options, body = parse_options(sql)
         for name, stated in (("epsilon", options.epsilon), ("delta", options.delta)):
             if stated is not None:
-                raise ParameterError(name, str(stated), "belongs to `sql`; leave it out of the text of a question")
+                raise ParameterError(name, str(stated), "belongs to `sql`; leave it out of the text of a query")
         return self._question(body, options, text=sql, parameters=parameters, intervals=intervals)
 
     def sql(
@@ -121,7 +121,7 @@ def _once(name: str, argument: Number | None, option: Number | None) -> Number |
     if argument is None or option is None:
         return option if argument is None else argument
     if exact(argument, name) != exact(option, name):
-        raise ParameterError(name, argument, f"is not the {option} that stands in the text; state it once")
+        raise ParameterError(name, argument, f"differs from the {option} in the text; state it once")
     return argument
 
 
@@ -183,7 +183,7 @@ class Partition(Mapping[Key, View]):
         positive_integer(max_parts_per_unit, "max_parts_per_unit")
         replace(table.column(by), values=values)  # the column's own checks: type, at least one, each once
         if table.is_public:
-            raise ParameterError("table", table.name, "is public: it has no people to be parted; filter it")
+            raise ParameterError("table", table.name, "is public: it has no people to partition; filter it")
         if isinstance(table.unit, EachRow) and max_parts_per_unit != 1:
             raise ParameterError("max_parts_per_unit", max_parts_per_unit, "must be 1 where each row is a unit")
 
@@ -262,7 +262,9 @@ class AccountView(View):
         """
         account = f"{self._desk.account}/{name}"
         if self._desk.account not in self._desk.ledger.path(account):
-            raise LedgerError(f"account {account!r}", f"is not below {self._desk.account!r}; ask about its own data")
+            raise LedgerError(
+                f"account {account!r}", f"is not a descendant of {self._desk.account!r}; query its own data"
+            )
         return AccountView(replace(self._desk, account=account), self._tables)
 
     def change_budget(self, budget: Budget, *, reason: str) -> None:

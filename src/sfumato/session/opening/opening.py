@@ -78,7 +78,7 @@ def open_engines(
     named = sorted({places[table] for table in sources})
     own = {name: value for name, value in options.items() if name not in ENGINES}
     if own and engine not in places.values():
-        requirement = f"are of {engine}, which has no table; state them under the name of another engine"
+        requirement = f"are for {engine}, which has no table; give them under the name of another engine"
         raise ParameterError("engine_options", ", ".join(map(str, own)), requirement)
     with ExitStack() as opened:
         engines = {}

@@ -17,7 +17,7 @@ from sfumato.numeric.arguments import of_kind
 from sfumato.query.policy.policy import Policy, SourceFacts
 
 _VERSION: Final = b"sfumato.data_version"
-_TAKE: Final = "take it with `sfumato prepare`, or sf.prepare(policy)"
+_TAKE: Final = "write it with `sfumato prepare`, or sf.prepare(policy)"
 
 
 def prepare(policy: Policy, **options: Any) -> tuple[Path, ...]:

@@ -50,7 +50,7 @@ def _histogram(release: Release, columns: Sequence[str], edges: Sequence[Any], v
     return small_multiples(
         {name: _measured(row) for name, row in zip(names, rows, strict=True)}, places, form="bins",
         title=_title(f"Histogram of {value}", release.keys), y_label="count", caption=_caption(release, every),
-        x_label=value if len(widths) == 1 else f"{value} (bins of different widths, drawn alike)",
+        x_label=value if len(widths) == 1 else f"{value} (bins of different widths, drawn equally wide)",
     )  # fmt: skip
 
 
@@ -122,14 +122,14 @@ def _caption(release: Release, estimates: Sequence[AnswerValue], *, is_whole: bo
 def _require_numbers(name: str, estimates: Sequence[AnswerValue]) -> None:
     values = [one.value for one in estimates if one.value is not None]
     if not values:
-        raise ParameterError("statistic", name, "holds nothing to show; release it with an ε above 0")
+        raise ParameterError("statistic", name, "contains nothing to draw; release it with an ε above 0")
     if not all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
-        raise ParameterError("statistic", name, "holds no numbers; name a statistic that does")
+        raise ParameterError("statistic", name, "contains no numbers; name a statistic that does")
 
 
 def _require_few(panels: Sequence[str], keys: str) -> None:
     if len(panels) > MOST_PANELS:
-        requirement = f"has {len(panels)} groups, and at most {MOST_PANELS} have a panel each; ask for a part of them"
+        requirement = f"has {len(panels)} groups, and at most {MOST_PANELS} panels are drawn; query a part of them"
         raise ParameterError("keys", keys, requirement)
 
 
