@@ -80,7 +80,7 @@ def test_42_whatever_stops_a_question_after_the_data_was_read_it_stays_charged_a
         assert isinstance(last, Suspended if isinstance(error, MemoryError) else Abandoned)
         if isinstance(last, Suspended):  # a row may have been too large
             ledger_of(session).resume_account(last.account, reason="more memory")
-        with pytest.raises(ReservationError, match="failed, and stays charged"):
+        with pytest.raises(ReservationError, match="failed and stays charged"):
             asked(session, 30, idempotency_key="one")
         asked(session, 30, idempotency_key="two")
         assert session.spent == sf.PureDP("0.2")

@@ -53,7 +53,7 @@ def test_a_dataset_that_is_not_open_cannot_be_derived_from(where):
 def test_who_is_derived_later_needs_a_new_name(where):
     with census(**where), census(people(7), dataset="survey", **where):
         pass
-    with pytest.raises(LedgerError, match="not opened below census"):
+    with pytest.raises(LedgerError, match="not opened as a child of census"):
         census(people(7), dataset="survey", derived_from=("census",), **where)
 
 

@@ -81,21 +81,23 @@ def test_a_ledger_that_goes_on_from_its_checkpoint_passes(length):
 def test_an_older_ledger_is_refused_with_the_remedy():
     checkpoint = noted(4, head=RECORDS[3].hash)
     with pytest.raises(
-        LedgerCorruptError, match=r"4 entries were recorded, 3 are there.*`sfumato ledger restored`"
+        LedgerCorruptError, match=r"4 entries were recorded, 3 exist.*`sfumato ledger restored`"
     ) as caught:
         require_not_older(checkpoint, 3, hash_in(RECORDS[:3]))
     assert caught.value.index == 3
 
 
 def test_an_empty_ledger_in_its_place_is_refused():
-    with pytest.raises(LedgerCorruptError, match="1 entries were recorded, 0 are there"):
+    with pytest.raises(LedgerCorruptError, match="1 entries were recorded, 0 exist"):
         require_not_older(noted(1), 0, hash_in([]))
 
 
 @pytest.mark.parametrize("others", [("a", "x", "c"), ("a", "x", "c", "d", "e"), ("b", "a", "c")])
 def test_another_history_is_refused_however_long_it_is(others):
     checkpoint = noted(3, head=RECORDS[2].hash)
-    with pytest.raises(LedgerCorruptError, match=r"another history.*`sfumato ledger restored`") as caught:
+    with pytest.raises(
+        LedgerCorruptError, match=r"history differs from that of its checkpoint.*`sfumato ledger restored`"
+    ) as caught:
         require_not_older(checkpoint, len(others), hash_in(chain(*others)))
     assert caught.value.index == 2
 

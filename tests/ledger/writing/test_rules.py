@@ -87,7 +87,7 @@ def test_the_budget_it_has_now_is_the_one_that_counts():
 
 
 def test_an_account_is_not_moved_below_another_one():
-    with pytest.raises(LedgerError, match="not opened below dataset"):
+    with pytest.raises(LedgerError, match="not opened as a child of dataset"):
         open_account(of(account("dataset"), account("ann")), account("ann", parents=("dataset",)))
 
 
@@ -205,7 +205,7 @@ def test_once_there_is_an_answer_it_is_to_be_given_again():
 
 def test_what_failed_under_a_key_stays_failed_and_charged():
     store = of(account(), ASKED, Abandoned(account="people", request="r", reason="the engine failed"))
-    with pytest.raises(ReservationError, match="failed, and stays charged"):
+    with pytest.raises(ReservationError, match="failed and stays charged"):
         reserve(store, ASKED)
     assert spent(store) == {"people": PureDP("0.1")}
 

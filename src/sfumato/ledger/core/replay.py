@@ -234,12 +234,12 @@ class Replay:
     def _parent(self, opened: Opened, parent: str) -> AccountState:
         state = self.accounts.get(parent)
         if state is None:
-            raise ParameterError("parents", parent, f"must be open before {opened.account!r} is opened below it")
+            raise ParameterError("parents", parent, f"must be open before its child {opened.account!r} is opened")
         for name in ("neighboring_relation", "privacy_unit"):
             theirs, own = getattr(state.opened, name), getattr(opened, name)
             if theirs != own:
                 requirement = (
-                    f"has {name} {str(theirs)!r}, and {opened.account!r} below it must have the same, not {str(own)!r}"
+                    f"has {name} {str(theirs)!r}, and its child {opened.account!r} must have the same, not {str(own)!r}"
                 )
                 raise ParameterError("parents", parent, requirement)
         return state
@@ -261,7 +261,9 @@ class Replay:
             raise ParameterError("unit", entry.unit, f"must stay {state.tables[table]!r} in table {entry.table!r}")
         for other in entry.beside:
             if other not in self.accounts or other in state.path or entry.account in self.accounts[other].path:
-                raise ParameterError("beside", other, f"must be open, and neither above {entry.account!r} nor below it")
+                raise ParameterError(
+                    "beside", other, f"must be open, and neither a parent nor a child of {entry.account!r}"
+                )
         for seal in entry.sources:
             if self.units.get(seal, {}).get(entry.account, entry.unit) != entry.unit:
                 raise ParameterError("unit", entry.unit, f"must stay as it was in the data of table {entry.table!r}")
@@ -305,7 +307,7 @@ class Replay:
     def _suspend(self, entry: Suspended) -> None:
         state = self.accounts[entry.account]
         if state.is_suspended or state.opened.parents:
-            raise ParameterError("account", entry.account, "must have none above it, and not be suspended yet")
+            raise ParameterError("account", entry.account, "must have no parent, and not be suspended yet")
         state.is_suspended = True
 
     def _resume(self, entry: Resumed) -> None:

@@ -225,7 +225,7 @@ def _require_same(state: AccountState, second: Opened) -> None:
             requirement = f"{told}; use the same, or let the owner change it"
             raise LedgerError(f"account {first.account!r}", requirement)
     if missing := set(second.parents) - set(state.path):
-        requirement = f"was not opened below {', '.join(sorted(missing))}; open it under a new name"
+        requirement = f"was not opened as a child of {', '.join(sorted(missing))}; open it under a new name"
         raise LedgerError(f"account {first.account!r}", requirement)
 
 
