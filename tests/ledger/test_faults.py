@@ -229,7 +229,7 @@ def books():
         ("own", ("own",), "must be other accounts"),
         ("own", ("team", "team"), "each once"),
         ("own", ("not there",), "must be open before"),
-        ("people", ("team",), "was not opened below team"),
+        ("people", ("team",), "was not opened as a child of team"),
     ],
 )
 def test_no_account_is_above_itself(books, account, parents, error):
