@@ -1,9 +1,9 @@
-"""B6. One draw of a posterior is private by itself, if no one observation can be arbitrarily unlikely.
+"""B6. One draw from a posterior is private by itself, if no single observation can be arbitrarily unlikely.
 
-A hospital wants to tell how common a side effect is, and how many visits a patient makes in a month. A Bayesian who
-draws one parameter from the posterior, instead of publishing its mean, has added all the noise that is needed: one
-patient moves the log-likelihood by at most ln(high/low), where the parameter is kept within public limits. Without them
-a single patient could rule a parameter out, and there is no ε at all.
+A hospital wants to publish how common a side effect is, and how many visits a patient makes in a month. It draws one
+parameter from the posterior instead of publishing the mean. That draw needs no more noise. One patient changes the
+log-likelihood by at most ln(high/low), if the parameter is kept within the public limits low and high. Without limits a
+single patient could exclude a parameter, and no ε would hold.
 """
 
 import sfumato as sf
@@ -18,7 +18,7 @@ RATE = PosteriorSampling(GammaPoisson(low=1, high=6, maximum=6), epsilon=1)
 
 
 def refusal(low: str) -> str:
-    """What the model says of limits that limit nothing."""
+    """The error of the model for a limit of 0, which bounds nothing."""
     try:
         BetaBernoulli(low=low, high="0.9")
     except NotPrivateError as error:
@@ -27,12 +27,12 @@ def refusal(low: str) -> str:
 
 
 def name_of(mechanism: PosteriorSampling) -> str:
-    """Whether the likelihood was raised to a power below 1."""
+    """The name of a mechanism, which says whether the likelihood was raised to a power below 1."""
     return "posterior itself" if mechanism.power == 1 else f"tempered, power {float(mechanism.power):.3f}"
 
 
 def main() -> None:
-    """Draw from three posteriors, and be refused a fourth."""
+    """Draw from three posteriors; a fourth is refused."""
     print(__doc__)
     print(f"side effect: {sum(ILL)} of {len(ILL)} patients, {sum(ILL) / len(ILL):.3f} (owner only)")
     for name, mechanism in (
@@ -41,7 +41,7 @@ def main() -> None:
     ):
         print(f"  {name:<24} drew {float(mechanism.release(ILL)):.3f}; spent {sf.PureDP(mechanism.epsilon)}")
     capped = [min(visits, int(RATE.model.extremes[1])) for visits in VISITS]
-    print(f"visits in a month: {sum(capped) / len(capped):.3f} on average, once capped (owner only)")
+    print(f"visits in a month: {sum(capped) / len(capped):.3f} on average, after clamping (owner only)")
     print(f"  {name_of(RATE):<24} drew {float(RATE.release(VISITS)):.3f}; spent {sf.PureDP(RATE.epsilon)}")
     print(f"\nwithout limits: {refusal('0')}")
 

@@ -1,8 +1,8 @@
-"""B7. Variations on Laplace and exponential: the same question, asked of the mechanism that suits it.
+"""B7. Variations on Laplace and exponential: which mechanism fits which query.
 
-Hours in hospital of 2,000 patients, each a whole number from 0 to 100. At the same ε = 3 the texts' two mechanisms and
-their variations differ in how far they miss, because they protect different things: a sum must hide the largest stay
-there could be, a median only what one person could do to these very data, and a choice needs no number at all.
+The data are hours in hospital of 2,000 patients, each a whole number from 0 to 100. All mechanisms here use ε = 3.
+Their errors differ because they protect different things. A sum must hide the longest possible stay. A median must hide
+only what one person can change in these data. A choice releases no number at all.
 """
 
 import numpy as np
@@ -46,7 +46,7 @@ ALARM = SparseVector(epsilon=EPSILON, cutoff=2, linf_sensitivity=1, monotonic=Tr
 
 
 def expected_loss(mechanism: Exponential | PermuteAndFlip) -> float:
-    """By how many patients the chosen ward is behind the largest, on average: the owner's knowledge."""
+    """By how many patients the chosen ward is smaller than the largest, on average; only the owner can compute it."""
     sizes = np.array(list(WARDS.values()))
     return float(mechanism.probabilities(sizes) @ (sizes.max() - sizes))
 
@@ -54,29 +54,29 @@ def expected_loss(mechanism: Exponential | PermuteAndFlip) -> float:
 def main() -> None:
     """One release of each, beside the exact value."""
     print(__doc__)
-    price = f"spent {sf.PureDP(EPSILON)}"
-    print(f"hours in all: {sum(HOURS):,} (owner only)")
+    cost = f"spent {sf.PureDP(EPSILON)}"
+    print(f"total hours: {sum(HOURS):,} (owner only)")
     for name, mechanism in TOTAL.items():
         delta = ", δ 1e-06" if isinstance(mechanism, Gaussian) else ""
-        print(f"  {name:<24} {mechanism.release(sum(HOURS)):>9,} ± {mechanism.accuracy()}; {price}{delta}")
+        print(f"  {name:<24} {mechanism.release(sum(HOURS)):>9,} ± {mechanism.accuracy()}; {cost}{delta}")
     print(f"median stay: {sorted(HOURS)[len(HOURS) // 2 - 1]} (owner only)")
     for name, middle in MEDIAN.items():
-        print(f"  {name:<24} {float(middle.release(HOURS)):>9}; {price}")
+        print(f"  {name:<24} {float(middle.release(HOURS)):>9}; {cost}")
     long = sum(hours > LONG for hours in HOURS)
     print(f"stays above {LONG} hours: {long} (owner only)")
-    print(f"  {'clamped geometric':<24} {LONG_STAYS.release(long):>9}; {price}")
+    print(f"  {'clamped geometric':<24} {LONG_STAYS.release(long):>9}; {cost}")
     print("largest ward: north, by 10 patients (owner only)")
     for name, choice in LARGEST.items():
         chosen = list(WARDS)[choice.release(list(WARDS.values()))]
         loss = expected_loss(choice)
-        print(f"  {name:<24} {chosen:>9}, {loss:.1f} patients behind on average; spent {sf.PureDP('0.02')}")
+        print(f"  {name:<24} {chosen:>9}, {loss:.1f} patients fewer on average; spent {sf.PureDP('0.02')}")
     top = RANKING.release(list(WARDS.values()))
     names = " before ".join(list(WARDS)[index] for index in top.indexes)
-    print(f"  {'noisy top 2 with leads':<24} {names}, by {top.leads[0]}; {price}")
+    print(f"  {'noisy top 2 with leads':<24} {names}, by {top.leads[0]}; {cost}")
     print(f"days with more than 50 arrivals: the 5th and the 9th of {len(PER_DAY)} (owner only)")
     said = ALARM.release(PER_DAY, threshold=50)
     days = [str(day) for day, above in enumerate(said, start=1) if above]
-    print(f"  {'sparse vector':<24} days {', '.join(days)}, after {len(said)} days heard; {price}")
+    print(f"  {'sparse vector':<24} days {', '.join(days)}, after {len(said)} days; {cost}")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """D1. The differencing attack on a medical table, and how noise stops it.
 
 Q(i) is the number of ill people among the first i rows. Each answer alone is a harmless sum, but Q(5) - Q(4) is the
-diagnosis of person 5. With exact answers the attack always succeeds. Through a session with ε = 0.1 an answer, it is
-hardly better than tossing a coin, and the budget ends before it can be repeated.
+diagnosis of person 5. With exact answers the attack always succeeds. Through a session with ε = 0.1 per answer, it is
+hardly better than a coin flip, and the budget ends before it can be repeated.
 """
 
 from math import exp
@@ -49,7 +49,7 @@ def success_rate(epsilon: str, runs: int) -> float:
 
 
 def largest_success_rate(epsilon: float) -> float:
-    """e^(2ε) / (1 + e^(2ε)): what no attacker can pass on a coin-toss secret after two answers of ε each."""
+    """e^(2ε) / (1 + e^(2ε)): the limit for any attacker on a coin-flip secret, after two answers of ε each."""
     return exp(2 * epsilon) / (1 + exp(2 * epsilon))
 
 
@@ -65,14 +65,14 @@ def attack(language: Literal["en", "ru"], person: int) -> None:
         try:
             patients.sql(question(diagnosis, person - 2), epsilon=EPSILON)
         except sf.errors.BudgetExceededError as refusal:
-            print(f"  one more question is refused: {refusal}")
+            print(f"  one more query is refused: {refusal}")
 
 
 def private_sum(patients: sf.Session, table: Any, i: int) -> int:
-    """Q(i) through the session, printed beside the exact one."""
+    """Q(i) through the session, printed beside the exact value."""
     answer = int(patients.sql(question(table.column_names[1], i), epsilon=EPSILON)["ill"][0].value or 0)
     print(f"  Q({i})         exact {prefix_sum(table, i)} (owner only)   private {answer:>4}", end="")
-    print(f"   spent {patients.spent} of {patients.budget}, left {patients.remaining}")
+    print(f"   spent {patients.spent} of {patients.budget}, remaining {patients.remaining}")
     return answer
 
 
@@ -82,7 +82,7 @@ def main() -> None:
     for language, person in VICTIMS:
         attack(language, person)
     print(f"\nsimulation outside any session, {RUNS:,} attacks at each ε:")
-    print("  ε an answer   attacker is right   no attacker can pass")
+    print("  ε per answer  attacker is right   limit for any attack")
     for epsilon in ("0.01", "0.1", "1", "5"):
         print(f"  {epsilon:>11}   {success_rate(epsilon, RUNS):17.1%}   {largest_success_rate(float(epsilon)):20.1%}")
 

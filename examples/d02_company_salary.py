@@ -1,9 +1,9 @@
-"""D2. Mallory joins a company, and two published means give her salary away.
+"""D2. Mallory joins a company, and two published means reveal the new salary.
 
 In January 100 employees earn $55,000 on average, in February 101 earn $56,000: 56,000 · 101 - 55,000 · 100 = $156,000.
-The private means are taken by a session with one ledger for both months, because they are about the same people. The
-bounds $0 to $290,000 are public; they are not read from the data. The session centers salaries on the middle of the
-bounds, adds noise to their sum and to their number (half of ε each), and divides.
+A session releases the private means, with one ledger for both months, because they are about the same people. The
+bounds $0 to $290,000 are public; they are not read from the data. The session subtracts the middle of the bounds from
+each salary, adds noise to their sum and to their count (half of ε each), and divides.
 """
 
 from fractions import Fraction
@@ -27,35 +27,35 @@ def exact_mean(month: Month) -> float:
 
 
 def differencing(january_mean: float, february_mean: float) -> float:
-    """The salary of whoever came, from two means and two public headcounts."""
+    """The salary of the new employee, from two means and two public headcounts."""
     return february_mean * HEADCOUNT["february"] - january_mean * HEADCOUNT["january"]
 
 
 def private_mean(month: Month, epsilon: str, ledger: Path) -> float:
-    """One answer of the curator; each month is a new version of the data under the same account."""
+    """One private answer; each month is a new version of the data under the same account."""
     with sf.open(
         sf.datasets.company(month), name="company", columns={"salary": sf.integer(0, TOP_SALARY)},
         budget=sf.PureDP(2), version=month, ledger=ledger,
     ) as company:  # fmt: skip
         mean = company.sql("SELECT AVG(salary) AS mean FROM company", epsilon=epsilon)["mean"][0].value or 0.0
         print(f"  {month:<9} exact ${exact_mean(month):>9,.2f} (owner only)   private ${mean:>11,.2f}", end="")
-        print(f"   spent {company.spent}, left {company.remaining}")
+        print(f"   spent {company.spent}, remaining {company.remaining}")
         return mean
 
 
 def noise_of_mean(epsilon: float, *, people: int = 100, mean: float = 55_000) -> tuple[float, float]:
-    """Standard deviations that the noisy sum and the noisy count put on a mean, in dollars, each at ε/2.
+    """Standard deviations of a mean from the noisy sum and from the noisy count, in dollars, each at ε/2.
 
-    The count errs the more the further the mean lies from the center: it multiplies the distance.
+    The noise of the count is multiplied by the distance of the mean from the center.
     """
     per_step = sqrt(2) / (epsilon / 2)
     return per_step * CENTER / people, per_step * abs(mean - CENTER) / people
 
 
 def texts_means(scale: Fraction, runs: int) -> list[tuple[float, float]]:
-    """January and February with Laplace noise of this scale in dollars: a simulation, not a session.
+    """The means of January and February with Laplace noise of this scale in dollars: a simulation, not a session.
 
-    The sensitivity of a mean, where one person may be all there is, is the top salary, so that ε = 290,000 / scale.
+    If there may be only one person, the sensitivity of a mean is the top salary, so ε = 290,000 / scale.
     """
     noise = sf.mechanisms.Laplace(l1_sensitivity=TOP_SALARY, epsilon=TOP_SALARY / scale, resolution="0.01")
     means = (exact_mean("january"), exact_mean("february"))
@@ -63,17 +63,17 @@ def texts_means(scale: Fraction, runs: int) -> list[tuple[float, float]]:
 
 
 def dollars(amount: float) -> str:
-    """With the sign before the symbol."""
+    """An amount with its sign before the dollar sign."""
     return f"{'-' if amount < 0 else ''}${abs(amount):,.2f}"
 
 
 def show_noise() -> None:
-    """Print what the laws say of private means and of the attack on them."""
-    print("standard deviation of a private mean of 100 salaries, from the laws of the noise:")
+    """Print the standard deviations of private means and of the attack on them, from the distribution of the noise."""
+    print("standard deviation of a private mean of 100 salaries, from the distribution of the noise:")
     for epsilon in (1, 8):
         total, count = noise_of_mean(epsilon)
-        print(f"  ε = {epsilon}: ${total:,.0f} by the sum, ${count:,.0f} by the count", end="")
-        print(f", ${hypot(total, count):,.0f} by both; the attack multiplies it by {hypot(*HEADCOUNT.values()):.0f}")
+        print(f"  ε = {epsilon}: ${total:,.0f} from the sum, ${count:,.0f} from the count", end="")
+        print(f", ${hypot(total, count):,.0f} from both; the attack multiplies it by {hypot(*HEADCOUNT.values()):.0f}")
 
 
 def show_failures() -> None:
@@ -90,10 +90,10 @@ def main() -> None:
     """Attack exact means, private means, and means with the two wrong amounts of noise."""
     print(__doc__)
     print(f"exact means: {dollars(differencing(exact_mean('january'), exact_mean('february')))} is Mallory's salary\n")
-    print("through a session, ε = 1 a month:")
+    print("through a session, ε = 1 per month:")
     with TemporaryDirectory() as folder:
         means = [private_mean(month, "1", Path(folder) / "ledger.db") for month in ("january", "february")]
-    print(f"  the attack now says {dollars(differencing(*means))}\n")
+    print(f"  the attack now gives {dollars(differencing(*means))}\n")
     show_noise()
     print()
     show_failures()

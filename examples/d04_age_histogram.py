@@ -1,8 +1,8 @@
-"""D4. The ages of the Adult census in ten equal bins from 17 to 90, true and private side by side.
+"""D4. The ages of the Adult census in ten equal bins from 17 to 90, exact and private side by side.
 
 The owner adds the bin of each person as a public column. A person is in one bin, so the whole histogram costs what one
-count costs. At ε = 0.01 each bar has noise of standard deviation 141: nothing beside thousands, but the bins of fewer
-than 300 people drown in it. Analysts may set the negative bars to 0; that costs nothing.
+count costs. At ε = 0.01 the noise of each bar has a standard deviation of 141. That is little beside thousands of
+people, but more than some bins of fewer than 300 people. Analysts may set negative bars to 0; that costs nothing.
 
 Usage: d04_age_histogram.py [OUTPUT_FOLDER]
 """
@@ -58,9 +58,9 @@ def main(output: Path = Path("example-output")) -> None:
         errors = [estimate.half_width for estimate in release["n"]]
         print("age     exact (owner only)   private")
         for label, count, noisy, error in zip(labels(), exact, private, errors, strict=True):
-            verdict = "   drowned" if count < error else ""
+            verdict = "   below its error" if count < error else ""
             print(f"{label:<6} {count:>19,} {noisy:>9,} ± {error:,.0f}{verdict}")
-        print(f"spent {adult.spent} of {adult.budget}, left {adult.remaining}")
+        print(f"spent {adult.spent} of {adult.budget}, remaining {adult.remaining}")
     figure = sf.plots.histogram(
         labels(), exact, private, errors, title=f"Ages in the Adult census, ε = {EPSILON}", x_label="age in years"
     )

@@ -1,9 +1,9 @@
 """D5. The most common marital status of the Adult census, chosen by the exponential mechanism.
 
-Among the 48,842 people of both files, utility = count / 1000 and ε = 1 for a claimed sensitivity of 1. But a person
-moves that utility by 1/1000 only, so the same mechanism is that of sensitivity 1/1000 and ε = 1/1000: a draw costs
-ε = 0.001, and 10,000 draws cost 10 at most, not 10,000. That many draws are a simulation for looking at the law; a
-curator makes one.
+The data are the 48,842 people of both files, with utility = count / 1000 and ε = 1 for a claimed sensitivity of 1. But
+one person changes that utility by only 1/1000. So the same mechanism has sensitivity 1/1000 and ε = 1/1000. A draw
+costs ε = 0.001, and 10,000 draws cost at most 10, not 10,000. The many draws are a simulation that shows the
+distribution; a curator draws once.
 """
 
 from collections import Counter
@@ -21,17 +21,17 @@ TRUE = sf.mechanisms.Exponential(utility_sensitivity=SCALE, epsilon=SCALE)
 
 
 def exact_counts() -> dict[str, int]:
-    """What only the owner knows, the most common first."""
+    """The exact counts, the most common first; only the owner knows them."""
     return dict(Counter(sf.datasets.load_adult("all").column("marital_status").to_pylist()).most_common())
 
 
 def utilities(counts: dict[str, int]) -> list[Fraction]:
-    """A thousandth of each count."""
+    """The utility of each status: a thousandth of its count."""
     return [count * SCALE for count in counts.values()]
 
 
-def price(draws: int) -> Fraction | float:
-    """What this many draws cost by sequential composition."""
+def total_cost(draws: int) -> Fraction | float:
+    """The cost of so many draws by sequential composition."""
     return BasicAccountant().compose(TRUE.event, count=draws).epsilon()
 
 
@@ -46,9 +46,9 @@ def main() -> None:
         print(f"{status:<24} {count:>19,} {mean:>20,.2f} {number:>20,}")
     choice = list(counts)[TRUE.release(utilities(counts))]
     budget, spent = sf.PureDP(1), TRUE.epsilon
-    left = sf.PureDP(budget.epsilon - spent)
-    print(f"\nthe curator's one choice: {choice}; spent {sf.PureDP(spent)} of {budget}, left {left}")
-    print(f"the {DRAWS:,} draws of the simulation would cost ε = {price(DRAWS)} at most")
+    remaining = sf.PureDP(budget.epsilon - spent)
+    print(f"\nthe curator's one choice: {choice}; spent {sf.PureDP(spent)} of {budget}, remaining {remaining}")
+    print(f"the {DRAWS:,} draws of the simulation would cost at most ε = {total_cost(DRAWS)}")
 
 
 if __name__ == "__main__":

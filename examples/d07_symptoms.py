@@ -1,9 +1,9 @@
 """D7. How many of a class play football, and which of seven symptoms patients have.
 
-Frequency: a histogram over yes and no has sensitivity 1, as a pupil is in one cell; the frequency is made of the noisy
-cells for nothing. Symptoms: a patient may have all seven, so the vector of seven counts moves by up to 7 in L1 and √7
-in L2. For so short a vector Laplace noise by L1 is a little smaller than Gaussian noise by L2; for long ones it is much
-larger. To learn only which symptom is the most common, report noisy max needs noise of scale 1/ε, seven times less.
+Frequency: a histogram of yes and no has sensitivity 1, as a pupil is in one cell. The frequency is computed from the
+noisy cells at no cost. Symptoms: a patient may have all seven, so the vector of seven counts has sensitivity 7 in L1
+and √7 in L2. For so short a vector, Laplace noise by L1 is a little smaller than Gaussian noise by L2. For long vectors
+it is much larger. To learn only which symptom is the most common, report noisy max needs noise of scale 1/ε, a seventh.
 """
 
 from fractions import Fraction
@@ -24,14 +24,14 @@ DELTA = "1e-6"
 
 
 def gaussian() -> sf.mechanisms.Gaussian:
-    """Noise for the whole vector by its L2 sensitivity; a patient moves up to seven coordinates."""
+    """Noise for the whole vector by its L2 sensitivity; a patient changes up to seven coordinates."""
     return sf.mechanisms.Gaussian(
         l2_sensitivity=L2_SENSITIVITY, l0_sensitivity=len(SYMPTOMS), epsilon=1, delta=DELTA
     )  # fmt: skip
 
 
 def exact_counts() -> list[int]:
-    """How many of a thousand made-up patients have each symptom; what only the owner knows."""
+    """How many of a thousand made-up patients have each symptom; only the owner knows it."""
     table = sf.datasets.symptoms()
     return [sum(table.column(symptom).to_pylist()) for symptom in SYMPTOMS]
 
@@ -44,16 +44,16 @@ def football() -> None:
         no, yes = (max(0, estimate.value or 0) for estimate in release["pupils"])
         print(f"football: exact {PLAYERS} of {PUPILS}, {PLAYERS / PUPILS:.0%} (owner only)", end="")
         print(f"; private {yes} of {yes + no}, {yes / max(1, yes + no):.0%}")
-        print(f"spent {session.spent} of {session.budget}, left {session.remaining}\n")
+        print(f"spent {session.spent} of {session.budget}, remaining {session.remaining}\n")
 
 
 def histogram_by_session() -> list[int]:
-    """One question with a column for each symptom: each gets ε/7, so noise of scale 7, as the vector would."""
+    """One query with a column for each symptom: each gets ε/7, so noise of scale 7, like the whole vector."""
     columns = {symptom: sf.integer(0, 1) for symptom in SYMPTOMS}
     with sf.open(sf.datasets.symptoms(), name="patients", columns=columns, budget=sf.PureDP(1)) as session:
         sums = ", ".join(f"SUM({symptom}) AS {symptom}" for symptom in SYMPTOMS)
         release = session.sql(f"SELECT {sums} FROM patients", epsilon=1)
-        print(f"histogram by the session: spent {session.spent} of {session.budget}, left {session.remaining}")
+        print(f"histogram by the session: spent {session.spent} of {session.budget}, remaining {session.remaining}")
         return [int(release[symptom][0].value or 0) for symptom in SYMPTOMS]
 
 
@@ -68,8 +68,8 @@ def main() -> None:
     print("symptom               exact (owner only)   session, Laplace   vector, Gaussian")
     for row in zip(SYMPTOMS, exact, by_session, by_gauss, strict=True):
         print("{:<20} {:>19} {:>18} {:>18}".format(*row))
-    print(f"standard deviations: {sqrt(2) * float(LAPLACE.scale):.1f} by Laplace at ε 1,", end=" ")
-    print(f"{float(gaussian().stddev):.1f} by Gauss at ε 1 and δ {DELTA}")
+    print(f"standard deviations: {sqrt(2) * float(LAPLACE.scale):.1f} for Laplace at ε 1,", end=" ")
+    print(f"{float(gaussian().stddev):.1f} for Gauss at ε 1 and δ {DELTA}")
     print(f"the most common, by noisy max at ε 1 with scale {NOISY_MAX.scale}: {chosen}")
     total = sf.PureDP(1) + sf.PureDP(1) + sf.ApproxDP(1, DELTA)
     print(f"all three releases about the patients together cost {total}")

@@ -1,7 +1,7 @@
 """D8. Which of three diseases is the most common: the larger ε, the more often the true one is chosen.
 
-Influenza 40, bronchitis 35, measles 25 of a hundred made-up patients. At ε = 0.01 the exponential mechanism all but
-rolls a die; at ε = 2 it is right 99 times out of 100.
+A hundred made-up patients have influenza (40), bronchitis (35) or measles (25). At ε = 0.01 the exponential mechanism
+chooses almost at random; at ε = 2 it is right 99 times out of 100.
 """
 
 from collections import Counter
@@ -16,17 +16,17 @@ DRAWS = 10_000
 
 
 def exact_counts() -> dict[str, int]:
-    """What only the owner knows, the most common first."""
+    """The exact counts, the most common first; only the owner knows them."""
     return dict(Counter(sf.datasets.diseases().column("disease").to_pylist()).most_common())
 
 
 def chooser(epsilon: str) -> sf.mechanisms.Exponential:
-    """A patient has one disease and moves its count by 1."""
+    """The mechanism: a patient has one disease, and changes its count by 1."""
     return sf.mechanisms.Exponential(utility_sensitivity=1, epsilon=epsilon)
 
 
 def probabilities(epsilon: str) -> NDArray[np.float64]:
-    """The law of the choice, which only the owner can compute."""
+    """The probability of each choice; only the owner can compute it."""
     return chooser(epsilon).probabilities(list(exact_counts().values()))
 
 
@@ -36,17 +36,17 @@ def simulated(epsilon: str, draws: int) -> NDArray[np.int64]:
 
 
 def main() -> None:
-    """Choose once, then show the law at several ε and simulations of it."""
+    """Choose once, then show the probabilities at several ε, and simulations."""
     print(__doc__)
     counts = exact_counts()
     print(f"counts (owner only): {', '.join(f'{disease} {count}' for disease, count in counts.items())}")
     choice = list(counts)[chooser("1").release(list(counts.values()))]
-    print(f"the curator's one choice at ε = 1: {choice}; spent {sf.PureDP(1)} of {sf.PureDP(1)}, left {sf.PureDP(0)}\n")
+    print(f"the curator's one choice at ε = 1: {choice}; spent {sf.PureDP(1)}, remaining {sf.PureDP(0)}\n")
     print(f"probability (owner only), and how often in {DRAWS:,} draws simulated outside any session:")
     print(f"{'ε':>5}" + "".join(f"{disease:>20}" for disease in counts))
     for epsilon in EPSILONS:
         pairs = zip(probabilities(epsilon), simulated(epsilon, DRAWS), strict=True)
-        print(f"{epsilon:>5}" + "".join(f"{chance:>12.1%} {number:>7,}" for chance, number in pairs))
+        print(f"{epsilon:>5}" + "".join(f"{likely:>12.1%} {number:>7,}" for likely, number in pairs))
 
 
 if __name__ == "__main__":

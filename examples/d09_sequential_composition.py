@@ -1,8 +1,8 @@
 """D9. Sequential composition: the costs of several answers about the same people add up.
 
-F1 answers a count at ε = 0.1, F2 the same count at 0.2, F3 at 0.3. The average of F1 and F2 is free once both are
-paid: 0.3 in all, exactly, the price of F3. They are not equally good: the average has standard deviation 7.9, F3 has
-4.7. Who can spend 0.3 on one question does better to ask it once.
+F1 answers a count at ε = 0.1, F2 the same count at 0.2, F3 at 0.3. F1 and F2 together cost exactly 0.3, like F3, and
+their average costs nothing more. They are not equally accurate: the average has standard deviation 7.9, F3 has 4.7. To
+spend 0.3 on one query, ask it once.
 
 Usage: d09_sequential_composition.py [OUTPUT_FOLDER]
 """
@@ -35,12 +35,12 @@ def curator() -> sf.Session:
 
 
 def mechanism(name: str) -> sf.mechanisms.Laplace:
-    """The noise of F1, F2 or F3: a person moves a count by 1."""
+    """The noise of F1, F2 or F3: a person changes a count by 1."""
     return sf.mechanisms.Laplace(l1_sensitivity=1, epsilon=EPSILONS[name])
 
 
 def stddevs() -> tuple[float, float]:
-    """Of the average of F1 and F2, and of F3, from the laws."""
+    """The standard deviations of the average of F1 and F2, and of F3, from the distribution of the noise."""
     first, second, third = (discrete_laplace_variance(mechanism(name).scale) for name in EPSILONS)
     return sqrt(first + second) / 2, sqrt(third)
 
@@ -59,10 +59,11 @@ def main(output: Path = Path("example-output")) -> None:
     with curator() as survey:
         for name, epsilon in EPSILONS.items():
             answers[name] = survey.sql(QUESTION, epsilon=epsilon)["yes"][0].value or 0
-            print(f"{name} at ε {epsilon}: private {answers[name]:>4}   spent {survey.spent}, left {survey.remaining}")
+            print(f"{name} at ε {epsilon}: private {answers[name]:>4}", end="")
+            print(f"   spent {survey.spent}, remaining {survey.remaining}")
     print(f"average of F1 and F2: {(answers['F1'] + answers['F2']) / 2}, at no further cost\n")
     samples = simulated(DRAWS)
-    print(f"standard deviation       law    in {DRAWS:,} outputs simulated outside any session")
+    print(f"standard deviation     exact    in {DRAWS:,} outputs simulated outside any session")
     for (name, outputs), stddev in zip(samples.items(), stddevs(), strict=True):
         print(f"{name:<21} {stddev:>6.2f} {np.std(outputs):>6.2f}")
     figure = sf.plots.composition(

@@ -1,8 +1,8 @@
-"""D10. Parallel composition: questions about different people cost what the dearest of them costs.
+"""D10. Parallel composition: queries about different people cost together what the most expensive one costs.
 
-Salaries above $150,000 are counted at ε = 0.1, salaries below $20,000 at ε = 0.2. Nobody has both, so the owner
-declares bands of salaries as a public column and cuts the table by it: 0.2 in all. Two questions to the whole table
-would cost 0.3.
+Salaries above $150,000 are counted at ε = 0.1, salaries below $20,000 at ε = 0.2. Nobody has both. So the owner
+declares bands of salaries as a public column and partitions the table by it: both counts cost 0.2 together. Two queries
+to the whole table would cost 0.3.
 """
 
 from collections import Counter
@@ -13,7 +13,7 @@ import sfumato as sf
 
 LOW, HIGH = 20_000, 150_000
 BANDS = ("low", "middle", "high")
-PRICES = {"high": "0.1", "low": "0.2"}
+COSTS = {"high": "0.1", "low": "0.2"}
 
 
 def band(salary: int) -> str:
@@ -35,10 +35,10 @@ def curator() -> sf.Session:
 
 
 def show(name: str, question: sf.Question, company: sf.Session) -> None:
-    """Release the count of one band, and print it beside the exact one."""
-    answer = question.release(epsilon=PRICES[name])["n"][0]
+    """Release the count of one band, and print it beside the exact count."""
+    answer = question.release(epsilon=COSTS[name])["n"][0]
     print(f"  {name:<4}  exact {Counter(bands())[name]:>2} (owner only)   private {answer.value:>3}", end="")
-    print(f" ± {answer.half_width} at ε {PRICES[name]}   spent {company.spent} in all, left {company.remaining}")
+    print(f" ± {answer.half_width} at ε {COSTS[name]}   spent {company.spent} in total, remaining {company.remaining}")
 
 
 def main() -> None:
@@ -46,11 +46,11 @@ def main() -> None:
     print(__doc__)
     print("in parts of a partition:")
     with curator() as company, company.partition("company", by="band") as parts:
-        for name in PRICES:
+        for name in COSTS:
             show(name, parts[name].query("SELECT COUNT(*) AS n FROM company"), company)
-    print("the same as two questions to the whole table:")
+    print("the same as two queries to the whole table:")
     with curator() as company:
-        for name in PRICES:
+        for name in COSTS:
             show(name, company.query(f"SELECT COUNT(*) AS n FROM company WHERE band = '{name}'"), company)
 
 

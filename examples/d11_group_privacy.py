@@ -1,7 +1,7 @@
 """D11. Group privacy: k scientists who share a secret are protected by kε, not by ε.
 
-At ε = 0.1 for one person, a group of 1/ε = 10 still has a promise that means something. For a group of 100/ε = 1,000
-the promise is almost nothing, and rightly so: a statistic that did not show a thousand people would be useless.
+At ε = 0.1 for one person, a group of 1/ε = 10 still has a meaningful guarantee. For a group of 100/ε = 1,000 the
+guarantee is almost nothing. That is intended: a statistic that hid a thousand people would be useless.
 
 Usage: d11_group_privacy.py [OUTPUT_FOLDER]
 """
@@ -28,21 +28,21 @@ def group_epsilon(size: int) -> Fraction | float:
 
 
 def largest_belief(epsilon: float) -> float:
-    """e^ε / (1 + e^ε): what an adversary can come to believe, who thought the secret as likely as not."""
+    """e^ε / (1 + e^ε): the largest belief of an adversary who started from 50%."""
     return 1 / (1 + exp(-epsilon))
 
 
 def private_count(secret_holders: int) -> str:
-    """How many of 2,000 made-up scientists share the secret, by a session of its own."""
+    """How many of 2,000 made-up scientists share the secret, through a new session."""
     scientists = pa.table({"shares_secret": [number < secret_holders for number in range(STAFF)]})
     columns = {"shares_secret": sf.boolean()}
     with sf.open(scientists, name="scientists", columns=columns, budget=sf.PureDP(EPSILON)) as session:
         count = session.sql("SELECT COUNT(*) AS n FROM scientists WHERE shares_secret", epsilon=EPSILON)["n"][0]
-        return f"{count.value:>6,} ± {count.half_width:.0f}   spent {session.spent}, left {session.remaining}"
+        return f"{count.value:>6,} ± {count.half_width:.0f}   spent {session.spent}, remaining {session.remaining}"
 
 
 def main(output: Path = Path("example-output")) -> None:
-    """Show what groups of several sizes are promised, and what a count tells of them."""
+    """Show the guarantee of groups of several sizes, and what a count reveals about them."""
     print(__doc__)
     print("    k   kε     belief from 50% up to   exact (owner only)   private count at ε 0.1")
     for size in SIZES:

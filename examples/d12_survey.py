@@ -1,8 +1,9 @@
 """D12. A survey of a hundred people on marijuana, by randomized response.
 
-Each tosses a coin: heads, tell the truth; tails, toss again and say yes on heads, no on tails. With fair coins the
-truth is told three times out of four, which costs each respondent ε = ln 3, and a fraction π of true yes makes 1/4 +
-π/2 of the answers yes. Nobody need be trusted: there is no curator here, no session and no shared budget.
+Each person tosses a coin. On heads they tell the truth; on tails they toss again and say yes on heads, no on tails.
+With fair coins an answer is true with probability 3/4, which costs each respondent ε = ln 3. If a fraction π would
+truly say yes, then 1/4 + π/2 of the answers are yes. Nobody needs to be trusted: there is no curator, no session and no
+budget.
 
 Usage: d12_survey.py [OUTPUT_FOLDER]
 """
@@ -19,13 +20,13 @@ PRINTED = 10  # every tenth of them
 
 
 def truths() -> list[bool]:
-    """What each made-up respondent alone knows."""
+    """The true answers, which only the made-up respondents know."""
     answers: list[bool] = sf.datasets.survey().column("smoked_marijuana").to_pylist()
     return answers
 
 
 def fraction_of_truths() -> float:
-    """The fraction of true yes."""
+    """The fraction of respondents whose true answer is yes."""
     return sum(truths()) / len(truths())
 
 
@@ -35,13 +36,13 @@ def expected_yes(heads_probability: float, fraction: float) -> float:
 
 
 def standard_error(heads_probability: float, fraction: float, people: int) -> float:
-    """Of the estimated fraction, by the chance of the coins and of who is asked; p = 1 leaves the latter."""
+    """The standard error of the estimate, from the coins and from sampling; for p = 1 only from sampling."""
     said = expected_yes(heads_probability, fraction)
     return sqrt(said * (1 - said) / people) / heads_probability
 
 
 def tradeoff(people: int = 100) -> list[tuple[Fraction, float, float]]:
-    """For each coin its ε and the standard error of the estimate."""
+    """For each coin, its ε and the standard error of the estimate."""
     epsilons = [float(sf.mechanisms.RandomizedResponse(heads_probability=coin).epsilon) for coin in COINS]
     errors = [standard_error(float(coin), fraction_of_truths(), people) for coin in COINS]
     return list(zip(COINS, epsilons, errors, strict=True))
@@ -59,7 +60,7 @@ def main(output: Path = Path("example-output")) -> None:
     print(f"estimate                  {estimate.fraction:.0%} ± {estimate.standard_error:.1%} standard error", end="")
     print(f", 95% interval {estimate.low:.0%} to {estimate.high:.0%}")
     print(f"each respondent spent     ε {float(fair.epsilon):.4f} = ln {fair.exp_epsilon}\n")
-    print("heads   ε of an answer   standard error of the estimate")
+    print("heads   ε per answer     standard error of the estimate")
     for coin, epsilon, error in tradeoff()[::PRINTED]:
         print(f"{float(coin):>5} {epsilon:>16.3f} {error:>32.1%}")
     _, epsilons, errors = zip(*tradeoff(), strict=True)

@@ -1,12 +1,12 @@
-"""E4. Composition: what many releases cost together depends on who counts.
+"""E4. Composition: the cost of many releases depends on the accountant.
 
-One count with Laplace noise at ε = 0.1 costs 0.1. A hundred of them cost 10 by basic composition, whose promise has no
-δ. With δ = 1e-6 the same hundred cost less than half of that, and the more an accountant knows of the noise, the less
-it has to charge: nothing but (ε, δ), a curve of Rényi divergences, or the whole law of the privacy loss. The noise is
-the same in every row.
+One count with Laplace noise at ε = 0.1 costs 0.1. A hundred of them cost 10 by basic composition, which needs no δ.
+With δ = 1e-6 the same hundred cost less than half of that. The more an accountant knows about the noise, the less it
+charges: only (ε, δ), a curve of Rényi divergences, or the whole distribution of the privacy loss. The noise is the same
+in every row.
 
-All of these are for batches declared in advance. A session admits questions one by one, and charges them by basic
-composition, which stays sound for whoever chooses the next question by the last answer.
+All of this is for batches declared in advance. A session answers queries one by one and charges them by basic
+composition. That stays sound if each query depends on the last answer.
 
 Usage: e04_composition.py
 """
@@ -31,7 +31,7 @@ QUESTION = "SELECT COUNT(*) AS yes FROM survey WHERE smoked_marijuana"
 
 
 def figures(event: Event) -> dict[str, list[float | None]]:
-    """For each accountant what it charges for 1, 10, 100 and 1,000 releases; None where it has no price."""
+    """For each accountant what it charges for 1, 10, 100 and 1,000 releases; None where it has no cost."""
     found: dict[str, list[float | None]] = {kind.__name__: [] for kind in ACCOUNTANTS.values()}
     for count in COUNTS:
         for figure in best([(event, count)], delta=DELTA).figures:
@@ -40,7 +40,7 @@ def figures(event: Event) -> dict[str, list[float | None]]:
 
 
 def table(event: Event) -> str:
-    """What every accountant charges, in four digits, with the smallest figures of each column marked."""
+    """What every accountant charges, with four digits; the smallest figure of each column is marked."""
     rows = {name: [cost for cost in costs if cost is not None] for name, costs in figures(event).items()}
     rows = {name: costs for name, costs in rows.items() if costs}
     least = [f"{min(column):.4g}" for column in zip(*rows.values(), strict=True)]
@@ -53,7 +53,7 @@ def table(event: Event) -> str:
 
 
 def main() -> None:
-    """Ask one of these counts, then compare what many of them would cost."""
+    """Release one of these counts, then compare what many of them would cost."""
     print(__doc__)
     exact = sum(sf.datasets.survey().column("smoked_marijuana").to_pylist())
     columns = {"smoked_marijuana": sf.boolean()}

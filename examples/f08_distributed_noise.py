@@ -1,9 +1,9 @@
-"""F8. Noise that nobody sees whole: each hospital adds a share, and the sum of the shares is exactly the mechanism's.
+"""F8. Distributed noise: each hospital adds a share, and nobody knows the whole noise.
 
 Twenty hospitals want to know how many cases they have together. None trusts another with its number, and none should
-know the noise. Each adds to its own count a share, the difference of two Pólya integers; the shares of seventeen
-hospitals add up to discrete Laplace noise of scale 1/ε, to the last bit of its law, so up to three may fail to answer.
-A protocol for secure sums shows the total of what they send, and no single share, which would hide next to nothing.
+know the noise. Each hospital adds a share to its own count: the difference of two Pólya integers. The shares of
+seventeen hospitals add up to exactly discrete Laplace noise of scale 1/ε, so up to three may fail to answer. A secure
+sum reveals only the total of what they send, and no single share, which would hide almost nothing.
 """
 
 import sfumato as sf
@@ -18,23 +18,23 @@ SKELLAM = DistributedSkellam(
 
 
 def private_total(mechanism: DistributedLaplace | DistributedSkellam) -> int:
-    """What the secure sum shows of the hospitals that answered."""
+    """The total that the secure sum reveals for the hospitals that answered."""
     shares = [mechanism.share(cases) for hospital, cases in enumerate(CASES) if hospital not in LATE]
     return int(mechanism.combine(shares))
 
 
 def main() -> None:
-    """Ask twice, by two laws of noise."""
+    """Release the total twice, with two noise distributions."""
     print(__doc__)
     answered = sum(cases for hospital, cases in enumerate(CASES) if hospital not in LATE)
     print(f"cases of the {len(CASES) - len(LATE)} hospitals that answered: {answered} (known to nobody)")
-    for name, mechanism, price in (
+    for name, mechanism, cost in (
         ("Pólya shares, discrete Laplace", LAPLACE, sf.PureDP("0.5")),
         ("Skellam shares", SKELLAM, sf.ApproxDP("0.5", "1e-6")),
     ):
-        print(f"  {name:<30} {private_total(mechanism):>5} ± {mechanism.accuracy()}; spent {price}")
+        print(f"  {name:<30} {private_total(mechanism):>5} ± {mechanism.accuracy()}; spent {cost}")
     central = Laplace(l1_sensitivity=1, epsilon="0.5").accuracy()
-    print(f"\na trusted curator would have needed ± {central} for the first, without the three who may fail")
+    print(f"\na trusted curator would have needed ± {central} for the first, with no allowance for hospitals that fail")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""G4. Linkage: a hospital gives out its table without names, and a voter roll puts the names back.
+"""G4. Linkage: a hospital publishes its table without names, and a voter roll restores the names.
 
-ZIP code, birth date and sex are in both. Here exactly 87% of people are alone with theirs, Sweeney's figure for the
-United States, or 63%, Golle's; so many patients are named. Coarser columns help, but nobody says for how long. Through
-a curator a question about one patient's cell is answered with noise as large as the patient.
+ZIP code, birth date and sex are in both. Here exactly 87% of people have a combination of their own, Sweeney's figure
+for the United States, or 63%, Golle's. So many patients are named. Coarser columns help, but nobody knows for how long.
+A curator answers a query about one patient's combination with noise as large as the answer.
 """
 
 from datetime import date
@@ -19,12 +19,12 @@ EPSILON = "1"
 
 
 def year(day: date) -> int:
-    """A coarser birth date."""
+    """The year of a birth date."""
     return day.year
 
 
 def prefix(code: str) -> str:
-    """A coarser ZIP code: its first three digits."""
+    """The first three digits of a ZIP code."""
     return code[:3]
 
 
@@ -36,7 +36,7 @@ COARSER: dict[str, Coarsening] = {
 
 
 def attack(two: HospitalAndVoters, how: str) -> Outcome:
-    """Join the two tables, as coarse as they were given out."""
+    """Join the two tables, with columns as coarse as they were published."""
     return linkage(
         two.hospital, two.voters, columns=QUASI_IDENTIFIERS, name="name", truth=two.patients, coarsen=COARSER[how]
     )
@@ -49,7 +49,7 @@ def curator(two: HospitalAndVoters) -> sf.Session:
 
 
 def question(two: HospitalAndVoters, voter: int) -> str:
-    """How many patients of this voter's cell have HIV."""
+    """How many patients with this voter's ZIP code, birth date and sex have HIV."""
     victim = two.voters.slice(voter, 1).to_pylist()[0]
     return (
         "SELECT COUNT(*) AS n FROM hospital WHERE diagnosis = 'HIV' "
@@ -58,21 +58,21 @@ def question(two: HospitalAndVoters, voter: int) -> str:
 
 
 def main() -> None:
-    """Link both tables at both figures of the literature, then ask a curator."""
+    """Link the tables at both figures of the literature, then query a curator."""
     print(__doc__)
     for declared in ("0.87", "0.63"):
         two = hospital_and_voters(PEOPLE, uniqueness=declared)
-        print(f"of {PEOPLE:,} made-up people {float(declared):.0%} are alone with theirs (owner only):")
+        print(f"of {PEOPLE:,} made-up people {float(declared):.0%} have a unique combination (owner only):")
         for how, coarsen in COARSER.items():
             k = k_anonymity(two.hospital, columns=QUASI_IDENTIFIERS, coarsen=coarsen)
             print(f"  {how + ':':<28} {attack(two, how).success:7.2%} of patients named; the table is {k}-anonymous")
     with curator(two) as hospital:
         answer = hospital.sql(question(two, voter=0), epsilon=EPSILON)["n"][0]
-        print(f"\nthe first voter's cell, asked through a curator\n  {question(two, voter=0)}")
+        print(f"\nthe first voter's combination, queried through a curator\n  {question(two, voter=0)}")
         print(f"  private {answer.value} ± {answer.half_width}", end="")
-        print(f"   spent {hospital.spent} of {hospital.budget}, left {hospital.remaining}")
+        print(f"   spent {hospital.spent} of {hospital.budget}, remaining {hospital.remaining}")
     allowed = sf.attacks.largest_success(epsilon=EPSILON)
-    print(f"  who thought it as likely as not that he has HIV now guesses right with a chance of at most {allowed:.1%}")
+    print(f"  an adversary who started from 50% now guesses the diagnosis with probability at most {allowed:.1%}")
 
 
 if __name__ == "__main__":

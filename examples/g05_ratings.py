@@ -1,8 +1,9 @@
-"""G5. Ratings without names: who knows a few of somebody's finds the row, though some are wrong and dates are vague.
+"""G5. Ratings without names: a few known ratings of a person identify their row, even with errors and vague dates.
 
-Netflix gave out the ratings of 500,000 subscribers. Narayanan and Shmatikov knew 8 of a subscriber's ratings, 2 of them
-wrong and the dates within 14 days, and found the row of 99%; with 2 ratings dated within 3 days, of 68%. Here are
-made-up subscribers, fewer of them and fewer movies, so that the figures differ. A curator gives out counts.
+Netflix published ratings of 500,000 subscribers. Narayanan and Shmatikov assumed that 8 ratings of a subscriber are
+known, 2 of them wrong and the dates within 14 days, and identified 99% of rows. With 2 ratings dated within 3 days they
+identified 68%. Here are made-up subscribers, with fewer people and fewer movies, so the figures differ. A curator
+releases counts.
 """
 
 import pyarrow as pa
@@ -26,7 +27,7 @@ def attack(released: pa.Table, case: str, people: int = 500) -> Outcome:
 
 
 def curator(released: pa.Table) -> sf.Session:
-    """A session in which a subscriber counts with 20 movies at most."""
+    """A session in which at most 20 movies of a subscriber count."""
     limits = sf.Limits(
         max_groups_per_unit=MOVIES_A_PERSON, max_rows_per_group_per_unit=1, max_rows_per_unit=MOVIES_A_PERSON
     )
@@ -37,7 +38,7 @@ def curator(released: pa.Table) -> sf.Session:
 
 
 def main() -> None:
-    """Find rows in a table, then ask a curator for what a table of ratings is good for."""
+    """Identify rows of a table, then ask a curator for useful statistics of the ratings."""
     print(__doc__)
     released = ratings(SUBSCRIBERS, MOVIES)
     print(f"{released.num_rows:,} ratings (owner only), 500 people drawn at random, a simulation of the adversary:")
@@ -49,10 +50,10 @@ def main() -> None:
         counts = session.sql("SELECT movie, COUNT(*) AS n FROM ratings GROUP BY movie", epsilon=EPSILON)
         best = sorted(counts.records(), key=lambda record: -record["n"])[:3]
         print(
-            f"through a curator, who counts up to {MOVIES_A_PERSON} ratings of each subscriber, the movies rated most:"
+            f"through a curator, who counts up to {MOVIES_A_PERSON} ratings of each subscriber, the most rated movies:"
         )
         print("  " + ", ".join(f"number {row['movie']} by {row['n']:,} (private)" for row in best))
-        print(f"  spent {session.spent} of {session.budget}, left {session.remaining}")
+        print(f"  spent {session.spent} of {session.budget}, remaining {session.remaining}")
 
 
 if __name__ == "__main__":

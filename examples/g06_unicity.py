@@ -1,8 +1,8 @@
-"""G6. Unicity: four points of a phone's trace tell nearly everybody apart, and on coarser maps a few points more.
+"""G6. Unicity: four points of a phone's trace identify nearly everybody, and coarser maps need only a few points more.
 
-De Montjoye et al. counted how many of 1.5 million people are alone with p points of place and hour drawn from their
-trace: 95% with four, more than half with two. Here are 10,000 made-up people for four weeks. Through a curator the
-question "is there somebody with these four points?" has the answer 1 or 0, under noise of the same size.
+De Montjoye et al. drew p points of place and hour from the traces of 1.5 million people. They counted how many people
+are unique with them: 95% with four points, more than half with two. Here are 10,000 made-up people over four weeks.
+Through a curator, the query "does anybody have these four points?" has the exact value 1 or 0, and noise of that size.
 
 Usage: g06_unicity.py [OUTPUT_FOLDER]
 """
@@ -34,14 +34,14 @@ def measured(records: pa.Table) -> dict[str, dict[int, Outcome]]:
 
 
 def curator(records: pa.Table) -> sf.Session:
-    """A session on all sightings, in which a person counts with 300 of them."""
+    """A session on all sightings, in which at most 300 of a person count."""
     columns = {name: sf.integer(0, 29) for name in ("x", "y")} | {"hour": sf.integer(0, 28 * 24 - 1)}
     limits = sf.Limits(max_rows_per_unit=SIGHTINGS_A_PERSON)
     return sf.open(records, name="phones", unit="person", limits=limits, columns=columns, budget=sf.PureDP(EPSILON))
 
 
 def question(records: pa.Table, person: int) -> str:
-    """How many people have the four points that the adversary knows of one."""
+    """How many people have the four points that the adversary knows of one person."""
     own = {(row["x"], row["y"], row["hour"]) for row in records.to_pylist() if row["person"] == person}
     points = sorted(own)[:4]
     seen = " OR ".join(f"(x = {x} AND y = {y} AND hour = {hour})" for x, y, hour in points)
@@ -56,7 +56,7 @@ def main(output: Path = Path("example-output")) -> None:
     print(__doc__)
     records = traces(PEOPLE)
     found = measured(records)
-    print(f"people told apart by so many points, of {PEOPLE:,} (owner only; 2,500 drawn for each in a simulation):")
+    print(f"people identified by so many points, of {PEOPLE:,} (owner only; 2,500 drawn for each in a simulation):")
     print(f"  {'':<32}" + "".join(f"{points:8}" for points in next(iter(found.values()))))
     for name, by_points in found.items():
         print(f"  {name:<32}" + "".join(f"{outcome.success:8.1%}" for outcome in by_points.values()))
@@ -66,9 +66,11 @@ def main(output: Path = Path("example-output")) -> None:
             f"through a curator, how many have person 0's four points: private {answer.value} ± {answer.half_width}",
             end="",
         )
-        print(f"   spent {phones.spent} of {phones.budget}, left {phones.remaining}")
+        print(f"   spent {phones.spent} of {phones.budget}, remaining {phones.remaining}")
     allowed = sf.attacks.largest_success(epsilon=EPSILON)
-    print(f"  if a coin decided whether person 0 is in the data, a guess from this is right in {allowed:.1%} at most")
+    print(
+        f"  if a coin decided whether person 0 is in the data, guesses are right with probability at most {allowed:.1%}"
+    )
     picture = unicity_picture(found, title=f"Unicity of {PEOPLE:,} made-up traces")
     print(f"picture: {sf.plots.save(picture, output / 'g06_unicity.png')}")
 

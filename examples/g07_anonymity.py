@@ -1,8 +1,9 @@
-"""G7. k-anonymity is the weaker alternative: two tables that have it say together what neither says alone.
+"""G7. k-anonymity is weaker: two k-anonymous tables reveal together what neither reveals alone.
 
-Two hospitals have 4,500 patients each, of whom 1,000 are patients of both. Each gives out a table in which every row
-shares its age, years of education and hours of work with at least two others. Who knows these three of a patient of
-both looks him up in both, and keeps the occupations that both leave open. Two curators' answers have a known price.
+Two hospitals have 4,500 patients each, and 1,000 patients are in both. Each hospital publishes a table in which every
+row shares its age, years of education and hours of work with at least two others. An adversary who knows these three
+values of a patient of both hospitals looks them up in both tables, and keeps the occupations that both allow. The
+answers of two curators have a known cost.
 """
 
 import pyarrow as pa
@@ -19,25 +20,25 @@ EPSILON = "0.5"
 
 
 def hospitals() -> tuple[pa.Table, pa.Table, pa.Table]:
-    """The tables of two hospitals, and those who are in both."""
+    """The tables of two hospitals, and the patients who are in both."""
     people = sf.datasets.people(2 * PATIENTS - SHARED).select([*COLUMNS, SENSITIVE])
     start = PATIENTS - SHARED
     return people.slice(0, PATIENTS), people.slice(start, PATIENTS), people.slice(start, SHARED)
 
 
 def released(table: pa.Table, k: int) -> Generalized:
-    """What a hospital gives out."""
+    """The table that a hospital publishes."""
     return generalize(table, columns=COLUMNS, sensitive=SENSITIVE, k=k)
 
 
 def curator(table: pa.Table) -> sf.Session:
-    """A hospital that answers questions instead."""
+    """A session of a hospital that answers queries instead."""
     columns = {name: sf.integer(0, 100) for name in COLUMNS} | {SENSITIVE: sf.text()}
     return sf.open(table, name="hospital", columns=columns, budget=sf.PureDP(EPSILON))
 
 
 def main() -> None:
-    """Measure a table, give out both, intersect them, and ask two curators."""
+    """Measure a table, publish both, intersect them, and query two curators."""
     print(__doc__)
     first, second, both = hospitals()
     print(
@@ -54,15 +55,13 @@ def main() -> None:
         )
         print(f"  both: {joined.outcome.success:.1%} guessed, {joined.certain:>3} certain")
     print(f"  without any table: {joined.outcome.baseline:.1%} guessed")
-    print("through curators, both asked how many of age 30 are in sales:")
+    print("through curators, both with the query how many people of age 30 are in sales:")
     for name, table in (("first", first), ("second", second)):
         with curator(table) as hospital:
             sql = "SELECT COUNT(*) AS n FROM hospital WHERE age = 30 AND occupation = 'Sales'"
             answer = hospital.sql(sql, epsilon=EPSILON)["n"][0]
             print(f"  {name:<6} private {answer.value} ± {answer.half_width}   spent {hospital.spent}")
-    print(
-        f"  each spent ε {EPSILON} of a patient of both: guarantees about answers add up, to ε {2 * float(EPSILON):g}"
-    )
+    print(f"  each spent ε {EPSILON} on a patient of both: the costs of answers add up, to ε {2 * float(EPSILON):g}")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
-"""G9. Who was in the study? The published means of many attributes tell, and the same means with noise do not.
+"""G9. Membership: the exact means of many attributes reveal who was in a study; noisy means do not.
 
-A study of 8 people publishes the share of people with each of 160 traits. Each share is harmless. But who knows one
-person's traits, and how common they are, can score how much the shares lean toward that person, and is nearly always
-right about whether she took part. Through a session that spends ε = 1 on all 160 shares, the score says nothing.
+A study of 8 people publishes the share of people with each of 160 traits. Each share is harmless. An adversary knows
+one person's traits, and how common they are in the population. So they can score how much the shares lean toward that
+person, and are nearly always right about membership. Through a session that spends ε = 1 on all 160 shares, the score
+reveals almost nothing.
 """
 
 import numpy as np
@@ -22,7 +23,7 @@ def drawn(people: int, numbers: np.random.Generator) -> np.ndarray:
 
 
 def private_means(study: np.ndarray) -> tuple[np.ndarray, sf.Session]:
-    """All shares by one question; the number of people is public."""
+    """All shares by one query; the number of people is public."""
     names = [f"t{trait}" for trait in range(TRAITS)]
     table = pa.table({name: study[:, at] for at, name in enumerate(names)})
     columns = {name: sf.integer(0, 1) for name in names}
@@ -33,7 +34,7 @@ def private_means(study: np.ndarray) -> tuple[np.ndarray, sf.Session]:
 
 
 def attack(released: np.ndarray, groups: tuple[np.ndarray, np.ndarray, np.ndarray], *, private: bool) -> Membership:
-    """Score everybody who took part, as many who did not, and a thousand others for the threshold."""
+    """Score all members, as many outsiders, and a thousand others for the threshold."""
     members, outsiders, reference = groups
     return membership(
         released,
@@ -53,12 +54,12 @@ def main() -> None:
     print("exact shares (owner only):")
     print(attack(exact, groups, private=False))
     released, people = private_means(groups[0])
-    print(f"\nprivate shares, spent {people.spent}, left {people.remaining}:")
+    print(f"\nprivate shares, spent {people.spent}, remaining {people.remaining}:")
     print(attack(released, groups, private=True))
     people.close()
     print(
-        f"\nthe first share: exact {exact[0]:.2f} (owner only), private {released[0]:.2f}: noise of {TRAITS} at once "
-        f"drowns {PEOPLE} people. Ask for fewer shares, or of more people."
+        f"\nthe first share: exact {exact[0]:.2f} (owner only), private {released[0]:.2f}: noise of {TRAITS} shares "
+        f"exceeds what {PEOPLE} people contribute. Query fewer shares, or more people."
     )
 
 

@@ -1,8 +1,8 @@
-"""G10. Auditing a learner in one run: a thousand made-up records, each included by the toss of a coin.
+"""G10. Auditing a learner in one run: a thousand made-up records, each included by a coin flip.
 
-A learner adds up the records it is given and adds Gaussian noise, once. Whoever sees the sum scores each canary by how
-much of it the sum holds, and guesses which were included. The right noise passes. A quarter of it is caught without any
-assumption about the learner; half of it only by who assumes that the noise is Gaussian.
+A learner adds up the records it is given and adds Gaussian noise, once. The auditor scores each record by how much of
+it the sum contains, and guesses which records were included. The right noise passes. A quarter of it is refuted without
+any assumption about the learner. Half of it is refuted only under the assumption that the noise is Gaussian.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ CLAIM = sf.ApproxDP(1, "1e-5")
 
 
 def learner(stddev: float) -> np.ndarray:
-    """Noise of the sum, in a simulation outside any session: floating-point numbers, which release nothing."""
+    """The noise of the sum, in a simulation outside any session: floats that are never released."""
     return np.random.default_rng().normal(scale=stddev, size=CANARIES)
 
 
@@ -28,7 +28,7 @@ def audited(fraction: float) -> CanaryReport:
 
     def train(included: Sequence[int]) -> np.ndarray:
         total = learner(stddev)
-        total[list(included)] += 1  # each canary is a direction of its own, so that none hides another
+        total[list(included)] += 1  # each canary has its own direction, so none hides another
         return total
 
     return audit_in_one_run(train, range(CANARIES), epsilon=CLAIM.epsilon, delta=CLAIM.delta, significance=0.01)
@@ -37,9 +37,7 @@ def audited(fraction: float) -> CanaryReport:
 def main() -> None:
     """Audit three learners, each in one run."""
     print(__doc__)
-    print(
-        f"claimed of each learner, if it were spent once: {CLAIM}; who was included is known to nobody but the referee"
-    )
+    print(f"the claim of each learner: {CLAIM}, spent once; who was included is known to nobody but the referee")
     for fraction, words in ((1.0, "all"), (0.5, "half"), (0.25, "a quarter")):
         print(f"\n{words} of the noise\n{audited(fraction)}")
 

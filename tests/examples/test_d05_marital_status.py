@@ -50,5 +50,5 @@ def test_the_claimed_and_the_true_sensitivity_give_the_same_mechanism():
 
 def test_a_draw_costs_a_thousandth_and_ten_thousand_cost_ten():
     assert example.TRUE.epsilon == example.SCALE
-    assert example.price(1) * 1_000 == 1
-    assert example.price(10_000) == 10
+    assert example.total_cost(1) * 1_000 == 1
+    assert example.total_cost(10_000) == 10

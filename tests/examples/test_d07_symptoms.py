@@ -72,4 +72,4 @@ def test_football_is_played_by_60_percent_and_its_release_spends_the_budget(caps
     example.football()
     out = capsys.readouterr().out
     assert "exact 18 of 30, 60%" in out
-    assert "spent ε 1 of ε 1, left ε 0" in out
+    assert "spent ε 1 of ε 1, remaining ε 0" in out

@@ -29,7 +29,7 @@ def test_one_tenth_and_two_tenths_cost_two_tenths_in_all():
 
 def test_the_same_questions_to_the_whole_table_cost_three_tenths():
     with example.curator() as company:
-        for name, epsilon in example.PRICES.items():
+        for name, epsilon in example.COSTS.items():
             company.sql(f"{COUNT} WHERE band = '{name}'", epsilon=epsilon)
         assert company.spent == sf.PureDP("0.3")
 
@@ -45,7 +45,7 @@ def test_a_part_is_still_refused_what_the_budget_does_not_hold():
 @pytest.mark.statistical
 def test_each_part_counts_its_own_people():
     with example.curator() as company, company.partition("company", by="band") as parts:
-        answers = {name: parts[name].sql(COUNT, epsilon=1)["n"][0].value for name in example.PRICES}
+        answers = {name: parts[name].sql(COUNT, epsilon=1)["n"][0].value for name in example.COSTS}
     # at ε = 1 either of two noises is 16 or more with probability 3.3e-7, the type-I error
     assert abs(answers["high"] - 6) < 16
     assert abs(answers["low"] - 16) < 16

@@ -30,4 +30,4 @@ def test_a_thousand_show_in_the_count():
     shown = example.private_count(1_000)
     noisy = int(shown.split(" ± ", maxsplit=1)[0].replace(",", ""))
     assert abs(noisy - 1_000) <= 145, "type-I error 5e-7: noise of scale 10 is beyond 145 no more often"
-    assert "spent ε 0.1, left ε 0" in shown
+    assert "spent ε 0.1, remaining ε 0" in shown
