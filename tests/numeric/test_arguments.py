@@ -1,6 +1,5 @@
 """What callers hand over is used as it is, or refused by its name."""
 
-from dataclasses import FrozenInstanceError, dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
@@ -20,7 +19,6 @@ from sfumato.numeric.arguments import (
     path_of,
     real,
     result,
-    set_fields,
     share,
     truths,
     whole,
@@ -210,19 +208,3 @@ def test_a_path_is_text_or_a_path(value, tmp_path):
     assert path_of(str(tmp_path), "path") == path_of(tmp_path, "path") == tmp_path
     with pytest.raises(ParameterError, match=r"^path = .*: must be a path"):
         path_of(value, "path")
-
-
-def test_fields_of_a_frozen_value_are_set_while_it_is_made():
-    @dataclass(frozen=True, slots=True, init=False)
-    class Point:
-        x: int
-        y: int
-
-        def __init__(self):
-            set_fields(self, x=1, y=2)
-
-    assert (Point().x, Point().y) == (1, 2)
-    with pytest.raises(FrozenInstanceError):
-        Point().x = 3
-    with pytest.raises(AttributeError):
-        set_fields(Point(), z=3)

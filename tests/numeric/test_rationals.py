@@ -1,4 +1,5 @@
 import math
+from dataclasses import FrozenInstanceError, dataclass
 from decimal import Decimal
 from fractions import Fraction
 
@@ -15,6 +16,7 @@ from sfumato.numeric.rationals import (
     positive,
     positive_integer,
     probability,
+    set_fields,
     sqrt_up,
 )
 
@@ -95,3 +97,19 @@ def test_only_true_and_false_are_flags(value):
     with pytest.raises(ParameterError, match="monotonic"):
         flag(value, "monotonic")
     assert (flag(True, "monotonic"), flag(False, "monotonic")) == (True, False)
+
+
+def test_fields_of_a_frozen_value_are_set_while_it_is_made():
+    @dataclass(frozen=True, slots=True, init=False)
+    class Point:
+        x: int
+        y: int
+
+        def __init__(self):
+            set_fields(self, x=1, y=2)
+
+    assert (Point().x, Point().y) == (1, 2)
+    with pytest.raises(FrozenInstanceError):
+        Point().x = 3
+    with pytest.raises(AttributeError):
+        set_fields(Point(), z=3)

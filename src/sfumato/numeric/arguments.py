@@ -24,12 +24,6 @@ _Kind = TypeVar("_Kind")
 _SMALLEST_SHARE: Final = 1e-300  # smaller ones vanish where several tests share them
 
 
-def set_fields(made: object, **fields: object) -> None:
-    """Set fields of a frozen value while it is made, such as arguments that were checked."""
-    for name, value in fields.items():
-        object.__setattr__(made, name, value)
-
-
 def listed(values: Iterable[_Item], name: str, *, of: str = "values") -> tuple[_Item, ...]:
     """Several of something, in their order; text, and a mapping, is one thing.
 

@@ -1,4 +1,4 @@
-"""Exact numbers: what people write as a number, taken at its word.
+"""Exact numbers: what people write as a number, taken at its word, and how a frozen value keeps it.
 
 Budgets, scales and resolutions are rationals, never binary floats, so that ten times 0.1 is exactly 1.
 """
@@ -118,6 +118,12 @@ def flag(value: object, name: str) -> bool:
     if not isinstance(value, bool):
         raise ParameterError(name, value, "must be True or False")
     return value
+
+
+def set_fields(made: object, **fields: object) -> None:
+    """Set fields of a frozen value while it is made, such as arguments that were checked."""
+    for name, value in fields.items():
+        object.__setattr__(made, name, value)
 
 
 def sqrt_up(square: Fraction, bits: int = 64) -> Fraction:

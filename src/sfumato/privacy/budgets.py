@@ -9,8 +9,8 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from sfumato.errors import ParameterError
-from sfumato.numeric.arguments import listed, set_fields
-from sfumato.numeric.rationals import Number, decimal_text, exact, nonnegative
+from sfumato.numeric.arguments import listed
+from sfumato.numeric.rationals import Number, decimal_text, exact, nonnegative, set_fields
 from sfumato.privacy.guarantees import ApproxDP, Guarantee, NoGuarantee, PureDP
 
 

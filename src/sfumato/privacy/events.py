@@ -13,8 +13,8 @@ from math import floor
 from typing import Final, TypeAlias
 
 from sfumato.errors import ParameterError
-from sfumato.numeric.arguments import listed, set_fields
-from sfumato.numeric.rationals import nonnegative, positive, positive_integer, probability
+from sfumato.numeric.arguments import listed
+from sfumato.numeric.rationals import nonnegative, positive, positive_integer, probability, set_fields
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,7 @@ from fractions import Fraction
 from typing import Final, TypeAlias
 
 from sfumato.errors import ParameterError
-from sfumato.numeric.arguments import set_fields
-from sfumato.numeric.rationals import Number, decimal_text, nonnegative
+from sfumato.numeric.rationals import Number, decimal_text, nonnegative, set_fields
 
 _ZERO: Final = Fraction(0)
 

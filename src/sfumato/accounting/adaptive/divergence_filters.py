@@ -8,8 +8,8 @@ from sfumato.accounting.adaptive.amounts import Amounts
 from sfumato.accounting.adaptive.event_prices import gdp_price, order_name, renyi_orders, renyi_price, zcdp_price
 from sfumato.accounting.adaptive.filters import AdditiveFilter
 from sfumato.errors import ParameterError
-from sfumato.numeric.arguments import listed, set_fields
-from sfumato.numeric.rationals import Number, nonnegative, open_probability, positive
+from sfumato.numeric.arguments import listed
+from sfumato.numeric.rationals import Number, nonnegative, open_probability, positive, set_fields
 from sfumato.numeric.rounding import log_up
 from sfumato.privacy.events import ApproxEvent, ComposedEvent, Event, FullyAdaptiveEvent, GaussianEvent, ZCDPEvent
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation

@@ -17,8 +17,8 @@ from sfumato.accounting.core.normal_form import EventCounts, NeighborGroup, Norm
 from sfumato.accounting.gaussian.zcdp import ZCDPAccountant
 from sfumato.accounting.renyi.of_event import renyi_bound, renyi_bound_of
 from sfumato.errors import ParameterError, UnsupportedEventError
-from sfumato.numeric.arguments import listed, set_fields
-from sfumato.numeric.rationals import Number, exact, positive_integer
+from sfumato.numeric.arguments import listed
+from sfumato.numeric.rationals import Number, exact, positive_integer, set_fields
 from sfumato.numeric.rounding import float_up
 from sfumato.privacy.events import Event, GaussianEvent, NonPrivateEvent
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation, as_relation

@@ -13,8 +13,7 @@ from typing import Protocol, Self
 from sfumato.accounting.adaptive.amounts import Amounts
 from sfumato.accounting.adaptive.event_prices import PriceSum, approx_price, pure_price
 from sfumato.errors import BudgetExceededError, ParameterError, UnsupportedEventError
-from sfumato.numeric.arguments import set_fields
-from sfumato.numeric.rationals import nonnegative, open_probability, positive, sqrt_up
+from sfumato.numeric.rationals import nonnegative, open_probability, positive, set_fields, sqrt_up
 from sfumato.numeric.rounding import log_up
 from sfumato.privacy.events import ApproxEvent, Event, FullyAdaptiveEvent, PureEvent
 from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, Guarantee, NoGuarantee, PureDP, as_guarantee

@@ -23,8 +23,8 @@ from sfumato.accounting.adaptive.event_prices import (
 )
 from sfumato.accounting.renyi.of_event import renyi_bound_of
 from sfumato.errors import BudgetExceededError, ParameterError
-from sfumato.numeric.arguments import listed, set_fields
-from sfumato.numeric.rationals import nonnegative, open_probability, positive
+from sfumato.numeric.arguments import listed
+from sfumato.numeric.rationals import nonnegative, open_probability, positive, set_fields
 from sfumato.numeric.rounding import log_up
 from sfumato.privacy.events import ApproxEvent, Event, FullyAdaptiveEvent
 from sfumato.privacy.neighbors import NeighboringRelation

@@ -7,8 +7,7 @@ from typing import Final, Protocol, Self
 
 from sfumato.accounting.core.normal_form import EventCounts, NeighborGroup, flattened
 from sfumato.errors import ParameterError, UnsupportedEventError
-from sfumato.numeric.arguments import set_fields
-from sfumato.numeric.rationals import Number, nonnegative
+from sfumato.numeric.rationals import Number, nonnegative, set_fields
 from sfumato.privacy.events import Event
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation, as_relation
 

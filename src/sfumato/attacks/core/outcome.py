@@ -11,9 +11,9 @@ from math import isfinite
 from typing import TYPE_CHECKING, Final
 
 from sfumato.errors import ParameterError
-from sfumato.numeric.arguments import listed, of_kind, real, set_fields, whole
+from sfumato.numeric.arguments import listed, of_kind, real, whole
 from sfumato.numeric.binomial import lower_limit, upper_limit
-from sfumato.numeric.rationals import Number, nonnegative, probability
+from sfumato.numeric.rationals import Number, nonnegative, probability, set_fields
 from sfumato.numeric.rounding import exp_up, float_up
 from sfumato.plots.attacks import success_curve
 

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from sfumato.attacks.core.answers import allowed, dice, tossed
 from sfumato.errors import ParameterError
-from sfumato.numeric.arguments import floats, one_of, real, set_fields, truths, whole
+from sfumato.numeric.arguments import floats, one_of, real, truths, whole
+from sfumato.numeric.rationals import set_fields
 
 _MATRIX: Final = 2  # dimensions
 _MOST_PEOPLE: Final = 16

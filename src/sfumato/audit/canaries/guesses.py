@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from sfumato.errors import ParameterError
-from sfumato.numeric.arguments import set_fields
+from sfumato.numeric.rationals import set_fields
 from sfumato.numeric.rounding import RELATIVE_MARGIN, exp_up, float_up, inflated
 
 Floats: TypeAlias = NDArray[np.float64]

@@ -6,7 +6,8 @@ from fractions import Fraction
 from typing import Final, TypeAlias
 
 from sfumato.audit.core.outputs import as_float
-from sfumato.numeric.arguments import listed, of_kind, set_fields
+from sfumato.numeric.arguments import listed, of_kind
+from sfumato.numeric.rationals import set_fields
 from sfumato.privacy.guarantees import ApproxDP
 
 CAVEAT: Final = (

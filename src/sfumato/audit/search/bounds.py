@@ -11,9 +11,9 @@ from typing import Final
 
 from scipy.stats import binom
 
-from sfumato.numeric.arguments import of_kind, set_fields, share, whole
+from sfumato.numeric.arguments import of_kind, share, whole
 from sfumato.numeric.binomial import lower_limit, upper_limit
-from sfumato.numeric.rationals import exact, probability
+from sfumato.numeric.rationals import exact, probability, set_fields
 from sfumato.numeric.rounding import exp_up, float_up
 
 MOST_RUNS: Final = 10**12

@@ -12,8 +12,8 @@ from enum import StrEnum
 from typing import Final, Protocol, TypeAlias
 
 from sfumato.errors import ParameterError
-from sfumato.numeric.arguments import one_of, set_fields
-from sfumato.numeric.rationals import positive_integer
+from sfumato.numeric.arguments import one_of
+from sfumato.numeric.rationals import positive_integer, set_fields
 
 MICROSECONDS: Final = 10**6
 DAY: Final = 24 * 60 * 60 * MICROSECONDS

@@ -11,9 +11,9 @@ from sfumato.mechanisms.base import LatticeNoise, half_width, stated_for_vectors
 from sfumato.mechanisms.lattice import as_resolution, lattice_l2_sensitivity
 from sfumato.noise.laws.discrete_gaussian import discrete_gaussian, discrete_gaussian_one
 from sfumato.noise.uniform.integers import Integers, add_noise, drawable
-from sfumato.numeric.arguments import one_of, set_fields
+from sfumato.numeric.arguments import one_of
 from sfumato.numeric.distributions import discrete_gaussian_half_width, discrete_gaussian_variance
-from sfumato.numeric.rationals import Number, nonnegative, positive, probability
+from sfumato.numeric.rationals import Number, nonnegative, positive, probability, set_fields
 from sfumato.privacy.events import DiscreteGaussianEvent, PureEvent
 
 Calibration: TypeAlias = Literal["discrete", "analytic", "classic"]

@@ -12,9 +12,8 @@ from sfumato.mechanisms.additive.laplace import Laplace
 from sfumato.mechanisms.base import Answer, Exact
 from sfumato.mechanisms.lattice import lattice_floats, to_lattice
 from sfumato.noise.uniform.integers import Integers, narrow, python_integers
-from sfumato.numeric.arguments import set_fields
 from sfumato.numeric.distributions import discrete_laplace_cdf
-from sfumato.numeric.rationals import Number
+from sfumato.numeric.rationals import Number, set_fields
 from sfumato.numeric.rationals import exact as exact_number
 from sfumato.privacy.events import DiscreteLaplaceEvent, PureEvent
 from sfumato.privacy.secret import Secret

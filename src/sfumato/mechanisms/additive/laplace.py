@@ -11,9 +11,8 @@ from sfumato.mechanisms.base import LatticeNoise, half_width
 from sfumato.mechanisms.lattice import as_resolution, lattice_l1_sensitivity
 from sfumato.noise.laws.discrete_laplace import discrete_laplace, discrete_laplace_one
 from sfumato.noise.uniform.integers import Integers, add_noise, drawable, short_scale
-from sfumato.numeric.arguments import set_fields
 from sfumato.numeric.distributions import discrete_laplace_half_width, discrete_laplace_variance
-from sfumato.numeric.rationals import Number, nonnegative, positive_integer
+from sfumato.numeric.rationals import Number, nonnegative, positive_integer, set_fields
 from sfumato.privacy.events import DiscreteLaplaceEvent, PureEvent
 
 

@@ -11,8 +11,8 @@ from sfumato.mechanisms.base import LatticeNoise, half_width, stated_for_vectors
 from sfumato.mechanisms.lattice import as_resolution, lattice_linf_sensitivity
 from sfumato.noise.laws.staircase import staircase
 from sfumato.noise.uniform.integers import Integers, add, drawable
-from sfumato.numeric.arguments import one_of, set_fields
-from sfumato.numeric.rationals import Number, nonnegative
+from sfumato.numeric.arguments import one_of
+from sfumato.numeric.rationals import Number, nonnegative, set_fields
 from sfumato.numeric.staircase import StaircaseLaw, best_width
 from sfumato.privacy.events import PureEvent
 

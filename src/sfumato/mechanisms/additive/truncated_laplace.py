@@ -11,9 +11,8 @@ from sfumato.mechanisms.base import LatticeNoise, half_width, stated_for_vectors
 from sfumato.mechanisms.lattice import as_resolution, lattice_linf_sensitivity
 from sfumato.noise.laws.discrete_laplace import truncated_laplace
 from sfumato.noise.uniform.integers import Integers, add_noise, drawable, short_scale
-from sfumato.numeric.arguments import set_fields
 from sfumato.numeric.distributions import discrete_laplace_half_width
-from sfumato.numeric.rationals import Number, nonnegative, positive, probability
+from sfumato.numeric.rationals import Number, nonnegative, positive, probability, set_fields
 from sfumato.numeric.rounding import exp_bounds
 from sfumato.numeric.search import smallest_integer
 from sfumato.privacy.events import ApproxEvent, PureEvent

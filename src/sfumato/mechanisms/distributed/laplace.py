@@ -9,9 +9,8 @@ import numpy as np
 from sfumato.mechanisms.distributed.shares import DistributedNoise
 from sfumato.noise.laws.discrete_laplace import discrete_laplace, polya
 from sfumato.noise.uniform.integers import Integers, add, drawable
-from sfumato.numeric.arguments import set_fields
 from sfumato.numeric.distributions import discrete_laplace_variance, polya_difference_half_width
-from sfumato.numeric.rationals import Number, nonnegative
+from sfumato.numeric.rationals import Number, nonnegative, set_fields
 from sfumato.privacy.events import DiscreteLaplaceEvent, PureEvent
 
 

@@ -9,8 +9,7 @@ from sfumato.mechanisms.base import stated_for_vectors, stated_numbers
 from sfumato.mechanisms.distributed.shares import DistributedNoise
 from sfumato.noise.laws.poisson import skellam
 from sfumato.noise.uniform.integers import Integers, add_noise
-from sfumato.numeric.arguments import set_fields
-from sfumato.numeric.rationals import Number, nonnegative, open_probability
+from sfumato.numeric.rationals import Number, nonnegative, open_probability, set_fields
 from sfumato.numeric.skellam import LARGEST_MEAN, skellam_half_width
 from sfumato.privacy.events import ApproxEvent, PureEvent
 

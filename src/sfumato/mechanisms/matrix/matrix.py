@@ -29,9 +29,8 @@ from sfumato.mechanisms.matrix.strategies import (
     whole_multiple,
 )
 from sfumato.noise.uniform.integers import SAFE, Integers, largest
-from sfumato.numeric.arguments import set_fields
 from sfumato.numeric.distributions import discrete_laplace_variance, failure_probability
-from sfumato.numeric.rationals import Number, positive, sqrt_up
+from sfumato.numeric.rationals import Number, positive, set_fields, sqrt_up
 from sfumato.numeric.rounding import RELATIVE_MARGIN, float_up, log_up
 from sfumato.privacy.events import DiscreteGaussianEvent, DiscreteLaplaceEvent, PureEvent
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation, as_relation

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.base import Vector, opened
 from sfumato.mechanisms.partitions.keys import Key, KeyCounts, canonical_counts, key_rank
-from sfumato.numeric.arguments import set_fields
-from sfumato.numeric.rationals import Number, nonnegative, positive_integer, probability
+from sfumato.numeric.rationals import Number, nonnegative, positive_integer, probability, set_fields
 from sfumato.privacy.events import ApproxEvent
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, NeighboringRelation, as_relation
 from sfumato.privacy.secret import Secret

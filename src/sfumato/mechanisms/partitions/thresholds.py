@@ -11,9 +11,8 @@ from sfumato.mechanisms.base import Vector, integers, opened
 from sfumato.mechanisms.partitions.keys import Key, KeyCounts, canonical_counts, key_rank
 from sfumato.mechanisms.partitions.partition_selection import Mask, PartitionSelection, delta_per_key
 from sfumato.noise.uniform.integers import Integers
-from sfumato.numeric.arguments import set_fields
 from sfumato.numeric.distributions import discrete_gaussian_cdf, discrete_laplace_cdf, failure_probability
-from sfumato.numeric.rationals import Number, positive_integer, sqrt_up
+from sfumato.numeric.rationals import Number, positive_integer, set_fields, sqrt_up
 from sfumato.privacy.events import ApproxEvent
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation
 from sfumato.privacy.secret import Secret

@@ -11,8 +11,7 @@ from typing import Any, Final, Protocol, TypeAlias, assert_never
 
 from sfumato.errors import NotPrivateError, ParameterError
 from sfumato.mechanisms.lattice import as_resolution, lattice_steps
-from sfumato.numeric.arguments import set_fields
-from sfumato.numeric.rationals import Number, exact, nonnegative, positive, positive_integer, probability
+from sfumato.numeric.rationals import Number, exact, nonnegative, positive, positive_integer, probability, set_fields
 from sfumato.numeric.rounding import log_bounds, log_up
 from sfumato.privacy.neighbors import NeighboringRelation
 

@@ -12,8 +12,7 @@ from sfumato.errors import ParameterError
 from sfumato.mechanisms.base import opened
 from sfumato.mechanisms.posterior.models import LogDensity, PosteriorModel
 from sfumato.noise.choice.enclosed_choice import enclosed_choice
-from sfumato.numeric.arguments import set_fields
-from sfumato.numeric.rationals import Number, nonnegative
+from sfumato.numeric.rationals import Number, nonnegative, set_fields
 from sfumato.numeric.rounding import exp_bounds
 from sfumato.privacy.events import ExponentialEvent
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation, as_relation

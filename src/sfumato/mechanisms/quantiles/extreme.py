@@ -12,8 +12,7 @@ from sfumato.mechanisms.lattice import as_resolution
 from sfumato.mechanisms.quantiles.grid import OnGrid
 from sfumato.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from sfumato.noise.uniform.integers import Integers
-from sfumato.numeric.arguments import set_fields
-from sfumato.numeric.rationals import Number, exact, flag, nonnegative
+from sfumato.numeric.rationals import Number, exact, flag, nonnegative, set_fields
 from sfumato.numeric.rounding import log_up
 from sfumato.privacy.events import LaplaceEvent, PureEvent
 from sfumato.privacy.secret import Secret

@@ -11,9 +11,8 @@ from typing import Any, Final
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.lattice import as_resolution
 from sfumato.mechanisms.quantiles.grid import OnGrid, ValueGrid, choose_step, rank_range
-from sfumato.numeric.arguments import set_fields
 from sfumato.numeric.distributions import failure_probability
-from sfumato.numeric.rationals import Number, exact, flag, nonnegative, probability
+from sfumato.numeric.rationals import Number, exact, flag, nonnegative, probability, set_fields
 from sfumato.numeric.rounding import float_up, log_up
 from sfumato.privacy.events import ExponentialEvent
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation, as_relation

@@ -12,9 +12,9 @@ from sfumato.mechanisms.lattice import as_resolution
 from sfumato.mechanisms.quantiles.grid import OnGrid, choose_step, rank_range
 from sfumato.noise.uniform.integers import Integers
 from sfumato.noise.uniform.uniform import uniform_below
-from sfumato.numeric.arguments import listed, set_fields
+from sfumato.numeric.arguments import listed
 from sfumato.numeric.distributions import failure_probability
-from sfumato.numeric.rationals import Number, exact, nonnegative, probability
+from sfumato.numeric.rationals import Number, exact, nonnegative, probability, set_fields
 from sfumato.numeric.rounding import float_up, log_up
 from sfumato.privacy.events import ExponentialEvent, SelfComposedEvent
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, NeighboringRelation, as_relation

@@ -15,8 +15,7 @@ from sfumato.mechanisms.lattice import column, integer_column, lattice_steps
 from sfumato.mechanisms.response.survey import Randomization, SurveyEstimate, answers_of
 from sfumato.noise.uniform.bernoulli import Booleans, bernoulli, bernoulli_within
 from sfumato.noise.uniform.uniform import uniform_below
-from sfumato.numeric.arguments import set_fields
-from sfumato.numeric.rationals import Number, nonnegative, positive_integer
+from sfumato.numeric.rationals import Number, nonnegative, positive_integer, set_fields
 from sfumato.numeric.rationals import probability as as_probability
 from sfumato.numeric.rounding import exp_bounds, log_up
 from sfumato.privacy.events import PureEvent, RandomizedResponseEvent

@@ -13,8 +13,7 @@ from sfumato.mechanisms.base import opened
 from sfumato.mechanisms.lattice import Column, as_rational, column
 from sfumato.mechanisms.response.survey import Randomization, SurveyEstimate, answers_of
 from sfumato.noise.uniform.bernoulli import Booleans, bernoulli
-from sfumato.numeric.arguments import set_fields
-from sfumato.numeric.rationals import Number, probability
+from sfumato.numeric.rationals import Number, probability, set_fields
 from sfumato.numeric.rounding import log_up
 from sfumato.privacy.events import PureEvent, RandomizedResponseEvent
 from sfumato.privacy.secret import Secret

@@ -15,9 +15,8 @@ from sfumato.mechanisms.lattice import as_resolution, lattice_linf_sensitivity, 
 from sfumato.noise.laws.discrete_laplace import discrete_laplace
 from sfumato.noise.uniform.integers import add_noise, drawable
 from sfumato.noise.uniform.uniform import uniform_below
-from sfumato.numeric.arguments import set_fields
 from sfumato.numeric.distributions import discrete_laplace_half_width, failure_probability
-from sfumato.numeric.rationals import Number, flag, nonnegative, positive, positive_integer
+from sfumato.numeric.rationals import Number, flag, nonnegative, positive, positive_integer, set_fields
 from sfumato.privacy.events import PureEvent
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, NeighboringRelation, as_relation
 from sfumato.privacy.secret import Secret

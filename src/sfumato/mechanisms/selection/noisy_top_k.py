@@ -13,9 +13,8 @@ from sfumato.mechanisms.base import Exact, half_width, integers, opened
 from sfumato.mechanisms.lattice import as_resolution, lattice_linf_sensitivity, lattice_steps
 from sfumato.noise.laws.discrete_laplace import discrete_laplace
 from sfumato.noise.uniform.integers import Integers, add, drawable
-from sfumato.numeric.arguments import set_fields
 from sfumato.numeric.distributions import discrete_laplace_half_width, failure_probability
-from sfumato.numeric.rationals import Number, flag, nonnegative, positive, positive_integer
+from sfumato.numeric.rationals import Number, flag, nonnegative, positive, positive_integer, set_fields
 from sfumato.privacy.events import PureEvent
 from sfumato.privacy.secret import Secret
 

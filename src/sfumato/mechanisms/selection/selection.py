@@ -18,9 +18,8 @@ from sfumato.mechanisms.base import opened
 from sfumato.mechanisms.lattice import LARGEST, as_rational, as_resolution, column, integer_column, lattice_steps
 from sfumato.noise.uniform.bernoulli import exponents_in_floats
 from sfumato.noise.uniform.integers import SAFE, Integers, narrow, python_integers
-from sfumato.numeric.arguments import set_fields
 from sfumato.numeric.distributions import failure_probability
-from sfumato.numeric.rationals import Number, flag, nonnegative, positive, positive_integer
+from sfumato.numeric.rationals import Number, flag, nonnegative, positive, positive_integer, set_fields
 from sfumato.numeric.rounding import float_up, log_up
 from sfumato.privacy.secret import Secret
 

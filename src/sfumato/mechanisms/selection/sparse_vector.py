@@ -10,9 +10,17 @@ from sfumato.mechanisms.base import Answer, half_width
 from sfumato.mechanisms.lattice import as_resolution, lattice_linf_sensitivity
 from sfumato.mechanisms.selection.sparse_vector_session import Answers, SparseVectorSession
 from sfumato.noise.uniform.integers import drawable
-from sfumato.numeric.arguments import set_fields
 from sfumato.numeric.distributions import discrete_laplace_half_width, discrete_laplace_variance, failure_probability
-from sfumato.numeric.rationals import Number, exact, flag, nonnegative, positive, positive_integer, probability
+from sfumato.numeric.rationals import (
+    Number,
+    exact,
+    flag,
+    nonnegative,
+    positive,
+    positive_integer,
+    probability,
+    set_fields,
+)
 from sfumato.privacy.events import PureEvent
 
 _RATIO_DENOMINATOR: Final = 1000  # the best ratio of the budgets is irrational; three decimals of it lose nothing

@@ -10,9 +10,8 @@ from sfumato.errors import ParameterError
 from sfumato.mechanisms.base import opened
 from sfumato.noise.laws.discrete_laplace import discrete_laplace
 from sfumato.noise.uniform.integers import drawable
-from sfumato.numeric.arguments import set_fields
 from sfumato.numeric.distributions import discrete_laplace_half_width
-from sfumato.numeric.rationals import Number, positive, probability
+from sfumato.numeric.rationals import Number, positive, probability, set_fields
 from sfumato.privacy.events import ApproxEvent
 from sfumato.privacy.secret import Secret
 

@@ -8,8 +8,7 @@ from sfumato.mechanisms.lattice import as_resolution
 from sfumato.mechanisms.quantiles.grid import OnGrid
 from sfumato.mechanisms.stable.median import median, ordered, smooth_sensitivity_up, width_of
 from sfumato.mechanisms.stable.smooth_sensitivity import SmoothedValue, SmoothSensitivity
-from sfumato.numeric.arguments import set_fields
-from sfumato.numeric.rationals import Number, exact
+from sfumato.numeric.rationals import Number, exact, set_fields
 from sfumato.privacy.events import ApproxEvent, PureEvent
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation, as_relation
 from sfumato.privacy.secret import Secret

@@ -11,8 +11,7 @@ from sfumato.mechanisms.base import opened
 from sfumato.noise.laws.discrete_cauchy import discrete_cauchy
 from sfumato.noise.laws.discrete_laplace import universal_laplace
 from sfumato.noise.uniform.integers import drawable
-from sfumato.numeric.arguments import set_fields
-from sfumato.numeric.rationals import Number, positive, probability, sqrt_up
+from sfumato.numeric.rationals import Number, positive, probability, set_fields, sqrt_up
 from sfumato.numeric.rounding import dyadic_up, exp_down, exp_up, log_up
 from sfumato.privacy.events import ApproxEvent, PureEvent
 from sfumato.privacy.secret import Secret

@@ -10,8 +10,7 @@ from sfumato.mechanisms.lattice import as_resolution
 from sfumato.mechanisms.quantiles.grid import OnGrid
 from sfumato.mechanisms.stable.median import distance_to_instability, median, ordered, width_of
 from sfumato.mechanisms.stable.propose_test_release import ProposeTestRelease, StableValue
-from sfumato.numeric.arguments import set_fields
-from sfumato.numeric.rationals import Number, exact, positive
+from sfumato.numeric.rationals import Number, exact, positive, set_fields
 from sfumato.privacy.events import ApproxEvent
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation, as_relation
 from sfumato.privacy.secret import Secret

@@ -8,8 +8,8 @@ from math import floor
 from typing import Final, TypeAlias
 
 from sfumato.errors import ParameterError
-from sfumato.numeric.arguments import listed, set_fields
-from sfumato.numeric.rationals import Number, exact, positive, positive_integer
+from sfumato.numeric.arguments import listed
+from sfumato.numeric.rationals import Number, exact, positive, positive_integer, set_fields
 from sfumato.query.model.kinds import NUMBERS, Kind
 
 MAX_STEPS: Final = 2**53

@@ -12,7 +12,8 @@ from types import MappingProxyType
 from typing import Final
 
 from sfumato.errors import ParameterError
-from sfumato.numeric.arguments import is_one_of, one_of, set_fields
+from sfumato.numeric.arguments import is_one_of, one_of
+from sfumato.numeric.rationals import set_fields
 from sfumato.query.model.columns import unicode_text
 
 _ONE_BYTE: Final = (

@@ -8,8 +8,8 @@ from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from sfumato.errors import ParameterError, UnboundedSensitivityError
-from sfumato.numeric.arguments import of_kind, set_fields
-from sfumato.numeric.rationals import positive_integer
+from sfumato.numeric.arguments import of_kind
+from sfumato.numeric.rationals import positive_integer, set_fields
 from sfumato.privacy.neighbors import EACH_ROW, EachRow, UnitColumn
 from sfumato.query.model.columns import (
     MAX_KEY,

@@ -10,7 +10,8 @@ from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 from sfumato.errors import ParameterError
-from sfumato.numeric.arguments import listed, set_fields
+from sfumato.numeric.arguments import listed
+from sfumato.numeric.rationals import set_fields
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation, UnitColumn, as_relation
 from sfumato.query.model.columns import Column
 from sfumato.query.model.csv_format import CsvFormat

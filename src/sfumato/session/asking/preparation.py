@@ -11,8 +11,7 @@ from types import MappingProxyType
 from typing import Final
 
 from sfumato.errors import SfumatoError
-from sfumato.numeric.arguments import set_fields
-from sfumato.numeric.rationals import decimal_text
+from sfumato.numeric.rationals import decimal_text, set_fields
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.schema import Table
 from sfumato.query.policy.policy import Claim
