@@ -19,10 +19,10 @@ def test_numbers_are_shown_only_when_they_are_printed():
         "Exact numbers of private rows, for the owner only: do not show them to anybody else.",
         "",
         "wards:",
-        "  at most one row for each code: 1 row does not hold to it",
+        "  at most one row for each code: 1 row violates it",
         "",
         "stays:",
-        "  each row has an owner: who: 1,234 rows do not hold to it",
+        "  each row has an owner: who: 1,234 rows violate it",
         "",
         "beds: no claims to check",
     ]

@@ -83,7 +83,7 @@ class Preparation:
 def _claims(name: str, claims: Mapping[Claim, int]) -> Iterator[str]:
     yield f"{name}:" if claims else f"{name}: no claims to check"
     for claim, count in claims.items():
-        yield f"  {claim}: {_rows(count)} {'does' if count == 1 else 'do'} not hold to it"
+        yield f"  {claim}: {_rows(count)} {'violates' if count == 1 else 'violate'} it"
 
 
 def _examination(found: Examination) -> Iterator[str]:
@@ -111,7 +111,7 @@ def _limit(limit: BindingLimit) -> str:
     if limit.units == 0:
         return f"{shown}: affects nobody"
     who = _several(limit.units, "group of units" if limit.what == "rows of a group" else "unit")
-    return f"{shown}: affects {who}, {_several(limit.beyond, 'group' if limit.what == 'groups' else 'row')} beyond it"
+    return f"{shown}: affects {who}, {_several(limit.beyond, 'group' if limit.what == 'groups' else 'row')} above it"
 
 
 def _errors(errors: tuple[TypicalError, ...]) -> Iterator[str]:
