@@ -18,7 +18,7 @@ MOST_ROWS = 3
 
 
 def on_number(make, kind, **parameters):
-    """A measurement of one number whose neighbours are at most 1 apart."""
+    """A measurement of one number whose neighbors are at most 1 apart."""
     domain = dp.atom_domain(T=float, nan=False) if kind is float else dp.atom_domain(T=int)
     return make(domain, dp.absolute_distance(T=kind), **parameters)
 
@@ -80,7 +80,7 @@ RENAMED, UNCHANGED = pure_visits(renamed=True), pure_visits(renamed=False)
 
 
 def claims():
-    """ε, or ε and δ, or ρ, by case: from each measurement's own map, for the neighbours that it is tried on."""
+    """ε, or ε and δ, or ρ, by case: from each measurement's own map, for the neighbors that it is tried on."""
     gaussian = dp.c.make_fix_delta(dp.c.make_zCDP_to_approxDP(FLOAT_GAUSSIAN), delta=1e-3)
     concentrated = visits(kept_groups(renamed=True, scale=1.0), dp.zero_concentrated_divergence())
     return {

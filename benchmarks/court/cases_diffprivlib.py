@@ -1,6 +1,6 @@
 """diffprivlib on trial, at ε = 1.
 
-Which neighbours it means is not written down: each case takes those that its noise is made for.
+Which neighbors it means is not written down: each case takes those that its noise is made for.
 """
 
 from docket import Events, case, pair

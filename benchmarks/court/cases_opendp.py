@@ -1,4 +1,4 @@
-"""OpenDP on trial: ε and δ are what the measurement's own privacy map states, for the neighbours it is tried on."""
+"""OpenDP on trial: ε and δ are what the measurement's own privacy map states, for the neighbors it is tried on."""
 
 from docket import Events, Sensitivity, case, pair
 

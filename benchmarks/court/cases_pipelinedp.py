@@ -27,7 +27,7 @@ def added(value):
 
 @case("pipelinedp", "count")
 def count():
-    """COUNT, with all neighbours of three rows.
+    """COUNT, with all neighbors of three rows.
 
     Docs of Metrics.COUNT and NaiveBudgetAccountant.
     """
@@ -45,7 +45,7 @@ def people():
 
 @case("pipelinedp", "sum")
 def total():
-    """SUM, with all neighbours of three rows.
+    """SUM, with all neighbors of three rows.
 
     Docs of Metrics.SUM: min_value and max_value bound each value. Every number is tried, infinite ones among them.
     """

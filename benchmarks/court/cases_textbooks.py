@@ -57,7 +57,7 @@ def integer_sum(values, n):
 def leaf():
     """Leaf of a smooth random tree.
 
-    Fletcher and Islam 2017: the exponential mechanism at the smooth sensitivity, which itself tells neighbours apart.
+    Fletcher and Islam 2017: the exponential mechanism at the smooth sensitivity, which itself tells neighbors apart.
     """
     return Events(pairs=LEAVES, epsilon=EPSILON, samples=10_000)
 

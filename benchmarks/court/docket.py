@@ -108,7 +108,7 @@ class Events:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sensitivity:
-    """The noiseless answers of neighbours, exactly, against the distance that noise is made for."""
+    """The noiseless answers of neighbors, exactly, against the distance that noise is made for."""
 
     pairs: tuple[NeighborPair, ...]
     claimed: Number

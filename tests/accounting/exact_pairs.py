@@ -1,6 +1,6 @@
 """The oracle of all accountants: for events on finite mechanisms, the laws of all answers together, in rationals.
 
-A pair of laws is a mapping from outcomes that look alike to their probabilities on two neighbours: outcomes with the
+A pair of laws is a mapping from outcomes that look alike to their probabilities on two neighbors: outcomes with the
 same ratio are one. From it ε and δ follow by the definition alone.
 """
 
@@ -47,7 +47,7 @@ def composed(pairs: Iterable[Pair]) -> Pair:
 
 
 def pairs_of(event: Event, relation: NeighboringRelation) -> list[Pair]:
-    """Pairs of laws, from D to D', that neighbours can show; every one of them is a case of its own."""
+    """Pairs of laws, from D to D', that neighbors can show; every one of them is a case of its own."""
     match event:
         case RandomizedResponseEvent():
             truth, other = response(event, 0), response(event, 1)

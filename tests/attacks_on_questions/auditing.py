@@ -74,7 +74,7 @@ def _seen(name, released):
 
 @dataclass(frozen=True)
 class Case:
-    """A question, and two neighbours that it tells apart as well as any."""
+    """A question, and two neighbors that it tells apart as well as any."""
 
     opened: object
     ask: object

@@ -1,4 +1,4 @@
-"""An ordinary database and neighbours of all sorts of it: whatever anybody sees besides values is the same on them."""
+"""An ordinary database and neighbors of all sorts of it: whatever anybody sees besides values is the same on them."""
 
 from tests.attacks_on_questions.clinic import PUBLIC_WARDS, clinic, ordinary, townsfolk
 from tests.attacks_on_questions.neighbors_of import clinics, towns

@@ -1,4 +1,4 @@
-"""What engines find for a question, and whether what its mechanisms were told of neighbours is true of two of them."""
+"""What engines find for a question, and whether what its mechanisms were told of neighbors is true of two of them."""
 
 from collections.abc import Iterator
 from typing import assert_never
@@ -56,12 +56,12 @@ def moves(here, there, measures) -> list[int]:
 
 
 def assert_told_the_truth(plan: PrivatePlan, here, there) -> None:
-    """No mechanism of a plan may have been told less than what really moves between two neighbours.
+    """No mechanism of a plan may have been told less than what really moves between two neighbors.
 
     Args:
         plan: The question.
         here: What was found in one database, as `found_of` has it.
-        there: The same in its neighbour.
+        there: The same in its neighbor.
     """
     for section, first, second in zip(sections_of(plan), here, there, strict=True):
         for claim, moved in _claims(section, first, second):

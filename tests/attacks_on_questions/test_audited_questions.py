@@ -1,4 +1,4 @@
-"""Whole questions, audited as black boxes on the neighbours that they tell apart best; seeded bugs are found."""
+"""Whole questions, audited as black boxes on the neighbors that they tell apart best; seeded bugs are found."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -96,7 +96,7 @@ CASES = {
     ),
 }  # fmt: skip
 SHARP = ("a count", "a sum", "listed keys", "a private join", "sums of people", "a self join")
-"""Questions of which the neighbours above are among the worst."""
+"""Questions of which the neighbors above are among the worst."""
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -131,7 +131,7 @@ SIZE = 10_000
 
 
 def averages(law, steps):
-    """A question for averages, its plan at ε = 0.02, and what it releases of groups of that size and centred mean."""
+    """A question for averages, its plan at ε = 0.02, and what it releases of groups of that size and centered mean."""
     empty = pa.table({"k": pa.array([], pa.int64()), "x": pa.array([], pa.float64())})
     with sf.open(empty, name="t", columns=COLUMNS, budget=sf.NO_GUARANTEE, engine="reference") as session:
         question = session.query("SELECT k, AVG(x) AS m FROM t GROUP BY k")

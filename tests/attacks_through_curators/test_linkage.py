@@ -108,7 +108,7 @@ def test_exact_answers_about_a_cell_give_the_victim_away(asked):
 def test_through_a_curator_nobody_is_right_more_often_than_epsilon_one_allows(asked):
     """The lower limit of the measured success is above the bound with a chance of 1e-6.
 
-    A victim with another diagnosis is not counted, so that the answers of both worlds are those of neighbours.
+    A victim with another diagnosis is not counted, so that the answers of both worlds are those of neighbors.
     """
     found = attack(asked, private("1"))
     assert found.interval(confidence=CERTAIN)[0] <= found.allowed

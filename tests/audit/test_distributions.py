@@ -108,7 +108,7 @@ def test_three_cells_fail_with_a_chance_below_the_significance(significance):
     first, last = (grid.ravel() for grid in np.meshgrid(np.arange(low, high), np.arange(low, high)))
     chances = multinomial.pmf(np.column_stack([first, count - first - last, last]), count, mass)
     far = np.flatnonzero(np.abs(first - least) + np.abs(last - least) > 3 * least**0.5)
-    step = 97  # every outcome takes too long, and neighbouring ones have nearly the same chance
+    step = 97  # every outcome takes too long, and neighboring ones have nearly the same chance
     for a, c, chance in zip(first[far][::step], last[far][::step], chances[far][::step], strict=True):
         sample = np.repeat([0, 1, 2], [a, count - a - c, c])
         p = min(f(sample, cdf_of(mass), significance=significance) for f in (p_value, spread_p_value))

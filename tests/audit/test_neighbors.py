@@ -1,4 +1,4 @@
-"""The neighbours that careless mechanisms forget are always among those tried, and all of them are neighbours."""
+"""The neighbors that careless mechanisms forget are always among those tried, and all of them are neighbors."""
 
 from collections import Counter
 from math import isnan

@@ -2,7 +2,7 @@
 
 They are made of NumPy noise, which is insecure and fast. Real noise lies on a grid of 2^-20, drawn as integers, so that
 only the one mechanism whose bug is floating point leaks by its bits: no other bug is found by that accident.
-Every mechanism claims ε = 1; neighbours are the worst case, chosen by hand.
+Every mechanism claims ε = 1; neighbors are the worst case, chosen by hand.
 """
 
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ RNG = np.random.default_rng(1729)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Specimen:
-    """A mechanism, the neighbours to try it on, what it claims, and the law it declares where its noise is additive."""
+    """A mechanism, the neighbors to try it on, what it claims, and the law it declares where its noise is additive."""
 
     name: str
     mechanism: AuditedMechanism

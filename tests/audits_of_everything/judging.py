@@ -1,4 +1,4 @@
-"""A case: a mechanism, two neighbours that are among the worst, and what was charged; and what audits make of it.
+"""A case: a mechanism, two neighbors that are among the worst, and what was charged; and what audits make of it.
 
 Each case has a chance of 1e-6 of being refuted if its claim is true: all 123 together have 1.3e-4 in `make audit`, and
 the 94 of `make test` 1e-4.
@@ -35,7 +35,7 @@ class Case:
         pair: The two databases.
         claim: What the mechanism says of itself; None for what its `charged` says after all runs.
         share: The part of the claimed ε that the same outputs refute, so that they are seen to have power; None where
-            these neighbours are not bad enough, which `why` explains.
+            these neighbors are not bad enough, which `why` explains.
         fewer: So many times fewer runs, where each of them takes long.
         why: Why there is no share.
     """

@@ -1,4 +1,4 @@
-"""Every mechanism that is exported, on neighbours that are among the worst; as many runs at once as it can make."""
+"""Every mechanism that is exported, on neighbors that are among the worst; as many runs at once as it can make."""
 
 from fractions import Fraction
 from functools import partial

@@ -1,4 +1,4 @@
-"""Every mechanism, audited on neighbours that are among the worst: a true claim is refuted once in a million audits."""
+"""Every mechanism, audited on neighbors that are among the worst: a true claim is refuted once in a million audits."""
 
 import pytest
 from tests.audits_of_everything.judging import FULL_SIZE, judged

@@ -67,7 +67,7 @@ def law(replaced: Callable[[Branches], None], release: Callable[[], object]) -> 
 
 
 def worst_log_ratio(laws: dict[object, dict[object, Decimal]], pairs: list) -> Decimal:
-    """The largest ln(P/Q) over pairs of neighbours and answers; both must have the same answers."""
+    """The largest ln(P/Q) over pairs of neighbors and answers; both must have the same answers."""
     with localcontext(prec=50):
         ratios = {p / laws[second][answer] for first, second in pairs for answer, p in laws[first].items()}
         return max(ratios).ln()

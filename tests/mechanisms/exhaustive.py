@@ -1,4 +1,4 @@
-"""Tiny databases, all pairs of neighbours among them, and the output law of a mechanism's own code.
+"""Tiny databases, all pairs of neighbors among them, and the output law of a mechanism's own code.
 
 The law is not taken from a formula for the mechanism: its sampler is replaced by every possible noise in turn, and the
 answers of the real `release` are collected with the weight of that noise.
@@ -25,7 +25,7 @@ def databases(rows: list, sizes: range) -> Iterator[Database]:
 def neighbours(
     rows: list, relation: NeighboringRelation, *, sizes: range = range(4)
 ) -> list[tuple[Database, Database]]:
-    """All ordered pairs of neighbouring databases."""
+    """All ordered pairs of neighboring databases."""
     pairs = []
     for rest, row in product(databases(rows, sizes), rows):
         if relation is ADD_OR_REMOVE_ONE:

@@ -40,7 +40,7 @@ def worst_delta(
     relation: NeighboringRelation,
     sizes: range = range(3),
 ) -> Fraction:
-    """The largest δ at ε over all pairs of neighbours, between the laws of all keys together.
+    """The largest δ at ε over all pairs of neighbors, between the laws of all keys together.
 
     Keys decide independently, and alike for all keys: a pair of count vectors stands for its permutations.
     """

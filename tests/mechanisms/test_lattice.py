@@ -1,4 +1,4 @@
-"""Rounding to the lattice: it never fails on data, and never moves neighbours further apart than was claimed."""
+"""Rounding to the lattice: it never fails on data, and never moves neighbors further apart than was claimed."""
 
 from array import array
 from datetime import timedelta

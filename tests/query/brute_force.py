@@ -1,4 +1,4 @@
-"""Neighbouring databases, the exact answers on both, and how far apart they are: what every relation must survive.
+"""Neighboring databases, the exact answers on both, and how far apart they are: what every relation must survive.
 
 What a unit has is said here in its own words, not in those of the engines: the rows of its own column; and below a path
 the rows that its rows own and that nobody else's rows own. A row that several units own stays when one of them leaves.
@@ -60,7 +60,7 @@ class Trial:
 
 
 def trial(random, *, depth=4, name=""):
-    """A policy, a statement and neighbouring databases, all drawn from a `Random`; `name` says how to find it again."""
+    """A policy, a statement and neighboring databases, all drawn from a `Random`; `name` says how to find it again."""
     drawn = policy(random)
     asked = statement(random, drawn, depth=depth)
     tables = tables_read(drawn, asked)

@@ -1,4 +1,4 @@
-"""The exact laws of the choices that a plan makes, from their definitions, and how far neighbours move them apart."""
+"""The exact laws of the choices that a plan makes, from their definitions, and how far neighbors move them apart."""
 
 import math
 from itertools import permutations, product

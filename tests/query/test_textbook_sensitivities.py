@@ -1,4 +1,4 @@
-"""What is claimed of simple questions is what the texts say, and some pair of neighbours attains it."""
+"""What is claimed of simple questions is what the texts say, and some pair of neighbors attains it."""
 
 from dataclasses import replace
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""All pairs of neighbours among all tiny databases: nothing is left to chance."""
+"""All pairs of neighbors among all tiny databases: nothing is left to chance."""
 
 from collections import Counter
 from fractions import Fraction

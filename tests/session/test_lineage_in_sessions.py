@@ -1,4 +1,4 @@
-"""Sessions on the same people in one ledger: declared by the owner, or recognised by their data."""
+"""Sessions on the same people in one ledger: declared by the owner, or recognized by their data."""
 
 import pyarrow as pa
 import pytest

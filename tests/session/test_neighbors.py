@@ -1,4 +1,4 @@
-"""Whole plans on random neighbours: no unit moves what is measured further than noise and choices are made for."""
+"""Whole plans on random neighbors: no unit moves what is measured further than noise and choices are made for."""
 
 from collections import Counter
 from dataclasses import replace

@@ -94,7 +94,7 @@ class PrivacyLabel:
     Attributes:
         account: Its name.
         privacy_unit: Who is protected.
-        neighboring_relation: What may change between neighbouring databases.
+        neighboring_relation: What may change between neighboring databases.
         bounds: Its own, then those of all accounts above, which pay whatever it pays.
         is_closed: Whether nothing more is granted.
         is_suspended: Whether nothing is granted until the owner has acknowledged a failure.

@@ -109,7 +109,7 @@ class Ledger(LedgerWriter):
 
         Raises:
             LedgerError: It is open with other facts or units, or is about data of an account that is not above it.
-            ParameterError: A parent is not open, or is about other units or neighbours.
+            ParameterError: A parent is not open, or is about other units or neighbors.
         """
         found = tuple(tables)
         with self._exclusive():  # which waits for no transaction

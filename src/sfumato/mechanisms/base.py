@@ -126,7 +126,7 @@ def integers(values: Iterable[Any]) -> Integers:
     """A `Vector` of integers, exactly, whatever holds them; missing ones are 0, and those beyond ±10^308 are that.
 
     Floats may hold them, as pandas writes integers of which one is missing, if all of them are whole. One clamp for
-    all holders: neighbours may differ in whether one is missing, and must not differ by more than that.
+    all holders: neighbors may differ in whether one is missing, and must not differ by more than that.
 
     Raises:
         ParameterError: It holds something else.

@@ -145,7 +145,7 @@ def within(number: int) -> int:
 def to_lattice(value: object, resolution: Fraction) -> int:
     """⌊value/resolution + ½⌋ in exact arithmetic: the nearest lattice step, halves upward.
 
-    Rounding halves upward commutes with shifts by whole steps; to the even neighbour, as `round` does, it would not,
+    Rounding halves upward commutes with shifts by whole steps; to the even neighbor, as `round` does, it would not,
     and values one step apart could end up two steps apart.
 
     Edge cases: NaN and None are 0; ±∞ and whatever lies beyond ±2^62 steps are ±2^62.
@@ -232,7 +232,7 @@ def as_resolution(resolution: Number) -> Fraction:
 def lattice_l1_sensitivity(l1_sensitivity: Fraction, *, resolution: Fraction | None, l0_sensitivity: int) -> Fraction:
     """How many steps, added over all coordinates, one unit moves a vector on the lattice if it moves `l0_sensitivity`.
 
-    ⌈Δ/resolution⌉ + l0_sensitivity − 1, because each of them may round away from its neighbour by less than one step:
+    ⌈Δ/resolution⌉ + l0_sensitivity − 1, because each of them may round away from its neighbor by less than one step:
     Σ⌈δᵢ⌉ < Σ(δᵢ + 1) for Σδᵢ = Δ/resolution. Without a resolution the values are integers already, and Δ is unchanged.
 
     Example:

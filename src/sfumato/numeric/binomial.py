@@ -1,6 +1,6 @@
 """Binomial laws, to a certain relative error however many trials: masses far out in a tail, their sums, and limits.
 
-One mass in every block is worked out to 50 digits by Stirling's series; its neighbours follow by ratios.
+One mass in every block is worked out to 50 digits by Stirling's series; its neighbors follow by ratios.
 """
 
 import math
@@ -49,7 +49,7 @@ class Binomial:
 
     @property
     def mode(self) -> int:
-        """The most likely number, or its neighbour."""
+        """The most likely number, or its neighbor."""
         with localcontext(_CONTEXT):
             failure = _logs(self.log_odds).log_failure.exp()
             return min(self.trials, int((self.trials + 1) * (1 - failure)))

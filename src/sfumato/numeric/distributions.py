@@ -1,7 +1,7 @@
 """Mass, tails and half-widths of discrete Laplace and Gaussian noise, as pure functions of their public parameters.
 
 Tails and half-widths are worked out to 60 decimal digits, so that they stay right at scales of 2^50 lattice steps,
-where a double can no longer tell neighbouring integers apart. Sampling is the business of `sfumato.noise`.
+where a double can no longer tell neighboring integers apart. Sampling is the business of `sfumato.noise`.
 """
 
 import math

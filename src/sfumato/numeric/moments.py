@@ -1,7 +1,7 @@
 """Variances, covariances and correlations of noisy counts and sums: estimates and confidence sets, as arrays.
 
 Of rows (x, y) the count N, the sums X and Y and the sum of products P are measured with independent noise. With the
-means μ = X/N and ν = Y/N of the rows, the centred sum S = P − XY/N is P − νX − μY + μνN, so that for the covariance c
+means μ = X/N and ν = Y/N of the rows, the centered sum S = P − XY/N is P − νX − μY + μνN, so that for the covariance c
 
     (P̂ − νX̂ − μŶ + μνN̂) − c·N̂ = Z_P − ν·Z_X − μ·Z_Y + (μν − c)·Z_N
 
@@ -246,7 +246,7 @@ def _is_precise(measured: NoisyMoments, failure: Fraction) -> Truths:
 def _spread(
     measured: NoisyMoments, products: Floats, totals: tuple[Floats, ...], means: tuple[_Range, ...]
 ) -> _Range:  # fmt: skip
-    """The centred sum as it was measured, for all means in their ranges: it is bilinear in them."""
+    """The centered sum as it was measured, for all means in their ranges: it is bilinear in them."""
     plain = [own / measured.positive for own in totals]
     first, second = (mean - _point(own) for mean, own in zip(means, plain, strict=True))
     moved = first.square if means[0] is means[1] else first * second

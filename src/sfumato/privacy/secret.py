@@ -6,7 +6,7 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class Secret(Generic[T_co]):
-    """A value that refuses to print, compare, hash, iterate or serialise.
+    """A value that refuses to print, compare, hash, iterate or serialize.
 
     It guards against slips (a log line, a repr, a pickle), not against code that sets out to break it:
     the one way in, `open_for_noise`, is named so that a reader finds every place that uses it.
@@ -34,7 +34,7 @@ class Secret(Generic[T_co]):
         return repr(self)
 
     def _refuse(self, *_: object) -> NoReturn:
-        raise TypeError("a Secret does not compare, hash, convert or serialise; release it through a mechanism")
+        raise TypeError("a Secret does not compare, hash, convert or serialize; release it through a mechanism")
 
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
     __hash__ = __bool__ = __int__ = __float__ = __index__ = __iter__ = __len__ = _refuse

@@ -197,7 +197,7 @@ def open_session(
         names: The columns of a CSV file without a header.
         limits: With a unit column, how much one unit may contribute: `sf.Limits(max_rows_per_unit=10)`.
         matches: With a unit column, how many rows of one unit may share the values of some columns: ``{"day": 1}``.
-        neighboring_relation: What may change between neighbouring databases.
+        neighboring_relation: What may change between neighboring databases.
         version: The owner's number of these declarations and this data.
         ledger: Where spending is kept; `sf.ExistingLedger(path)` if it has to be there; None to forget it on exit.
         engine: ``"duckdb"`` or ``"reference"``.

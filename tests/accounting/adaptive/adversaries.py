@@ -18,7 +18,7 @@ from sfumato.privacy.events import ApproxEvent, Event, FiniteEvent, PureEvent
 
 @dataclass(frozen=True)
 class Move:
-    """An event, and the laws of its answer on two neighbours."""
+    """An event, and the laws of its answer on two neighbors."""
 
     event: Event
     p: tuple[Any, ...]
@@ -52,7 +52,7 @@ def swapped(move: Move) -> Move:
 
 
 def worst_laws(account, moves, *, depth: int, gain: Callable) -> tuple[tuple, tuple]:
-    """The laws on two neighbours of all that the best analyst gets: of the transcripts at which she stops.
+    """The laws on two neighbors of all that the best analyst gets: of the transcripts at which she stops.
 
     `gain(p, q)` is what a transcript with these probabilities is worth to her; it must grow in proportion to both.
     """

@@ -79,7 +79,7 @@ def test_a_large_group_has_no_guarantee():
 
 
 def test_group_privacy_holds_for_a_chain_of_neighbors():
-    """Three laws, each a neighbour of the next: the ends keep the guarantee for groups of two."""
+    """Three laws, each a neighbor of the next: the ends keep the guarantee for groups of two."""
     laws = [("0.7", "0.3", 0), ("0.5", "0.45", "0.05"), ("0.3", "0.55", "0.15")]
     epsilon = Fraction(1, 5)
     delta = max(smallest_delta(laws[i], laws[i + 1], epsilon=epsilon) for i in (0, 1))

@@ -65,7 +65,7 @@ def test_steps_do_not_care_for_the_order_of_the_points():
 
 
 def test_steps_bound_every_chain_of_three_vectors():
-    """D₀, D₁, D₂ with each neighbour pair below the single profile: here both have exactly it."""
+    """D₀, D₁, D₂ with each neighbor pair below the single profile: here both have exactly it."""
     first, middle, last = ((Fraction(k, 12), Fraction(12 - k, 12)) for k in (8, 5, 3))
     single = worst_of((FinitePair(first, middle), FinitePair(middle, last)))
     chain = FinitePair(first, last).delta_up(EPSILONS)

@@ -110,7 +110,7 @@ def databases(size: int) -> Iterator[tuple[int, ...]]:
 
 
 def assert_bounds(event: Event, sampler: Sampler, relation: NeighboringRelation, *, size: int, group: int = 1) -> None:
-    """Every pair of neighbours of that size lies below the profiles."""
+    """Every pair of neighbors of that size lies below the profiles."""
     pair = dominating_pair(event, relation, in_a_row)
     forward, backward = pair.forward.delta_up(EPSILONS), pair.backward.delta_up(EPSILONS)
     for rest in set(map(tuple, map(sorted, databases(size - group)))):

@@ -34,7 +34,7 @@ TENTH = Fraction(1, 10)
 
 
 def bound_between(*laws):
-    """The exact bound of a set of laws, each a neighbour of each."""
+    """The exact bound of a set of laws, each a neighbor of each."""
     epsilon = max(float(np.abs(np.log(p / q)).max()) for p, q in combinations(laws, 2))
     return RenyiBound(
         divergence=lambda orders: np.array([max(worst(p, q, a) for p, q in combinations(laws, 2)) for a in orders]),

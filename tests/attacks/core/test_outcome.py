@@ -84,7 +84,7 @@ PRIORS = st.floats(0, 1)
 
 
 def worst(epsilon, delta):
-    """Outcome probabilities of the two neighbours under the leakiest (ε, δ) mechanism [KOV15]."""
+    """Outcome probabilities of the two neighbors under the leakiest (ε, δ) mechanism [KOV15]."""
     q = (1 - delta) / (1 + exp(epsilon))
     return (delta, exp(epsilon) * q, q, 0.0), (0.0, q, exp(epsilon) * q, delta)
 

@@ -194,7 +194,7 @@ RELEASES = [
     ("distributed Laplace", in_common(SHARED, (2, 3)), in_common(SHARED, (2, 4))),
     ("distributed Skellam", in_common(SKELLAM, (2, 3)), in_common(SKELLAM, (2, 4))),
 ]
-"""Name, releases on a database, releases on its neighbour; ε = 1 for each, all its parts together."""
+"""Name, releases on a database, releases on its neighbor; ε = 1 for each, all its parts together."""
 
 
 def naive_laplace(exact, *, epsilon=EPSILON):

@@ -90,7 +90,7 @@ def p_value(function, canaries, made, right, epsilon, delta):
 def best_of_all_symmetric_mechanisms(canaries, made, right, epsilon, delta):
     """max P(W ≥ right) over laws of W for which guesses that depend on W alone have (ε, δ); no formula is used.
 
-    Guesses about canary i and its neighbours' coins: Σ over guesses of (P − e^ε·P')₊ ≤ δ, which for a mechanism that
+    Guesses about canary i and its neighbors' coins: Σ over guesses of (P − e^ε·P')₊ ≤ δ, which for a mechanism that
     treats all canaries alike is Σ_w (w·P_w − e^ε·(r − w + 1)·P_{w−1})₊ + ((r − w)·P_w − e^ε·(w + 1)·P_{w+1})₊ ≤ m·δ.
     """
     size, growth = made + 1, exp(epsilon)
@@ -128,7 +128,7 @@ def test_wherever_it_says_less_than_a_half_the_published_bound_is_not_below_the_
 
 
 def test_elsewhere_a_mechanism_beats_the_published_bound_and_not_the_exact_one():
-    """Answers about three canaries, uniform but never all wrong: one answer in seven gives a neighbour away."""
+    """Answers about three canaries, uniform but never all wrong: one answer in seven gives a neighbor away."""
     coins = list(product((0, 1), repeat=3))
     laws = {
         own: {answer: 0.0 if all(a != b for a, b in zip(answer, own, strict=True)) else 1 / 7 for answer in coins}

@@ -1,4 +1,4 @@
-"""Mechanisms of other libraries are recognised by what they can do, ours too, and functions of one database."""
+"""Mechanisms of other libraries are recognized by what they can do, ours too, and functions of one database."""
 
 import numpy as np
 import opendp.prelude as dp

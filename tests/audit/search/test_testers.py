@@ -57,7 +57,7 @@ def test_a_finding_says_what_was_not_read():
 
 
 def counted(claim):
-    """Zeros among ones: 90 of 100 on the database and 10 of 100 on the neighbour, in both halves."""
+    """Zeros among ones: 90 of 100 on the database and 10 of 100 on the neighbor, in both halves."""
     here, there = np.repeat([0, 1], [900, 100]), np.repeat([0, 1], [100, 900])
     runs = Runs(search=(columns(here), columns(there)), test=(columns(here), columns(there)), description="a pair")
     return SPLIT_SEARCH(runs, claim=claim, significance=1e-6)

@@ -339,8 +339,8 @@ def test_a_null_where_none_can_be_adds_the_bound_nearest_to_zero(bounds, added):
 
 
 def test_an_offset_moves_what_is_added_and_not_what_null_adds():
-    centred = StepSum(of_steps(lower=0, upper=10, offset=5))
-    assert [amount(centred, {"v": value}) for value in (-1.0, 2.5, 99, None)] == [-5, 0, 5, 0]
+    centered = StepSum(of_steps(lower=0, upper=10, offset=5))
+    assert [amount(centered, {"v": value}) for value in (-1.0, 2.5, 99, None)] == [-5, 0, 5, 0]
 
 
 def test_a_count_of_values_is_of_rows_in_which_all_are_there():

@@ -27,7 +27,7 @@ ROUNDING = 1e-9  # of the sums here, which are in floats
 
 
 def worst_delta(mechanism, query, pairs, reach=12):
-    """The largest δ at the mechanism's ε over all pairs of neighbours, from the real code of `release`."""
+    """The largest δ at the mechanism's ε over all pairs of neighbors, from the real code of `release`."""
     first_answer = query(pairs[0][0])
     window = range(-ceil(reach * mechanism.stddev), ceil(reach * mechanism.stddev) + 1)
     noises = list(product(window, repeat=len(first_answer) if isinstance(first_answer, list) else 1))

@@ -28,7 +28,7 @@ def clamped_sum(rows):
 
 
 def worst_ratio(mechanism, query, pairs, noises=WINDOW):
-    """The exact maximum over all pairs of neighbours and all answers of ln(P/Q), from the real code of `release`."""
+    """The exact maximum over all pairs of neighbors and all answers of ln(P/Q), from the real code of `release`."""
     laws = {}
     with pytest.MonkeyPatch.context() as patch:
         for database in {database for pair in pairs for database in pair}:

@@ -40,7 +40,7 @@ def histogram(rows):
 
 
 def pairs(relation):
-    """The histograms of all pairs of neighbouring databases."""
+    """The histograms of all pairs of neighboring databases."""
     found = neighbours([*range(CELLS), None], relation, sizes=range(2))  # None is counted in no cell
     return {(histogram(first), histogram(second)) for first, second in found}
 
@@ -243,7 +243,7 @@ def mass(noise):
 
 
 def law(noise, weights):
-    """The exact law of Σ w·noise for whole weights, centred in its array."""
+    """The exact law of Σ w·noise for whole weights, centered in its array."""
 
     def stretched(weight):
         spread = np.zeros(2 * REACH * abs(weight) + 1)

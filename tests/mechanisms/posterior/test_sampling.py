@@ -1,4 +1,4 @@
-"""Posterior sampling: the exact law of a draw over neighbouring databases, its price, and the draws themselves."""
+"""Posterior sampling: the exact law of a draw over neighboring databases, its price, and the draws themselves."""
 
 from decimal import Decimal, localcontext
 from fractions import Fraction

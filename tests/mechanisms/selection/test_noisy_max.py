@@ -1,4 +1,4 @@
-"""Report noisy max: the exact law of the index over neighbouring databases, ties included."""
+"""Report noisy max: the exact law of the index over neighboring databases, ties included."""
 
 from decimal import Decimal, localcontext
 from fractions import Fraction

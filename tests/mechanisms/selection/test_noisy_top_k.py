@@ -1,4 +1,4 @@
-"""The k best and their leads: the exact law over neighbouring scores, ties included; why leads are no differences."""
+"""The k best and their leads: the exact law over neighboring scores, ties included; why leads are no differences."""
 
 from decimal import Decimal, localcontext
 from fractions import Fraction

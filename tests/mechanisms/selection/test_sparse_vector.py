@@ -1,4 +1,4 @@
-"""Sparse vector: the exact law of the replies over neighbouring answers, the split of the budget, edge cases."""
+"""Sparse vector: the exact law of the replies over neighboring answers, the split of the budget, edge cases."""
 
 from decimal import Decimal, localcontext
 from fractions import Fraction

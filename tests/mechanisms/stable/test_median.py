@@ -52,7 +52,7 @@ def sorted_tuple(database):
 
 @cache
 def world(name):
-    """All databases, all neighbouring pairs, and the local sensitivity of each, by looking at every neighbour."""
+    """All databases, all neighboring pairs, and the local sensitivity of each, by looking at every neighbor."""
     relation, sizes = WORLDS[name]
     beyond = range(sizes.stop + 1) if relation is ADD_OR_REMOVE_ONE else sizes
     local = Counter()

@@ -49,7 +49,7 @@ def law(mechanism, exact):
 
 
 def rivals(mechanism):
-    """Values and distances of neighbours: values are anywhere if both distances are 0, else at most Δ apart."""
+    """Values and distances of neighbors: values are anywhere if both distances are 0, else at most Δ apart."""
     step = int(max(mechanism.proposed_sensitivity, 1)) if mechanism.proposed_sensitivity >= 1 else 0
     around = range(max(mechanism.threshold - 2, 1), mechanism.threshold + 3)
     for distance, change, shift in product([1, 2, *around], [-1, 0, 1], [0, step]):

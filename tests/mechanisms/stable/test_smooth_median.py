@@ -1,4 +1,4 @@
-"""The median with smooth noise: the exact law of what is released, over all neighbouring small databases."""
+"""The median with smooth noise: the exact law of what is released, over all neighboring small databases."""
 
 from fractions import Fraction
 from itertools import combinations_with_replacement

@@ -1,4 +1,4 @@
-"""Noise whose scale is secret: the exact loss over values and scales of neighbours, for the laws on integers."""
+"""Noise whose scale is secret: the exact loss over values and scales of neighbors, for the laws on integers."""
 
 from fractions import Fraction
 from functools import partial
@@ -43,7 +43,7 @@ def laplace_mass(scale, k):
 
 
 def rivals(mechanism):
-    """Values and bounds of neighbours, as far apart as may be: (shift, scale, other scale)."""
+    """Values and bounds of neighbors, as far apart as may be: (shift, scale, other scale)."""
     growth = Fraction(exp(mechanism.smoothness)) * (1 - Fraction(1, 10**12))
     for sensitivity, ratio in product(SENSITIVITIES, [1, (1 + growth) / 2, growth]):
         other = min(sensitivity * ratio, Fraction(LARGEST))
@@ -98,7 +98,7 @@ def test_half_the_laplace_noise_would_be_caught():
 
 
 def rough_rivals(mechanism, factor):
-    """Neighbours whose bounds differ by more than the mechanism was told."""
+    """Neighbors whose bounds differ by more than the mechanism was told."""
     grown = asked_scale(mechanism, 10 * Fraction(exp(factor * mechanism.smoothness)))
     yield 10, asked_scale(mechanism, 10), grown
     yield 10, grown, asked_scale(mechanism, 10)

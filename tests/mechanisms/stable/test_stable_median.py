@@ -1,4 +1,4 @@
-"""The median by propose-test-release: the exact law of answers and refusals, over all neighbouring small databases."""
+"""The median by propose-test-release: the exact law of answers and refusals, over all neighboring small databases."""
 
 from fractions import Fraction
 from math import exp, fsum, inf, nan

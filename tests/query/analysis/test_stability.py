@@ -1,4 +1,4 @@
-"""The heart of the matter: no neighbour moves any measure further than its `Sensitivity` says, whatever is asked."""
+"""The heart of the matter: no neighbor moves any measure further than its `Sensitivity` says, whatever is asked."""
 
 from collections import Counter
 from dataclasses import FrozenInstanceError

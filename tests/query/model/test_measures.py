@@ -54,15 +54,15 @@ def test_only_values_that_can_be_null_must_be_present():
 
 
 @pytest.mark.parametrize(
-    ("bounds", "nullable", "centred", "reach"),
+    ("bounds", "nullable", "centered", "reach"),
     [
         ((4, 9), True, False, (0, 9)), ((4, 9), False, False, (4, 9)), ((-9, -4), True, False, (-9, 0)),
         ((-3, 7), True, False, (-3, 7)), ((4, 9), True, True, (-2, 3)), ((4, 9), False, True, (-2, 3)),
         ((-5, -2), True, True, (-1, 2)),
     ],
 )  # fmt: skip
-def test_a_sum_adds_what_lies_in_its_bounds_around_its_centre(bounds, nullable, centred, reach):
-    assert StepSum(of(integer(*bounds, nullable=nullable), centred=centred)).range() == reach
+def test_a_sum_adds_what_lies_in_its_bounds_around_its_centre(bounds, nullable, centered, reach):
+    assert StepSum(of(integer(*bounds, nullable=nullable), centered=centered)).range() == reach
 
 
 @st.composite
@@ -99,9 +99,9 @@ STORED = st.none() | st.floats() | st.text(max_size=5) | st.sampled_from(POISON)
 
 
 @given(STORED, st.integers(-50, 50), st.integers(1, 50), st.booleans(), st.booleans())
-def test_no_stored_value_adds_anything_outside_of_the_range(stored, lower, width, nullable, centred):
+def test_no_stored_value_adds_anything_outside_of_the_range(stored, lower, width, nullable, centered):
     column = real(lower, lower + width, resolution="0.5", nullable=nullable)
-    own = of(column, centred=centred)
+    own = of(column, centered=centered)
     for measure in (StepSum(own), StepProduct(own, own), ValueCount((V,) if nullable else ())):
         low, high = measure.range()
         assert low <= amount(measure, {"v": typed(stored, column)}) <= high
@@ -117,9 +117,9 @@ def test_no_cell_adds_anything_outside_of_the_range_whatever_is_said_of_null(fir
 @pytest.mark.parametrize(("bounds", "at"), [((2, 9), 2), ((-9, -2), -2), ((-9, 9), 0)])
 def test_null_counts_as_the_bound_nearest_to_zero_where_a_column_is_not_nullable(bounds, at):
     assert of(integer(*bounds, nullable=False)).null_amount == at
-    centred = of(integer(*bounds, nullable=False), centred=True)
-    assert centred.null_amount == at - centred.offset
-    assert of(integer(*bounds), centred=True).null_amount == 0
+    centered = of(integer(*bounds, nullable=False), centered=True)
+    assert centered.null_amount == at - centered.offset
+    assert of(integer(*bounds), centered=True).null_amount == 0
 
 
 def test_bounds_are_steps_of_the_declared_lattice():

@@ -1,1 +1,1 @@
-"""Statements on PostgreSQL, and what its catalogue says."""
+"""Statements on PostgreSQL, and what its catalog says."""

@@ -46,7 +46,7 @@ _COUNT, _HASH, _PLACE = "n", "h", "p"
 _HALF: Final = 64
 _MASK: Final = 2**_HALF - 1
 _SWAPS: Final = ((8, 0x00FF00FF00FF00FF), (16, 0x0000FFFF0000FFFF), (32, 0x00000000FFFFFFFF))
-"""How far neighbouring bytes, pairs and fours are moved to change places, and which bits are the lower ones of each."""
+"""How far neighboring bytes, pairs and fours are moved to change places, and which bits are the lower ones of each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,7 +211,7 @@ def _split(name: str) -> tuple[Sql, Sql]:
 
 
 def _message(salt: str, encodings: Sequence[Sequence[Sql]]) -> Sql:
-    """What is hashed; neighbouring constants as one, which is faster."""
+    """What is hashed; neighboring constants as one, which is faster."""
     pieces: list[Sql] = [text(salt)]
     for piece in (piece for encoding in encodings for piece in encoding):
         if isinstance(piece, exp.Literal) and isinstance(pieces[-1], exp.Literal):

@@ -45,7 +45,7 @@ class Opened:
     Attributes:
         account: Its name.
         budget: What may be spent, in its own measure: in all, or in each window.
-        neighboring_relation: What may change between neighbouring databases.
+        neighboring_relation: What may change between neighboring databases.
         privacy_unit: Who is protected.
         parents: The accounts that pay whatever this one pays: of a project its analyst, of an analyst a team, of a
             team the dataset; of a dataset others with the same people in them.

@@ -225,7 +225,7 @@ class Replay:
         """The names of an account and of all above it.
 
         Raises:
-            ParameterError: A parent is not open, or is about other units or other neighbours.
+            ParameterError: A parent is not open, or is about other units or other neighbors.
         """
         above = (name for parent in opened.parents for name in self._parent(opened, parent).path)
         # Of each name the last, so that what is above all others comes at the end.

@@ -52,7 +52,7 @@ class Gaussian(_DiscreteGaussianNoise):
 
     Where the stddev of the last two would not keep (ε, δ) for the discrete law, that of "discrete" is taken instead.
 
-    **Guarantee**: (ε, δ)-differential privacy for the neighbouring relation of the sensitivities, for the noise that is
+    **Guarantee**: (ε, δ)-differential privacy for the neighboring relation of the sensitivities, for the noise that is
     really drawn, whatever the calibration. Proof: proofs/mechanisms/additive/gaussian.md.
 
     ===================================  =================================  =============  ===========

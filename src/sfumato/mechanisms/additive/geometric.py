@@ -32,7 +32,7 @@ class Geometric:
     hurts, as long as larger ones hurt no less, some remapping of this answer is as good as the best mechanism of the
     same ε made for that analyst.
 
-    **Guarantee**: ε-differential privacy for the neighbouring relation of `l1_sensitivity`: that of `Laplace`, because
+    **Guarantee**: ε-differential privacy for the neighboring relation of `l1_sensitivity`: that of `Laplace`, because
     clamping to public ends is post-processing. Proof: proofs/mechanisms/additive/geometric.md.
 
     ===========================  ==============================  ==============  ===========

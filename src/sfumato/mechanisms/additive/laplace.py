@@ -25,7 +25,7 @@ class Laplace(LatticeNoise):
     long terms, as an ε out of a division makes it, is rounded up by less than 2^−22 of itself, because long terms are
     slow to draw with; `event` has the scale that is drawn with.
 
-    **Guarantee**: ε-differential privacy for the neighbouring relation of `l1_sensitivity`, for the noise that is
+    **Guarantee**: ε-differential privacy for the neighboring relation of `l1_sensitivity`, for the noise that is
     really drawn; no rounding is left out. Proof: proofs/mechanisms/additive/laplace.md.
 
     ==================================  ================================  =============  ===========

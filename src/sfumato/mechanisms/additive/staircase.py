@@ -28,7 +28,7 @@ class Staircase(LatticeNoise):
     top stair holds the magnitudes below `width`, each following one Δ magnitudes. Where Δ = 1 this is discrete Laplace
     noise; for larger Δ the expected error is smaller than that, by a factor that nears 2·sinh(ε/2)/ε: 2.4 at ε = 5.
 
-    **Guarantee**: ε-differential privacy for the neighbouring relation of the sensitivities, whatever the width of the
+    **Guarantee**: ε-differential privacy for the neighboring relation of the sensitivities, whatever the width of the
     top stair, for the noise that is really drawn. Proof: proofs/mechanisms/additive/staircase.md.
 
     =====================================  ================================  =============  ===========

@@ -31,8 +31,8 @@ class TruncatedLaplace(LatticeNoise):
 
         P(A − Δ < k ≤ A) ≤ δ₀.
 
-    **Guarantee**: (ε, δ)-differential privacy for the neighbouring relation of the sensitivities, for the noise that is
-    really drawn: an answer that only one of two neighbours can give has probability δ at most. Proof:
+    **Guarantee**: (ε, δ)-differential privacy for the neighboring relation of the sensitivities, for the noise that is
+    really drawn: an answer that only one of two neighbors can give has probability δ at most. Proof:
     proofs/mechanisms/additive/truncated_laplace.md.
 
     ===================================  =================================  =============  ===========

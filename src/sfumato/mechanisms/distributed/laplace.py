@@ -22,7 +22,7 @@ class DistributedLaplace(DistributedNoise):
     to exactly the noise k ∝ exp(−|k|/scale) of scale = Δ/ε, where Δ is how far one unit moves the vector of sums in L1;
     those of more parties to a little more.
 
-    **Guarantee**: the combined sum is ε-differentially private for the neighbouring relation of `l1_sensitivity`, if
+    **Guarantee**: the combined sum is ε-differentially private for the neighboring relation of `l1_sensitivity`, if
     at least m parties add their share honestly and keep it to themselves. A single share hides next to nothing: it may
     be seen only by a protocol that reveals nothing but the sum. Proof: proofs/mechanisms/distributed/laplace.md.
 

@@ -22,7 +22,7 @@ class DistributedSkellam(DistributedNoise):
     add up to exactly the difference of two Poisson integers of `mean`, the smallest for which that law has (ε, δ);
     those of more parties to a little more.
 
-    **Guarantee**: the combined sum is (ε, δ)-differentially private for the neighbouring relation of the sensitivities,
+    **Guarantee**: the combined sum is (ε, δ)-differentially private for the neighboring relation of the sensitivities,
     if at least m parties add their share honestly and keep it to themselves. A single share hides next to nothing: it
     may be seen only by a protocol that reveals nothing but the sum. Proof: proofs/mechanisms/distributed/skellam.md.
 

@@ -64,7 +64,7 @@ class MatrixMechanism:
     is exact; floats enter after it only. Proof: proofs/mechanisms/matrix/matrix.md.
 
     =======================================  ==============================================================
-    Edge case                                Behaviour
+    Edge case                                Behavior
     =======================================  ==============================================================
     no unit moves any measurement            exact answers, PureEvent(0): all entries of the workload are 0
     W not computable from a given A          ParameterError when constructed
@@ -78,7 +78,7 @@ class MatrixMechanism:
         epsilon: The privacy parameter of one release, above 0.
         delta: Above 0 and below 1 for Gaussian noise; None for Laplace noise.
         strategy: A, measurements × cells, whole numbers up to 2^20; or a name.
-        neighboring_relation: How a database may differ from its neighbour.
+        neighboring_relation: How a database may differ from its neighbor.
 
     Raises:
         ParameterError: A parameter lies outside.

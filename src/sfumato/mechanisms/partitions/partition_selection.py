@@ -43,7 +43,7 @@ class PartitionSelection(ABC):
         epsilon: 0 or more, for all keys together.
         delta: At least 2^-1000 and below 1, for all keys together; far below one over the number of people.
         max_groups_per_unit: In how many keys one unit is counted, at most; the caller has enforced it.
-        neighboring_relation: How a database may differ from its neighbour.
+        neighboring_relation: How a database may differ from its neighbor.
 
     Raises:
         ParameterError: A parameter lies outside.
@@ -77,7 +77,7 @@ class PartitionSelection(ABC):
 
     @property
     def changed_keys(self) -> int:
-        """How many counts differ between neighbouring databases, at most."""
+        """How many counts differ between neighboring databases, at most."""
         return self.max_groups_per_unit * (2 if self.neighboring_relation is REPLACE_ONE else 1)
 
     @property

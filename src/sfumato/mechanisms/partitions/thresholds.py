@@ -82,7 +82,7 @@ class NoisyThreshold(PartitionSelection):
         return self.threshold + _upper_width(self.noise, failure_probability(confidence))
 
     def _set_threshold(self, noise: Laplace | Gaussian, delta: Fraction) -> None:
-        """Such that no more than `delta` is left to keys that one database has and its neighbour has not."""
+        """Such that no more than `delta` is left to keys that one database has and its neighbor has not."""
         width = _upper_width(noise, delta_per_key(delta, self.changed_keys))
         set_fields(self, noise=noise, threshold=self.max_rows_per_group_per_unit + 1 + width)
 
@@ -91,7 +91,7 @@ class NoisyThreshold(PartitionSelection):
 class LaplaceThreshold(NoisyThreshold):
     """Keeps a key if its count plus discrete Laplace noise of scale k·c/ε reaches τ.
 
-    A unit has at most c rows in each of at most l₀ keys; k = l₀ keys differ between neighbours, 2·l₀ under replacement.
+    A unit has at most c rows in each of at most l₀ keys; k = l₀ keys differ between neighbors, 2·l₀ under replacement.
     τ is the smallest integer with P(c + noise ≥ τ) ≤ δ₀, where k keys with δ₀ each have δ together.
 
     **Guarantee**: (ε, δ)-differential privacy for `neighboring_relation`, also if the noisy counts of the kept keys are
@@ -113,7 +113,7 @@ class LaplaceThreshold(NoisyThreshold):
         delta: At least 2^-1000 and below 1, for all keys together.
         max_groups_per_unit: l₀, in how many keys one unit is counted, at most.
         max_rows_per_group_per_unit: c, how much one unit adds to a count, at most; 1 for counts of units.
-        neighboring_relation: How a database may differ from its neighbour.
+        neighboring_relation: How a database may differ from its neighbor.
 
     Raises:
         ParameterError: A parameter lies outside.
@@ -163,7 +163,7 @@ class GaussianThreshold(NoisyThreshold):
         delta: At least 2^-1000 and below 1, for all keys together.
         max_groups_per_unit: l₀, in how many keys one unit is counted, at most.
         max_rows_per_group_per_unit: c, how much one unit adds to a count, at most; 1 for counts of units.
-        neighboring_relation: How a database may differ from its neighbour.
+        neighboring_relation: How a database may differ from its neighbor.
 
     Raises:
         ParameterError: A parameter lies outside.
@@ -195,7 +195,7 @@ class StableHistogram:
 
     A key that no row has costs nothing and is never drawn, so the domain may be infinite: words, addresses, pages.
 
-    **Guarantee**: (ε, δ)-differential privacy with the parameters and the neighbouring relation of `selection`. No
+    **Guarantee**: (ε, δ)-differential privacy with the parameters and the neighboring relation of `selection`. No
     count below τ is ever shown. Proof: proofs/mechanisms/partitions/thresholds.md.
 
     ==============================  ======================================================================

@@ -29,7 +29,7 @@ class TruncatedGeometricSelection(PartitionSelection):
     """Shows a key that n units hold with probability π(n), the largest that (ε, δ) allows, independently of the others.
 
     π(0) = 0 and π(n + 1) = min(a·π(n) + δ₀, 1 − (1 − π(n) − δ₀)/a, 1), each rounded down to a grid finer than 2^-64·δ₀.
-    Here a ≤ e^(ε/k) is rational, δ₀ is `delta_per_key`, and k is the number of keys that differ between neighbours.
+    Here a ≤ e^(ε/k) is rational, δ₀ is `delta_per_key`, and k is the number of keys that differ between neighbors.
     π first grows like e^(nε/k), then 1 − π shrinks like e^(−nε/k) until π is 1: like the tails of geometric noise
     that is truncated, hence the name.
 
@@ -53,7 +53,7 @@ class TruncatedGeometricSelection(PartitionSelection):
         epsilon: 0 or more, for all keys together.
         delta: At least 2^-1000 and below 1, for all keys together.
         max_groups_per_unit: In how many keys one unit is counted, at most.
-        neighboring_relation: How a database may differ from its neighbour.
+        neighboring_relation: How a database may differ from its neighbor.
 
     Raises:
         ParameterError: A parameter lies outside, or ε and δ are so small that a key needs more than a million units.

@@ -30,11 +30,11 @@ class PosteriorSampling:
     price the likelihood is tempered by power = ε/price, which flattens the posterior as much as the promise needs.
 
     **Guarantee**: ε-differential privacy under `neighboring_relation`, for one observation per unit. The price is the
-    exact range of one unit's log-likelihood, rounded up, with no factor 2 for the normaliser; the draw is exact, though
+    exact range of one unit's log-likelihood, rounded up, with no factor 2 for the normalizer; the draw is exact, though
     the weights are irrational. Proof: proofs/mechanisms/posterior/sampling.md.
 
     ====================================  ===========================================================
-    Edge case                             Behaviour
+    Edge case                             Behavior
     ====================================  ===========================================================
     no observation                        a draw of the prior
     epsilon = 0                           a draw of the prior, ExponentialEvent(0)
@@ -49,7 +49,7 @@ class PosteriorSampling:
     Args:
         model: Prior, likelihood and grid, all public.
         epsilon: The most that one draw may cost, 0 or more; None for the price of the posterior itself.
-        neighboring_relation: How a database may differ from its neighbour.
+        neighboring_relation: How a database may differ from its neighbor.
 
     Raises:
         ParameterError: A parameter lies outside.

@@ -100,7 +100,7 @@ def choose_step(
 ) -> int:  # fmt: skip
     """A whole number x within `ends` with probability ∝ exp(−rate·distance(x)), exactly.
 
-    All numbers between two neighbouring steps are equally likely, so it chooses the stretch, then a number of it. So
+    All numbers between two neighboring steps are equally likely, so it chooses the stretch, then a number of it. So
     many steps are `added` at the first end, of which the quantile is not counted.
     """
     starts, widths, below, up_to = _stretches(steps, ends, added)

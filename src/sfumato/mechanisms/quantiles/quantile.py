@@ -52,7 +52,7 @@ class Quantile(OnGrid):
         upper: The public upper bound of the values.
         epsilon: The privacy parameter of one release, 0 or more.
         resolution: The width of a step of the grid, above 0; at most 2^60 steps lie between 0 and a bound.
-        neighboring_relation: How a database may differ from its neighbour.
+        neighboring_relation: How a database may differ from its neighbor.
 
     Raises:
         ParameterError: A parameter lies outside, or the grid has no point.
@@ -166,7 +166,7 @@ class QuantileEnd(OnGrid):
         epsilon: The privacy parameter of one release, 0 or more.
         resolution: The width of a step of the grid, above 0; at most 2^60 steps lie between 0 and a bound.
         confidence: How often the point lies on its side, between 0 and 1; of an interval with two ends 0.975 each.
-        neighboring_relation: How a database may differ from its neighbour.
+        neighboring_relation: How a database may differ from its neighbor.
 
     Raises:
         ParameterError: A parameter lies outside, or the grid has no point.

@@ -64,7 +64,7 @@ class Quantiles(OnGrid):
         upper: The public upper bound of the values.
         epsilon: 0 or more, for all quantiles together.
         resolution: The width of a step of the grid, above 0; at most 2^40 steps lie between 0 and a bound.
-        neighboring_relation: How a database may differ from its neighbour.
+        neighboring_relation: How a database may differ from its neighbor.
 
     Raises:
         ParameterError: A parameter lies outside, or the grid has no point.

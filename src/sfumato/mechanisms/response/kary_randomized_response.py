@@ -40,7 +40,7 @@ class KaryRandomizedResponse:
     as given, or of the probability, rounded up. Proof: proofs/mechanisms/response/kary_randomized_response.md.
 
     ============================  ==================================================================
-    Edge case                     Behaviour
+    Edge case                     Behavior
     ============================  ==================================================================
     epsilon or probability = 0    uniform answers, which allow no estimate; the accuracy is ∞
     probability = 1               always the truth: refused

@@ -20,12 +20,12 @@ class Exponential(Selection):
     falls to nothing if its price is a little too high. `PermuteAndFlip` chooses at least as well for the same ε; the
     exponential mechanism composes better.
 
-    **Guarantee**: ε-differential privacy for the neighbouring relation for which one unit moves each utility by at most
+    **Guarantee**: ε-differential privacy for the neighboring relation for which one unit moves each utility by at most
     Δ; if `monotonic`, for utilities that all rise or all fall with a unit, such as counts of rows under add or remove.
     The probabilities are exact. Proof: proofs/mechanisms/selection/exponential.md.
 
     ============================  ==================================================================
-    Edge case                     Behaviour
+    Edge case                     Behavior
     ============================  ==================================================================
     epsilon = 0                   a uniform choice; the accuracy is ∞
     a utility is NaN or None      it counts as 0

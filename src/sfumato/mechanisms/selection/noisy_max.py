@@ -52,7 +52,7 @@ class NoisyMax:
 
     Args:
         epsilon: The privacy parameter of one release, 0 or more.
-        neighboring_relation: How a database may differ from its neighbour.
+        neighboring_relation: How a database may differ from its neighbor.
         utility_sensitivity: Δ, how far adding or removing one unit moves any one score, above 0: 1 for counts.
         monotonic: Whether a unit that is added or removed moves all scores in the same direction, if at all, as counts.
         resolution: The width of a lattice step, above 0; None where the scores are integers.

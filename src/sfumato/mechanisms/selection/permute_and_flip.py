@@ -20,14 +20,14 @@ class PermuteAndFlip(Selection):
     1/κ on each. The utility of its choice is, at the same ε, at least as high as that of the exponential mechanism, in
     the mean and at every quantile, and the difference is up to a factor 2 in the error: take it for a single choice.
 
-    **Guarantee**: ε-differential privacy for the neighbouring relation for which one unit moves each utility by at most
+    **Guarantee**: ε-differential privacy for the neighboring relation for which one unit moves each utility by at most
     Δ; if `monotonic`, for utilities that all rise or all fall with a unit, such as counts of rows under add or remove.
     The probabilities are exact. It is not of range ε, as the exponential mechanism is, so many choices may cost more
     than as many exponential ones; but it tells no more than Laplace noise of scale Δ/ε does, which is its event.
     Proof: proofs/mechanisms/selection/permute_and_flip.md.
 
     ============================  ==================================================================
-    Edge case                     Behaviour
+    Edge case                     Behavior
     ============================  ==================================================================
     epsilon = 0                   a uniform choice; the accuracy is ∞, of a single candidate 0
     candidates tie for the best   one of them, each as likely as any other

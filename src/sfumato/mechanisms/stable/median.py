@@ -1,13 +1,13 @@
 """The median, and how far k units can move it: exact functions of secret data, for mechanisms alone.
 
 A window is a pair of places (i, j); its gap x_j − x_i is how far the median moves when the k = j − i − 1 units between
-them have been changed and one more is. Which windows count depends on the neighbouring relation:
+them have been changed and one more is. Which windows count depends on the neighboring relation:
 
 * replace one: those around the median's place m, i ≤ m ≤ j [NRS07];
 * add or remove one: the one around the middle, i = ⌊(n − k)/2⌋, for removing what is between them leaves nothing there.
 
 Of the largest gap A_k of these windows both uses here need two facts alone: A_0 bounds the local sensitivity, and
-A_k(x) ≤ A_(k+1)(x′) for neighbours x, x′. Proof: proofs/mechanisms/stable/median.md.
+A_k(x) ≤ A_(k+1)(x′) for neighbors x, x′. Proof: proofs/mechanisms/stable/median.md.
 """
 
 from fractions import Fraction
@@ -73,8 +73,8 @@ def smooth_sensitivity_up(
 ) -> Fraction:
     """A smooth upper bound of the median's local sensitivity: S = max(1, max over k of e^(−βk)·A_k), rounded up.
 
-    **Guarantee**: 1 ≤ S ≤ x_(n+1) − x_0; the median of a neighbour lies at most S away; S(x) ≤ e^β·S(x′) for
-    neighbours x, x′, for the rational number that is returned: rounding is paid for by a slightly smaller β inside.
+    **Guarantee**: 1 ≤ S ≤ x_(n+1) − x_0; the median of a neighbor lies at most S away; S(x) ≤ e^β·S(x′) for
+    neighbors x, x′, for the rational number that is returned: rounding is paid for by a slightly smaller β inside.
     Proof: proofs/mechanisms/stable/median.md.
 
     It takes time O(n) under add or remove, O(n log n) under replacement.
@@ -82,7 +82,7 @@ def smooth_sensitivity_up(
     Args:
         values: The data between the ends of a grid.
         smoothness: β, at least 2^−20.
-        neighboring_relation: How a database may differ from its neighbour.
+        neighboring_relation: How a database may differ from its neighbor.
 
     Example:
         >>> from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
@@ -106,13 +106,13 @@ def smooth_sensitivity_up(
 def distance_to_instability(values: Ordered, *, sensitivity: int, neighboring_relation: NeighboringRelation) -> int:
     """The smallest k with A_k > sensitivity: so many units must change before one more may move the median further.
 
-    **Guarantee**: neighbours differ by at most 1; where it is above 0, the median of a neighbour is at most
+    **Guarantee**: neighbors differ by at most 1; where it is above 0, the median of a neighbor is at most
     `sensitivity` away.
 
     Args:
         values: The data between the ends of a grid.
         sensitivity: In steps, 0 or more and less than the width of the grid, so that the distance is at most n.
-        neighboring_relation: How a database may differ from its neighbour.
+        neighboring_relation: How a database may differ from its neighbor.
 
     Example:
         >>> from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE

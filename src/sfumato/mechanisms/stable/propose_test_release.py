@@ -35,8 +35,8 @@ class ProposeTestRelease:
     The threshold is the smallest integer t for which noise of scale 2/ε exceeds t with a probability of at most δ.
     None is an answer like any other and costs the same.
 
-    **Guarantee**: (ε, δ)-differential privacy for a neighbouring relation for which d changes by at most 1 between
-    neighbours, and |f(x) − f(x′)| ≤ Δ for all neighbours x′ of an x with d(x) ≥ 1. δ is met by the discrete law's exact
+    **Guarantee**: (ε, δ)-differential privacy for a neighboring relation for which d changes by at most 1 between
+    neighbors, and |f(x) − f(x′)| ≤ Δ for all neighbors x′ of an x with d(x) ≥ 1. δ is met by the discrete law's exact
     tail, the threshold being rounded up. Proof: proofs/mechanisms/stable/propose_test_release.md.
 
     Edge cases: a distance below 0 counts as 0; the smaller δ, the farther data must be, by about (2/ε)·ln(1/δ) units;

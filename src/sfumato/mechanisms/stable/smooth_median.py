@@ -44,7 +44,7 @@ class SmoothMedian(OnGrid):
         epsilon: The privacy parameter of one release, above 0.
         delta: Below 1; 0 for Cauchy noise and pure differential privacy, more for Laplace noise.
         resolution: The width of a step of the grid, above 0.
-        neighboring_relation: How a database may differ from its neighbour.
+        neighboring_relation: How a database may differ from its neighbor.
 
     Raises:
         ParameterError: A parameter lies outside, or the noise could not be drawn for some data.

@@ -18,11 +18,11 @@ from sfumato.privacy.secret import Secret
 
 _SMALLEST_SMOOTHNESS: Final = Fraction(1, 1 << 20)  # finer ones could not be told from rounding
 _CAUCHY_SHARE: Final = Fraction(7, 10)  # β/ε: a scale ∝ 1/(β·√(ε² − β²)) is smallest near 1/√2
-_LATTICE_SHARE: Final = Fraction(1, 40)  # above 2πs/sinh(2πs) for s ≥ 1: what normalising on integers adds, per β
+_LATTICE_SHARE: Final = Fraction(1, 40)  # above 2πs/sinh(2πs) for s ≥ 1: what normalizing on integers adds, per β
 
 
 class SmoothedValue(NamedTuple):
-    """An exact integer, and a smooth upper bound of how far a neighbour's lies from it; both are secret."""
+    """An exact integer, and a smooth upper bound of how far a neighbor's lies from it; both are secret."""
 
     value: int
     sensitivity: Fraction | int
@@ -32,7 +32,7 @@ class SmoothedValue(NamedTuple):
 class SmoothSensitivity:
     """Adds integer noise of a scale in proportion to S(x), a smooth upper bound of the local sensitivity at the data x.
 
-    For an integer function f, S must satisfy for all neighbours x, x′
+    For an integer function f, S must satisfy for all neighbors x, x′
 
         |f(x) − f(x′)| ≤ S(x)    and    S(x) ≤ e^β·S(x′),    with β = `smoothness`,
 
@@ -42,8 +42,8 @@ class SmoothSensitivity:
     * δ > 0: P(k) ∝ exp(−|k|/s), a discrete Laplace law of scale s = c·S(x); β is smaller by a factor of about ln(1/δ),
       so S is larger, and only where tails matter is the noise the smaller one.
 
-    **Guarantee**: (ε, δ)-differential privacy for the neighbouring relation of S, for the integers that are really
-    drawn, whose law has another normalising constant than a real-valued one. The scale is secret: it is never
+    **Guarantee**: (ε, δ)-differential privacy for the neighboring relation of S, for the integers that are really
+    drawn, whose law has another normalizing constant than a real-valued one. The scale is secret: it is never
     released, names no table and is in no error. Proof: proofs/mechanisms/stable/smooth_sensitivity.md.
 
     ======================================  =========================================================
@@ -59,7 +59,7 @@ class SmoothSensitivity:
     Args:
         epsilon: The privacy parameter of one release, above 0.
         delta: Below 1; 0 for Cauchy noise and pure differential privacy, more for Laplace noise.
-        largest_sensitivity: A public bound of the difference of f between neighbours, at least 1.
+        largest_sensitivity: A public bound of the difference of f between neighbors, at least 1.
 
     Raises:
         ParameterError: A parameter lies outside.

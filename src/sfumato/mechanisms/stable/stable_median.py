@@ -44,7 +44,7 @@ class StableMedian(OnGrid):
         epsilon: Above 0, half for the test and half for the answer.
         delta: Above 0 and below 1/2.
         resolution: The width of a step of the grid, above 0.
-        neighboring_relation: How a database may differ from its neighbour.
+        neighboring_relation: How a database may differ from its neighbor.
 
     Raises:
         ParameterError: A parameter lies outside.
@@ -53,7 +53,7 @@ class StableMedian(OnGrid):
         >>> age = StableMedian(lower=0, upper=120, proposed_sensitivity=1, epsilon=1, delta="1e-6")
         >>> age.threshold, age.accuracy(0.95), age.release([])
         (26, Fraction(6, 1), None)
-        >>> age.release([31, 32, 33] * 1000) is None  # 1000 would have to leave before 31 and 33 were neighbours
+        >>> age.release([31, 32, 33] * 1000) is None  # 1000 would have to leave before 31 and 33 were neighbors
         False
 
     References:

@@ -71,7 +71,7 @@ def laplace_weights(scale: Fraction) -> WeightStream:
 
 
 def gaussian_weights(variance: Fraction) -> WeightStream:
-    """exp(−k²/(2·variance)): the ratio of neighbours, exp(−(2k + 1)/(2·variance)), falls by one factor each time."""
+    """exp(−k²/(2·variance)): the ratio of neighbors, exp(−(2k + 1)/(2·variance)), falls by one factor each time."""
 
     def stream(precision: int) -> Iterator[Bounds]:
         ratio, factor = exp_bounds(1 / (2 * variance), precision), exp_bounds(1 / variance, precision)
@@ -84,7 +84,7 @@ def gaussian_weights(variance: Fraction) -> WeightStream:
 
 
 def skellam_weights(mean: Fraction) -> WeightStream:
-    """I_k(2·mean)/I_0(2·mean): products of ratios of neighbours, which fall as the law is log-concave."""
+    """I_k(2·mean)/I_0(2·mean): products of ratios of neighbors, which fall as the law is log-concave."""
 
     def stream(precision: int) -> Iterator[Bounds]:
         weight = (1 << precision, 1 << precision)
@@ -278,7 +278,7 @@ def _locate(enclosed: _Cumulative, prefix: int, bits: int) -> int | None:
 def _enclosed(law: AtomWeights, precision: int) -> _Cumulative:
     """Sums of weights down to a negligible one, and the total, with a bound of what follows it.
 
-    The ratio of neighbouring weights never grows, so all that follow a weight w, whose predecessor was v, add up to at
+    The ratio of neighboring weights never grows, so all that follow a weight w, whose predecessor was v, add up to at
     most w·r/(1 − r) with r = w/v.
     """
     sums: list[tuple[int, int]] = []

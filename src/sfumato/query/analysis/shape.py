@@ -39,7 +39,7 @@ from sfumato.query.model.schema import Table
 
 
 class Metric(StrEnum):
-    """Whose rows a relation holds, and so what neighbouring databases can change in it."""
+    """Whose rows a relation holds, and so what neighboring databases can change in it."""
 
     PUBLIC = "public"
     """Nobody's: nothing changes."""

@@ -36,7 +36,7 @@ from sfumato.query.model.statement import Statement
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sensitivity:
-    """How far apart a vector of group measures can be on neighbouring databases: in L1, in L2, in coordinates."""
+    """How far apart a vector of group measures can be on neighboring databases: in L1, in L2, in coordinates."""
 
     l1: int
     l2: Fraction

@@ -173,7 +173,7 @@ LARGEST_FACTOR: Final = 2**26
 
 
 def steps_of(
-    value: Expression, facts: Facts, *, bounds: tuple[Fraction, Fraction] | None, what: str, centred: bool = False,
+    value: Expression, facts: Facts, *, bounds: tuple[Fraction, Fraction] | None, what: str, centered: bool = False,
     finest: int = MAX_STEPS,
 ) -> LatticeValue:  # fmt: skip
     """The lattice steps of an expression, clamped to the stated bounds, or else to what is known of it.
@@ -183,7 +183,7 @@ def steps_of(
         facts: What is known of it.
         bounds: What the analyst states, or None.
         what: What errors call it.
-        centred: Whether to move the middle of the bounds to 0.
+        centered: Whether to move the middle of the bounds to 0.
         finest: How many steps the bounds may have at most; the lattice is made coarser where they would have more.
 
     Raises:
@@ -203,7 +203,7 @@ def steps_of(
         resolution *= 2
     first, last = (floor(end / resolution + Fraction(1, 2)) for end in (lower, upper))
     return LatticeValue(
-        value=value, resolution=resolution, lower=first, upper=last, offset=(first + last) // 2 if centred else 0,
+        value=value, resolution=resolution, lower=first, upper=last, offset=(first + last) // 2 if centered else 0,
         nullable=facts.nullable,
     )  # fmt: skip
 

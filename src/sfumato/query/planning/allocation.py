@@ -1,7 +1,7 @@
 """How one stated total is split over all that a question releases, and which law each part of it gets.
 
 Every statistic gets a share of ε in proportion to its weight; grouping sets and the selection of private keys count as
-statistics of weight 1. A statistic that needs several noisy numbers gives each of them the same. What no neighbour can
+statistics of weight 1. A statistic that needs several noisy numbers gives each of them the same. What no neighbor can
 move costs nothing and leaves its share to the others. With δ, each number takes the law of the smaller variance, from
 public facts alone. All that take Gaussian noise are calibrated together, which costs far less than one by one; δ goes
 in equal parts to them and to each selection of private keys.
@@ -32,13 +32,13 @@ class Noise:
 
     @property
     def is_free(self) -> bool:
-        """Whether no neighbour can move it."""
+        """Whether no neighbor can move it."""
         return self.sensitivity.l1 == 0
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A need for a pure share of ε; free where no neighbour can move what is chosen from."""
+    """A need for a pure share of ε; free where no neighbor can move what is chosen from."""
 
     is_free: bool = False
 

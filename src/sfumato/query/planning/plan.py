@@ -88,7 +88,7 @@ def compile_plan(
     Args:
         question: What is asked.
         total: What all of it may cost together.
-        neighboring_relation: What may change between neighbouring databases.
+        neighboring_relation: What may change between neighboring databases.
         law: The law that additive noise must have; None takes the better one for each measure.
         edition: By which rules; by those before the latest to find an answer that was bought then.
 
@@ -125,7 +125,7 @@ def with_chosen_bounds(
     Args:
         plan: A plan, perhaps with `bounds`.
         released: What each measurement of those released.
-        neighboring_relation: What may change between neighbouring databases.
+        neighboring_relation: What may change between neighboring databases.
     """
     if plan.bounds is None:
         return plan

@@ -66,7 +66,7 @@ class UnpricedSection:
         keys: What it groups by.
         statements: What engines run, the main one first; it is left out where nothing needs it.
         recipes: One a statistic.
-        neighboring_relation: What may change between neighbouring databases.
+        neighboring_relation: What may change between neighboring databases.
     """
 
     keys: tuple[KeyColumn, ...]
@@ -149,7 +149,7 @@ def draft(
     Args:
         question: What is asked.
         keys: Those of its keys.
-        neighboring_relation: What may change between neighbouring databases.
+        neighboring_relation: What may change between neighboring databases.
         edition: By which rules.
 
     Raises:

@@ -133,7 +133,7 @@ class Policy:
         version: Raised by the owner when declarations change.
         data_version: Raised by the owner when the data changes; stored answers of another version are not used again.
         unit_name: What one privacy unit is called, such as "patient".
-        neighboring_relation: What may change between neighbouring databases.
+        neighboring_relation: What may change between neighboring databases.
         tables: The declared tables by name. Where their rows have owners, equal ids are one person, whatever the table.
         sources: Where the rows of each table come from, public ones too.
         views: SELECT statements by name, to be asked like tables; one may read tables and the views before it.

@@ -150,7 +150,7 @@ class Mean(BoundedStatistic):
 
 def mean_recipe(rows: GroupedRows, name: str, value: Expression, bounds: Bounds) -> Recipe:
     """What the mean of an expression is made of."""
-    steps = rows.steps(value, bounds, name, centred=True)
+    steps = rows.steps(value, bounds, name, centered=True)
     components = NoisyMeasures((rows.present(value),)), NoisyMeasures((StepSum(steps),))
     return Recipe(components, lambda at: (MeanOutput(name=name, count=at, total=at + 1, steps=steps),))
 

@@ -94,15 +94,15 @@ class GroupedRows:
         return self.shape.facts(value)
 
     def steps(
-        self, value: Expression, bounds: Bounds, name: str, *, centred: bool = False, is_factor: bool = False
+        self, value: Expression, bounds: Bounds, name: str, *, centered: bool = False, is_factor: bool = False
     ) -> LatticeValue:
         """The lattice of an expression."""
         if isinstance(bounds, Auto):
             raise ParameterError("bounds", bounds.value, "must have been chosen before a statistic is lowered")
         facts = self.facts(value)
         if not is_factor:
-            return steps_of(value, facts, bounds=bounds, what=name, centred=centred)
-        return steps_of(value, facts, bounds=bounds, what=name, centred=centred, finest=MAX_FACTOR)
+            return steps_of(value, facts, bounds=bounds, what=name, centered=centered)
+        return steps_of(value, facts, bounds=bounds, what=name, centered=centered, finest=MAX_FACTOR)
 
     def present(self, *values: Expression) -> ValueCount:
         """The number of rows in which no value of several is NULL."""

@@ -66,7 +66,7 @@ class MomentOutput(Output):
 
     @abstractmethod
     def presumed(self, size: int) -> tuple[int, ...]:
-        """What would be measured without noise of so many centred values that are independent and spread evenly."""
+        """What would be measured without noise of so many centered values that are independent and spread evenly."""
 
     @abstractmethod
     def values(self, measured: NoisyMoments) -> Floats:
@@ -254,7 +254,7 @@ class Variance(BoundedStatistic):
 
     def recipe(self, rows: GroupedRows, name: str) -> Recipe:
         """Noise on a count, a sum and a sum of squares, each alone."""
-        steps = rows.steps(self.value, self.bounds, name, centred=True, is_factor=True)
+        steps = rows.steps(self.value, self.bounds, name, centered=True, is_factor=True)
         measures: tuple[Measure, ...] = rows.present(self.value), StepSum(steps), StepProduct(steps, steps)
         return Recipe(
             tuple(NoisyMeasures((measure,)) for measure in measures),
@@ -294,7 +294,7 @@ class Covariance(Statistic):
         """Noise on a count, sums and sums of products, each alone; of each value where the other is present, too."""
         first = _where_present(rows, self.first, self.second)
         second = _where_present(rows, self.second, self.first)
-        x, y = (rows.steps(value, None, name, centred=True, is_factor=True) for value in (first, second))
+        x, y = (rows.steps(value, None, name, centered=True, is_factor=True) for value in (first, second))
         measures: list[Measure] = [rows.present(first, second), StepSum(x), StepSum(y), StepProduct(x, y)]
         if self.normalized:
             measures += [StepProduct(x, x), StepProduct(y, y)]

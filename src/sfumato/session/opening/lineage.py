@@ -1,4 +1,4 @@
-"""Lineage: the same data under a new name, a view or another path is recognised, so that it has one account and unit.
+"""Lineage: the same data under a new name, a view or another path is recognized, so that it has one account and unit.
 
 What a source is (`engines/…identities`) says something of its rows, and is sealed with the ledger's key before it is
 kept. Seals are compared, shown to nobody, and without the key nobody can try out whose data it is.

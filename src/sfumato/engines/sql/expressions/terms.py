@@ -252,7 +252,7 @@ def window(
 
 
 def table(name: str, schema: str | None = None) -> exp.Table:
-    """The name of a table, as the catalogue has it."""
+    """The name of a table, as the catalog has it."""
     quoted = exp.to_identifier(name, quoted=True)
     return exp.Table(this=quoted, db=None if schema is None else exp.to_identifier(schema, quoted=True))
 
