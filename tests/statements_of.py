@@ -9,9 +9,20 @@ from tests.strategies import limits
 
 from sfumato.errors import UnboundedSensitivityError
 from sfumato.query.model.kinds import Kind
-from sfumato.query.model.measures import CellCount, LatticeValue, RowCount, StepProduct, StepSum, UnitCount, ValueCount
 from sfumato.query.model.schema import MAX_STEPS, Limits
-from sfumato.query.model.statement import Bins, KeyColumn, Statement, Values
+from sfumato.query.model.statement import (
+    Bins,
+    CellCount,
+    KeyColumn,
+    LatticeValue,
+    RowCount,
+    Statement,
+    StepProduct,
+    StepSum,
+    UnitCount,
+    ValueCount,
+    Values,
+)
 
 KEYS = {
     Kind.TEXT: ("x", "y", "1", "2", "z"),

@@ -24,10 +24,9 @@ from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.sources.sources import open_source
 from sfumato.privacy.neighbors import EACH_ROW, UnitColumn
 from sfumato.query.model.expressions import ColumnRef
-from sfumato.query.model.measures import LatticeValue, RowCount, StepSum
 from sfumato.query.model.relations import Source
 from sfumato.query.model.schema import Limits, Table, integer, real, text
-from sfumato.query.model.statement import KeyColumn, Statement
+from sfumato.query.model.statement import KeyColumn, LatticeValue, RowCount, Statement, StepSum
 
 GROUPS, ROWS_PER_UNIT, ROWS_PER_GROUP = 100, 10, 10
 OPENDP = Path(__file__).parent.parent / "peers" / "opendp"

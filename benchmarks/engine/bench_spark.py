@@ -24,10 +24,9 @@ from sfumato.engines.sources.sources import SparkData
 from sfumato.engines.spark.engine import SparkEngine
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.model.expressions import ColumnRef
-from sfumato.query.model.measures import LatticeValue, RowCount, StepSum
 from sfumato.query.model.relations import Source
 from sfumato.query.model.schema import Limits, Table, integer, real
-from sfumato.query.model.statement import KeyColumn, Statement
+from sfumato.query.model.statement import KeyColumn, LatticeValue, RowCount, Statement, StepSum
 
 GROUPS, ROWS_PER_UNIT, KEPT = 100, 10, 3
 SALT = "0123456789abcdef" * 2

@@ -14,10 +14,20 @@ from sfumato.privacy.neighbors import UnitColumn
 from sfumato.privacy.secret import Secret
 from sfumato.query.model.expressions import Call, ColumnRef, Literal
 from sfumato.query.model.functions import Function
-from sfumato.query.model.measures import CellCount, LatticeValue, RowCount, StepSum, UnitCount, ValueCount
 from sfumato.query.model.relations import Join, PeoplePart, SemiJoin, Source
 from sfumato.query.model.schema import PUBLIC, Limits, Table, UnitPath, boolean, integer, real, text
-from sfumato.query.model.statement import Bins, KeyColumn, Statement, Values
+from sfumato.query.model.statement import (
+    Bins,
+    CellCount,
+    KeyColumn,
+    LatticeValue,
+    RowCount,
+    Statement,
+    StepSum,
+    UnitCount,
+    ValueCount,
+    Values,
+)
 
 CONDITIONS_ON_NULL = [
     # condition on a row of which v is NULL and w is 1, and whether the row is kept

@@ -7,9 +7,17 @@ from tests.query.asking import PEOPLE
 from sfumato.engines.base import ExactGroups, aligned, cells, failing, groups
 from sfumato.errors import EngineError, ParameterError
 from sfumato.query.model.expressions import ColumnRef
-from sfumato.query.model.measures import CellCount, LatticeValue, RowCount, ValueCount
 from sfumato.query.model.relations import Source
-from sfumato.query.model.statement import Bins, KeyColumn, Statement, Values
+from sfumato.query.model.statement import (
+    Bins,
+    CellCount,
+    KeyColumn,
+    LatticeValue,
+    RowCount,
+    Statement,
+    ValueCount,
+    Values,
+)
 
 AGE = ColumnRef("age")
 STEPS = LatticeValue(value=AGE, resolution=1, lower=0, upper=100, offset=0, nullable=True)

@@ -40,7 +40,9 @@ MUTANTS = (
     ),
     Mutant(
         name="sums between wide bounds are whole numbers of 64 bits",
-        edits=(("query/model/measures.py", "abs(end) * MOST_ROWS <= MAX_KEY for end in ends", "True for end in ends"),),
+        edits=(
+            ("query/model/statement.py", "abs(end) * MOST_ROWS <= MAX_KEY for end in ends", "True for end in ends"),
+        ),
         tests=("tests/session/test_wide_sums.py::test_records_hold_the_whole_sum",),
     ),
     Mutant(

@@ -20,8 +20,8 @@ from sfumato.engines.reference.relations import relation_rows
 from sfumato.engines.sources.sources import ArrowData
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, UnitColumn
 from sfumato.query.analysis.stability import sensitivity
-from sfumato.query.model.measures import CellCount
 from sfumato.query.model.relations import tables_of
+from sfumato.query.model.statement import CellCount
 from sfumato.query.values.cells import typed
 
 ENGINES = {

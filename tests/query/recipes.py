@@ -2,8 +2,8 @@
 
 from tests.query.planned import PEOPLE, grouped, ref
 
-from sfumato.query.model.measures import StepSum
 from sfumato.query.model.schema import Table, integer, real
+from sfumato.query.model.statement import StepSum
 
 AGE, PAY, KIDS = ref("age"), ref("pay"), ref("kids")
 WIDE = Table(name="t", columns={"v": integer(0, 10**12), "f": real(-(10**6), 10**6), "w": real(0, 10**7)})

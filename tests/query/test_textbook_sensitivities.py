@@ -13,7 +13,6 @@ from sfumato.numeric.rationals import sqrt_up
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, UnitColumn
 from sfumato.query.analysis.stability import Reach, moved_rows, reach_of, sensitivity
 from sfumato.query.model.expressions import TRUE, ColumnRef, Compare, Comparison, Literal
-from sfumato.query.model.measures import CellCount, LatticeValue, RowCount, StepProduct, StepSum, UnitCount, ValueCount
 from sfumato.query.model.relations import (
     Distinct,
     Except,
@@ -30,7 +29,19 @@ from sfumato.query.model.relations import (
     UnionAll,
 )
 from sfumato.query.model.schema import PUBLIC, Limits, Table, integer, text
-from sfumato.query.model.statement import Bins, KeyColumn, Statement, Values
+from sfumato.query.model.statement import (
+    Bins,
+    CellCount,
+    KeyColumn,
+    LatticeValue,
+    RowCount,
+    Statement,
+    StepProduct,
+    StepSum,
+    UnitCount,
+    ValueCount,
+    Values,
+)
 
 V, K = ColumnRef("v"), ColumnRef("k")
 KEYS = ("x", "y", "z")

@@ -15,7 +15,6 @@ from sfumato.engines.sources.sources import ArrowData
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, UnitColumn
 from sfumato.query.analysis.stability import moved_rows, sensitivity
 from sfumato.query.model.expressions import ColumnRef, Compare, Comparison, Literal
-from sfumato.query.model.measures import CellCount, LatticeValue, RowCount, StepProduct, StepSum, UnitCount, ValueCount
 from sfumato.query.model.relations import (
     Distinct,
     Except,
@@ -33,7 +32,18 @@ from sfumato.query.model.relations import (
     UnionAll,
 )
 from sfumato.query.model.schema import PUBLIC, Limits, Table, UnitPath, integer, text
-from sfumato.query.model.statement import KeyColumn, Statement, Values
+from sfumato.query.model.statement import (
+    CellCount,
+    KeyColumn,
+    LatticeValue,
+    RowCount,
+    Statement,
+    StepProduct,
+    StepSum,
+    UnitCount,
+    ValueCount,
+    Values,
+)
 
 
 class PlainRows:

@@ -16,9 +16,9 @@ from sfumato.privacy.guarantees import guarantee
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, NeighboringRelation
 from sfumato.query.model.csv_format import CsvFormat
 from sfumato.query.model.expressions import Literal
-from sfumato.query.model.measures import AUTO
 from sfumato.query.model.relations import BoundRows, Except, Filter, Intersect, PeoplePart, Select, Source, UnionAll
 from sfumato.query.model.schema import Limits, Table, UnitPath, integer, text, timestamp
+from sfumato.query.model.statement import AUTO
 from sfumato.query.planning.questions import Presented, presented
 from sfumato.query.policy.policy import SourceFacts
 from sfumato.query.printing.canonical import question_hash, question_text

@@ -16,8 +16,8 @@ from sfumato.privacy.neighbors import NeighboringRelation
 from sfumato.query.model.expressions import Comparison
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind
-from sfumato.query.model.measures import Auto
 from sfumato.query.model.relations import Fold, JoinKind
+from sfumato.query.model.statement import Auto
 from sfumato.query.statistics.registry import STORED
 from sfumato.session.asking.answer_key import DECLARED, MEMBERS, PLANS
 

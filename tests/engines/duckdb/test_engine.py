@@ -20,10 +20,9 @@ from sfumato.engines.sources.sources import ArrowData, open_source
 from sfumato.errors import EngineError, ParameterError
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.model.expressions import ColumnRef, Compare, Comparison, IsIn, Literal
-from sfumato.query.model.measures import RowCount, UnitCount
 from sfumato.query.model.relations import Filter, PeoplePart, Select, Source, tables_of
 from sfumato.query.model.schema import Limits, Table, integer, text
-from sfumato.query.model.statement import KeyColumn, Statement
+from sfumato.query.model.statement import KeyColumn, RowCount, Statement, UnitCount
 
 
 @pytest.fixture

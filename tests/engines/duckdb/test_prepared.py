@@ -16,10 +16,9 @@ from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.sources.sources import ArrowData, open_source
 from sfumato.errors import EngineError
 from sfumato.privacy.neighbors import UnitColumn
-from sfumato.query.model.measures import RowCount
 from sfumato.query.model.relations import Join, Source
 from sfumato.query.model.schema import PUBLIC, Limits, Table, integer, text
-from sfumato.query.model.statement import KeyColumn, Statement
+from sfumato.query.model.statement import KeyColumn, RowCount, Statement
 
 COLUMNS = {"u": text(), "v": integer(0, 9)}
 FIRST, SECOND = (

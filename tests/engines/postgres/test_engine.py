@@ -30,10 +30,9 @@ from sfumato.engines.sources.sources import ArrowData, PostgresData, address_of,
 from sfumato.errors import EngineError, FailedOnRowsError, ParameterError, UnavailableError
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.model.expressions import ColumnRef, Compare, Comparison, Literal
-from sfumato.query.model.measures import RowCount, UnitCount
 from sfumato.query.model.relations import Filter, PeoplePart, SemiJoin, Source, tables_of
 from sfumato.query.model.schema import PUBLIC, Limits, Table, UnitPath, integer, real, text, timestamp
-from sfumato.query.model.statement import KeyColumn, Statement
+from sfumato.query.model.statement import KeyColumn, RowCount, Statement, UnitCount
 from sfumato.query.policy.policy import Policy, Risk
 
 NO_NUL = "no text of PostgreSQL has NUL in it"

@@ -25,10 +25,21 @@ from sfumato.engines.reference.engine import (
 from sfumato.engines.sampling import rank_hash
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.model.expressions import ColumnRef
-from sfumato.query.model.measures import CellCount, LatticeValue, RowCount, StepProduct, StepSum, UnitCount, ValueCount
 from sfumato.query.model.relations import Source
 from sfumato.query.model.schema import Limits, Table, integer, real, text
-from sfumato.query.model.statement import Bins, KeyColumn, Statement, Values
+from sfumato.query.model.statement import (
+    Bins,
+    CellCount,
+    KeyColumn,
+    LatticeValue,
+    RowCount,
+    Statement,
+    StepProduct,
+    StepSum,
+    UnitCount,
+    ValueCount,
+    Values,
+)
 from sfumato.query.values.evaluation import clamped_steps
 
 

@@ -23,10 +23,9 @@ from sfumato.engines.spark.engine import SparkEngine
 from sfumato.errors import EngineError, FailedOnRowsError, ParameterError
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.model.expressions import ColumnRef, Compare, Comparison, Literal
-from sfumato.query.model.measures import RowCount, UnitCount
 from sfumato.query.model.relations import Filter, PeoplePart, Select, Source
 from sfumato.query.model.schema import Limits, Table, date, integer, text, timestamp
-from sfumato.query.model.statement import KeyColumn, Statement
+from sfumato.query.model.statement import KeyColumn, RowCount, Statement, UnitCount
 from sfumato.query.policy.policy import Risk
 
 pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")

@@ -17,7 +17,7 @@ from sfumato.engines.sql.expressions.terms import column, function
 from sfumato.query.model.expressions import Call, ColumnRef, Compare, Comparison, Literal
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind
-from sfumato.query.model.measures import COARSEST, LatticeValue
+from sfumato.query.model.statement import COARSEST, LatticeValue
 from sfumato.query.values.evaluation import clamped_steps as clamped_in_python
 from sfumato.query.values.evaluation import evaluate
 

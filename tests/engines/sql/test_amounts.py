@@ -15,9 +15,9 @@ from sfumato.engines.sql.expressions.terms import column, function, select, tabl
 from sfumato.engines.sql.rows import SqlRelation
 from sfumato.query.analysis.shape import shape_of
 from sfumato.query.model.expressions import ColumnRef
-from sfumato.query.model.measures import CellCount, LatticeValue, RowCount, StepProduct, StepSum, UnitCount, ValueCount
 from sfumato.query.model.relations import Source
 from sfumato.query.model.schema import MAX_LIMIT, Table, integer, real
+from sfumato.query.model.statement import CellCount, LatticeValue, RowCount, StepProduct, StepSum, UnitCount, ValueCount
 
 TABLE = Source(Table(name="t", columns={"i": integer(), "f": real()}))
 ROWS_OF = SqlRelation(query=select([], table("cells")), shape=shape_of(TABLE))

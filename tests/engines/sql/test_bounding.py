@@ -23,10 +23,9 @@ from sfumato.engines.sql.rows import SqlRelation
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.analysis.shape import shape_of
 from sfumato.query.model.expressions import ColumnRef
-from sfumato.query.model.measures import RowCount
 from sfumato.query.model.relations import Source
 from sfumato.query.model.schema import Limits, Table, text
-from sfumato.query.model.statement import KeyColumn, Statement, Values
+from sfumato.query.model.statement import KeyColumn, RowCount, Statement, Values
 
 SALT = "00112233445566778899aabbccddeeff"
 TABLE = Source(

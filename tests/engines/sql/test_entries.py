@@ -14,10 +14,9 @@ from sfumato.engines.sql.lists import list_table
 from sfumato.engines.sql.rows import SqlRelation
 from sfumato.query.analysis.shape import shape_of
 from sfumato.query.model.expressions import ColumnRef
-from sfumato.query.model.measures import LatticeValue, RowCount
 from sfumato.query.model.relations import Source
 from sfumato.query.model.schema import Table, boolean, integer, real, text
-from sfumato.query.model.statement import Bins, KeyColumn, Statement, Values
+from sfumato.query.model.statement import Bins, KeyColumn, LatticeValue, RowCount, Statement, Values
 
 TABLE = Source(Table(name="t", columns={"k": text(), "j": integer(), "f": real(), "b": boolean()}))
 CELLS = pa.table(

@@ -25,10 +25,9 @@ from sfumato.engines.sql.rows import SqlRelation
 from sfumato.privacy.neighbors import EACH_ROW, UnitColumn
 from sfumato.query.analysis.shape import shape_of
 from sfumato.query.model.expressions import ColumnRef
-from sfumato.query.model.measures import CellCount, RowCount, UnitCount, ValueCount
 from sfumato.query.model.relations import Source
 from sfumato.query.model.schema import Limits, Table, integer, text
-from sfumato.query.model.statement import KeyColumn, Statement, Values
+from sfumato.query.model.statement import CellCount, KeyColumn, RowCount, Statement, UnitCount, ValueCount, Values
 
 HOSTILE = "\"; DROP TABLE t; --'"
 CATALOGUE = Catalogue(named=lambda declared: table(declared.name, "typed"))

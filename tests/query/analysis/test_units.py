@@ -5,7 +5,7 @@ from sfumato.query.analysis.units import UNIT, Own, Path, determines_unit, holds
 from sfumato.query.model.expressions import ColumnRef
 from sfumato.query.model.relations import BoundRows, Join, JoinKind, PeoplePart, Source
 from sfumato.query.model.schema import Limits, Table, UnitPath, integer
-from sfumato.query.sql.names import scope_of
+from sfumato.query.sql.context import scope_of
 
 
 def test_a_unit_column_holds_the_unit():

@@ -25,8 +25,7 @@ from sfumato.query.model.expressions import (
 from sfumato.query.model.facts import Facts
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind
-from sfumato.query.model.measures import LatticeValue, RowCount, StepProduct, StepSum, ValueCount
-from sfumato.query.model.statement import Bins, Values
+from sfumato.query.model.statement import Bins, LatticeValue, RowCount, StepProduct, StepSum, ValueCount, Values
 from sfumato.query.values.evaluation import evaluate
 
 FACTS = {name: Facts(kind=kind) for name, kind in COLUMNS.items()}

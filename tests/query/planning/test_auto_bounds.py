@@ -13,8 +13,8 @@ from sfumato.mechanisms.additive.laplace import Laplace
 from sfumato.privacy.events import ApproxEvent, DiscreteLaplaceEvent, PureEvent
 from sfumato.privacy.guarantees import ApproxDP, PureDP
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE
-from sfumato.query.model.measures import AUTO
 from sfumato.query.model.schema import Table, integer, real
+from sfumato.query.model.statement import AUTO
 from sfumato.query.planning.auto_bounds import (
     POWERS,
     automatic,

@@ -13,9 +13,9 @@ from sfumato.errors import NotPrivateError, ParameterError, SfumatoError, Unboun
 from sfumato.privacy.events import ApproxEvent, ComposedEvent, DiscreteLaplaceEvent, ExponentialEvent, PureEvent
 from sfumato.privacy.guarantees import ApproxDP, PureDP, guarantee
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE
-from sfumato.query.model.measures import AUTO
 from sfumato.query.model.relations import Distinct, Grouped, Join, UnionAll
 from sfumato.query.model.schema import PUBLIC, Limits, Table, integer
+from sfumato.query.model.statement import AUTO
 from sfumato.query.planning.plan import BoundsFirst, compile_plan, with_chosen_bounds
 from sfumato.query.statistics.counts import CountDistinct, CountRows, CountUnits, CountValues
 from sfumato.query.statistics.histograms import Histogram

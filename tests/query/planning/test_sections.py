@@ -18,10 +18,9 @@ from sfumato.privacy.events import ExponentialEvent, PureEvent
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, UnitColumn
 from sfumato.query.analysis.keys import MAX_GROUPS
 from sfumato.query.model.expressions import Compare, Comparison, Literal
-from sfumato.query.model.measures import CellCount, LatticeValue, RowCount, StepSum, UnitCount
 from sfumato.query.model.relations import BoundRows, Distinct, Filter, Grouped, Join, UnionAll
 from sfumato.query.model.schema import Limits, Table, integer, text
-from sfumato.query.model.statement import Bins, Statement, Values
+from sfumato.query.model.statement import Bins, CellCount, LatticeValue, RowCount, Statement, StepSum, UnitCount, Values
 from sfumato.query.planning.allocation import Choice, KeySelection, Noise, Share
 from sfumato.query.planning.sections import check_size, draft, grouped_rows, measurement_of, moved, need_of
 from sfumato.query.statistics.counts import CountDistinct, CountRows

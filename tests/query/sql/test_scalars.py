@@ -12,8 +12,7 @@ from sfumato.query.model.expressions import FALSE, TRUE, And, Call, ColumnRef, C
 from sfumato.query.model.facts import of_column
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind
-from sfumato.query.sql.context import Context
-from sfumato.query.sql.names import scope_of
+from sfumato.query.sql.context import Context, scope_of
 from sfumato.query.sql.parsing import parsed
 from sfumato.query.sql.scalars import Effort, KnownFacts, as_time
 

@@ -8,8 +8,7 @@ from sfumato.query.model.expressions import Call, Case, ColumnRef, Compare, Comp
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.relations import Fold, Folded
-from sfumato.query.sql.context import Context
-from sfumato.query.sql.names import scope_of
+from sfumato.query.sql.context import Context, scope_of
 from sfumato.query.sql.parsing import parsed as parsed_text
 from sfumato.query.sql.statistics import AggregateArguments, fold_of, has_aggregate, is_aggregate
 from sfumato.query.statistics.counts import CountDistinct, CountRows, CountUnits, CountValues

@@ -4,9 +4,9 @@ from tests.query.planned import VISITS, grouped, ref
 from tests.query.recipes import AGE, KIDS, lowered, measures
 
 from sfumato.query.analysis.shape import shape_of
-from sfumato.query.model.measures import CellCount, RowCount, UnitCount, ValueCount
 from sfumato.query.model.relations import Distinct, Select
 from sfumato.query.model.schema import Limits
+from sfumato.query.model.statement import CellCount, RowCount, UnitCount, ValueCount
 from sfumato.query.statistics.counts import CountDistinct, CountRows, CountUnits, CountValues
 
 

@@ -16,8 +16,8 @@ from sfumato.engines.sources.sources import ArrowData
 from sfumato.errors import NotPrivateError, ParameterError, UnboundedSensitivityError
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, UnitColumn
 from sfumato.query.model.expressions import ColumnRef
-from sfumato.query.model.measures import StepSum, ValueCount
 from sfumato.query.model.schema import Limits, Table, integer, real, text
+from sfumato.query.model.statement import StepSum, ValueCount
 from sfumato.query.statistics.deviations import AbsoluteDeviation
 from sfumato.query.statistics.means import Mean, MeanOutput
 from sfumato.query.statistics.measurements import estimators

@@ -5,7 +5,7 @@ from tests.query.planned import ref
 from tests.query.recipes import AGE, lowered
 
 from sfumato.errors import ParameterError, UnboundedSensitivityError
-from sfumato.query.model.measures import AUTO
+from sfumato.query.model.statement import AUTO
 from sfumato.query.statistics.means import Mean, Sum
 from sfumato.query.statistics.variances import Variance
 from sfumato.query.statistics.vectors import VectorSum

@@ -9,7 +9,7 @@ from tests.query.frames import PEOPLE, VISITS, WARDS, frame
 import sfumato as sf
 from sfumato.errors import NotPrivateError, ParameterError
 from sfumato.query.model.expressions import ColumnRef
-from sfumato.query.model.measures import AUTO
+from sfumato.query.model.statement import AUTO
 from sfumato.query.statistics.counts import CountDistinct, CountRows, CountUnits, CountValues
 from sfumato.query.statistics.histograms import Histogram
 from sfumato.query.statistics.means import Mean, Sum

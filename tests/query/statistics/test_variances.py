@@ -11,8 +11,8 @@ from tests.session.goldens import cases, shown
 from sfumato.numeric.noise_sums import IntegerNoise
 from sfumato.query.model.expressions import Case, IsNull, Not, Null
 from sfumato.query.model.kinds import Kind
-from sfumato.query.model.measures import StepProduct, ValueCount
 from sfumato.query.model.schema import Table, real
+from sfumato.query.model.statement import StepProduct, ValueCount
 from sfumato.query.statistics.recipes import MAX_FACTOR
 from sfumato.query.statistics.variances import Covariance, Variance
 

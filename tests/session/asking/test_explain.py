@@ -8,7 +8,6 @@ from tests.session.desk import desk, rows
 
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, UnitColumn
 from sfumato.query.model.expressions import Compare, Comparison, Literal
-from sfumato.query.model.measures import AUTO
 from sfumato.query.model.relations import (
     BoundRows,
     Distinct,
@@ -26,6 +25,7 @@ from sfumato.query.model.relations import (
     UnionAll,
 )
 from sfumato.query.model.schema import Limits, Table, integer, text
+from sfumato.query.model.statement import AUTO
 from sfumato.query.statistics.counts import CountDistinct, CountUnits, CountValues
 from sfumato.query.statistics.means import Mean, Sum
 from sfumato.query.statistics.quantiles import Percentile

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tests.query.planned import PEOPLE, TOWNS, VISITS, N, planned, ref
 
 from sfumato.errors import NotPrivateError, ParameterError
-from sfumato.query.model.measures import AUTO
 from sfumato.query.model.schema import Table, integer
+from sfumato.query.model.statement import AUTO
 from sfumato.query.statistics.counts import CountDistinct, CountUnits
 from sfumato.query.statistics.estimates import Forecast
 from sfumato.query.statistics.histograms import Histogram

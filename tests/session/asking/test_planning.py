@@ -16,9 +16,9 @@ from sfumato.privacy.guarantees import guarantee
 from sfumato.privacy.neighbors import REPLACE_ONE
 from sfumato.query.model.csv_format import CsvFormat
 from sfumato.query.model.expressions import And, Compare, Comparison, Literal, Not
-from sfumato.query.model.measures import AUTO
 from sfumato.query.model.relations import Filter, Select
 from sfumato.query.model.schema import Limits, Table, integer, real, text
+from sfumato.query.model.statement import AUTO
 from sfumato.query.planning.questions import OrderKey, presented
 from sfumato.query.policy.policy import SourceFacts
 from sfumato.query.statistics.counts import CountDistinct, CountRows

@@ -14,9 +14,9 @@ from sfumato.errors import BudgetExceededError, NotPrivateError, ParameterError
 from sfumato.privacy.neighbors import REPLACE_ONE, UnitColumn
 from sfumato.query.model.expressions import Call, Compare, Comparison, Literal
 from sfumato.query.model.functions import Function
-from sfumato.query.model.measures import AUTO
 from sfumato.query.model.relations import Filter, Grouped, PeoplePart
 from sfumato.query.model.schema import Limits, Table, integer
+from sfumato.query.model.statement import AUTO
 from sfumato.query.planning.questions import OrderKey
 from sfumato.query.statistics.counts import CountDistinct, CountUnits, CountValues
 from sfumato.query.statistics.histograms import Histogram

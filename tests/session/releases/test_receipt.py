@@ -10,7 +10,7 @@ from sfumato.accounting.composition.basic import BasicAccountant
 from sfumato.errors import ParameterError
 from sfumato.privacy.codec import encode_guarantee
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE
-from sfumato.query.model.measures import AUTO
+from sfumato.query.model.statement import AUTO
 from sfumato.query.printing.canonical import question_hash
 from sfumato.query.statistics.means import Mean
 from sfumato.session.releases.receipt import Receipt, receipt_from_dict

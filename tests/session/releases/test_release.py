@@ -18,8 +18,8 @@ import sfumato as sf
 from sfumato.errors import ParameterError
 from sfumato.query.model.expressions import Call, Compare, Comparison, Literal
 from sfumato.query.model.functions import Function
-from sfumato.query.model.measures import AUTO
 from sfumato.query.model.schema import Table, boolean, date, integer, text, timestamp
+from sfumato.query.model.statement import AUTO
 from sfumato.query.planning.questions import OrderKey
 from sfumato.query.statistics.estimates import NOTHING, AnswerValue, Misrank
 from sfumato.query.statistics.histograms import Histogram

@@ -21,18 +21,19 @@ from sfumato.engines.sources.sources import DataSource, stored_rows
 from sfumato.privacy.secret import Secret
 from sfumato.query.analysis.shape import Metric, shape_of
 from sfumato.query.analysis.unmixed import unmixed_cell, unmixed_measure
-from sfumato.query.model.measures import (
+from sfumato.query.model.schema import Limits, Table
+from sfumato.query.model.statement import (
+    Bins,
     CellCount,
     LatticeValue,
     Measure,
     RowCount,
+    Statement,
     StepProduct,
     StepSum,
     UnitCount,
     ValueCount,
 )
-from sfumato.query.model.schema import Limits, Table
-from sfumato.query.model.statement import Bins, Statement
 from sfumato.query.model.statement import Cell as Cells
 from sfumato.query.values.cells import MAX_INT64, MIN_INT64, Cell, Row, typed
 from sfumato.query.values.evaluation import clamped_steps, evaluate

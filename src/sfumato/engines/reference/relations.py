@@ -17,7 +17,6 @@ from sfumato.query.analysis.unmixed import unmixed
 from sfumato.query.model.expressions import Expression
 from sfumato.query.model.facts import Facts, merged
 from sfumato.query.model.kinds import Kind
-from sfumato.query.model.measures import LatticeValue, steps_of
 from sfumato.query.model.relations import (
     BoundRows,
     Distinct,
@@ -37,6 +36,7 @@ from sfumato.query.model.relations import (
     UnionAll,
 )
 from sfumato.query.model.schema import Table, UnitPath
+from sfumato.query.model.statement import LatticeValue, steps_of
 from sfumato.query.values.cells import MAX_INT64, MIN_INT64, Cell, Row, converted, greatest_of, least_of
 from sfumato.query.values.evaluation import clamped_steps, evaluate, holds
 from sfumato.query.values.numbers import limited

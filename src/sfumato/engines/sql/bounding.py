@@ -34,9 +34,8 @@ from sfumato.engines.sql.expressions.terms import (
 from sfumato.engines.sql.rows import UNIT, halved, halves, rank_hash, rank_text
 from sfumato.query.analysis.bounding import least
 from sfumato.query.model.kinds import Kind
-from sfumato.query.model.measures import Measure
 from sfumato.query.model.schema import Limits
-from sfumato.query.model.statement import Statement
+from sfumato.query.model.statement import Measure, Statement
 
 ALLOWED: Final = "a"
 """How many rows of an entry are allowed."""

@@ -34,9 +34,20 @@ from sfumato.engines.sql.expressions.terms import (
 from sfumato.engines.sql.rows import ENCODING, SqlRelation, encoded
 from sfumato.query.model.expressions import Expression
 from sfumato.query.model.kinds import Kind
-from sfumato.query.model.measures import CellCount, Measure, RowCount, StepProduct, StepSum, UnitCount, ValueCount, fits
 from sfumato.query.model.schema import Key
-from sfumato.query.model.statement import Bins, Statement, counts_cells
+from sfumato.query.model.statement import (
+    Bins,
+    CellCount,
+    Measure,
+    RowCount,
+    Statement,
+    StepProduct,
+    StepSum,
+    UnitCount,
+    ValueCount,
+    counts_cells,
+    fits,
+)
 from sfumato.query.model.statement import Cell as Cells
 from sfumato.query.values.cells import MAX_INT64
 

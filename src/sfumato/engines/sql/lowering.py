@@ -56,10 +56,9 @@ from sfumato.engines.sql.relations import Catalogue, lower_relation
 from sfumato.engines.sql.rows import UNIT, SqlRelation
 from sfumato.query.analysis.bounding import least
 from sfumato.query.model.kinds import TIMES, Kind
-from sfumato.query.model.measures import CellCount, Measure, UnitCount
 from sfumato.query.model.relations import PeoplePart, lineage
 from sfumato.query.model.schema import Key
-from sfumato.query.model.statement import Statement
+from sfumato.query.model.statement import CellCount, Measure, Statement, UnitCount
 
 _SALT: Final = "…"
 """What people read instead of a salt."""

@@ -40,7 +40,6 @@ from sfumato.query.analysis.shape import shape_of
 from sfumato.query.model.expressions import Expression
 from sfumato.query.model.facts import merged
 from sfumato.query.model.kinds import Kind
-from sfumato.query.model.measures import LatticeValue, steps_of
 from sfumato.query.model.relations import (
     BoundRows,
     Distinct,
@@ -60,6 +59,7 @@ from sfumato.query.model.relations import (
     UnionAll,
 )
 from sfumato.query.model.schema import Table
+from sfumato.query.model.statement import LatticeValue, steps_of
 from sfumato.query.values.cells import MAX_INT64, MIN_INT64
 
 

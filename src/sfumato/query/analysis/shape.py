@@ -16,7 +16,6 @@ from sfumato.query.model.expressions import ColumnRef, Expression
 from sfumato.query.model.facts import Edition, Facts, family, literal_facts, merged, of_column
 from sfumato.query.model.intervals import Interval
 from sfumato.query.model.kinds import NUMBERS, Kind
-from sfumato.query.model.measures import HOW_TO_BOUND, steps_of
 from sfumato.query.model.relations import (
     BoundRows,
     Distinct,
@@ -36,6 +35,7 @@ from sfumato.query.model.relations import (
     UnionAll,
 )
 from sfumato.query.model.schema import Table
+from sfumato.query.model.statement import HOW_TO_BOUND, steps_of
 
 
 class Metric(StrEnum):

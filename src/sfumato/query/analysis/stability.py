@@ -13,7 +13,6 @@ from sfumato.numeric.rationals import sqrt_up
 from sfumato.privacy.neighbors import NeighboringRelation
 from sfumato.query.analysis.bounding import is_public, least, matches, matches_of
 from sfumato.query.analysis.shape import Metric, shape_of
-from sfumato.query.model.measures import Measure, RowCount, UnitCount
 from sfumato.query.model.relations import (
     BoundRows,
     Distinct,
@@ -31,7 +30,7 @@ from sfumato.query.model.relations import (
     tables_of,
 )
 from sfumato.query.model.schema import Table
-from sfumato.query.model.statement import Statement
+from sfumato.query.model.statement import Measure, RowCount, Statement, UnitCount
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

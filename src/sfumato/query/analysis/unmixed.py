@@ -23,8 +23,7 @@ from sfumato.query.model.expressions import (
 from sfumato.query.model.facts import Facts
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind
-from sfumato.query.model.measures import LatticeValue, Measure, StepProduct, StepSum, ValueCount
-from sfumato.query.model.statement import Bins, Cell
+from sfumato.query.model.statement import Bins, Cell, LatticeValue, Measure, StepProduct, StepSum, ValueCount
 
 _CHOICES: Final = frozenset({Function.COALESCE, Function.LEAST, Function.GREATEST})
 

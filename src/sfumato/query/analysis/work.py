@@ -29,10 +29,9 @@ from sfumato.query.model.expressions import (
 from sfumato.query.model.facts import Facts
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind
-from sfumato.query.model.measures import Measure, StepProduct, StepSum
 from sfumato.query.model.relations import Filter, Grouped, Join, Relation, Select, Source, inputs
 from sfumato.query.model.schema import MAX_LENGTH
-from sfumato.query.model.statement import Statement
+from sfumato.query.model.statement import Measure, Statement, StepProduct, StepSum
 from sfumato.query.model.texts import WordPlace, word_of
 
 MAX_WORK: Final = 2**16

@@ -15,8 +15,7 @@ from sfumato.privacy.neighbors import NeighboringRelation
 from sfumato.query.analysis.stability import sensitivity
 from sfumato.query.model.expressions import Expression
 from sfumato.query.model.kinds import NUMBERS
-from sfumato.query.model.measures import AUTO, RowCount
-from sfumato.query.model.statement import Statement
+from sfumato.query.model.statement import AUTO, RowCount, Statement
 from sfumato.query.planning.allocation import laplace
 from sfumato.query.planning.questions import Aggregate
 from sfumato.query.statistics.histograms import cells_between

@@ -23,9 +23,8 @@ from sfumato.query.analysis.sizes import check_growth
 from sfumato.query.analysis.stability import Sensitivity, moved_rows, reach_of, sensitivity
 from sfumato.query.analysis.work import check_work
 from sfumato.query.model.facts import Edition
-from sfumato.query.model.measures import Measure, UnitCount
 from sfumato.query.model.schema import Limits
-from sfumato.query.model.statement import Bins, KeyColumn, Statement, Values
+from sfumato.query.model.statement import Bins, KeyColumn, Measure, Statement, UnitCount, Values
 from sfumato.query.planning.allocation import Choice, KeySelection, Need, Noise, Share
 from sfumato.query.planning.questions import Aggregate
 from sfumato.query.statistics.measurements import (

@@ -15,8 +15,7 @@ from sfumato.query.model.expressions import ColumnRef, Expression, Literal
 from sfumato.query.model.facts import Facts
 from sfumato.query.model.relations import Select, fresh
 from sfumato.query.planning.grouping import MAX_GROUPING_SETS, cube, rollup
-from sfumato.query.sql.context import Context
-from sfumato.query.sql.names import Scope, found, label_of, name_of, same, scope_of
+from sfumato.query.sql.context import Context, Scope, found, label_of, name_of, same, scope_of
 from sfumato.query.sql.parsing import require_only, shown, unnested
 from sfumato.query.sql.statistics import has_aggregate, is_aggregate
 

@@ -12,8 +12,7 @@ from sfumato.query.analysis.shape import Metric
 from sfumato.query.analysis.units import NO_TIES, Ties, determines_unit, same_unit, ties_of
 from sfumato.query.model.expressions import TRUE, And, ColumnRef, Condition, Expression, IsNull, Not
 from sfumato.query.model.relations import Filter, Join, JoinKind, Relation, Select, SemiJoin, fresh
-from sfumato.query.sql.context import Context
-from sfumato.query.sql.names import Scope, found, qualified, same, scope_of, unit_columns
+from sfumato.query.sql.context import Context, Scope, found, qualified, same, scope_of, unit_columns
 from sfumato.query.sql.parsing import conjuncts, require_only, shown, unnested
 
 Link = tuple[Expression, Expression]

@@ -15,9 +15,8 @@ from sfumato.query.model.relations import GroupBy, Relation, fresh
 from sfumato.query.model.schema import Limits
 from sfumato.query.planning.questions import MAX_COLUMNS, Aggregate, OrderKey, Presented, answer_facts, presented
 from sfumato.query.sql.constants import Parameters
-from sfumato.query.sql.context import Context
+from sfumato.query.sql.context import Context, Scope, named_outputs
 from sfumato.query.sql.grouping import AskedGroups, Grouping, GroupKey, Keys, at_place, grouped_by, grouping
-from sfumato.query.sql.names import Scope, named_outputs
 from sfumato.query.sql.options import Options
 from sfumato.query.sql.parsing import parsed, require_only, shortened, shown, unnested
 from sfumato.query.sql.refusals import is_distinct, refusal, require_clauses

@@ -16,7 +16,16 @@ from sfumato.query.model.expressions import ColumnRef, Condition, Expression, co
 from sfumato.query.model.facts import Facts
 from sfumato.query.model.relations import Distinct, Except, Folded, Grouped, Intersect, Relation, UnionAll
 from sfumato.query.planning.grouping import grouped, with_columns
-from sfumato.query.sql.context import Context, Named
+from sfumato.query.sql.context import (
+    Context,
+    Named,
+    Scope,
+    aliased,
+    check_labels,
+    named_outputs,
+    scope_of,
+    unit_columns,
+)
 from sfumato.query.sql.grouping import AskedGroups, Grouping, Keys, grouping
 from sfumato.query.sql.joins import (
     FromRows,
@@ -31,7 +40,6 @@ from sfumato.query.sql.joins import (
     sides_of,
     told_apart,
 )
-from sfumato.query.sql.names import Scope, aliased, check_labels, named_outputs, scope_of, unit_columns
 from sfumato.query.sql.parsing import conjuncts, require_only, shown
 from sfumato.query.sql.refusals import is_distinct, require_clauses
 from sfumato.query.sql.statistics import AggregateArguments, fold_of, has_aggregate

@@ -14,9 +14,8 @@ from sfumato.query.handles.columns import expression_of
 from sfumato.query.model.expressions import ColumnRef, Expression, Literal
 from sfumato.query.model.facts import Facts
 from sfumato.query.model.kinds import Kind
-from sfumato.query.model.measures import CellCount, RowCount, UnitCount
 from sfumato.query.model.relations import Distinct, Fold, Folded, Select, fresh
-from sfumato.query.model.statement import Statement, Values
+from sfumato.query.model.statement import CellCount, RowCount, Statement, UnitCount, Values
 from sfumato.query.statistics.recipes import GroupedRows, NoisyCells, NoisyMeasures, Recipe, single
 from sfumato.query.statistics.statistic import Spelling, SqlReader, Statistic, Value, number_facts
 

@@ -15,8 +15,8 @@ from sfumato.query.handles.columns import expression_of
 from sfumato.query.model.expressions import Expression
 from sfumato.query.model.facts import Facts
 from sfumato.query.model.kinds import Kind
-from sfumato.query.model.measures import AUTO, Bounds, LatticeValue, StepSum, is_whole_sum
 from sfumato.query.model.relations import Fold, Folded
+from sfumato.query.model.statement import AUTO, Bounds, LatticeValue, StepSum, is_whole_sum
 from sfumato.query.statistics.estimates import NOTHING, AnswerValue, Estimator, Forecast, Measured, by_row, within
 from sfumato.query.statistics.measurements import Output, Section
 from sfumato.query.statistics.recipes import GroupedRows, NoisyMeasures, Recipe, single

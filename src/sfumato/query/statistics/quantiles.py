@@ -15,9 +15,8 @@ from sfumato.query.model.expressions import Expression
 from sfumato.query.model.facts import Facts
 from sfumato.query.model.intervals import Interval
 from sfumato.query.model.kinds import Kind
-from sfumato.query.model.measures import Bounds
 from sfumato.query.model.relations import Fold, Folded
-from sfumato.query.model.statement import Bins
+from sfumato.query.model.statement import Bins, Bounds
 from sfumato.query.statistics.estimates import AnswerValue, Estimator, Forecast, Misrank, Row, by_row, estimated, figure
 from sfumato.query.statistics.measurements import Output, Section
 from sfumato.query.statistics.ranks import choice_of, misrank_of, misranked

@@ -7,7 +7,7 @@ from typing import Literal
 
 from sfumato.mechanisms.quantiles.extreme import Extreme
 from sfumato.mechanisms.quantiles.quantile import QuantileEnd
-from sfumato.query.model.measures import RowCount, ValueCount
+from sfumato.query.model.statement import RowCount, ValueCount
 from sfumato.query.statistics.estimates import Misrank, Row
 from sfumato.query.statistics.measurements import Additive, QuantileChoice, Section, TopChoice
 

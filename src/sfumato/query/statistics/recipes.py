@@ -9,10 +9,20 @@ from sfumato.errors import ParameterError
 from sfumato.query.analysis.shape import Shape
 from sfumato.query.model.expressions import Expression
 from sfumato.query.model.facts import Facts
-from sfumato.query.model.measures import Auto, Bounds, LatticeValue, Measure, RowCount, ValueCount, steps_of
 from sfumato.query.model.relations import Relation
 from sfumato.query.model.schema import Limits
-from sfumato.query.model.statement import Cell, KeyColumn, Statement
+from sfumato.query.model.statement import (
+    Auto,
+    Bounds,
+    Cell,
+    KeyColumn,
+    LatticeValue,
+    Measure,
+    RowCount,
+    Statement,
+    ValueCount,
+    steps_of,
+)
 from sfumato.query.statistics.measurements import LinearOutput, Output
 
 MAX_FACTOR: Final = 2**16

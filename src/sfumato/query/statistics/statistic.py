@@ -21,9 +21,9 @@ from sfumato.query.handles.columns import ColumnExpression
 from sfumato.query.model.expressions import Expression, Literal
 from sfumato.query.model.facts import Facts
 from sfumato.query.model.kinds import NUMBERS, Kind
-from sfumato.query.model.measures import AUTO, Bounds
 from sfumato.query.model.relations import Folded
 from sfumato.query.model.schema import Key
+from sfumato.query.model.statement import AUTO, Bounds
 from sfumato.query.statistics.measurements import Output
 from sfumato.query.statistics.recipes import GroupedRows, Recipe
 

@@ -29,7 +29,7 @@ from sfumato.numeric.rationals import flag
 from sfumato.privacy.stored_names import Names
 from sfumato.query.handles.columns import expression_of
 from sfumato.query.model.expressions import Case, Expression, IsNull, Not, Null
-from sfumato.query.model.measures import Bounds, LatticeValue, Measure, StepProduct, StepSum
+from sfumato.query.model.statement import Bounds, LatticeValue, Measure, StepProduct, StepSum
 from sfumato.query.statistics.estimates import NOTHING, AnswerValue, Estimator, Forecast, Measured, by_row, within
 from sfumato.query.statistics.measurements import Output, Section
 from sfumato.query.statistics.recipes import GroupedRows, NoisyMeasures, Recipe

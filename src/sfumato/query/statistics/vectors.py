@@ -10,7 +10,7 @@ from sfumato.query.analysis.shape import Shape
 from sfumato.query.handles.columns import expression_of
 from sfumato.query.model.expressions import Expression
 from sfumato.query.model.facts import Facts
-from sfumato.query.model.measures import StepSum, is_whole_sum
+from sfumato.query.model.statement import StepSum, is_whole_sum
 from sfumato.query.statistics.means import is_wide_sum, sum_facts
 from sfumato.query.statistics.measurements import LinearOutput
 from sfumato.query.statistics.recipes import GroupedRows, NoisyMeasures, Recipe

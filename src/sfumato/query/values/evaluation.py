@@ -34,7 +34,7 @@ from sfumato.query.model.expressions import (
 )
 from sfumato.query.model.functions import MAX_TEXT, Function
 from sfumato.query.model.kinds import Kind
-from sfumato.query.model.measures import LatticeValue
+from sfumato.query.model.statement import LatticeValue
 from sfumato.query.model.texts import Piece, lowered, pieces_of, raised
 from sfumato.query.values import dates, numbers
 from sfumato.query.values.cells import MAX_INT64, MIN_INT64, Cell, Row, converted, greatest_of, least_of

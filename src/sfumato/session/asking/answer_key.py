@@ -30,10 +30,20 @@ from sfumato.query.model.columns import Column
 from sfumato.query.model.csv_format import DEFAULT_FORMAT, CsvFormat
 from sfumato.query.model.expressions import Expression
 from sfumato.query.model.kinds import Kind
-from sfumato.query.model.measures import CellCount, LatticeValue, RowCount, StepProduct, StepSum, UnitCount, ValueCount
 from sfumato.query.model.relations import tables_of
 from sfumato.query.model.schema import Limits, Public, Table, UnitPath
-from sfumato.query.model.statement import Bins, KeyColumn, Values
+from sfumato.query.model.statement import (
+    Bins,
+    CellCount,
+    KeyColumn,
+    LatticeValue,
+    RowCount,
+    StepProduct,
+    StepSum,
+    UnitCount,
+    ValueCount,
+    Values,
+)
 from sfumato.query.planning.plan import PrivatePlan
 from sfumato.query.policy.policy import Policy
 from sfumato.query.printing.canonical import question_text

@@ -11,16 +11,6 @@ from sfumato.mechanisms.quantiles.quantile import Quantile, QuantileEnd
 from sfumato.numeric.rationals import decimal_text
 from sfumato.query.analysis.shape import Metric, shape_of
 from sfumato.query.analysis.stability import Sensitivity
-from sfumato.query.model.measures import (
-    CellCount,
-    LatticeValue,
-    Measure,
-    RowCount,
-    StepProduct,
-    StepSum,
-    UnitCount,
-    ValueCount,
-)
 from sfumato.query.model.relations import (
     BoundRows,
     Distinct,
@@ -38,6 +28,16 @@ from sfumato.query.model.relations import (
     lineage,
 )
 from sfumato.query.model.schema import Limits
+from sfumato.query.model.statement import (
+    CellCount,
+    LatticeValue,
+    Measure,
+    RowCount,
+    StepProduct,
+    StepSum,
+    UnitCount,
+    ValueCount,
+)
 from sfumato.query.planning.plan import BoundsFirst, PrivatePlan
 from sfumato.query.policy.policy import Policy
 from sfumato.query.printing.expression_sql import expression_sql

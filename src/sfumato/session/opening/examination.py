@@ -30,10 +30,18 @@ from sfumato.query.model.expressions import (
 )
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import TIMES, Kind
-from sfumato.query.model.measures import MOST_ROWS, LatticeValue, Measure, RowCount, StepSum, UnitCount, ValueCount
 from sfumato.query.model.relations import Filter, Fold, Folded, Grouped, Relation, SemiJoin, Source, fresh
 from sfumato.query.model.schema import PUBLIC, Key, Limits, Table, UnitPath
-from sfumato.query.model.statement import Statement
+from sfumato.query.model.statement import (
+    MOST_ROWS,
+    LatticeValue,
+    Measure,
+    RowCount,
+    Statement,
+    StepSum,
+    UnitCount,
+    ValueCount,
+)
 from sfumato.query.policy.policy import AtMost, Claim, HasOwner, claims_of
 
 _NO_SALT: Final = "0" * 32  # nothing is sampled

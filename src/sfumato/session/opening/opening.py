@@ -20,10 +20,9 @@ from sfumato.engines.registry import (
 )
 from sfumato.engines.sources.sources import Opened, keeps_rows
 from sfumato.errors import ParameterError, PolicyError, SfumatoError
-from sfumato.query.model.measures import RowCount
 from sfumato.query.model.relations import Relation, Source
 from sfumato.query.model.schema import Column, Key, Table
-from sfumato.query.model.statement import KeyColumn, Statement
+from sfumato.query.model.statement import KeyColumn, RowCount, Statement
 from sfumato.query.policy.policy import Place, Policy, SourceFacts
 from sfumato.query.sql.questions import parse_view
 from sfumato.session.opening.snapshots import require_snapshot

@@ -14,7 +14,7 @@ from sfumato.engines.sql.expressions.kinds import Term, clamped_steps, computed,
 from sfumato.engines.sql.expressions.terms import column
 from sfumato.query.model.expressions import ColumnRef
 from sfumato.query.model.kinds import Kind
-from sfumato.query.model.measures import COARSEST, LatticeValue
+from sfumato.query.model.statement import COARSEST, LatticeValue
 from sfumato.query.values.evaluation import clamped_steps as clamped_in_python
 from sfumato.query.values.numbers import LARGEST
 

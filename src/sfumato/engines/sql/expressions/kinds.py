@@ -26,7 +26,7 @@ from sfumato.engines.sql.expressions.terms import (
 )
 from sfumato.query.model.functions import RANGE
 from sfumato.query.model.kinds import Kind
-from sfumato.query.model.measures import LatticeValue
+from sfumato.query.model.statement import LatticeValue
 from sfumato.query.values.numbers import FINEST, LARGEST, LAST_BIT, MOST_BITS
 
 BEYOND: Final = (MOST_BITS - RANGE, RANGE - MOST_BITS)
