@@ -37,7 +37,7 @@ CHECKPOINT: Final = "SFUMATO_LEDGER_CHECKPOINT"
 
 @dataclass(frozen=True, slots=True)
 class ExistingLedger:
-    """A ledger that has to be there already: where there is none, none is made, with a fresh budget.
+    """A ledger that must exist already: opening it never creates a new ledger with a full budget.
 
     Attributes:
         location: A path or ``sqlite:///path``, or ``postgresql://…``.

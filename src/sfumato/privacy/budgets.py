@@ -18,14 +18,14 @@ from sfumato.privacy.guarantees import ApproxDP, Guarantee, NoGuarantee, PureDP
 class ZCDP:
     """δ-approximate ρ-zero-concentrated differential privacy; without the δ, ρ-zCDP.
 
-    D_α(A(D₁) ‖ A(D₂)) ≤ ρα for neighbors D₁, D₂ and every α > 1, once events of probability δ are set aside.
+    D_α(A(D₁) ‖ A(D₂)) ≤ ρα for neighbors D₁, D₂ and every α > 1, except for events of probability δ.
 
     Args:
-        rho: 0 or more.
-        delta: At least 0 and below 1: what answers with a δ of their own may use, such as those with private keys.
+        rho: ρ, 0 or more.
+        delta: At least 0 and below 1; used by answers with their own δ, such as those with private keys.
 
     Raises:
-        ParameterError: rho or delta lies outside.
+        ParameterError: rho or delta is out of range.
 
     Example:
         >>> str(ZCDP("0.5")), str(ZCDP("0.5", "1e-6"))
@@ -47,17 +47,17 @@ class ZCDP:
 
 @dataclass(frozen=True, slots=True, init=False)
 class RenyiDP:
-    """Bounds of Rényi divergences, each at an order of its own: D_α(A(D₁) ‖ A(D₂)) ≤ the bound at α.
+    """Bounds on Rényi divergences at several orders α: D_α(A(D₁) ‖ A(D₂)) ≤ the bound at α.
 
-    Every order keeps its bound; orders restrict one another, so few of them are better than many.
+    All bounds hold at once. Each order restricts what may be spent, so few orders allow more queries than many.
 
     Args:
-        orders: Above 1, each once.
-        bounds: One for each order, 0 or more.
-        delta: At least 0 and below 1: what answers with a δ of their own may use.
+        orders: The orders α, each above 1 and listed once.
+        bounds: One bound for each order, 0 or more.
+        delta: At least 0 and below 1; used by answers with their own δ.
 
     Raises:
-        ParameterError: A parameter lies outside, or there are not as many bounds as orders.
+        ParameterError: A parameter is out of range, or the numbers of bounds and orders differ.
 
     Example:
         >>> str(RenyiDP((2, 8), (1, "3.1")))

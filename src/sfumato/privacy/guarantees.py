@@ -49,13 +49,14 @@ def _hash(promise: "PureDP | ApproxDP | NoGuarantee") -> int:
 class PureDP:
     """ε-differential privacy: Pr[A(D₁) ∈ S] ≤ e^ε · Pr[A(D₂) ∈ S] for neighbors D₁, D₂ and every S.
 
-    Edge cases: ε = 0 lets nothing of the data through; an infinite ε promises nothing and is only `NO_GUARANTEE`.
+    Edge cases: with ε = 0 an answer reveals nothing about the data. An infinite ε guarantees nothing, and is only
+    allowed as `NO_GUARANTEE`.
 
     Args:
-        epsilon: 0 or more; text, decimals, fractions, or a float by its shortest decimal.
+        epsilon: ε, 0 or more: text, Decimal, Fraction, or a float, which is read as its shortest decimal.
 
     Raises:
-        ParameterError: epsilon is negative, NaN, infinite or no number.
+        ParameterError: epsilon is negative, NaN, infinite or not a number.
 
     Example:
         >>> sum([PureDP("0.1")] * 10, start=PureDP(0)) == PureDP(1)
@@ -89,11 +90,11 @@ class ApproxDP:
     Useful only when δ is far below one over the number of people.
 
     Args:
-        epsilon: 0 or more.
-        delta: At least 0 and below 1.
+        epsilon: ε, 0 or more.
+        delta: δ, at least 0 and below 1.
 
     Raises:
-        ParameterError: epsilon or delta lies outside.
+        ParameterError: epsilon or delta is out of range.
 
     Example:
         >>> ApproxDP(1, "1e-6") + PureDP(2)
@@ -153,8 +154,8 @@ def exact_guarantee(epsilon: Fraction, delta: Fraction) -> PureDP | ApproxDP:
     """As `guarantee`, of parameters that were checked where they came in: nothing is checked again.
 
     Args:
-        epsilon: 0 or more.
-        delta: At least 0 and below 1.
+        epsilon: ε, 0 or more.
+        delta: δ, at least 0 and below 1.
     """
     if delta:
         approx = object.__new__(ApproxDP)

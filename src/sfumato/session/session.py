@@ -38,32 +38,32 @@ from sfumato.session.opening.opening import (
 
 
 class Session(AccountView):
-    """A database of people under a policy and a budget: ask it in SQL or Python, and it answers with noise.
+    """A database of people with a policy and a budget, which answers queries in SQL or Python with noise.
 
-    **Guarantee**: all answers ever given under one ledger account, by any number of sessions, are together within its
-    budget, for the privacy unit and the neighboring relation of the policy; see `AccountView` for windows and for
-    accounts below it.
+    **Guarantee**: all answers ever released under one ledger account, by any number of sessions, together cost at most
+    its budget, for the privacy unit and the neighboring relation of the policy. `AccountView` describes windows and
+    child accounts.
 
     Args:
-        policy: A policy file, or a `Policy`.
-        budget: What may be spent in all: `PureDP(1)`, `ApproxDP(3, "1e-6")`, `ZCDP("0.5")`, `RenyiDP(...)`, or
+        policy: The path of a policy file, or a `Policy`.
+        budget: The most that may be spent: `PureDP(1)`, `ApproxDP(3, "1e-6")`, `ZCDP("0.5")`, `RenyiDP(...)`, or
             `NO_GUARANTEE` by name.
-        window: How often the budget comes back: `CalendarWindow("month")`, `RollingWindow(30)`; None for never.
-        lifetime: With a window, what may be spent in all windows together; without it nothing bounds that, and labels
-            say so.
-        ledger: Where spending is kept: a path or ``sqlite:///path``, or ``postgresql://…`` for several hosts; None
-            forgets it with the process.
-        must_exist: Whether the ledger has to be there: else a mistyped path is a new one, with a fresh budget.
-        engine: Of tables in files and frames: ``"duckdb"``, or ``"reference"``, the slow one in plain Python.
+        window: The period of the budget: `CalendarWindow("month")`, `RollingWindow(30)`; None: it never refills.
+        lifetime: With a window, the most that may be spent in all windows together; None: unbounded, and labels say so.
+        ledger: Where spending is recorded: a path or ``sqlite:///path``, or ``postgresql://…`` for several hosts; None:
+            in memory, until the process ends.
+        must_exist: Whether the ledger must exist already; otherwise a mistyped path creates a new one with a full
+            budget.
+        engine: The engine for tables in files and frames: ``"duckdb"``, or ``"reference"``, a slow one in plain Python.
             A table whose source is an address, such as ``postgresql://…``, stays where it is.
-        engine_options: What the engine takes by name, such as ``{"memory_limit": "4GB"}``; and what others take, by
-            their names: ``{"postgres": {"statement_timeout": 60}}``.
+        engine_options: Options of the engine, such as ``{"memory_limit": "4GB"}``, and of other engines under their
+            names: ``{"postgres": {"statement_timeout": 60}}``.
 
     Raises:
-        PolicyError: The policy says something impossible.
+        PolicyError: The policy contradicts itself or is incomplete.
         ParameterError: A source, an engine or an option that cannot be used.
-        UnitChangedError: The ledger holds a table, or its data, with another unit.
-        LedgerError: The ledger is broken, or holds the account with another budget.
+        UnitChangedError: The ledger records another unit for a table or its data.
+        LedgerError: The ledger is damaged, or has the account with another budget.
 
     Example:
         >>> import sfumato as sf
@@ -114,9 +114,9 @@ class Session(AccountView):
         super().__init__(desk, relations)
 
     def prepare(self, table: str | None = None) -> Preparation:
-        """Store a table, or all of them, as the engine reads it best, and `check` it; for the owner alone.
+        """Store a table, or all tables, in the engine's fastest form, and `check` them; for the owner only.
 
-        Answers stay the same, only quicker.
+        Answers stay the same and come sooner.
 
         Raises:
             ParameterError: There is no such table.
@@ -128,11 +128,11 @@ class Session(AccountView):
         return self.check(table)
 
     def check(self, table: str | None = None) -> Preparation:
-        """What the data of a table, or of all of them, lose under the policy, in exact numbers; for the owner alone.
+        """Report in exact numbers which data of a table, or of all tables, do not count; for the owner only.
 
-        What it tells is so with or without it: rows without an owner, or beyond what a claim allows, are left out;
-        values that are not of the declared type are NULL, others are clamped, cut or in no group; limits leave out what
-        is beyond them. Nothing is spent. The rows are read anew, some of them several times.
+        The report describes what every query does: rows without an owner, or beyond a claim, are left out. Values that
+        are not of the declared type are NULL. Others are clamped, shortened or in no group. Limits leave out what
+        exceeds them. Nothing is spent. The rows are read again, some of them several times.
 
         Raises:
             ParameterError: There is no such table.
@@ -151,7 +151,7 @@ class Session(AccountView):
         return tuple(self.policy.tables.values()) if table is None else (self._table(table),)
 
     def close(self) -> None:
-        """Let go of the engine and the ledger."""
+        """Close the engine and the ledger."""
         self._desk.engine.close()
         self._desk.ledger.close()
 

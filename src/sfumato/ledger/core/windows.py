@@ -91,17 +91,17 @@ class Period(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CalendarWindow:
-    """The budget is for each calendar day, week (from Monday), month, quarter or year, in UTC.
+    """A budget per calendar day, week (from Monday), month, quarter or year, in UTC.
 
-    **Guarantee**: what is charged within one period is within the budget. Around the turn of two periods both budgets
-    may be spent in a short time; a `RollingWindow` has no such turn. An answer that got lost and is asked for again
-    under its key is given later than it was charged.
+    **Guarantee**: all charges within one period are within the budget. Two budgets can be spent within hours of a
+    calendar boundary; a `RollingWindow` has no boundary. A lost answer that is requested again under its key is
+    returned later than it was charged.
 
     Args:
         period: ``"day"``, ``"week"``, ``"month"``, ``"quarter"`` or ``"year"``.
 
     Raises:
-        ParameterError: It is none of these.
+        ParameterError: The period is none of these.
 
     Example:
         >>> CalendarWindow("month").begins(1_732_190_400_000_000)  # 2024-11-21 12:00
@@ -117,7 +117,7 @@ class CalendarWindow:
         return f"per calendar {self.period} (UTC)"
 
     def begins(self, at: int) -> int:
-        """When the period began in which a time lies."""
+        """The start of the period that contains a time."""
         midnight = _EPOCH + timedelta(days=at // DAY)
         match self.period:
             case Period.DAY:
@@ -135,15 +135,15 @@ class CalendarWindow:
 
 @dataclass(frozen=True, slots=True)
 class RollingWindow:
-    """The budget is for any so many days in a row.
+    """A budget for any stretch of so many days.
 
-    **Guarantee**: what is charged within any stretch of this length is within the budget.
+    **Guarantee**: all charges within any stretch of this length are within the budget.
 
     Args:
-        days: At least 1.
+        days: The length of the window in days, at least 1.
 
     Raises:
-        ParameterError: It is no whole number of days up to 36,500.
+        ParameterError: days is not a whole number from 1 to 36,500.
 
     Example:
         >>> RollingWindow(30).begins(1_732_190_400_000_000) == 1_732_190_400_000_000 - 30 * 86_400_000_000 + 1
@@ -160,7 +160,7 @@ class RollingWindow:
         return f"per any {self.days} days"
 
     def begins(self, at: int) -> int:
-        """Of what is charged at a time, what counts beside it: from here on."""
+        """The start of the window that ends at a time: charges from then on count together with one at that time."""
         return at - self.days * DAY + 1
 
 

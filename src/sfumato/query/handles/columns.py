@@ -37,7 +37,7 @@ def expression_of(value: str | ColumnExpression) -> Expression:
 
 
 def constant(value: object) -> ColumnExpression:
-    """A constant as a column: a number, text, a truth, a date or a time.
+    """A constant as a column: a number, text, a boolean, a date or a time.
 
     Example:
         >>> constant("none").expression

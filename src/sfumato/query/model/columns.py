@@ -168,9 +168,9 @@ def integer(
     values: Iterable[int] | None = None,
     nullable: bool = True,
 ) -> Column:
-    """A whole number of 64 bits, between public bounds if it is to be summed.
+    """A whole number of 64 bits, with public bounds if queries sum it.
 
-    Without bounds and values, an id that is held as text, as in a CSV file, may be longer: it is text to questions.
+    Without bounds and values, an id that is stored as text, as in a CSV file, may be longer: it is text in queries.
 
     Example:
         >>> integer(17, 90).bounded_steps
@@ -198,10 +198,10 @@ def real(
 
 
 def text(*, values: Iterable[str] | None = None, max_length: int = DEFAULT_LENGTH) -> Column:
-    """Text, with public keys if answers are to be grouped by it.
+    """Text, with public keys if queries group by it.
 
-    Of a longer value the first `max_length` characters (code points) are read, on every engine, so that no person's
-    text makes a query slow. Ids are never cut: columns that hold units, foreign keys to them, or that `matches` names.
+    Only the first `max_length` characters (code points) of a value are read, so no person's text makes a query slow.
+    Ids are never shortened: columns that identify units, foreign keys to them, and columns that `matches` names.
     A value longer than `max_length` equals none of the public keys.
 
     Args:
@@ -224,7 +224,7 @@ def boolean() -> Column:
 
 
 def date(*, values: Iterable[dt.date] | None = None) -> Column:
-    """A day of the years 1 to 9999, with public keys if answers are to be grouped by it.
+    """A date from year 1 to 9999, with public keys if queries group by it.
 
     Example:
         >>> date(values=[dt.date(2026, 1, 31)]).kind
@@ -234,7 +234,7 @@ def date(*, values: Iterable[dt.date] | None = None) -> Column:
 
 
 def timestamp(*, values: Iterable[dt.datetime] | None = None) -> Column:
-    """A microsecond of the years 1 to 9999, without a time zone: say it in UTC."""
+    """A time from year 1 to 9999 with microseconds, in UTC and without a time zone."""
     return Column(kind=Kind.TIMESTAMP, values=_keys(values))
 
 

@@ -42,24 +42,24 @@ _DATE_FORMS: Final = 'must have %Y, %m and %d once each, perhaps %H and %M, then
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CsvFormat:
-    """How a CSV file is written.
+    """The format of a CSV file.
 
-    What does not look as it says is NULL, as any text is that is no number or no day. Quotation marks are `"`, doubled
-    within a field; an empty field is NULL, and spaces around a field are not part of it.
+    A value that does not match the format is NULL, as is text that is not a number or a date. Quotation marks are `"`,
+    doubled inside a field. An empty field is NULL, and spaces around a field are ignored.
 
     Attributes:
-        delimiter: What stands between fields: one character of ASCII, such as ``";"`` or a tab.
-        encoding: By what the bytes are text, as Python calls it: ``"utf-8"``, ``"latin-1"``, ``"cp1252"``,
-            ``"utf-16"`` (with a mark at the start of the file). Bytes that are no text in it are read as U+FFFD.
-        decimal: What parts whole numbers from fractions: ``"."`` or ``","``.
-        thousands: What stands between groups of three digits, if anything does; numbers may do without it.
-        dates: How days and times are written, in the words of `strptime` (%Y %m %d %H %M %S %f); ISO 8601 if nothing is
-            said. The first of several that fits is read.
-        null: Fields that are NULL, besides empty ones, in every column; compared as they are written.
-        skip_lines: How many lines come before the header, or the first row.
+        delimiter: The separator of fields: one ASCII character, such as ``";"`` or a tab.
+        encoding: The encoding, by its name in Python: ``"utf-8"``, ``"latin-1"``, ``"cp1252"``, ``"utf-16"`` (with a
+            byte order mark). Bytes that are invalid in the encoding are read as U+FFFD.
+        decimal: The decimal point: ``"."`` or ``","``.
+        thousands: The separator of groups of three digits, or None; numbers may also be written without it.
+        dates: The formats of dates and times, as in `strptime` (%Y %m %d %H %M %S %f); default: ISO 8601. The first
+            format that fits is used.
+        null: Texts that mean NULL besides empty fields, in every column; compared exactly.
+        skip_lines: The number of lines before the header, or before the first row.
 
     Raises:
-        ParameterError: Something that cannot be read, or could be read in two ways.
+        ParameterError: A format that cannot be read, or is ambiguous.
 
     Example:
         >>> CsvFormat(delimiter=";", encoding="Latin-1", decimal=",", dates="%d.%m.%Y", null=["NA"]).encoding
@@ -91,7 +91,7 @@ class CsvFormat:
 
     @property
     def reads_numbers_as_they_are(self) -> bool:
-        """Whether numbers look as every engine reads them."""
+        """Whether numbers are written as every engine reads them."""
         return self.decimal == "." and self.thousands is None
 
 

@@ -57,9 +57,14 @@ _WORD: Final = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How much one privacy unit may contribute: groups above a limit are sampled, rows above it scaled.
+    """The contribution bounds of one privacy unit: groups above a limit are sampled, rows above it are scaled.
 
-    Which groups are kept, and how rows are scaled down to the limit, is said in `statement.Statement`.
+    `statement.Statement` says which groups are kept, and how rows are scaled.
+
+    Attributes:
+        max_rows_per_unit: The most rows of one unit that count; None for no limit.
+        max_groups_per_unit: The most groups of one unit that count; None for no limit.
+        max_rows_per_group_per_unit: The most rows of one unit that count in one group; None for no limit.
     """
 
     max_rows_per_unit: int | None = None
@@ -73,7 +78,7 @@ class Limits:
 
     @property
     def bound_rows(self) -> bool:
-        """Whether they bound the rows of one unit, in one group or over all."""
+        """Whether the limits bound the rows of one unit, in one group or in all groups."""
         return self.max_rows_per_unit is not None or self.max_rows_per_group_per_unit is not None
 
 
@@ -90,10 +95,10 @@ PUBLIC: Final = Public()
 
 @dataclass(frozen=True, slots=True)
 class UnitPath:
-    """A row belongs to whoever owns a row of `table` in which `key` equals this row's `column`.
+    """A row belongs to the unit that owns the row of `table` whose `key` equals this row's `column`.
 
-    A row that nobody owns is dropped; one that several units own belongs to each of them, so that what a unit has never
-    depends on others.
+    A row without an owner is dropped. A row with several owners belongs to each of them, so the rows of a unit never
+    depend on other units.
     """
 
     column: str
@@ -116,19 +121,18 @@ class Table:
     """One table as the policy declares it.
 
     Attributes:
-        name: What questions call it.
-        columns: What is declared of its columns; others do not exist for questions.
+        name: The name of the table in queries.
+        columns: The declared columns; queries cannot read other columns.
         unit: Who owns a row.
-        limits: How much one unit may contribute to one question.
-        matches: How many rows (of one unit, where rows have owners) may share the values of some columns; rows above
-            that are left out whenever the table is read, whatever the data, so that joins can rely on it.
-        keeps_rows: Whether every record of the source is a row whatever it holds, so that replacing one never changes
-            their number. True of tables in memory and of Parquet; a line of a CSV file may be empty, or part of a
-            quoted field.
+        limits: The contribution bounds of one unit in one query.
+        matches: How many rows (of one unit, if rows have owners) may share the values of some columns. Rows above that
+            are left out whenever the table is read, so joins can rely on it.
+        keeps_rows: Whether every record of the source is a row, so that replacing one never changes their number. True
+            for tables in memory and for Parquet. A line of a CSV file may be empty, or part of a quoted field.
 
     Raises:
         UnboundedSensitivityError: A table whose rows have owners, without a limit on rows.
-        ParameterError: Limits for a table whose rows have no owners, or names that are no columns.
+        ParameterError: Limits for a table whose rows have no owners, or names of unknown columns.
     """
 
     name: str
@@ -172,7 +176,7 @@ class Table:
         return frozenset(unit.union(*self.matches))
 
     def with_ids(self, *names: str) -> "Table":
-        """The table with other columns of ids too: those to which the paths of other tables lead."""
+        """The table with more columns of ids: those to which the paths of other tables lead."""
         columns = _with_ids(self.columns, frozenset(names))
         return self if columns == self.columns else replace(self, columns=columns)
 
@@ -188,7 +192,7 @@ class Table:
 
     @property
     def owner_text(self) -> str:
-        """Whose its rows are: the same text for the same unit, and for no other.
+        """The owner of its rows as text: the same text for the same unit, and for no other unit.
 
         Example:
             >>> one = Limits(max_rows_per_unit=1)
@@ -208,7 +212,7 @@ class Table:
 
     @property
     def unit_kind(self) -> Kind:
-        """The kind of the values that tell units apart.
+        """The kind of the values that identify units.
 
         Raises:
             ParameterError: The rows have no owners.

@@ -43,12 +43,12 @@ class SourceFacts:
     Attributes:
         source: A path, an address or a frame.
         names: The names of a CSV file without a header.
-        accepted_risks: What the owner accepts of the source: names of `Risk`.
+        accepted_risks: The risks of the source that the owner accepts: names of `Risk`.
         snapshot: The Parquet file that is read instead of the source; `sf.prepare` writes it.
-        csv: How a CSV file is written, if otherwise than in UTF-8 with commas; `sf.csv` says it in short.
+        csv: The format of a CSV file, if it is not UTF-8 with commas; `sf.csv` makes one.
 
     Raises:
-        ParameterError: There is no such risk, or a format that is no `CsvFormat`.
+        ParameterError: An unknown risk, or a format that is not a `CsvFormat`.
     """
 
     source: Any = field(repr=False)  # a frame shows its rows
@@ -66,7 +66,7 @@ class SourceFacts:
 
     @property
     def accepted(self) -> frozenset[Risk]:
-        """The accepted risks."""
+        """The accepted risks of the source, as members of `Risk`."""
         return frozenset(map(Risk, self.accepted_risks))
 
 
@@ -82,21 +82,21 @@ def csv(
     skip_lines: int = 0,
     names: Iterable[str] | None = None,
 ) -> SourceFacts:
-    """A CSV file as a source, and how it is written: the arguments are those of `CsvFormat`.
+    """A CSV file as a source, with its format; the arguments are those of `CsvFormat`.
 
     Args:
         path: The file; ``.csv.gz`` and ``.csv.zst`` are compressed.
-        delimiter: What stands between fields: ``";"``, a tab.
-        encoding: By what the bytes are text: ``"latin-1"``, ``"cp1252"``, ``"utf-16"``.
-        decimal: ``"."`` or ``","``.
-        thousands: What stands between groups of three digits, such as ``"."``.
-        dates: How days and times are written, such as ``"%d.%m.%Y"``; ISO 8601 if nothing is said.
-        null: Fields that are NULL besides empty ones, such as ``["NA"]``.
-        skip_lines: How many lines come before the header.
+        delimiter: The separator of fields, such as ``";"`` or a tab.
+        encoding: The encoding: ``"utf-8"``, ``"latin-1"``, ``"cp1252"``, ``"utf-16"``.
+        decimal: The decimal point: ``"."`` or ``","``.
+        thousands: The separator of groups of three digits, such as ``"."``.
+        dates: The format of dates and times, such as ``"%d.%m.%Y"``; default: ISO 8601.
+        null: Texts that mean NULL besides empty fields, such as ``["NA"]``.
+        skip_lines: The number of lines before the header.
         names: The columns of a file without a header.
 
     Raises:
-        ParameterError: A format that cannot be read, or could be read in two ways.
+        ParameterError: A format that cannot be read, or is ambiguous.
 
     Example:
         >>> visits = csv("visits.csv", delimiter=";", encoding="latin-1", decimal=",", dates="%d.%m.%Y", null=["NA"])
@@ -115,7 +115,7 @@ def csv(
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A column of a table."""
+    """A column of a table, such as the one that lists public keys."""
 
     table: str
     column: str
@@ -126,22 +126,23 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """What the owner declares about one database of people.
+    """The owner's declarations about one database of people.
 
     Attributes:
-        dataset: The name of the account that pays for every question about these people.
-        version: Raised by the owner when declarations change.
-        data_version: Raised by the owner when the data changes; stored answers of another version are not used again.
-        unit_name: What one privacy unit is called, such as "patient".
+        dataset: The name of the ledger account that is charged for every query about these people.
+        version: A text that the owner changes whenever declarations change.
+        data_version: A text that the owner changes whenever the data change; stored answers of other versions are not
+            returned.
+        unit_name: The name of one privacy unit, such as "patient".
         neighboring_relation: What may change between neighboring databases.
-        tables: The declared tables by name. Where their rows have owners, equal ids are one person, whatever the table.
-        sources: Where the rows of each table come from, public ones too.
-        views: SELECT statements by name, to be asked like tables; one may read tables and the views before it.
+        tables: The declared tables by name. Equal ids are one person in all tables.
+        sources: Where the rows of each table come from, also of public tables.
+        views: SELECT statements by name, which are queried like tables; a view may read tables and earlier views.
         values_from: Columns whose public keys are all values of a column of a public table, read when a session opens.
-        derived_from: Other datasets with the same people in them: their accounts pay for questions to this one too.
-        beside: Other datasets with the same data, in which they protect another unit: neither account pays for the
-            other, and both budgets add up for the same people.
-        shares_answers: Whether a stored answer to one account is given to others of this dataset, who pay for it.
+        derived_from: Other datasets with the same people: their accounts are also charged for queries to this one.
+        beside: Other datasets with the same data that protect another unit: neither account is charged for the other,
+            and both budgets add up for the same people.
+        shares_answers: Whether accounts of this dataset get each other's stored answers, and are charged for them.
 
     Raises:
         ParameterError: Names that clash or do not exist, or tables that are not about the same people.
@@ -184,7 +185,7 @@ class Policy:
             self._check_values_from(place, origin)
 
     def with_tables(self, changes: Callable[[Table], Mapping[str, Any]]) -> "Policy":
-        """The policy with fields of every table changed; paths from one table to another lead to the changed ones."""
+        """The policy with changed fields of every table; paths between tables lead to the changed tables."""
         changed: dict[str, Table] = {}
 
         def rebuilt(table: Table) -> Table:
@@ -199,9 +200,9 @@ class Policy:
     def with_text_ids(self, texts: Iterable[Place]) -> "Policy":
         """The policy in which ids that are declared as integers are text, where a source holds some of them as text.
 
-        64 bits do not hold every whole number that text has, and people whose ids were NULL would vanish. All columns
-        of the same ids change together, so that they still meet; unless bounds or public keys are stated for one of
-        them, which say how large ids are. What changes depends on declarations and on types of storage alone.
+        Text can hold whole numbers beyond 64 bits, and people whose ids were NULL would be left out. All columns of the
+        same ids change together, so that they still match. Nothing changes if bounds or public keys are declared for
+        one of them. The change depends only on declarations and storage types.
 
         Args:
             texts: The columns that their sources hold as text.

@@ -173,15 +173,15 @@ def count(value: Value | None = None) -> Statistic:
 
 
 def count_units() -> Statistic:
-    """The number of privacy units that have a row, such as patients; where each row is a unit, of rows."""
+    """The number of privacy units that have a row, such as patients; where each row is a unit, the number of rows."""
     return CountUnits()
 
 
 def count_distinct(value: Value, *, max_values_per_unit: int | None = None) -> Statistic:
-    """The number of different values.
+    """The number of distinct values.
 
     Args:
-        value: A column, or what is computed of columns.
-        max_values_per_unit: How many of one unit's values count; as many as it may have rows if left out.
+        value: A column, or an expression of columns.
+        max_values_per_unit: The most values of one unit that count; default: as many as it may have rows.
     """
     return CountDistinct(expression_of(value), max_values_per_unit)

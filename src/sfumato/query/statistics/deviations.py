@@ -54,8 +54,9 @@ def avg_abs_dev(value: Value, *, around: Number) -> Statistic:
     """The mean absolute deviation: the mean distance of values from a public constant.
 
     Args:
-        value: A column, or what is computed of columns.
-        around: The constant, in the unit of the values. Nothing of the data: who wants the median there, releases it.
+        value: A column, or an expression of columns.
+        around: The constant, in the unit of the values. It must not come from the data; release a median first to use
+            one.
 
     Example:
         >>> avg_abs_dev("hours", around=8).around

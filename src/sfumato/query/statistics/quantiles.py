@@ -199,14 +199,14 @@ class Percentile(BoundedStatistic):
 
 
 def quantile(value: Value, quantile: Number, *, bounds: StatedBounds = None, interval: bool = False) -> Statistic:
-    """A value below which about a share of the values lie.
+    """A quantile: a value below which about this share of the values lie.
 
     Args:
-        value: A column, or what is computed of columns.
+        value: A column, or an expression of columns.
         quantile: The share, from 0 to 1.
-        bounds: What values are clamped to.
-        interval: Whether to buy an interval of 95% with it, for two thirds of its ε, a third for each end; for shares
-            between 0 and 1. Without one, the answer shows how many ranks it may be off.
+        bounds: The bounds to which values are clamped; default: those of the policy.
+        interval: Whether to add a 95% interval for two thirds of its ε; only for shares between 0 and 1. Without one,
+            the answer shows its error in ranks.
 
     Example:
         >>> quantile("hours", 0.9).quantile
@@ -217,7 +217,7 @@ def quantile(value: Value, quantile: Number, *, bounds: StatedBounds = None, int
 
 
 def median(value: Value, *, bounds: StatedBounds = None, interval: bool = False) -> Statistic:
-    """The value in the middle: `quantile` of 1/2; with an `interval` of 95% for two thirds of its ε.
+    """The median: `quantile` of 1/2; with `interval=True` it has a 95% interval, for two thirds of its ε.
 
     Example:
         >>> median("hours", interval=True).interval

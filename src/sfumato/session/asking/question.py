@@ -37,13 +37,13 @@ CONFIDENCE = Fraction(95, 100)
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Question:
-    """One question to one database, not yet answered; it is shown as it was asked.
+    """A query that was not answered yet; it prints as it was written.
 
     Attributes:
-        relation: What is asked, and how the answer is to be shown.
-        text: How it was asked, for people.
-        desk: Who answers it.
-        part: The part of a partition that it reads, if it reads no other.
+        relation: The canonical query, and how the answer is shown.
+        text: The query as it was written.
+        desk: The session that answers it.
+        part: The part of a partition that it reads; None if it reads the whole database.
     """
 
     relation: Presented
@@ -52,12 +52,13 @@ class Question:
     part: PartitionPart | None = None
 
     def cost(self, *, epsilon: Number, delta: Number = 0, mechanism: Law | None = None) -> PureDP | ApproxDP:
-        """What a release with these parameters charges; no data is touched and nothing is spent.
+        """The cost of a release with these parameters; no data is read and nothing is spent.
 
         Args:
-            epsilon: The total ε of the whole question.
-            delta: The total δ; above 0 it lets columns take Gaussian noise where that errs less, and private keys.
-            mechanism: ``"laplace"`` or ``"gaussian"``, to have that law for all additive noise.
+            epsilon: The total ε of the whole query.
+            delta: The total δ. Above 0 it allows private keys, and Gaussian noise where that has the smaller variance.
+            mechanism: ``"laplace"`` or ``"gaussian"`` forces this noise for all sums and counts; default: the better
+                one.
         """
         return self._prepared(epsilon, delta, mechanism).plan.charge
 
@@ -70,14 +71,14 @@ class Question:
         confidence: Number = CONFIDENCE,
         size: int | None = None,
     ) -> tuple[Forecast, ...]:
-        """How far each column will be from the exact value; no data is touched and nothing is spent.
+        """The predicted error of each column; no data is read and nothing is spent.
 
         Args:
-            epsilon: The total ε of the whole question.
+            epsilon: The total ε of the whole query.
             delta: The total δ.
-            mechanism: The law of additive noise, if not the better one.
-            confidence: How often the error is to stay below the figure.
-            size: For means, how many values they are presumed to be over.
+            mechanism: ``"laplace"`` or ``"gaussian"``; default: the better one for each column.
+            confidence: The probability with which errors stay below the returned figures.
+            size: The number of values that means are assumed to cover; default: 1,000.
         """
         plan = self._prepared(epsilon, delta, mechanism).plan
         return forecast(plan, confidence=_checked(confidence), size=_checked_size(size))
@@ -85,13 +86,13 @@ class Question:
     def explain(
         self, *, epsilon: Number = 1, delta: Number = 0, mechanism: Law | None = None, sql: bool = False
     ) -> str:
-        """The plan for people: what is bounded, which noise, what it costs; no data is touched and nothing is spent.
+        """The plan as text: cost, bounds, sensitivities, noise and errors; no data is read and nothing is spent.
 
         Args:
-            epsilon: The total ε of the whole question.
+            epsilon: The total ε of the whole query.
             delta: The total δ.
-            mechanism: The law of additive noise, if not the better one.
-            sql: Whether to add the SQL that the engine will run for the exact half, without its salts.
+            mechanism: ``"laplace"`` or ``"gaussian"``; default: the better one for each column.
+            sql: Whether to add the SQL that the engine will run, without its salts.
         """
         plan = self._prepared(epsilon, delta, mechanism).plan
         text = explain(plan, self.desk.policy, CONFIDENCE)
@@ -106,17 +107,17 @@ class Question:
         confidence: Number = CONFIDENCE,
         size: int | None = None,
     ) -> Fraction:
-        """The smallest ε, to six decimals, at which no column errs by more than asked; nothing is spent.
+        """The smallest ε, to six decimals, at which no column exceeds its target error; nothing is spent.
 
         Args:
-            error: For some columns, the largest half-width, in the column's own unit; absolute, never relative.
+            error: The target error of some columns, absolute and in the column's own unit.
             delta: The total δ.
-            mechanism: The law of additive noise, if not the better one.
-            confidence: How often the error is to stay below it.
-            size: For means, how many values they are presumed to be over.
+            mechanism: ``"laplace"`` or ``"gaussian"``; default: the better one for each column.
+            confidence: The probability with which errors stay below their targets.
+            size: The number of values that means are assumed to cover; default: 1,000.
 
         Raises:
-            ParameterError: There is no such column, or no ε is enough.
+            ParameterError: An unknown column, or no ε is enough.
         """
         share, presumed = _checked(confidence), _checked_size(size)
         return least_epsilon(
@@ -167,27 +168,29 @@ class Question:
         progress: bool = False,
         idempotency_key: str | None = None,
     ) -> Release | SavedRelease:
-        """Spend, look at the data, answer with noise. The same question again is answered from the ledger, for nothing.
+        """Charge the cost, read the data and return a noisy answer.
+
+        An equivalent query returns the stored answer, at no cost.
 
         Args:
-            epsilon: The total ε of the whole question; there is no default.
+            epsilon: The total ε of the whole query; there is no default.
             delta: The total δ.
-            error: Instead of ε, the largest errors of some columns; see `epsilon_for`.
-            mechanism: The law of additive noise, if not the better one.
-            confidence: Of the intervals; those of quantiles are bought for 0.95, and hold no oftener.
-            size: How many values you know each group to have, to mark quantiles and most frequent values that tell
-                nothing of so few; where a count of them is released, that is taken. It changes no answer.
-            to: A Parquet file to write the answer to, batch by batch, for groups by the million; see `SavedRelease`.
-            progress: Whether to show, on the error stream, how long it takes, and into a file how many groups were
-                released so far.
-            idempotency_key: A text of your own, one for each question. If you never heard an answer, ask again under
-                the same key: nothing is charged twice, and the answer is the same, byte for byte.
+            error: Target errors of some columns instead of ε; see `epsilon_for`.
+            mechanism: ``"laplace"`` or ``"gaussian"``; default: the better one for each column.
+            confidence: The confidence of intervals; for intervals of quantiles at most 0.95.
+            size: The number of values in each group, if you know it. It marks quantiles and most frequent values that
+                so few values cannot determine, and changes no answer. A released count is used instead.
+            to: A Parquet file to which the answer is written in batches, for millions of groups; see `SavedRelease`.
+            progress: Whether to print the elapsed time on the error stream, and with `to` the number of groups released
+                so far.
+            idempotency_key: A text that you choose, one for each query. If you did not receive the answer, send the
+                query again with the same key: nothing is charged twice, and the answer is the same, byte for byte.
 
         Raises:
-            ParameterError: Neither ε nor an error is stated, or both; or the answer cannot be written there; or the
-                interval of a quantile is to hold oftener than it is bought for.
-            ReservationError: The key was used for another question, or for one that failed after it was charged.
-            BudgetExceededError: The account cannot pay; nothing was spent and no data was touched.
+            ParameterError: Neither ε nor an error is given, or both; the file cannot be written; or the confidence is
+                above 0.95 for intervals of quantiles.
+            ReservationError: The key was used for another query, or for one that failed after it was charged.
+            BudgetExceededError: Too little budget remains; nothing was spent and no data was read.
             EngineError: The engine failed after the charge; nothing is refunded.
         """
         share, known = _checked(confidence), _checked_size(size)

@@ -39,18 +39,18 @@ Progress = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedRelease:
-    """An answer in a Parquet file, in the order of its keys; safe to show to anybody.
+    """A noisy answer in a Parquet file, sorted by its keys; safe to show to anybody.
 
     Attributes:
-        path: Where it is: a row a group, with a column for each key and for each statistic, and the two ends of its
-            interval as `…_low` and `…_high`.
-        row_count: How many rows it has.
+        path: The file: one row per group, with a column for each key and statistic, and the bounds of each interval as
+            `…_low` and `…_high`.
+        row_count: The number of rows.
         keys: The names of the key columns.
         statistics: The names of the other columns.
-        confidence: How often an interval holds the exact value.
-        receipt: What was asked and what it cost.
-        reused: Whether it is a stored answer, returned again for nothing.
-        notes: What else was released, such as bounds that were chosen.
+        confidence: The probability with which an interval holds the exact bounded value.
+        receipt: The query, its cost and the remaining budget.
+        reused: Whether this is a stored answer, returned at no cost.
+        notes: Other released facts, such as chosen bounds.
     """
 
     path: Path
@@ -66,7 +66,7 @@ class SavedRelease:
         return self.row_count
 
     def batches(self) -> Iterator[Any]:
-        """The rows as pyarrow RecordBatches, not all at once."""
+        """An iterator over the rows as pyarrow RecordBatches."""
         with pq.ParquetFile(self.path) as file:
             yield from file.iter_batches()
 

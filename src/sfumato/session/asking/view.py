@@ -48,7 +48,7 @@ class View:
         """A table or view to filter, join, group and aggregate in Python.
 
         Raises:
-            ParameterError: There is no such table, or there are several and none is named.
+            ParameterError: An unknown table, or no name where there are several tables.
         """
         if name is None and len(self._tables) == 1:
             name = next(iter(self._tables))
@@ -57,17 +57,17 @@ class View:
         return Frame(self._tables[name], self._asked)
 
     def query(self, sql: str, *, parameters: Parameters = (), intervals: bool = False) -> Question:
-        """The question of a SELECT statement, not yet answered: ask its cost and error first.
+        """A query from a SELECT statement, which is not answered yet; see its cost and error first.
 
         Args:
-            sql: One statement; values may be left open in it, as `$1` or `:name`.
-            parameters: Their values: a sequence, or a mapping of names.
-            intervals: Whether quantiles come with an interval of 95%, for two thirds of the ε of each.
+            sql: One statement; it may contain parameters, `$1` or `:name`.
+            parameters: The values of parameters: a sequence, or a mapping by name.
+            intervals: Whether quantiles get a 95% interval, for two thirds of the ε of each.
 
         Raises:
-            ParameterError: The text does not parse, names what does not exist, or states a price, which a question only
-                has when it is released; or it has no quantile to buy an interval for.
-            NotPrivateError: It asks for something that is not released here.
+            ParameterError: The text does not parse, names something unknown, or states a cost, which belongs to `sql`
+                and `release`; or `intervals` is set and it has no quantile.
+            NotPrivateError: The statement cannot be answered privately.
         """
         options, body = parse_options(sql)
         for name, stated in (("epsilon", options.epsilon), ("delta", options.delta)):
@@ -87,15 +87,15 @@ class View:
         """Answer a SELECT statement: `query(sql).release(...)`.
 
         Args:
-            sql: One statement. The price may stand in it instead:
+            sql: One statement. It may also state the cost:
                 ``SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 1) COUNT(*) …``.
             epsilon: The total ε of the whole question; there is no default.
-            delta: The total δ; 0 if nobody states one.
+            delta: The total δ; default: 0.
             parameters: The values of `$1` or `:name`.
-            intervals: Whether quantiles come with an interval of 95%, for two thirds of the ε of each.
+            intervals: Whether quantiles get a 95% interval, for two thirds of the ε of each.
 
         Raises:
-            ParameterError: As of `query`; or the price is stated nowhere, or twice and not the same.
+            ParameterError: As for `query`; or the cost is missing, or stated twice with different values.
         """
         options, body = parse_options(sql)
         asked = self._question(body, options, text=sql, parameters=parameters, intervals=intervals)
@@ -206,36 +206,36 @@ class AccountView(View):
 
     @property
     def account_name(self) -> str:
-        """The name of the account that pays, with those above it: ``hospital/cardiology/ann``."""
+        """The full name of the charged account, with its parents: ``hospital/cardiology/ann``."""
         return self._desk.account
 
     @property
     def budget(self) -> Budget:
-        """All that may be spent: ever, or in each window."""
+        """The most that may be spent: in total, or in each window."""
         return self._desk.ledger.budget(self._desk.account)
 
     @property
     def spent(self) -> Budget:
-        """What was spent, computed from the ledger's entries; with a window, within it."""
+        """The spending, computed from the ledger's entries; with a window, within the window."""
         return self._desk.ledger.spent(self._desk.account)
 
     @property
     def remaining(self) -> Budget:
-        """What is left of the account's own budget; one above it may have less."""
+        """The remaining budget of the account; a parent may have less."""
         return self._desk.ledger.remaining(self._desk.account)
 
     def open_account(self, name: str, *, budget: Budget, window: Window | None = None) -> "AccountView":
-        """An account below this one, for a team, an analyst or a project; found again if it is open. For the owner.
+        """Open a child account, for a team, an analyst or a project, or return it if it is open. For the owner.
 
         Args:
-            name: What it is called here; its full name begins with that of this account.
-            budget: What may be spent on it, in its own measure: ``PureDP``, ``ApproxDP``, ``ZCDP``, ``RenyiDP``. The
-                budgets of several accounts may add up to more than that of the one above, which still is never passed.
-            window: How often the budget comes back, if it does; never above what the accounts above still have.
+            name: Its name; the full name begins with that of this account.
+            budget: The most it may spend, in its own measure: ``PureDP``, ``ApproxDP``, ``ZCDP``, ``RenyiDP``. The
+                budgets of children may add up to more than the parent's budget, which is never exceeded.
+            window: The period of the budget; None: it never refills. Parents still limit every charge.
 
         Raises:
             ParameterError: The name is empty or has a slash.
-            LedgerError: It is open with another budget or window.
+            LedgerError: The account is open with another budget or window.
 
         Example:
             >>> import sfumato as sf
@@ -255,10 +255,10 @@ class AccountView(View):
         return AccountView(below, self._tables)
 
     def account(self, name: str) -> "AccountView":
-        """An account below this one that is open: ``"ann"``, or ``"cardiology/ann"`` two steps below.
+        """An open child account: ``"ann"``, or ``"cardiology/ann"`` for a child of a child.
 
         Raises:
-            LedgerError: There is none.
+            LedgerError: There is no such account.
         """
         account = f"{self._desk.account}/{name}"
         if self._desk.account not in self._desk.ledger.path(account):
@@ -268,19 +268,19 @@ class AccountView(View):
         return AccountView(replace(self._desk, account=account), self._tables)
 
     def change_budget(self, budget: Budget, *, reason: str) -> None:
-        """Give the account another budget in the same measure; for the owner. What was spent stays spent.
+        """Change the budget of the account, in the same measure; for the owner. The spending stays.
 
         Args:
-            budget: The new one; below what is spent, nothing is left.
-            reason: Why; it stays in the ledger.
+            budget: The new budget; if it is below the spending, nothing remains.
+            reason: The reason; the ledger records it.
         """
         self._desk.ledger.change_budget(self._desk.account, budget, reason=reason)
 
     def close_account(self, *, reason: str) -> None:
-        """Answer nothing more on this account and those below, but what is stored; for the owner.
+        """Refuse all further charges to this account and its children; stored answers stay available. For the owner.
 
         Args:
-            reason: Why; it stays in the ledger.
+            reason: The reason; the ledger records it.
         """
         self._desk.ledger.close_account(self._desk.account, reason=reason)
 
@@ -288,16 +288,16 @@ class AccountView(View):
     def partition(
         self, table: str, *, by: str, values: Iterable[Key] | None = None, max_parts_per_unit: int = 1
     ) -> Iterator[Partition]:
-        """A table cut by the public values of a column; see `Partition`.
+        """Partition a table by the public values of a column; see `Partition`.
 
         Args:
-            table: The table to cut.
+            table: The table to partition.
             by: The column whose values name the parts.
-            values: The public values; those of the policy if left out.
-            max_parts_per_unit: In how many parts one unit may lie.
+            values: The public values; default: those of the policy.
+            max_parts_per_unit: The most parts in which one unit may have rows.
 
         Raises:
-            ParameterError: No such table or column, or no public values.
+            ParameterError: An unknown table or column, or no public values.
         """
         facts = self._table(table)
         keys = facts.column(by).values if values is None else tuple(values)

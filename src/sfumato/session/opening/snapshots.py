@@ -21,21 +21,21 @@ _TAKE: Final = "write it with `sfumato prepare`, or sf.prepare(policy)"
 
 
 def prepare(policy: Policy, **options: Any) -> tuple[Path, ...]:
-    """Take the snapshots that a policy declares; for its owner alone.
+    """Write the snapshots that a policy declares; for the owner only.
 
-    Each is written to a file of its own and then put in place, so that sessions never read half of one. It holds the
-    declared columns of all rows, without noise, and only this user may read it: keep it where the data is kept.
+    Each snapshot is written to a new file and then renamed, so sessions never read an incomplete one. It contains the
+    declared columns of all rows, without noise, and only this user may read it. Keep it where the data is kept.
 
     Args:
-        policy: What the owner declares.
-        options: Of the engine of a source, as it takes them: ``session=`` for Spark, ``work_mem=`` for PostgreSQL.
+        policy: The policy that declares the snapshots.
+        options: Options of the engine of a source: ``session=`` for Spark, ``work_mem=`` for PostgreSQL.
 
     Returns:
         The files that were written.
 
     Raises:
-        ParameterError: A source cannot be read as declared, or is none that a snapshot is taken of.
-        EngineError: The engine failed, perhaps on a row; no snapshot of this table was written.
+        ParameterError: A source cannot be read as declared, or snapshots do not support it.
+        EngineError: The engine failed, perhaps on a row; no snapshot of the table was written.
 
     Example:
         >>> import sfumato as sf

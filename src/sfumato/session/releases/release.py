@@ -1,4 +1,4 @@
-"""`Release`: the answer to a question, safe to show to anybody, with error bars and a receipt."""
+"""`Release`: the answer to a query, safe to show to anybody, with error bars and a receipt."""
 
 import html
 from collections.abc import Sequence
@@ -28,8 +28,8 @@ class Binned:
     """A histogram of an answer: its columns together.
 
     Attributes:
-        name: What the question calls it; a column of it is that and its number, from 1 on.
-        value: What is counted, as people read it.
+        name: Its name in the query; its columns have this name and a number from 1 on.
+        value: The counted expression as text.
         edges: The public edges of its bins, ascending; one more than there are columns.
         columns: The columns of the answer, in order.
     """
@@ -42,19 +42,19 @@ class Binned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Release:
-    """One row a group, in the order of the public keys; a column for each key and each statistic.
+    """A noisy answer: one row per group, in the order of the public keys; one column per key and statistic.
 
     Attributes:
         keys: The names of the key columns.
         statistics: The names of the other columns.
-        kinds: What all these columns hold, keys first; it does not depend on what was released.
+        kinds: The types of all these columns, keys first; they do not depend on the released values.
         groups: The keys of each row.
-        estimates: For each row, one estimate a statistic.
-        confidence: How often an interval holds the exact value.
-        receipt: What was asked and what it cost.
-        reused: Whether it is a stored answer, returned again for nothing.
-        notes: What else was released, such as bounds that were chosen.
-        histograms: Which columns are the bins of one histogram, and between which edges.
+        estimates: For each row, one estimate per statistic.
+        confidence: The probability with which an interval holds the exact bounded value.
+        receipt: The query, its cost and the remaining budget.
+        reused: Whether this is a stored answer, returned at no cost.
+        notes: Other released facts, such as chosen bounds.
+        histograms: Groups of columns that are the bins of one histogram, with their edges.
     """
 
     keys: tuple[str, ...]
@@ -83,14 +83,14 @@ class Release:
         return tuple(row[index] for row in self.estimates)
 
     def records(self) -> list[dict[str, Any]]:
-        """The rows as dictionaries: keys, values, and each value's ends as `…_low` and `…_high`."""
+        """The rows as dictionaries: keys, values, and the bounds of each interval as `…_low` and `…_high`."""
         return [
             dict(zip(self.keys, group, strict=True)) | _figures(self.statistics, row)
             for group, row in zip(self.groups, self.estimates, strict=True)
         ]
 
     def to_arrow(self) -> Any:
-        """The records as a pyarrow Table, whose schema follows from the question alone."""
+        """The records as a pyarrow Table, whose schema depends only on the query."""
         from sfumato.session.releases import columns  # pyarrow is loaded only by those who ask for it
 
         schema = columns.answer_schema(self.keys, self.statistics, self.kinds)
@@ -107,21 +107,21 @@ class Release:
         return _extra("polars").from_arrow(self.to_arrow())
 
     def plot(self, statistic: str | None = None, path: "str | Path | None" = None) -> Any:
-        """A picture of one statistic with its error bars; needs the extra `plots`.
+        """A chart of one statistic with its error bars; needs the extra `plots`.
 
-        One number lies on a line of numbers. Over one key there are bars; over dates, and over more than 30 numbers, a
-        line with the band of its intervals. A histogram has bins with their edges. Further keys make small multiples, a
-        panel for each of their groups, at most 24. What was not released is a gap, never 0.
+        A single number is a point on a line. One key gives bars; dates, and more than 30 numbers, give a line with a
+        band of intervals. A histogram has bins with their edges. Further keys give one panel per group, at most 24.
+        A value that was not released is a gap, never 0.
 
         Args:
-            statistic: Which one, or the name of a histogram; the first if left out.
-            path: Where to save it, as .png, .svg or .pdf; nowhere if left out.
+            statistic: The name of a statistic or a histogram; default: the first statistic.
+            path: A file to save the chart to, as .png, .svg or .pdf; default: it is not saved.
 
         Returns:
             The matplotlib figure.
 
         Raises:
-            ParameterError: There is no such statistic, it holds no numbers, or there are too many groups for panels.
+            ParameterError: An unknown statistic, one without numbers, or too many groups for panels.
         """
         from sfumato.plots.panels import save  # an extra
         from sfumato.session.releases.pictures import picture  # the same
@@ -163,10 +163,10 @@ class Release:
 
 
 def affordable(receipt: Receipt) -> int | None:
-    """How many more queries of the same cost the account can pay for; None if they are free, or it has no limit.
+    """How many more queries of the same cost the remaining budget covers; None if free, or if nothing limits them.
 
-    An account may do better, with an accountant that knows more than sums, and worse, if it is in a partition, or one
-    above it has less.
+    The true number can be larger, if the accountant composes better than by sums, and smaller, in a partition or if a
+    parent account has less remaining.
     """
     relation = NeighboringRelation(receipt.neighboring_relation)
     try:
