@@ -74,16 +74,16 @@ def calibrate(
     may be 0, and so release nothing.
 
     Args:
-        make_event: From a value to the event that is priced; a count arrives as a whole Fraction.
+        make_event: From a value to the event whose cost is computed; a count arrives as a whole Fraction.
         target: The guarantee wanted for everything together.
-        accountant: How to price, and what was spent before; an empty one for a fresh start.
+        accountant: The accountant, with all events composed before; an empty one for a fresh start.
         parameter: What the value is, which says in which direction the cost grows.
         guess: Tried first; without one 1, and 1/100 for a sampling probability.
         tolerance: Relative distance from the best value; counts below 1/tolerance are exact.
 
     Raises:
         ParameterError: No value in the range meets the target, or an argument cannot be used.
-        UnsupportedEventError: The accountant has no sound price for the event.
+        UnsupportedEventError: The accountant has no sound cost for the event.
 
     Example:
         >>> from sfumato.accounting.composition.basic import BasicAccountant
@@ -124,7 +124,7 @@ def smallest_noise(
     Args:
         make_event: From noise to one event, such as `GaussianEvent` itself.
         target: The guarantee wanted for all of them together.
-        accountant: How to price, and what was spent before.
+        accountant: The accountant, with all events composed before.
         count: How many such events there will be.
         tolerance: Relative.
 
@@ -148,7 +148,7 @@ def largest_count(event: Event, *, target: Target, accountant: Accountant, toler
     Args:
         event: One release.
         target: The guarantee wanted for all of them together.
-        accountant: How to price, and what was spent before.
+        accountant: The accountant, with all events composed before.
         tolerance: Relative; counts below 1/tolerance are exact.
 
     Raises:
@@ -176,7 +176,7 @@ def largest_sampling_probability(
     Args:
         event: What is done with one sample, stated for adding or removing one unit.
         target: The guarantee wanted for all samples together.
-        accountant: How to price, and what was spent before.
+        accountant: The accountant, with all events composed before.
         count: How many samples there will be.
         tolerance: Relative.
 

@@ -64,17 +64,17 @@ class BestAccountant(TalliedAccountant):
     """
 
     among: tuple[type[TalliedAccountant], ...] = tuple(ACCOUNTANTS.values())
-    """Those that price everything composed so far."""
+    """The accountants that can bound the cost of everything composed so far."""
 
     def supports(self, event: Event) -> bool:
-        """Whether one accountant prices the event, and everything that was composed before, together."""
+        """Whether one accountant can bound the cost of the event, and everything that was composed before, together."""
         return any(kind(neighboring_relation=self.neighboring_relation).supports(event) for kind in self.among)
 
     def compose(self, event: Event, *, count: int = 1) -> Self:
         """A new accountant that has also seen the event, `count` times.
 
         Raises:
-            UnsupportedEventError: No accountant prices it together with what was composed before.
+            UnsupportedEventError: No accountant can bound its cost together with what was composed before.
             ParameterError: The count is not at least 1.
         """
         seen, left = self._flattened(event).times(count), self.among
@@ -116,11 +116,11 @@ class Figure:
 
     accountant: str
     cost: Fraction | float | None
-    """ε or δ, whichever was not stated; None where the accountant has no price."""
+    """ε or δ, whichever was not stated; None where the accountant has no cost."""
     unpriced: Event | None = None
     """The first event for which it has none."""
     reason: str = ""
-    """Why there is none although every event has a price."""
+    """Why there is none although every event has a cost."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,8 +174,8 @@ def best(
         neighboring_relation: Between which databases the events' sensitivities and the guarantee hold.
 
     Raises:
-        ParameterError: Not exactly one of delta and epsilon was stated, or a value lies outside.
-        UnsupportedEventError: No accountant prices all of the events together.
+        ParameterError: Not exactly one of delta and epsilon was stated, or a value is out of range.
+        UnsupportedEventError: No accountant can bound the cost of all events together.
 
     Example:
         >>> from sfumato.privacy.events import LaplaceEvent

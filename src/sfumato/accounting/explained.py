@@ -25,7 +25,8 @@ class Belief:
     lowest: Fraction
     highest: Fraction
     right_guess: Fraction
-    """The chance that the best guess made from the answer is right; without an answer it is max(prior, 1 − prior)."""
+    """The probability that the best guess made from the answer is right; without an answer it is max(prior, 1 −
+    prior)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +75,7 @@ def risk_table(
         false_alarms: Rates of false alarms, each between 0 and 1.
 
     Raises:
-        ParameterError: A parameter lies outside.
+        ParameterError: A parameter is out of range.
 
     Example:
         >>> from math import log

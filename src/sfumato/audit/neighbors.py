@@ -50,7 +50,7 @@ class Neighbors:
     Args:
         database: The rows.
         relation: The neighboring relation.
-        unit: The column that tells units apart, where rows are mappings; None if each row is a unit.
+        unit: The column that identifies units, where rows are mappings; None if each row is a unit.
         newcomer: A row like those of a new unit; None takes the last row of the database.
         heavy_rows: The number of rows of a heavy user, at most `MOST_ROWS`.
 
@@ -176,7 +176,7 @@ def small_databases(rows: tuple[Row, ...], *, largest: int) -> Iterator[Database
         largest: From 0 to `MOST_SMALL`; with several rows far fewer are already more than can be gone through.
 
     Raises:
-        ParameterError: The rows are no list, or the number lies outside.
+        ParameterError: The rows are no list, or the number is out of range.
 
     Example:
         >>> list(small_databases(("a", "b"), largest=1))

@@ -57,7 +57,7 @@ def named(name: str, parameters: Mapping[str, Any], *, epsilon: Number, delta: N
         delta: Passed to a constructor that takes a `delta`, if above 0.
 
     Raises:
-        ParameterError: There is no such mechanism, it has no such parameter, or a parameter lies outside.
+        ParameterError: There is no such mechanism, it has no such parameter, or a parameter is out of range.
 
     Example:
         >>> named("laplace", {"l1_sensitivity": 2}, epsilon="0.5").scale

@@ -110,7 +110,7 @@ def survey() -> pa.Table:
 def symptoms(n: int = 1_000, *, seed: int = 7) -> pa.Table:
     """Made-up patients and which of seven symptoms each has: column patient and one boolean column a symptom.
 
-    Each symptom comes independently with its chance in `SYMPTOMS`, so a patient may have all seven or none.
+    Each symptom comes independently with its probability in `SYMPTOMS`, so a patient may have all seven or none.
 
     Args:
         n: Number of patients.

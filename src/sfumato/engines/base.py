@@ -56,7 +56,7 @@ class Engine(Protocol):
         """
 
     def sql(self, statement: Statement, /) -> str:
-        """What `run` has a database run, for people to read, with `…` for salts; no data is touched.
+        """What `run` has a database run, for people to read, with `…` for salts; no data is read.
 
         Tables have the names of the policy, also those that are prepared, and no buckets are shown. It is empty if the
         engine runs no SQL.

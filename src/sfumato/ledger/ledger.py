@@ -1,4 +1,4 @@
-"""`Ledger`: open an account, reserve before data is touched, commit the answer, and never refund."""
+"""`Ledger`: open an account, reserve before data is read, commit the answer, and never refund."""
 
 from collections.abc import Callable, Iterable
 from types import TracebackType
@@ -191,23 +191,23 @@ class Ledger(LedgerWriter):
         part: PartitionPart | None = None,
         asked: Asked = NOBODY,
     ) -> Reservation:
-        """Charge a cost, for good, before data is touched: to the account and to every account above, or to none.
+        """Charge a cost, for good, before data is read: to the account and to every account above, or to none.
 
         Args:
             account: The account that pays.
-            event: What will be released; its price must be within the charge.
+            event: What will be released; its cost must be within the charge.
             charge: What it costs in (ε, δ). Accounts in another measure price the event.
             question: A hash of what is asked, for the record.
             part: The part of a partition of people that the question reads, if it reads no other.
             asked: Who asks, and under which key they may ask again.
 
         Raises:
-            BudgetExceededError: An account cannot pay; nothing was spent.
+            BudgetExceededError: Too little budget remains; nothing was spent.
             ReservationError: The key was used for something else, or what was asked under it failed.
             LedgerError: There is no such account, it is closed, or the store failed; then it may have been charged.
             UnavailableError: An account is suspended.
             ParameterError: The charge is below the event's price, or the partition was declared otherwise.
-            UnsupportedEventError: The event has no price, or none in the measure of an account.
+            UnsupportedEventError: The event has no cost, or none in the measure of an account.
         """
         entry = self._reserved(account, event=event, charge=charge, question=question, part=part, asked=asked)
         return self._do(lambda pending: rules.reserve(pending, entry))
@@ -326,7 +326,7 @@ class Ledger(LedgerWriter):
             asked: Who asks, and under which key they may ask again.
 
         Raises:
-            BudgetExceededError: An account cannot pay; nothing was spent.
+            BudgetExceededError: Too little budget remains; nothing was spent.
         """
         self._require_price(account, event, charge)
         request = random_bytes(16).hex()
@@ -377,7 +377,7 @@ class Ledger(LedgerWriter):
         asked: Asked,
         key: str = "",
     ) -> Reserved:
-        """What is recorded of a reservation, of which the charge covers the price of its event."""
+        """What is recorded of a reservation, of which the charge covers the cost of its event."""
         self._require_price(account, event, charge)
         return Reserved(
             account=account, request=random_bytes(16).hex(), question=question, event=event, charge=charge, part=part,

@@ -43,7 +43,7 @@ class Mechanism(Protocol):
 
     @property
     def event(self) -> Event:
-        """What one call of `release` tells of the data, for accountants."""
+        """The event of one call of `release`, which accountants read."""
         ...
 
     def release(self, exact: Any, /) -> Any:
@@ -52,7 +52,7 @@ class Mechanism(Protocol):
 
 
 class AdditiveMechanism(Mechanism, Protocol):
-    """A mechanism that adds noise whose law is public, so that its error is known before anything is spent."""
+    """A mechanism that adds noise whose distribution is public, so that its error is known before anything is spent."""
 
     @property
     def variance(self) -> float:
@@ -143,7 +143,7 @@ def integers(values: Iterable[Any]) -> Integers:
 
 
 def stated_numbers(l0_sensitivity: int | None) -> int | None:
-    """How many numbers of a vector one unit moves, if that was stated.
+    """The most numbers of a vector that one unit changes, if that was stated.
 
     Raises:
         ParameterError: It is no positive integer.
@@ -152,7 +152,7 @@ def stated_numbers(l0_sensitivity: int | None) -> int | None:
 
 
 def stated_for_vectors(l0_sensitivity: int | None, numbers: int) -> None:
-    """Refuse a vector where it was not stated how many of its numbers one unit moves: 1 would be a guess.
+    """Refuse a vector without a stated number of entries that one unit changes: 1 would be a guess.
 
     Raises:
         ParameterError: So it is.

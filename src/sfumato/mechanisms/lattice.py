@@ -230,7 +230,7 @@ def as_resolution(resolution: Number) -> Fraction:
 
 
 def lattice_l1_sensitivity(l1_sensitivity: Fraction, *, resolution: Fraction | None, l0_sensitivity: int) -> Fraction:
-    """How many steps, added over all coordinates, one unit moves a vector on the lattice if it moves `l0_sensitivity`.
+    """The most lattice steps, summed over all coordinates, by which one unit changes a vector.
 
     ⌈Δ/resolution⌉ + l0_sensitivity − 1, because each of them may round away from its neighbor by less than one step:
     Σ⌈δᵢ⌉ < Σ(δᵢ + 1) for Σδᵢ = Δ/resolution. Without a resolution the values are integers already, and Δ is unchanged.
@@ -245,12 +245,12 @@ def lattice_l1_sensitivity(l1_sensitivity: Fraction, *, resolution: Fraction | N
 
 
 def lattice_linf_sensitivity(linf_sensitivity: Fraction, resolution: Fraction | None) -> Fraction:
-    """How many steps one unit moves each number on the lattice that it moves: ⌈Δ/resolution⌉; Δ without one."""
+    """The most steps that one unit changes each number on the lattice that it moves: ⌈Δ/resolution⌉; Δ without one."""
     return linf_sensitivity if resolution is None else Fraction(ceil(linf_sensitivity / resolution))
 
 
 def lattice_l2_sensitivity(l2_sensitivity: Fraction, *, resolution: Fraction | None, l0_sensitivity: int) -> Fraction:
-    """How far, in steps and in L2, one unit moves a vector on the lattice if it moves `l0_sensitivity` coordinates.
+    """How far, in steps and in L2, one unit changes a vector on the lattice if it changes `l0_sensitivity` coordinates.
 
     ⌈Δ/resolution⌉ for one coordinate, Δ/resolution + √l0_sensitivity (rounded up) for more.
     """

@@ -149,7 +149,7 @@ def whole(value: Any, name: str, *, least: int = 0, most: int | None = None) -> 
     """A whole number within limits, also one of NumPy.
 
     Raises:
-        ParameterError: It is none, or lies outside.
+        ParameterError: It is none, or is out of range.
 
     Example:
         >>> whole(np.int64(3), "hits", most=10)

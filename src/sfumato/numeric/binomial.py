@@ -1,4 +1,4 @@
-"""Binomial laws, to a certain relative error however many trials: masses far out in a tail, their sums, and limits.
+"""Binomial distributions to a certified relative error, for any number of trials: masses, tails and limits.
 
 One mass in every block is worked out to 50 digits by Stirling's series; its neighbors follow by ratios.
 """

@@ -130,7 +130,7 @@ def discrete_laplace_half_width(scale: Fraction, confidence: Number) -> int:
         confidence: Between 0 and 1, both excluded.
 
     Raises:
-        ParameterError: The confidence lies outside.
+        ParameterError: The confidence is out of range.
 
     Example:
         >>> discrete_laplace_half_width(Fraction(10), "0.95")
@@ -151,7 +151,7 @@ def polya_difference_half_width(shape: Fraction, scale: Fraction, confidence: Nu
         confidence: Between 0 and 1, both excluded.
 
     Raises:
-        ParameterError: The confidence lies outside.
+        ParameterError: The confidence is out of range.
 
     Example:
         >>> polya_difference_half_width(Fraction(1), Fraction(10), "0.95")
@@ -177,11 +177,11 @@ def discrete_gaussian_half_width(stddev: Fraction, confidence: Number) -> int:
     """The smallest integer t with P(|X| ≤ t) ≥ confidence, or one more; never less.
 
     Args:
-        stddev: Above 0, in lattice steps: the parameter σ of the law.
+        stddev: Above 0, in lattice steps: the parameter σ of the distribution.
         confidence: Between 0 and 1, both excluded.
 
     Raises:
-        ParameterError: The confidence lies outside.
+        ParameterError: The confidence is out of range.
 
     Example:
         >>> discrete_gaussian_half_width(Fraction(10), "0.95")
@@ -230,7 +230,7 @@ def _gaussian_half_width(stddev: Fraction, failure: Fraction) -> int:
 
 
 def _cdf(tail: Callable[[int], Decimal], k: int) -> float:
-    """The distribution function of a symmetric law on the integers from its two-sided tail."""
+    """The distribution function of a symmetric distribution on the integers from its two-sided tail."""
     return float(1 - tail(k) / 2) if k >= 0 else float(tail(-k - 1) / 2)
 
 

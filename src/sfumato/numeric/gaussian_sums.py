@@ -40,7 +40,7 @@ def tail_ratio(stddev: Fraction, first: int) -> Enclosure:
 
 
 def _direct(stddev: float, first: float) -> Enclosure:
-    """Term by term. What is cut is at most e^-50 of the whole, because the law is log-concave."""
+    """Term by term. What is cut is at most e^-50 of the whole, because the distribution is log-concave."""
     cut = 2 * _CUT * stddev**2
     steps = np.arange(math.ceil(cut / (first + math.sqrt(first**2 + cut))) + 1, dtype=np.float64)
     ratio = float(np.exp(-steps * (2 * first + steps) / (2 * stddev**2)).sum())

@@ -1,12 +1,12 @@
-"""Weighted sums of independent integer noises: how large they get, by exact convolution; public points of their law.
+"""Weighted sums of independent integer noises: bounds by exact convolution, and public points of their distribution.
 
 For noises Zᵢ and weights w, q(w) is a number that |Σ wᵢ·Zᵢ| passes with at most a stated probability. It is the lesser
 of two, both known before anything is measured:
 
-* Σ |wᵢ|·aᵢ, where each |Zᵢ| passes aᵢ with an equal part of the probability: the law on the lattice, and a union bound;
-* the quantile of Σ |wᵢ|·Xᵢ for continuous laws in closed form, and half a step of each noise: Σ |wᵢ|/2. Each Xᵢ is so
-  much wider than Zᵢ that it covers Zᵢ and a uniform number within half a step; that this is enough is proved in
-  proofs/numeric/moments.md.
+* Σ |wᵢ|·aᵢ, where each |Zᵢ| exceeds aᵢ with an equal part of the probability: a union bound over the lattice;
+* the quantile of Σ |wᵢ|·Xᵢ for continuous distributions in closed form, and half a step of each noise: Σ |wᵢ|/2. Each
+  Xᵢ is so much wider than Zᵢ that it covers Zᵢ and a uniform number within half a step; that this is enough is proved
+  in proofs/numeric/moments.md.
 """
 
 import math
@@ -26,7 +26,7 @@ Floats: TypeAlias = NDArray[np.float64]
 Truths: TypeAlias = NDArray[np.bool_]
 
 POINTS: Final = 1 << 13
-"""How many public points stand for a joint law; quantiles of 95% are then off by about a hundredth."""
+"""How many public points stand for a joint distribution; quantiles of 95% are then off by about a hundredth."""
 HALVINGS: Final = 40
 """From a reach that is too long to one that is longer than needed by 10^-12 of it at most."""
 
@@ -53,7 +53,7 @@ class IntegerNoise:
 
     @property
     def covering_scale(self) -> float:
-        """The scale of the continuous law that covers the noise and a uniform number within half a step.
+        """The scale of the continuous distribution that covers the noise and a uniform number within half a step.
 
         Of Laplace noise of scale b it is 1/(2·tanh(1/(2b))), of Gaussian noise √(stddev² + 1/4).
 
@@ -74,7 +74,7 @@ class NoiseSums:
     q is a norm but for rounding: it grows with each |wᵢ|, and along a line of weights it is convex.
 
     Args:
-        noises: The law of each Zᵢ.
+        noises: The distribution of each Zᵢ.
         failure: Between 0 and 1.
 
     Example:
@@ -83,7 +83,7 @@ class NoiseSums:
         [300.0, 413.0]
 
     References:
-        Proof: proofs/numeric/moments.md. [Bir48] for the laws that cover others.
+        Proof: proofs/numeric/moments.md. [Bir48] for the distributions that cover others.
     """
 
     noises: tuple[IntegerNoise, ...]
@@ -136,7 +136,7 @@ class NoiseSums:
 
 
 def _tail(deviations: Floats, scales: Floats, stddevs: Floats) -> Floats:
-    """P(|Σ Xᵢ + Y| > t) of continuous Laplace laws of some scales and a normal law, exactly; a bound of many.
+    """P(|Σ Xᵢ + Y| > t) for continuous Laplace Xᵢ and normal Y, exactly; a bound if there are many Xᵢ.
 
     Of different scales it is Σ Aᵢ·P(|Xᵢ + Y| > t) with Aᵢ = Π 1/(1 − (bⱼ/bᵢ)²) over j ≠ i, by partial fractions of the
     characteristic function Π 1/(1 + bᵢ²u²).
@@ -171,7 +171,7 @@ def _normal_tail(deviations: Floats, stddevs: Floats) -> Floats:
 
 
 def _laplace_excess(deviations: Floats, scales: Floats, stddevs: Floats) -> Floats:
-    """P(|X + Y| > t) − P(|Y| > t) of a Laplace law and a normal one.
+    """P(|X + Y| > t) − P(|Y| > t) of a Laplace distribution and a normal one.
 
     Half of e^(σ²/2b² − t/b)·erfc((σ/b − t/σ)/√2) less half of e^(σ²/2b² + t/b)·erfc((σ/b + t/σ)/√2).
     """
@@ -228,7 +228,7 @@ def public_points(noises: tuple[IntegerNoise, ...]) -> Floats:
     """Points that are spread like several independent noises, one row each: the same ones always, known to anybody.
 
     They only predict errors. They are no noise, hide nothing, and have nothing to do with the noise of an answer: a
-    Kronecker sequence, each number moved by the inverse of the law's distribution function.
+    Kronecker sequence, each number moved by the inverse of the distribution function.
 
     Example:
         >>> points = public_points((IntegerNoise("laplace", Fraction(10)), IntegerNoise("gaussian", Fraction(10))))

@@ -8,9 +8,9 @@ whatever S and N are. So the set {r : |Ŝ − r·N̂| ≤ q(r)} holds it with th
 which is Fieller's argument [Fie54]. q(r) is the least of several such numbers, all known before anything is measured:
 
 * a + |r|·b for several splits of 1 − confidence, P(|Z| > a) having one part of it and P(|W| > b) the other;
-* of two Gaussian or two Laplace laws, the quantile of |Z − r·W| for the continuous laws and a margin for the lattice.
-  It is half a step of Z where Z is so wide that it fills the gaps between the multiples of r, else half a step of each.
-  That this margin is enough, and a whole step of each more than enough, the tests sum up from the exact laws.
+* for two Gaussian or two Laplace noises, the quantile of |Z − r·W| for the continuous distributions and a margin for
+  the lattice. The margin is half a step of Z where Z is so wide that it fills the gaps between the multiples of r, else
+  half a step of each. Tests compute from the exact distributions that it is enough, and a whole step of each more so.
 
 Each of these is convex in r, so that what is not held by it on one side of the measured ratio is in one piece. Shown is
 an interval that holds all possible ratios that are held, and is longer where several splits leave gaps in other places.
@@ -30,9 +30,9 @@ Held: TypeAlias = Callable[[Floats, Floats], Truths]
 """Of ratios r and deviations |Ŝ − r·N̂|, which deviations are at most q(r)."""
 
 EVEN: Final = (Fraction(1, 2),)
-"""Parts of 1 − confidence that the total gets; of two Gaussian laws others gain nothing, and take long to sum up."""
+"""Parts of 1 − confidence that the total gets; for two Gaussian noises other parts gain nothing, and take long."""
 NEARLY_ALL: Final = (*EVEN, Fraction(999, 1000))
-"""Of two Laplace laws: at r = 0 all that counts is the total, whose law on the lattice is narrower than without."""
+"""For two Laplace noises: at r = 0 only the total counts, whose distribution on the lattice is narrower."""
 SPLITS: Final = (*NEARLY_ALL, *(Fraction(part, 1000) for part in (1, 100, 250, 750, 900)))
 """Of one of each, of which nothing else is known."""
 HALVINGS: Final = 30
@@ -154,7 +154,7 @@ def _half_widths(total: IntegerNoise, count: IntegerNoise, confidence: Fraction)
 
 
 def _held_by_law(total: IntegerNoise, count: IntegerNoise, largest: Fraction, failure: Fraction) -> Held | None:
-    """By the quantile of the continuous laws and a margin; None where it is unknown, not needed, or beyond doubles."""
+    """By a quantile of the continuous noise and a margin; None where it is unknown, not needed, or beyond doubles."""
     if total.law != count.law or 0 in (total.scale, count.scale) or failure < _TINY:
         return None
     is_filled = largest * count.scale <= total.scale * _NEARLY and (count.law == "laplace" or count.scale >= 1)
@@ -173,7 +173,7 @@ def _held_by_law(total: IntegerNoise, count: IntegerNoise, largest: Fraction, fa
 
 
 def _laplace_tail(deviations: Floats, first: float, second: Floats) -> Floats:
-    """P(|X + Y| > t) of two continuous Laplace laws, (A²·e^(−t/A) − B²·e^(−t/B)) / (A² − B²), also near A = B.
+    """P(|X + Y| > t) of two continuous Laplace distributions, (A²·e^(−t/A) − B²·e^(−t/B)) / (A² − B²), also near A = B.
 
     With A the larger scale, ρ = B/A, u = t/A and v = u·(1/ρ − 1) it is e^−u·(1 + u·ρ/(1 + ρ)·(1 − e^−v)/v).
     """

@@ -1,4 +1,4 @@
-"""Certified masses of the Skellam law e^(−2μ)·I_|k|(2μ), by the recurrence of the Bessel functions in integers."""
+"""Certified masses of the Skellam distribution e^(−2μ)·I_|k|(2μ), by a recurrence in integers."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -52,7 +52,7 @@ def skellam_masses(mean: Fraction, deviations: int) -> SkellamMasses:
         deviations: How far the masses are wanted.
 
     Raises:
-        ParameterError: The mean lies outside.
+        ParameterError: The mean is out of range.
 
     Example:
         >>> masses = skellam_masses(Fraction(1, 2), 4)
@@ -81,7 +81,7 @@ def skellam_half_width(mean: Fraction, confidence: Number) -> int:
         confidence: Between 0 and 1, both excluded.
 
     Raises:
-        ParameterError: A parameter lies outside.
+        ParameterError: A parameter is out of range.
 
     Example:
         >>> skellam_half_width(Fraction(50), "0.95")

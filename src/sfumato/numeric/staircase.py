@@ -1,4 +1,4 @@
-"""The discrete staircase law as a function of its public parameters: moments, tail, half-width, and the best stair.
+"""The discrete staircase distribution by its public parameters: moments, tail, half-width, and the best stair.
 
 All is exact in the ratio b = e^−ε, which is worked out to 60 digits. None of it bears on privacy: every width of the
 top stair has the same guarantee.

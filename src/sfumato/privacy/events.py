@@ -19,7 +19,7 @@ from sfumato.numeric.rationals import nonnegative, positive, positive_integer, p
 
 @dataclass(frozen=True, slots=True)
 class NonPrivateEvent:
-    """An exact answer: no accountant gives it a finite price."""
+    """An exact answer: no accountant gives it a finite cost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,10 +158,10 @@ class FiniteEvent:
 
 @dataclass(frozen=True, slots=True)
 class MixtureOfGaussiansEvent:
-    """Continuous Gaussian noise on a number that the unit moves by one of some `sensitivities`, drawn in secret.
+    """Continuous Gaussian noise on a number that the unit changes by one of some `sensitivities`, drawn in secret.
 
     With the unit the mean is `sensitivities[i]` with `probabilities[i]`, without it 0 [Gan24]; for two units that
-    replace each other, these two laws in either order.
+    replace each other, these two distributions in either order.
     """
 
     stddev: Fraction
@@ -376,7 +376,7 @@ def _inside(event: Event) -> "tuple[Event, ...]":
 
 
 def moved_coordinates(l2_sensitivity: Fraction, l0_sensitivity: int | None) -> int:
-    """How many coordinates of a vector of integers one unit moves: what was stated, or the most that its length allows.
+    """The most coordinates of an integer vector that one unit changes: as stated, or as its L2 length allows.
 
     Each coordinate that moves adds at least 1 to the squared length, so that at most ⌊l2_sensitivity²⌋ move.
 

@@ -27,7 +27,7 @@ class ZCDPFilter(AdditiveFilter):
         delta: At least 0 and below 1: what releases of (ε, δ) events may use.
 
     Raises:
-        ParameterError: A parameter lies outside.
+        ParameterError: A parameter is out of range.
 
     Example:
         >>> account = ZCDPFilter("0.5").spend(GaussianEvent(2), count=3)
@@ -77,7 +77,7 @@ class GDPFilter(AdditiveFilter):
         mu: Above 0.
 
     Raises:
-        ParameterError: μ lies outside.
+        ParameterError: μ is out of range.
 
     Example:
         >>> account = GDPFilter(1).spend(GaussianEvent(2), count=3)
@@ -125,7 +125,7 @@ class RDPFilter(AdditiveFilter):
         delta: Above 0 and below 1: where `event` is stated.
 
     Raises:
-        ParameterError: A parameter lies outside, or there are not as many bounds as orders.
+        ParameterError: A parameter is out of range, or there are not as many bounds as orders.
 
     Example:
         >>> from sfumato.privacy.events import GaussianEvent
@@ -164,7 +164,7 @@ class RDPFilter(AdditiveFilter):
         """The filter at one order whose run is (ε, δ)-differentially private.
 
         Raises:
-            ParameterError: A parameter lies outside, or at this order not even a divergence of 0 shows (ε, δ).
+            ParameterError: A parameter is out of range, or at this order not even a divergence of 0 shows (ε, δ).
 
         Example:
             >>> RDPFilter.for_guarantee(1, "1e-6", order=20).event.budget.epsilon

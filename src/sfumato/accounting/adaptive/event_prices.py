@@ -106,11 +106,11 @@ def as_amount(bound: Fraction | float) -> Amount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PriceSum(ABC):
-    """A sum of prices; a subclass says what one event costs. Sums are exact, so that order cannot matter.
+    """A sum of costs; a subclass says what one event costs. Sums are exact, so that order cannot matter.
 
     Args:
         neighboring_relation: Between which databases the events' sensitivities and the guarantee hold.
-        spent: The prices so far, added up.
+        spent: The costs so far, added up.
     """
 
     neighboring_relation: NeighboringRelation = ADD_OR_REMOVE_ONE
@@ -120,7 +120,7 @@ class PriceSum(ABC):
         set_fields(self, neighboring_relation=as_relation(self.neighboring_relation))
 
     def supports(self, event: Event) -> bool:
-        """Whether there is a price for the event and everything nested in it."""
+        """Whether there is a cost for the event and everything nested in it."""
         try:
             self.cost(event, 1)
         except UnsupportedEventError:
@@ -128,10 +128,10 @@ class PriceSum(ABC):
         return True
 
     def cost(self, event: Event, count: int = 1) -> Amounts:
-        """The price of the event, `count` times, whatever is left.
+        """The cost of the event, `count` times, whatever is left.
 
         Raises:
-            UnsupportedEventError: The event, or one nested in it, has no price here.
+            UnsupportedEventError: The event, or one nested in it, has no cost here.
             ParameterError: The count is not at least 1.
         """
         times, total = positive_integer(count, "count"), NOTHING

@@ -1,7 +1,7 @@
-"""Privacy filters: may this still be spent, if each price depends on the answers so far? By sums of ε and δ.
+"""Privacy filters: may this still be spent, if each cost depends on the answers so far? By sums of ε and δ.
 
 A filter says yes only as long as everything released together keeps the budget's guarantee, however cleverly the
-questions and their prices were chosen [RRUV16]. Arithmetic is exact: a request that spends the budget to the last bit
+questions and their costs were chosen [RRUV16]. Arithmetic is exact: a request that spends the budget to the last bit
 is granted, and one that is any larger is not.
 """
 
@@ -70,7 +70,7 @@ class PrivacyFilter(Protocol):
 
     **Guarantee**: if every release was spent on the filter before it was made, everything released until the analyst
     stops, for whatever reason, keeps the filter's budget, for its neighboring relation. Edge cases: a release that
-    fills the budget exactly is granted; refusals depend on prices alone and reveal nothing.
+    fills the budget exactly is granted; refusals depend on costs alone and reveal nothing.
     """
 
     @property
@@ -83,14 +83,14 @@ class PrivacyFilter(Protocol):
 
     @property
     def remaining(self) -> Amounts:
-        """What is left of the budget, in the same measure."""
+        """The remaining budget, in the same measure."""
 
     @property
     def event(self) -> Event:
         """The whole run under this filter, however long, as accountants read it."""
 
     def supports(self, event: Event) -> bool:
-        """Whether there is a price for the event and everything nested in it."""
+        """Whether there is a cost for the event and everything nested in it."""
 
     def can_spend(self, event: Event, *, count: int = 1) -> bool:
         """Whether the event may still be released `count` times: `spend` grants exactly this."""
@@ -99,18 +99,18 @@ class PrivacyFilter(Protocol):
         """The filter after the event was released `count` times.
 
         Raises:
-            BudgetExceededError: More was asked for than is left.
-            UnsupportedEventError: The event, or one nested in it, has no price here.
+            BudgetExceededError: The cost exceeds the remaining budget.
+            UnsupportedEventError: The event, or one nested in it, has no cost here.
             ParameterError: The count is not at least 1.
         """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdditiveFilter(PriceSum):
-    """A filter by sums of prices; a subclass says which sums it allows. What allows a sum allows smaller ones."""
+    """A filter by sums of costs; a subclass says which sums it allows. What allows a sum allows smaller ones."""
 
     def can_spend(self, event: Event, *, count: int = 1) -> bool:
-        """Whether the event may still be released `count` times; an event without a price may not."""
+        """Whether the event may still be released `count` times; an event without a cost may not."""
         try:
             return self._allows(self.spent.plus(self.cost(event, count)))
         except UnsupportedEventError:
@@ -120,8 +120,8 @@ class AdditiveFilter(PriceSum):
         """The filter after the event was released `count` times.
 
         Raises:
-            BudgetExceededError: More was asked for than is left.
-            UnsupportedEventError: The event, or one nested in it, has no price here.
+            BudgetExceededError: The cost exceeds the remaining budget.
+            UnsupportedEventError: The event, or one nested in it, has no cost here.
             ParameterError: The count is not at least 1.
         """
         requested = self.cost(event, count)
@@ -137,7 +137,7 @@ class AdditiveFilter(PriceSum):
 
     @property
     def remaining(self) -> Amounts:
-        """What is left of the budget."""
+        """The remaining budget."""
         return self.spent.left_of(self.budget)
 
     def _allows(self, total: Amounts) -> bool:
@@ -156,7 +156,7 @@ class PureFilter(AdditiveFilter):
         epsilon: 0 or more.
 
     Raises:
-        ParameterError: ε lies outside.
+        ParameterError: ε is out of range.
 
     Example:
         >>> tenths = PureFilter(1).spend(PureEvent("0.1"), count=10)
@@ -193,7 +193,7 @@ class ApproxFilter(AdditiveFilter):
 
     **Guarantee**: everything released together is (ε, δ)-differentially private. Sums are exact.
 
-    Edge cases: Gaussian noise has an ε for every δ, and so no price of its own: choose a δ and spend
+    Edge cases: Gaussian noise has an ε for every δ, and so no cost of its own: choose a δ and spend
     `ApproxEvent(epsilon, delta)`, or use a `ZCDPFilter`.
 
     Args:
@@ -201,7 +201,7 @@ class ApproxFilter(AdditiveFilter):
         delta: At least 0 and below 1.
 
     Raises:
-        ParameterError: A parameter lies outside.
+        ParameterError: A parameter is out of range.
 
     Example:
         >>> half = ApproxFilter(1, "1e-6").spend(ApproxEvent("0.5", "1e-7"))
@@ -251,7 +251,7 @@ class AdvancedFilter(AdditiveFilter):
         delta_slack: δ', the part of δ that pays for the rate; above 0 and at most δ.
 
     Raises:
-        ParameterError: A parameter lies outside.
+        ParameterError: A parameter is out of range.
 
     Example:
         >>> account = AdvancedFilter(1, "1e-6", delta_slack="5e-7")

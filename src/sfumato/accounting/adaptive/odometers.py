@@ -33,7 +33,7 @@ from sfumato.privacy.neighbors import NeighboringRelation
 class Odometer(Protocol):
     """What releases have cost so far, where mechanisms, parameters and the time to stop depend on the answers.
 
-    A frozen value, grown by `compose`; it refuses nothing but events without a price.
+    A frozen value, grown by `compose`; it refuses nothing but events without a cost.
 
     **Guarantee**: outside an event of probability `delta`, the privacy loss Lₙ of the first n releases is at most
     `epsilon`, for the readings after every n at once. Hence, if the analyst stops whenever she likes, and the readings
@@ -53,26 +53,26 @@ class Odometer(Protocol):
         """With which probability it has, at any time so far."""
 
     def supports(self, event: Event) -> bool:
-        """Whether there is a price for the event and everything nested in it."""
+        """Whether there is a cost for the event and everything nested in it."""
 
     def compose(self, event: Event, *, count: int = 1) -> Self:
         """The odometer after the event was released `count` times.
 
         Raises:
-            UnsupportedEventError: The event, or one nested in it, has no price here.
+            UnsupportedEventError: The event, or one nested in it, has no cost here.
             ParameterError: The count is not at least 1.
         """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdditiveOdometer(PriceSum):
-    """An odometer that reads sums of prices."""
+    """An odometer that reads sums of costs."""
 
     def compose(self, event: Event, *, count: int = 1) -> Self:
         """The odometer after the event was released `count` times.
 
         Raises:
-            UnsupportedEventError: The event, or one nested in it, has no price here.
+            UnsupportedEventError: The event, or one nested in it, has no cost here.
             ParameterError: The count is not at least 1.
         """
         return replace(self, spent=self.spent.plus(self.cost(event, count)))
@@ -111,8 +111,8 @@ class PureOdometer(AdditiveOdometer):
 class BasicOdometer(AdditiveOdometer):
     """Reads Σ εᵢ and Σ δᵢ.
 
-    **Guarantee**: outside an event of probability E[Σ δᵢ], the laws of the first n answers differ by at most a factor
-    of e^`epsilon`, for every n at once. Sums are exact.
+    **Guarantee**: outside an event of probability E[Σ δᵢ], the distributions of the first n answers differ by at most a
+    factor of e^`epsilon`, for every n at once. Sums are exact.
 
     Example:
         >>> from sfumato.privacy.events import ApproxEvent
@@ -156,7 +156,7 @@ class OrderedOdometer(AdditiveOdometer):
         weights: One for each order, above 0; equal ones if left out.
 
     Raises:
-        ParameterError: A parameter lies outside.
+        ParameterError: A parameter is out of range.
     """
 
     delta_slack: Fraction
@@ -265,7 +265,7 @@ class OdometerFilter:
         odometer: Of what was released so far; a fresh one for a fresh budget.
 
     Raises:
-        ParameterError: A parameter lies outside, or the odometer reads more already.
+        ParameterError: A parameter is out of range, or the odometer reads more already.
 
     Example:
         >>> from sfumato.accounting.adaptive.odometers import RDPOdometer
@@ -310,11 +310,11 @@ class OdometerFilter:
         return FullyAdaptiveEvent(ApproxEvent(self.epsilon, self.delta))
 
     def supports(self, event: Event) -> bool:
-        """Whether there is a price for the event and everything nested in it."""
+        """Whether there is a cost for the event and everything nested in it."""
         return self.odometer.supports(event)
 
     def can_spend(self, event: Event, *, count: int = 1) -> bool:
-        """Whether the event may still be released `count` times; an event without a price may not."""
+        """Whether the event may still be released `count` times; an event without a cost may not."""
         return self.supports(event) and self._allows(self.odometer.compose(event, count=count))
 
     def spend(self, event: Event, *, count: int = 1) -> Self:
@@ -322,7 +322,7 @@ class OdometerFilter:
 
         Raises:
             BudgetExceededError: The odometer would read more than ε or δ.
-            UnsupportedEventError: The event, or one nested in it, has no price by the odometer.
+            UnsupportedEventError: The event, or one nested in it, has no cost by the odometer.
             ParameterError: The count is not at least 1.
         """
         grown = self.odometer.compose(event, count=count)

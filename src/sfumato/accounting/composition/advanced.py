@@ -29,10 +29,10 @@ def advanced_composition(*, epsilon: Number, delta: Number, count: int, delta_sl
         epsilon: Of each release, at most 700.
         delta: Of each release.
         count: k, the number of releases.
-        delta_slack: δ', the additional chance of failure, above 0.
+        delta_slack: δ', the additional probability of failure, above 0.
 
     Raises:
-        ParameterError: A parameter lies outside, or the total δ reaches 1.
+        ParameterError: A parameter is out of range, or the total δ reaches 1.
 
     Example:
         >>> bound = advanced_composition(epsilon="0.1", delta=0, count=100, delta_slack="1e-6")

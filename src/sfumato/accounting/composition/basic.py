@@ -1,7 +1,7 @@
 """Basic composition: ε and δ add up. Simple, exact, and sound for adaptive analysts.
 
 What each event costs as (ε, δ) is one table of rules, a short function for each kind of event. Gaussian noise has no ε
-of its own, only a curve: its price depends on the share of δ that it may use.
+of its own, only a curve: its cost depends on the share of δ that it may use.
 """
 
 import math
@@ -132,7 +132,7 @@ def price(single: NormalEvent, delta_per_curve: Fraction | None) -> Cost:
     without curves, and `delta_per_curve` for each curve. None leaves out what the curves cost, and counts them.
 
     Raises:
-        UnsupportedEventError: The event, or one nested in it, has no price here.
+        UnsupportedEventError: The event, or one nested in it, has no cost here.
     """
     rule = _RULES.get(type(single.event))
     if rule is None:
@@ -141,12 +141,12 @@ def price(single: NormalEvent, delta_per_curve: Fraction | None) -> Cost:
 
 
 def is_priced(event: Event, neighboring_relation: NeighboringRelation) -> bool:
-    """Whether a single event of a tally, with everything nested in it, has a price."""
+    """Whether a single event of a tally, with everything nested in it, has a cost."""
     return _price_or_none(EventCounts(((event, 1),)), neighboring_relation) is not None
 
 
 def own_guarantee(event: Event, neighboring_relation: NeighboringRelation) -> Guarantee | None:
-    """The (ε, δ) of any event that has one of its own; None for curves and for events without a price."""
+    """The (ε, δ) of any event that has one of its own; None for curves and for events without a cost."""
     cost = _price_or_none(flattened(event, NeighborGroup(neighboring_relation)), neighboring_relation)
     return None if cost is None or cost.curves else cost.guarantee
 
@@ -162,7 +162,7 @@ def price_all(tally: EventCounts, neighbors: NeighborGroup, delta_per_curve: Fra
     """The cost of a whole tally that was flattened for these neighbors.
 
     Raises:
-        UnsupportedEventError: An event, or one nested in it, has no price here.
+        UnsupportedEventError: An event, or one nested in it, has no cost here.
     """
     return total(times(price(NormalEvent.of(event, neighbors), delta_per_curve), count) for event, count in tally)
 
@@ -190,7 +190,7 @@ def _randomized_response(event: RandomizedResponseEvent, _neighbors: NeighborGro
 
 
 def _finite(event: FiniteEvent, neighbors: NeighborGroup, _share: _Share) -> Cost:
-    """The outcomes that only one of the two laws has are δ; of the others the largest loss is ε."""
+    """The outcomes that only one of the two distributions has are δ; of the others the largest loss is ε."""
     pairs = tuple(zip(event.p, event.q, strict=True))
     delta = max(sum((p for p, q in pairs if not q), Fraction(0)), sum((q for p, q in pairs if not p), Fraction(0)))
     return Cost(group(promise(smallest_epsilon(event.p, event.q, delta=delta), delta), neighbors.size))

@@ -32,22 +32,22 @@ def joint_stddevs(
 
         σᵢ = Δᵢ·s·√(Σ w / wᵢ)   with s the standard deviation of one answer of sensitivity 1,
 
-    made a little wider where the discrete laws need it. Gaussian noise composes by the sum of (Δᵢ/σᵢ)², so for n equal
-    answers σ grows with √n, where splitting ε and δ would make it grow with n.
+    made a little wider where the discrete distributions need it. Gaussian noise composes by the sum of (Δᵢ/σᵢ)², so for
+    n equal answers σ grows with √n, where splitting ε and δ would make it grow with n.
 
     **Guarantee**: the composition of all answers is (ε, δ)-differentially private, certified by `GDPAccountant`, or
-    `PLDAccountant` where noise is narrow, which price the discrete laws.
+    `PLDAccountant` where noise is narrow, which read the discrete distributions.
     Proof: proofs/accounting/composition/joint_gaussian.md.
 
     Args:
         l2_sensitivities: Δᵢ, above 0.
-        l0_sensitivities: How many numbers of each vector one unit moves.
+        l0_sensitivities: The most numbers of each vector that one unit changes.
         weights: wᵢ, above 0: the larger, the less noise.
         epsilon: Above 0, for all answers together.
         delta: Between 0 and 1, both excluded.
 
     Raises:
-        ParameterError: A parameter lies outside, or no width that is tried is enough.
+        ParameterError: A parameter is out of range, or no width that is tried is enough.
 
     Example:
         >>> stddevs = joint_stddevs(

@@ -33,13 +33,13 @@ class Accountant(Protocol):
         """Between which databases the guarantee holds."""
 
     def supports(self, event: Event) -> bool:
-        """Whether there is a sound price for the event and everything nested in it."""
+        """Whether there is a sound cost for the event and everything nested in it."""
 
     def compose(self, event: Event, *, count: int = 1) -> Self:
         """A new accountant that has also seen the event, `count` times.
 
         Raises:
-            UnsupportedEventError: There is no sound price for the event.
+            UnsupportedEventError: There is no sound cost for the event.
         """
 
     def epsilon(self, delta: Number = 0) -> Fraction | float:
@@ -74,14 +74,14 @@ class TalliedAccountant(ABC):
             set_fields(self, neighboring_relation=as_relation(given))
 
     def supports(self, event: Event) -> bool:
-        """Whether there is a sound price for the event and everything nested in it."""
+        """Whether there is a sound cost for the event and everything nested in it."""
         return all(self._supports(single) for single, _ in self._flattened(event))
 
     def compose(self, event: Event, *, count: int = 1) -> Self:
         """A new accountant that has also seen the event, `count` times.
 
         Raises:
-            UnsupportedEventError: The event, or one nested in it, has no sound price here.
+            UnsupportedEventError: The event, or one nested in it, has no sound cost here.
             ParameterError: The count is not between 1 and 10^15, or the event is nested too deeply to be read.
         """
         seen = self._flattened(event).times(count)
@@ -126,7 +126,7 @@ class TalliedAccountant(ABC):
 
     @abstractmethod
     def _supports(self, event: Event) -> bool:
-        """Whether one event of a tally, and everything nested in it, has a sound price."""
+        """Whether one event of a tally, and everything nested in it, has a sound cost."""
 
     @abstractmethod
     def _interval(self, delta: Fraction) -> EpsilonInterval:

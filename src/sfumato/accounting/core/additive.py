@@ -2,7 +2,7 @@
 
 Over a partition, a unit pays for the largest parts it can touch. A group of c units that touches k parts each pays for
 the k parts that cost a group of c the most, not for ck of them: whoever spreads a group over more parts moves each one
-less, and the price of a part, as a function of the number of units that it sees, lies below a line through 0 and the
+less, and the cost of a part, as a function of the number of units that it sees, lies below a line through 0 and the
 price at c (proof: proofs/accounting/gaussian/zcdp.md).
 """
 
@@ -26,18 +26,18 @@ class AdditivePrice:
     slack: Fraction | float = Fraction(0)
 
     def times(self, count: int) -> "AdditivePrice":
-        """The price of `count` such releases."""
+        """The cost of `count` such releases."""
         return AdditivePrice(self.measure * count, self.slack * count)
 
 
 Rule: TypeAlias = Callable[[NormalEvent], AdditivePrice | None]
-"""The price of a release that is no partition; None where it has none."""
+"""The cost of a release that is no partition; None where it has none."""
 
 EXACT_ANSWER = AdditivePrice(math.inf)
 
 
 def is_priced(event: Event, relation: NeighboringRelation, rule: Rule) -> bool:
-    """Whether an event of a tally, and everything nested in it, has a price."""
+    """Whether an event of a tally, and everything nested in it, has a cost."""
     single = NormalEvent.of(event, NeighborGroup(relation))
     if not isinstance(single.event, PartitionEvent):
         return rule(single) is not None
@@ -46,7 +46,7 @@ def is_priced(event: Event, relation: NeighboringRelation, rule: Rule) -> bool:
 
 
 def total_price(tally: EventCounts, relation: NeighboringRelation, rule: Rule) -> AdditivePrice:
-    """The price of a tally; what has none is left out."""
+    """The cost of a tally; what has none is left out."""
     return _sum(_price(NormalEvent.of(event, NeighborGroup(relation)), rule).times(count) for event, count in tally)
 
 

@@ -103,7 +103,7 @@ def amplified_by_shuffling(*, epsilon_local: Number, reports: int, delta: Number
         delta: Between 0 and 1, both excluded.
 
     Raises:
-        ParameterError: A parameter lies outside.
+        ParameterError: A parameter is out of range.
 
     Example:
         >>> round(float(amplified_by_shuffling(epsilon_local=1, reports=100_000, delta="1e-6")), 4)
@@ -124,9 +124,9 @@ def amplified_by_shuffling(*, epsilon_local: Number, reports: int, delta: Number
 
 
 def amplified(guarantee: Guarantee, probability: Fraction) -> Guarantee:
-    """What (ε, δ) becomes where, but with this probability, the law of the answer is the same: rounded up.
+    """What (ε, δ) becomes where, but with this probability, the distribution of the answer is the same: rounded up.
 
-    (ln(1 + q(e^ε − 1)), qδ), by the convexity of the divergence between the two laws.
+    (ln(1 + q(e^ε − 1)), qδ), by the convexity of the divergence between the two distributions.
 
     References:
         [BBG18] Theorem 2.

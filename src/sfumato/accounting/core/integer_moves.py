@@ -1,4 +1,4 @@
-"""How one unit can move a vector of integers of which L2 length and number of changed coordinates are known."""
+"""How one unit can change a vector of integers of which L2 length and number of changed coordinates are known."""
 
 from collections.abc import Iterator
 from fractions import Fraction

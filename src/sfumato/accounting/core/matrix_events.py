@@ -27,8 +27,9 @@ def tree_aggregation_event(
     times as much as the leaf: a `GaussianEvent` of noise_multiplier/√L, rounded down. A unit that replaces another one
     may be in another leaf, and then both leaves move: √(4L − 2) times as much, as if L were 4L − 2.
 
-    **Guarantee**: for a unit in at most one leaf of at most one tree, where a leaf moves by at most the L2 sensitivity
-    that the noise is a multiple of if a unit is added to it, removed from it or, under `REPLACE_ONE`, exchanged in it.
+    **Guarantee**: for a unit in at most one leaf of at most one tree, where a leaf changes by at most the L2
+    sensitivity that the noise is a multiple of if a unit is added to it, removed from it or, under `REPLACE_ONE`,
+    exchanged in it.
 
     Edge cases: if a replacement always is in the leaf of the unit it replaces, a leaf alone moves, and
     `ADD_OR_REMOVE_ONE` names the right event.
@@ -39,7 +40,7 @@ def tree_aggregation_event(
         neighboring_relation: Of the accountant that will read the event.
 
     Raises:
-        ParameterError: A parameter lies outside, or there is no tree.
+        ParameterError: A parameter is out of range, or there is no tree.
 
     Example:
         >>> tree_aggregation_event(10, steps=15)
@@ -71,8 +72,8 @@ def matrix_event(
     k = 1 that is the exact sensitivity. Squared norms are exact, their roots rounded up. A unit that replaces another
     one may be in other rows, so that 2k of them move.
 
-    **Guarantee**: for a unit in at most `participations` rows, where a row moves by at most the L2 sensitivity that the
-    noise is a multiple of if a unit is added to it, removed from it or, under `REPLACE_ONE`, exchanged in it.
+    **Guarantee**: for a unit in at most `participations` rows, where a row changes by at most the L2 sensitivity that
+    the noise is a multiple of if a unit is added to it, removed from it or, under `REPLACE_ONE`, exchanged in it.
 
     Edge cases: an encoder of zeros releases nothing. If a replacement always takes part in the same steps as the unit
     it replaces, no more than k rows move, and `ADD_OR_REMOVE_ONE` names the right event.
@@ -84,7 +85,7 @@ def matrix_event(
         neighboring_relation: Of the accountant that will read the event.
 
     Raises:
-        ParameterError: A parameter lies outside, or the rows of the encoder differ in length.
+        ParameterError: A parameter is out of range, or the rows of the encoder differ in length.
 
     Example:
         >>> matrix_event([[3, 0], [4, 1]], noise_multiplier=10, participations=1)

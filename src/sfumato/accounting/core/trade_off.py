@@ -32,7 +32,7 @@ def gaussian_trade_off(type_one_errors: ArrayLike, *, mu: Number) -> Array:
         mu: 0 or more.
 
     Raises:
-        ParameterError: A parameter lies outside.
+        ParameterError: A parameter is out of range.
 
     Example:
         >>> gaussian_trade_off([0.05, 0.5], mu=1).round(6).tolist()
@@ -59,7 +59,7 @@ def approx_trade_off(type_one_errors: ArrayLike, *, epsilon: Number, delta: Numb
         delta: Between 0 and 1.
 
     Raises:
-        ParameterError: A parameter lies outside.
+        ParameterError: A parameter is out of range.
 
     Example:
         >>> approx_trade_off([0.0, 0.25, 0.5, 1.0], epsilon=0, delta="0.25").round(6).tolist()
@@ -87,7 +87,7 @@ def profile_trade_off(type_one_errors: ArrayLike, *, epsilons: ArrayLike, deltas
         deltas: Between 0 and 1, one for each ε.
 
     Raises:
-        ParameterError: Lengths differ, there is no point, or a value lies outside.
+        ParameterError: Lengths differ, there is no point, or a value is out of range.
 
     Example:
         >>> profile_trade_off([0.1], epsilons=[0, 1], deltas=[0.3, 0.1]).round(4).tolist()
@@ -108,7 +108,7 @@ def profile_trade_off(type_one_errors: ArrayLike, *, epsilons: ArrayLike, deltas
 
 
 def finite_trade_off(type_one_errors: ArrayLike, p: Probabilities, q: Probabilities) -> Array:
-    """The trade-off function T(p, q) of a finite pair of laws, to the rounding of floats.
+    """The trade-off function T(p, q) of a finite pair of distributions, to the rounding of floats.
 
     Edge cases: p and q are not exchanged; of neighbors, T(q, p) may be smaller.
 

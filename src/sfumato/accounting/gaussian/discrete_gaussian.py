@@ -1,12 +1,13 @@
 """The Gaussian on the integers, the noise that is really drawn: its privacy curve, calibration and continuous bounds.
 
 For small standard deviations the continuous formula is wrong in both directions: at σ = 1 and ε = 5.3 it reports
-less than half of the true δ. Here the law itself is summed (proof: proofs/accounting/gaussian/gaussian.md).
+less than half of the true δ. Here the distribution itself is summed (proof: proofs/accounting/gaussian/gaussian.md).
 
-If several coordinates move, or several releases are composed, it is held between continuous laws. The discrete law of
-variance σ² is nearly what a continuous one of variance σ² - τ² becomes when it is rounded at random to an integer
-nearby; and the discrete law plus continuous noise of variance τ² is nearly a continuous one of variance σ² + τ². How
-nearly falls like e^(-4π²τ²) and e^(-2π²τ²) (proof: proofs/accounting/gaussian/discrete_gaussian.md).
+If several coordinates move, or several releases are composed, it is held between continuous distributions. The discrete
+distribution of variance σ² is nearly what a continuous one of variance σ² - τ² becomes when it is rounded at random to
+an integer nearby; and the discrete distribution plus continuous noise of variance τ² is nearly a continuous one of
+variance σ² + τ². How nearly falls like e^(-4π²τ²) and e^(-2π²τ²) (proof:
+proofs/accounting/gaussian/discrete_gaussian.md).
 """
 
 import math
@@ -40,18 +41,18 @@ def discrete_stddev(
 
     Solves `discrete_gaussian_delta_up(σ) ≤ δ`.
 
-    **Guarantee**: at the returned σ the certified δ of the discrete law is at most the δ asked for, for the
+    **Guarantee**: at the returned σ the certified δ of the discrete distribution is at most the δ asked for, for the
     neighboring relation of the sensitivity.
 
     Args:
-        l2_sensitivity: How far one unit moves the vector of integers in L2, at least 1 lattice step.
+        l2_sensitivity: The most by which one unit changes the vector of integers in L2, at least 1 lattice step.
         epsilon: 0 or more.
         delta: Between 0 and 1, both excluded.
-        l0_sensitivity: How many coordinates one unit moves; 1 is calibrated exactly, more by the best bound. None:
-            unknown, so that the guarantee holds for every vector of integers of that length.
+        l0_sensitivity: The most coordinates that one unit changes; 1 is calibrated exactly, more by the best bound.
+            None: unknown, so that the guarantee holds for every vector of integers of that length.
 
     Raises:
-        ParameterError: A parameter lies outside.
+        ParameterError: A parameter is out of range.
 
     Example:
         >>> round(float(discrete_stddev(l2_sensitivity=1, epsilon=1, delta="1e-6")), 4)
@@ -78,21 +79,21 @@ def discrete_gaussian_delta_up(
 ) -> float:
     """The smallest δ at ε of discrete Gaussian noise, rounded up.
 
-    If one coordinate moves, by Δ = ⌊l2_sensitivity⌋, with X the noise,
+    If one coordinate changes, by Δ = ⌊l2_sensitivity⌋, with X the noise,
     δ(ε) = Pr[X > εσ²/Δ - Δ/2] - e^ε Pr[X > εσ²/Δ + Δ/2]; if several do, the smaller of the bound from ρ = Δ²/(2σ²)
     zCDP and the one from continuous noise, which is 1% loose at σ = 4, and less with more noise.
 
-    **Guarantee**: at or above the exact value of the discrete law, never below 1e-304 where anything moves.
+    **Guarantee**: at or above the exact value of the discrete distribution, never below 1e-304 where anything moves.
 
     Args:
-        stddev: The parameter σ of the law ∝ exp(-k²/2σ²) on the integers, in lattice steps.
-        l2_sensitivity: How far one unit moves the vector of integers in L2, in lattice steps.
+        stddev: The parameter σ of the distribution ∝ exp(-k²/2σ²) on the integers, in lattice steps.
+        l2_sensitivity: The most by which one unit changes the vector of integers in L2, in lattice steps.
         epsilon: 0 or more.
-        l0_sensitivity: How many coordinates one unit moves; None where that is unknown: ⌊l2_sensitivity²⌋, which holds
-            for every vector of integers.
+        l0_sensitivity: The most coordinates that one unit changes; None where that is unknown: ⌊l2_sensitivity²⌋, which
+            holds for every vector of integers.
 
     Raises:
-        ParameterError: A parameter lies outside.
+        ParameterError: A parameter is out of range.
 
     Example:
         >>> round(discrete_gaussian_delta_up(stddev=1, l2_sensitivity=1, epsilon=1), 6)
@@ -118,7 +119,7 @@ def discrete_gaussian_epsilon_up(
     Edge cases: δ = 0 has no finite ε, the result is infinite; a sensitivity below 1 lattice step moves nothing, 0.
 
     Raises:
-        ParameterError: A parameter lies outside.
+        ParameterError: A parameter is out of range.
 
     Example:
         >>> round(float(discrete_gaussian_epsilon_up(stddev=1, l2_sensitivity=1, delta="1e-6")), 4)
@@ -197,10 +198,10 @@ def _shift_delta_up(stddev: Fraction, shift: int, epsilon: Fraction) -> float:
 
 
 SMALLEST_STDDEV: Final = Fraction(2)
-"""Below it the price through zCDP is the lower one, and these bounds are refused."""
+"""Below it the cost through zCDP is the lower one, and these bounds are refused."""
 
 LEAKS: Final = tuple(Fraction(1, 2**bits) for bits in (4, 7, 10, 14, 20, 28, 40))
-"""How far apart the laws may be, in logarithms: the nearer they are, the more of the variance it takes."""
+"""How far apart the distributions may be, in logarithms: the nearer they are, the more of the variance it takes."""
 
 _MANY_COORDINATES: Final = 2**20  # whose smallest leaks together are still a factor below 1 + 2^-18
 _PI_DOWN: Final = Fraction(314159265358979, 10**14)
@@ -216,15 +217,15 @@ def leaks_over(coordinates: int) -> tuple[Fraction, ...]:
 
 @lru_cache(maxsize=4096)
 def bound_above(stddev: Fraction, l2_sensitivity: Fraction, l0_sensitivity: int, leak: Fraction) -> GaussianBound:
-    """A bound from above for discrete Gaussian noise whose laws are about `leak` apart in each coordinate.
+    """A bound from above for discrete Gaussian noise whose distributions are about `leak` apart in each coordinate.
 
     **Guarantee**: for all integer vectors of squared length at most ⌊l2²⌋ with at most l0 nonzero coordinates; bounds
     of adaptively chosen releases add up. Rounded up.
 
     Args:
         stddev: σ, at least 2.
-        l2_sensitivity: How far one unit moves the vector of integers, in L2.
-        l0_sensitivity: How many coordinates one unit moves.
+        l2_sensitivity: The most by which one unit changes the vector of integers, in L2.
+        l0_sensitivity: The most coordinates that one unit changes.
         leak: Above 0, and at most 1/16; what is reached is computed, whatever was asked for.
 
     Raises:

@@ -32,7 +32,7 @@ def classic_stddev(*, l2_sensitivity: Number, epsilon: Number, delta: Number) ->
         delta: Between 0 and 1, both excluded.
 
     Raises:
-        ParameterError: A parameter lies outside.
+        ParameterError: A parameter is out of range.
 
     Example:
         >>> float(classic_stddev(l2_sensitivity=1, epsilon="0.5", delta="1e-5"))
@@ -61,7 +61,7 @@ def analytic_stddev(*, l2_sensitivity: Number, epsilon: Number, delta: Number) -
         delta: Between 0 and 1, both excluded.
 
     Raises:
-        ParameterError: A parameter lies outside.
+        ParameterError: A parameter is out of range.
 
     Example:
         >>> round(float(analytic_stddev(l2_sensitivity=1, epsilon=1, delta="1e-6")), 6)
@@ -96,7 +96,7 @@ def gaussian_delta_up(*, noise_multiplier: Number, epsilon: Number) -> float:
         epsilon: 0 or more.
 
     Raises:
-        ParameterError: A parameter lies outside.
+        ParameterError: A parameter is out of range.
 
     Example:
         >>> round(gaussian_delta_up(noise_multiplier=1, epsilon=1), 12)
@@ -118,7 +118,7 @@ def gaussian_epsilon_up(*, noise_multiplier: Number, delta: Number) -> Fraction 
         delta: Between 0 and 1.
 
     Raises:
-        ParameterError: A parameter lies outside.
+        ParameterError: A parameter is out of range.
 
     Example:
         >>> round(float(gaussian_epsilon_up(noise_multiplier=1, delta="1e-6")), 6)

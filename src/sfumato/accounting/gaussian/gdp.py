@@ -57,8 +57,8 @@ class GDPAccountant(TalliedAccountant):
     """Gaussian differential privacy: releases with noise multipliers σᵢ cost exactly what one with μ² = Σ 1/σᵢ² does.
 
     Pure events and randomized response cost the μ that their ε implies. Discrete Gaussian releases are held against
-    continuous ones of slightly less noise: the factor between the laws is taken once, over all releases, whatever their
-    number. A single one of which one coordinate moves has its own exact curve.
+    continuous ones of slightly less noise: the factor between the distributions is taken once, over all releases,
+    whatever their number. A single release in which one coordinate changes has its own exact curve.
 
     **Guarantee**: never below the truth, for its neighboring relation and for adaptively chosen events. For continuous
     noise alone the interval is exact to 1e-9; of a hundred discrete releases its upper end is 4% above the truth at a
@@ -119,7 +119,7 @@ def gdp_delta_up(*, mu: Number, epsilon: Number) -> float:
     """The smallest δ at ε that μ-Gaussian differential privacy implies, rounded up: that of noise with σ = Δ/μ.
 
     Raises:
-        ParameterError: A parameter lies outside.
+        ParameterError: A parameter is out of range.
 
     Example:
         >>> round(gdp_delta_up(mu=1, epsilon=1), 12)
@@ -137,7 +137,7 @@ def gdp_epsilon_up(*, mu: Number, delta: Number) -> Fraction | float:
     Edge cases: δ = 0 has no finite ε.
 
     Raises:
-        ParameterError: A parameter lies outside.
+        ParameterError: A parameter is out of range.
 
     Example:
         >>> round(float(gdp_epsilon_up(mu=2, delta="1e-6")), 6)
@@ -152,7 +152,7 @@ def gdp_mu_down(*, epsilon: Number, delta: Number) -> Fraction:
     It is no bound for other mechanisms: (ε, δ) with δ above 0 implies μ-Gaussian differential privacy for no μ.
 
     Raises:
-        ParameterError: A parameter lies outside.
+        ParameterError: A parameter is out of range.
 
     Example:
         >>> round(float(gdp_mu_down(epsilon=1, delta="1e-6")), 6)
@@ -190,10 +190,11 @@ def pure_to_gdp(epsilon: Number) -> Fraction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Row:
-    """What is known of one kind of event: μ², and beside it the logarithm of the factor between two laws."""
+    """What is known of one kind of event: μ², and beside it the logarithm of the factor between two distributions."""
 
     above: Callable[[Any, Fraction], AdditivePrice]
-    """Of all mechanisms with the event, where discrete and continuous law may be so far apart in a coordinate."""
+    """Of all mechanisms with the event, where discrete and continuous distribution may be so far apart in a
+    coordinate."""
     below: Callable[[Any, Fraction], AdditivePrice] = lambda _event, _leak: AdditivePrice()
     """Of a mechanism that has the event; nothing where none is known."""
     coordinates: Callable[[Any], AdditivePrice | None] = lambda _event: AdditivePrice()

@@ -21,7 +21,7 @@ _BITS: Final = 16  # of a calibrated mean
 
 
 def skellam_delta_up(*, mean: Number, linf_sensitivity: int, epsilon: Number) -> float:
-    """The smallest δ at ε of Skellam noise X on an integer that one unit moves by so much at most, rounded up.
+    """The smallest δ at ε of Skellam noise X on an integer that one unit changes by so much at most, rounded up.
 
     δ(ε) = Σ_k max(0, P(X = k) − e^ε·P(X = k + linf_sensitivity)), with P(X = k) = e^(−2·mean)·I_|k|(2·mean).
 
@@ -34,7 +34,7 @@ def skellam_delta_up(*, mean: Number, linf_sensitivity: int, epsilon: Number) ->
         epsilon: 0 or more.
 
     Raises:
-        ParameterError: A parameter lies outside.
+        ParameterError: A parameter is out of range.
 
     Example:
         >>> round(skellam_delta_up(mean=1, linf_sensitivity=1, epsilon=1), 6)
@@ -54,7 +54,7 @@ def skellam_epsilon_up(*, mean: Number, linf_sensitivity: int, delta: Number) ->
     Edge cases: infinite where no ε is certified, as at δ = 0; 0 where δ(0) ≤ δ.
 
     Raises:
-        ParameterError: A parameter lies outside.
+        ParameterError: A parameter is out of range.
 
     Example:
         >>> round(float(skellam_epsilon_up(mean=20, linf_sensitivity=1, delta="1e-6")), 3)
@@ -74,12 +74,13 @@ def skellam_mean(*, linf_sensitivity: int, epsilon: Number, delta: Number) -> Fr
     **Guarantee**: at the returned mean `skellam_delta_up` is at most δ, so the noise has (ε, δ).
 
     Args:
-        linf_sensitivity: How far one unit moves the integer: 1 or more.
+        linf_sensitivity: The most by which one unit changes the integer: 1 or more.
         epsilon: 0 or more.
         delta: Between 0 and 1, both excluded.
 
     Raises:
-        ParameterError: A parameter lies outside, or the mean would be above 2^28; a coarser unit of the integers helps.
+        ParameterError: A parameter is out of range, or the mean would be above 2^28; a coarser unit of the integers
+            helps.
 
     Example:
         >>> round(float(skellam_mean(linf_sensitivity=1, epsilon=1, delta="1e-6")), 2)

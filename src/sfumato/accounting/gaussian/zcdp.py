@@ -1,6 +1,6 @@
 """Zero-concentrated differential privacy: the ρ of mechanisms, the tightest known (ε, δ) of ρ, and the accountant.
 
-The prices of pure mechanisms, of Laplace noise on both domains, and of the exponential mechanism are the best there are
+The costs of pure mechanisms, of Laplace noise on both domains, and of the exponential mechanism are the best there are
 (proof: proofs/accounting/gaussian/zcdp.md).
 """
 
@@ -192,7 +192,7 @@ def zcdp_delta_up(*, rho: Number, epsilon: Number) -> float:
         epsilon: 0 or more.
 
     Raises:
-        ParameterError: A parameter lies outside.
+        ParameterError: A parameter is out of range.
 
     Example:
         >>> round(zcdp_delta_up(rho="0.5", epsilon="5.221534"), 9)
@@ -210,7 +210,7 @@ def zcdp_epsilon_up(*, rho: Number, delta: Number) -> Fraction | float:
     Edge cases: δ = 0 gives an infinite ε, except for ρ = 0, which gives 0.
 
     Raises:
-        ParameterError: A parameter lies outside.
+        ParameterError: A parameter is out of range.
 
     Example:
         >>> round(float(zcdp_epsilon_up(rho="0.5", delta="1e-6")), 6)
@@ -261,7 +261,8 @@ def pure_to_zcdp(epsilon: Number) -> Fraction:
 def laplace_to_zcdp(epsilon: Number) -> Fraction:
     """The smallest ρ of Laplace noise of scale Δ/ε on a vector of L1 sensitivity Δ: ε - 1 + e^-ε, rounded up.
 
-    **Guarantee**: ρ-zCDP for the relation of the sensitivity; it is attained by a vector of which one coordinate moves.
+    **Guarantee**: ρ-zCDP for the relation of the sensitivity; it is attained by a vector of which one coordinate
+    changes.
 
     Raises:
         ParameterError: ε is negative.
@@ -279,7 +280,7 @@ def discrete_laplace_to_zcdp(*, scale: Number, l1_sensitivity: int) -> Fraction:
     """The smallest ρ of noise ∝ exp(-|k|/scale) on integers that move by Δ: a(Δ - (1 - e^-aΔ)/sinh a), a = 1/scale.
 
     **Guarantee**: ρ-zCDP for the relation of the sensitivity, which is Δ in L1; rounded up. It is attained by a
-    vector of which one coordinate moves. For Δ = 1 this is `pure_to_zcdp(a)`, for small a `laplace_to_zcdp(aΔ)`.
+    vector of which one coordinate changes. For Δ = 1 this is `pure_to_zcdp(a)`, for small a `laplace_to_zcdp(aΔ)`.
 
     Raises:
         ParameterError: The scale is not above 0, or the sensitivity not a whole number of at least 1.

@@ -48,7 +48,7 @@ _NO_PROMISE: Final = symmetric(BracketedProfile(EVERYTHING))
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class PrivacyLoss:
-    """L = ln(P(x)/Q(x)) for x drawn from P, between two laws that reveal at least as much as some releases together.
+    """L = ln(P(x)/Q(x)) for x drawn from P, between two distributions that reveal at least as much as the releases.
 
     **Guarantee**: `delta` is at or above the releases' δ, for the accountant's neighboring relation and order.
     """
@@ -60,7 +60,7 @@ class PrivacyLoss:
 
     @classmethod
     def of(cls, law: LossDistribution) -> "PrivacyLoss":
-        """What a law on a grid says."""
+        """What a distribution on a grid says."""
         return cls(losses=law.losses, probabilities=law.masses, infinite_mass=law.infinite_mass)
 
     @property

@@ -71,7 +71,7 @@ class CertifiedCurve:
 
     @cached_property
     def _known(self) -> tuple[tuple[Fraction, float], ...]:
-        """The bound at some losses where most of the tilted law lies, or a little below."""
+        """The bound at some losses where most of the tilted distribution lies, or a little below."""
         places, masses = np.arange(len(self.law.masses)), self.law.masses / max(float(self.law.masses.sum()), _SLACK)
         mean = float((masses * places).sum())
         spread = max(1.0, math.sqrt(float((masses * (places - mean) ** 2).sum())))

@@ -23,19 +23,19 @@ _LARGEST: Final = 700.0  # with TINY more than 1, which is no claim
 
 @dataclass(frozen=True, eq=False)
 class LossProfile:
-    """The privacy profile between two laws on grids."""
+    """The privacy profile between two distributions on grids."""
 
     upper: LossDistribution
     lower: LossDistribution | None
 
     def delta_up(self, epsilon: Array) -> Array:
-        """At or above δ of the upper law."""
+        """At or above δ of the upper distribution."""
         more, less = _sums(self.upper, self._sums_up, epsilon)
         margin = _margin(self.upper)
         return np.clip(more * (1 + margin) - less * (1 - margin) + self.upper.infinite_mass * (1 + margin), 0.0, 1.0)
 
     def test_down(self, epsilon: Array) -> tuple[Array, Array]:
-        """Of the losses of the lower law above ε."""
+        """Of the losses of the lower distribution above ε."""
         if self.lower is None:
             return np.zeros_like(epsilon), np.zeros_like(epsilon)
         (masses, weighted), margin = self._sums_down, _margin(self.lower)
@@ -46,7 +46,7 @@ class LossProfile:
 
     @cached_property
     def highest_loss(self) -> float:
-        """The last loss of the upper law."""
+        """The last loss of the upper distribution."""
         return math.nextafter(float(self.upper.losses[-1]), math.inf)
 
     @cached_property
@@ -60,7 +60,7 @@ class LossProfile:
 
 @lru_cache(maxsize=64)
 def composed(pairs: Pairs) -> DominatingPair:
-    """One pair for several, each so many times: the profiles of the composed laws.
+    """One pair for several, each so many times: the profiles of the composed distributions.
 
     **Guarantee**: dominates the adaptive composition, and its tests hold for it. Proof:
     proofs/accounting/pld/accountant.md §5.
@@ -121,7 +121,8 @@ def flattened_law(windows: Sequence[Composition], *, is_upper: bool) -> LossDist
     Each mass is the smallest of the upper bounds that the windows give it, or the largest of the lower bounds. What
     lies above all windows becomes infinite loss, what lies below them moves up to the lowest loss.
 
-    **Guarantee**: at or above the composed law in every further composition, for an upper bound, else at or below it.
+    **Guarantee**: at or above the composed distribution in every further composition, for an upper bound, else at or
+    below it.
     """
     base, step = windows[0], windows[0].step
     starts = [window.first - base.first + round((window.center - base.center) / Fraction(step)) for window in windows]

@@ -1,4 +1,4 @@
-"""Composition of laws: tilt, transform, raise to powers, transform back; with a bound of every rounding error.
+"""Composition of distributions: tilt, transform, raise to powers, transform back; with a bound of every rounding error.
 
 Exponential tilting weights large losses up: cumulants say where the composed loss then lies, and how far it spreads.
 """
@@ -30,7 +30,7 @@ class Moments:
 
 
 class Cumulants:
-    """The finite losses of some laws, composed so many times each, as functions of the tilt.
+    """The finite losses of some distributions, composed so many times each, as functions of the tilt.
 
     They only say where to look; no bound rests on them but through `log_sum`, which counts masses that all are
     positive.
@@ -53,7 +53,7 @@ class Cumulants:
         self.highest = float(self._counts @ np.maximum.reduceat(self._losses, self._starts))
 
     def single_positions(self, tilt: float) -> list[float]:
-        """The tilted mean of each law, as an index of its masses."""
+        """The tilted mean of each distribution, as an index of its masses."""
         means = np.add.reduceat(self._tilted(tilt)[1] * self._losses, self._starts)
         return [float(place) for place in (means - self._lowests) / self._step]
 
@@ -122,7 +122,7 @@ class Cumulants:
         return min(tilt, highest)
 
     def _tilted(self, tilt: float) -> tuple[Array, Array]:
-        """The log-sum of each law, and the weights of its losses, which add up to 1."""
+        """The log-sum of each distribution, and the weights of its losses, which add up to 1."""
         exponents = self._logs + tilt * self._losses
         largest = np.maximum.reduceat(exponents, self._starts)
         weights = np.exp(exponents - np.repeat(largest, self._sizes))
@@ -143,7 +143,7 @@ _LARGEST_DOUBT: Final = 100.0  # of the logarithm of what is composed
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Composition:
-    """The composed law within a window, tilted: mass i is masses[i]·exp(log_scale − tilt·(loss i − center)).
+    """The composed distribution within a window, tilted: mass i is masses[i]·exp(log_scale − tilt·(loss i − center)).
 
     What is not exact is bounded: the errors of `masses` by `error` in L2, that of the whole by the factor
     1 ± `relative_error`, and what lies outside the window by `stray` on each side, tilted.
@@ -167,7 +167,7 @@ class Composition:
 def compose(
     laws: Sequence[LossDistribution], counts: Sequence[int], *, cumulants: Cumulants, tilt: float, is_upper: bool
 ) -> Composition | None:
-    """The laws, so many times each, about the mean of the tilted composed loss.
+    """The distributions, so many times each, about the mean of the tilted composed loss.
 
     **Guarantee**: the bounds that the result states. Proof: proofs/accounting/pld/accountant.md §4.
 
@@ -176,7 +176,7 @@ def compose(
     Args:
         laws: All of the same step, each with some finite loss.
         counts: How often each is composed.
-        cumulants: Of these laws and counts.
+        cumulants: Of these distributions and counts.
         tilt: 0 or more.
         is_upper: How the infinite mass is rounded.
     """
@@ -217,7 +217,7 @@ def compose(
 
 @dataclass(slots=True)
 class _Factors:
-    """What adds up over the laws."""
+    """What adds up over the distributions."""
 
     log_scale: float = 0.0
     transforms: float = 0.0

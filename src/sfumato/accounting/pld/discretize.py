@@ -1,6 +1,6 @@
-"""Privacy losses on a grid: a dominating pair becomes a law that reveals at least as much, or one that does not.
+"""Privacy losses on a grid: a dominating pair becomes a distribution that reveals at least, or at most, as much.
 
-The masses of a law are those whose profile is the polygon through certified bounds of the pair's profile.
+The masses of a distribution are those whose profile is the polygon through certified bounds of the pair's profile.
 """
 
 import math
@@ -18,10 +18,10 @@ UNIT: Final = 2.0**-53
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class LossDistribution:
-    """Masses of the first law by privacy loss: δ(ε) = infinite_mass + Σ over losses above ε of mass·(1 − e^(ε − loss)).
+    """Masses by privacy loss: δ(ε) = infinite_mass + Σ over losses above ε of mass·(1 − e^(ε − loss)).
 
     Only sums of masses times such growing functions matter, so masses may add up to a little more or less than 1: a
-    law that bounds another from above, or from below, at every ε of either sign, does so in every composition.
+    distribution that bounds another from above, or from below, at every ε of either sign, does so in every composition.
     """
 
     lowest: Fraction
@@ -104,10 +104,10 @@ def upper_law(pair: DominatingPair, grid: LossGrid) -> LossDistribution:
 def lower_law(pair: DominatingPair, grid: LossGrid) -> LossDistribution:
     """The lines of tests half-way between the losses of a grid, each used up to the losses on its two sides.
 
-    **Guarantee**: in every composition it reveals at most as much as the laws of the tests. Proof:
+    **Guarantee**: in every composition it reveals at most as much as the distributions of the tests. Proof:
     proofs/accounting/pld/accountant.md §2.
 
-    Edge cases: where the grid is too coarse for any test near 0 to say something, the law has no mass.
+    Edge cases: where the grid is too coarse for any test near 0 to say something, the distribution has no mass.
     """
     losses = grid.losses
     zero = int(np.searchsorted(losses, 0.0))
@@ -195,7 +195,7 @@ def _fitting(length: float, step: float) -> float:
 
 
 def _bottom(pair: DominatingPair, *, step: float, negligible: float) -> float:
-    """A loss below which the first law puts no more than a negligible probability."""
+    """A loss below which the first distribution puts no more than a negligible probability."""
     if (lowest := pair.backward.highest_loss) <= _FEW * step:
         return -max(lowest, step)
     if float(pair.forward.delta_up(np.zeros(1))[0]) < 1 - negligible:

@@ -12,7 +12,7 @@ from sfumato.accounting.profiles.profile import MARGIN, ULP, Array, Profile, exp
 
 @dataclass(frozen=True, slots=True)
 class BracketedProfile(Profile):
-    """The upper bound of one profile, and the tests of another whose laws the event allows too."""
+    """The upper bound of one profile, and the tests of another whose distributions the event allows too."""
 
     upper: Profile
     tested: Profile = NOTHING
@@ -53,7 +53,7 @@ class WorstProfile(Profile):
 
 @dataclass(frozen=True, slots=True)
 class MixedProfile(Profile):
-    """Σ weight · δ: of a law that says by which of several pairs it was drawn. Untested.
+    """Σ weight · δ: of a distribution that says by which of several pairs it was drawn. Untested.
 
     Args:
         parts: Weights, at or above the true ones, and profiles.

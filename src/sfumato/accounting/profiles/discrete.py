@@ -48,7 +48,7 @@ class LatticeTails(Protocol):
 
 @lru_cache(maxsize=128)
 def lattice_tails(stddev: Fraction) -> LatticeTails:
-    """The tails of the law ∝ e^(−k²/2σ²)."""
+    """The tails of the distribution ∝ e^(−k²/2σ²)."""
     if stddev <= _DIRECT_LIMIT:
         return _table(stddev)
     # By Poisson summation Z = σ√(2π)(1 + 2e^(−2π²σ²) + …), where the dots and what is before them are below 1e-300.
@@ -255,7 +255,7 @@ class RoundedGaussianProfile(Profile):
     Args:
         stddev: σ, at least 2.
         l2_sensitivity: In lattice steps, at least 1.
-        l0_sensitivity: The most coordinates that one unit moves.
+        l0_sensitivity: The most coordinates that one unit changes.
     """
 
     stddev: Fraction

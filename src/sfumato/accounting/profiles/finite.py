@@ -124,10 +124,10 @@ class WorstPair(Profile):
 
 
 NOTHING: Final = WorstPair(Fraction(0))
-"""Equal laws: δ = 0 at every ε."""
+"""Equal distributions: δ = 0 at every ε."""
 
 EVERYTHING: Final = WorstPair(Fraction(0), Fraction(1))
-"""Laws that share no outcome: δ = 1 at every ε."""
+"""Distributions that share no outcome: δ = 1 at every ε."""
 
 
 def randomized_response(probability: Fraction, categories: int) -> FinitePair:

@@ -144,7 +144,7 @@ def _floats(components: Components) -> tuple[tuple[float, ...], tuple[float, ...
 def presence(
     stddev: Fraction, sensitivities: tuple[Fraction, ...], probabilities: tuple[Fraction, ...]
 ) -> GaussianMixtures:
-    """Noise on a number that the unit moves by a random amount, against noise on the number without the unit."""
+    """Noise on a number that the unit changes by a random amount, against noise on the number without the unit."""
     moves = tuple((size / stddev, weight) for size, weight in zip(sensitivities, probabilities, strict=True) if weight)
     return GaussianMixtures(moves, ((Fraction(0), Fraction(1)),))
 

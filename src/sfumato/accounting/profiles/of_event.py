@@ -137,7 +137,7 @@ def _discrete_laplace(event: DiscreteLaplaceEvent) -> Profile:
 
 
 def _discrete_gaussian(event: DiscreteGaussianEvent, _neighbors: NeighborGroup, compose: Compose) -> DominatingPair:
-    """By the longest move of one coordinate, the worst moves of several, the continuous law, or what zCDP says."""
+    """By the largest change of one coordinate, the worst changes of several, the continuous noise, or zCDP."""
     shift = floor(event.l2_sensitivity)
     if not LEAST <= event.stddev <= MOST or event.stddev < shift * LEAST:
         return symmetric(BracketedProfile(EVERYTHING))
@@ -156,7 +156,7 @@ def _discrete_gaussian(event: DiscreteGaussianEvent, _neighbors: NeighborGroup, 
 
 
 def _worst_moves(event: DiscreteGaussianEvent) -> tuple[tuple[int, ...], ...]:
-    """The moves to compose; none where they are too many, or the noise so large that the continuous law is near."""
+    """The changes to compose; none where they are too many, or the noise is large and nearly continuous."""
     if event.stddev >= _SMOOTH:
         return ()
     return largest_shapes(floor(event.l2_sensitivity**2), event.l0_sensitivity)
@@ -198,7 +198,7 @@ def _mixture(event: MixtureOfGaussiansEvent, neighbors: NeighborGroup, _compose:
 
 
 def _poisson(event: PoissonSampledEvent, neighbors: NeighborGroup, compose: Compose) -> DominatingPair:
-    """The unit is there with probability q; of a bare Gaussian the laws are known, of others their profiles."""
+    """The unit is there with probability q; from the distributions of a bare Gaussian, or from profiles."""
     if 0 < event.sampling_probability < LEAST:
         return _untested(_poisson(replace(event, sampling_probability=LEAST), neighbors, compose))
     noise, size = _bare_noise(event.event), neighbors.size

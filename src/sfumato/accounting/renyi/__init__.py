@@ -1,1 +1,1 @@
-"""Rényi divergences of neighbors' laws: an upper bound for each event at each order, and what it means as (ε, δ)."""
+"""Rényi divergences of neighbors' distributions: an upper bound for each event and order, and as (ε, δ)."""

@@ -23,7 +23,7 @@ class RDPAccountant(TalliedAccountant):
     where each mechanism depends on earlier answers, as long as the events are fixed in advance. Looser than the exact
     curve: by 1 to 20% for Gaussian noise, and by more for small samples.
 
-    Edge cases: nothing composed costs ε = 0. At δ = 0 only events with an ε of their own have a finite price. A
+    Edge cases: nothing composed costs ε = 0. At δ = 0 only events with an ε of their own have a finite cost. A
     `NonPrivateEvent` costs an infinite ε; in a sample of probability q it costs δ = q. The lower end of `interval` is
     0, because a bound on divergences proves no loss.
 

@@ -20,7 +20,7 @@ _BATCH: Final = 512  # curves that are computed at once
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenyiBound:
-    """Of any two neighbors' laws P, Q, up to a failure that is as likely under both.
+    """Of any two neighbors' distributions P, Q, up to a failure that is as likely under both.
 
     **Guarantee**: P = (1 − δ)P' + δP'' and Q = (1 − δ)Q' + δQ'' with δ = `failure`, and D_α(P'‖Q') and D_α(Q'‖P') are
     at most `divergence(α)` for finite α > 1, and at most `epsilon` at α = ∞. Bounds add up under adaptive composition.

@@ -1,4 +1,4 @@
-"""Rényi divergences in closed form, as upper bounds: one short function for each kind of law, in log space.
+"""Rényi divergences in closed form, as upper bounds: one short function for each kind of distribution, in log space.
 
 Each takes an array of orders above 1 and bounds both D_α(P‖Q) and D_α(Q‖P), for every pair of neighbors. One whose
 only parameter is ε also takes a column of many, and returns a row for each.
@@ -99,7 +99,7 @@ def concentrated(orders: Array, *, rho: Fraction) -> Array:
 
 
 def randomized_response(orders: Array, *, epsilon: Column) -> Array:
-    """Of a bit that is true with probability e^ε/(1 + e^ε): the worst of all ε-DP laws [KOV15]."""
+    """Of a bit that is true with probability e^ε/(1 + e^ε): the worst of all ε-DP distributions [KOV15]."""
     loss = np.stack([epsilon, np.negative(epsilon)], axis=-1)
     log_mass = np.minimum(-loss, 0.0) - np.logaddexp(0.0, -np.abs(loss))
     return np.minimum(divergence_up(log_mass, loss, orders), epsilon)
@@ -136,7 +136,7 @@ def discrete_laplace(orders: Array, *, decay: float, shift: int) -> Array:
 
 
 def bounded_range(orders: Array, *, epsilon: Column) -> Array:
-    """Of laws whose losses span at most ε, as those of the exponential mechanism [DDR20, CR21].
+    """Of distributions whose losses span at most ε, as those of the exponential mechanism [DDR20, CR21].
 
     The worst are two outcomes with losses t and t − ε; the worst t at each order has a closed form.
     """

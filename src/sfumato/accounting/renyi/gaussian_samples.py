@@ -1,8 +1,8 @@
-"""Gaussian noise on samples, and on numbers that a unit moves by a random amount: integrated at every real order.
+"""Gaussian noise on samples, and on numbers that a unit changes by a random amount: integrated at every real order.
 
-The laws are mixtures of equally wide Gaussians. The integrand P^α Q^(1−α) is analytic in a strip around the real line,
-where the trapezoidal rule converges like e^(−2πa/h) for steps of h and a strip of half-width a [TW14]: a few nodes for
-each standard deviation give all digits, at every real order.
+The distributions are mixtures of equally wide Gaussians. The integrand P^α Q^(1−α) is analytic in a strip around the
+real line, where the trapezoidal rule converges like e^(−2πa/h) for steps of h and a strip of half-width a [TW14]: a few
+nodes for each standard deviation give all digits, at every real order.
 """
 
 import math

@@ -217,7 +217,7 @@ def _log_mean(probability: Fraction, exponents: Array) -> Array:
 
 
 def _capped(divergence: Array, epsilon: Epsilon, orders: Array) -> Array:
-    """No more than the worst law of this ε."""
+    """No more than the worst distribution of this ε."""
     if epsilon > _LARGE:
         return divergence
     return np.minimum(divergence, randomized_response(orders, epsilon=inflated(as_float_up(epsilon))))

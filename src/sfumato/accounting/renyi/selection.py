@@ -51,7 +51,7 @@ def _negative_binomial(inner: RenyiBound, mean: Fraction, shape: Fraction, order
 def _poisson(inner: RenyiBound, mean: Fraction, orders: Array) -> Array:
     """ln(e^−μ + μ e^((α−1)(D_α + μδ̂)))/(α − 1), δ̂ at ε̂ = ln(1 + 1/(α − 1)) [PS22, Theorem 6].
 
-    e^−μ is the probability of no run at all, which both laws share.
+    e^−μ is the probability of no run at all, which both distributions share.
     """
     average, extra = float_up(mean), orders - 1
     failing = average * _deltas(inner, np.log1p(1 / extra) * (1 - 1e-15))
@@ -80,7 +80,7 @@ def _pure(epsilon: Epsilon, shape: Fraction) -> Epsilon:
 
 
 def _log_inverse_gamma(mean: Fraction, shape: float) -> float:
-    """ln(1/γ) of the truncated negative binomial law with this mean, rounded up; the mean grows with both."""
+    """ln(1/γ) of the truncated negative binomial distribution with this mean, rounded up; the mean grows with both."""
     target = log_near(mean)
     low, high = 0.0, 2 * target + 2  # (e^L − 1)/L, the least mean of all shapes, is above e^((L − 2)/2)
     for _ in range(_STEPS):

@@ -126,7 +126,7 @@ def precision_attack(first: Release, second: Release, *, epsilon: Number, sample
 
     Outputs are sorted by three readings: their value; their octave and the finest bit they use; and, for quotients, the
     denominator they betray. A set seen on one side alone counts if it was seen often enough for a mechanism with this ε
-    to show it on the other side too, but for a chance of about 1e-9.
+    to show it on the other side too, except with probability about 1e-9.
 
     Args:
         first: The mechanism on one database.

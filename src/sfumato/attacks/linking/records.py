@@ -113,7 +113,7 @@ def misspelt_linkage(
 
     Raises:
         ParameterError: A column is missing or none is named, nobody is known, the truth has not one entry for each
-            released record, or a number lies outside.
+            released record, or a number is out of range.
 
     Example:
         >>> from sfumato.datasets.voters import hospital_and_voters

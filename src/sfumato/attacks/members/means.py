@@ -239,7 +239,7 @@ def threshold_at(false_positive_rate: float, scores: Floats) -> float:
     """The least threshold at or above which no more than this share of the scores lies.
 
     Raises:
-        ParameterError: The rate lies outside.
+        ParameterError: The rate is out of range.
 
     Example:
         >>> threshold_at(0.5, np.array([1.0, 2.0, 3.0, 4.0])) > 2
@@ -293,7 +293,7 @@ def share(false_positive_rate: float) -> float:
     """The rate as a float, at least 0 and below 1.
 
     Raises:
-        ParameterError: It lies outside.
+        ParameterError: It is out of range.
 
     Example:
         >>> share(0.05)

@@ -69,7 +69,7 @@ def audit_in_one_run(
         significance: The probability that a true claim is called false, of each finding.
 
     Raises:
-        ParameterError: There are too few canaries, or not a score for each, or a parameter lies outside.
+        ParameterError: There are too few canaries, or not a score for each, or a parameter is out of range.
 
     Example:
         >>> from sfumato.mechanisms import Laplace
@@ -116,7 +116,7 @@ def audit_scores(
         significance: The probability that a true claim is called false, of each finding.
 
     Raises:
-        ParameterError: Lengths differ, a score is NaN, or a parameter lies outside.
+        ParameterError: Lengths differ, a score is NaN, or a parameter is out of range.
 
     Example:
         >>> coins = [True, False] * 50

@@ -97,7 +97,7 @@ def check_repeats(
         significance: The probability that fresh noise is called reproducible.
 
     Raises:
-        ParameterError: The mechanism did not give as many outputs as it was asked for, or a parameter lies outside.
+        ParameterError: The mechanism did not give as many outputs as it was asked for, or a parameter is out of range.
 
     Example:
         >>> counted = lambda database, runs: [len(database)] * runs

@@ -50,7 +50,7 @@ def conditional_p_value(first: Count, second: Count, *, epsilon: Fraction) -> fl
     Given that the event happened, a fair coin had chosen the first database with probability p/(p + q), which is at
     most e^ε/(1 + e^ε) if p ≤ e^ε·q.
 
-    **Guarantee**: for runs divided by fair coins, and an event chosen without them, this is below α with a chance of
+    **Guarantee**: for runs divided by fair coins, and an event chosen without them, this is below α with probability
     at most α if the mechanism has ε-differential privacy on this pair. Proof: proofs/audit/search/bounds.md.
 
     Raises:

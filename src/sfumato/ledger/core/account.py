@@ -36,7 +36,7 @@ class PartitionSpending:
 
 @dataclass(slots=True)
 class PartitionedSpending:
-    """Sums of prices in one measure; it changes in place, because a copy per entry would be quadratic."""
+    """Sums of costs in one measure; it changes in place, because a copy per entry would be quadratic."""
 
     relation: NeighboringRelation
     outside: Amounts = NOTHING
@@ -53,13 +53,13 @@ class PartitionedSpending:
         return self.outside.plus(self._parted)
 
     def total_with(self, price: Amounts, part: PartitionPart | None) -> Amounts:
-        """All of it, and what a price would add."""
+        """All of it, and what a cost would add."""
         if part is None and not self._parted.numbers:
             return self._outside_with(price)
         return self.total().plus(self.increase(price, part))
 
     def increase(self, price: Amounts, part: PartitionPart | None) -> Amounts:
-        """What a price would add to the total: itself, or less in a part that another part outweighs."""
+        """What a cost would add to the total: itself, or less in a part that another part outweighs."""
         if part is None:
             return price
         partition = self._partition(part)
@@ -80,7 +80,7 @@ class PartitionedSpending:
         partition.sums[part.value] = partition.sums.get(part.value, NOTHING).plus(price)
 
     def take(self, price: Amounts, part: PartitionPart | None) -> None:
-        """Forget a price that was added and has left a window."""
+        """Forget a cost that was added and has left a window."""
         less = price.times(-1)
         if part is None:
             self.outside = self.outside.plus(less)
@@ -91,7 +91,7 @@ class PartitionedSpending:
         self._parted = self._parted.plus(before.left_of(partition.total(self.relation)))
 
     def _outside_with(self, price: Amounts) -> Amounts:
-        """`outside` and a price; the last such sum is kept, as what is asked whether it fits is charged next."""
+        """`outside` and a cost; the last such sum is kept, as what is asked whether it fits is charged next."""
         if self._added is not None and self._added[0] is self.outside and self._added[1].numbers == price.numbers:
             return self._added[2]
         both = self.outside.plus(price)
@@ -164,11 +164,11 @@ class AccountState:
         return self._counted(at).total()
 
     def increase(self, price: Amounts, part: PartitionPart | None, at: int) -> Amounts:
-        """What a price would add to `spent`."""
+        """What a cost would add to `spent`."""
         return self._counted(at).increase(price, part)
 
     def fits(self, price: Amounts, part: PartitionPart | None, at: int) -> bool:
-        """Whether a price is within what is left: spent + increase ≤ budget in every number, to the last digit."""
+        """Whether a cost is within what is left: spent + increase ≤ budget in every number, to the last digit."""
         allowed = self._allowed()
         return allowed is None or self._counted(at).total_with(price, part).is_within(allowed)
 

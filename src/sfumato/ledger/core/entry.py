@@ -129,7 +129,7 @@ class AccountPrice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reserved:
-    """A cost, charged before data is touched: from here on it counts as spent, whatever happens next.
+    """A cost, charged before data is read: from here on it counts as spent, whatever happens next.
 
     Attributes:
         account: Who pays, and with it all accounts above.

@@ -1,6 +1,6 @@
 """What a release costs an account, in the measure of the account's own budget, and which costs an account can keep.
 
-(ε, δ): the charge that was asked for, which covers the price of the event.   ρ and Rényi: the event itself, priced by
+(ε, δ): the charge that was asked for, which covers the cost of the event.   ρ and Rényi: the event itself, priced by
 the filter of that measure.
 
 Costs are decimals on a fixed grid, so that what is spent stays a short number for ever: a few dozen questions at odd
@@ -61,7 +61,7 @@ def price_of(event: Event, *, delta: Fraction, neighboring_relation: Neighboring
 
     Of a composition with Gaussian answers, the others are added up with the δ that they state, and the Gaussian ones
     composed exactly at what is left of δ: they were calibrated together, and several cost far less than one by one. One
-    alone has the lesser of that price and of its own.
+    alone has the lesser of that cost and of its own.
 
     **Guarantee**: an upper bound: the parts are composed by basic composition, each priced from above. Proof:
     proofs/ledger/ledger.md.
@@ -72,7 +72,7 @@ def price_of(event: Event, *, delta: Fraction, neighboring_relation: Neighboring
         neighboring_relation: Of the account.
 
     Raises:
-        UnsupportedEventError: There is no sound price.
+        UnsupportedEventError: There is no sound cost.
 
     Example:
         >>> from sfumato.privacy.events import PureEvent
@@ -105,7 +105,7 @@ def price(event: Event, charge: Charge, *, account: str, budget: Budget, relatio
 
     Args:
         event: What will be released.
-        charge: What it is charged as in (ε, δ), which covers its price there.
+        charge: What it is charged as in (ε, δ), which covers its cost there.
         account: The account's name, for the error.
         budget: The account's budget.
         relation: The account's neighboring relation.
@@ -137,7 +137,7 @@ def price(event: Event, charge: Charge, *, account: str, budget: Budget, relatio
 
 
 def is_own_measure(budget: Budget) -> bool:
-    """Whether a price is more than the charge, so that it is written down beside it."""
+    """Whether a cost is more than the charge, so that it is written down beside it."""
     return isinstance(budget, _OWN_MEASURE)
 
 
@@ -158,7 +158,7 @@ def limits(budget: Budget) -> Amounts | None:
 
 
 def times_within(left: Amounts | None, price: Amounts) -> int | None:
-    """How often a price can be paid of what is left; None where nothing limits it, or it costs nothing."""
+    """How often a cost can be paid of what is left; None where nothing limits it, or it costs nothing."""
     if left is None:
         return None
     counts = (Fraction(left[name]) // Fraction(number) for name, number in price.numbers if number)
@@ -210,7 +210,7 @@ def left_of(budget: Budget, spent: Amounts) -> Budget:
 
 @lru_cache(maxsize=4096)  # an event is priced for each account above, and a ledger holds many that are equal
 def _priced(event: Event, budget: ZCDP | RenyiDP, relation: NeighboringRelation) -> Amounts | None:
-    """The price in the measure of a budget; None where it is not finite."""
+    """The cost in the measure of a budget; None where it is not finite."""
     meter: ZCDPFilter | RDPFilter = (
         ZCDPFilter(budget.rho, budget.delta, neighboring_relation=relation)
         if isinstance(budget, ZCDP)

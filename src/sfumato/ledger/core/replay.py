@@ -353,7 +353,7 @@ def _in_amounts(charge: Charge) -> Amounts:
 
 
 def _cost(payer: AccountState, entry: Paid, charge: Amounts) -> Amounts:
-    """What an entry costs an account: the price that was recorded for it, or the charge."""
+    """What an entry costs an account: the cost that was recorded for it, or the charge."""
     if not is_own_measure(payer.budget):
         return charge
     for recorded in entry.prices:

@@ -93,7 +93,7 @@ def reserve(pending: PendingBatch, entry: Reserved) -> Reservation:
     """Charge a cost; or find that it was charged before, under the same key.
 
     Raises:
-        BudgetExceededError: An account cannot pay; nothing was spent.
+        BudgetExceededError: Too little budget remains; nothing was spent.
         ReservationError: The key was used for something else, or what was asked under it failed.
         LedgerError: An account is not open, or closed.
         UnsupportedEventError: An account has no measure for it.
@@ -165,7 +165,7 @@ def share(
     """Charge an account for an answer that another one paid for, and give it that answer, at once.
 
     Raises:
-        BudgetExceededError: The account cannot pay; nothing was spent.
+        BudgetExceededError: Too little budget remains; nothing was spent.
     """
     reservation = _charged(pending, entry)
     answer = own(first.answer, reservation)
@@ -175,11 +175,11 @@ def share(
 
 @lru_cache(maxsize=4096)
 def require_price(event: Event, charge: Charge, relation: NeighboringRelation) -> None:
-    """Refuse a charge below the price of its event.
+    """Refuse a charge below the cost of its event.
 
     Raises:
         ParameterError: It is.
-        UnsupportedEventError: The event has no price.
+        UnsupportedEventError: The event has no cost.
     """
     price = price_of(event, delta=charge.delta, neighboring_relation=relation)
     if price > charge.epsilon:

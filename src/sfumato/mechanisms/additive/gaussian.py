@@ -46,11 +46,12 @@ class Gaussian(_DiscreteGaussianNoise):
     Steps are 1 for integers, and `resolution` for real numbers, which are first rounded to them. `stddev` follows from
     ε, δ and the L2 sensitivity Δ in steps, by one of three calibrations:
 
-    * "discrete", the default: the smallest stddev for which the discrete law, the one that is drawn, has (ε, δ).
-    * "analytic" [BW18]: the smallest for which the continuous law has; any ε.
+    * "discrete", the default: the smallest stddev for which the discrete noise, which is drawn, is (ε, δ)-private.
+    * "analytic" [BW18]: the smallest for which the continuous noise is; any ε.
     * "classic" [DR14]: the textbook's Δ·√(2·ln(1.25/δ))/ε, larger than needed; for ε below 1, where it is proven.
 
-    Where the stddev of the last two would not keep (ε, δ) for the discrete law, that of "discrete" is taken instead.
+    Where the stddev of the last two would not keep (ε, δ) for the discrete distribution, that of "discrete" is taken
+    instead.
 
     **Guarantee**: (ε, δ)-differential privacy for the neighboring relation of the sensitivities, for the noise that is
     really drawn, whatever the calibration. Proof: proofs/mechanisms/additive/gaussian.md.
@@ -69,15 +70,15 @@ class Gaussian(_DiscreteGaussianNoise):
     ===================================  =================================  =============  ===========
 
     Args:
-        l2_sensitivity: How far one unit moves the exact vector in L2, 0 or more, in the unit of the values.
+        l2_sensitivity: The most by which one unit changes the exact vector in L2, 0 or more, in the unit of the values.
         epsilon: The privacy parameter of one release, 0 or more.
         delta: Above 0 and below 1; far below one over the number of people.
-        l0_sensitivity: How many numbers of a vector one unit moves; must be stated for vectors.
+        l0_sensitivity: The most numbers of a vector that one unit changes; must be stated for vectors.
         calibration: "discrete", "analytic" or "classic".
         resolution: The width of a lattice step, above 0; None where the exact values are integers.
 
     Raises:
-        ParameterError: A parameter lies outside.
+        ParameterError: A parameter is out of range.
 
     Example:
         >>> count = Gaussian(l2_sensitivity=1, epsilon=1, delta="1e-6")
@@ -85,7 +86,7 @@ class Gaussian(_DiscreteGaussianNoise):
         (4.2, 8)
 
     References:
-        [DKMMN06]; [CKS20] for the discrete law and its sampler; [BW18] Theorem 8; [DR14] Theorem A.1.
+        [DKMMN06]; [CKS20] for the discrete distribution and its sampler; [BW18] Theorem 8; [DR14] Theorem A.1.
     """
 
     l2_sensitivity: Fraction
@@ -121,7 +122,7 @@ class Gaussian(_DiscreteGaussianNoise):
 
     @property
     def event(self) -> DiscreteGaussianEvent | PureEvent:
-        """What one release tells of the data."""
+        """The event of one release, for accountants."""
         if self.stddev == 0:
             return PureEvent(Fraction(0))
         return DiscreteGaussianEvent(self.stddev, self._distance_moved, self._numbers_moved)
@@ -158,10 +159,10 @@ class GaussianNoise(_DiscreteGaussianNoise):
 
         M(x) = x + Z,   P(Z = z) ∝ exp(−z²/(2σ²)) for whole z
 
-    **Guarantee**: what `event` says, for the neighboring relation for which one unit moves the vector by at most Δ in
-    L2 and in at most `l0_sensitivity` coordinates; accountants price it, alone or with others. There is no ε of its
-    own: `Gaussian` calibrates one answer, `accounting.joint_stddevs` several.
-    Proof: proofs/mechanisms/additive/gaussian.md.
+    **Guarantee**: what `event` says, for the neighboring relation for which one unit changes the vector by at most Δ in
+    L2 and in at most `l0_sensitivity` coordinates; accountants bound its cost, alone or with others. There is no ε of
+    its own: `Gaussian` calibrates one answer, `accounting.joint_stddevs` several. Proof:
+    proofs/mechanisms/additive/gaussian.md.
 
     ======================  ==========================================================
     Edge case               Behavior
@@ -174,11 +175,11 @@ class GaussianNoise(_DiscreteGaussianNoise):
     Args:
         l2_sensitivity: Δ, above 0.
         stddev: σ, between 1/1000 and 2^50.
-        l0_sensitivity: How many numbers one unit moves, at most: 1 where a single number is released. None where that
+        l0_sensitivity: The most numbers that one unit changes: 1 where a single number is released. None where that
             is unknown, which costs more.
 
     Raises:
-        ParameterError: A parameter lies outside.
+        ParameterError: A parameter is out of range.
 
     Example:
         >>> noise = GaussianNoise(l2_sensitivity=2, stddev=5, l0_sensitivity=1)
@@ -205,7 +206,7 @@ class GaussianNoise(_DiscreteGaussianNoise):
 
     @property
     def event(self) -> DiscreteGaussianEvent:
-        """What one release tells of the data."""
+        """The event of one release, for accountants."""
         return DiscreteGaussianEvent(self.stddev, self.l2_sensitivity, self.l0_sensitivity)
 
     @property

@@ -48,13 +48,13 @@ class Geometric:
         lower: The smallest answer, a whole number, or a multiple of the resolution.
         upper: The largest answer, likewise, and at least `lower`.
         epsilon: The privacy parameter of one release, 0 or more.
-        l1_sensitivity: How far one unit moves the exact vector in L1, 0 or more.
+        l1_sensitivity: The most by which one unit changes the exact vector in L1, 0 or more.
         resolution: The width of a lattice step, above 0; None where the exact values are integers.
         dimension: The length of the vectors to be released, which matters with a resolution only.
-        l0_sensitivity: How many coordinates of the vector one unit moves, if not all; matters likewise.
+        l0_sensitivity: The most coordinates of the vector that one unit changes, if not all; matters likewise.
 
     Raises:
-        ParameterError: A parameter lies outside.
+        ParameterError: A parameter is out of range.
 
     Example:
         >>> voters = Geometric(lower=0, upper=100, epsilon="0.1", l1_sensitivity=1)
@@ -106,7 +106,7 @@ class Geometric:
 
     @property
     def event(self) -> DiscreteLaplaceEvent | PureEvent:
-        """What one release tells of the data: what it would tell without the clamping."""
+        """The event of one release, for accountants: that of the noise without the clamping."""
         return self.noise.event
 
     def release(self, exact: Exact | Secret[Exact]) -> Answer:
@@ -126,7 +126,7 @@ class Geometric:
         return width if unclamped >= width else cast("int | Fraction", unclamped)
 
     def probabilities(self, exact: Exact) -> NDArray[np.float64]:
-        """The chance of each answer lower, …, upper in floats, if the exact value is this one: to remap answers with.
+        """The probability of each answer lower, …, upper for this exact value, as floats; used to remap answers.
 
         Secret if `exact` is: only an answer may be released.
         """

@@ -20,10 +20,10 @@ from sfumato.privacy.events import DiscreteLaplaceEvent, PureEvent
 class Laplace(LatticeNoise):
     """Adds k with probability ∝ exp(−|k|/scale) lattice steps, independently to each number.
 
-    scale = Δ/ε, where Δ is how many steps one unit moves the vector of numbers in L1; the steps are 1 for integers,
-    and `resolution` for real numbers, which are first rounded to them (and Δ is enlarged to cover that). A scale of
-    long terms, as an ε out of a division makes it, is rounded up by less than 2^−22 of itself, because long terms are
-    slow to draw with; `event` has the scale that is drawn with.
+    scale = Δ/ε, where Δ is the most steps that one unit changes the vector of numbers in L1; the steps are 1 for
+    integers, and `resolution` for real numbers, which are first rounded to them (and Δ is enlarged to cover that). A
+    scale of long terms, as an ε out of a division makes it, is rounded up by less than 2^−22 of itself, because long
+    terms are slow to draw with; `event` has the scale that is drawn with.
 
     **Guarantee**: ε-differential privacy for the neighboring relation of `l1_sensitivity`, for the noise that is
     really drawn; no rounding is left out. Proof: proofs/mechanisms/additive/laplace.md.
@@ -41,14 +41,14 @@ class Laplace(LatticeNoise):
     ==================================  ================================  =============  ===========
 
     Args:
-        l1_sensitivity: How far one unit moves the exact vector in L1, 0 or more, in the unit of the values.
+        l1_sensitivity: The most by which one unit changes the exact vector in L1, 0 or more, in the unit of the values.
         epsilon: The privacy parameter of one release, 0 or more.
         resolution: The width of a lattice step, above 0; None where the exact values are integers.
         dimension: The length of the vectors to be released, which matters with a resolution only.
-        l0_sensitivity: How many coordinates of the vector one unit moves, if not all; matters likewise.
+        l0_sensitivity: The most coordinates of the vector that one unit changes, if not all; matters likewise.
 
     Raises:
-        ParameterError: A parameter lies outside.
+        ParameterError: A parameter is out of range.
 
     Example:
         >>> count = Laplace(l1_sensitivity=1, epsilon="0.1")
@@ -67,7 +67,7 @@ class Laplace(LatticeNoise):
     scale: Fraction
     """The scale of the noise in lattice steps; 0 where none is drawn."""
     event: DiscreteLaplaceEvent | PureEvent = field(repr=False, compare=False)
-    """What one release tells of the data."""
+    """The event of one release, for accountants."""
 
     def __init__(
         self,

@@ -24,9 +24,10 @@ Objective: TypeAlias = Literal["absolute", "squared"]
 class Staircase(LatticeNoise):
     """Adds k with probability ∝ exp(−ε·stair(k)) lattice steps, independently to each number.
 
-    stair(k) = ⌈(|k| + 1 − width)/Δ⌉, or 0 if that is negative, where Δ is how many steps one unit moves a number. The
-    top stair holds the magnitudes below `width`, each following one Δ magnitudes. Where Δ = 1 this is discrete Laplace
-    noise; for larger Δ the expected error is smaller than that, by a factor that nears 2·sinh(ε/2)/ε: 2.4 at ε = 5.
+    stair(k) = ⌈(|k| + 1 − width)/Δ⌉, or 0 if that is negative, where Δ is the most steps that one unit changes a
+    number. The top stair holds the magnitudes below `width`, each following one Δ magnitudes. Where Δ = 1 this is
+    discrete Laplace noise; for larger Δ the expected error is smaller than that, by a factor that nears 2·sinh(ε/2)/ε:
+    2.4 at ε = 5.
 
     **Guarantee**: ε-differential privacy for the neighboring relation of the sensitivities, whatever the width of the
     top stair, for the noise that is really drawn. Proof: proofs/mechanisms/additive/staircase.md.
@@ -43,15 +44,16 @@ class Staircase(LatticeNoise):
     =====================================  ================================  =============  ===========
 
     Args:
-        linf_sensitivity: How far one unit moves each number it moves, 0 or more, in the unit of the values.
+        linf_sensitivity: The most by which one unit changes each number it changes, 0 or more, in the unit of the
+            values.
         epsilon: 0 or more, for all numbers together.
-        l0_sensitivity: How many numbers of a vector one unit moves, each noised with ε/l0_sensitivity; must be stated
-            for vectors.
+        l0_sensitivity: The most numbers of a vector that one unit changes, each noised with ε/l0_sensitivity; must be
+            stated for vectors.
         resolution: The width of a lattice step, above 0; None where the exact values are integers.
         minimize: "absolute" for the smallest E|noise|, "squared" for the smallest variance.
 
     Raises:
-        ParameterError: A parameter lies outside.
+        ParameterError: A parameter is out of range.
 
     Example:
         >>> total = Staircase(linf_sensitivity=1000, epsilon=5)
@@ -92,7 +94,7 @@ class Staircase(LatticeNoise):
 
     @property
     def event(self) -> PureEvent:
-        """What one release tells of the data."""
+        """The event of one release, for accountants."""
         return PureEvent(self.epsilon if self._steps_moved else Fraction(0))
 
     @property

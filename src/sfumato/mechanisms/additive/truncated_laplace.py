@@ -1,4 +1,4 @@
-"""Laplace noise of bounded support: an answer is never further off than a public bound, at the price of a δ."""
+"""Laplace noise of bounded support: an answer is never further off than a public bound, at the cost of a δ."""
 
 from dataclasses import dataclass
 from decimal import Context, Decimal, localcontext
@@ -26,7 +26,7 @@ _CONTEXT: Final = Context(prec=120)
 class TruncatedLaplace(LatticeNoise):
     """Adds k with probability ∝ exp(−|k|/scale) lattice steps if |k| ≤ bound, and never a larger one.
 
-    With Δ for the steps that one unit moves a number, and ε₀, δ₀ for the share of ε and δ of each number it moves,
+    With Δ for the steps that one unit changes a number, and ε₀, δ₀ for the share of ε and δ of each number it moves,
     scale = Δ/ε₀, and the bound A is the smallest number from Δ on for which the last Δ magnitudes hold little enough:
 
         P(A − Δ < k ≤ A) ≤ δ₀.
@@ -48,14 +48,15 @@ class TruncatedLaplace(LatticeNoise):
     ===================================  =================================  =============  ===========
 
     Args:
-        linf_sensitivity: How far one unit moves each number that it moves, 0 or more, in the unit of the values.
+        linf_sensitivity: The most by which one unit changes each number that it changes, 0 or more, in the unit of the
+            values.
         epsilon: The privacy parameter of one release, above 0.
         delta: Above 0 and below 1; far below one over the number of people.
-        l0_sensitivity: How many numbers of a vector one unit moves; must be stated for vectors.
+        l0_sensitivity: The most numbers of a vector that one unit changes; must be stated for vectors.
         resolution: The width of a lattice step, above 0; None where the exact values are integers.
 
     Raises:
-        ParameterError: A parameter lies outside.
+        ParameterError: A parameter is out of range.
 
     Example:
         >>> count = TruncatedLaplace(linf_sensitivity=1, epsilon=1, delta="1e-6")
@@ -102,7 +103,7 @@ class TruncatedLaplace(LatticeNoise):
 
     @property
     def event(self) -> ApproxEvent | PureEvent:
-        """What one release tells of the data."""
+        """The event of one release, for accountants."""
         return ApproxEvent(self.epsilon, self.delta) if self.scale else PureEvent(Fraction(0))
 
     @property

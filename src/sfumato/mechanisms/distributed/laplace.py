@@ -19,8 +19,8 @@ class DistributedLaplace(DistributedNoise):
     """Each of n parties adds a share of the noise to its integers, so that the sum has discrete Laplace noise.
 
     A share is the difference of two Pólya integers of shape 1/m, where m = n − max_dropouts. Those of m parties add up
-    to exactly the noise k ∝ exp(−|k|/scale) of scale = Δ/ε, where Δ is how far one unit moves the vector of sums in L1;
-    those of more parties to a little more.
+    to exactly the noise k ∝ exp(−|k|/scale) of scale = Δ/ε, where Δ is the most by which one unit changes the vector of
+    sums in L1; those of more parties to a little more.
 
     **Guarantee**: the combined sum is ε-differentially private for the neighboring relation of `l1_sensitivity`, if
     at least m parties add their share honestly and keep it to themselves. A single share hides next to nothing: it may
@@ -39,13 +39,13 @@ class DistributedLaplace(DistributedNoise):
 
     Args:
         parties: n, 1 or more.
-        l1_sensitivity: How far one unit moves the exact vector of sums in L1, 0 or more.
+        l1_sensitivity: The most by which one unit changes the exact vector of sums in L1, 0 or more.
         epsilon: The privacy parameter of one release, 0 or more.
         max_dropouts: How many parties may send nothing, or share what they know of the noise; below n.
         modulus_bits: None, or b for sums modulo 2^b, as in `Parties`.
 
     Raises:
-        ParameterError: A parameter lies outside.
+        ParameterError: A parameter is out of range.
 
     Example:
         >>> votes = DistributedLaplace(parties=100, l1_sensitivity=1, epsilon="0.5", max_dropouts=10)
@@ -53,7 +53,7 @@ class DistributedLaplace(DistributedNoise):
         (True, 11)
 
     References:
-        [DKMMN06] for the idea; [GX17] for shares of this law.
+        [DKMMN06] for the idea; [GX17] for shares of this distribution.
     """
 
     parties: int
@@ -87,7 +87,7 @@ class DistributedLaplace(DistributedNoise):
 
     @property
     def event(self) -> DiscreteLaplaceEvent | PureEvent:
-        """What the combined sum tells of the data."""
+        """The event of the combined sum, for accountants."""
         return DiscreteLaplaceEvent(self.scale, self.l1_sensitivity) if self.scale else PureEvent(Fraction(0))
 
     @property

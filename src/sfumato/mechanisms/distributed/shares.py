@@ -35,7 +35,7 @@ class Parties:
             use, where a sum in [−2^(b−1), 2^(b−1)) comes back as it is and one beyond it wraps.
 
     Raises:
-        ParameterError: A parameter lies outside.
+        ParameterError: A parameter is out of range.
 
     Example:
         >>> Parties(parties=3, modulus_bits=8).combine([250, 251, 2])

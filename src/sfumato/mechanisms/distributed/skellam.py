@@ -19,8 +19,8 @@ class DistributedSkellam(DistributedNoise):
     """Each of n parties adds a share of the noise to its integers, so that the sum has Skellam noise.
 
     A share is the difference of two Poisson integers of mean `mean`/m, where m = n − max_dropouts. Those of m parties
-    add up to exactly the difference of two Poisson integers of `mean`, the smallest for which that law has (ε, δ);
-    those of more parties to a little more.
+    add up to exactly the difference of two Poisson integers of `mean`, the smallest for which that distribution has (ε,
+    δ); those of more parties to a little more.
 
     **Guarantee**: the combined sum is (ε, δ)-differentially private for the neighboring relation of the sensitivities,
     if at least m parties add their share honestly and keep it to themselves. A single share hides next to nothing: it
@@ -38,16 +38,16 @@ class DistributedSkellam(DistributedNoise):
 
     Args:
         parties: n, 1 or more.
-        linf_sensitivity: How far one unit moves each sum it moves: a whole number, 0 or more.
+        linf_sensitivity: The most by which one unit changes each sum it moves: a whole number, 0 or more.
         epsilon: The privacy parameter of one release, 0 or more.
         delta: Above 0 and below 1; far below one over the number of people.
-        l0_sensitivity: How many sums of a vector one unit moves, each noised for ε and δ over so many; must be stated
-            for vectors.
+        l0_sensitivity: The most sums of a vector that one unit changes, each noised for ε and δ over so many; must be
+            stated for vectors.
         max_dropouts: How many parties may send nothing, or share what they know of the noise; below n.
         modulus_bits: None, or b for sums modulo 2^b, as in `Parties`.
 
     Raises:
-        ParameterError: A parameter lies outside.
+        ParameterError: A parameter is out of range.
 
     Example:
         >>> votes = DistributedSkellam(parties=100, linf_sensitivity=1, epsilon=1, delta="1e-6", max_dropouts=10)
@@ -55,7 +55,7 @@ class DistributedSkellam(DistributedNoise):
         (True, 8)
 
     References:
-        [DKMMN06] for the idea; [AKL21] for this law.
+        [DKMMN06] for the idea; [AKL21] for this distribution.
     """
 
     parties: int
@@ -103,7 +103,7 @@ class DistributedSkellam(DistributedNoise):
 
     @property
     def event(self) -> ApproxEvent | PureEvent:
-        """What the combined sum tells of the data."""
+        """The event of the combined sum, for accountants."""
         return ApproxEvent(self.epsilon, self.delta) if self.mean else PureEvent(Fraction(0))
 
     @property

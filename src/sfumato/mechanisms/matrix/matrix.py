@@ -50,8 +50,8 @@ _TILTS: Final = np.linspace(0.02, 0.98, 49)  # every one gives a bound; the best
 class MatrixMechanism:
     """Answers W·x for a public matrix W of linear queries and a secret histogram x: W·A⁺·(A·x + noise).
 
-    The strategy A, a matrix of whole numbers, is what is measured with noise. Its columns say how far one unit moves
-    the measurements: noise is scaled to the largest column in L1 (Laplace), or in L2 if a δ is given (Gaussian); under
+    The strategy A, a matrix of whole numbers, is measured with noise. Its columns determine the sensitivity of the
+    measurements: noise is scaled to the largest column in L1 (Laplace), or in L2 if a δ is given (Gaussian); under
     replacement, to the largest difference of two columns if that is more. A⁺ is the pseudo-inverse, so the answers are
     those of the histogram that fits the noisy measurements best in least squares. All come from that one histogram, so
     they are consistent: a query that is the sum of two others is answered by the sum of their answers.
@@ -81,7 +81,7 @@ class MatrixMechanism:
         neighboring_relation: How a database may differ from its neighbor.
 
     Raises:
-        ParameterError: A parameter lies outside.
+        ParameterError: A parameter is out of range.
 
     Example:
         >>> running_totals = np.tril(np.ones((64, 64), dtype=int))
@@ -136,7 +136,7 @@ class MatrixMechanism:
 
     @property
     def event(self) -> DiscreteLaplaceEvent | DiscreteGaussianEvent | PureEvent:
-        """What one release tells of the data: the noisy measurements, of which all answers are made."""
+        """The event of one release, for accountants: the noisy measurements, of which all answers are made."""
         return self.noise.event
 
     @property
@@ -256,7 +256,7 @@ def half_widths(weights: Floats, noise: Noise, *, confidence: Number) -> Floats:
         confidence: Between 0 and 1, both excluded.
 
     Raises:
-        ParameterError: The confidence lies outside.
+        ParameterError: The confidence is out of range.
 
     Example:
         >>> weights = np.array([[1.0, 0.0], [1.0, 1.0]])

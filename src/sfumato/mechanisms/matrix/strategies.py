@@ -1,7 +1,7 @@
 """Strategies of the matrix mechanism: what to measure so that a workload of linear queries can be computed from it.
 
 A matrix has one row for each query and one column for each cell of the histogram that it is asked of. Entries are whole
-numbers, so that how far one unit moves the measurements is known exactly.
+numbers, so that the most by which one unit changes the measurements is known exactly.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ LARGEST_ROWS: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Movement:
-    """How far one unit moves the measurements at most: in how many of them, in L1, and in L2 squared."""
+    """The most by which one unit changes the measurements: in how many of them, in L1, and in L2 squared."""
 
     l0: int
     l1: int

@@ -19,7 +19,7 @@ from sfumato.mechanisms.lattice import is_missing
 
 Key: TypeAlias = "int | float | complex | Decimal | Fraction | str | bytes | date | tuple[Key, ...] | None"
 KeyCounts: TypeAlias = Mapping[Any, int]
-"""How many units hold each key: a unit that is added or removed moves a count by at most 1.
+"""How many units hold each key: a unit that is added or removed changes a count by at most 1.
 
 `LaplaceThreshold` and `GaussianThreshold`, alone or in a `StableHistogram`, also take how many rows each key has, if a
 unit has at most `max_rows_per_group_per_unit` of them in a key. `TruncatedGeometricSelection` does not: from n to n + 1

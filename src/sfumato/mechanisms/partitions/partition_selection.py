@@ -46,7 +46,7 @@ class PartitionSelection(ABC):
         neighboring_relation: How a database may differ from its neighbor.
 
     Raises:
-        ParameterError: A parameter lies outside.
+        ParameterError: A parameter is out of range.
     """
 
     epsilon: Fraction
@@ -82,7 +82,7 @@ class PartitionSelection(ABC):
 
     @property
     def event(self) -> ApproxEvent:
-        """What one release tells of the data."""
+        """The event of one release, for accountants."""
         return ApproxEvent(self.epsilon, self.delta)
 
     def release(self, counts: KeyCounts | Secret[KeyCounts]) -> tuple[Key, ...]:

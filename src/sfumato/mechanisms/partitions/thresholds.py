@@ -95,7 +95,7 @@ class LaplaceThreshold(NoisyThreshold):
     τ is the smallest integer with P(c + noise ≥ τ) ≤ δ₀, where k keys with δ₀ each have δ together.
 
     **Guarantee**: (ε, δ)-differential privacy for `neighboring_relation`, also if the noisy counts of the kept keys are
-    released with them. The noise has ε without any δ; δ is the chance to see a key of one unit alone.
+    released with them. The noise has ε without any δ; δ is the probability to see a key of one unit alone.
     Proof: proofs/mechanisms/partitions/thresholds.md.
 
     =========================================  ===========================================
@@ -116,7 +116,7 @@ class LaplaceThreshold(NoisyThreshold):
         neighboring_relation: How a database may differ from its neighbor.
 
     Raises:
-        ParameterError: A parameter lies outside.
+        ParameterError: A parameter is out of range.
 
     Example:
         >>> selection = LaplaceThreshold(
@@ -166,7 +166,7 @@ class GaussianThreshold(NoisyThreshold):
         neighboring_relation: How a database may differ from its neighbor.
 
     Raises:
-        ParameterError: A parameter lies outside.
+        ParameterError: A parameter is out of range.
 
     Example:
         >>> bounds = {"max_groups_per_unit": 20, "max_rows_per_group_per_unit": 1}
@@ -228,7 +228,7 @@ class StableHistogram:
 
     @property
     def event(self) -> ApproxEvent:
-        """What one release tells of the data."""
+        """The event of one release, for accountants."""
         return self.selection.event
 
     def release(self, counts: KeyCounts | Secret[KeyCounts]) -> dict[Key, int]:

@@ -56,7 +56,7 @@ class TruncatedGeometricSelection(PartitionSelection):
         neighboring_relation: How a database may differ from its neighbor.
 
     Raises:
-        ParameterError: A parameter lies outside, or ε and δ are so small that a key needs more than a million units.
+        ParameterError: A parameter is out of range, or ε and δ are so small that a key needs more than a million units.
 
     Example:
         >>> selection = TruncatedGeometricSelection(epsilon=1, delta="1e-6", max_groups_per_unit=1)

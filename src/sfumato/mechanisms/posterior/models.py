@@ -28,7 +28,7 @@ _SLACK: Final = 16  # bits that swallow the few units by which bounds of a logar
 
 
 class PosteriorModel(Protocol):
-    """A prior on a grid of parameters, and the law of one observation for each of them."""
+    """A prior on a grid of parameters, and the distribution of one observation for each of them."""
 
     @property
     def grid(self) -> tuple[Fraction, ...]:
@@ -45,7 +45,7 @@ class PosteriorModel(Protocol):
         ...
 
     def epsilon(self, neighboring_relation: NeighboringRelation) -> Fraction:
-        """The price of one draw of the posterior, rounded up: the most that one unit moves its log-density."""
+        """The cost of one draw of the posterior, rounded up: the most that one unit changes its log-density."""
         ...
 
 
@@ -71,7 +71,7 @@ class BetaBernoulli:
 
     Raises:
         NotPrivateError: low is 0 or high is 1, so that a draw would have no finite ε.
-        ParameterError: A parameter lies outside.
+        ParameterError: A parameter is out of range.
 
     Example:
         >>> coin = BetaBernoulli(low="0.25", high="0.75", points=3)
@@ -147,7 +147,7 @@ class GammaPoisson:
 
     Raises:
         NotPrivateError: low is 0 or high is infinite, so that a draw would have no finite ε.
-        ParameterError: A parameter lies outside.
+        ParameterError: A parameter is out of range.
 
     Example:
         >>> visits = GammaPoisson(low=1, high=4, maximum=2, points=4)
@@ -234,7 +234,7 @@ class LaplaceLocation:
         points: How many θ, 2 or more.
 
     Raises:
-        ParameterError: A parameter lies outside.
+        ParameterError: A parameter is out of range.
 
     Example:
         >>> center = LaplaceLocation(low=0, high=10, scale=5, resolution="0.1", points=11)
@@ -292,7 +292,7 @@ class LaplaceLocation:
                 assert_never(neighboring_relation)
 
     def epsilon_of_move(self, distance: Number) -> Fraction:
-        """What it costs that one observation moves by a distance: 2·distance/scale, in whole steps of the resolution.
+        """What it costs that one observation changes by a distance: 2·distance/scale, in whole steps of the resolution.
 
         That is at power 1; a tempered posterior costs `power` times as much.
 

@@ -26,10 +26,10 @@ Observations: TypeAlias = Sequence[Any] | NDArray[Any]
 class PosteriorSampling:
     """Releases one θ of the model's grid with P(θ | x₁, …, x_n) ∝ prior(θ) · Π likelihood(x_i | θ)^power.
 
-    Without an ε the power is 1: a draw of the posterior itself, at the price that the model has. With an ε below that
+    Without an ε the power is 1: a draw of the posterior itself, at the cost that the model has. With an ε below that
     price the likelihood is tempered by power = ε/price, which flattens the posterior as much as the promise needs.
 
-    **Guarantee**: ε-differential privacy under `neighboring_relation`, for one observation per unit. The price is the
+    **Guarantee**: ε-differential privacy under `neighboring_relation`, for one observation per unit. The cost is the
     exact range of one unit's log-likelihood, rounded up, with no factor 2 for the normalizer; the draw is exact, though
     the weights are irrational. Proof: proofs/mechanisms/posterior/sampling.md.
 
@@ -38,7 +38,7 @@ class PosteriorSampling:
     ====================================  ===========================================================
     no observation                        a draw of the prior
     epsilon = 0                           a draw of the prior, ExponentialEvent(0)
-    epsilon above the model's price       power 1; the event and `epsilon` have the smaller price
+    epsilon above the model's cost        power 1; the event and `epsilon` have the smaller cost
     low = 0, high = 1 or infinite         NotPrivateError when the model is constructed
     an observation off the lattice        rounded, halves upward; NaN and None as 0
     an observation beyond the extremes    counts as they do
@@ -48,11 +48,11 @@ class PosteriorSampling:
 
     Args:
         model: Prior, likelihood and grid, all public.
-        epsilon: The most that one draw may cost, 0 or more; None for the price of the posterior itself.
+        epsilon: The most that one draw may cost, 0 or more; None for the cost of the posterior itself.
         neighboring_relation: How a database may differ from its neighbor.
 
     Raises:
-        ParameterError: A parameter lies outside.
+        ParameterError: A parameter is out of range.
 
     Example:
         >>> from sfumato.mechanisms.posterior.models import BetaBernoulli
@@ -86,7 +86,7 @@ class PosteriorSampling:
 
     @property
     def event(self) -> ExponentialEvent:
-        """What one draw tells of the data: a choice whose log-ratios span at most ε."""
+        """The event of one draw, for accountants: a choice whose log-ratios span at most ε."""
         return ExponentialEvent(self.epsilon)
 
     def release(self, observations: Observations | Secret[Observations]) -> Fraction:

@@ -36,8 +36,8 @@ class Extreme(OnGrid):
     one person's value and cannot be told: t = ⌈(2/ε)·ln(20·points)⌉ (from 1 to 2^62) is the least that keeps the
     choice from running past all values more often than once in 20.
 
-    **Guarantee**: ε-differential privacy for adding or removing one value, because each distance then moves by at most
-    1; for replacing one, 2ε. The probabilities are exact. Proof: proofs/mechanisms/quantiles/extreme.md.
+    **Guarantee**: ε-differential privacy for adding or removing one value, because each distance then changes by at
+    most 1; for replacing one, 2ε. The probabilities are exact. Proof: proofs/mechanisms/quantiles/extreme.md.
 
     ==================================  ======================================================
     Edge case                           Answer
@@ -56,7 +56,7 @@ class Extreme(OnGrid):
         resolution: The width of a step of the grid, above 0; it may have at most 2^20 points.
 
     Raises:
-        ParameterError: A parameter lies outside, or the grid has no point or too many.
+        ParameterError: A parameter is out of range, or the grid has no point or too many.
 
     Example:
         >>> oldest = Extreme(largest=True, lower=0, upper=120, epsilon=1)
@@ -96,7 +96,7 @@ class Extreme(OnGrid):
 
     @property
     def event(self) -> LaplaceEvent | PureEvent:
-        """What one release tells of the data."""
+        """The event of one release, for accountants."""
         return self._choice.event
 
     def release(self, values: Any | Secret[Any]) -> Fraction:

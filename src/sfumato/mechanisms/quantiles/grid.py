@@ -84,7 +84,7 @@ class OnGrid:
 
 
 def rank_range(quantile: Fraction, neighboring_relation: NeighboringRelation) -> Fraction:
-    """How far one value can move the distances of two numbers from a quantile apart, at most.
+    """How far one value can change the distances of two numbers from a quantile apart, at most.
 
     Example:
         >>> rank_range(Fraction(3, 4), ADD_OR_REMOVE_ONE), rank_range(Fraction(1), ADD_OR_REMOVE_ONE)

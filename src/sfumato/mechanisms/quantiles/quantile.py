@@ -30,8 +30,8 @@ class Quantile(OnGrid):
 
         distance(x) = max(0, #{v < x} − q·n, q·n − #{v ≤ x}),
 
-    and W is how far one value can move the distances of two grid points apart: 2·max(q, 1 − q) if it is added or
-    removed, 2 if it is replaced, and just 1 for q = 0 and q = 1.
+    and W is the most by which one value can change the distances of two grid points apart: 2·max(q, 1 − q) if it is
+    added or removed, 2 if it is replaced, and just 1 for q = 0 and q = 1.
 
     **Guarantee**: ε-differential privacy under `neighboring_relation`, where a unit has one value; for the number of
     values too under add or remove. The probabilities are exact. Proof: proofs/mechanisms/quantiles/quantile.md.
@@ -55,7 +55,7 @@ class Quantile(OnGrid):
         neighboring_relation: How a database may differ from its neighbor.
 
     Raises:
-        ParameterError: A parameter lies outside, or the grid has no point.
+        ParameterError: A parameter is out of range, or the grid has no point.
 
     Example:
         >>> median_age = Quantile(quantile="1/2", lower=0, upper=120, epsilon=1)
@@ -96,12 +96,12 @@ class Quantile(OnGrid):
 
     @property
     def rank_range(self) -> Fraction:
-        """W, how far one value can move the distances of two grid points apart, in ranks."""
+        """W, the most by which one value can change the distances of two grid points apart, in ranks."""
         return rank_range(self.quantile, self.neighboring_relation)
 
     @property
     def event(self) -> ExponentialEvent:
-        """What one release tells of the data."""
+        """The event of one release, for accountants."""
         return ExponentialEvent(self.epsilon)
 
     def release(self, values: Any | Secret[Any]) -> Fraction:
@@ -169,7 +169,7 @@ class QuantileEnd(OnGrid):
         neighboring_relation: How a database may differ from its neighbor.
 
     Raises:
-        ParameterError: A parameter lies outside, or the grid has no point.
+        ParameterError: A parameter is out of range, or the grid has no point.
 
     Example:
         >>> low = QuantileEnd(quantile="1/2", is_upper=False, lower=0, upper=120, epsilon=1)
@@ -224,7 +224,7 @@ class QuantileEnd(OnGrid):
 
     @property
     def event(self) -> ExponentialEvent:
-        """What one release tells of the data."""
+        """The event of one release, for accountants."""
         return ExponentialEvent(self.epsilon)
 
     def release(self, values: Any | Secret[Any]) -> Fraction:

@@ -67,7 +67,7 @@ class Quantiles(OnGrid):
         neighboring_relation: How a database may differ from its neighbor.
 
     Raises:
-        ParameterError: A parameter lies outside, or the grid has no point.
+        ParameterError: A parameter is out of range, or the grid has no point.
 
     Example:
         >>> ages = Quantiles(quantiles=["0.2", "0.5", "0.8"], lower=0, upper=120, epsilon=1)
@@ -114,7 +114,7 @@ class Quantiles(OnGrid):
 
     @property
     def event(self) -> SelfComposedEvent:
-        """What one release tells of the data: one choice for each level."""
+        """The event of one release, for accountants: one choice for each level."""
         return SelfComposedEvent(ExponentialEvent(self.epsilon / self.levels), self.levels)
 
     def release(self, values: Any | Secret[Any]) -> tuple[Fraction, ...]:

@@ -56,7 +56,7 @@ class KaryRandomizedResponse:
             accountants of many answers.
 
     Raises:
-        ParameterError: A parameter lies outside, or not exactly one of ε and p is given.
+        ParameterError: A parameter is out of range, or not exactly one of ε and p is given.
 
     Example:
         >>> survey = KaryRandomizedResponse(categories=4, epsilon=1)
@@ -87,7 +87,7 @@ class KaryRandomizedResponse:
 
     @property
     def event(self) -> RandomizedResponseEvent | PureEvent:
-        """What one answer tells of its respondent."""
+        """The event of one answer, for its respondent."""
         if self.probability is None:
             return PureEvent(self.epsilon)
         return RandomizedResponseEvent(self.probability, self.categories)
@@ -120,7 +120,7 @@ class KaryRandomizedResponse:
             confidence: Between 0 and 1, both excluded.
 
         Raises:
-            ParameterError: There is no answer, one is no category, ε is 0, or the confidence lies outside.
+            ParameterError: There is no answer, one is no category, ε is 0, or the confidence is out of range.
 
         Example:
             >>> survey = KaryRandomizedResponse(categories=3, probability=0.5)

@@ -45,7 +45,7 @@ class RandomizedResponse:
         heads_probability: p, at least 0 and below 1.
 
     Raises:
-        ParameterError: The probability lies outside.
+        ParameterError: The probability is out of range.
 
     Example:
         >>> survey = RandomizedResponse()
@@ -79,7 +79,7 @@ class RandomizedResponse:
 
     @property
     def event(self) -> RandomizedResponseEvent | PureEvent:
-        """What one answer tells of its respondent."""
+        """The event of one answer, for its respondent."""
         if self.heads_probability == _FAIR:
             return RandomizedResponseEvent(probability=_FAIR, categories=2)
         return PureEvent(self.epsilon)
@@ -107,7 +107,7 @@ class RandomizedResponse:
             confidence: Between 0 and 1, both excluded.
 
         Raises:
-            ParameterError: There is no answer, one is missing, p is 0, or the confidence lies outside.
+            ParameterError: There is no answer, one is missing, p is 0, or the confidence is out of range.
 
         Example:
             >>> RandomizedResponse().estimate([True] * 5 + [False] * 5).fraction

@@ -47,7 +47,7 @@ class Randomization:
         true.
 
         Raises:
-            ParameterError: The count is below 1, the gain is 0, or the confidence lies outside.
+            ParameterError: The count is below 1, the gain is 0, or the confidence is out of range.
 
         References:
             [CP34].

@@ -17,12 +17,12 @@ class Exponential(Selection):
     """Chooses candidate r with probability ∝ exp(ε·u(r)/(2Δ)), or ∝ exp(ε·u(r)/Δ) for monotonic utilities.
 
     It serves where an answer with noise is useless: a category cannot be half of another, and the revenue of an auction
-    falls to nothing if its price is a little too high. `PermuteAndFlip` chooses at least as well for the same ε; the
+    falls to nothing if its cost is a little too high. `PermuteAndFlip` chooses at least as well for the same ε; the
     exponential mechanism composes better.
 
-    **Guarantee**: ε-differential privacy for the neighboring relation for which one unit moves each utility by at most
-    Δ; if `monotonic`, for utilities that all rise or all fall with a unit, such as counts of rows under add or remove.
-    The probabilities are exact. Proof: proofs/mechanisms/selection/exponential.md.
+    **Guarantee**: ε-differential privacy for the neighboring relation for which one unit changes each utility by at
+    most Δ; if `monotonic`, for utilities that all rise or all fall with a unit, such as counts of rows under add or
+    remove. The probabilities are exact. Proof: proofs/mechanisms/selection/exponential.md.
 
     ============================  ==================================================================
     Edge case                     Behavior
@@ -38,14 +38,14 @@ class Exponential(Selection):
     (1/κ)·(ln candidates − ln(1 − confidence)) below the best, κ = ε/(2Δ), or ε/Δ if monotonic: `accuracy`.
 
     Args:
-        utility_sensitivity: Δ, how far one unit moves the utility of any one candidate, above 0.
+        utility_sensitivity: Δ, the most by which one unit changes the utility of any one candidate, above 0.
         epsilon: 0 or more, for one choice.
-        monotonic: Whether one unit moves all utilities in the same direction, if at all.
+        monotonic: Whether one unit changes all utilities in the same direction, if at all.
         resolution: Rounds utilities to its multiples, above 0, which is faster for real numbers; None takes them as
             they are.
 
     Raises:
-        ParameterError: A parameter lies outside.
+        ParameterError: A parameter is out of range.
 
     Example:
         >>> votes = {"Football": 49, "Volleyball": 25, "Basketball": 6, "Swimming": 2}
@@ -59,7 +59,7 @@ class Exponential(Selection):
 
     @property
     def event(self) -> ExponentialEvent:
-        """What one choice tells of the data."""
+        """The event of one choice, for accountants."""
         return ExponentialEvent(self.epsilon)
 
     def _choose(self, numerators: Integers, denominator: int, count: int) -> Integers:

@@ -29,12 +29,12 @@ Counts: TypeAlias = Sequence[Any] | NDArray[Any]
 class NoisyMax:
     """The index of the largest score after discrete Laplace noise on each; the first of several that tie.
 
-    The scores are counts of units unless other ones are stated: an added unit moves each by at most Δ, all upward or
+    The scores are counts of units unless other ones are stated: an added unit changes each by at most Δ, all upward or
     all downward if `monotonic`. The scale is Δ/ε lattice steps where a unit is added or removed, twice that where it is
-    replaced, and twice that again where scores may move in both directions. The price does not grow with the number of
+    replaced, and twice that again where scores may move in both directions. The cost does not grow with the number of
     scores that one unit takes part in, so a patient with seven symptoms costs as much as one with a single one.
 
-    **Guarantee**: ε-differential privacy under `neighboring_relation`, if an added unit moves the scores as stated.
+    **Guarantee**: ε-differential privacy under `neighboring_relation`, if an added unit changes the scores as stated.
     Only the index may be released, never the noisy scores; by how much it won is told by `NoisyTopK`, at no further
     cost. Proof, ties included: proofs/mechanisms/selection/noisy_max.md.
 
@@ -53,12 +53,14 @@ class NoisyMax:
     Args:
         epsilon: The privacy parameter of one release, 0 or more.
         neighboring_relation: How a database may differ from its neighbor.
-        utility_sensitivity: Δ, how far adding or removing one unit moves any one score, above 0: 1 for counts.
-        monotonic: Whether a unit that is added or removed moves all scores in the same direction, if at all, as counts.
+        utility_sensitivity: Δ, the most by which adding or removing one unit changes any one score, above 0: 1 for
+            counts.
+        monotonic: Whether a unit that is added or removed changes all scores in the same direction, if at all, as
+            counts.
         resolution: The width of a lattice step, above 0; None where the scores are integers.
 
     Raises:
-        ParameterError: A parameter lies outside.
+        ParameterError: A parameter is out of range.
 
     Example:
         >>> NoisyMax(epsilon=1).release([1000, 0, 3])
@@ -108,7 +110,7 @@ class NoisyMax:
 
     @property
     def event(self) -> PureEvent:
-        """What one release tells of the data."""
+        """The event of one release, for accountants."""
         return PureEvent(self.epsilon)
 
     def release(self, counts: Counts | Secret[Counts]) -> int:

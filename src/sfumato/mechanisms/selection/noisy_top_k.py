@@ -44,8 +44,8 @@ class NoisyTopK:
     y, less one step if j < i, because j would win a tie. (The plain difference, which is safe for continuous noise
     [DWZK19], may cost twice ε on a lattice, where ties happen: see the proof.)
 
-    **Guarantee**: ε-differential privacy, for indexes and leads together, if for its relation one unit moves each score
-    by at most Δ; if `monotonic`, for scores that all rise or all fall with a unit, such as counts of rows under
+    **Guarantee**: ε-differential privacy, for indexes and leads together, if for its relation one unit changes each
+    score by at most Δ; if `monotonic`, for scores that all rise or all fall with a unit, such as counts of rows under
     add or remove. Proof: proofs/mechanisms/selection/noisy_top_k.md.
 
     ==================================  ======================================================
@@ -62,12 +62,12 @@ class NoisyTopK:
     Args:
         k: How many winners, at least 1.
         epsilon: 0 or more, for all winners and leads together.
-        utility_sensitivity: Δ, how far one unit moves the score of any one candidate, above 0.
-        monotonic: Whether one unit moves all scores in the same direction, if at all.
+        utility_sensitivity: Δ, the most by which one unit changes the score of any one candidate, above 0.
+        monotonic: Whether one unit changes all scores in the same direction, if at all.
         resolution: The width of a lattice step, above 0; None where the scores are integers.
 
     Raises:
-        ParameterError: A parameter lies outside.
+        ParameterError: A parameter is out of range.
 
     Example:
         >>> patients = [5_000_000, 20, 9_000_000, 1_000_000]
@@ -114,7 +114,7 @@ class NoisyTopK:
 
     @property
     def event(self) -> PureEvent:
-        """What one release tells of the data."""
+        """The event of one release, for accountants."""
         return PureEvent(self.epsilon)
 
     def release(self, scores: Exact | Secret[Exact]) -> TopK:

@@ -16,14 +16,15 @@ from sfumato.privacy.events import LaplaceEvent, PureEvent
 class PermuteAndFlip(Selection):
     """Takes candidates in random order and accepts r with probability exp(−κ·(best − u(r))); the first accepted wins.
 
-    κ = ε/(2Δ), or ε/Δ for monotonic utilities. It is the law of the largest utility after exponential noise of scale
-    1/κ on each. The utility of its choice is, at the same ε, at least as high as that of the exponential mechanism, in
-    the mean and at every quantile, and the difference is up to a factor 2 in the error: take it for a single choice.
+    κ = ε/(2Δ), or ε/Δ for monotonic utilities. It is the distribution of the largest utility after exponential noise of
+    scale 1/κ on each. The utility of its choice is, at the same ε, at least as high as that of the exponential
+    mechanism, in the mean and at every quantile, and the difference is up to a factor 2 in the error: take it for a
+    single choice.
 
-    **Guarantee**: ε-differential privacy for the neighboring relation for which one unit moves each utility by at most
-    Δ; if `monotonic`, for utilities that all rise or all fall with a unit, such as counts of rows under add or remove.
-    The probabilities are exact. It is not of range ε, as the exponential mechanism is, so many choices may cost more
-    than as many exponential ones; but it tells no more than Laplace noise of scale Δ/ε does, which is its event.
+    **Guarantee**: ε-differential privacy for the neighboring relation for which one unit changes each utility by at
+    most Δ; if `monotonic`, for utilities that all rise or all fall with a unit, such as counts of rows under add or
+    remove. The probabilities are exact. It is not of range ε, as the exponential mechanism is, so many choices may cost
+    more than as many exponential ones; but it tells no more than Laplace noise of scale Δ/ε does, which is its event.
     Proof: proofs/mechanisms/selection/permute_and_flip.md.
 
     ============================  ==================================================================
@@ -42,14 +43,14 @@ class PermuteAndFlip(Selection):
     `accuracy`.
 
     Args:
-        utility_sensitivity: Δ, how far one unit moves the utility of any one candidate, above 0.
+        utility_sensitivity: Δ, the most by which one unit changes the utility of any one candidate, above 0.
         epsilon: 0 or more, for one choice.
-        monotonic: Whether one unit moves all utilities in the same direction, if at all.
+        monotonic: Whether one unit changes all utilities in the same direction, if at all.
         resolution: Rounds utilities to its multiples, above 0, which is faster for real numbers; None takes them as
             they are.
 
     Raises:
-        ParameterError: A parameter lies outside.
+        ParameterError: A parameter is out of range.
 
     Example:
         >>> votes = {"Football": 49, "Volleyball": 25, "Basketball": 6, "Swimming": 2}
@@ -63,7 +64,7 @@ class PermuteAndFlip(Selection):
 
     @property
     def event(self) -> LaplaceEvent | PureEvent:
-        """What one choice tells of the data: at most what Laplace noise of the same ε does."""
+        """The event of one choice, for accountants: no more costly than Laplace noise of the same ε."""
         return LaplaceEvent(1 / self.epsilon) if self.epsilon else PureEvent(self.epsilon)
 
     def _choose(self, numerators: Integers, denominator: int, count: int) -> Integers:

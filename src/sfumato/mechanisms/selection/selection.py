@@ -1,4 +1,4 @@
-"""What the choice of one candidate by its utility has in common, whatever law the choice follows.
+"""What the choice of one candidate by its utility has in common, whatever distribution the choice follows.
 
 Utilities become whole numbers over one denominator, exactly, whatever holds them.
 """

@@ -60,13 +60,13 @@ class SparseVector:
     Args:
         epsilon: 0 or more, for a whole release or session.
         cutoff: After how many times True it halts, at least 1.
-        linf_sensitivity: Δ, how far one unit moves any single answer, above 0.
-        monotonic: Whether one unit moves all answers in the same direction, if at all, as counts under add or remove.
+        linf_sensitivity: Δ, the most by which one unit changes any single answer, above 0.
+        monotonic: Whether one unit changes all answers in the same direction, if at all, as counts under add or remove.
         resolution: The width of a lattice step, above 0; None where the exact answers are integers.
         answer_share: The part of ε kept for values of answers above, from 0 (none are told) to below 1.
 
     Raises:
-        ParameterError: A parameter lies outside.
+        ParameterError: A parameter is out of range.
 
     Example:
         >>> cases_per_day = [3, 10, 4_000_000, 7, 5_000_000, 2]
@@ -147,7 +147,7 @@ class SparseVector:
 
     @property
     def event(self) -> PureEvent:
-        """What one release, or one session to its halt, tells of the data."""
+        """The event of one release, or of one session to its halt, for accountants."""
         return PureEvent(self.epsilon)
 
     def release(self, answers: Answers, threshold: Number = 0) -> tuple[bool, ...]:

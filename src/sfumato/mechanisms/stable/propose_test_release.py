@@ -36,8 +36,8 @@ class ProposeTestRelease:
     None is an answer like any other and costs the same.
 
     **Guarantee**: (ε, δ)-differential privacy for a neighboring relation for which d changes by at most 1 between
-    neighbors, and |f(x) − f(x′)| ≤ Δ for all neighbors x′ of an x with d(x) ≥ 1. δ is met by the discrete law's exact
-    tail, the threshold being rounded up. Proof: proofs/mechanisms/stable/propose_test_release.md.
+    neighbors, and |f(x) − f(x′)| ≤ Δ for all neighbors x′ of an x with d(x) ≥ 1. δ is met by the discrete
+    distribution's exact tail, the threshold being rounded up. Proof: proofs/mechanisms/stable/propose_test_release.md.
 
     Edge cases: a distance below 0 counts as 0; the smaller δ, the farther data must be, by about (2/ε)·ln(1/δ) units;
     epsilon = 0 and a scale that cannot be drawn are refused when constructed.
@@ -48,7 +48,7 @@ class ProposeTestRelease:
         delta: Above 0 and below 1/2.
 
     Raises:
-        ParameterError: A parameter lies outside.
+        ParameterError: A parameter is out of range.
 
     Example:
         >>> guarded = ProposeTestRelease(proposed_sensitivity=2, epsilon=1, delta="1e-6")
@@ -94,7 +94,7 @@ class ProposeTestRelease:
 
     @property
     def event(self) -> ApproxEvent:
-        """What one release tells of the data, with an answer or without."""
+        """The event of one release, for accountants, with an answer or without."""
         return ApproxEvent(self.epsilon, self.delta)
 
     def release(self, exact: StableValue | Secret[StableValue]) -> int | None:

@@ -47,7 +47,7 @@ class SmoothMedian(OnGrid):
         neighboring_relation: How a database may differ from its neighbor.
 
     Raises:
-        ParameterError: A parameter lies outside, or the noise could not be drawn for some data.
+        ParameterError: A parameter is out of range, or the noise could not be drawn for some data.
 
     Example:
         >>> age = SmoothMedian(lower=0, upper=120, epsilon=1)
@@ -89,7 +89,7 @@ class SmoothMedian(OnGrid):
 
     @property
     def event(self) -> PureEvent | ApproxEvent:
-        """What one release tells of the data."""
+        """The event of one release, for accountants."""
         return self.noise.event
 
     def release(self, values: Any | Secret[Any]) -> Fraction:

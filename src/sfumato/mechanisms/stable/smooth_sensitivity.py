@@ -38,12 +38,12 @@ class SmoothSensitivity:
 
     and |f(x) − f(x′)| ≤ `largest_sensitivity`; S(x) is clamped to between 1 and that, which changes neither.
 
-    * δ = 0: P(k) ∝ 1/(s² + k²), a discrete Cauchy law of scale s = max(1, c·S(x)).
-    * δ > 0: P(k) ∝ exp(−|k|/s), a discrete Laplace law of scale s = c·S(x); β is smaller by a factor of about ln(1/δ),
-      so S is larger, and only where tails matter is the noise the smaller one.
+    * δ = 0: P(k) ∝ 1/(s² + k²), a discrete Cauchy distribution of scale s = max(1, c·S(x)).
+    * δ > 0: P(k) ∝ exp(−|k|/s), a discrete Laplace distribution of scale s = c·S(x). Here β is smaller by a factor of
+      about ln(1/δ), so S is larger. This noise is smaller only in the tails.
 
     **Guarantee**: (ε, δ)-differential privacy for the neighboring relation of S, for the integers that are really
-    drawn, whose law has another normalizing constant than a real-valued one. The scale is secret: it is never
+    drawn, whose distribution has another normalizing constant than a real-valued one. The scale is secret: it is never
     released, names no table and is in no error. Proof: proofs/mechanisms/stable/smooth_sensitivity.md.
 
     ======================================  =========================================================
@@ -62,7 +62,7 @@ class SmoothSensitivity:
         largest_sensitivity: A public bound of the difference of f between neighbors, at least 1.
 
     Raises:
-        ParameterError: A parameter lies outside.
+        ParameterError: A parameter is out of range.
 
     Example:
         >>> noise = SmoothSensitivity(epsilon=1, largest_sensitivity=100)
@@ -72,7 +72,7 @@ class SmoothSensitivity:
         True
 
     References:
-        [NRS07] Section 2, with Cauchy and Laplace noise on the real line; [BS19] for Student's laws.
+        [NRS07] Section 2, with Cauchy and Laplace noise on the real line; [BS19] for Student's distributions.
     """
 
     epsilon: Fraction
@@ -103,7 +103,7 @@ class SmoothSensitivity:
 
     @property
     def event(self) -> PureEvent | ApproxEvent:
-        """What one release tells of the data."""
+        """The event of one release, for accountants."""
         return ApproxEvent(self.epsilon, self.delta) if self.delta else PureEvent(self.epsilon)
 
     def release(self, exact: SmoothedValue | Secret[SmoothedValue]) -> int:

@@ -24,13 +24,13 @@ class StableMedian(OnGrid):
     as many to be nearly certain of an answer, could not make it move by more than `proposed_sensitivity` at one step.
 
     **Guarantee**: (ε, δ)-differential privacy under `neighboring_relation`, where a unit has one value; under add or
-    remove also for the number of values. None tells, at the same price, that the data were not found to be stable.
+    remove also for the number of values. None tells, at the same cost, that the data were not found to be stable.
     Proof: proofs/mechanisms/stable/median.md, proofs/mechanisms/stable/propose_test_release.md.
 
     ====================================  =================================================
     Edge case                             Answer
     ====================================  =================================================
-    no values                             None, but for a chance of δ
+    no values                             None, except with probability δ
     an even number of values              the lower of the two in the middle, with noise
     a value outside the bounds, ±∞        counts as the nearest grid point
     NaN, None                             count as 0, or as the grid point nearest to it
@@ -47,7 +47,7 @@ class StableMedian(OnGrid):
         neighboring_relation: How a database may differ from its neighbor.
 
     Raises:
-        ParameterError: A parameter lies outside.
+        ParameterError: A parameter is out of range.
 
     Example:
         >>> age = StableMedian(lower=0, upper=120, proposed_sensitivity=1, epsilon=1, delta="1e-6")
@@ -102,7 +102,7 @@ class StableMedian(OnGrid):
 
     @property
     def event(self) -> ApproxEvent:
-        """What one release tells of the data, with an answer or without."""
+        """The event of one release, for accountants, with an answer or without."""
         return self.guard.event
 
     def release(self, values: Any | Secret[Any]) -> Fraction | None:

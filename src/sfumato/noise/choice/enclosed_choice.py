@@ -22,7 +22,7 @@ def enclosed_choice(weights_at: Callable[[int], Enclosures], size: int) -> Integ
     One uniform number U in [0, 1) is compared with the cumulative probabilities. Both are known to some bits at first;
     where those do not settle the index, U gets fresh bits and the weights are asked for again, twice as closely.
 
-    **Guarantee**: the law is that of the real weights, however wide the enclosures. Proof:
+    **Guarantee**: the distribution is that of the real weights, however wide the enclosures. Proof:
     proofs/noise/choice/enclosed_choice.md.
 
     Edge cases: a weight of exactly 0 is never chosen; a single candidate costs no refinement.
@@ -34,7 +34,7 @@ def enclosed_choice(weights_at: Callable[[int], Enclosures], size: int) -> Integ
         size: How many, 0 or more.
 
     Raises:
-        ParameterError: There is no candidate, or all weights are 0; the size lies outside.
+        ParameterError: There is no candidate, or all weights are 0; the size is out of range.
 
     Example:
         >>> thirds = lambda bits: [((1 << bits) // 3, (1 << bits) // 3 + 1)] * 2 + [(0, 0)]

@@ -48,7 +48,7 @@ def exponential_choice_of(numerators: Whole, denominator: int, size: int, *, wei
         weights: 0 or more, at least one above 0; all 1 if not given.
 
     Raises:
-        ParameterError: There is no candidate, none has a weight, or a parameter lies outside.
+        ParameterError: There is no candidate, none has a weight, or a parameter is out of range.
 
     Example:
         >>> exponential_choice_of([0, 10, 0], 1, 4, weights=[1, 10**9, 0]).max() < 2
@@ -79,7 +79,7 @@ def permute_and_flip_choice(numerators: Whole, denominator: int, size: int) -> I
         size: How many, 0 or more.
 
     Raises:
-        ParameterError: There is no candidate, or a parameter lies outside.
+        ParameterError: There is no candidate, or a parameter is out of range.
 
     Example:
         >>> permute_and_flip_choice([10**4, 0], 1, 3).tolist()

@@ -1,1 +1,1 @@
-"""Exact samplers, one law each."""
+"""Exact samplers, one distribution each."""

@@ -27,7 +27,7 @@ def binomial(n: int, probability: Fraction, size: int) -> Integers:
     that still tie, the number whose next digit is 1 is fair binomial. About log₂ n digits settle all trials, at about
     (log₂ n)²/2 fair draws; p = 1/2 takes one digit.
 
-    **Guarantee**: the law is exact. Proof: proofs/noise/laws/binomial.md.
+    **Guarantee**: the distribution is exact. Proof: proofs/noise/laws/binomial.md.
 
     Args:
         n: How many trials, between 0 and 2^62.
@@ -38,7 +38,7 @@ def binomial(n: int, probability: Fraction, size: int) -> Integers:
         int64.
 
     Raises:
-        ParameterError: A parameter lies outside.
+        ParameterError: A parameter is out of range.
 
     Example:
         >>> binomial(10, Fraction(1), 3).tolist(), binomial(10, Fraction(0), 2).tolist()
@@ -72,13 +72,13 @@ def fair_binomial(counts: Integers) -> Integers:
     The last ten binary digits of n stand for coins that are tossed, each other digit for a power of two of coins whose
     heads are drawn at once; so the time grows with ln n, and is about a Gaussian draw for each digit.
 
-    **Guarantee**: the law is exact. Proof: proofs/noise/laws/binomial.md.
+    **Guarantee**: the distribution is exact. Proof: proofs/noise/laws/binomial.md.
 
     Args:
         counts: int64, between 0 and 2^62.
 
     Raises:
-        ParameterError: A count lies outside.
+        ParameterError: A count is out of range.
 
     Example:
         >>> fair_binomial(np.array([0, 0])).tolist()

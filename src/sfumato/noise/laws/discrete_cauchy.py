@@ -16,7 +16,8 @@ _COIN_BITS: Final = 62  # uniform integers below 2^62 stay in int64
 def discrete_cauchy(scale: Fraction, size: int) -> Integers:
     """`size` independent integers k with P(k) = scale·tanh(π·scale)/π · 1/(scale² + k²), exactly.
 
-    The law has no mean, for its tails are those of 1/k²: of 3m draws, about two lie beyond m scales. The scale may be
+    The distribution has no mean, for its tails are those of 1/k²: of 3m draws, about two lie beyond m scales. The scale
+    may be
     secret: nothing is kept between calls. Proof: proofs/noise/laws/discrete_cauchy.md.
 
     Args:
@@ -27,7 +28,7 @@ def discrete_cauchy(scale: Fraction, size: int) -> Integers:
         int64; Python integers if one of them does not fit.
 
     Raises:
-        ParameterError: The scale or the size lies outside.
+        ParameterError: The scale or the size is out of range.
 
     Example:
         >>> len(discrete_cauchy(Fraction(10, 3), 5))

@@ -32,15 +32,15 @@ def discrete_gaussian(variance: Fraction, size: int) -> Integers:
     `universal_gaussian`. Tables are kept, so a variance that is itself secret belongs there.
 
     Args:
-        variance: A rational between 1/1000² and 2^100: the square of the parameter σ. The variance of the law itself
-            is at most this, and very nearly equal from σ = 1 on.
+        variance: A rational between 1/1000² and 2^100: the square of the parameter σ. The variance of the distribution
+            itself is at most this, and very nearly equal from σ = 1 on.
         size: How many, 0 or more.
 
     Returns:
         int64; Python integers if one of them does not fit, which at σ = 2^50 has a chance below e^−10^7.
 
     Raises:
-        ParameterError: The variance or the size lies outside.
+        ParameterError: The variance or the size is out of range.
 
     Example:
         >>> len(discrete_gaussian(Fraction(100), 5))
@@ -60,7 +60,7 @@ def discrete_gaussian_one(variance: Fraction) -> int:
 def universal_gaussian(variance: Fraction, size: int) -> Integers:
     """As `discrete_gaussian`: `size` independent integers k with P(k) ∝ exp(−k²/(2·variance)), exactly.
 
-    By rejection from a discrete Laplace law; this is also the sampler for a variance that is itself secret.
+    By rejection from a discrete Laplace distribution; this is also the sampler for a variance that is itself secret.
 
     **Guarantee**: no table is built for the variance and none is looked up.
     Proof: proofs/noise/laws/discrete_gaussian.md.

@@ -1,7 +1,7 @@
 """Exact discrete Laplace noise, also called two-sided geometric [GRS09]; truncated; and one-sided, whole and in shares.
 
 Magnitudes are geometric integers of any rational scale, without any set-up for it [CKS20]. One constant table, of the
-geometric law with ratio e^(−1/32), draws blocks of t fine steps; within a block a uniform place U is kept with
+geometric distribution with ratio e^(−1/32), draws blocks of t fine steps; within a block a uniform place U is kept with
 probability exp(−U/(32t)), which is at least e^(−1/32).
 """
 
@@ -53,7 +53,7 @@ def discrete_laplace(scale: Fraction, size: int) -> Integers:
         int64; Python integers if one of them does not fit, which at scale 2^50 has a chance below e^−8000.
 
     Raises:
-        ParameterError: The scale or the size lies outside.
+        ParameterError: The scale or the size is out of range.
 
     Example:
         >>> len(discrete_laplace(Fraction(10, 3), 5))
@@ -76,7 +76,7 @@ def truncated_laplace(scale: Fraction, bound: int, size: int) -> Integers:
     Where the bound is a scale or more away, draws of `discrete_laplace` within it are kept; where it is nearer, uniform
     integers, each with probability exp(−|k|/scale). At least one in e is kept either way.
 
-    **Guarantee**: the law is exact. Proof: proofs/noise/laws/discrete_laplace.md.
+    **Guarantee**: the distribution is exact. Proof: proofs/noise/laws/discrete_laplace.md.
 
     Args:
         scale: A rational between 1/1000 and 2^50.
@@ -87,7 +87,7 @@ def truncated_laplace(scale: Fraction, bound: int, size: int) -> Integers:
         int64.
 
     Raises:
-        ParameterError: A parameter lies outside.
+        ParameterError: A parameter is out of range.
 
     Example:
         >>> draws = truncated_laplace(Fraction(10), 4, 99)
@@ -112,7 +112,7 @@ def geometric(scale: Fraction, size: int) -> Integers:
         int64; Python integers if one of them does not fit.
 
     Raises:
-        ParameterError: The scale or the size lies outside.
+        ParameterError: The scale or the size is out of range.
 
     Example:
         >>> bool((geometric(Fraction(10), 100) >= 0).all())
@@ -129,7 +129,7 @@ def polya(shape: Fraction, scale: Fraction, size: int) -> Integers:
     Laplace noise. Here a geometric integer is broken into uniform pieces, as a stick is, and each piece is kept with
     probability r: about ln(scale) uniform integers and coins a draw.
 
-    **Guarantee**: the law is exact. Proof: proofs/noise/laws/discrete_laplace.md.
+    **Guarantee**: the distribution is exact. Proof: proofs/noise/laws/discrete_laplace.md.
 
     Args:
         shape: r, a rational above 0 and at most 1.
@@ -140,7 +140,7 @@ def polya(shape: Fraction, scale: Fraction, size: int) -> Integers:
         int64; Python integers if one of them does not fit.
 
     Raises:
-        ParameterError: A parameter lies outside.
+        ParameterError: A parameter is out of range.
 
     Example:
         >>> shares = [polya(Fraction(1, 3), Fraction(10), 1000) for _ in range(3)]

@@ -29,11 +29,11 @@ _PAYS: Final = 1000  # so that every call for more than a few draws gets a table
 def poisson(mean: Fraction, size: int) -> Integers:
     """`size` independent integers k ≥ 0 with P(k) = e^(−mean)·mean^k/k!, exactly.
 
-    The number of tails before the ⌈mean⌉-th head of a fair coin is proposed; where its chance and Poisson's are made
-    equal at their largest ratio, the ratio elsewhere is a product of rationals of at most 1, each a coin. A draw takes
-    about √mean coins and log₂ mean fair binomial draws, and 5 of 7 proposals are kept.
+    The number of tails before the ⌈mean⌉-th head of a fair coin is proposed; where its probability and Poisson's are
+    made equal at their largest ratio, the ratio elsewhere is a product of rationals of at most 1, each a coin. A draw
+    takes about √mean coins and log₂ mean fair binomial draws, and 5 of 7 proposals are kept.
 
-    **Guarantee**: the law is exact. Proof: proofs/noise/laws/poisson.md.
+    **Guarantee**: the distribution is exact. Proof: proofs/noise/laws/poisson.md.
 
     Args:
         mean: A rational between 0 and 2^40.
@@ -43,7 +43,7 @@ def poisson(mean: Fraction, size: int) -> Integers:
         int64.
 
     Raises:
-        ParameterError: A parameter lies outside.
+        ParameterError: A parameter is out of range.
 
     Example:
         >>> poisson(Fraction(0), 3).tolist(), bool((poisson(Fraction(22, 7), 100) >= 0).all())
@@ -62,7 +62,7 @@ def skellam(mean: Fraction, size: int) -> Integers:
     of two draws of `poisson`. A mean above 2^19 is drawn in equal parts, because Skellam integers add up to themselves.
     Tables are kept, so a mean that is itself secret must not come here.
 
-    **Guarantee**: the law is exact. Proof: proofs/noise/laws/poisson.md.
+    **Guarantee**: the distribution is exact. Proof: proofs/noise/laws/poisson.md.
 
     Args:
         mean: The mean of each of the two Poisson integers: a rational between 0 and 2^40.
@@ -72,7 +72,7 @@ def skellam(mean: Fraction, size: int) -> Integers:
         int64.
 
     Raises:
-        ParameterError: A parameter lies outside.
+        ParameterError: A parameter is out of range.
 
     Example:
         >>> skellam(Fraction(0), 2).tolist(), len(skellam(Fraction(5, 2), 100))

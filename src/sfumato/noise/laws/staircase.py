@@ -18,7 +18,7 @@ def staircase(sensitivity: int, width: int, epsilon: Fraction, size: int) -> Int
 
     The top stair holds the |k| < width, each following one `sensitivity` magnitudes with both signs.
 
-    **Guarantee**: the law is exact. Proof: proofs/noise/laws/staircase.md.
+    **Guarantee**: the distribution is exact. Proof: proofs/noise/laws/staircase.md.
 
     Args:
         sensitivity: Δ, a whole number of at least 1.
@@ -30,7 +30,7 @@ def staircase(sensitivity: int, width: int, epsilon: Fraction, size: int) -> Int
         int64; Python integers if one of them does not fit.
 
     Raises:
-        ParameterError: A parameter lies outside.
+        ParameterError: A parameter is out of range.
 
     Example:
         >>> len(staircase(100, 20, Fraction(3), 5))

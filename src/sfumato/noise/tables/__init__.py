@@ -1,1 +1,1 @@
-"""Laws drawn from tables of their probabilities."""
+"""Distributions drawn from tables of their probabilities."""

@@ -2,7 +2,7 @@
 
 Of the latter, block j ≥ 0 holds the integers from j·w to j·w + w − 1, with w = 2^m, and block −1 − b the same number
 below block −b. A block is drawn with the weight of its inner end, a place in it uniformly, and the integer x there kept
-with probability exp(−(g(x) − g(inner end))), where exp(−g) is the law's weight.
+with probability exp(−(g(x) − g(inner end))), where exp(−g) is the distribution's weight.
 """
 
 from dataclasses import dataclass
@@ -64,7 +64,7 @@ def zigzag(atoms: NDArray[Any]) -> NDArray[Any]:
 
 
 class BlockShape(Protocol):
-    """How a law falls within a block: from the inner end at distance b·w to t steps further out."""
+    """How a distribution falls within a block: from the inner end at distance b·w to t steps further out."""
 
     @property
     def width_bits(self) -> int:
@@ -134,12 +134,12 @@ class GaussianShape:
 
 
 class BlockTable:
-    """Independent integers of a two-sided law, by blocks of 2^m.
+    """Independent integers of a two-sided distribution, by blocks of 2^m.
 
     A typical value takes one random word: 16 bits name the block, 16 keep the place, and the place is the top bits.
     What those leave in doubt is settled together, once all proposals are made.
 
-    **Guarantee**: the law is exactly exp(−g(x))/Σ exp(−g). Proof: proofs/noise/tables/block_table.md.
+    **Guarantee**: the distribution is exactly exp(−g(x))/Σ exp(−g). Proof: proofs/noise/tables/block_table.md.
     """
 
     def __init__(self, shape: BlockShape) -> None:

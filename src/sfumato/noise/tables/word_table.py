@@ -1,15 +1,16 @@
-"""A law as a table of 64-bit words, exact to its infinite tail, and which draws: a table or a universal sampler.
+"""A distribution as a table of 64-bit words, exact to its infinite tail; and when a universal sampler draws instead.
 
-Weights of discrete Laplace, Gaussian and Skellam laws are enclosed by integers at any precision. An atom is drawn by
-inverse transform: U, uniform in [0, 1), is compared with the cumulative probabilities C_0 < C_1 < … Word i is
+Weights of discrete Laplace, Gaussian and Skellam distributions are enclosed by integers at any precision. An atom is
+drawn by inverse transform: U, uniform in [0, 1), is compared with the cumulative probabilities C_0 < C_1 < … Word i is
 ⌊2^64·C_i⌋, certified: it is computed from integers that enclose C_i, at a precision where both ends agree. The first 64
 bits of U settle the atom unless they equal a word; then U is extended by fresh bits, and the C_i are enclosed anew at a
 higher precision, until it is settled. The last word is 2^64 − 1, so whatever lies beyond it is such a tie too. A guide
 maps the first 16 bits of U straight to the atom wherever no word lies among the numbers they begin.
 
-A table draws once it pays, a universal sampler of exactly the same law until then: `Supply`. The choice depends on the
-law's parameter and on how many draws were asked for: on what is public, but for the number of keys nobody listed, which
-shows in time and memory in any case. A scale that is secret must not come here, because tables are kept.
+A table draws once it pays, a universal sampler of exactly the same distribution until then: `Supply`. The choice
+depends on the distribution's parameter and on how many draws were asked for: on what is public, but for the number of
+keys nobody listed, which shows in time and memory in any case. A scale that is secret must not come here, because
+tables are kept.
 """
 
 from collections.abc import Callable, Iterator
@@ -36,7 +37,7 @@ MIXED: Final = -1
 LARGEST_DIRECT_SCALE: Final = 128
 """Up to it a table names every value; beyond it, blocks of values."""
 KEPT: Final = 64
-"""How many laws are remembered, each with a table of at most 1 MB."""
+"""How many distributions are remembered, each with a table of at most 1 MB."""
 
 _GUARD: Final = 64  # bits of the first enclosure beyond those of a word
 _MOST_GUARD: Final = 4 * _GUARD  # some C_i of an odd scale may lie as near a multiple of 2^−64 as its maker likes
@@ -48,7 +49,7 @@ _CALL: Final = 1000  # what a call costs beyond its draws, in draws
 
 @dataclass(frozen=True, slots=True)
 class AtomWeights:
-    """A discrete law by the weights of its magnitudes, which fall log-concavely.
+    """A discrete distribution by the weights of its magnitudes, which fall log-concavely.
 
     Atoms are numbered from 0 by growing magnitude: `first` atoms of magnitude 0, then `each` of every other one.
     """
@@ -84,7 +85,7 @@ def gaussian_weights(variance: Fraction) -> WeightStream:
 
 
 def skellam_weights(mean: Fraction) -> WeightStream:
-    """I_k(2·mean)/I_0(2·mean): products of ratios of neighbors, which fall as the law is log-concave."""
+    """I_k(2·mean)/I_0(2·mean): products of ratios of neighbors, which fall as the distribution is log-concave."""
 
     def stream(precision: int) -> Iterator[Bounds]:
         weight = (1 << precision, 1 << precision)
@@ -97,10 +98,10 @@ def skellam_weights(mean: Fraction) -> WeightStream:
 
 
 class WordTable:
-    """The certified words of a law and their guide.
+    """The certified words of a distribution and their guide.
 
-    **Guarantee**: `atoms` maps uniform words to independent atoms whose law is exactly that of the weights. Proof:
-    proofs/noise/tables/word_table.md.
+    **Guarantee**: `atoms` maps uniform words to independent atoms whose distribution is exactly that of the weights.
+    Proof: proofs/noise/tables/word_table.md.
 
     Args:
         law: The weights of all atoms.
@@ -108,7 +109,7 @@ class WordTable:
         guide_bits: How many leading bits the guide reads.
 
     Raises:
-        UncertifiedError: The law has no table, which its public parameters decide.
+        UncertifiedError: The distribution has no table, which its public parameters decide.
     """
 
     def __init__(self, law: AtomWeights, *, word_bits: int = _WORD, guide_bits: int = GUIDE_BITS) -> None:
@@ -154,11 +155,11 @@ class WordTable:
 
 
 class UncertifiedError(Exception):
-    """A word of this law cannot be certified at a reasonable precision: it is to be drawn without a table."""
+    """A word of this distribution cannot be certified at a reasonable precision: it is to be drawn without a table."""
 
 
 class NoiseTable(Protocol):
-    """A certified table of one law."""
+    """A certified table of one distribution."""
 
     def draw(self, size: int) -> Integers:
         """`size` independent draws."""

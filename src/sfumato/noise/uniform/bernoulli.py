@@ -43,7 +43,7 @@ def bernoulli(probability: Fraction, size: int) -> Booleans:
         size: How many, 0 or more.
 
     Raises:
-        ParameterError: The probability or the size lies outside.
+        ParameterError: The probability or the size is out of range.
 
     Example:
         >>> bernoulli(Fraction(1), 3).tolist(), bernoulli(Fraction(0), 2).tolist()

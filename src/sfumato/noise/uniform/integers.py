@@ -27,10 +27,10 @@ _DIGITS: Final = 24
 def drawable(scale: Fraction, name: str) -> Fraction:
     """The scale itself, if it lies between 1/1000 and 2^50 lattice steps.
 
-    Below, the noise is 0 but for a chance of e^−1000, and above, an answer no longer fits an int64.
+    Below, the noise is 0 except with probability e^−1000, and above, an answer no longer fits an int64.
 
     Raises:
-        ParameterError: The scale lies outside.
+        ParameterError: The scale is out of range.
     """
     if not SMALLEST_SCALE <= scale <= LARGEST_SCALE:
         requirement = "must lie between 1/1000 and 2^50 lattice steps; change ε, the sensitivity or the resolution"
@@ -42,7 +42,7 @@ def drawable_variance(variance: Fraction) -> Fraction:
     """The variance itself, if its square root is `drawable`.
 
     Raises:
-        ParameterError: The variance lies outside.
+        ParameterError: The variance is out of range.
     """
     if not SMALLEST_SCALE**2 <= variance <= LARGEST_SCALE**2:
         raise ParameterError("variance", variance, "its square root must lie between 1/1000 and 2^50 lattice steps")

@@ -31,7 +31,7 @@ def uniform_below(n: int, size: int) -> Integers:
         int64 for n ≤ 2^62, Python integers (dtype object) if some value needs them.
 
     Raises:
-        ParameterError: n or size lies outside.
+        ParameterError: n or size is out of range.
 
     Example:
         >>> bool((uniform_below(6, 100) < 6).all())
@@ -96,8 +96,8 @@ def scaled(words: NDArray[np.unsignedinteger], n: int, bits: int) -> tuple[NDArr
 def accepted(attempt: Callable[[int], Integers], size: int) -> Integers:
     """The first `size` accepted values.
 
-    Attempts are independent and alike, so the first `size` that succeed are independent draws of the accepted law; how
-    many attempts are made at once depends on earlier successes and does not change that.
+    Attempts are independent and alike, so the first `size` that succeed are independent draws of the accepted
+    distribution; how many attempts are made at once depends on earlier successes and does not change that.
 
     Args:
         attempt: Makes the given number of independent attempts and returns the accepted values, in order.

@@ -116,7 +116,7 @@ def reach_of(statement: Statement) -> Reach:
 
 
 def sensitivity(statement: Statement, measure: Measure, *, neighboring_relation: NeighboringRelation) -> Sensitivity:
-    """How far one unit can move the vector of a measure over groups (and cells, if the statement has them).
+    """How far one unit can change the vector of a measure over groups (and cells, if the statement has them).
 
     Args:
         statement: What is computed.

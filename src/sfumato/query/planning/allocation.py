@@ -1,10 +1,10 @@
-"""How one stated total is split over all that a question releases, and which law each part of it gets.
+"""How one stated total is split over all that a question releases, and which distribution each part of it gets.
 
 Every statistic gets a share of ε in proportion to its weight; grouping sets and the selection of private keys count as
 statistics of weight 1. A statistic that needs several noisy numbers gives each of them the same. What no neighbor can
-move costs nothing and leaves its share to the others. With δ, each number takes the law of the smaller variance, from
-public facts alone. All that take Gaussian noise are calibrated together, which costs far less than one by one; δ goes
-in equal parts to them and to each selection of private keys.
+move costs nothing and leaves its share to the others. With δ, each number takes the distribution of the smaller
+variance, from public facts alone. All that take Gaussian noise are calibrated together, which costs far less than one
+by one; δ goes in equal parts to them and to each selection of private keys.
 """
 
 from collections.abc import Mapping, Sequence
@@ -80,11 +80,11 @@ def allocate(
         columns: For each column, what it needs.
         total: What all of them may cost together.
         weights: The weight of each column.
-        law: The law that noise must have; None takes the better one.
+        law: The distribution that noise must have; None takes the better one.
 
     Raises:
         NotPrivateError: Private keys or Gaussian noise without δ.
-        ParameterError: There is no such law.
+        ParameterError: There is no such distribution.
     """
     if law is not None and not is_one_of(law, LAWS):
         raise ParameterError("mechanism", law, f"must be one of: {', '.join(LAWS)}")

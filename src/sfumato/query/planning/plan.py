@@ -1,4 +1,4 @@
-"""From a question and a price to a `PrivatePlan`: its sections, and the bounds that are chosen first."""
+"""From a question and a cost to a `PrivatePlan`: its sections, and the bounds that are chosen first."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -30,7 +30,7 @@ from sfumato.query.statistics.measurements import Law, LinearOutput, Output, Sec
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrivatePlan:
-    """A question with a price: nothing about it depends on the data.
+    """A question with a cost: nothing about it depends on the data.
 
     Attributes:
         question: What it answers.
@@ -63,7 +63,7 @@ class BoundsFirst:
     Attributes:
         section: What is released to choose them.
         rest: What the question itself may then cost.
-        law: The law of additive noise that was asked for.
+        law: The distribution of additive noise that was asked for.
     """
 
     section: Section
@@ -89,7 +89,7 @@ def compile_plan(
         question: What is asked.
         total: What all of it may cost together.
         neighboring_relation: What may change between neighboring databases.
-        law: The law that additive noise must have; None takes the better one for each measure.
+        law: The distribution that additive noise must have; None takes the better one for each measure.
         edition: By which rules; by those before the latest to find an answer that was bought then.
 
     Raises:

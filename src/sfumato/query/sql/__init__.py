@@ -1,6 +1,6 @@
 """The SQL front end, in the flavour of PostgreSQL: parse, resolve names, lower by an allow-list.
 
-What is not listed is refused before data is touched, with the fragment, the reason and what to write instead. Names are
+What is not listed is refused before data is read, with the fragment, the reason and what to write instead. Names are
 matched without regard to case unless quoted. The analyst's text never reaches an engine: engines emit SQL anew.
 
 ```

@@ -36,13 +36,13 @@ LAWS: Final[tuple[Law, ...]] = ("laplace", "gaussian")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Additive:
-    """Noise on some measures of a statement, for every group (and cell): one vector, one law.
+    """Noise on some measures of a statement, for every group (and cell): one vector, one distribution.
 
     Attributes:
         statement: Which statement of the section.
         measures: Which of its measures; or one, of a statement with cells, of which each cell is a coordinate.
-        sensitivity: How far one unit moves the vector.
-        mechanism: The law of the noise.
+        sensitivity: The most by which one unit changes the vector.
+        mechanism: The distribution of the noise.
     """
 
     statement: int
@@ -160,7 +160,7 @@ class Section:
         return float(self._noise(measurement).accuracy(confidence))
 
     def noise(self, measurement: int) -> IntegerNoise | None:
-        """The law of a measurement's noise, of scale 0 where numbers are exact; None where nothing is released."""
+        """The noise of a measurement, of scale 0 where numbers are exact; None where nothing is released."""
         mechanism = self._noise(measurement)
         if not isinstance(mechanism, Laplace):
             return IntegerNoise("gaussian", mechanism.stddev)

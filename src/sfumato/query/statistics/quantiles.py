@@ -123,7 +123,7 @@ def _read_ordered(_: type[Any], sql: SqlReader, call: Any, ordering: Ordering) -
 class Percentile(BoundedStatistic):
     """PERCENTILE: a value with a share of about `quantile` below it; 0 is MIN, 1/2 MEDIAN, 1 MAX.
 
-    With an `interval` two thirds of its price go to a value surely at or below it, and one surely at or above it.
+    With an `interval` two thirds of its cost go to a value surely at or below it, and one surely at or above it.
     """
 
     stored: ClassVar = Names("Quantile", "quantile", "bounds", "interval", unwritten=("value",))
@@ -144,7 +144,7 @@ class Percentile(BoundedStatistic):
 
     @property
     def has_bought_interval(self) -> bool:
-        """Whether two thirds of its price go to an interval."""
+        """Whether two thirds of its cost go to an interval."""
         return self.interval
 
     def with_bought_interval(self) -> "Percentile":
@@ -175,7 +175,7 @@ class Percentile(BoundedStatistic):
             raise ParameterError("interval", self.interval, requirement)
 
     def recipe(self, rows: GroupedRows, name: str) -> Recipe:
-        """A choice from bins; with an interval, three choices from the same bins at the same price."""
+        """A choice from bins; with an interval, three choices from the same bins at the same cost."""
         steps = rows.steps(self.value, self.bounds, name)
         bins = Bins(steps=steps, width=-(-(steps.upper - steps.lower + 1) // MAX_BINS))
         is_whole = rows.facts(self.value).kind is Kind.INTEGER

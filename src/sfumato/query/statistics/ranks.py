@@ -1,4 +1,4 @@
-"""What is known of the error of a chosen value: how many ranks, or rows, it may be off, by the law of its mechanism."""
+"""The error of a chosen value: how many ranks, or rows, it may be off, by the guarantee of its mechanism."""
 
 from collections.abc import Callable
 from fractions import Fraction

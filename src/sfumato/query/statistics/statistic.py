@@ -110,7 +110,7 @@ class Statistic(ABC):
 
     @property
     def has_bought_interval(self) -> bool:
-        """Whether a part of its price goes to an interval."""
+        """Whether a part of its cost goes to an interval."""
         return False
 
     def with_bought_interval(self) -> "Statistic":

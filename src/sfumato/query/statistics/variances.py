@@ -105,7 +105,7 @@ class MomentOutput(Output):
         return estimate
 
     def forecast(self, section: Section, confidence: Fraction, *, size: int) -> Forecast:
-        """How far values are moved by public points of the noise's law, over values that are independent and even.
+        """The changes of values by public points of the noise, for independent and evenly spread values.
 
         Where hardly a point lies beyond the confidence, the interval of such an answer says it.
         """

@@ -63,7 +63,7 @@ def answered(desk: Desk, prepared: Prepared, *, asked: Asked, keep: Keep | None 
         keep: How a new answer is kept; see `execute`.
 
     Raises:
-        BudgetExceededError: An account cannot pay; nothing was spent.
+        BudgetExceededError: Too little budget remains; nothing was spent.
         ReservationError: The key was used for another question, or for one that failed.
     """
     while True:

@@ -1,4 +1,4 @@
-"""The error of an answer, predicted before anything is spent: from the law of the noise, never from the data.
+"""The error of an answer, predicted before anything is spent: from the distribution of the noise, never from the data.
 
 Accuracy first: the smallest ε at which the predicted errors are small enough, from the same public facts.
 """

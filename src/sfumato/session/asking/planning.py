@@ -62,7 +62,7 @@ class Planning:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """A planned question: its price is known, and nothing has happened yet.
+    """A planned question: its cost is known, and nothing has happened yet.
 
     Attributes:
         plan: What would be released.
@@ -171,7 +171,7 @@ def charge(planning: Planning, prepared: Prepared, *, asked: Asked = NOBODY) -> 
         asked: Who asks, and under which key they may ask again.
 
     Raises:
-        BudgetExceededError: An account cannot pay; nothing was spent.
+        BudgetExceededError: Too little budget remains; nothing was spent.
         ReservationError: The one at work failed; or the key was used for another question, or for one that failed.
         UnavailableError: The account is suspended.
     """
@@ -219,7 +219,7 @@ def _shared(planning: Planning, prepared: Prepared, *, asked: Asked) -> Reservat
     The receipt that is kept is this account's own: it looks as if the question had been asked anew.
 
     Raises:
-        BudgetExceededError: The account cannot pay; nothing was spent.
+        BudgetExceededError: Too little budget remains; nothing was spent.
     """
     if prepared.part is not None:
         return None
