@@ -26,7 +26,7 @@ _TOLERANCE: Final = "1e-6"
 
 
 class Parameter(StrEnum):
-    """What a calibration looks for."""
+    """The parameter that a calibration computes."""
 
     NOISE = "noise"
     """The smallest; the cost falls as it grows. Between 2^-200 and 2^200."""
@@ -126,7 +126,7 @@ def smallest_noise(
         target: The guarantee wanted for all of them together.
         accountant: The accountant, with all events composed before.
         count: How many such events there will be.
-        tolerance: Relative.
+        tolerance: The relative tolerance of the result.
 
     Raises:
         ParameterError: No noise meets the target.
@@ -146,7 +146,7 @@ def largest_count(event: Event, *, target: Target, accountant: Accountant, toler
     """How often an event may be released within a target: `calibrate` for a count.
 
     Args:
-        event: One release.
+        event: The event of one release.
         target: The guarantee wanted for all of them together.
         accountant: The accountant, with all events composed before.
         tolerance: Relative; counts below 1/tolerance are exact.
@@ -178,7 +178,7 @@ def largest_sampling_probability(
         target: The guarantee wanted for all samples together.
         accountant: The accountant, with all events composed before.
         count: How many samples there will be.
-        tolerance: Relative.
+        tolerance: The relative tolerance of the result.
 
     Raises:
         ParameterError: What was spent before exceeds the target.

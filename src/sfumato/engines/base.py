@@ -206,7 +206,7 @@ def failing(
     """Inside, failures of an engine become one error of constant text.
 
     Args:
-        engine: Its name.
+        engine: The name of the engine.
         phase: What it did, as `EngineError` says it.
         failures: What it and its libraries raise. What is wrong with a declaration is none of them, whatever it is.
         cause: Where rows are read, what tells failures that may be about them from others.

@@ -88,7 +88,7 @@ class GivesRows(Protocol):
         """The declared columns in Arrow tables, one at least; as they are stored, but times as they are read."""
 
     def close(self) -> None:
-        """Let go of connections."""
+        """Close all connections."""
 
 
 @runtime_checkable

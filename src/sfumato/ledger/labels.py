@@ -30,7 +30,7 @@ class AccountBound:
     """What one account bounds, of itself and of all accounts below it.
 
     Attributes:
-        account: Its name.
+        account: The name of the account.
         window: How often its budget comes back; None for never.
         budget: What it may spend, in all or in a window.
         promise: Its budget, or what is spent where the owner lowered the budget below that.
@@ -92,7 +92,7 @@ class PrivacyLabel:
     """What an account promises to the people in its data; safe to show to anybody.
 
     Attributes:
-        account: Its name.
+        account: The name of the account.
         privacy_unit: Who is protected.
         neighboring_relation: What may change between neighboring databases.
         bounds: Its own, then those of all accounts above, which pay whatever it pays.
@@ -181,7 +181,7 @@ def label_of(ledger: Ledger, account: str, *, delta: Number = "1e-6") -> Privacy
 
     Args:
         ledger: Where it is.
-        account: Its name.
+        account: The name of the account.
         delta: The δ at which the ε of a budget in ρ or in Rényi divergences is stated.
 
     Raises:

@@ -47,7 +47,7 @@ class Mechanism(Protocol):
         ...
 
     def release(self, exact: Any, /) -> Any:
-        """The noisy answer."""
+        """Release the value with noise."""
         ...
 
 

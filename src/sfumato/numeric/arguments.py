@@ -109,7 +109,7 @@ def called(function: Any, name: str, wanted: str, *, may_be_class: bool = True) 
         may_be_class: Whether a class will do, such as ``list``, or must have been meant to be an object of it.
 
     Raises:
-        ParameterError: It cannot.
+        ParameterError: The value cannot be called.
 
     Example:
         >>> called(len, "statistic", "a function of rows") is len

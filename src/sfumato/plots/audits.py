@@ -41,7 +41,7 @@ def lower_bounds(bounds: Mapping[str, Sequence[tuple[int, float]]], *, claimed: 
     Args:
         bounds: For each tester the number of each test and its lower bound on ε.
         claimed: The claimed ε.
-        title: The title.
+        title: The title of the chart.
 
     Raises:
         ParameterError: There is nothing to draw, a parameter is something else, or matplotlib is missing.
@@ -73,7 +73,7 @@ def p_values(values: Numbers, *, level: float, title: str) -> "Figure":
     Args:
         values: The p-values of tests 1, 2 and so on, from 0 to 1.
         level: The significance of each test, between 0 and 1.
-        title: The title.
+        title: The title of the chart.
 
     Raises:
         ParameterError: There are none, one lies outside, or matplotlib is missing.
@@ -102,7 +102,7 @@ def outputs_of_both(here: Values, there: Values, *, title: str, x_label: str = "
     Args:
         here: Outputs on the database, finite numbers.
         there: Outputs on the neighbor.
-        title: The title.
+        title: The title of the chart.
         x_label: The quantity of the outputs, with its unit.
 
     Raises:
@@ -134,7 +134,7 @@ def words_of_both(shares: Mapping[str, tuple[float, float]], *, title: str) -> "
 
     Args:
         shares: For each text, the shares of runs on the two databases; texts are drawn as they are.
-        title: The title.
+        title: The title of the chart.
 
     Raises:
         ParameterError: There are none, something is no share, or matplotlib is missing.

@@ -155,7 +155,7 @@ def survey_tradeoff(
         errors: The standard error of the estimated fraction at each ε, as a fraction.
         sampling_error: The standard error if everybody answers truthfully, which no ε goes below.
         marks: Named values of ε to mark, e.g. {"fair coins": 1.0986}.
-        title: The title.
+        title: The title of the chart.
 
     Raises:
         ParameterError: Lengths differ, something is no number, or matplotlib is missing.

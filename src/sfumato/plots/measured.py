@@ -80,7 +80,7 @@ def small_multiples(
         panels: The numbers of each panel, by its name; a single panel needs no name.
         places: A name, a date or a number for each value; or the edges of bins, ascending.
         form: The form of the chart.
-        title: The title.
+        title: The title of the chart.
         x_label: The quantity of the places, with its unit.
         y_label: The quantity of the values, with its unit.
         caption: Text below the chart, e.g. the confidence of the intervals.
@@ -137,7 +137,7 @@ def one_number(
         low: The lower bound of its interval; None if its error has no bound.
         high: The upper bound of its interval.
         text: The number as text, with its error.
-        title: The title.
+        title: The title of the chart.
         x_label: The quantity, with its unit.
         caption: Text below the chart.
 

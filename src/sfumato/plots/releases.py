@@ -87,7 +87,7 @@ def bars(
         values: Released values.
         lows: The lower bound of each interval, at most the value.
         highs: The upper bound of each interval, at least the value.
-        title: The title.
+        title: The title of the chart.
         x_label: The quantity of the labels.
         y_label: The quantity of the values, with its unit.
 

@@ -185,7 +185,7 @@ def open_session(
     engine: str = "duckdb",
     engine_options: Mapping[str, Any] | None = None,
 ) -> Session:
-    """A session on one table.
+    """Open a session on one table.
 
     Args:
         source: A CSV or Parquet file, or an Arrow, pandas or Polars frame; or a `SourceFacts`, which says more of it:

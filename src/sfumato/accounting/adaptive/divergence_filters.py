@@ -49,7 +49,7 @@ class ZCDPFilter(AdditiveFilter):
 
     @property
     def budget(self) -> Amounts:
-        """ρ and δ."""
+        """The budget: ρ and δ."""
         return Amounts((("rho", self.rho), ("delta", self.delta)))
 
     @property
@@ -74,7 +74,7 @@ class GDPFilter(AdditiveFilter):
     Edge cases: discrete Gaussian noise is not Gaussian, and is refused; so is whatever else is no Gaussian noise.
 
     Args:
-        mu: Above 0.
+        mu: μ, above 0.
 
     Raises:
         ParameterError: μ is out of range.
@@ -96,7 +96,7 @@ class GDPFilter(AdditiveFilter):
 
     @property
     def budget(self) -> Amounts:
-        """μ²."""
+        """The budget: μ²."""
         return Amounts((("squared_mu", self.mu**2),))
 
     @property

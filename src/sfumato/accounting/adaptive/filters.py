@@ -175,7 +175,7 @@ class PureFilter(AdditiveFilter):
 
     @property
     def budget(self) -> Amounts:
-        """ε."""
+        """The budget: ε."""
         return Amounts((("epsilon", self.epsilon),))
 
     @property
@@ -223,7 +223,7 @@ class ApproxFilter(AdditiveFilter):
 
     @property
     def budget(self) -> Amounts:
-        """ε and δ."""
+        """The budget: ε and δ."""
         return Amounts((("epsilon", self.epsilon), ("delta", self.delta)))
 
     @property
@@ -279,7 +279,7 @@ class AdvancedFilter(AdditiveFilter):
 
     @property
     def budget(self) -> Amounts:
-        """ε and δ, δ' included."""
+        """The budget: ε and δ; δ includes δ'."""
         return Amounts((("epsilon", self.epsilon), ("delta", self.delta)))
 
     @property

@@ -95,7 +95,7 @@ class PureOdometer(AdditiveOdometer):
 
     @property
     def epsilon(self) -> Amount:
-        """Σ εᵢ."""
+        """The sum of all εᵢ so far."""
         return self.spent["epsilon"]
 
     @property
@@ -126,7 +126,7 @@ class BasicOdometer(AdditiveOdometer):
 
     @property
     def epsilon(self) -> Amount:
-        """Σ εᵢ."""
+        """The sum of all εᵢ so far."""
         return self.spent["epsilon"]
 
     @property
@@ -291,12 +291,12 @@ class OdometerFilter:
 
     @property
     def neighboring_relation(self) -> NeighboringRelation:
-        """The odometer's."""
+        """The neighboring relation of the odometer."""
         return self.odometer.neighboring_relation
 
     @property
     def budget(self) -> Amounts:
-        """ε and δ."""
+        """The budget: ε and δ."""
         return Amounts((("epsilon", self.epsilon), ("delta", self.delta)))
 
     @property

@@ -176,7 +176,7 @@ def total(costs: Iterable[Cost]) -> Cost:
 
 
 def times(cost: Cost, count: int) -> Cost:
-    """`total` of `count` equal costs."""
+    """The `total` of `count` equal costs."""
     return Cost(repeated(cost.guarantee, count), cost.curves * count)
 
 

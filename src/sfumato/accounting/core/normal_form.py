@@ -120,7 +120,7 @@ class NeighborGroup:
 
     @property
     def single(self) -> "NeighborGroup":
-        """The same for one unit."""
+        """The same event for one unit instead of a group."""
         return replace(self, size=1)
 
     @property

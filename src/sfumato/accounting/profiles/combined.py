@@ -18,7 +18,7 @@ class BracketedProfile(Profile):
     tested: Profile = NOTHING
 
     def delta_up(self, epsilon: Array) -> Array:
-        """At or above δ."""
+        """An upper bound on δ at each ε."""
         return self.upper.delta_up(epsilon)
 
     def test_down(self, epsilon: Array) -> tuple[Array, Array]:
@@ -38,7 +38,7 @@ class WorstProfile(Profile):
     profiles: tuple[Profile, ...]
 
     def delta_up(self, epsilon: Array) -> Array:
-        """At or above each δ."""
+        """An upper bound on each δ."""
         return reduce(np.maximum, (profile.delta_up(epsilon) for profile in self.profiles))
 
     def test_down(self, epsilon: Array) -> tuple[Array, Array]:
@@ -62,7 +62,7 @@ class MixedProfile(Profile):
     parts: tuple[tuple[float, Profile], ...]
 
     def delta_up(self, epsilon: Array) -> Array:
-        """At or above δ."""
+        """An upper bound on δ at each ε."""
         total = np.zeros_like(epsilon)
         for weight, profile in self.parts:
             total += weight * profile.delta_up(epsilon)

@@ -169,7 +169,7 @@ class DiscreteLaplaceProfile(Profile):
     shift: int
 
     def delta_up(self, epsilon: Array) -> Array:
-        """At or above δ."""
+        """An upper bound on δ at each ε."""
         step = float(1 / self.scale)
         steps, rest = self._place(epsilon)
         before, after = -np.expm1(-steps * step), -np.expm1(-(steps - 1) * step)
@@ -219,7 +219,7 @@ class DiscreteGaussianProfile(Profile):
     shift: int
 
     def delta_up(self, epsilon: Array) -> Array:
-        """At or above δ."""
+        """An upper bound on δ at each ε."""
         tails = self._tails()
         exact_error = 4 * ULP * (epsilon + float(self.shift**2 / (2 * self.stddev**2)))
         first = self._first(epsilon, rounding=-1)

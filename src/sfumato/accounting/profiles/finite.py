@@ -23,7 +23,7 @@ class FinitePair(Profile):
     q: tuple[Fraction, ...]
 
     def delta_up(self, epsilon: Array) -> Array:
-        """At or above δ."""
+        """An upper bound on δ at each ε."""
         table = _table(self)
         index = np.searchsorted(table.losses, epsilon, side="right")
         error = ULP * (80 * epsilon + 4 * table.log_q_size[index])  # losses are rounded up by as much as 64 of the 80
@@ -102,7 +102,7 @@ class WorstPair(Profile):
     delta: Fraction = Fraction(0)
 
     def delta_up(self, epsilon: Array) -> Array:
-        """At or above δ."""
+        """An upper bound on δ at each ε."""
         missing = epsilon - self.highest_loss - 2 * ULP * (epsilon + self.highest_loss)
         response = -np.expm1(np.minimum(missing, 0.0)) / (1 + np.exp(-self.highest_loss)) * (1 + MARGIN)
         rest = float_up(1 - self.delta) * np.where(epsilon >= self.highest_loss, 0.0, response)
@@ -156,7 +156,7 @@ class BoundedRange(Profile):
     epsilon: Fraction
 
     def delta_up(self, epsilon: Array) -> Array:
-        """At or above δ."""
+        """An upper bound on δ at each ε."""
         missing = epsilon - self.highest_loss - 2 * ULP * (epsilon + self.highest_loss)
         root = np.expm1(np.minimum(missing, 0.0) / 2)
         bound = root**2 / -np.expm1(-self.highest_loss) * (1 + 2 * MARGIN)

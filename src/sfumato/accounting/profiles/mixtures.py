@@ -47,7 +47,7 @@ class GaussianMixtures(Profile):
     q: Components
 
     def delta_up(self, epsilon: Array) -> Array:
-        """At or above δ."""
+        """An upper bound on δ at each ε."""
         if not self._differs:
             return np.zeros_like(epsilon)
         # So far below ε that the true loss at t is not above it either: else what lies between them would be missed.

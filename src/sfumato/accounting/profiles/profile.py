@@ -177,7 +177,7 @@ class GaussianProfile(Profile):
     noise_multiplier: Fraction
 
     def delta_up(self, epsilon: Array) -> Array:
-        """At or above δ."""
+        """An upper bound on δ at each ε."""
         low, high, error = self._thresholds(epsilon)
         near = np.clip(low, -FAR, FAR)
         spread = 2 * (np.abs(near) + 1) * error + 4 * ULP * near**2
@@ -210,7 +210,7 @@ class LaplaceProfile(Profile):
     noise_multiplier: Fraction
 
     def delta_up(self, epsilon: Array) -> Array:
-        """At or above δ."""
+        """An upper bound on δ at each ε."""
         missing = epsilon - self.highest_loss
         error = 2 * ULP * (epsilon + self.highest_loss)
         bound = -np.expm1(np.minimum(missing - error, 0.0) / 2) * (1 + MARGIN)
@@ -250,7 +250,7 @@ class ConcentratedProfile(Profile):
     rho: Fraction
 
     def delta_up(self, epsilon: Array) -> Array:
-        """At or above δ."""
+        """An upper bound on δ at each ε."""
         rho = float_up(self.rho)
         excess = np.exp(self._best_log_excess(epsilon, rho))
         logs = -excess * np.log1p(1 / excess) - np.log1p(excess)

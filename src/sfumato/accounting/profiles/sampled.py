@@ -70,7 +70,7 @@ class SampledForward(Profile):
     base: Profile
 
     def delta_up(self, epsilon: Array) -> Array:
-        """At or above δ'."""
+        """An upper bound on δ' at each ε'."""
         inner = inner_epsilon(epsilon, self.sampling_probability)
         q = float_up(self.sampling_probability)
         return share(q * self.base.delta_up(inner) * (1 + MARGIN))
@@ -101,7 +101,7 @@ class SampledBackward(Profile):
     base: Profile
 
     def delta_up(self, epsilon: Array) -> Array:
-        """At or above δ'."""
+        """An upper bound on δ' at each ε'."""
         weight, inner = self._inner(epsilon)
         return share(weight * self.base.delta_up(inner) * (1 + MARGIN))
 
@@ -148,7 +148,7 @@ class SampledReplacement(Profile):
     replaced: Profile
 
     def delta_up(self, epsilon: Array) -> Array:
-        """At or above δ'."""
+        """An upper bound on δ' at each ε'."""
         inner = inner_epsilon(epsilon, self.sampling_probability)
         q, others = float(self.sampling_probability), float(1 - self.sampling_probability)
         growth = -others * np.expm1(-epsilon)

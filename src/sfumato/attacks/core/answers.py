@@ -97,5 +97,5 @@ def dice() -> np.random.Generator:  # noqa: TID251 # what a referee or an advers
 
 
 def tossed(count: int) -> NDArray[np.bool_]:
-    """Fair coins."""
+    """Independent fair coins, as True and False."""
     return dice().integers(2, size=count).astype(np.bool_)

@@ -26,7 +26,7 @@ def looked_up(table: Table, name: str, *, parameter: str = "columns", of: str = 
     """A column as the table gives it.
 
     Args:
-        table: The table.
+        table: The table that is read.
         name: The column.
         parameter: By which parameter the name came, for the error.
         of: By which one the table came.
@@ -54,7 +54,7 @@ def column_of(
     """The values of a column, as Python's own.
 
     Args:
-        table: The table.
+        table: The table that is read.
         name: The column.
         rows: The required number of values; None allows any.
         parameter: By which parameter the name came, for the error.

@@ -235,7 +235,7 @@ def numbers_of(table: Table, columns: Sequence[str], *, of: str = "table", are_f
     """Columns of numbers beside each other, one row a person.
 
     Args:
-        table: The table.
+        table: The table that is read.
         columns: Their names.
         of: By which parameter the table came, for the error.
         are_finite: Whether a number that is missing or infinite is refused.

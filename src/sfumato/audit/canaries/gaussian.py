@@ -31,7 +31,7 @@ def gaussian_p_value(guesses: Guesses, *, mu: float) -> float:
     proofs/audit/canaries/gaussian.md.
 
     Args:
-        guesses: The guesses.
+        guesses: How many guesses were made, and how many were right.
         mu: μ, above 0.
 
     Example:
@@ -50,7 +50,7 @@ def refuted_mu(guesses: Guesses, *, significance: float, above: float = 0.0) -> 
     """The largest μ that these guesses refute; `above` if they refute none beyond it.
 
     Args:
-        guesses: The guesses.
+        guesses: How many guesses were made, and how many were right.
         significance: The largest p-value that refutes.
         above: The μ where the search starts.
 

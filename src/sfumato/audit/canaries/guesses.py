@@ -128,7 +128,7 @@ def exact_p_value(guesses: Guesses, *, epsilon: Fraction, delta: Fraction = Frac
     Proof: proofs/audit/canaries/guesses.md.
 
     Args:
-        guesses: The guesses.
+        guesses: How many guesses were made, and how many were right.
         epsilon: 0 or more.
         delta: At least 0.
 
@@ -149,7 +149,7 @@ def steinke_p_value(guesses: Guesses, *, epsilon: Fraction, delta: Fraction = Fr
     never all wrong have v ≥ 1 with chance 1, and it says 0.982.
 
     Args:
-        guesses: The guesses.
+        guesses: How many guesses were made, and how many were right.
         epsilon: 0 or more.
         delta: At least 0.
 

@@ -31,7 +31,7 @@ class Releasing(Protocol):
     """What releases one answer for an exact value, as mechanisms do."""
 
     def release(self, exact: Any, /) -> Any:
-        """The answer."""
+        """The released answer on one database."""
         ...
 
 
@@ -124,7 +124,7 @@ class Tester(Protocol):
 
     @property
     def name(self) -> str:
-        """What reports call it."""
+        """The name of the tester in reports."""
         ...
 
     def __call__(self, runs: Runs, *, claim: ApproxDP, significance: float) -> EventFinding:

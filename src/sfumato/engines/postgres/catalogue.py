@@ -121,7 +121,7 @@ class StoredTable:
     """A table as it is stored, and how each declared column is read.
 
     Attributes:
-        schema: Its schema.
+        schema: The schema of the table.
         table: Its name there.
         columns: How columns are read, by name.
         relations: It and all that it reads, as they were defined when it was opened.
@@ -143,7 +143,7 @@ class StoredTable:
         """Refuse a definition that was changed, and since then may fail on some row.
 
         Raises:
-            EngineError: It was.
+            EngineError: The definition was changed.
         """
         if Risk.FAILING_ROWS in self.accepted_risks:
             return
@@ -204,7 +204,7 @@ def stored(
     """What the catalog has of a table.
 
     Args:
-        asked: The catalog.
+        asked: The transaction in which the catalog is read.
         address: Where the table is.
         table: What is declared of it.
         path: The schemas in which a name without one is looked for, as JSON.
@@ -237,10 +237,10 @@ def stored(
 
 
 def require_all_rows(asked: Transaction, table: StoredTable, oid: int, *, shown: str) -> None:
-    """Refuse a table of which row-level security hides rows from the role, without a word.
+    """Refuse a table whose rows row-level security may hide from the role without an error.
 
     Raises:
-        ParameterError: It does.
+        ParameterError: Row-level security may hide rows of the table.
     """
     protected = asked.rows(_PROTECTED, (oid,))
     if not protected:

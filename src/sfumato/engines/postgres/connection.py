@@ -204,7 +204,7 @@ class Transaction:
         Raises:
             adbc.Error: The database failed.
             pa.ArrowException: The same.
-            OSError: The same.
+            OSError: The connection failed.
         """
         self.is_read = False
         self._cursor.execute(query)

@@ -104,7 +104,7 @@ def unproved(
     """The name of a relation whose definition may fail on some row; None if there is none.
 
     Args:
-        asked: The catalog.
+        asked: The transaction in which the catalog is read.
         relations: A relation and all that it reads.
         place: The schema and the name of the first one.
         columns: The columns of that which are read.

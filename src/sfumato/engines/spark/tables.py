@@ -124,7 +124,7 @@ class SparkTables:
         """Refuse a table whose definition was changed, and since then may fail on some row.
 
         Raises:
-            EngineError: It was.
+            EngineError: The definition was changed.
         """
         source = self._sources[table.name]
         if isinstance(source, SparkData):

@@ -40,17 +40,17 @@ class PartitionPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opened:
-    """An account, and the promise that all answers charged to it keep together.
+    """An opened account, and the guarantee that all answers charged to it keep together.
 
     Attributes:
-        account: Its name.
-        budget: What may be spent, in its own measure: in all, or in each window.
+        account: The name of the account.
+        budget: The most that may be spent, in the measure of the account: in total, or in each window.
         neighboring_relation: What may change between neighboring databases.
-        privacy_unit: Who is protected.
-        parents: The accounts that pay whatever this one pays: of a project its analyst, of an analyst a team, of a
-            team the dataset; of a dataset others with the same people in them.
-        window: How often the budget comes back; None for never.
-        at: When.
+        privacy_unit: Whom the guarantee protects.
+        parents: The accounts that are charged whatever this one is charged: the analyst of a project, the team of an
+            analyst, the dataset of a team; for a dataset, other datasets with the same people.
+        window: The period of the budget; None: it never refills.
+        at: The time, in microseconds since 1970.
     """
 
     account: str
@@ -107,7 +107,7 @@ class Protected:
         sources: Seals of where its rows are and, of a file or a frame, of its rows: none of them has another unit.
         fingerprints: Seals of the data that it reads, as of `Recognized`; a public table has none.
         beside: Accounts that protect other units in the same data. Neither pays for the other.
-        at: When.
+        at: The time, in microseconds since 1970.
     """
 
     account: str
@@ -139,11 +139,11 @@ class Reserved:
         charge: Its cost in (ε, δ).
         part: The part of a partition of people that it reads, if it reads no other.
         prices: Its cost for accounts that keep another measure.
-        principal: Who asks.
+        principal: Who sent the query.
         idempotency_key: By which the one who asks can ask again without being charged again; empty for none.
         body: A hash of all that was sent under this key.
         key: Of the answer that it flies for, as that of `Committed`; an account has one such flight under a key.
-        at: When.
+        at: The time, in microseconds since 1970.
     """
 
     account: str
@@ -165,10 +165,10 @@ class Renewed:
     """Somebody is still at work on the answer to a reservation; or somebody else took it over, and is now.
 
     Attributes:
-        account: Who pays.
+        account: The charged account.
         request: The reservation.
         lease: Names the one who is at work; empty for the one who reserved.
-        at: When.
+        at: The time, in microseconds since 1970.
     """
 
     account: str
@@ -209,10 +209,10 @@ class Shared:
         event: What was released.
         charge: Its cost in (ε, δ).
         prices: Its cost for accounts that keep another measure.
-        principal: Who asks.
+        principal: Who sent the query.
         idempotency_key: As of `Reserved`.
         body: As of `Reserved`.
-        at: When.
+        at: The time, in microseconds since 1970.
     """
 
     account: str
@@ -234,7 +234,7 @@ class Suspended:
     Attributes:
         account: The root account of the data, which has none above.
         request: The reservation of the question that failed.
-        at: When.
+        at: The time, in microseconds since 1970.
     """
 
     account: str
@@ -257,7 +257,7 @@ class Moved:
 
     Attributes:
         destination: Where it goes on, as people read it.
-        at: When.
+        at: The time, in microseconds since 1970.
     """
 
     destination: str

@@ -113,10 +113,10 @@ class Replay:
                 raise BudgetExceededError(asked, payer.left(entry.at), None if name == entry.account else name)
 
     def require_available(self, account: str) -> None:
-        """Refuse what is about data of which a question failed, until the owner has acknowledged that.
+        """Refuse queries about data on which a query failed, until the owner acknowledges the failure.
 
         Raises:
-            UnavailableError: It is.
+            UnavailableError: The account, or a parent, is suspended.
         """
         for payer in self.payers(account):
             if payer.is_suspended:

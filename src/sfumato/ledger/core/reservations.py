@@ -28,7 +28,7 @@ class Reservation:
     """The right to touch data once; its cost is already spent.
 
     Attributes:
-        account: Who paid.
+        account: The charged account.
         request: The reservation's name.
         spent: All that the account had spent after it.
         left: What the account had left after it.
@@ -51,7 +51,7 @@ class Flight:
     """Somebody is at work on an answer; if nothing of this changes for long, they are not any more.
 
     Attributes:
-        account: Who pays.
+        account: The charged account.
         request: Their reservation.
         lease: Names them, if they took it over.
         renewals: How often they have said that they are at work.
@@ -68,7 +68,7 @@ class OpenRequest:
     """A reservation without an answer.
 
     Attributes:
-        account: Who pays.
+        account: The charged account.
         has_key: Whether the one who asks can ask again under a key of their own.
         key: Of the answer, if it is one that others wait for.
         lease: Names who is at work on it, if they took it over.

@@ -276,11 +276,11 @@ class PostgresDialect:
         self._schema = Identifier(address.schema)
 
     def rows(self, query: str, *parameters: object) -> Rows:
-        """What a query finds."""
+        """The rows that a query returns."""
         return in_our_words(lambda: self._execute(query, parameters).fetchall(), self.place)
 
     def run(self, statements: str, *literals: str) -> None:
-        """Do something."""
+        """Run a statement without a result."""
         text = SQL(statements).format(*map(Literal, literals), schema=self._schema)
         in_our_words(lambda: self._connection.execute(text), self.place)
 
@@ -320,7 +320,7 @@ class PostgresDialect:
 
 
 def in_our_words(work: Callable[[], T], place: str, *, told: str | None = None) -> T:
-    """Do what calls the driver.
+    """Call the driver, and raise its errors as errors of the ledger.
 
     Args:
         work: What calls it.
@@ -328,7 +328,7 @@ def in_our_words(work: Callable[[], T], place: str, *, told: str | None = None) 
         told: What is said of every failure of this work; else each has its own remedy.
 
     Raises:
-        LedgerError: It failed.
+        LedgerError: The call failed.
         LedgerCorruptError: The server says that its files are damaged.
     """
     try:

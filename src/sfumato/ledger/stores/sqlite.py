@@ -134,7 +134,7 @@ class SQLiteDialect:
         self.place = str(path)
 
     def rows(self, query: str, *parameters: object) -> Rows:
-        """What a query finds."""
+        """The rows that a query returns."""
         text = query.format(*"??", schema="main")
         return patiently(lambda: self._connection.execute(text, parameters).fetchall(), self._path)
 

@@ -178,7 +178,7 @@ def require_price(event: Event, charge: Charge, relation: NeighboringRelation) -
     """Refuse a charge below the cost of its event.
 
     Raises:
-        ParameterError: It is.
+        ParameterError: The charge is below the cost.
         UnsupportedEventError: The event has no cost.
     """
     price = price_of(event, delta=charge.delta, neighboring_relation=relation)

@@ -36,7 +36,7 @@ def width_of(grid: ValueGrid) -> int:
     """How many steps wide a grid is, if it is neither a point nor too wide.
 
     Raises:
-        ParameterError: It is.
+        ParameterError: The grid is a single point, or too wide.
     """
     width = grid.last - grid.first
     if not 1 <= width <= _WIDEST:

@@ -39,7 +39,7 @@ class DirectTable:
         self._values = values
 
     def draw(self, size: int) -> NDArray[np.int64]:
-        """`size` of them."""
+        """`size` independent draws."""
         drawn = np.empty(size, dtype=np.int64)
         for start in range(0, size, BATCH):
             part = drawn[start : start + BATCH]
@@ -52,7 +52,7 @@ class DirectTable:
         return drawn
 
     def draw_one(self) -> int:
-        """One of them."""
+        """One draw."""
         atom = self._table.atom(int.from_bytes(entropy.random_bytes(8)))
         return (atom >> 1) ^ -(atom & 1)
 
@@ -167,7 +167,7 @@ class BlockTable:
         return self._settled(drawn, *np.concatenate(doubts, axis=1))
 
     def draw_one(self) -> int:
-        """One of them."""
+        """One draw."""
         while True:
             bits = int.from_bytes(entropy.random_bytes(18))
             atom, leading, rest = self._table.atom(bits & _MASK), bits >> WORD & 0xFFFF, bits >> WORD + HALFWORD

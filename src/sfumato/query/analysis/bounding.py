@@ -111,8 +111,8 @@ def matches_of(
     """How many rows (of one unit, where rows have owners) may share the values of some columns; None if unknown.
 
     Args:
-        relation: Whose rows.
-        columns: Of it.
+        relation: The relation whose rows are counted.
+        columns: Columns of the relation.
         seen: Limits that are known already.
         is_bound: Whether nothing counts but what engines enforce in just this relation, as noise must be made for: of
             a join then only a `BoundRows` says how many rows a side has.

@@ -29,7 +29,7 @@ class NumberFunctions(Handle):
         return self.made(lambda value: clamped(value, Literal(low), Literal(high), self.facts), self)
 
     def sign(self) -> Self:
-        """−1, 0 or 1."""
+        """The sign of the number: −1, 0 or 1."""
         return self.call(Function.SIGN, self)
 
     def floor(self) -> Self:
@@ -41,7 +41,7 @@ class NumberFunctions(Handle):
         return self.call(Function.CEIL, self)
 
     def trunc(self) -> Self:
-        """The whole part, toward zero."""
+        """The number without its fraction, rounded toward zero."""
         return self.call(Function.TRUNC, self)
 
     def round(self, digits: int = 0) -> Self:
@@ -71,11 +71,11 @@ class TextFunctions(Handle):
     __slots__ = ()
 
     def lower(self) -> Self:
-        """In lower case."""
+        """The text in lower case."""
         return self.call(Function.LOWER, self)
 
     def upper(self) -> Self:
-        """In upper case."""
+        """The text in upper case."""
         return self.call(Function.UPPER, self)
 
     def length(self) -> Self:
@@ -87,15 +87,15 @@ class TextFunctions(Handle):
         return self.call(Function.SUBSTRING, self, _whole(start, "start", least=1), _whole(length, "length", least=0))
 
     def trim(self) -> Self:
-        """Without spaces at both ends."""
+        """The text without spaces at both ends."""
         return self.call(Function.TRIM, self)
 
     def trim_left(self) -> Self:
-        """Without spaces at the start."""
+        """The text without spaces at the start."""
         return self.call(Function.LTRIM, self)
 
     def trim_right(self) -> Self:
-        """Without spaces at the end."""
+        """The text without spaces at the end."""
         return self.call(Function.RTRIM, self)
 
     def like(self, pattern: str) -> Self:

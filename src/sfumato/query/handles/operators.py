@@ -172,7 +172,7 @@ class Operators(Handle):
         return self.call(Function.ABS, self)
 
     def between(self, lower: object, upper: object) -> Self:
-        """Between two values, both included."""
+        """Whether the value lies between two values, both included."""
         return self.made(between, self, self._alike(lower), self._alike(upper))
 
     def is_in(self, values: Iterable[object]) -> Self:

@@ -76,7 +76,7 @@ class RowSteps(Generic[Q]):
         return self._selected(self._columns() | _expressions(named))
 
     def drop(self, *columns: str) -> Self:
-        """All columns but some."""
+        """A frame without some columns."""
         for name in columns:
             self.shape.column(name)
         return self._selected({name: column for name, column in self._columns().items() if name not in columns})

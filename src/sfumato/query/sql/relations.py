@@ -105,7 +105,7 @@ def require_unit(scope: Scope, rows: Scope, columns: Iterable[str], shown_as: st
         where: Where the suggestion adds one.
 
     Raises:
-        NotPrivateError: None does.
+        NotPrivateError: None of the columns identifies the unit.
     """
     ties = ties_of(scope.relation)
     if scope.shape.metric is not Metric.UNITS or any(determines_unit(ties.get(name, NO_TIES)) for name in columns):

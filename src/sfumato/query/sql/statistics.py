@@ -81,7 +81,7 @@ class AggregateArguments:
         """Refuse a node of which the parser noted more than some arguments.
 
         Raises:
-            NotPrivateError: It did.
+            NotPrivateError: The node has other arguments.
         """
         require_only(node, arguments)
 

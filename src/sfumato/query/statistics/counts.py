@@ -70,7 +70,7 @@ class CountRows(CountStatistic):
         return "COUNT(*)"
 
     def recipe(self, rows: GroupedRows, name: str) -> Recipe:
-        """Rows."""
+        """One noisy count of rows."""
         return single(NoisyMeasures((RowCount(),)), name)
 
     def fold(self, name: str, shape: Shape) -> Folded:
@@ -111,7 +111,7 @@ class CountUnits(CountStatistic):
         return "COUNT(DISTINCT /* unit */)"
 
     def check_parameters(self, name: str, shape: Shape, facts: Sequence[Facts]) -> None:
-        """There are units."""
+        """Refuse a count of units where rows have no owners."""
         if shape.metric is Metric.PUBLIC:
             raise ParameterError(name, "COUNT(DISTINCT unit)", "needs rows of people; these are public")
 

@@ -37,7 +37,7 @@ class Histogram(Statistic):
         return f"HISTOGRAM({values[0]}, ARRAY[{', '.join(map(number_sql, self.edges))}])"
 
     def columns(self, name: str) -> tuple[str, ...]:
-        """One a bin."""
+        """The names of the columns: one per bin."""
         return numbered(name, len(self.edges) - 1)
 
     def facts(self, shape: Shape) -> tuple[Facts, ...]:

@@ -52,7 +52,7 @@ class Additive:
 
     @property
     def event(self) -> Event:
-        """What is told."""
+        """The event of this release, for accountants."""
         return self.mechanism.event
 
 
@@ -69,7 +69,7 @@ class QuantileChoice:
 
     @property
     def event(self) -> Event:
-        """What is told."""
+        """The event of this release, for accountants."""
         return _of_rows(self.mechanism.event, self.mechanism.epsilon, self.rows)
 
 
@@ -83,7 +83,7 @@ class TopChoice:
 
     @property
     def event(self) -> Event:
-        """What is told."""
+        """The event of this release, for accountants."""
         return _of_rows(self.mechanism.event, self.mechanism.epsilon, self.rows)
 
 
@@ -102,7 +102,7 @@ class KeyChoice:
 
     @property
     def event(self) -> Event:
-        """What is told."""
+        """The event of this release, for accountants."""
         return PureEvent(Fraction(0)) if self.mechanism is None else self.mechanism.event
 
 

@@ -128,10 +128,10 @@ class BoundedStatistic(Statistic):
 
     @abstractmethod
     def with_bounds(self, bounds: tuple[Fraction, Fraction]) -> Self:
-        """The same with other bounds."""
+        """The statistic with other bounds."""
 
     def check_parameters(self, name: str, shape: Shape, facts: Sequence[Facts]) -> None:
-        """Its bounds are in order."""
+        """Refuse bounds in the wrong order."""
         bounds = self.bounds
         if bounds is not None and bounds is not AUTO and not bounds[0] < bounds[1]:
             shown = (str(bounds[0]), str(bounds[1]))

@@ -77,11 +77,11 @@ class TopValues(Statistic):
         )  # fmt: skip
 
     def columns(self, name: str) -> tuple[str, ...]:
-        """One a place."""
+        """The names of the columns: one per place."""
         return numbered(name, self.k) if self.k > 1 else (name,)
 
     def facts(self, shape: Shape) -> tuple[Facts, ...]:
-        """Those of the values."""
+        """The facts of the values."""
         return (replace(facts_of(self.value, shape.columns), nullable=True),) * len(self.columns(""))
 
     def listed_values(self, columns: Mapping[str, Facts]) -> tuple[Key, ...] | None:

@@ -32,7 +32,7 @@ class VectorSum(Statistic):
         return f"VECTOR_SUM({', '.join(values)})"
 
     def columns(self, name: str) -> tuple[str, ...]:
-        """One a value."""
+        """The names of the columns: one per value."""
         return numbered(name, len(self.values))
 
     def facts(self, shape: Shape) -> tuple[Facts, ...]:
@@ -45,7 +45,7 @@ class VectorSum(Statistic):
         return tuple(column for column, value in named if is_wide_sum(value, None, shape))
 
     def check_parameters(self, name: str, shape: Shape, facts: Sequence[Facts]) -> None:
-        """There are values."""
+        """Refuse a sum of no values."""
         if not self.values:
             raise ParameterError(name, "no values", "must sum at least one expression")
 

@@ -50,7 +50,7 @@ class Planning:
     Attributes:
         policy: What the owner declares.
         ledger: Where spending and answers are kept.
-        account: Who pays.
+        account: The charged account.
         places: The name of the engine of each table; empty where all are in one.
     """
 

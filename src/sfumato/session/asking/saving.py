@@ -125,7 +125,7 @@ def write_answer(
     """Write what sections released as an answer, under its name only once it is whole.
 
     Args:
-        path: Where.
+        path: The file to write.
         question: How it is shown.
         plan: What was released.
         documents: What stands for each section in the stored answer.

@@ -34,7 +34,7 @@ class View:
     """Some tables about the same people, and the ways to ask about them.
 
     Args:
-        desk: Who answers.
+        desk: The planning half of the session that answers.
         tables: The relation behind each name, of a table or of a view of the policy.
         part: The part of a partition that is read, if no other is.
     """
@@ -133,7 +133,7 @@ class Partition(Mapping[Key, View]):
     (the 2k most expensive where a unit is replaced by another): parallel composition over people, not over rows.
 
     Args:
-        desk: Who answers.
+        desk: The planning half of the session that answers.
         table: The table that is cut.
         by: The column whose values name the parts.
         values: The public values; rows with others lie in no part.

@@ -112,7 +112,7 @@ def write_batches(path: Path, kinds: Iterable[Kind], batches: Iterable[ReleasedB
     What was released is public, so the disk may put it in order; how it came is not, so nothing of that stays.
 
     Args:
-        path: Where.
+        path: The file to write.
         kinds: Of the keys.
         batches: In any order and of any size.
     """

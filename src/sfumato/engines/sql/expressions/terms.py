@@ -201,7 +201,7 @@ def select(
 
     Args:
         columns: What is selected; everything if empty.
-        source: From where.
+        source: The table or sub-query that is read.
         alias: What the source is called.
         where: Conditions that all hold of a row.
         group_by: What the rows of a group have in common.
