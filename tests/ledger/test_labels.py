@@ -114,7 +114,7 @@ def test_what_was_spent_in_a_window_and_ever_are_told_apart():
     clock.at = time("2024-12-01T00:00")
     ledger.reserve("people", question="q", **release("0.1"))
     found = label_of(ledger, "people")
-    assert "spent: ε 0.1 in this window, ε 0.9 ever" in str(found)
+    assert "spent: ε 0.1 in this window, ε 0.9 in total" in str(found)
     assert found.bounds[0].promise == PureDP(1)
 
 

@@ -186,7 +186,7 @@ def query(
 def prepare(
     policy: Annotated[str, typer.Argument(metavar="POLICY", help="The owner's policy (TOML).")],
 ) -> None:
-    """Take the snapshots that a policy declares, of sources that are computed when read. Only the owner runs this.
+    """Write the snapshots that a policy declares, for sources that are computed when read. Only the owner runs this.
 
     Example: sfumato prepare hospital.toml
     """

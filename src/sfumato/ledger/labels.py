@@ -56,7 +56,7 @@ class AccountBound:
 
     @property
     def measure(self) -> str:
-        """In what it is stated: budgets of different measures do not replace each other."""
+        """The measure of the bound: bounds in different measures do not replace each other."""
         return type(self.promise).__name__ if is_own_measure(self.promise) else "DP"
 
     def __str__(self) -> str:
@@ -66,7 +66,7 @@ class AccountBound:
 
     @property
     def stated(self) -> str:
-        """Its budget, for people, who are told if it is not what holds."""
+        """The budget as text; it says if more was spent before the budget was lowered."""
         return (
             str(self)
             if self.budget == self.promise
@@ -89,17 +89,17 @@ class AccountBound:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrivacyLabel:
-    """What an account promises to the people in its data; safe to show to anybody.
+    """The guarantee of an account for the people in its data; safe to show to anybody.
 
     Attributes:
         account: The name of the account.
-        privacy_unit: Who is protected.
+        privacy_unit: Whom the guarantee protects.
         neighboring_relation: What may change between neighboring databases.
-        bounds: Its own, then those of all accounts above, which pay whatever it pays.
-        is_closed: Whether nothing more is granted.
-        is_suspended: Whether nothing is granted until the owner has acknowledged a failure.
+        bounds: The bound of the account, then those of all its ancestors, which are charged whatever it is charged.
+        is_closed: Whether all further charges are refused.
+        is_suspended: Whether charges are refused until the owner acknowledges a failure.
         acknowledged: How many failures the owner acknowledged: as many bits are outside of the guarantee.
-        beside: Accounts that protect other units in the same data: what they spend is outside of the guarantee.
+        beside: Accounts that protect other units in the same data; their spending is outside of the guarantee.
     """
 
     account: str
@@ -113,13 +113,13 @@ class PrivacyLabel:
 
     @property
     def guarantee(self) -> tuple[AccountBound, ...]:
-        """What holds of all that is ever released: the tightest bound of each measure, the smallest ε first."""
+        """The bounds on everything ever released: the tightest of each measure, the smallest ε first."""
         totals = [bound for bound in self.bounds if bound.is_total]
         return _tightest(totals, {bound.measure: None for bound in totals})
 
     @property
     def window(self) -> str:
-        """How often the budget comes back, and what all windows together are bounded by."""
+        """The period of the budget, and the bound on all windows together."""
         window = self.bounds[0].window
         if window is None:
             return "never refills"
@@ -130,7 +130,7 @@ class PrivacyLabel:
     def __str__(self) -> str:
         own, *above = self.bounds
         in_all = "; ".join(f"{bound} (by {bound.account})" for bound in self.guarantee) or "none"
-        ever = "" if own.window is None else f" in this window, {own.spent_in_all} ever"
+        ever = "" if own.window is None else f" in this window, {own.spent_in_all} in total"
         lines = [
             f"Privacy label of {self.account}",
             f"protects one {self.privacy_unit}, under {self.neighboring_relation}",

@@ -117,7 +117,7 @@ def test_who_asks_nothing_is_never_through():
 
 def test_a_budget_that_comes_back_before_is_told_so():
     found = projected(opened(window=MONTH), asked(1), now=10, window=MONTH)
-    assert str(found) == "at the pace of the last 10 days the budget lasts until it comes back on 2024-12-01"
+    assert str(found) == "at the pace of the last 10 days the budget lasts until it refills on 2024-12-01"
 
 
 def test_a_calendar_budget_that_is_through_before_it_comes_back_is_told_so():

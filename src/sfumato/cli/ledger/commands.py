@@ -214,7 +214,7 @@ def budget(
     delta: Delta = None,
     rho: Rho = None,
 ) -> None:
-    """Change the budget of an account, in the same measure; what was spent stays spent."""
+    """Change the budget of an account, in the same measure; the spending stays."""
     from sfumato.cli.ledger.owner import (
         budget_of,  # keeps --help quick
         change_budget,  # the same

@@ -119,12 +119,12 @@ def limited_by(ledger: Ledger, account: str, last: Mapping[str, Paid]) -> str:
 def clock_lines(ledger: Ledger, standstills: Sequence[Standstill] = ()) -> Iterator[str]:
     """A line for each jump of a clock, found in the entries or by the clock of this machine."""
     for one in standstills:
-        stopped = f"time stood still at {time_text(one.at)} for {counted(one.answers, 'answer')}"
-        yield f"clock: {stopped}: a clock had been ahead, or was set back"
+        stopped = f"the ledger's time did not advance at {time_text(one.at)} for {counted(one.answers, 'answer')}"
+        yield f"clock: {stopped}: a clock was ahead, or was set back"
     ahead = ledger.ahead()
     if ahead >= _MINUTE:
         late = f"the last entry is {_span(ahead)} later than the clock of this machine"
-        yield f"clock: {late}; until then time stands still here, and no window refills"
+        yield f"clock: {late}; until then the ledger's time does not advance, and no window refills"
 
 
 def _span(microseconds: int) -> str:

@@ -69,7 +69,7 @@ class Projection:
         if self.lasts_until is None:
             return f"{pace} the budget is never used up"
         if self.returns is not None and self.lasts_until >= self.returns:
-            return f"{pace} the budget lasts until it comes back on {_day(self.returns)}"
+            return f"{pace} the budget lasts until it refills on {_day(self.returns)}"
         return f"{pace} the budget lasts until {_day(self.lasts_until)}"
 
 
