@@ -162,7 +162,7 @@ def test_a_jump_of_a_minute_is_named_once_and_less_is_not(system, caplog):
         told()
     assert [record.getMessage() for record in caplog.records] == [
         "the clock of this machine was put forward by 61 s; open ledgers do not follow it",
-        "the clock of this machine was put back by 3600 s; open ledgers wait until it catches up",
+        "the clock of this machine was put back by 3600 s; open ledgers wait for it",
     ]
 
 

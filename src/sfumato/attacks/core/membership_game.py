@@ -97,11 +97,11 @@ class Rates:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Game:
-    """The outcome of many games.
+    """The result of many membership games.
 
     Attributes:
-        outcome: How often the adversary was right.
-        rates: The same, separately for present and absent people.
+        outcome: The share of right guesses.
+        rates: The rates of right guesses, separately for present and absent people.
     """
 
     outcome: Outcome

@@ -34,14 +34,14 @@ def attribute_from_sums(
     epsilon: Number | None = None,
     delta: Number = 0,
 ) -> Outcome:
-    """Subtract what is known from a released sum; what is left is the value, or near to it.
+    """Subtract the known part from a released sum: the rest is the value, or near to it.
 
     The guess is the value v with the largest prior(v)·e^(−|answer − rest − v|/scale): the likeliest one under Laplace
     noise of that scale. Without noise it is the nearest.
 
     Args:
-        curators: For each database what answers about it, the part of everybody else, and the value itself, which is
-            for the score alone.
+        curators: For each database: a function that answers, the sum without the person, and the true value, which is
+            only used for scoring.
         question: The query for the sum, or for the count of a cell.
         prior: The probability of each value, which is a number.
         scale: The scale of the noise; 0 takes the nearest value.
@@ -97,8 +97,8 @@ def attribute_from_model(
 
     Args:
         likelihood: From a model: for instance its probability of the row's label, were the sensitive value v.
-        rows: All that is known of each person, without the sensitive value.
-        truths: The sensitive values, for the score alone.
+        rows: What is known about each person, without the sensitive value.
+        truths: The sensitive values, only used for scoring.
         prior: The probability of each value.
         epsilon: The claimed ε of the model if one person's value changes; None claims no guarantee.
         delta: The claimed δ of the model, likewise.

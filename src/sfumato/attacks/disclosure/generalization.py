@@ -24,12 +24,12 @@ _TIE: Final = 1e-9  # by so little is a commoner value likelier where all else i
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Generalized:
-    """What is given out: classes of people, each with an interval for every quasi-identifier.
+    """A generalized table: classes of people, each with an interval for every quasi-identifier.
 
     Attributes:
         columns: The quasi-identifiers, which are numbers.
-        low: The lower ends, one row a class and one column a quasi-identifier.
-        high: The upper ends, which belong to the intervals.
+        low: The lower bounds: one row per class, one column per quasi-identifier.
+        high: The upper bounds, which belong to the intervals.
         sensitive: The sensitive values of each class, in no order of its people.
     """
 
@@ -94,7 +94,7 @@ def generalize(table: Table, *, columns: Sequence[str], sensitive: str, k: int) 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disclosure:
-    """What tables without noise say of people's sensitive values.
+    """What tables without noise reveal about people's sensitive values.
 
     Attributes:
         outcome: The success of the best guess, beside guessing the most common value for everybody.

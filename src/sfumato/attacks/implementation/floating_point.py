@@ -32,7 +32,7 @@ _NEIGHBORING_STEPS: Final = 4  # how far rounding in exp and log may displace th
 
 @dataclass(frozen=True, slots=True)
 class Distinction:
-    """What an attack makes of two samples.
+    """The result of an attack that compares two samples of outputs.
 
     Attributes:
         fraction: The share of all outputs that give away which database they came from.

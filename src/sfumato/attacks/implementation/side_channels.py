@@ -39,10 +39,10 @@ _MOST: Final = 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timing:
-    """What came of an attack on time.
+    """The result of a timing attack.
 
     Attributes:
-        outcome: How often the time revealed which of the two was asked, in the second half of the rounds.
+        outcome: How often the time revealed which of the two functions ran, in the second half of the rounds.
         p_value: The probability of as many right guesses if time reveals nothing.
         threshold: The threshold between the times of the two, learned on the first half.
         medians: The median times of the first and of the second, over all rounds.

@@ -61,7 +61,7 @@ class Known:
 
 
 class Scoreboard:
-    """Ratings that were given out without names, ready for Scoreboard-RH.
+    """Ratings that were published without names, prepared for Scoreboard-RH.
 
     The score of a row r' is Σ wᵢ·(e^(−|ρᵢ − ρ'ᵢ|/1.5) + e^(−|dᵢ − d'ᵢ|/30)) over the known movies i that it rates, with
     wᵢ = 1/log |supp(i)|, where supp(i) are all who rate i. A movie that one person rates would weigh infinitely much,

@@ -78,11 +78,11 @@ def likelihood_ratio(records: Records, released: Floats, population: Floats) -> 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Roc:
-    """How well scores tell who was there: true positives over false ones, for every threshold.
+    """How well scores distinguish members: true positives over false positives, for every threshold.
 
     Args:
-        scores: One for each person, higher where they look present.
-        present: Whether they were.
+        scores: One score per person, higher if they look present.
+        present: Whether each person was present.
 
     Raises:
         ParameterError: Lengths differ, or nobody was there, or everybody, or a score is no number.
@@ -119,7 +119,7 @@ class Roc:
 
     @property
     def area(self) -> float:
-        """Under the curve: ½ for blind guessing, 1 for certainty."""
+        """The area under the curve: ½ for blind guessing, 1 for certainty."""
         false, true = self.rates()
         return float(np.sum(np.diff(false) * (true[1:] + true[:-1]) / 2))
 
@@ -135,7 +135,7 @@ class Roc:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Membership:
-    """What came of a test of membership.
+    """The result of a membership test.
 
     Attributes:
         game: The success at the test's threshold, also separately for members and outsiders.
@@ -147,7 +147,7 @@ class Membership:
 
     @property
     def outcome(self) -> Outcome:
-        """How often it was right."""
+        """The success rate of the test."""
         return self.game.outcome
 
     def __str__(self) -> str:

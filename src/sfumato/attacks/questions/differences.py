@@ -20,18 +20,18 @@ from sfumato.numeric.rounding import exp_up
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeanOf:
-    """A group of which the size and the mean can be asked, each by a question of its own."""
+    """Two queries about one group: one for its size, one for its mean."""
 
     count: Any
     mean: Any
 
 
 def difference(answer: Answer, *, larger: Any, smaller: Any) -> float:
-    """f(P) − f(P without one person): what a sum or a count holds of that person.
+    """f(P) − f(P without one person): the contribution of that person to a sum or a count.
 
     Args:
-        answer: Whatever answers, exactly or not.
-        larger: A question about all of P.
+        answer: A function that answers queries, exactly or not.
+        larger: The query about all of P.
         smaller: The same query without the person.
 
     Example:
@@ -46,8 +46,8 @@ def difference_of_means(answer: Answer, *, larger: MeanOf, smaller: MeanOf) -> f
     """n·mean(P) − (n − 1)·mean(P without one person): the value of that person.
 
     Args:
-        answer: Whatever answers, exactly or not.
-        larger: All of P.
+        answer: A function that answers queries, exactly or not.
+        larger: The two queries about all of P.
         smaller: The same query without the person.
 
     Example:
@@ -73,7 +73,7 @@ def differencing(
     epsilon: Number | None = None,
     delta: Number = 0,
 ) -> Game:
-    """Tell from two answers whether somebody is in the database, or has what is counted.
+    """Guess from two answers whether a person is in the database, or has the counted property.
 
     With exact answers it is always right. Against discrete Laplace noise on a count, with the smaller answer known and
     a threshold between 0 and 1, it is as good as the guarantee allows any attack to be: its advantage is
@@ -81,10 +81,10 @@ def differencing(
 
     Args:
         databases: Databases that differ in that person, see `membership_game`.
-        larger: The question about everybody.
+        larger: The query about everybody.
         smaller: The same query without the person.
-        known: The answer to the smaller question, if it is known from elsewhere; then it is not asked.
-        threshold: From what difference on the person is said to be there.
+        known: The answer to the smaller query, if it is known from elsewhere; then it is not sent.
+        threshold: The smallest difference from which the person is guessed to be present.
         trials: The number of databases.
         epsilon: The claimed ε of both answers together; None claims no guarantee.
         delta: The claimed δ of both answers together.

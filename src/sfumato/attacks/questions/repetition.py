@@ -47,7 +47,7 @@ def repeated(answer: Answer, *, question: Any, times: int) -> Repeats:
 
     Args:
         answer: Whatever answers.
-        question: The one that is repeated.
+        question: The query that is repeated.
         times: The number of repetitions, from 1 to ten million.
 
     Raises:
@@ -77,13 +77,13 @@ def averaging(
 
     Args:
         curators: For each database a function that answers, and the truth, used only to count.
-        question: The one that is repeated.
+        question: The query that is repeated.
         times: The number of repetitions for each, from 1 to ten million.
-        within: A guess is right if it errs by less; ½ tells whole numbers apart.
+        within: A guess is right if its error is smaller; ½ distinguishes whole numbers.
         baseline: The success rate of guessing without answers, also used where every answer is refused.
 
     Raises:
-        ParameterError: There are no databases, or nothing is asked, or something is not what it should be.
+        ParameterError: There are no databases, or an argument has a wrong type or value.
 
     Example:
         >>> stubborn = lambda question: 42.0

@@ -32,7 +32,7 @@ _QUESTIONS_EACH: Final = 4  # for each person
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Reconstruction:
-    """What came of it.
+    """The result of a reconstruction attack.
 
     Attributes:
         bits: The adversary's guess for each person.
@@ -152,11 +152,11 @@ def accuracy_over(
 
     Args:
         places: Sizes of noise, or values of ε.
-        curator: Called with a secret and a place, it gives what answers about that database.
-        people: In each database.
-        questions: About each database, all others each time; at most 10^9 together with people, as a product.
+        curator: A function of a secret and a place that returns a function which answers queries.
+        people: The number of people in each database.
+        questions: The number of queries to each database; at most 10^9 times people.
         method: The solver.
-        databases: At each place, from 1 to a million.
+        databases: The number of databases at each place, from 1 to a million.
         epsilon: From a place to the claimed ε of all its answers; None claims no guarantee.
 
     Raises:

@@ -62,7 +62,7 @@ class SystemClock:
         if seconds > 0:
             _LOG.warning("the clock of this machine was put forward by %d s; open ledgers do not follow it", seconds)
         else:
-            _LOG.warning("the clock of this machine was put back by %d s; open ledgers wait until it catches up", -seconds)
+            _LOG.warning("the clock of this machine was put back by %d s; open ledgers wait for it", -seconds)
 
 
 def _wall() -> int:
