@@ -1,7 +1,7 @@
 """Events in, guarantees out: what a sequence of releases costs, and how much noise a guarantee needs.
 
 Accountants read the events of `sfumato.privacy.events`; calibrations find the noise for a wanted guarantee; filters and
-odometers keep a budget when each question depends on the answers before it. Everything is deterministic, and every
+odometers keep a budget when each query depends on the answers before it. Everything is deterministic, and every
 rounding goes to the safe side.
 """
 

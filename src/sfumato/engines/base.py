@@ -49,7 +49,7 @@ class Engine(Protocol):
 
         Args:
             statement: What to compute.
-            salt: 32 hexadecimal digits, fresh for each question, by which groups and rows above a limit are sampled.
+            salt: 32 hexadecimal digits, fresh for each query, by which groups and rows above a limit are sampled.
 
         Raises:
             EngineError: The engine failed; without its text.
@@ -90,7 +90,7 @@ class Preparing(Protocol):
     """An engine that can store tables clustered by unit."""
 
     def prepare(self, table: Table) -> None:
-        """Store a table as questions read it; answers stay the same. One that is stored already stays as it is."""
+        """Store a table as queries read it; answers stay the same. One that is stored already stays as it is."""
 
 
 def in_batches(found: ExactGroups, *, size: int) -> Iterator[ExactGroups]:
@@ -234,5 +234,5 @@ def failing(
 
 
 def cause_of(error: BaseException) -> str | None:
-    """The type of a failure, unless a file is gone, or a question cannot be written down: these are about no row."""
+    """The type of a failure, unless a file is gone, or a query cannot be written down: these are about no row."""
     return None if isinstance(error, FileNotFoundError | UnicodeEncodeError | RecursionError) else type(error).__name__

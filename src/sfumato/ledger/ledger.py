@@ -41,7 +41,7 @@ class Ledger(LedgerWriter):
     account's own measure, decided on the whole ledger as it stands at the moment of the append.
 
     Guarantee: under an account's neighboring relation, all that was ever committed to it and to accounts below is
-    together within its budget, however adaptively the questions were chosen and wherever a process was killed: basic
+    together within its budget, however adaptively the queries were chosen and wherever a process was killed: basic
     composition as a filter [RRUV16] for (ε, δ), the filters of [FZ21] and [WRRW23] for ρ and Rényi divergences. With a
     window it is so within each window. Charges are exact rationals: nothing is rounded down.
 
@@ -148,12 +148,12 @@ class Ledger(LedgerWriter):
         self._do(decide)
 
     def suspend_account(self, reservation: Reservation) -> None:
-        """Grant and show nothing more of the data that a question was about, which failed while it read rows.
+        """Grant and show nothing more of the data that a query was about, which failed while it read rows.
 
         All accounts of the data are suspended by their root. One that is suspended already stays so.
 
         Args:
-            reservation: Of the question; it has no answer, and is abandoned.
+            reservation: Of the query; it has no answer, and is abandoned.
 
         Raises:
             ReservationError: It was never made, or has an answer.
@@ -161,7 +161,7 @@ class Ledger(LedgerWriter):
         self._do(lambda pending: rules.suspend(pending, reservation))
 
     def resume_account(self, account: str, *, reason: str) -> int:
-        """Acknowledge that a question about the data of an account failed, and go on; for its owner.
+        """Acknowledge that a query about the data of an account failed, and go on; for its owner.
 
         That it failed, and so that its account was suspended, may be a fact about one person. Each acknowledgement is
         therefore counted as one bit outside of the guarantee, which `acknowledged` and the privacy label show.
@@ -198,7 +198,7 @@ class Ledger(LedgerWriter):
             event: What will be released; its cost must be within the charge.
             charge: What it costs in (ε, δ). Accounts in another measure price the event.
             question: A hash of what is asked, for the record.
-            part: The part of a partition of people that the question reads, if it reads no other.
+            part: The part of a partition of people that the query reads, if it reads no other.
             asked: Who asks, and under which key they may ask again.
 
         Raises:
@@ -231,7 +231,7 @@ class Ledger(LedgerWriter):
 
         Args:
             account: As of `reserve`, like event, charge, question, part and asked.
-            key: What identifies the question and all that its answer depends on.
+            key: What identifies the query and all that its answer depends on.
             event: As of `reserve`.
             charge: As of `reserve`.
             question: As of `reserve`.
@@ -270,12 +270,12 @@ class Ledger(LedgerWriter):
 
         Args:
             reservation: From `reserve`, in this process or another.
-            key: What identifies the question and all that its answer depends on.
+            key: What identifies the query and all that its answer depends on.
             answer: The release, as JSON.
 
         Raises:
             ReservationError: It was never made, or has an answer, or was abandoned.
-            UnavailableError: Another question about the data failed meanwhile, so that none is answered.
+            UnavailableError: Another query about the data failed meanwhile, so that none is answered.
             ParameterError: The answer is not JSON.
         """
         account, request = reservation.account, reservation.request

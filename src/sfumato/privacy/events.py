@@ -196,7 +196,7 @@ class PoissonSampledEvent:
 class TruncatedPoissonSampledEvent:
     """As `PoissonSampledEvent`, but a sample larger than `max_sample_size` is cut down to it at random.
 
-    `source_size` is the public number of units, the one in question among them.
+    `source_size` is the public number of units, including the unit concerned.
     """
 
     sampling_probability: Fraction

@@ -1,1 +1,1 @@
-"""Filters and odometers: budgets and running bounds that hold when each question depends on the answers before it."""
+"""Filters and odometers: budgets and running bounds that hold when each query depends on the answers before it."""

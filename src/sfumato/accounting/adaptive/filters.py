@@ -1,7 +1,7 @@
 """Privacy filters: may this still be spent, if each cost depends on the answers so far? By sums of ε and δ.
 
 A filter says yes only as long as everything released together keeps the budget's guarantee, however cleverly the
-questions and their costs were chosen [RRUV16]. Arithmetic is exact: a request that spends the budget to the last bit
+queries and their costs were chosen [RRUV16]. Arithmetic is exact: a request that spends the budget to the last bit
 is granted, and one that is any larger is not.
 """
 

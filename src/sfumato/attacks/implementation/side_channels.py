@@ -28,7 +28,7 @@ from sfumato.numeric.arguments import called, of_kind
 from sfumato.numeric.rationals import Number, positive_integer
 
 Ask: TypeAlias = Callable[[], Any]
-"""Asks a question of one database and waits for the answer, or for an error."""
+"""Asks a query of one database and waits for the answer, or for an error."""
 
 Clock: TypeAlias = Callable[[], float]
 """What time it is, in any unit that grows."""
@@ -63,7 +63,7 @@ class Timing:
 
 
 def timing(first: Ask, second: Ask, *, rounds: int = 400, clock: Clock = perf_counter_ns) -> Timing:
-    """Tell two databases, or two questions, apart by the time that the answer takes.
+    """Tell two databases, or two queries, apart by the time that the answer takes.
 
     A fair coin chooses which is asked in each round, so that whatever else makes a machine slow is no evidence. On the
     first half of the rounds the best threshold is learned, on the second it is tested: if time tells nothing the
@@ -141,7 +141,7 @@ def error_oracle(
     epsilon: Number | None = None,
     delta: Number = 0,
 ) -> Game:
-    """Tell whether somebody is in the database by whether a question about them fails.
+    """Tell whether somebody is in the database by whether a query about them fails.
 
     Where every expression is total, such as a cast that gives NULL or a guarded division, the query fails with and
     without the person or in neither case, and the guess is as good as blind.

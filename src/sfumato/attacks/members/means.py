@@ -222,7 +222,7 @@ def estimate(record: Records, *, population: Floats, questions: Sequence[Any], s
     """The same test for `membership_game.play`: asks for the mean of each attribute, and scores one record.
 
     Args:
-        record: The record of the person whose presence is in question.
+        record: The record of the person whose presence is guessed.
         population: The mean of each attribute among people at large.
         questions: The query for the mean of each attribute.
         score: `tracing`, `homer` or `likelihood_ratio`.

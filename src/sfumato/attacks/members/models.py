@@ -144,7 +144,7 @@ def lira_scores(observed: Floats, *, without: Floats, included: Floats | None = 
     shadow models on either side for each, else the same for all rows.
 
     Args:
-        observed: Logits φ of the model in question, one for each row.
+        observed: Logits φ of the attacked model, one for each row.
         without: Logits of shadow models that did not see the row, of shape (models, rows); NaN where one did.
         included: Logits of those that did; None offline.
 

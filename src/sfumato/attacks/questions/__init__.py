@@ -1,1 +1,1 @@
-"""What answers to many questions tell together."""
+"""What answers to many queries tell together."""

@@ -1,4 +1,4 @@
-"""Differencing: two harmless questions whose groups differ in one person, and the difference is about that person.
+"""Differencing: two harmless queries whose groups differ in one person, and the difference is about that person.
 
 Twice as many answers do not make it more clever, so the attack is as strong as its better half: whoever knows the
 smaller answer already needs only the larger one.

@@ -1,7 +1,7 @@
-"""Averaging: the same question again and again, until the noise has left the mean.
+"""Averaging: the same query again and again, until the noise has left the mean.
 
 The mean of k fresh answers has a standard deviation of √(2/k)/ε where one has √2/ε. It is no attack on a curator who
-gives the same answer to the same question, or whose budget ends.
+gives the same answer to the same query, or whose budget ends.
 """
 
 from collections.abc import Iterable, Iterator
@@ -21,7 +21,7 @@ _PAIRS: Final = "pairs of a function that answers and the truth"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repeats:
-    """What came of one question asked several times.
+    """What came of one query asked several times.
 
     Attributes:
         answers: The answers.
@@ -43,7 +43,7 @@ class Repeats:
 
 
 def repeated(answer: Answer, *, question: Any, times: int) -> Repeats:
-    """Ask a question several times, also after a refusal.
+    """Ask a query several times, also after a refusal.
 
     Args:
         answer: Whatever answers.

@@ -1,4 +1,4 @@
-"""Trackers: an interface that refuses questions about few people answers them when they are padded with others.
+"""Trackers: an interface that refuses queries about few people answers them when they are padded with others.
 
 It is no defense to answer only about k to n − k people. Pad the person that is refused with a group of middling size,
 and subtract what the group says alone [DDS79]. Conditions are whatever knows `&`, `|` and `~`: masks of NumPy, columns
@@ -24,7 +24,7 @@ _A_CONDITION: Final = "must be a condition on the same people as the others, wit
 
 
 class Condition(Protocol):
-    """Whom a question is about."""
+    """Whom a query is about."""
 
     def __and__(self, other: Any, /) -> Any: ...
     def __or__(self, other: Any, /) -> Any: ...
@@ -77,7 +77,7 @@ def individual_tracker(answer: Answer, *, known: Condition, telling: Condition) 
         telling: B, which tells the person from the others of A.
 
     Raises:
-        BudgetError, NotPrivateError: A padded question is refused too.
+        BudgetError, NotPrivateError: A padded query is refused too.
 
     Example:
         >>> payroll = refuses_small_sets([50, 60, 70, 80, 90], least=2)
@@ -104,7 +104,7 @@ def general_tracker(answer: Answer, *, target: Condition, tracker: Condition) ->
         tracker: T, such as `find_tracker` gives.
 
     Raises:
-        BudgetError, NotPrivateError: Padded questions are refused too: T is no tracker.
+        BudgetError, NotPrivateError: Padded queries are refused too: T is no tracker.
 
     Example:
         >>> payroll = refuses_small_sets([50, 60, 70, 80, 90, 95], least=1)

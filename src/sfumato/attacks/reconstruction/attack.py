@@ -1,4 +1,4 @@
-"""The attack from the questions to the score, on one database, on many, and over the size of noise."""
+"""The attack from the queries to the score, on one database, on many, and over the size of noise."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -60,7 +60,7 @@ def reconstruct(
     Args:
         answer: A function from a subset to the number of its people with the bit.
         secret: The truth. The adversary learns of it only how many people there are; it is for the score.
-        masks: The subsets, questions by people; None takes 4n random ones, of n up to 15,811, which answers
+        masks: The subsets, queries by people; None takes 4n random ones, of n up to 15,811, which answers
             without a guarantee bear worst. Against ε take `each_alone`, which reaches what is allowed.
         method: The solver: `least_squares`, `linear_program` or, for few people, `exhaustively`.
         epsilon: The claimed ε of all answers together; None claims no guarantee.
@@ -76,7 +76,7 @@ def reconstruct(
         True
 
     References:
-        [DN03]; [CN20] for such questions in SQL against a system in use.
+        [DN03]; [CN20] for such queries in SQL against a system in use.
     """
     secret = truths(secret, "secret")
     if secret.ndim != 1 or len(secret) == 0:

@@ -25,7 +25,7 @@ MOST_PLACES: Final = 10**9
 """The most entries of a matrix of queries by people."""
 
 Masks: TypeAlias = NDArray[np.bool_]
-"""A row for each question, a column for each person: whom the question is about."""
+"""A row for each query, a column for each person: whom the query is about."""
 
 Bits: TypeAlias = NDArray[np.bool_]
 """A secret bit for each person."""
@@ -39,11 +39,11 @@ class Problem:
     """Subsets with their answers a: find the bits x with Ax ≈ a.
 
     Args:
-        masks: A, questions by people.
-        answers: a, one for each question.
+        masks: A, queries by people.
+        answers: a, one for each query.
 
     Raises:
-        ParameterError: There is not one answer to each question, or one is no finite number, or nobody is asked about.
+        ParameterError: There is not one answer to each query, or one is no finite number, or nobody is asked about.
     """
 
     masks: Masks
@@ -72,7 +72,7 @@ def random_masks(*, questions: int, people: int) -> Masks:
     """Subsets in which each person is with probability ½ [DN03].
 
     Raises:
-        ParameterError: There is nobody, or questions times people are more than 10^9.
+        ParameterError: There is nobody, or queries times people are more than 10^9.
 
     Example:
         >>> random_masks(questions=512, people=128).shape
@@ -101,7 +101,7 @@ def every_mask(people: int) -> Masks:
 def each_alone(people: int) -> Masks:
     """Each person in a subset of their own: what the strongest adversary asks where answers cost ε.
 
-    Questions about different people are charged once, so that each person's count gets all of ε, where random subsets
+    Queries about different people are charged once, so that each person's count gets all of ε, where random subsets
     share it among them; and one count at ε tells as much of a bit as ε allows anybody to learn.
 
     Raises:

@@ -24,7 +24,7 @@ _AT_ONCE: Final = 1 << 10  # candidates, so that a block stays small
 def least_squares(problem: Problem) -> NDArray[np.float64]:
     """The z between 0 and 1 with the least Σ(Az − a)², nearly.
 
-    Projected gradients with momentum, 300 steps: a step costs n² whatever the number of questions. It stops a little
+    Projected gradients with momentum, 300 steps: a step costs n² whatever the number of queries. It stops a little
     short of the minimum, by less than what rounding to bits can see.
 
     Raises:

@@ -1,1 +1,1 @@
-"""`sfumato audit`: trying to refute what a mechanism, a question, a function or a program promises."""
+"""`sfumato audit`: trying to refute what a mechanism, a query, a function or a program promises."""

@@ -96,7 +96,7 @@ class DuckDBEngine:
         return shown_sql(statement, sampling=self._sampling, dialect=DUCKDB)
 
     def prepare(self, table: Table) -> None:
-        """Store a table by its units, which makes questions about it faster and changes no answer.
+        """Store a table by its units, which makes queries about it faster and changes no answer.
 
         It stays as it is stored, also if it is prepared again: what the source says later, the next session sees.
 

@@ -1,4 +1,4 @@
-"""One connection to PostgreSQL, through ADBC: each question in a transaction that can only read, as of one moment."""
+"""One connection to PostgreSQL, through ADBC: each query in a transaction that can only read, as of one moment."""
 
 import re
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence

@@ -47,16 +47,16 @@ _LONGEST: Final = 2_147_483
 
 
 class PostgresEngine:
-    """Asks tables of one database, each question in a read-only transaction, and holds nothing of them.
+    """Asks tables of one database, each query in a read-only transaction, and holds nothing of them.
 
     Args:
         sources: Where the rows of each table are; the catalog is asked for them now, and no row before the first run.
         sampling: By which hash units above a limit are sampled: `"md5"` as on every engine, or `"native"`, which is
             faster, keeps the same limits, and may choose others in the next version of PostgreSQL. Where the server
             has no MD5, SHA-256 serves instead.
-        statement_timeout: After how many seconds a question is given up; what was charged for it stays charged.
+        statement_timeout: After how many seconds a query is given up; what was charged for it stays charged.
         work_mem: The memory of each step of a query before it spills to disk, as `"256MB"`; None leaves the server's.
-        allow_writing_role: Whether a role is accepted that could change the tables. Questions run in transactions that
+        allow_writing_role: Whether a role is accepted that could change the tables. Queries run in transactions that
             cannot write, but one lock is less than two.
 
     Raises:

@@ -162,7 +162,7 @@ def rank_hash(salt: str, encodings: Sequence[Sequence[Sql]]) -> Sql:
     """The hash as the number that the engine makes of it.
 
     Args:
-        salt: By which it differs from question to question.
+        salt: By which it differs from query to query.
         encodings: The pieces of text of each value, as `encoded` gives them.
     """
     return function("md5_number", _message(salt, encodings))

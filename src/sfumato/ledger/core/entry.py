@@ -229,11 +229,11 @@ class Shared:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suspended:
-    """A question failed while rows were read: nothing more is granted or shown until the owner has acknowledged that.
+    """A query failed while rows were read: nothing more is granted or shown until the owner has acknowledged that.
 
     Attributes:
         account: The root account of the data, which has none above.
-        request: The reservation of the question that failed.
+        request: The reservation of the query that failed.
         at: The time, in microseconds since 1970.
     """
 

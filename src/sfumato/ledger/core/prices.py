@@ -3,7 +3,7 @@
 (ε, δ): the charge that was asked for, which covers the cost of the event.   ρ and Rényi: the event itself, priced by
 the filter of that measure.
 
-Costs are decimals on a fixed grid, so that what is spent stays a short number for ever: a few dozen questions at odd
+Costs are decimals on a fixed grid, so that what is spent stays a short number for ever: a few dozen queries at odd
 fractions of a tiny ε would make an account too long to read.
 """
 
@@ -185,7 +185,7 @@ def in_words(amounts: Amounts, budget: Budget) -> Budget:
 def is_spent(budget: Budget, spent: Amounts) -> bool:
     """Whether nothing is left in what a budget is kept in: ε, ρ, or one of its divergences.
 
-    Every question costs some of each of them; what is left of δ alone buys nothing.
+    Every query costs some of each of them; what is left of δ alone buys nothing.
 
     Example:
         >>> from sfumato.privacy.guarantees import PureDP

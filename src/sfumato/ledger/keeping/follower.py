@@ -85,7 +85,7 @@ class Follower:
         self._end, self._seal = end, seal
 
     def forget(self) -> None:
-        """The replay is not what the store holds: begin anew with the next question."""
+        """The replay is not what the store holds: begin anew with the next query."""
         self._replay = None
 
     def _from_snapshot(self, store: ReadableStore, end: StoreEnd) -> Replay:

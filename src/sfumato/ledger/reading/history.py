@@ -47,7 +47,7 @@ class HistoryRow:
         account: Of which account.
         principal: Who asked, if that was told.
         question: The beginning of the hash of what was asked.
-        asked: The question as people read it, which the receipt of its answer holds; empty as long as there is none.
+        asked: The query as people read it, which the receipt of its answer holds; empty as long as there is none.
         charge: What it cost in (ε, δ), if anything was charged.
         cost: What it cost that account in the measure of its own budget.
         state: What has become of it by now.
@@ -92,7 +92,7 @@ class Standstill:
 
     Attributes:
         at: The time, in microseconds since 1970, UTC.
-        answers: How many questions were paid for and ended at this very time.
+        answers: How many queries were paid for and ended at this very time.
     """
 
     at: int
@@ -229,7 +229,7 @@ def activity(entries: Iterable[Entry]) -> Mapping[str, Activity]:
 
 
 def last_paid(entries: Iterable[Entry], paths: Mapping[str, tuple[str, ...]]) -> Mapping[str, Paid]:
-    """The last question that each account paid for, itself or for an account below, as far as there is one.
+    """The last query that each account paid for, itself or for an account below, as far as there is one.
 
     Args:
         entries: Entries in order, of which the last ones are enough.
@@ -239,7 +239,7 @@ def last_paid(entries: Iterable[Entry], paths: Mapping[str, tuple[str, ...]]) ->
 
 
 class _Line:
-    """A row that may still change: a question is answered after it was paid for."""
+    """A row that may still change: a query is answered after it was paid for."""
 
     def __init__(self, row: HistoryRow) -> None:
         self.row = row
@@ -258,7 +258,7 @@ def _price(entry: Paid) -> Amounts:
 
 
 def _ended(row: HistoryRow, entry: Committed | Abandoned) -> HistoryRow:
-    """The row of a question that has its answer, or will never have one; what was shared is told so."""
+    """The row of a query that has its answer, or will never have one; what was shared is told so."""
     if isinstance(entry, Abandoned):
         return replace(row, state="abandoned")
     match entry.answer:

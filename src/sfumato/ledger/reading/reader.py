@@ -78,7 +78,7 @@ class LedgerReader:
         return found
 
     def answer(self, account: str, key: str) -> Json:
-        """The stored answer to a question, which costs nothing; None if there is none.
+        """The stored answer to a query, which costs nothing; None if there is none.
 
         Raises:
             LedgerCorruptError: It is not as it was written.

@@ -260,7 +260,7 @@ def _counts(replay: Replay, account: str, event: Event, charge: Charge, at: int)
 
 
 def suspend(pending: PendingBatch, reservation: Reservation) -> None:
-    """Abandon a reservation of which the question failed, and suspend all accounts of its data by their roots.
+    """Abandon a reservation of which the query failed, and suspend all accounts of its data by their roots.
 
     Raises:
         ReservationError: It was never made, or has an answer.

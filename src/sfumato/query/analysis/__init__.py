@@ -1,1 +1,1 @@
-"""What is known of a question without its data: types, shapes, bounds, stability, work."""
+"""What is known of a query without its data: types, shapes, bounds, stability, work."""

@@ -1,4 +1,4 @@
-"""How much of each unit a question takes: the limits of its relation, and where rows are bounded below joins.
+"""How much of each unit a query takes: the limits of its relation, and where rows are bounded below joins.
 
 Any limits are sound, because engines enforce those of the `Statement` whatever the data, and noise is made for the same
 ones. So these follow what the owner declared, and what each operator makes of it.

@@ -48,7 +48,7 @@ class Metric(StrEnum):
     """Each row of a table is a unit of its own: some rows are added or removed."""
 
     UNITS = "units"
-    """Each row belongs to one unit, by a column of its own that no question sees: all rows of one unit change."""
+    """Each row belongs to one unit, by a column of its own that no query sees: all rows of one unit change."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

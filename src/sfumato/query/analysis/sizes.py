@@ -1,6 +1,6 @@
-"""How large a question may be, and how many rows its joins may make of one.
+"""How large a query may be, and how many rows its joins may make of one.
 
-The first is counted before anything else looks at it, so that no question costs much to refuse. Joins that may make
+The first is counted before anything else looks at it, so that no query costs much to refuse. Joins that may make
 more rows than an engine holds are refused, whoever is in the data: that it failed would tell that somebody has rows.
 """
 
@@ -26,10 +26,10 @@ MAX_DEPTH: Final = 40
 """How deep relations and the expressions in them may be nested: later steps, and the stack, have room for more."""
 
 MAX_RELATIONS: Final = 200
-"""How many relations a question may be made of; one that is used twice counts twice."""
+"""How many relations a query may be made of; one that is used twice counts twice."""
 
 MAX_SIZE: Final = 100_000
-"""How many relations, columns, constants and functions a question may hold in all."""
+"""How many relations, columns, constants and functions a query may hold in all."""
 
 Node: TypeAlias = Relation | Expression
 

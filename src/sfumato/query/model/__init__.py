@@ -1,1 +1,1 @@
-"""What a question is made of: kinds, columns, tables, expressions, relations, measures."""
+"""What a query is made of: kinds, columns, tables, expressions, relations, measures."""

@@ -26,9 +26,9 @@ _ENOUGH_STEPS: Final = 2**20
 
 
 class Edition(IntEnum):
-    """By whose rules facts, keys and measurements follow from a question.
+    """By whose rules facts, keys and measurements follow from a query.
 
-    Hashes and texts of questions follow the first rules for ever. An answer that is stored is looked for by the latest
+    Hashes and texts of queries follow the first rules for ever. An answer that is stored is looked for by the latest
     rules, then by those before, so that nothing that was bought is charged again.
     """
 

@@ -1,6 +1,6 @@
 """`Statement`: the exact half of a plan: what engines compute for each group, which is integers only.
 
-Every statistic of a question is made of its measures; each knows the range of what one row adds to it.
+Every statistic of a query is made of its measures; each knows the range of what one row adds to it.
 """
 
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ MOST_ROWS: Final = 2**40
 """No table has more rows."""
 
 COARSEST: Final = Fraction(10**150)
-"""A resolution is less than 2^500, as all doubles of a question are, and so is its inverse."""
+"""A resolution is less than 2^500, as all doubles of a query are, and so is its inverse."""
 
 
 class Auto(StrEnum):

@@ -1,1 +1,1 @@
-"""From a question to a plan: aggregates, their noise and their share of the budget."""
+"""From a query to a plan: aggregates, their noise and their share of the budget."""

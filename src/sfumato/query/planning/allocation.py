@@ -1,4 +1,4 @@
-"""How one stated total is split over all that a question releases, and which distribution each part of it gets.
+"""How one stated total is split over all that a query releases, and which distribution each part of it gets.
 
 Every statistic gets a share of ε in proportion to its weight; grouping sets and the selection of private keys count as
 statistics of weight 1. A statistic that needs several noisy numbers gives each of them the same. What no neighbor can

@@ -1,6 +1,6 @@
 """Bounds chosen by a mechanism: of a noisy histogram of magnitudes, the outermost cells with more than noise in them.
 
-The first part of the budget pays for the histogram, before anything else of the question is measured; the rest is then
+The first part of the budget pays for the histogram, before anything else of the query is measured; the rest is then
 spent with the bounds that it gave, which are shown with the answer. See docs/decisions/0010.
 """
 
@@ -64,7 +64,7 @@ def bounds_section(
 
 
 def with_bounds(question: Aggregate, bounds: Mapping[str, tuple[Fraction, Fraction]]) -> Aggregate:
-    """The question with chosen bounds in place of automatic ones."""
+    """The query with chosen bounds in place of automatic ones."""
     statistics: list[tuple[str, Statistic]] = [
         (name, s.with_bounds(bounds[name]) if isinstance(s, BoundedStatistic) and s.bounds is AUTO else s)
         for name, s in question.statistics
@@ -73,7 +73,7 @@ def with_bounds(question: Aggregate, bounds: Mapping[str, tuple[Fraction, Fracti
 
 
 def stated_bounds(question: Aggregate) -> dict[str, tuple[Fraction, Fraction]]:
-    """The bounds that a question states of its statistics."""
+    """The bounds that a query states of its statistics."""
     bounded = ((name, s.bounds) for name, s in question.statistics if isinstance(s, BoundedStatistic))
     return {name: bounds for name, bounds in bounded if isinstance(bounds, tuple)}
 

@@ -16,7 +16,7 @@ from sfumato.query.model.schema import Limits
 from sfumato.query.statistics.statistic import Statistic
 
 MAX_GROUPING_SETS: Final = 64
-"""How many one question may have."""
+"""How many one query may have."""
 
 MAX_OVERLAPS: Final = 128
 """How many different intersections grouping sets may have."""

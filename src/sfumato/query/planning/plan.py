@@ -1,4 +1,4 @@
-"""From a question and a cost to a `PrivatePlan`: its sections, and the bounds that are chosen first."""
+"""From a query and a cost to a `PrivatePlan`: its sections, and the bounds that are chosen first."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -30,7 +30,7 @@ from sfumato.query.statistics.measurements import Law, LinearOutput, Output, Sec
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrivatePlan:
-    """A question with a cost: nothing about it depends on the data.
+    """A query with a cost: nothing about it depends on the data.
 
     Attributes:
         question: What it answers.
@@ -58,11 +58,11 @@ class PrivatePlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoundsFirst:
-    """The choice of bounds that comes before a question.
+    """The choice of bounds that comes before a query.
 
     Attributes:
         section: What is released to choose them.
-        rest: What the question itself may then cost.
+        rest: What the query itself may then cost.
         law: The distribution of additive noise that was asked for.
     """
 
@@ -83,7 +83,7 @@ def compile_plan(
     law: Law | None = None,
     edition: Edition = Edition.LATEST,
 ) -> PrivatePlan:
-    """The plan that answers a question for at most `total`.
+    """The plan that answers a query for at most `total`.
 
     Args:
         question: What is asked.
@@ -93,7 +93,7 @@ def compile_plan(
         edition: By which rules; by those before the latest to find an answer that was bought then.
 
     Raises:
-        NotPrivateError: Private keys without δ, or a question that looks at two units at once.
+        NotPrivateError: Private keys without δ, or a query that looks at two units at once.
         UnboundedSensitivityError: A sum without bounds, or a unit without limits.
         ParameterError: An unknown column, values of a wrong kind, or more groups than an answer can hold.
     """
@@ -118,7 +118,7 @@ def compile_plan(
 def with_chosen_bounds(
     plan: PrivatePlan, released: Measured, *, neighboring_relation: NeighboringRelation
 ) -> PrivatePlan:
-    """The plan of a question once its bounds are chosen, for what was kept for it; any other plan as it is.
+    """The plan of a query once its bounds are chosen, for what was kept for it; any other plan as it is.
 
     It never fails: where noise cannot be drawn for the chosen bounds, the widest are taken, for which it was tried.
 

@@ -89,7 +89,7 @@ def presented(
     weights: tuple[Fraction, ...] = (),
     consistent: bool = False,
 ) -> Presented:
-    """A whole question, if it means something.
+    """A whole query, if it means something.
 
     Args:
         child: The rows.
@@ -141,7 +141,7 @@ def presented(
 
 
 def with_intervals(question: Presented) -> Presented:
-    """The same question with an interval for each quantile between 0 and 1, which takes two thirds of its ε.
+    """The same query with an interval for each quantile between 0 and 1, which takes two thirds of its ε.
 
     Raises:
         ParameterError: It has no such quantile.

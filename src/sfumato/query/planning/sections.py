@@ -143,7 +143,7 @@ def draft(
     neighboring_relation: NeighboringRelation,
     edition: Edition = Edition.LATEST,
 ) -> UnpricedSection:
-    """A question grouped by some of its keys.
+    """A query grouped by some of its keys.
 
     Args:
         question: What is asked.

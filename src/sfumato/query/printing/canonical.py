@@ -5,7 +5,7 @@ sub-queries or in place make no difference, and how the answer is shown is no pa
 have equal exact answers on every database. Two that mean the same may differ here: the second is then charged.
 
 What is called here how is hashed into what is stored, whatever Python calls it; see `privacy.stored_names`. The public
-facts are those of the first edition (`facts.Edition`), so that a question is called by the same hash for ever.
+facts are those of the first edition (`facts.Edition`), so that a query is called by the same hash for ever.
 """
 
 from collections.abc import Iterable, Mapping
@@ -64,7 +64,7 @@ def question_text(question: Aggregate) -> str:
 
 
 def question_hash(question: Aggregate) -> str:
-    """The SHA-256 of the canonical form: what a ledger and a receipt call a question by."""
+    """The SHA-256 of the canonical form: what a ledger and a receipt call a query by."""
     return sha256(question_text(question).encode()).hexdigest()
 
 

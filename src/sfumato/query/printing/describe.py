@@ -44,7 +44,7 @@ from sfumato.query.printing.expression_sql import Written, expression_sql, quote
 
 
 def described(question: Presented) -> str:
-    """The question as one SELECT statement, with what SQL has no words for in comments.
+    """The query as one SELECT statement, with what SQL has no words for in comments.
 
     Example:
         >>> from sfumato.query.planning.questions import presented

@@ -80,7 +80,7 @@ class Frame(RowSteps[Q]):
         return Groups(self._selected(columns) if is_computed else self, tuple(names), labels)
 
     def agg(self, *, weights: Mapping[str, Number] | None = None, **statistics: Statistic) -> Q:
-        """The question for some statistics of all rows; see `Groups.agg`."""
+        """The query for some statistics of all rows; see `Groups.agg`."""
         return self.group_by().agg(weights=weights, **statistics)
 
     def fold(self, **statistics: Statistic) -> "Frame[Q]":
@@ -129,7 +129,7 @@ class Groups(Generic[Q]):
         return with_fields(self, sets=by_key, consistent=consistent)
 
     def agg(self, *, weights: Mapping[str, Number] | None = None, **statistics: Statistic) -> Q:
-        """The question for some statistics of each group, by the names they are to have.
+        """The query for some statistics of each group, by the names they are to have.
 
         Args:
             weights: Shares of the budget, by those names; 1 for those left out.

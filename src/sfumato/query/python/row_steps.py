@@ -23,8 +23,8 @@ class RowSteps(Generic[Q]):
 
     Args:
         relation: The rows.
-        ask: Makes a question of a finished relation.
-        limits: Limits of one unit for the question, narrower than the policy's.
+        ask: Makes a query of a finished relation.
+        limits: Limits of one unit for the query, narrower than the policy's.
 
     Raises:
         ParameterError: The relation means nothing: a column does not exist, is of the wrong kind, or stands twice.

@@ -1,4 +1,4 @@
-"""What the parts of one question can name: columns, CTEs, tables and views, parameters; and how much they may take.
+"""What the parts of one query can name: columns, CTEs, tables and views, parameters; and how much they may take.
 
 Names are matched without regard to case, unless quoted. What SELECT lists gets the names that PostgreSQL gives.
 """
@@ -117,7 +117,7 @@ def resolved(scope: Scope, column: exp.Column) -> ColumnRef:
 
 
 def label_of(scope: Scope, column: str) -> str:
-    """What questions call a column of the relation."""
+    """What queries call a column of the relation."""
     return next((visible.label for visible in scope.visible if visible.column == column), column)
 
 

@@ -20,7 +20,7 @@ from sfumato.query.sql.parsing import require_only, shown, unnested
 from sfumato.query.sql.statistics import has_aggregate, is_aggregate
 
 MAX_KEYS: Final = 64
-"""How many keys one question may group by."""
+"""How many keys one query may group by."""
 
 Nodes: TypeAlias = tuple[exp.Expr, ...]
 """What one grouping set groups by."""

@@ -19,10 +19,10 @@ _HEADER: Final = ("SELECT", "WITH", "DIFFERENTIAL_PRIVACY")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What the header of a question says; None where it says nothing.
+    """What the header of a query says; None where it says nothing.
 
     Attributes:
-        epsilon: The ε of the whole question, for whoever releases it.
+        epsilon: The ε of the whole query, for whoever releases it.
         delta: Its δ.
         max_groups_contributed: How many groups of one unit count.
         max_rows_contributed: How many rows of one unit count, over all groups.
@@ -59,7 +59,7 @@ class Options:
 
 
 def parse_options(text: str) -> tuple[Options, str]:
-    """What the header of a question says, and the question without it.
+    """What the header of a query says, and the query without it.
 
     Raises:
         ParameterError: The header does not parse, or an option has a value that it cannot have.

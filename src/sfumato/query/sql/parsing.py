@@ -114,10 +114,10 @@ class QuestionParser(PostgresParser):
 
 DIALECT: Final = "postgres"
 MAX_LENGTH: Final = 200_000
-"""How many characters a question may have: room for a list of 25,000 constants, which is read in about a second."""
+"""How many characters a query may have: room for a list of 25,000 constants, which is read in about a second."""
 
 MAX_NESTING: Final = 100
-"""How deep a question may be nested as text; a plan may be nested less, see `sizes`."""
+"""How deep a query may be nested as text; a plan may be nested less, see `sizes`."""
 
 MAX_OPEN: Final = 25
 """How many parentheses, brackets, CASEs, NOTs and signs may be open at once in the text.
@@ -214,7 +214,7 @@ def split_statements(tokens: Sequence[Token]) -> list[list[Token]]:
 
 
 def shown(node: object) -> str:
-    """A fragment of the question as SQL, shortened."""
+    """A fragment of the query as SQL, shortened."""
     if isinstance(node, exp.Expr):
         return shortened(_Fragments(dialect=DIALECT, unsupported_level=ErrorLevel.IGNORE).generate(node))
     return shortened(str(node))

@@ -33,7 +33,7 @@ def parse_question(
     parameters: Sequence[object] | Mapping[str, object] = (),
     options: Options | None = None,
 ) -> Presented:
-    """The question that a SELECT statement asks.
+    """The query that a SELECT statement asks.
 
     Args:
         text: One statement, such as ``SELECT sex, AVG(age) FROM people WHERE age > 50 GROUP BY sex``.
@@ -126,7 +126,7 @@ def question_of(context: Context, query: exp.Query, limits: Limits | None = None
 
 
 def _asked(context: Context, select: exp.Select, made: Grouping, limits: Limits | None) -> Presented:
-    """The question about some groups."""
+    """The query about some groups."""
     keys, outputs = Keys(context, made), named_outputs(made.scope, select)
     labels = _labels(made, [(name, keys.of(unnested(node))) for name, node in outputs])
     names = [*(name for name, _ in outputs), *labels.values()]
@@ -190,7 +190,7 @@ def _statistics(context: Context, scope: Scope) -> Callable[[exp.Expr], tuple[St
 
 
 def _of_keys_alone(made: Grouping, select: exp.Select) -> Statistic:
-    """A question for keys alone asks for their counts, and does not show them."""
+    """A query for keys alone asks for their counts, and does not show them."""
     if not made.keys:
         fragment = shown(select.expressions[0]) if select.expressions else shown(select)
         raise NotPrivateError(fragment, "values of single rows are never released", "Use COUNT(*), SUM or AVG.")

@@ -114,7 +114,7 @@ Rules: TypeAlias = Mapping[type[exp.Expr], Rule]
 
 
 class Effort:
-    """How much one question may still be lowered to; text may say little and mean much, as CTEs do that use CTEs."""
+    """How much one query may still be lowered to; text may say little and mean much, as CTEs do that use CTEs."""
 
     def __init__(self) -> None:
         self.spent = 0
@@ -123,7 +123,7 @@ class Effort:
         """Note what is made.
 
         Raises:
-            ParameterError: It is more than a question may hold.
+            ParameterError: It is more than a query may hold.
         """
         self.spent += amount
         if self.spent > MAX_SIZE:
@@ -133,7 +133,7 @@ class Effort:
         """Note one relation.
 
         Raises:
-            ParameterError: There are more than a question may hold.
+            ParameterError: There are more than a query may hold.
         """
         self.spend(MAX_SIZE // MAX_RELATIONS)
 

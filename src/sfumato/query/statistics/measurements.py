@@ -1,4 +1,4 @@
-"""What one way to group a question releases: the mechanism on each thing that engines compute, and the outputs."""
+"""What one way to group a query releases: the mechanism on each thing that engines compute, and the outputs."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -133,7 +133,7 @@ class Output(ABC):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """One way to group: all of a question, or one of its GROUPING SETS.
+    """One way to group: all of a query, or one of its GROUPING SETS.
 
     Attributes:
         keys: What it groups by.

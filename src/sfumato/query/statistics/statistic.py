@@ -105,7 +105,7 @@ class Statistic(ABC):
         return ()
 
     def listed_values(self, columns: Mapping[str, Facts]) -> tuple[Key, ...] | None:
-        """The public values among which it chooses, which then belong to the question."""
+        """The public values among which it chooses, which then belong to the query."""
         return None
 
     @property

@@ -1,6 +1,6 @@
 """Numbers: whole ones exactly, all others as binary doubles in the one range that every engine keeps.
 
-A double of a question is less than 2^500 in size. What is larger, infinite or no number is NULL: as it is stored, as it
+A double of a query is less than 2^500 in size. What is larger, infinite or no number is NULL: as it is stored, as it
 is cast, and as the result of each operation. What is multiplied, divided, divided by or raised to a power is first
 rounded to a multiple of 2^-500, half to even. So a sum of two is at most 2^501, and a product or a quotient of two is
 0 or between 2^-1000 and 2^1000: no operation overflows, none makes 0 of what is not 0, and no engine has to raise.

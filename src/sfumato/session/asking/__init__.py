@@ -1,1 +1,1 @@
-"""From a question to its answer: prepare, charge, execute."""
+"""From a query to its answer: prepare, charge, execute."""

@@ -114,7 +114,7 @@ DECLARED: Final = StoredNames[Any](
         PartitionPart: Names("Part", "partition", "value", "max_parts_per_unit"),
     },
 )  # fmt: skip
-"""How what the owner declares is written. How much of a text is read stands in the question itself."""
+"""How what the owner declares is written. How much of a text is read stands in the query itself."""
 
 MEMBERS: Final[Mapping[Enum, str]] = MappingProxyType(
     {
@@ -132,7 +132,7 @@ MEMBERS: Final[Mapping[Enum, str]] = MappingProxyType(
 
 
 def answer_key(policy: Policy, plan: PrivatePlan) -> str:
-    """All that an answer depends on: question and limits, bounds and keys, mechanisms and price, formats, versions."""
+    """All that an answer depends on: query and limits, bounds and keys, mechanisms and price, formats, versions."""
     bounds, tables = plan.bounds, tables_of(plan.question.child.child)
     written = {table.name: policy.sources[table.name].csv or DEFAULT_FORMAT for table in tables}
     formats = {name: declared_text(csv) for name, csv in written.items() if csv != DEFAULT_FORMAT}
@@ -197,13 +197,13 @@ _MEASURED: Final = attrgetter("keys", "measures", "cell", "limits")
 
 
 def _section(section: Section) -> Json:
-    """What is measured, how, and what is made of it; which rows and expressions those are says the question itself."""
+    """What is measured, how, and what is made of it; which rows and expressions those are says the query itself."""
     statements: Json = list(map(_figures, map(_MEASURED, section.statements)))
     return [statements, _figures((section.selection, section.measurements, section.outputs))]
 
 
 def _figures(value: Any) -> Json:
-    """A value of a plan without names and expressions, which questions that mean the same may write differently."""
+    """A value of a plan without names and expressions, which queries that mean the same may write differently."""
     match value:
         case tuple():
             return list(map(_figures, value))

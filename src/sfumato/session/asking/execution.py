@@ -64,7 +64,7 @@ def answered(desk: Desk, prepared: Prepared, *, asked: Asked, keep: Keep | None 
 
     Raises:
         BudgetExceededError: Too little budget remains; nothing was spent.
-        ReservationError: The key was used for another question, or for one that failed.
+        ReservationError: The key was used for another query, or for one that failed.
     """
     while True:
         charged = charge(desk, prepared, asked=asked)
@@ -89,13 +89,13 @@ def execute(desk: Desk, ticket: Ticket, *, keep: Keep | None = None) -> dict[str
 
     Returns:
         The stored answer: what each section released, and the receipt. It is the one that the ticket has already; or
-        that of another account, which asked earlier; or of a question that is asked twice at once the one that was
+        that of another account, which asked earlier; or of a query that is asked twice at once the one that was
         stored first: nobody sees two draws of one noise.
 
     Raises:
         EngineError: The engine failed before it read a row, or its connection did; what was reserved stays charged, and
             the ledger notes that it has no answer.
-        UnavailableError: It failed otherwise, this question or another one meanwhile. The root account of the data is
+        UnavailableError: It failed otherwise, this query or another one meanwhile. The root account of the data is
             suspended until its owner acknowledges that.
         ReservationError: The ticket was taken over.
     """
@@ -197,7 +197,7 @@ def _committed(desk: Planning, ticket: Ticket, answer: dict[str, Json]) -> dict[
     """Keep an answer; or find the one that was kept first.
 
     Raises:
-        UnavailableError: Another question failed meanwhile.
+        UnavailableError: Another query failed meanwhile.
         ReservationError: It failed, or was taken over.
     """
     try:

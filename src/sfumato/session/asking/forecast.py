@@ -52,7 +52,7 @@ def least_epsilon(predicted: Callable[[Fraction], Sequence[Forecast]], targets: 
         targets: The largest error of each column that matters.
 
     Raises:
-        ParameterError: No target, an unknown column, one that no ε meets, or the question has no answer at any ε.
+        ParameterError: No target, an unknown column, one that no ε meets, or the query has no answer at any ε.
     """
     if not isinstance(targets, Mapping):
         raise ParameterError("error", targets, "must state the largest error of a column, such as {'n': 25}")

@@ -1,4 +1,4 @@
-"""The half of a session that needs no engine: a question is planned, and paid for, by functions over frozen values.
+"""The half of a session that needs no engine: a query is planned, and paid for, by functions over frozen values.
 
 `prepare` looks at no data, `charge` makes the cost durable; `execution.execute` is the only one that touches data. So a
 gateway that has the policy and the ledger, and neither data nor an engine, can do all that is done before.
@@ -66,7 +66,7 @@ class Prepared:
 
     Attributes:
         plan: What would be released.
-        text: The question as people read it.
+        text: The query as people read it.
         key: What a stored answer is kept under: all that the answer depends on.
         part: The part of a partition that it reads, if it reads no other.
     """
@@ -79,7 +79,7 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ticket:
-    """A prepared question that is paid for."""
+    """A prepared query that is paid for."""
 
     prepared: Prepared
     reservation: Reservation
@@ -102,7 +102,7 @@ def prepare(
     part: PartitionPart | None = None,
     law: Law | None = None,
 ) -> Prepared:
-    """Plan a question for at most `total`; no data, no charge.
+    """Plan a query for at most `total`; no data, no charge.
 
     Raises:
         ParameterError: A table is of another session.
@@ -156,7 +156,7 @@ def _people(relation: Relation) -> Iterator[Source | PeoplePart]:
 
 
 def charge(planning: Planning, prepared: Prepared, *, asked: Asked = NOBODY) -> Ticket | StoredAnswer:
-    """Pay for a question that nobody is at work on; or find its answer, which is stored or soon will be.
+    """Pay for a query that nobody is at work on; or find its answer, which is stored or soon will be.
 
     **Guarantee**: of all that ask at once on an account, in any number of threads, processes and hosts, one is charged,
     and all get the same answer. Each time that the one at work is killed or stopped for a lease, at most one more is.
@@ -172,7 +172,7 @@ def charge(planning: Planning, prepared: Prepared, *, asked: Asked = NOBODY) -> 
 
     Raises:
         BudgetExceededError: Too little budget remains; nothing was spent.
-        ReservationError: The one at work failed; or the key was used for another question, or for one that failed.
+        ReservationError: The one at work failed; or the key was used for another query, or for one that failed.
         UnavailableError: The account is suspended.
     """
     planning.ledger.asked_before(asked)  # refuses a key of another question, also where the answer is stored
@@ -216,7 +216,7 @@ def answer_to(planning: Planning, answer: dict[str, Any], *, asked: Asked, paid:
 def _shared(planning: Planning, prepared: Prepared, *, asked: Asked) -> Reservation | None:
     """Charge this account for the answer that another one of the dataset has, if there is one, and keep it here.
 
-    The receipt that is kept is this account's own: it looks as if the question had been asked anew.
+    The receipt that is kept is this account's own: it looks as if the query had been asked anew.
 
     Raises:
         BudgetExceededError: Too little budget remains; nothing was spent.
@@ -230,7 +230,7 @@ def _shared(planning: Planning, prepared: Prepared, *, asked: Asked) -> Reservat
 
 
 def own_answer(prepared: Prepared, answer: Any, reservation: Reservation) -> dict[str, Json]:
-    """The answer of another account with the receipt of a reservation: as if the question had been asked anew."""
+    """The answer of another account with the receipt of a reservation: as if the query had been asked anew."""
     receipt = replace(
         receipt_from_dict(answer["receipt"]), question=prepared.text, request=reservation.request,
         spent=reservation.spent, remaining=reservation.left,
@@ -239,7 +239,7 @@ def own_answer(prepared: Prepared, answer: Any, reservation: Reservation) -> dic
 
 
 def stored(planning: Planning, prepared: Prepared) -> dict[str, Any] | None:
-    """The answer that was given to the same question before, if any."""
+    """The answer that was given to the same query before, if any."""
     return readable(planning, planning.ledger.answer(planning.account, prepared.key))
 
 

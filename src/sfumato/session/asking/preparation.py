@@ -1,4 +1,4 @@
-"""What the owner hears of tables: what of the data does not count, and how far answers to typical questions would err.
+"""What the owner hears of tables: what of the data does not count, and how far answers to typical queries would err.
 
 All of it is exact, and for the owner alone.
 """
@@ -25,17 +25,17 @@ from sfumato.session.opening.examination import BindingLimit, ColumnLosses, Exam
 _LABEL: Final = "Exact numbers of private rows, for the owner only: do not show them to anybody else."
 
 EPSILONS: Final = (Fraction(1, 10), Fraction(1, 2), Fraction(1))
-"""The ε at which errors are told, of each question alone."""
+"""The ε at which errors are told, of each query alone."""
 
 _MOST: Final = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypicalError:
-    """How far the answer to one question would err.
+    """How far the answer to one query would err.
 
     Attributes:
-        question: The question in SQL.
+        question: The query in SQL.
         half_widths: For each of `EPSILONS` the error that is not passed with 95%, in the column's own unit; None where
             no noise can be drawn for it.
         assumption: What the figures presume; a mean is said to be over as many values as there are, which is exact.
@@ -53,7 +53,7 @@ class Preparation:
     Attributes:
         violations: For each table, its claims and how many rows break each of them.
         examinations: For each table, what of its rows does not count as it is stored.
-        errors: For each table, how far the answers to typical questions would err.
+        errors: For each table, how far the answers to typical queries would err.
     """
 
     violations: Mapping[str, Mapping[Claim, int]] = field(repr=False)
@@ -135,7 +135,7 @@ def _rows(count: int) -> str:
 
 
 def typical_errors(frame: Frame[Question], table: Table, present: Mapping[str, int]) -> tuple[TypicalError, ...]:
-    """The errors of three questions at most; of none about a public table, whose answers are exact.
+    """The errors of three queries at most; of none about a public table, whose answers are exact.
 
     Args:
         frame: The table, to be asked.

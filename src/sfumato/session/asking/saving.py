@@ -1,6 +1,6 @@
 """Answers into files: what was released is shown batch by batch, and no more of it is in memory than that.
 
-The ledger keeps what was released, not the file: so the same question is answered from it for nothing however it is to
+The ledger keeps what was released, not the file: so the same query is answered from it for nothing however it is to
 be shown, and a file that is asked for again is the same, byte for byte.
 """
 

@@ -27,7 +27,7 @@ from sfumato.session.asking.question import Question
 from sfumato.session.releases.release import Release
 
 Parameters: TypeAlias = Sequence[object] | Mapping[str, object]
-"""What stands for `$1`, `$2`, … in a question, in order; or for `:name`, by name."""
+"""What stands for `$1`, `$2`, … in a query, in order; or for `:name`, by name."""
 
 
 class View:
@@ -89,7 +89,7 @@ class View:
         Args:
             sql: One statement. It may also state the cost:
                 ``SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 1) COUNT(*) …``.
-            epsilon: The total ε of the whole question; there is no default.
+            epsilon: The total ε of the whole query; there is no default.
             delta: The total δ; default: 0.
             parameters: The values of `$1` or `:name`.
             intervals: Whether quantiles get a 95% interval, for two thirds of the ε of each.

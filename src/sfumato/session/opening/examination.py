@@ -1,6 +1,6 @@
 """What of a table does not count as it is stored: exact numbers for its owner, by column, by limit and by claim.
 
-Any engine can count them, with the relations of ordinary questions over variants of the table: one that is nobody's and
+Any engine can count them, with the relations of ordinary queries over variants of the table: one that is nobody's and
 claims nothing, one that claims less, and one in which every column is text. The rows are read anew, as the sources have
 them now.
 """

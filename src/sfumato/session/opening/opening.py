@@ -140,7 +140,7 @@ def _keys(policy: Policy, origin: Place, engine: Engine) -> tuple[Key, ...]:
 
 
 def relations_of(policy: Policy) -> Mapping[str, Relation]:
-    """What each table and each view of a policy is called in questions.
+    """What each table and each view of a policy is called in queries.
 
     Raises:
         PolicyError: A view does not parse, or means nothing.

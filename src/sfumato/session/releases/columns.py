@@ -1,4 +1,4 @@
-"""Answers as Arrow tables, whose types follow from the question alone, never from what was released.
+"""Answers as Arrow tables, whose types follow from the query alone, never from what was released.
 
 A batch of what was released becomes the columns that `presenting` shows, without rows being made of it where it can be.
 """

@@ -20,7 +20,7 @@ from sfumato.query.statistics.measurements import LinearOutput, Section
 from sfumato.session.releases.releasing import Released
 
 Table: TypeAlias = NDArray[np.float64]
-"""A number for each group, one axis a key of the question; of length 1 where the table does not group by it."""
+"""A number for each group, one axis a key of the query; of length 1 where the table does not group by it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,7 +38,7 @@ def consistent_figures(plan: PrivatePlan, released: Sequence[Released]) -> tuple
     Columns of which nothing was released, at an ε of 0, are left out.
 
     Args:
-        plan: Of a question that `grouping_sets.with_listed_keys` accepts.
+        plan: Of a query that `grouping_sets.with_listed_keys` accepts.
         released: What each section released.
     """
     figures: list[dict[str, Table]] = [{} for _ in plan.sections]

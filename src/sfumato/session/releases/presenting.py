@@ -100,7 +100,7 @@ def _is_plain(
 def _as_released(
     question: Presented, plan: PrivatePlan, table: "_Table", labels: Sequence[str], columns: Sequence[ColumnRef]
 ) -> Rows:  # fmt: skip
-    """What `_line_by_line` makes of a question that shows what was released, in its order, and makes nothing of it.
+    """What `_line_by_line` makes of a query that shows what was released, in its order, and makes nothing of it.
 
     It does so column by column, which is much faster for many groups.
     """
@@ -131,7 +131,7 @@ def _line_by_line(
     keys: Sequence[Expression],
     statistics: Sequence[Expression],
 ) -> Rows:
-    """The rows that a question asks for, in its order."""
+    """The rows that a query asks for, in its order."""
     rows = _lines(question, plan, table.released)
     if question.having is not None:
         having = table.over(question.having)
