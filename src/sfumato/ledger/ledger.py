@@ -37,30 +37,29 @@ from sfumato.privacy.events import Event
 class Ledger(LedgerWriter):
     """Accounts over one store, for any number of threads and, where the store allows it, processes and hosts.
 
-    Definition: a reservation is granted iff in its account, and in every account above, `spent` + price ≤ budget in the
-    account's own measure, decided on the whole ledger as it stands at the moment of the append.
+    Definition: a reservation is granted iff `spent` + cost ≤ budget in its account and in every ancestor, each in its
+        own measure, decided on the whole ledger at the moment of the append.
 
-    Guarantee: under an account's neighboring relation, all that was ever committed to it and to accounts below is
-    together within its budget, however adaptively the queries were chosen and wherever a process was killed: basic
-    composition as a filter [RRUV16] for (ε, δ), the filters of [FZ21] and [WRRW23] for ρ and Rényi divergences. With a
-    window it is so within each window. Charges are exact rationals: nothing is rounded down.
+    Guarantee: under an account's neighboring relation, all answers ever committed to it and to its descendants together
+        cost at most its budget, however adaptively the queries were chosen and wherever a process was killed. This is
+        basic composition as a filter [RRUV16] for (ε, δ), and the filters of [FZ21] and [WRRW23] for ρ and Rényi
+        divergences. With a window it holds within each window. Charges are exact rationals: nothing is rounded down.
 
-    Edge cases: a charge of 0 is granted as long as the budget is not overrun; `NO_GUARANTEE` as a budget refuses
-    nothing and still counts. A forked child must open the ledger for itself. Time never goes back.
+    Edge cases: a charge of 0 is granted unless the budget is exceeded; `NO_GUARANTEE` as a budget refuses nothing and
+    still counts. A forked child must open the ledger again. Time never goes back.
 
     Args:
-        store: Where the records live.
-        key: The ledger's secret, which seals every batch; one that nobody has if left out, for ledgers that go with
-            this process.
-        attachments: Where the files of large answers live; a folder that goes with this process if left out.
-        clock: What time it is; for windows, and for people.
-        checkpoint: Where it is noted how far the ledger was, after every batch; a ledger that is older is refused, and
-            one whose checkpoint is gone.
-        ignores_checkpoint: Whether it is neither read nor written; for the owner who writes another.
+        store: The store of the records.
+        key: The secret key that seals every batch; default: a new key, for ledgers that exist only in this process.
+        attachments: The folder of large answers; default: a temporary folder.
+        clock: The clock for windows and times of entries.
+        checkpoint: Where the ledger's length and hash are recorded after every batch. An older ledger is refused, and
+            one whose checkpoint is missing.
+        ignores_checkpoint: Whether the checkpoint is neither read nor written; for the owner who writes a new one.
 
     Raises:
         LedgerError: The store cannot be read.
-        LedgerCorruptError: A record does not verify or is not sealed, an index entry or the snapshot is gone, or the
+        LedgerCorruptError: A record does not verify or is not sealed, an index entry or the snapshot is missing, or the
             ledger is older than its checkpoint.
 
     Example:
@@ -100,16 +99,16 @@ class Ledger(LedgerWriter):
         self.attachments = attachments or Attachments()
 
     def open_account(self, opened: Opened, *, tables: Iterable[Protected] = (), beside: tuple[str, ...] = ()) -> None:
-        """Open an account; if it is open with the same facts, nothing happens, and nobody else is waited for.
+        """Open an account; if it is open with the same facts, nothing happens, without waiting for other writers.
 
         Args:
-            opened: Its facts; the time is the ledger's.
-            tables: Who is protected in which data. What another account was about first has that account above.
-            beside: Accounts that protect other units in the same data: neither pays for the other.
+            opened: The account; the ledger sets the time.
+            tables: The unit of each table. Data that another account had first makes that account a parent.
+            beside: Accounts that protect other units in the same data: neither is charged for the other.
 
         Raises:
-            LedgerError: It is open with other facts or units, or is about data of an account that is not above it.
-            ParameterError: A parent is not open, or is about other units or neighbors.
+            LedgerError: It is open with other facts or units, or has data of an account that is not its ancestor.
+            ParameterError: A parent is not open, or has another unit or neighboring relation.
         """
         found = tuple(tables)
         with self._exclusive():  # which waits for no transaction
@@ -118,10 +117,10 @@ class Ledger(LedgerWriter):
         self._do(lambda pending: rules.open_account(pending, opened, found, beside))
 
     def change_budget(self, account: str, budget: Budget, *, reason: str) -> None:
-        """Give an account another budget, in the same measure; for its owner. What was spent stays spent.
+        """Change the budget of an account, in the same measure; for its owner. The spending stays.
 
         Raises:
-            ParameterError: The measure is another, or there is no reason.
+            ParameterError: The measure differs, or there is no reason.
             LedgerError: There is no such account.
         """
         rules.require_reason(reason)
@@ -133,7 +132,7 @@ class Ledger(LedgerWriter):
         self._do(decide)
 
     def close_account(self, account: str, *, reason: str) -> None:
-        """Grant nothing more to an account, and to those below it; for its owner. Its entries and its name stay.
+        """Refuse all further charges to an account and its descendants; for its owner. Its entries and its name stay.
 
         Raises:
             ParameterError: There is no reason.
@@ -148,12 +147,12 @@ class Ledger(LedgerWriter):
         self._do(decide)
 
     def suspend_account(self, reservation: Reservation) -> None:
-        """Grant and show nothing more of the data that a query was about, which failed while it read rows.
+        """Suspend the data of a query that failed while it read rows.
 
-        All accounts of the data are suspended by their root. One that is suspended already stays so.
+        All accounts of the data are suspended through their root account, until the owner acknowledges the failure.
 
         Args:
-            reservation: Of the query; it has no answer, and is abandoned.
+            reservation: The reservation of the query; it has no answer, and is abandoned.
 
         Raises:
             ReservationError: It was never made, or has an answer.
@@ -161,14 +160,14 @@ class Ledger(LedgerWriter):
         self._do(lambda pending: rules.suspend(pending, reservation))
 
     def resume_account(self, account: str, *, reason: str) -> int:
-        """Acknowledge that a query about the data of an account failed, and go on; for its owner.
+        """Acknowledge a failure on the data of an account, and resume it; for its owner.
 
-        That it failed, and so that its account was suspended, may be a fact about one person. Each acknowledgement is
-        therefore counted as one bit outside of the guarantee, which `acknowledged` and the privacy label show.
+        The failure may depend on one person. Each acknowledgment is therefore counted as one bit outside of the
+        guarantee, which `acknowledged` and the privacy label show.
 
         Args:
-            account: The account, or one below it.
-            reason: Why the failure cannot happen again, for those who read the ledger later.
+            account: The account, or a descendant.
+            reason: Why the failure cannot happen again; the ledger records it.
 
         Returns:
             How many bits are outside of the guarantee from now on.
@@ -191,22 +190,22 @@ class Ledger(LedgerWriter):
         part: PartitionPart | None = None,
         asked: Asked = NOBODY,
     ) -> Reservation:
-        """Charge a cost, for good, before data is read: to the account and to every account above, or to none.
+        """Charge a cost, without refund, before data is read: to the account and all its ancestors, or to none.
 
         Args:
-            account: The account that pays.
+            account: The charged account.
             event: What will be released; its cost must be within the charge.
-            charge: What it costs in (ε, δ). Accounts in another measure price the event.
-            question: A hash of what is asked, for the record.
-            part: The part of a partition of people that the query reads, if it reads no other.
-            asked: Who asks, and under which key they may ask again.
+            charge: The cost in (ε, δ). Accounts in another measure compute the cost of the event.
+            question: A hash of the query, for the record.
+            part: The part of a partition that the query reads; None: all people.
+            asked: Who sent the query, and with which idempotency key.
 
         Raises:
             BudgetExceededError: Too little budget remains; nothing was spent.
-            ReservationError: The key was used for something else, or what was asked under it failed.
+            ReservationError: The key was used for another query, or for one that failed.
             LedgerError: There is no such account, it is closed, or the store failed; then it may have been charged.
             UnavailableError: An account is suspended.
-            ParameterError: The charge is below the event's price, or the partition was declared otherwise.
+            ParameterError: The charge is below the event's cost, or the partition was declared differently.
             UnsupportedEventError: The event has no cost, or none in the measure of an account.
         """
         entry = self._reserved(account, event=event, charge=charge, question=question, part=part, asked=asked)
@@ -224,10 +223,10 @@ class Ledger(LedgerWriter):
         asked: Asked = NOBODY,
         over: Flight | None = None,
     ) -> Reservation | Flight | None:
-        """Reserve, unless the account has the answer under a key, or somebody is at work on it.
+        """Reserve, unless the account has the answer under a key, or another process is computing it.
 
-        **Guarantee**: an account has one reservation without an answer under a key, whoever asks at once, in any number
-        of threads, processes and hosts. Who took over may commit, and who was taken over may not.
+        **Guarantee**: an account has at most one unanswered reservation per key, however many threads, processes and
+        hosts ask at once. A process that took over may commit; the one that was taken over may not.
 
         Args:
             account: As of `reserve`, like event, charge, question, part and asked.
@@ -237,22 +236,23 @@ class Ledger(LedgerWriter):
             question: As of `reserve`.
             part: As of `reserve`.
             asked: As of `reserve`.
-            over: The flight that was found before, if it stayed as it was for too long; then it is taken over.
+            over: The flight found before, if it did not change for too long; it is then taken over.
 
         Returns:
-            The reservation, which is charged; or who is at work, and nothing is charged; or None: the answer is there.
+            The reservation, which is charged; or the flight of another process, and nothing is charged; or None if the
+            answer exists.
 
         Raises:
-            The same as `reserve`.
+            The errors of `reserve`.
         """
         entry = self._reserved(account, event=event, charge=charge, question=question, part=part, asked=asked, key=key)
         return self._do(lambda pending: rules.fly(pending, entry, over))
 
     def renew(self, reservation: Reservation) -> None:
-        """Say that somebody is still at work on the answer to a reservation, so that nobody takes it over.
+        """Record that the answer to a reservation is still being computed, so nobody takes it over.
 
         Raises:
-            ReservationError: It has an answer, or was taken over.
+            ReservationError: The reservation has an answer, or was taken over.
         """
 
         def decide(pending: PendingBatch) -> None:
@@ -266,7 +266,7 @@ class Ledger(LedgerWriter):
         self._do(decide)
 
     def commit(self, reservation: Reservation, *, key: str, answer: Json) -> None:
-        """Keep the noisy answer that a reservation paid for; the first answer under a key stays.
+        """Store the noisy answer of a reservation; the first answer under a key stays.
 
         Args:
             reservation: From `reserve`, in this process or another.
@@ -274,8 +274,8 @@ class Ledger(LedgerWriter):
             answer: The release, as JSON.
 
         Raises:
-            ReservationError: It was never made, or has an answer, or was abandoned.
-            UnavailableError: Another query about the data failed meanwhile, so that none is answered.
+            ReservationError: The reservation was never made, has an answer, or was abandoned.
+            UnavailableError: Another query about the data failed meanwhile.
             ParameterError: The answer is not JSON.
         """
         account, request = reservation.account, reservation.request
@@ -288,10 +288,10 @@ class Ledger(LedgerWriter):
         self._do(decide)
 
     def abandon(self, reservation: Reservation, *, reason: str) -> None:
-        """Note that a reservation will have no answer. It stays charged, as data may have been read.
+        """Record that a reservation will have no answer. It stays charged, because data may have been read.
 
         Raises:
-            ReservationError: It was never made, or has an answer, or was abandoned.
+            ReservationError: The reservation was never made, has an answer, or was abandoned.
         """
         account, request = reservation.account, reservation.request
 
@@ -311,19 +311,19 @@ class Ledger(LedgerWriter):
         own: Callable[[Json, Reservation], Json],
         asked: Asked = NOBODY,
     ) -> Reservation | None:
-        """Give an account the answer that another one about the same data has under a key, and charge it.
+        """Charge an account for the answer that another account of the same data has under a key, and return it.
 
-        Accounts above both paid when it was made; those above this one alone pay now. Accounts are about the same data
-        if their names begin alike, up to the first slash. None if nobody has one, if this account has one by now, or if
-        something was charged under the key of the one who asks: then `reserve` has to say what became of it.
+        Common ancestors were charged when the answer was made; the other ancestors of this account are charged now.
+        Accounts have the same data if their names agree up to the first slash. The result is None if no account has an
+        answer, if this account has one by now, or if the idempotency key was used: then `reserve` says for what.
 
         Args:
-            account: Who reads it and pays.
-            key: Of the answer.
+            account: The account that reads the answer and is charged.
+            key: The key of the answer.
             event: What was released.
             charge: Its cost in (ε, δ).
-            own: From the answer and this reading's reservation, the answer as it is kept for this account.
-            asked: Who asks, and under which key they may ask again.
+            own: A function of the answer and the new reservation that returns the answer as stored for this account.
+            asked: Who sent the query, and with which idempotency key.
 
         Raises:
             BudgetExceededError: Too little budget remains; nothing was spent.
@@ -346,7 +346,7 @@ class Ledger(LedgerWriter):
         return self._do(decide)
 
     def close(self) -> None:
-        """Note how far the ledger is, where there is a place for that, and let go of the store."""
+        """Write the checkpoint, if there is a place for it, and close the store."""
         try:
             if self._has_written:
                 self.checkpoint()

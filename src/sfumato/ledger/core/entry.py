@@ -1,8 +1,8 @@
-"""What a ledger holds, as frozen values: an account opened, a cost reserved, an answer committed, and so on.
+"""The entries of a ledger as frozen values: an account opened, a cost reserved, an answer committed, and so on.
 
-Compatibility: what is stored of a class here never changes, because ledgers last for ever: its tag and the names of its
-fields, which `codec` has, and what they mean. New fields get a default that keeps the old meaning. Times are
-microseconds since 1970 in UTC; 0 where an old ledger told none.
+Compatibility: the stored form of a class here never changes, because ledgers last for ever: its tag, the names of its
+fields (both in `codec`), and their meaning. New fields get a default that keeps the old meaning. Times are microseconds
+since 1970 in UTC; 0 where an old ledger recorded none.
 """
 
 from dataclasses import dataclass
@@ -23,10 +23,10 @@ Charge: TypeAlias = PureDP | ApproxDP
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionPart:
-    """One part of a partition of people, of whom each lies in at most `max_parts_per_unit` parts.
+    """One part of a partition of people; each person is in at most `max_parts_per_unit` parts.
 
-    What is charged to a part must also cover a unit that enters or leaves it, whatever the neighboring relation:
-    a replaced unit leaves one part for another.
+    A charge to a part must also cover a unit that enters or leaves it, under any neighboring relation, because a
+    replaced unit leaves one part for another.
     """
 
     partition: str
@@ -70,7 +70,7 @@ class Opened:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rebudgeted:
-    """The owner gave an account another budget. What was spent stays spent; below that, nothing is left."""
+    """The owner changed the budget of an account. The spending stays; below it, nothing remains."""
 
     account: str
     budget: Budget
@@ -80,7 +80,7 @@ class Rebudgeted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Closed:
-    """An account that grants nothing more, nor does any below it; it stays in the ledger, under its name."""
+    """An account that refuses all charges, with its descendants; it stays in the ledger, under its name."""
 
     account: str
     reason: str
@@ -89,7 +89,7 @@ class Closed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recognized:
-    """Data that an account is about, by fingerprints that only the ledger's key can make; `Protected` replaced it."""
+    """Data of an account, by fingerprints that only the ledger's key can make; `Protected` replaced it."""
 
     account: str
     fingerprints: tuple[str, ...]
@@ -98,15 +98,15 @@ class Recognized:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Protected:
-    """Who is protected in a table of an account: as long as the ledger lasts.
+    """The privacy unit of a table of an account, for as long as the ledger exists.
 
     Attributes:
         account: The account of the data.
         table: The table, as the policy calls it.
-        unit: Whose its rows are, as `Table.owner_text` writes it.
-        sources: Seals of where its rows are and, of a file or a frame, of its rows: none of them has another unit.
-        fingerprints: Seals of the data that it reads, as of `Recognized`; a public table has none.
-        beside: Accounts that protect other units in the same data. Neither pays for the other.
+        unit: The owner of its rows, as `Table.owner_text` writes it.
+        sources: Seals of where its rows are and, for a file or a frame, of its rows: none of them has another unit.
+        fingerprints: Seals of the data that it reads, as in `Recognized`; a public table has none.
+        beside: Accounts that protect other units in the same data. Neither is charged for the other.
         at: The time, in microseconds since 1970.
     """
 
@@ -121,7 +121,7 @@ class Protected:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccountPrice:
-    """What an account pays in its own measure, where that is more than the charge in (ε, δ)."""
+    """The cost for an account in its own measure, where that differs from the charge in (ε, δ)."""
 
     account: str
     amounts: Amounts
@@ -132,17 +132,17 @@ class Reserved:
     """A cost, charged before data is read: from here on it counts as spent, whatever happens next.
 
     Attributes:
-        account: Who pays, and with it all accounts above.
-        request: The reservation's name.
-        question: A hash of what is asked.
+        account: The charged account; its ancestors are charged too.
+        request: The id of the reservation.
+        question: A hash of the query.
         event: What will be released.
         charge: Its cost in (ε, δ).
-        part: The part of a partition of people that it reads, if it reads no other.
-        prices: Its cost for accounts that keep another measure.
+        part: The part of a partition that it reads; None: all people.
+        prices: Its cost for accounts in another measure.
         principal: Who sent the query.
-        idempotency_key: By which the one who asks can ask again without being charged again; empty for none.
-        body: A hash of all that was sent under this key.
-        key: Of the answer that it flies for, as that of `Committed`; an account has one such flight under a key.
+        idempotency_key: The key with which the query can be sent again without a second charge; empty: none.
+        body: A hash of everything sent under this key.
+        key: The key of the answer being computed, as in `Committed`; an account has one such reservation per key.
         at: The time, in microseconds since 1970.
     """
 
@@ -162,12 +162,12 @@ class Reserved:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Renewed:
-    """Somebody is still at work on the answer to a reservation; or somebody else took it over, and is now.
+    """The answer to a reservation is still being computed, perhaps by another process that took it over.
 
     Attributes:
         account: The charged account.
         request: The reservation.
-        lease: Names the one who is at work; empty for the one who reserved.
+        lease: Names the process that computes it; empty: the one that reserved.
         at: The time, in microseconds since 1970.
     """
 
@@ -179,7 +179,7 @@ class Renewed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Committed:
-    """The noisy answer that a reservation paid for, kept under a key so that asking again is free."""
+    """The noisy answer of a reservation, stored under a key so that an equivalent query is free."""
 
     account: str
     request: str
@@ -200,18 +200,18 @@ class Abandoned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shared:
-    """A cost, charged for an answer that another account paid for; accounts above both paid already.
+    """A cost, charged for an answer of another account; common ancestors were charged already.
 
     Attributes:
-        account: Who reads it.
-        source: Who asked first.
-        request: The reservation's name; the answer that follows is that of the source.
+        account: The account that reads the answer.
+        source: The account that was charged first.
+        request: The id of the reservation; the answer that follows is that of the source.
         event: What was released.
         charge: Its cost in (ε, δ).
-        prices: Its cost for accounts that keep another measure.
+        prices: Its cost for accounts in another measure.
         principal: Who sent the query.
-        idempotency_key: As of `Reserved`.
-        body: As of `Reserved`.
+        idempotency_key: As in `Reserved`.
+        body: As in `Reserved`.
         at: The time, in microseconds since 1970.
     """
 
@@ -229,10 +229,10 @@ class Shared:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suspended:
-    """A query failed while rows were read: nothing more is granted or shown until the owner has acknowledged that.
+    """A query failed while rows were read: charges and answers are refused until the owner acknowledges it.
 
     Attributes:
-        account: The root account of the data, which has none above.
+        account: The root account of the data, which has no parent.
         request: The reservation of the query that failed.
         at: The time, in microseconds since 1970.
     """
@@ -244,7 +244,7 @@ class Suspended:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resumed:
-    """The owner acknowledged a failure, so that its account goes on: one bit outside of the guarantee."""
+    """The owner acknowledged a failure and resumed the account: one bit outside of the guarantee."""
 
     account: str
     reason: str
@@ -253,10 +253,10 @@ class Resumed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moved:
-    """The last entry of a ledger that goes on elsewhere: this one grants nothing any more.
+    """The last entry of a ledger that was moved: this copy refuses all charges.
 
     Attributes:
-        destination: Where it goes on, as people read it.
+        destination: The new place, as text.
         at: The time, in microseconds since 1970.
     """
 
@@ -265,7 +265,7 @@ class Moved:
 
     @property
     def account(self) -> str:
-        """None of them: it concerns all."""
+        """Empty text, because the entry concerns all accounts."""
         return ""
 
 

@@ -57,7 +57,7 @@ def answered(desk: Desk, prepared: Prepared, *, asked: Asked, keep: Keep | None 
     """The answer to a question: the stored one for nothing, else one that is charged.
 
     Args:
-        desk: The planning half of the session that answers.
+        desk: The session that answers.
         prepared: What is asked.
         asked: Who asks, and under which key they may ask again.
         keep: How a new answer is kept; see `execute`.
@@ -83,7 +83,7 @@ def execute(desk: Desk, ticket: Ticket, *, keep: Keep | None = None) -> dict[str
     """Run the exact half, add noise, and keep the answer before anybody sees it.
 
     Args:
-        desk: The planning half of the session that answers.
+        desk: The session that answers.
         ticket: What is paid for.
         keep: How a section is released and kept: as a whole, if left out.
 

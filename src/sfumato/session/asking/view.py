@@ -27,16 +27,16 @@ from sfumato.session.asking.question import Question
 from sfumato.session.releases.release import Release
 
 Parameters: TypeAlias = Sequence[object] | Mapping[str, object]
-"""What stands for `$1`, `$2`, … in a query, in order; or for `:name`, by name."""
+"""The values of `$1`, `$2`, … in order, or of `:name` by name."""
 
 
 class View:
-    """Some tables about the same people, and the ways to ask about them.
+    """Some tables about the same people, and the ways to query them.
 
     Args:
-        desk: The planning half of the session that answers.
+        desk: The session that answers.
         tables: The relation behind each name, of a table or of a view of the policy.
-        part: The part of a partition that is read, if no other is.
+        part: The part of a partition that is read; None: all people.
     """
 
     def __init__(self, desk: Desk, tables: Mapping[str, Relation], part: PartitionPart | None = None) -> None:
@@ -126,22 +126,22 @@ def _once(name: str, argument: Number | None, option: Number | None) -> Number |
 
 
 class Partition(Mapping[Key, View]):
-    """A table cut by public values of a column: each part is asked like a session of its own, beside public tables.
+    """A table partitioned by public values of a column: each part is queried like a session, with the public tables.
 
-    **Guarantee**: a unit lies in at most k = `max_parts_per_unit` parts, whatever the data, because further ones are
-    left out by a salted choice that all parts share. All answers together cost what the k most expensive parts cost
+    **Guarantee**: a unit is in at most k = `max_parts_per_unit` parts, because further ones are left out by a salted
+    choice that all parts share. All answers together cost what the k most expensive parts cost
     (the 2k most expensive where a unit is replaced by another): parallel composition over people, not over rows.
 
     Args:
-        desk: The planning half of the session that answers.
-        table: The table that is cut.
+        desk: The session that answers.
+        table: The table that is partitioned.
         by: The column whose values name the parts.
-        values: The public values; rows with others lie in no part.
-        max_parts_per_unit: In how many parts one unit may lie.
+        values: The public values; rows with other values are in no part.
+        max_parts_per_unit: The most parts in which one unit may have rows.
 
     Raises:
-        ParameterError: No such column, values of another type, a public table, or more than one part for a unit that
-            is one row.
+        ParameterError: An unknown column, values of another type, a public table, or more than one part where each
+            row is a unit.
 
     References:
         [McS09] Theorem 4.
@@ -189,14 +189,15 @@ class Partition(Mapping[Key, View]):
 
 
 class AccountView(View):
-    """All tables of a database of people, asked on one account: that of the dataset, or one below it.
+    """All tables of a database of people, queried under one account: that of the dataset, or a descendant.
 
-    **Guarantee**: all answers ever given on an account and on those below it, by any number of sessions, are together
-    within its budget, for the privacy unit and the neighboring relation of the policy; with a window, within each
-    window. An account below another pays with all above it: two analysts together never pass what is theirs in common.
+    **Guarantee**: all answers ever released under an account and its descendants, by any number of sessions, together
+    cost at most its budget, for the privacy unit and the neighboring relation of the policy; with a window, at most its
+    budget in each window. A charge to an account is also charged to its ancestors, so two analysts together never
+    exceed the budget of their common ancestor.
 
     Args:
-        desk: Who answers, and the account that pays.
+        desk: The session that answers, with the charged account.
         tables: The relation behind each name.
     """
 
