@@ -52,7 +52,8 @@ def company(month: Literal["january", "february"] = "january") -> pa.Table:
     """A private company's payroll in dollars: columns id, name, salary.
 
     January has 100 employees who earn $55,000 on average; in February Mallory has joined and the average of the 101 is
-    $56,000: both exactly, so that 56,000·101 − 55,000·100 is her salary, $156,000. The top salary is $290,000. All
+    $56,000: both exactly, so that 56,000·101 − 55,000·100 is Mallory's salary, $156,000. The top salary is $290,000.
+    All
     other salaries are made up: 450·r + 120,000·(r/99)⁶ dollars for rank r = 1 to 99, on top of a base pay that makes
     the total come out.
 

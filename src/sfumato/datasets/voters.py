@@ -2,7 +2,8 @@
 
 Sweeney bought the roll of Cambridge, Massachusetts, and joined it on ZIP code, birth date and sex with the records of
 state employees that the Group Insurance Commission (GIC) had given out without names. The share of people whom these
-three tell apart is declared here, and held exactly: 0.87 is her figure for the United States, 0.63 that of [Gol06].
+three tell apart is declared here, and held exactly: 0.87 is Sweeney's figure for the United States, 0.63 that of
+[Gol06].
 """
 
 from dataclasses import dataclass

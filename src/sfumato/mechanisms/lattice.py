@@ -1,6 +1,6 @@
 """Data values, whatever holds them, as plain columns and as steps of a public lattice, where exact noise can hide them.
 
-What a container adds to its values may itself tell of the data: a database hands out a masked array exactly where
+What a container adds to its values may itself reveal data: a database hands out a masked array exactly where
 something is missing. So masks, subclasses and missing values are gone behind this module. Nothing here fails on a data
 value: a NaN, an infinity or a number of any size has its lattice point.
 """

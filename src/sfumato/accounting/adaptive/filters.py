@@ -248,7 +248,7 @@ class AdvancedFilter(AdditiveFilter):
     Args:
         epsilon: 0 or more.
         delta: Above 0 and below 1.
-        delta_slack: δ', the part of δ that pays for the rate; above 0 and at most δ.
+        delta_slack: δ', the part of δ that is used for the rate; above 0 and at most δ.
 
     Raises:
         ParameterError: A parameter is out of range.

@@ -1,6 +1,6 @@
 """Odometers, which bound the privacy loss so far at every time at once: by sums, and by Rényi divergences.
 
-Ville's inequality holds at each of several orders, and all of them are paid for. The filter of an odometer goes on as
+Ville's inequality holds at each of several orders, and all of them are charged. The filter of an odometer goes on as
 long as its reading stays within a budget.
 """
 
@@ -36,8 +36,8 @@ class Odometer(Protocol):
     A frozen value, grown by `compose`; it refuses nothing but events without a cost.
 
     **Guarantee**: outside an event of probability `delta`, the privacy loss Lₙ of the first n releases is at most
-    `epsilon`, for the readings after every n at once. Hence, if the analyst stops whenever she likes, and the readings
-    never passed ε and δ, everything released is (ε, δ)-differentially private. Readings are rounded up.
+    `epsilon`, for the readings after every n at once. Hence, if the analyst stops at any time, and the readings
+    never exceeded ε and δ, everything released is (ε, δ)-differentially private. Readings are rounded up.
     """
 
     @property
@@ -254,7 +254,7 @@ def _epsilon(epsilon: Amount) -> Amounts:
 class OdometerFilter:
     """Grants while the odometer would read at most ε and δ.
 
-    With an `RDPOdometer` this is the filter that may use whichever order turns out best: the odometer has paid for it.
+    With an `RDPOdometer` this is the filter that may use whichever order turns out best: the odometer has charged it.
 
     **Guarantee**: everything released together is (ε, δ)-differentially private, for the odometer's neighboring
     relation.

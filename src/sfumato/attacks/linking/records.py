@@ -36,7 +36,7 @@ def linkage(
 ) -> Outcome:
     """Join two tables on quasi-identifiers and claim a name wherever exactly one known person fits.
 
-    If both tables are about the same people, a row is named exactly if its person's quasi-identifiers are his alone, so
+    If both tables are about the same people, a row is named exactly if its person's quasi-identifiers are unique, so
     the share of right claims is the `uniqueness` of the table.
 
     Args:

@@ -98,7 +98,7 @@ def price_of(event: Event, *, delta: Fraction, neighboring_relation: Neighboring
 
 
 def price(event: Event, charge: Charge, *, account: str, budget: Budget, relation: NeighboringRelation) -> Amounts:
-    """What an account of this budget pays, in its own measure.
+    """The cost of a release for an account with this budget, in its own measure.
 
     **Guarantee**: an upper bound of what the event reveals, under the account's neighboring relation. Prices in ρ and
     in divergences are rounded up to 24 digits, and δ to 50. Proof: proofs/ledger/ledger.md.
@@ -158,7 +158,7 @@ def limits(budget: Budget) -> Amounts | None:
 
 
 def times_within(left: Amounts | None, price: Amounts) -> int | None:
-    """How often a cost can be paid of what is left; None where nothing limits it, or it costs nothing."""
+    """How often the remaining budget covers a cost; None where nothing limits it, or it costs nothing."""
     if left is None:
         return None
     counts = (Fraction(left[name]) // Fraction(number) for name, number in price.numbers if number)

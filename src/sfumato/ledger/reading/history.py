@@ -92,7 +92,7 @@ class Standstill:
 
     Attributes:
         at: The time, in microseconds since 1970, UTC.
-        answers: How many queries were paid for and ended at this very time.
+        answers: How many queries were charged or answered at this very time.
     """
 
     at: int
@@ -229,7 +229,7 @@ def activity(entries: Iterable[Entry]) -> Mapping[str, Activity]:
 
 
 def last_paid(entries: Iterable[Entry], paths: Mapping[str, tuple[str, ...]]) -> Mapping[str, Paid]:
-    """The last query that each account paid for, itself or for an account below, as far as there is one.
+    """The last query that was charged to each account, by itself or by a descendant, if there is one.
 
     Args:
         entries: Entries in order, of which the last ones are enough.
@@ -239,7 +239,7 @@ def last_paid(entries: Iterable[Entry], paths: Mapping[str, tuple[str, ...]]) ->
 
 
 class _Line:
-    """A row that may still change: a query is answered after it was paid for."""
+    """A row that may still change: a query is answered after it was charged."""
 
     def __init__(self, row: HistoryRow) -> None:
         self.row = row
@@ -258,7 +258,7 @@ def _price(entry: Paid) -> Amounts:
 
 
 def _ended(row: HistoryRow, entry: Committed | Abandoned) -> HistoryRow:
-    """The row of a query that has its answer, or will never have one; what was shared is told so."""
+    """The row of a query that has its answer, or will never have one; a shared answer is marked."""
     if isinstance(entry, Abandoned):
         return replace(row, state="abandoned")
     match entry.answer:

@@ -32,7 +32,7 @@ from sfumato.ledger.writing.protection import others
 from sfumato.privacy.events import Event
 
 Cost: TypeAlias = tuple[Event, Charge]
-"""What an answer was paid with."""
+"""The charge for an answer."""
 
 _MANY = 1_000
 

@@ -1,6 +1,6 @@
 """Who is protected in whose data: one unit for a table and for its data, as long as the ledger lasts.
 
-A budget bounds what is told of one unit. Were the unit another one tomorrow, the same budget would be spent on a
+A budget bounds what is revealed about one unit. Were the unit another one tomorrow, the same budget would be spent on a
 promise to others. So the unit of each table is in the ledger, with seals by which its data are known by other names.
 """
 

@@ -162,7 +162,7 @@ def _taken_over(
 def share(
     pending: PendingBatch, entry: Shared, first: Committed, own: Callable[[Json, Reservation], Json]
 ) -> Reservation:
-    """Charge an account for an answer that another one paid for, and give it that answer, at once.
+    """Charge an account for an answer of another account, and store that answer for it, in one step.
 
     Raises:
         BudgetExceededError: Too little budget remains; nothing was spent.

@@ -86,7 +86,8 @@ class PartitionSelection(ABC):
         return ApproxEvent(self.epsilon, self.delta)
 
     def release(self, counts: KeyCounts | Secret[KeyCounts]) -> tuple[Key, ...]:
-        """The keys that may be shown, as `canonical_key` has them, sorted: neither look nor order tells of the rows.
+        """The keys that may be shown, as `canonical_key` has them, sorted: neither their form nor their order depends
+        on the rows.
 
         Raises:
             ParameterError: A count is no integer, or the type of a key is not one of those of `canonical_key`.

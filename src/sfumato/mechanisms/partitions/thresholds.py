@@ -232,7 +232,7 @@ class StableHistogram:
         return self.selection.event
 
     def release(self, counts: KeyCounts | Secret[KeyCounts]) -> dict[Key, int]:
-        """Keys as `canonical_key` has them and their noisy counts, sorted by key: nothing but counts tells of the rows.
+        """Keys as `canonical_key` has them and their noisy counts, sorted by key: only the counts depend on the rows.
 
         Raises:
             ParameterError: A count is no integer, or the type of a key is not one of those of `canonical_key`.

@@ -87,7 +87,8 @@ def narrow(values: Integers) -> Integers:
 def add(first: Integers, second: Integers) -> Integers:
     """The exact sums, as int64 if all sums fit, otherwise as Python integers.
 
-    The type of the result is a function of the sums alone, so it tells of a noisy sum nothing that its value does not.
+    The type of the result is a function of the sums alone, so it reveals nothing about a noisy sum that its value does
+    not.
 
     Example:
         >>> add(np.array([2**63 - 1]), np.array([1])).tolist() == [2**63]

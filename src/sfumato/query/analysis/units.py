@@ -1,4 +1,4 @@
-"""What columns tell of the unit that a row belongs to: so that a join is within units only where its conditions say so.
+"""What columns say about the unit of a row, so that a join is within units only if its conditions say so.
 
 Every relation is computed within units anyway. These rules refuse SQL that would mean something else, instead of giving
 it another meaning silently.
@@ -59,7 +59,7 @@ NO_TIES: Final[Ties] = frozenset()
 
 
 def ties_of(relation: Relation) -> Mapping[str, Ties]:
-    """What each column tells of the unit of its row; columns that tell nothing are left out."""
+    """What each column says about the unit of its row; columns that say nothing are left out."""
     match relation:
         case Source(table):
             return {name: ties for name in table.columns if (ties := _of_column(table, name))}

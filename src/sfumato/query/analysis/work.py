@@ -113,7 +113,7 @@ def statement_work(statement: Statement) -> int:
 
 
 def check_work(statement: Statement) -> None:
-    """Refuse a statement whose time could tell of one row.
+    """Refuse a statement whose time could reveal one row.
 
     Raises:
         NotPrivateError: Its expressions may take more than `MAX_WORK` steps for one row.

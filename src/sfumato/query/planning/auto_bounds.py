@@ -1,6 +1,6 @@
 """Bounds chosen by a mechanism: of a noisy histogram of magnitudes, the outermost cells with more than noise in them.
 
-The first part of the budget pays for the histogram, before anything else of the query is measured; the rest is then
+The first part of the budget is spent on the histogram, before anything else of the query is measured; the rest is then
 spent with the bounds that it gave, which are shown with the answer. See docs/decisions/0010.
 """
 

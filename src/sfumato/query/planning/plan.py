@@ -35,7 +35,7 @@ class PrivatePlan:
     Attributes:
         question: What it answers.
         sections: One, or one a grouping set. Where bounds are chosen first, what is released if the widest are chosen.
-        charge: What the account pays.
+        charge: The cost that is charged to the account.
         bounds: What is released first, to choose bounds; None where all of them are stated.
         edition: By which rules it was made.
     """

@@ -221,5 +221,5 @@ def estimators(section: Section, confidence: Fraction, *, size: int | None = Non
 
 
 def _of_rows(event: Event, epsilon: Fraction, rows: int) -> Event:
-    """What a mechanism that is private for one row tells of a unit with several."""
+    """The event, for a unit with several rows, of a mechanism that is private for one row."""
     return event if rows == 1 else PureEvent(epsilon * rows)

@@ -1,4 +1,4 @@
-"""The half of a session that has the engine: what is paid for is run, gets its noise, and is kept before it is seen."""
+"""The half of a session with the engine: run what was charged, add noise, and store it before anybody sees it."""
 
 import logging
 from collections.abc import Callable, Generator, Iterator
@@ -84,7 +84,7 @@ def execute(desk: Desk, ticket: Ticket, *, keep: Keep | None = None) -> dict[str
 
     Args:
         desk: The session that answers.
-        ticket: What is paid for.
+        ticket: The charged query.
         keep: How a section is released and kept: as a whole, if left out.
 
     Returns:

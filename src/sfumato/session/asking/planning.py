@@ -1,4 +1,4 @@
-"""The half of a session that needs no engine: a query is planned, and paid for, by functions over frozen values.
+"""The half of a session that needs no engine: functions over frozen values plan a query and charge it.
 
 `prepare` looks at no data, `charge` makes the cost durable; `execution.execute` is the only one that touches data. So a
 gateway that has the policy and the ledger, and neither data nor an engine, can do all that is done before.
@@ -45,7 +45,7 @@ _LONGEST_LOOK: Final = 0.2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planning:
-    """What planning and charging need: the policy, the ledger and the account that pays.
+    """What planning and charging need: the policy, the ledger and the charged account.
 
     Attributes:
         policy: What the owner declares.
@@ -79,7 +79,7 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ticket:
-    """A prepared query that is paid for."""
+    """A prepared query that was charged."""
 
     prepared: Prepared
     reservation: Reservation
@@ -125,7 +125,7 @@ def prepare(
 
 
 def charged_part(part: PeoplePart) -> PartitionPart:
-    """The part of an account that pays for a part of people; it names the partition without telling its salt."""
+    """The charged part of a partition of people; it names the partition without revealing its salt."""
     partition = (part.child.table.name, part.by, part.values, part.max_parts_per_unit, part.salt)
     return PartitionPart(
         partition=sha256(repr(partition).encode()).hexdigest()[:32], value=repr(part.value),
@@ -166,7 +166,7 @@ def charge(planning: Planning, prepared: Prepared, *, asked: Asked = NOBODY) -> 
     too, and are not charged.
 
     Args:
-        planning: Who plans and pays.
+        planning: The policy, the ledger and the charged account.
         prepared: What is asked.
         asked: Who asks, and under which key they may ask again.
 
@@ -200,13 +200,13 @@ def charge(planning: Planning, prepared: Prepared, *, asked: Asked = NOBODY) -> 
 
 
 def answer_to(planning: Planning, answer: dict[str, Any], *, asked: Asked, paid: str | None) -> StoredAnswer:
-    """An answer as it is told to those who asked; it is not reused if this very request paid for it.
+    """An answer as it is returned; it does not count as reused if this very request was charged for it.
 
     Args:
         planning: Who planned it.
         answer: The stored answer.
-        asked: Who asked; under their key they hear of an answer that they paid for, however often they ask for it.
-        paid: The reservation that was made for it just now, if there is one.
+        asked: Who sent the query; with their key, their own answer never counts as reused.
+        paid: The reservation that was just made for it, if there is one.
     """
     before = planning.ledger.asked_before(asked)
     request = answer["receipt"]["request"]

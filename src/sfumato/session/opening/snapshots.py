@@ -1,6 +1,6 @@
 """Snapshots: the rows of a source that is computed when it is read, stored once by its owner, and then read as a file.
 
-A query of a stored file can fail on no row, so that its failing tells of nobody. A snapshot is of one data version: one
+A query of a stored file can fail on no row, so that a failure reveals nobody. A snapshot is of one data version: one
 of another version is refused until it is taken anew.
 """
 
