@@ -70,8 +70,7 @@ class Traces:
         self._trace, self._starts = place[order], np.searchsorted(own[order], np.arange(self.people + 1))
 
     def drawn(self, persons: Whole, points: int) -> Whole:
-        """For each person so many different points of their trace, at random, the rarest first; −1 where there are no
-        more."""
+        """For each person, this many random points of their trace, the rarest first; −1 where there are no more."""
         points = min(points, int(np.diff(self._starts).max()))
         rows = np.full((len(persons), points), -1, dtype=np.int64)
         visits = np.append(np.diff(self._ends), _ABSENT)

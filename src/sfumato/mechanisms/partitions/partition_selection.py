@@ -86,8 +86,7 @@ class PartitionSelection(ABC):
         return ApproxEvent(self.epsilon, self.delta)
 
     def release(self, counts: KeyCounts | Secret[KeyCounts]) -> tuple[Key, ...]:
-        """The keys that may be shown, as `canonical_key` has them, sorted: neither their form nor their order depends
-        on the rows.
+        """The keys that may be shown, as `canonical_key` writes them, sorted: form and order do not depend on rows.
 
         Raises:
             ParameterError: A count is no integer, or the type of a key is not one of those of `canonical_key`.
