@@ -71,7 +71,7 @@ def test_a_charge_of_nothing_is_granted_on_a_full_budget(ledger):
 
 
 def test_a_pure_budget_refuses_any_delta_and_says_why(ledger):
-    with pytest.raises(UnsupportedEventError, match="pure ε and has no δ"):
+    with pytest.raises(UnsupportedEventError, match="pure ε and no δ"):
         reserve(ledger, "0.1", delta="1e-30")
     assert ledger.spent("people") == PureDP(0)
 

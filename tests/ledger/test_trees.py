@@ -100,7 +100,7 @@ def test_many_gaussian_answers_cost_far_less_where_rho_is_kept():
 def test_one_pure_account_on_the_way_refuses_a_delta_and_says_why(event, pure):
     budgets = dict.fromkeys(("dataset", "team", "ann"), ApproxDP(1, "1e-5")) | {pure: PureDP(1)}
     store = of(*(replace(one, budget=budgets[one.account]) for one in TREE[:3]))
-    with pytest.raises(UnsupportedEventError, match=f"account '{pure}' keeps a pure ε and has no δ"):
+    with pytest.raises(UnsupportedEventError, match=f"account '{pure}' has a pure ε and no δ"):
         reserve(store, reserved("r", "ann", **gaussian(event, "0.6", "1e-6")))
     assert len(store.read(0)) == 3
 

@@ -116,7 +116,7 @@ def test_delta_keeps_its_own_fifty_digits():
 
 @pytest.mark.parametrize("event", [GaussianEvent(10), ApproxEvent("0.1", "1e-9")], ids=["noise", "keys"])
 def test_a_pure_account_refuses_what_needs_a_delta_and_says_why(event):
-    with pytest.raises(UnsupportedEventError, match=r"account 'people' keeps a pure ε and has no δ, which Gaussian"):
+    with pytest.raises(UnsupportedEventError, match=r"account 'people' has a pure ε and no δ, which Gaussian"):
         priced(event, PureDP(1))
 
 

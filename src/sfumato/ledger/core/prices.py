@@ -33,8 +33,8 @@ LARGEST_EPSILON: Final = 10**9
 _OWN_MEASURE: Final = (ZCDP, RenyiDP)
 _ANY_DELTA: Final = Fraction(1, 2)  # where an `RDPFilter` states (ε, δ), which no price depends on
 _PURE: Final = (
-    "keeps a pure ε and has no δ, which Gaussian noise and private keys need; "
-    "ask without delta, or let the owner give the account a δ or a ρ"
+    "has a pure ε and no δ, which Gaussian noise and private keys need; "
+    "query without delta, or ask the owner for an account with δ or ρ"
 )
 
 

@@ -168,6 +168,6 @@ def unsealed(place: str) -> LedgerCorruptError:
     """The refusal of a store whose tables are those of a version that sealed no batch."""
     requirement = (
         f"{place} has no seals; if an older version of this package wrote it, and nobody else could,"
-        " `sfumato ledger migrate --unsealed` takes its entries as they are"
+        " run `sfumato ledger migrate --unsealed`, which accepts its entries"
     )
     return LedgerCorruptError(0, requirement)

@@ -231,7 +231,7 @@ def _lost(index_entry: IndexEntry) -> LedgerCorruptError:
 
 def _changed(seal: Seal, index: IndexDigest) -> LedgerCorruptError:
     requirement = (
-        f"index entries were changed or are missing: {seal.index.count} were sealed, {index.count} are there;"
+        f"index entries were changed or are missing: {seal.index.count} were sealed, {index.count} exist;"
         " `sfumato ledger migrate` makes them again"
     )
     return LedgerCorruptError(max(seal.chain.length - 1, 0), requirement)

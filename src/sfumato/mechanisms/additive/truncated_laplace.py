@@ -148,7 +148,9 @@ def _bound(scale: Fraction, steps: int, delta: Fraction) -> int:
     while not holds(enough):
         enough *= 2
         if enough > _LARGEST_BOUND:
-            raise ParameterError("delta", delta, "makes the support of the noise larger than 2^60 steps; raise ε or δ")
+            raise ParameterError(
+                "delta", delta, "makes the support of the noise larger than 2^60 lattice points; raise ε or δ"
+            )
     return enough if enough == steps else smallest_integer(holds, fails_at=enough // 2, holds_at=enough)
 
 

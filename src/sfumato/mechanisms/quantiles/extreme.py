@@ -33,7 +33,7 @@ class Extreme(OnGrid):
         distance(x) = max(0, #{v > x} − (t − 1), t − #{v ≥ x}),
 
     which is 0 at the t-th largest value alone; permute-and-flip chooses a point of small distance. An exact maximum is
-    one person's value and cannot be told: t = ⌈(2/ε)·ln(20·points)⌉ (from 1 to 2^62) is the least that keeps the
+    one person's value and cannot be released: t = ⌈(2/ε)·ln(20·points)⌉ (from 1 to 2^62) is the least that keeps the
     choice from running past all values more often than once in 20.
 
     **Guarantee**: ε-differential privacy for adding or removing one value, because each distance then changes by at
@@ -49,11 +49,11 @@ class Extreme(OnGrid):
     ==================================  ======================================================
 
     Args:
-        largest: Whether the largest is meant.
+        largest: True for the largest value, False for the smallest.
         lower: The public lower bound of the values.
         upper: The public upper bound of the values.
         epsilon: The privacy parameter of one release, 0 or more.
-        resolution: The width of a step of the grid, above 0; it may have at most 2^20 points.
+        resolution: The spacing of the grid, above 0; it may have at most 2^20 points.
 
     Raises:
         ParameterError: A parameter is out of range, or the grid has no point or too many.
@@ -89,7 +89,7 @@ class Extreme(OnGrid):
 
     @property
     def rank(self) -> int:
-        """t: which of the values, counted from the extreme one, is looked for."""
+        """t: the rank of the sought value, counted from the extreme one."""
         if self.epsilon == 0:
             return 1
         return min(max(1, ceil(2 * Fraction(log_up(len(self._grid) / _FAILURE)) / self.epsilon)), _MOST_RANKS)

@@ -28,7 +28,7 @@ class ValueGrid:
         resolution: The public width of a step, above 0.
 
     Raises:
-        ParameterError: It has no point, or one more than 2^60 steps from 0.
+        ParameterError: The grid has no point, or one more than 2^60 points away from 0.
 
     Example:
         >>> grid = ValueGrid(Fraction(-1), Fraction(1), Fraction(2, 5))
@@ -44,7 +44,9 @@ class ValueGrid:
         if self.first > self.last:
             raise ParameterError("upper", self.upper, f"must leave a multiple of {self.resolution} above {self.lower}")
         if max(-self.first, self.last) > _LARGEST_STEP:
-            raise ParameterError("resolution", self.resolution, "must divide both bounds into at most 2^60 steps")
+            raise ParameterError(
+                "resolution", self.resolution, "must leave at most 2^60 lattice points between 0 and each bound"
+            )
 
     @property
     def first(self) -> int:

@@ -51,7 +51,7 @@ class Quantile(OnGrid):
         lower: The public lower bound of the values.
         upper: The public upper bound of the values.
         epsilon: The privacy parameter of one release, 0 or more.
-        resolution: The width of a step of the grid, above 0; at most 2^60 steps lie between 0 and a bound.
+        resolution: The spacing of the grid, above 0; at most 2^60 grid points lie between 0 and a bound.
         neighboring_relation: How a database may differ from its neighbor.
 
     Raises:
@@ -164,7 +164,7 @@ class QuantileEnd(OnGrid):
         lower: The public lower bound of the values.
         upper: The public upper bound of the values.
         epsilon: The privacy parameter of one release, 0 or more.
-        resolution: The width of a step of the grid, above 0; at most 2^60 steps lie between 0 and a bound.
+        resolution: The spacing of the grid, above 0; at most 2^60 grid points lie between 0 and a bound.
         confidence: How often the point lies on its side, between 0 and 1; of an interval with two ends 0.975 each.
         neighboring_relation: How a database may differ from its neighbor.
 

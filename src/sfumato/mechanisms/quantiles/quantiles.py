@@ -63,7 +63,7 @@ class Quantiles(OnGrid):
         lower: The public lower bound of the values.
         upper: The public upper bound of the values.
         epsilon: 0 or more, for all quantiles together.
-        resolution: The width of a step of the grid, above 0; at most 2^40 steps lie between 0 and a bound.
+        resolution: The spacing of the grid, above 0; at most 2^40 grid points lie between 0 and a bound.
         neighboring_relation: How a database may differ from its neighbor.
 
     Raises:
@@ -105,7 +105,9 @@ class Quantiles(OnGrid):
             neighboring_relation=as_relation(neighboring_relation),
         )
         if max(-self._grid.first, self._grid.last) > _LARGEST_STEP:
-            raise ParameterError("resolution", self.resolution, "must divide both bounds into at most 2^40 steps")
+            raise ParameterError(
+                "resolution", self.resolution, "must leave at most 2^40 lattice points between 0 and each bound"
+            )
 
     @property
     def levels(self) -> int:

@@ -33,7 +33,9 @@ def drawable(scale: Fraction, name: str) -> Fraction:
         ParameterError: The scale is out of range.
     """
     if not SMALLEST_SCALE <= scale <= LARGEST_SCALE:
-        requirement = "must lie between 1/1000 and 2^50 lattice steps; change ε, the sensitivity or the resolution"
+        requirement = (
+            "must lie between 1/1000 and 2^50 times the resolution; change ε, the sensitivity or the resolution"
+        )
         raise ParameterError(name, scale, requirement)
     return scale
 
@@ -45,7 +47,9 @@ def drawable_variance(variance: Fraction) -> Fraction:
         ParameterError: The variance is out of range.
     """
     if not SMALLEST_SCALE**2 <= variance <= LARGEST_SCALE**2:
-        raise ParameterError("variance", variance, "its square root must lie between 1/1000 and 2^50 lattice steps")
+        raise ParameterError(
+            "variance", variance, "its square root must lie between 1/1000 and 2^50 times the resolution"
+        )
     return variance
 
 
