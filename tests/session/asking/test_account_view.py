@@ -298,7 +298,7 @@ def test_a_receipt_in_rho_comes_back_from_json():
 def test_a_pure_account_below_refuses_delta_with_the_remedy_and_nothing_is_charged(budget):
     with census(budget=budget) as session:
         ann = session.open_account("ann", budget=HALF)
-        with pytest.raises(UnsupportedEventError, match="ask without delta"):
+        with pytest.raises(UnsupportedEventError, match="query without delta"):
             gaussian(ann, 0)
         asked(ann, 0)
         assert ann.spent == sf.PureDP("0.1")

@@ -123,7 +123,7 @@ def test_a_reader_who_has_no_delta_is_given_no_answer_with_one():
         ann = session.open_account("ann", budget=sf.ApproxDP(1, "1e-5"))
         bob = session.open_account("bob", budget=sf.PureDP(1))
         asked(ann, 30, delta="1e-6", mechanism="gaussian")
-        with pytest.raises(UnsupportedEventError, match="ask without delta"):
+        with pytest.raises(UnsupportedEventError, match="query without delta"):
             asked(bob, 30, delta="1e-6", mechanism="gaussian")
         assert bob.spent == sf.PureDP(0)
 
