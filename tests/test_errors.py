@@ -33,6 +33,7 @@ from sfumato.errors import (
 
 RAISED = [
     (ParameterError("epsilon", -1, "must be 0 or more"), {"name": "epsilon", "value": -1}, "epsilon = -1: must be"),
+    (ParameterError("--spent", None, "is missing: give it"), {"name": "--spent"}, "^--spent is missing: give it$"),
     (NotPrivateError("MAX(age)", "is unbounded", "Ask AVG."), {"expression": "MAX(age)"},
      r"MAX\(age\): is unbounded\. Ask"),
     (UnboundedSensitivityError("t", "v", "Declare bounds."), {"relation": "t", "column": "v"}, "t.v: .*Declare bounds"),

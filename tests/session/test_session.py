@@ -39,7 +39,7 @@ BAD_QUESTIONS = [
     (COUNT, math.inf, 0, ParameterError, "NO_GUARANTEE"),
     (COUNT, "inf", 0, ParameterError, "NO_GUARANTEE"),
     (COUNT, True, 0, ParameterError, "number"),
-    (COUNT, None, 0, ParameterError, "is missing: give epsilon=1"),
+    (COUNT, None, 0, ParameterError, "give either epsilon=1 or"),
     (COUNT, "much", 0, ParameterError, "finite"),
     (COUNT, "1e-999999", 0, ParameterError, "finite"),
     ("SELECT SUM(pay) FROM people", "1e-15", 0, ParameterError, "scale"),

@@ -151,7 +151,7 @@ class ReleaseOptions:
         """All releases together."""
         make, _ = _known("mechanism", self.mechanism, _MECHANISMS)
         if self.noise is None:
-            raise ParameterError("noise", None, "is missing; add --noise, or find it with --find noise")
+            raise ParameterError("noise", None, "is missing: add --noise, or find it with --find noise")
         single = make(positive(self.noise, "noise"))
         if self.sampling_probability is not None:
             share = probability(self.sampling_probability, "sampling_probability")

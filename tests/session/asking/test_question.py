@@ -128,7 +128,7 @@ def test_an_error_may_be_asked_for_instead_of_a_price():
 @pytest.mark.parametrize("prices", [{}, {"epsilon": 1, "error": {"n": 5}}])
 def test_a_price_is_stated_just_once(prices):
     curator, engine = recorded()
-    with pytest.raises(ParameterError, match="is missing: give epsilon=1"):
+    with pytest.raises(ParameterError, match="give either epsilon=1 or"):
         ask(curator=curator).release(**prices)
     assert (engine.statements, spent(curator)) == ([], sf.PureDP(0))
 

@@ -200,7 +200,7 @@ class Question:
             )
             raise ParameterError("confidence", float(share), requirement)
         if (epsilon is None) == (error is None):
-            raise ParameterError("epsilon", epsilon, "is missing: give epsilon=1, or a target such as error={...}")
+            raise ParameterError("epsilon", epsilon, "give either epsilon=1 or a target such as error={...}")
         if epsilon is None:
             epsilon = self.epsilon_for(error or {}, delta=delta, mechanism=mechanism, confidence=confidence)
         flag(progress, "progress")
