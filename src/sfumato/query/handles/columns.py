@@ -11,11 +11,11 @@ from sfumato.query.model.functions import Function
 
 
 class ColumnExpression(Operators, NumberFunctions, TextFunctions, TimeFunctions):
-    """A column of a frame, or what is computed of its columns; never its values.
+    """A column of a frame, or an expression of columns; it never holds values.
 
-    Compare with ``==``, ``<`` …, combine conditions with ``&``, ``|`` and ``~``. Arithmetic is as in SQL: of two whole
-    numbers ``//`` is cut off toward zero and ``%`` has the sign of the left side; ``/`` is always a fraction. What is
-    undefined is NULL, and NULL makes NULL.
+    Compare with ``==``, ``<`` …, and combine conditions with ``&``, ``|`` and ``~``. Arithmetic is as in SQL: for two
+    whole numbers ``//`` rounds toward zero and ``%`` has the sign of the left side; ``/`` always gives a fraction. An
+    undefined result is NULL, and operations on NULL give NULL.
     """
 
     __slots__ = ()
@@ -47,7 +47,7 @@ def constant(value: object) -> ColumnExpression:
 
 
 def least(*values: object) -> ColumnExpression:
-    """The least of some values that is not NULL.
+    """The least of some values; NULL values are ignored.
 
     Example:
         >>> least(2, 1).facts.interval.upper
@@ -57,7 +57,7 @@ def least(*values: object) -> ColumnExpression:
 
 
 def greatest(*values: object) -> ColumnExpression:
-    """The greatest of some values that is not NULL."""
+    """The greatest of some values; NULL values are ignored."""
     return _of_some(Function.GREATEST, values)
 
 
@@ -68,19 +68,19 @@ def coalesce(*values: object) -> ColumnExpression:
 
 @dataclass(frozen=True, slots=True)
 class When:
-    """A choice between values that is not finished: add cases with `when`, and end it with `otherwise`."""
+    """An unfinished CASE expression: add cases with `when`, and end it with `otherwise`."""
 
     branches: tuple[tuple[object, object], ...]
 
     def when(self, condition: ColumnExpression, value: object) -> "When":
-        """Another case, for rows for which no condition before it is true."""
+        """Add a case, for rows for which no earlier condition is true."""
         return When((*self.branches, (condition, value)))
 
     def otherwise(self, value: object = None) -> ColumnExpression:
-        """The value of all other rows; NULL if left out.
+        """End the expression with the value of all other rows; default: NULL.
 
         Raises:
-            ParameterError: The values are of several kinds, or all of them NULL.
+            ParameterError: The values have different types, or all are NULL.
         """
         values = [*(own for _, own in self.branches), value]
         null = _null_beside(values)
@@ -89,7 +89,7 @@ class When:
 
 
 def when(condition: ColumnExpression, value: object) -> When:
-    """A value for rows for which a condition is true; ``sf.when(…).when(…).otherwise(…)`` is a column.
+    """Begin a CASE expression: a value for rows for which a condition is true; end it with ``.otherwise(…)``.
 
     Example:
         >>> when(constant(1) > 2, "more").otherwise("less").facts.values

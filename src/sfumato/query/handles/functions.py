@@ -18,10 +18,10 @@ class NumberFunctions(Handle):
     __slots__ = ()
 
     def clip(self, lower: Number, upper: Number) -> Self:
-        """A number moved into bounds, so that it can be summed; NULL stays NULL.
+        """Clamp a number to bounds, so that it can be summed; NULL stays NULL.
 
         Raises:
-            ParameterError: The bounds are no numbers, or not in order.
+            ParameterError: The bounds are not numbers, or in the wrong order.
         """
         low, high = exact(lower, "lower"), exact(upper, "upper")
         if low > high:
@@ -33,11 +33,11 @@ class NumberFunctions(Handle):
         return self.call(Function.SIGN, self)
 
     def floor(self) -> Self:
-        """The largest whole number at or below."""
+        """The number rounded down to a whole number."""
         return self.call(Function.FLOOR, self)
 
     def ceil(self) -> Self:
-        """The smallest whole number at or above."""
+        """The number rounded up to a whole number."""
         return self.call(Function.CEIL, self)
 
     def trunc(self) -> Self:
@@ -45,7 +45,7 @@ class NumberFunctions(Handle):
         return self.call(Function.TRUNC, self)
 
     def round(self, digits: int = 0) -> Self:
-        """Rounded half up to 0 … 15 decimal digits."""
+        """The number rounded to 0 … 15 decimal digits, halves up."""
         return self.call(Function.ROUND, self, _whole(digits, "digits", least=0, most=MAX_DIGITS))
 
     def sqrt(self) -> Self:
@@ -99,7 +99,7 @@ class TextFunctions(Handle):
         return self.call(Function.RTRIM, self)
 
     def like(self, pattern: str) -> Self:
-        r"""Whether it is as a pattern says: % is any run, _ any one character, \ escapes."""
+        r"""Whether the text matches a pattern: % is any text, _ any one character, \ escapes."""
         return self.call(Function.LIKE, self, pattern)
 
 
@@ -135,12 +135,12 @@ class TimeFunctions(Handle):
 
     @property
     def day_of_week(self) -> Self:
-        """0 on Sunday to 6 on Saturday."""
+        """The day of the week: 0 on Sunday to 6 on Saturday."""
         return self.call(Function.DAY_OF_WEEK, self)
 
     @property
     def iso_day_of_week(self) -> Self:
-        """1 on Monday to 7 on Sunday."""
+        """The day of the week by ISO 8601: 1 on Monday to 7 on Sunday."""
         return self.call(Function.ISO_DAY_OF_WEEK, self)
 
     @property
@@ -170,7 +170,7 @@ class TimeFunctions(Handle):
         return self.call(Function.TRUNCATE, self, unit)
 
     def add_days(self, days: object) -> Self:
-        """So many days later; earlier, if below 0."""
+        """The date or time so many days later; earlier, if below 0."""
         return self.call(Function.ADD_DAYS, self, days)
 
     def add_months(self, months: int) -> Self:
@@ -178,7 +178,7 @@ class TimeFunctions(Handle):
         return self.call(Function.ADD_MONTHS, self, _whole(months, "months"))
 
     def add_seconds(self, seconds: object) -> Self:
-        """So many seconds later; of timestamps."""
+        """The timestamp so many seconds later; earlier, if below 0."""
         return self.call(Function.ADD_SECONDS, self, seconds)
 
 

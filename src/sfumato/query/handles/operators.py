@@ -30,11 +30,11 @@ from sfumato.query.model.kinds import Kind
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Handle:
-    """An expression over the columns of a frame, never its values.
+    """An expression over the columns of a frame; it never holds values.
 
     Attributes:
-        expression: What it stands for.
-        facts: What is publicly known of it.
+        expression: The expression.
+        facts: What is publicly known about it: type, bounds, nullability, keys.
     """
 
     expression: Expression
@@ -176,10 +176,10 @@ class Operators(Handle):
         return self.made(between, self, self._alike(lower), self._alike(upper))
 
     def is_in(self, values: Iterable[object]) -> Self:
-        """One of some constants.
+        """Whether the value is one of some constants.
 
         Raises:
-            ParameterError: There are none, or one is of another kind.
+            ParameterError: There are no constants, or one has another type.
         """
         if isinstance(values, str) or not isinstance(values, Iterable):
             raise ParameterError("is_in", values, "must be several constants, such as [1, 2]")
@@ -187,19 +187,20 @@ class Operators(Handle):
         return self.made(lambda value: IsIn(value, constants), self)
 
     def is_null(self) -> Self:
-        """NULL: absent, NaN, or not convertible to the declared kind."""
+        """Whether the value is NULL: absent, NaN, or not convertible to the declared type."""
         return self.made(IsNull, self)
 
     def fill_null(self, value: object) -> Self:
-        """The value itself, or another one where it is NULL."""
+        """The value, or another one where it is NULL."""
         return self.call(Function.COALESCE, self, self._alike(value))
 
     def null_if(self, value: object) -> Self:
-        """NULL where it equals another value."""
+        """The value, or NULL where it equals another value."""
         return self.call(Function.NULL_IF, self, self._alike(value))
 
     def cast(self, kind: str) -> Self:
-        """The value converted to "integer", "float", "text", "boolean", "date" or "timestamp"; NULL if it is none."""
+        """The value converted to "integer", "float", "text", "boolean", "date" or "timestamp"; NULL if it does not
+        convert."""
         if not is_one_of(kind, tuple(Kind)):
             raise ParameterError("kind", kind, f"must be one of: {', '.join(Kind)}")
         return self.call(Function(f"to_{kind}"), self)

@@ -23,10 +23,10 @@ Q = TypeVar("Q")
 
 
 class Frame(RowSteps[Q]):
-    """Rows, to be filtered, joined, grouped and aggregated; every step is a new frame and looks at no data.
+    """Rows to be filtered, joined, grouped and aggregated; every method returns a new frame and reads no data.
 
-    A column is ``frame.age`` or ``frame["age"]``. Tables that belong to the same privacy unit are joined, united and
-    compared within each unit: what a unit has never meets what another one has.
+    A column is ``frame.age`` or ``frame["age"]``. Tables with the same privacy unit are joined, united and compared
+    within each unit: rows of two units never meet.
 
     Example:
         >>> from sfumato.query.model.relations import Source
@@ -44,15 +44,15 @@ class Frame(RowSteps[Q]):
     def per_unit(
         self, *, rows: int | None = None, groups: int | None = None, rows_per_group: int | None = None
     ) -> Self:
-        """Count less of each unit than the policy allows: less noise, and less of those that have much.
+        """Lower the contribution bounds of the policy: less noise, but more is left out of units with many rows.
 
         Args:
-            rows: How many of its rows count.
-            groups: In how many groups.
-            rows_per_group: How many rows in each of them.
+            rows: The most rows of one unit that count.
+            groups: The most groups of one unit that count.
+            rows_per_group: The most rows of one unit that count in one group.
 
         Raises:
-            ParameterError: Each row is a unit, or no limit is stated.
+            ParameterError: Each row is a unit, or no bound is given.
         """
         asked = Limits(max_rows_per_unit=rows, max_groups_per_unit=groups, max_rows_per_group_per_unit=rows_per_group)
         if self.shape.metric is not Metric.UNITS:
@@ -62,12 +62,12 @@ class Frame(RowSteps[Q]):
         return type(self)(self.relation, self.ask, narrowed(asked, self.limits))
 
     def group_by(self, *keys: Value, **named: Value) -> "Groups[Q]":
-        """One group for each combination of the values of some keys.
+        """Group by keys: one group for each combination of their values.
 
-        Keys are columns or, by a name, what is computed of them: ``people.group_by("sex", decade=people.age // 10)``.
+        Keys are columns or named expressions: ``people.group_by("sex", decade=people.age // 10)``.
 
         Raises:
-            ParameterError: A column does not exist, or a computed key has no name.
+            ParameterError: An unknown column, or a computed key without a name.
         """
         labels = (*map(column_name, keys), *named)
         columns = self._columns()
@@ -80,24 +80,24 @@ class Frame(RowSteps[Q]):
         return Groups(self._selected(columns) if is_computed else self, tuple(names), labels)
 
     def agg(self, *, weights: Mapping[str, Number] | None = None, **statistics: Statistic) -> Q:
-        """The query for some statistics of all rows; see `Groups.agg`."""
+        """A query for statistics of all rows; see `Groups.agg`."""
         return self.group_by().agg(weights=weights, **statistics)
 
     def fold(self, **statistics: Statistic) -> "Frame[Q]":
-        """One row of exact statistics, of each unit where rows have owners; see `Groups.fold`."""
+        """One row of exact statistics, per unit where rows have owners; see `Groups.fold`."""
         return self.group_by().fold(**statistics)
 
 
 @dataclass(frozen=True, slots=True)
 class Groups(Generic[Q]):
-    """The groups of a frame, to be aggregated for an answer, or folded into other rows.
+    """The groups of a frame, to be aggregated into a query, or folded into a sub-query.
 
     Attributes:
         frame: The rows, with the keys as columns.
-        keys: The names of those columns.
-        labels: What the answer calls them.
-        sets: GROUPING SETS of the keys, if there are any.
-        consistent: Whether sums over GROUPING SETS are made to add up.
+        keys: The names of the key columns.
+        labels: The names of the keys in the answer.
+        sets: The GROUPING SETS; empty: one set of all keys.
+        consistent: Whether sums over GROUPING SETS are fitted so that they add up.
     """
 
     frame: Frame[Q]
@@ -107,19 +107,19 @@ class Groups(Generic[Q]):
     consistent: bool = False
 
     def rollup(self, *, consistent: bool = False) -> "Groups[Q]":
-        """Totals too: by all keys, then without the last one, down to all rows together.
+        """Add totals: by all keys, then without the last key, down to all rows together.
 
         Args:
-            consistent: Whether sums are made to add up to their totals, which is free.
+            consistent: Whether sums are fitted so that they add up to their totals, at no cost.
         """
         return with_fields(self, sets=rollup(self.keys), consistent=consistent)
 
     def cube(self, *, consistent: bool = False) -> "Groups[Q]":
-        """Totals too: by every choice of the keys."""
+        """Add totals by every subset of the keys."""
         return with_fields(self, sets=cube(self.keys), consistent=consistent)
 
     def grouping_sets(self, *sets: tuple[str, ...], consistent: bool = False) -> "Groups[Q]":
-        """Only some choices of the keys, by their names in the answer: ``grouping_sets(("sex",), ())``."""
+        """Group by some subsets of the keys, by their names in the answer: ``grouping_sets(("sex",), ())``."""
         keys = dict(zip(self.labels, self.keys, strict=True))
         chosen = [listed(kept, "grouping_sets", of="keys") for kept in sets]
         for label in (label for kept in chosen for label in kept):
@@ -129,14 +129,14 @@ class Groups(Generic[Q]):
         return with_fields(self, sets=by_key, consistent=consistent)
 
     def agg(self, *, weights: Mapping[str, Number] | None = None, **statistics: Statistic) -> Q:
-        """The query for some statistics of each group, by the names they are to have.
+        """A query for statistics of each group, by their names in the answer.
 
         Args:
-            weights: Shares of the budget, by those names; 1 for those left out.
-            statistics: Such as ``n=sf.count()``.
+            weights: Relative shares of ε by name; default: 1.
+            statistics: Statistics by name, such as ``n=sf.count()``.
 
         Raises:
-            ParameterError: No statistic, a column that does not exist, or a name twice.
+            ParameterError: No statistic, an unknown column, or a repeated name.
         """
         checked = _checked(statistics)
         stated = {} if weights is None else of_kind(weights, "weights", Mapping, "shares by the names of statistics")
@@ -152,17 +152,17 @@ class Groups(Generic[Q]):
         return self.frame.ask(question)
 
     def fold(self, **statistics: Statistic) -> Frame[Q]:
-        """A row for each group, with exact statistics of it that only further steps see: a sub-query.
+        """A sub-query: one row per group with exact statistics, which only further steps see.
 
-        Where rows have owners, the groups are of one unit each: ``visits.group_by("day").fold(n=sf.count())`` has a row
-        for each day of each visitor, and without keys there is one row a visitor.
+        Where rows have owners, each group belongs to one unit: ``visits.group_by("day").fold(n=sf.count())`` has a row
+        for each day of each visitor. Without keys there is one row per visitor.
 
         Args:
-            statistics: count, count_distinct, sum, mean, min and max.
+            statistics: count, count_distinct, sum, mean, min or max, by name.
 
         Raises:
-            NotPrivateError: It is another statistic.
-            ParameterError: Limits or grouping sets are asked for before.
+            NotPrivateError: Another statistic.
+            ParameterError: `per_unit` or grouping sets come before.
         """
         if self.frame.limits is not None or self.sets:
             raise ParameterError("fold", "limits or grouping sets", "must come after it: they belong to the answer")

@@ -19,16 +19,16 @@ Q = TypeVar("Q")
 
 
 class RowSteps(Generic[Q]):
-    """Rows, and the steps that make other rows of them.
+    """Rows, with the methods that derive other rows.
 
     Args:
-        relation: The rows.
-        ask: Makes a query of a finished relation.
-        limits: Limits of one unit for the query, narrower than the policy's.
+        relation: The relation of the rows.
+        ask: A function that makes a query of a finished relation.
+        limits: Contribution bounds for the query, lower than those of the policy.
 
     Raises:
-        ParameterError: The relation means nothing: a column does not exist, is of the wrong kind, or stands twice.
-        NotPrivateError: It would look at the rows of two units at once.
+        ParameterError: An unknown column, one of the wrong type, or a repeated name.
+        NotPrivateError: The relation would combine rows of two units.
     """
 
     __slots__ = ("ask", "limits", "relation", "shape")
@@ -57,7 +57,7 @@ class RowSteps(Generic[Q]):
         return [*super().__dir__(), *self.shape.columns]
 
     def where(self, *conditions: ColumnExpression) -> Self:
-        """Only the rows for which a condition is true, or all of several are."""
+        """Keep the rows for which all conditions are true."""
         for condition in conditions:
             if not isinstance(condition, ColumnExpression):
                 raise ParameterError("filter", type(condition).__name__, "must be a condition, such as people.age > 50")
@@ -67,68 +67,69 @@ class RowSteps(Generic[Q]):
     filter = where
 
     def select(self, *columns: Value, **named: Value) -> Self:
-        """Only some columns: by name, or by a new name and what they are computed from."""
+        """Keep some columns: by name, or as a named expression."""
         chosen = {column_name(column): expression_of(column) for column in columns}
         return self._selected(chosen | _expressions(named))
 
     def with_columns(self, **named: Value) -> Self:
-        """All columns, and others computed from them; one of the same name is replaced."""
+        """Add computed columns; a column of the same name is replaced."""
         return self._selected(self._columns() | _expressions(named))
 
     def drop(self, *columns: str) -> Self:
-        """A frame without some columns."""
+        """Remove some columns."""
         for name in columns:
             self.shape.column(name)
         return self._selected({name: column for name, column in self._columns().items() if name not in columns})
 
     def rename(self, **names: str) -> Self:
-        """Other names for some columns: ``rename(old="new")``."""
+        """Rename columns: ``rename(old="new")``."""
         for name, new in names.items():
             self.shape.column(name)
             of_kind(new, name, str, "the column's new name")
         return self._next(renamed(self.relation, self.shape, names))
 
     def join(self, other: "RowSteps[Q]", *, on: On, how: str = "inner", suffix: str | None = None) -> Self:
-        """Pairs of rows with equal values in some columns; NULL equals nothing.
+        """Join with other rows on equal values of some columns; NULL equals nothing.
 
-        Rows of two tables with owners only meet within one unit, whatever `on` says; with ``on=()`` all of one unit's
-        do. Rows of a public table join by values alone; the policy says how many of them may match.
+        Rows of two tables with owners are joined within one unit only; with ``on=()`` all rows of a unit are joined
+        with each other. Rows of a public table are joined by values; the policy says how many of them may match.
 
         Args:
             other: The rows on the right.
             on: Names of columns, or a mapping of names on the left to names on the right.
-            how: "inner", or "left" to keep rows without a partner.
-            suffix: What to add to names on the right that the left side has too.
+            how: "inner", or "left" to keep rows without a match.
+            suffix: A suffix for names on the right that the left side has too.
 
         Raises:
-            ParameterError: Columns of both sides have one name, and there is no suffix.
-            NotPrivateError: Private rows of different units would meet.
+            ParameterError: Columns of both sides have the same name, and there is no suffix.
+            NotPrivateError: Private rows of different units would be joined.
         """
         left, right = (_whole(self, "join"), self.shape), (_whole(other, "join"), other.shape)
         return self._next(joined(left, right, on=on, how=how, suffix=suffix))
 
     def semi_join(self, other: "RowSteps[Q]", *, on: On) -> Self:
-        """The rows that have a partner in other rows, as in `join`; with the columns from here alone."""
+        """Keep the rows that match other rows, as in `join`; the columns stay."""
         return self._semi_joined(other, on, "semi_join")
 
     def anti_join(self, other: "RowSteps[Q]", *, on: On) -> Self:
-        """The rows that have no partner in other rows."""
+        """Keep the rows that match no other rows."""
         return self._semi_joined(other, on, "anti_join", negated=True)
 
     def union(self, other: "RowSteps[Q]") -> Self:
-        """The rows of both, with repeats; columns by their place, named as here."""
+        """The rows of both frames, with repeats (UNION ALL); columns match by position and keep the names of this
+        frame."""
         return self._next(UnionAll(_whole(self, "union"), _whole(other, "union")))
 
     def intersect(self, other: "RowSteps[Q]") -> Self:
-        """The rows that are in both, as often as where they are less often; within each unit."""
+        """The rows that are in both frames, within each unit (INTERSECT ALL)."""
         return self._next(Intersect(_whole(self, "intersect"), _whole(other, "intersect")))
 
     def except_(self, other: "RowSteps[Q]") -> Self:
-        """The rows from here, each less often by as many as there are in the other; within each unit."""
+        """The rows of this frame without those of the other one, within each unit (EXCEPT ALL)."""
         return self._next(Except(_whole(self, "except_"), _whole(other, "except_")))
 
     def distinct(self) -> Self:
-        """Each different row once; of each unit, where rows have owners."""
+        """Remove repeated rows, within each unit where rows have owners."""
         return self._next(Distinct(_whole(self, "distinct")))
 
     def _next(self, relation: Relation) -> Self:
