@@ -199,8 +199,7 @@ class Operators(Handle):
         return self.call(Function.NULL_IF, self, self._alike(value))
 
     def cast(self, kind: str) -> Self:
-        """The value converted to "integer", "float", "text", "boolean", "date" or "timestamp"; NULL if it does not
-        convert."""
+        """The value as "integer", "float", "text", "boolean", "date" or "timestamp"; NULL if it does not convert."""
         if not is_one_of(kind, tuple(Kind)):
             raise ParameterError("kind", kind, f"must be one of: {', '.join(Kind)}")
         return self.call(Function(f"to_{kind}"), self)

@@ -116,8 +116,7 @@ class RowSteps(Generic[Q]):
         return self._semi_joined(other, on, "anti_join", negated=True)
 
     def union(self, other: "RowSteps[Q]") -> Self:
-        """The rows of both frames, with repeats (UNION ALL); columns match by position and keep the names of this
-        frame."""
+        """The rows of both frames, with repeats (UNION ALL); columns match by position, named as here."""
         return self._next(UnionAll(_whole(self, "union"), _whole(other, "union")))
 
     def intersect(self, other: "RowSteps[Q]") -> Self:
