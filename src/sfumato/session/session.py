@@ -188,20 +188,20 @@ def open_session(
     """Open a session on one table.
 
     Args:
-        source: A CSV or Parquet file, or an Arrow, pandas or Polars frame; or a `SourceFacts`, which says more of it:
-            `sf.csv("visits.csv", delimiter=";", decimal=",")` says how a CSV file is written.
-        budget: What may be spent in all.
-        columns: What is declared of the columns that may be asked about: `sf.integer(17, 90)`, `sf.text(values=[…])`.
-        unit: `EACH_ROW` if no person has two rows, else the column that names the person.
-        name: The name of the table; the file's, without its ending, if left out.
+        source: A CSV or Parquet file, an Arrow, pandas or Polars frame, or a `SourceFacts`:
+            `sf.csv("visits.csv", delimiter=";", decimal=",")` states the format of a CSV file.
+        budget: The most that may be spent.
+        columns: The columns that queries may use: `sf.integer(17, 90)`, `sf.text(values=[…])`.
+        unit: `EACH_ROW` if no person has two rows, otherwise the column that identifies the person.
+        name: The name of the table; default: the name of the file without its ending.
         names: The columns of a CSV file without a header.
-        limits: With a unit column, how much one unit may contribute: `sf.Limits(max_rows_per_unit=10)`.
+        limits: With a unit column, the contribution bounds of one unit: `sf.Limits(max_rows_per_unit=10)`.
         matches: With a unit column, how many rows of one unit may share the values of some columns: ``{"day": 1}``.
         neighboring_relation: What may change between neighboring databases.
-        version: The owner's number of these declarations and this data.
-        ledger: Where spending is kept; `sf.ExistingLedger(path)` if it has to be there; None to forget it on exit.
+        version: A text that the owner changes whenever declarations or data change.
+        ledger: Where spending is recorded; `sf.ExistingLedger(path)` if it must exist; None: in memory, until exit.
         engine: ``"duckdb"`` or ``"reference"``.
-        engine_options: What the engine takes by name.
+        engine_options: Options of the engine by name.
 
     Raises:
         ParameterError: A declaration cannot be used.

@@ -22,18 +22,18 @@ _ADDRESS: Final = re.compile(r"[a-z][a-z0-9+]+:")
 
 
 def is_address(source: str) -> bool:
-    """Whether a source is no file but the address of a table, such as ``postgresql://…``."""
+    """Whether a source is the address of a table, such as ``postgresql://…``, and not a file."""
     return _ADDRESS.match(source) is not None
 
 
 class Risk(StrEnum):
-    """What an owner accepts of a source by name, because nothing here can rule it out."""
+    """A risk of a source that the owner accepts by name, because it cannot be ruled out automatically."""
 
     ROW_SECURITY = "row_security"
-    """PostgreSQL leaves out rows that a policy hides from the role: answers are about the others alone."""
+    """Row-level security of PostgreSQL hides rows from the role: answers cover only the other rows."""
 
     FAILING_ROWS = "failing_rows"
-    """Its definition may fail on some row. That a query failed is then one bit about a person, without noise."""
+    """The definition may fail on some row. A failed query then reveals one exact bit about a person."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -76,7 +76,7 @@ def cells_between(edges: Sequence[Fraction], value: Expression, *, outside: Sequ
 
 
 def histogram(value: Value, *, edges: Iterable[Number]) -> Statistic:
-    """The numbers of values between public edges, in ascending order; the last bin holds its upper edge too.
+    """The numbers of values between public edges, in ascending order; the last bin includes its upper edge.
 
     Example:
         >>> histogram("age", edges=[0, 18, 65, 120]).edges[1]

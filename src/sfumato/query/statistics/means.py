@@ -149,7 +149,7 @@ class Mean(BoundedStatistic):
 
 
 def mean_recipe(rows: GroupedRows, name: str, value: Expression, bounds: Bounds) -> Recipe:
-    """What the mean of an expression is made of."""
+    """The noisy sum and the noisy count of which a mean is made."""
     steps = rows.steps(value, bounds, name, centered=True)
     components = NoisyMeasures((rows.present(value),)), NoisyMeasures((StepSum(steps),))
     return Recipe(components, lambda at: (MeanOutput(name=name, count=at, total=at + 1, steps=steps),))
@@ -167,7 +167,7 @@ def is_wide_sum(value: Expression, bounds: Bounds, shape: Shape) -> bool:
 
 
 def sum(value: Value, *, bounds: StatedBounds = None) -> Statistic:  # noqa: A001 # the field's word, used as sf.sum
-    """The sum of values clamped to bounds; 0 over nothing.
+    """The sum of values clamped to bounds; 0 if there are no values.
 
     Example:
         >>> sum("hours", bounds=(0, 100))

@@ -227,10 +227,10 @@ def median(value: Value, *, bounds: StatedBounds = None, interval: bool = False)
 
 
 def min(value: Value, *, bounds: StatedBounds = None) -> Statistic:  # noqa: A001 # the field's word, used as sf.min
-    """A value below nearly all: `quantile` of 0. In a sub-query (`fold`) the least, exactly."""
+    """A value near the smallest; in a sub-query (`fold`) exactly the smallest."""
     return Percentile(expression_of(value), Fraction(0), stated(bounds))
 
 
 def max(value: Value, *, bounds: StatedBounds = None) -> Statistic:  # noqa: A001 # the field's word, used as sf.max
-    """A value above nearly all: `quantile` of 1. In a sub-query (`fold`) the greatest, exactly."""
+    """A value near the largest; in a sub-query (`fold`) exactly the largest."""
     return Percentile(expression_of(value), Fraction(1), stated(bounds))
