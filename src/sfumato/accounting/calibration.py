@@ -38,7 +38,7 @@ class Parameter(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """What a calibration found, and what it was found to cost."""
+    """The result of a calibration: the value found, and its cost."""
 
     parameter: Parameter
     value: Fraction

@@ -53,8 +53,8 @@ class BestAccountant(TalliedAccountant):
     finds no figure, because a number lies outside what it can work with, is left out; if all are, its error is raised.
 
     Args:
-        neighboring_relation: Between which databases the events' sensitivities and the guarantee hold.
-        among: The accountants to choose from; left out, all of them.
+        neighboring_relation: The relation for which the events' sensitivities and the guarantee hold.
+        among: The accountants to choose from; default: all of them.
 
     Example:
         >>> from sfumato.privacy.events import GaussianEvent
@@ -125,7 +125,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Best:
-    """The smallest guarantee that any accountant proves for a batch, who proved it, and what the others say."""
+    """The smallest guarantee that any accountant proves for a batch, with the figures of all accountants."""
 
     neighboring_relation: NeighboringRelation
     epsilon: Fraction | float
@@ -171,7 +171,7 @@ def best(
         events: An event, or several; with its count each if it was released more than once.
         delta: Where ε is wanted: at least 0 and below 1.
         epsilon: Where δ is wanted instead: 0 or more.
-        neighboring_relation: Between which databases the events' sensitivities and the guarantee hold.
+        neighboring_relation: The relation for which the events' sensitivities and the guarantee hold.
 
     Raises:
         ParameterError: Not exactly one of delta and epsilon was stated, or a value is out of range.

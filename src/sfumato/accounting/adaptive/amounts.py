@@ -56,7 +56,7 @@ class Amounts:
         return all(number <= limits[name] for name, number in self.numbers)
 
     def left_of(self, limits: "Amounts") -> "Amounts":
-        """What may still be added to this without passing the limits; −∞ where nothing infinite was allowed."""
+        """The amounts that may still be added without exceeding the limits; −∞ where nothing infinite was allowed."""
         return Amounts(tuple((name, total(limit, -self[name])) for name, limit in limits.numbers))
 
 

@@ -20,7 +20,7 @@ class ZCDPFilter(AdditiveFilter):
     """Grants while Σ ρᵢ ≤ ρ and Σ δᵢ ≤ δ.
 
     **Guarantee**: everything released together is δ-approximately ρ-zero-concentrated differentially private; ρ-zCDP
-    for δ = 0. Prices are exact, or rounded up where they are not rational.
+    for δ = 0. Costs are exact, or rounded up where they are not rational.
 
     Args:
         rho: 0 or more.

@@ -109,7 +109,7 @@ class PriceSum(ABC):
     """A sum of costs; a subclass says what one event costs. Sums are exact, so that order cannot matter.
 
     Args:
-        neighboring_relation: Between which databases the events' sensitivities and the guarantee hold.
+        neighboring_relation: The relation for which the events' sensitivities and the guarantee hold.
         spent: The costs so far, added up.
     """
 
@@ -128,7 +128,7 @@ class PriceSum(ABC):
         return True
 
     def cost(self, event: Event, count: int = 1) -> Amounts:
-        """The cost of the event, `count` times, whatever is left.
+        """The cost of the event, `count` times, whatever the remaining budget.
 
         Raises:
             UnsupportedEventError: The event, or one nested in it, has no cost here.

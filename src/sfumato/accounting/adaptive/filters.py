@@ -64,22 +64,22 @@ def remaining(*, budget: Guarantee, spent: Guarantee) -> Guarantee:
 
 
 class PrivacyFilter(Protocol):
-    """A budget for releases whose mechanisms, parameters and number are chosen in the light of the answers so far.
+    """A budget for releases whose mechanisms, parameters and number depend on the answers so far.
 
     A frozen value: `spend` returns the filter after the release. Spend first, release afterwards.
 
     **Guarantee**: if every release was spent on the filter before it was made, everything released until the analyst
-    stops, for whatever reason, keeps the filter's budget, for its neighboring relation. Edge cases: a release that
-    fills the budget exactly is granted; refusals depend on costs alone and reveal nothing.
+        stops, for whatever reason, costs at most the filter's budget, for its neighboring relation. Edge cases: a
+        release that fills the budget exactly is granted; refusals depend on costs alone and reveal nothing.
     """
 
     @property
     def neighboring_relation(self) -> NeighboringRelation:
-        """Between which databases the guarantee holds."""
+        """The neighboring relation for which the guarantee holds."""
 
     @property
     def budget(self) -> Amounts:
-        """What may be spent in all."""
+        """The most that may be spent."""
 
     @property
     def remaining(self) -> Amounts:
@@ -133,7 +133,7 @@ class AdditiveFilter(PriceSum):
     @property
     @abstractmethod
     def budget(self) -> Amounts:
-        """What may be spent in all."""
+        """The most that may be spent."""
 
     @property
     def remaining(self) -> Amounts:

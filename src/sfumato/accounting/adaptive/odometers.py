@@ -31,7 +31,7 @@ from sfumato.privacy.neighbors import NeighboringRelation
 
 
 class Odometer(Protocol):
-    """What releases have cost so far, where mechanisms, parameters and the time to stop depend on the answers.
+    """The cost so far of releases whose mechanisms, parameters and stopping time depend on the answers.
 
     A frozen value, grown by `compose`; it refuses nothing but events without a cost.
 
@@ -42,15 +42,15 @@ class Odometer(Protocol):
 
     @property
     def neighboring_relation(self) -> NeighboringRelation:
-        """Between which databases the readings hold."""
+        """The neighboring relation for which the readings hold."""
 
     @property
     def epsilon(self) -> Amount:
-        """What the privacy loss has not passed so far."""
+        """The bound that the privacy loss has not exceeded so far."""
 
     @property
     def delta(self) -> Amount:
-        """With which probability it has, at any time so far."""
+        """The probability with which the privacy loss has exceeded `epsilon` at any time so far."""
 
     def supports(self, event: Event) -> bool:
         """Whether there is a cost for the event and everything nested in it."""
@@ -301,7 +301,7 @@ class OdometerFilter:
 
     @property
     def remaining(self) -> Amounts:
-        """By how much the readings may still grow."""
+        """The amount by which the readings may still grow."""
         return _readings(self.odometer).left_of(self.budget)
 
     @property

@@ -63,7 +63,7 @@ class AdvancedAccountant(TalliedAccountant):
     Gaussian noise have no ε of their own and are refused.
 
     Args:
-        neighboring_relation: Between which databases the events' sensitivities and the guarantee hold.
+        neighboring_relation: The relation for which the events' sensitivities and the guarantee hold.
 
     Example:
         >>> from sfumato.privacy.events import PureEvent

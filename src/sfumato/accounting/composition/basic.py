@@ -80,7 +80,7 @@ class BasicAccountant(TalliedAccountant):
     for pure events at δ = 0, and 0 otherwise.
 
     Args:
-        neighboring_relation: Between which databases the events' sensitivities and the guarantee hold.
+        neighboring_relation: The relation for which the events' sensitivities and the guarantee hold.
 
     Example:
         >>> from sfumato.privacy.events import PureEvent

@@ -40,7 +40,7 @@ class OptimalAccountant(TalliedAccountant):
     Edge cases: δ = 0 gives Σ εᵢ exactly. Events with Gaussian noise have no (ε, δ) of their own and are refused.
 
     Args:
-        neighboring_relation: Between which databases the events' sensitivities and the guarantee hold.
+        neighboring_relation: The relation for which the events' sensitivities and the guarantee hold.
 
     Example:
         >>> from sfumato.privacy.events import PureEvent

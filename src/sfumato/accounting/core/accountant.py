@@ -14,7 +14,7 @@ from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation, as
 
 @dataclass(frozen=True, slots=True)
 class EpsilonInterval:
-    """Between which bounds the true ε lies: no smaller ε holds than `lower`, and `upper` holds."""
+    """Bounds on the true ε: no ε below `lower` holds, and `upper` holds."""
 
     lower: Fraction | float
     """0 where the method knows no mechanism with these events that attains more."""
@@ -22,7 +22,7 @@ class EpsilonInterval:
 
 
 class Accountant(Protocol):
-    """What a sequence of releases costs together; a frozen value, grown by `compose`.
+    """The total cost of a sequence of releases; a frozen value, to which `compose` adds events.
 
     **Guarantee**: `epsilon` and `delta` are never below the truth, for the accountant's neighboring relation.
     Composing an event k times is the same as composing it once with `count=k`, and order does not matter.
@@ -30,7 +30,7 @@ class Accountant(Protocol):
 
     @property
     def neighboring_relation(self) -> NeighboringRelation:
-        """Between which databases the guarantee holds."""
+        """The neighboring relation for which the guarantee holds."""
 
     def supports(self, event: Event) -> bool:
         """Whether there is a sound cost for the event and everything nested in it."""
@@ -62,7 +62,7 @@ class TalliedAccountant(ABC):
     Because the tally is sorted and holds each event once, composing k times equals `count=k`, and order cannot matter.
 
     Args:
-        neighboring_relation: Between which databases the events' sensitivities and the guarantee hold.
+        neighboring_relation: The relation for which the events' sensitivities and the guarantee hold.
     """
 
     neighboring_relation: NeighboringRelation = ADD_OR_REMOVE_ONE

@@ -67,7 +67,7 @@ class GDPAccountant(TalliedAccountant):
     Edge cases: all other events are refused, and discrete Gaussian ones with a standard deviation below 2.
 
     Args:
-        neighboring_relation: Between which databases the events' sensitivities and the guarantee hold.
+        neighboring_relation: The relation for which the events' sensitivities and the guarantee hold.
 
     Example:
         >>> spent = GDPAccountant().compose(GaussianEvent(10), count=100)
@@ -289,17 +289,18 @@ _LARGEST_EXPONENT: Final = 600  # beyond it everything is revealed
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a central limit says, and no theorem for finitely many releases. Nothing may be spent or released by it."""
+    """An estimate by a central limit, without a theorem for finitely many releases: do not use it to spend or
+    release."""
 
     mu: float
     """The μ to which the trade-off curve tends."""
 
     def epsilon(self, delta: Number) -> float:
-        """About the ε at δ, often too small."""
+        """An estimate of ε at δ, often too small."""
         return float(gdp_epsilon_up(mu=self.mu, delta=delta))
 
     def delta(self, epsilon: Number) -> float:
-        """About the δ at ε, often too small."""
+        """An estimate of δ at ε, often too small."""
         return gdp_delta_up(mu=self.mu, epsilon=epsilon)
 
 

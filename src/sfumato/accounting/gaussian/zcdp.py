@@ -70,7 +70,7 @@ class ZCDPAccountant(TalliedAccountant):
     their Σ ε is the `BasicAccountant`'s. Sampled events, mixtures and selections are refused.
 
     Args:
-        neighboring_relation: Between which databases the events' sensitivities and the guarantee hold.
+        neighboring_relation: The relation for which the events' sensitivities and the guarantee hold.
 
     Example:
         >>> from sfumato.privacy.events import GaussianEvent

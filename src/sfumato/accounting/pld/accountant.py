@@ -89,13 +89,13 @@ class PLDAccountant(TalliedAccountant):
     these events, 0 where none is known. The bounds usually meet within 0.05%. Proof:
     proofs/accounting/pld/accountant.md.
 
-    It prices a batch declared in advance; a filter is needed where parameters are chosen adaptively.
+    It is for a batch declared in advance; a filter is needed where parameters are chosen adaptively.
 
     Edge cases: gaussian releases alone have a closed form. Where counts are so large (above about 10^9) that rounding
     would drown the answer, the bound is the sum of the largest losses, or infinite.
 
     Args:
-        neighboring_relation: Between which databases the events' sensitivities and the guarantee hold.
+        neighboring_relation: The relation for which the events' sensitivities and the guarantee hold.
 
     Example:
         >>> from sfumato.privacy.events import LaplaceEvent
@@ -121,7 +121,7 @@ class PLDAccountant(TalliedAccountant):
         return PrivacyLoss.of(composed_profile(both_orders(pairs)[0 if with_unit else -1]).upper)
 
     def epsilon(self, delta: Number = 0) -> Fraction | float:
-        """The upper end of `interval`; sooner, where many distinct events make the lower end dear.
+        """The upper end of `interval`; computed faster where many distinct events make the lower end expensive.
 
         Raises:
             ParameterError: δ is negative, or 1 or more.

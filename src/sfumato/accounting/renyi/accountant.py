@@ -28,7 +28,7 @@ class RDPAccountant(TalliedAccountant):
     0, because a bound on divergences proves no loss.
 
     Args:
-        neighboring_relation: Between which databases the events' sensitivities and the guarantee hold.
+        neighboring_relation: The relation for which the events' sensitivities and the guarantee hold.
 
     Example:
         >>> from sfumato.privacy.events import GaussianEvent, PoissonSampledEvent
