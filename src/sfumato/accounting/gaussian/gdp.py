@@ -289,8 +289,7 @@ _LARGEST_EXPONENT: Final = 600  # beyond it everything is revealed
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """An estimate by a central limit, without a theorem for finitely many releases: do not use it to spend or
-    release."""
+    """An estimate by a central limit, without a proof for finitely many releases: never spend by it."""
 
     mu: float
     """The μ to which the trade-off curve tends."""
