@@ -137,9 +137,9 @@ def test_entries_that_were_cut_off_are_missed_although_chain_and_head_fit(forger
 @pytest.mark.parametrize(
     ("statement", "error"),
     [
-        ("DELETE FROM {}pointer", "12 were sealed, 0 are there"),
+        ("DELETE FROM {}pointer", "12 were sealed, 0 exist"),
         ("DELETE FROM {}pointer WHERE position = 4", "12 were sealed"),
-        ("UPDATE {}pointer SET name = 'x' WHERE position = 3", "12 were sealed, 12 are there"),
+        ("UPDATE {}pointer SET name = 'x' WHERE position = 3", "12 were sealed, 12 exist"),
         ("DELETE FROM {}snapshot", "the snapshot of what was spent is missing"),
         ("UPDATE {}head SET seal = NULL", "no seal covers the entries"),
         ("""UPDATE {}head SET seal = replace(seal, '"pointers":12', '"pointers":0')""", "is damaged"),

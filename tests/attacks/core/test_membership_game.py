@@ -73,7 +73,7 @@ def test_a_question_that_is_not_allowed_is_refused_too():
     def answer(_):
         raise NotPrivateError("question", "no", "Ask another.")
 
-    assert "refused in 1 of 1" in play(lambda _: [answer], look, trials=1).outcome.notes[0]
+    assert "refused 1 of 1" in play(lambda _: [answer], look, trials=1).outcome.notes[0]
 
 
 def test_what_a_guarantee_allows_is_stated_if_one_is_claimed():

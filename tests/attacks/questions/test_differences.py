@@ -142,7 +142,7 @@ def test_a_refused_value_is_guessed_evenly_between_the_bounds():
     outcome = value_inference(companies(5_000), refuse, **RANGE)
     low, high = outcome.interval(confidence=1 - 1e-6)
     assert low < outcome.baseline < high  # guesses near the bounds reach a little less
-    assert "refused in 5,000 of 5,000" in outcome.notes[0]
+    assert "refused 5,000 of 5,000" in outcome.notes[0]
 
 
 @pytest.mark.parametrize(("epsilon", "allowed"), [(1, 1 - math.exp(-1) / 2), ("0.1", 1 - math.exp(-0.1) / 2), (0, 0.5)])

@@ -88,7 +88,7 @@ def test_a_budget_that_ends_leaves_a_blind_guess():
     everyone = [(only(person), SALARIES[person]) for person in range(10)]
     outcome = tracking(answer, targets=everyone, tracker=HALF, baseline=1)
     assert outcome.successes == 10  # one by its answers, nine by guesses that cannot be wrong
-    assert "refused in 9 of 10" in outcome.notes[0]
+    assert "refused 9 of 10" in outcome.notes[0]
 
 
 def test_a_tracker_is_found_without_knowing_anybody():

@@ -219,7 +219,7 @@ def answered():
 @pytest.mark.parametrize("name", NAMES)
 def test_a_lost_pointer_is_found(answered, name):
     del answered._kept.index_entries[name]
-    with pytest.raises(LedgerCorruptError, match="6 were sealed, 5 are there"):
+    with pytest.raises(LedgerCorruptError, match="6 were sealed, 5 exist"):
         check(answered)
     with pytest.raises(LedgerCorruptError, match="its index entry is missing"):
         verified(answered, KEY, *followed(answered), NOON)

@@ -130,7 +130,7 @@ def test_matches_are_kept_in_their_order_and_not_changed_from_outside():
         ({("u",): 0}, "at least 1"),
         ({("u",): True}, "at least 1"),
         ({("u",): MAX_LIMIT + 1}, "at most"),
-        ({("u", "v"): 1, ("v", "u"): 2}, "same columns once"),
+        ({("u", "v"): 1, ("v", "u"): 2}, "each set of columns once"),
     ],
 )
 def test_matches_that_make_no_sense_are_refused(matches, message):

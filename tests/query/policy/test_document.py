@@ -78,7 +78,7 @@ def test_keys_from_a_public_table_have_its_kind():
         ({"values": [1, "a"]}, "of one type"),
         ({"values": [date(2026, 1, 31), datetime.fromisoformat("2026-01-31")]}, "of one type"),
         ({"values": ["a"], "values_from": "wards.code"}, "not both"),
-        ({"type": "date", "values": ["2026-01-31"]}, "no key"),
+        ({"type": "date", "values": ["2026-01-31"]}, "cannot be a key"),
         ({"type": "date", "bounds": [0, 1]}, "number"),
         ({"type": "float", "bounds": [1, 0]}, "below the upper"),
         ({"type": "integer", "max_length": 9}, "belongs to text"),

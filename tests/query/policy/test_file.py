@@ -305,9 +305,9 @@ def test_ids_that_are_not_declared_are_text_or_what_their_path_leads_to():
         ("order_id -> orders.id", "id is not the unit of orders, which is customer_id"),
         ("order_id -> orders(nosuch)", "nosuch"),
         ("nosuch -> orders", "column of orders"),
-        ("order_id -> orders(id).customer_id -> customers", "one step"),
-        ("order_id -> ", "one step"), ("-> orders", "one step"), ("order_id -> orders.id.x", "one step"),
-        ("order_id -> orders()", "one step"),
+        ("order_id -> orders(id).customer_id -> customers", "one foreign key"),
+        ("order_id -> ", "one foreign key"), ("-> orders", "one foreign key"), ("order_id -> orders.id.x", "one foreign key"),
+        ("order_id -> orders()", "one foreign key"),
     ],
 )  # fmt: skip
 def test_a_path_that_leads_nowhere_is_refused_with_its_place(unit, message):

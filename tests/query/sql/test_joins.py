@@ -243,7 +243,7 @@ def test_an_inner_name_hides_an_outer_one():
         ("orders o WHERE EXISTS (SELECT 1 FROM lineitem l WHERE l.order_id = o.order_id AND price > o.total)",
          NotPrivateError, r"price > o\.total.*equality"),
         ("orders o WHERE status = 'open' OR EXISTS (SELECT 1 FROM lineitem l WHERE l.order_id = o.order_id)",
-         NotPrivateError, "EXISTS.*beside AND"),
+         NotPrivateError, "EXISTS.*connected by AND"),
         ("orders o WHERE EXISTS (SELECT 1 FROM lineitem l WHERE l.order_id = o.order_id LIMIT 1)", NotPrivateError,
          "LIMIT"),
         ("customers WHERE customer_id IN (SELECT customer_id, total FROM orders)", ParameterError, "as many columns"),

@@ -52,7 +52,7 @@ def test_limits_are_those_of_one_unit():
 
 @pytest.mark.parametrize("text", ["kappa = 1", "group_selection_strategy = LAPLACE_THRESHOLD", "noise = 0"])
 def test_an_unknown_option_is_refused(text):
-    with pytest.raises(NotPrivateError, match=r"not known.*epsilon, delta"):
+    with pytest.raises(NotPrivateError, match=r"unknown.*epsilon, delta"):
         options(text)
 
 

@@ -10,20 +10,20 @@ from sfumato.query.sql.refusals import is_distinct, refusal, require_clauses
 @pytest.mark.parametrize(
     ("sql", "reason", "suggestion"),
     [
-        ("RANDOM()", "chance", "noise"),
-        ("gen_random_uuid()", "chance", "noise"),
+        ("RANDOM()", "random functions", "noise"),
+        ("gen_random_uuid()", "random functions", "noise"),
         ("CURRENT_TIMESTAMP", "tomorrow", "DATE"),
         ("AGE(age)", "tomorrow", "DATE"),
         ("Sex ~* 'm'", "regular expressions", "LIKE"),
         ("REGEXP_REPLACE(Sex, 'm', 'f')", "regular expressions", "LIKE"),
         ("(SELECT 1)", "sub-query", "EXISTS"),
         ("age = ALL (SELECT 1)", "sub-query", "EXISTS"),
-        ("ROW_NUMBER() OVER ()", "window", "Group"),
+        ("ROW_NUMBER() OVER ()", "window", "GROUP BY"),
         ("ARRAY[age]", "arrays", "its own column"),
         ("Sex ->> 'a'", "JSON", "its own column"),
         ("INTERVAL '1 day'", "interval", "day \\+ INTERVAL"),
         ("Sex LIKE 'a' ESCAPE 'b'", "ESCAPE", "backslash"),
-        ('Sex COLLATE "C"', "collation", "COLLATE"),
+        ('Sex COLLATE "C"', "code points", "COLLATE"),
         ("age AT TIME ZONE 'UTC'", "time zone", "UTC"),
         ("NULL", "no type", "CAST"),
         ("IF(smoker, 1, 2)", "PostgreSQL", "CASE"),
@@ -32,7 +32,7 @@ from sfumato.query.sql.refusals import is_distinct, refusal, require_clauses
         ("current_user", "not supported", "columns"),
         ("age & 1", "not supported", "columns"),
         ("E'a'", "not supported", "columns"),
-        ("pg_read_file('x')", "not known", "ABS, AVG"),
+        ("pg_read_file('x')", "unknown", "ABS, AVG"),
     ],
 )
 def test_a_refusal_gives_the_reason_and_a_way_out(sql, reason, suggestion):

@@ -94,7 +94,7 @@ def test_a_cte_is_written_out_wherever_it_is_used():
         ("WITH a AS (DELETE FROM visits) SELECT * FROM visits", NotPrivateError, "DELETE"),
         ("WITH a AS (SELECT nosuch FROM visits) SELECT * FROM visits", ParameterError, "nosuch"),
         ("WITH a AS (SELECT * FROM b), b AS (SELECT * FROM visits) SELECT * FROM a", ParameterError, "b"),
-        ("WITH RECURSIVE a AS (SELECT * FROM a) SELECT * FROM a", NotPrivateError, "RECURSIVE.*no bound"),
+        ("WITH RECURSIVE a AS (SELECT * FROM a) SELECT * FROM a", NotPrivateError, "RECURSIVE.*nothing bounds"),
         ("SELECT x.ward FROM (SELECT * FROM visits) AS y", ParameterError, "must be one of: y"),
         ("SELECT 1", NotPrivateError, "Name a table"),
     ],

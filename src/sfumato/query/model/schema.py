@@ -228,7 +228,7 @@ class Table:
     def _check_matches(self) -> None:
         for names, most in self.matches.items():
             if tuple(names) != names or not names or len(set(names)) != len(names):  # "ab" is no ("a", "b")
-                raise ParameterError("matches", names, 'must name one or more columns, each once, e.g. ("code",)')
+                raise ParameterError("matches", names, 'must name one or more columns, each once, such as ("code",)')
             for name in names:
                 self.column(name)
             if positive_integer(most, "matches") > MAX_LIMIT:
