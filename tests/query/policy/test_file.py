@@ -149,7 +149,7 @@ BROKEN = [
     ("values = [1, 2, 3, 4, 5, 6, 7]", 'values = [1, "2"]', "tables.visits.columns.day", "of one type"),
     ("values = [1, 2, 3, 4, 5, 6, 7]", "values = [1, 1]", "tables.visits.columns.day", "once"),
     ("values = [1, 2, 3, 4, 5, 6, 7]", "values = [1, 2.5]", "tables.visits.columns.day", "valid"),
-    ("values = [1, 2, 3, 4, 5, 6, 7]", 'values = [1]\ntype = "text"', "tables.visits.columns.day", "no key"),
+    ("values = [1, 2, 3, 4, 5, 6, 7]", 'values = [1]\ntype = "text"', "tables.visits.columns.day", "cannot be a key"),
     ("[unit]", "secret = 1\n[unit]", "secret", "not permitted"),
     ("[unit]", "[views.old]\n[unit]", "views.old.sql", "required"),
     ("[unit]", '[views.VISITS]\nsql = "SELECT 1"\n[unit]', "tables", "case"),
