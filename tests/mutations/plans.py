@@ -421,4 +421,27 @@ MUTANTS = (
         ),
         tests=("tests/session/test_stored_names.py::test_what_has_no_name_is_refused",),
     ),
+    Mutant(
+        name="above a whole number is at least that number, once folded",
+        edits=(("query/analysis/folding.py", "least = floor(bound) + 1 if", "least = floor(bound) if"),),
+        tests=("tests/query/analysis/test_folding.py::test_whole_numbers_are_compared_with_constants_as_before",),
+    ),
+    Mutant(
+        name="what may be NULL passes IS NOT NULL, once folded",
+        edits=(
+            (
+                "query/analysis/folding.py",
+                "return IsNull(inner) if facts_of(inner, columns).nullable else Literal(value=False)",
+                "return Literal(value=False)",
+            ),
+        ),
+        tests=("tests/query/analysis/test_folding.py::test_a_column_that_may_be_null_stays_in_question",),
+    ),
+    Mutant(
+        name="fractions are folded as whole numbers are",
+        edits=(("query/analysis/folding.py", "value.denominator == 1 and ", ""),),
+        tests=(
+            "tests/query/analysis/test_folding.py::test_fractions_are_not_added_in_advance_as_engines_add_them_in_doubles",
+        ),
+    ),
 )

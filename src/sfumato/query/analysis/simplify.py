@@ -34,7 +34,7 @@ from sfumato.query.model.functions import Function
 Json: TypeAlias = "Mapping[str, Json] | list[Json] | str | int | None"
 
 _COMMUTATIVE: Final = frozenset({Function.ADD, Function.MULTIPLY, Function.LEAST, Function.GREATEST})
-_OPPOSITE: Final[Mapping[Comparison, Comparison]] = {
+OPPOSITE: Final[Mapping[Comparison, Comparison]] = {
     Comparison.EQUAL: Comparison.NOT_EQUAL,
     Comparison.NOT_EQUAL: Comparison.EQUAL,
     Comparison.LESS: Comparison.GREATER_EQUAL,
@@ -42,7 +42,7 @@ _OPPOSITE: Final[Mapping[Comparison, Comparison]] = {
     Comparison.GREATER: Comparison.LESS_EQUAL,
     Comparison.LESS_EQUAL: Comparison.GREATER,
 }
-_MIRRORED: Final[Mapping[Comparison, Comparison]] = {
+MIRRORED: Final[Mapping[Comparison, Comparison]] = {
     Comparison.EQUAL: Comparison.EQUAL,
     Comparison.NOT_EQUAL: Comparison.NOT_EQUAL,
     Comparison.LESS: Comparison.GREATER,
@@ -146,7 +146,7 @@ def _negated(condition: Condition) -> Condition:
         case Or(conditions):
             return _flat(And, map(_negated, conditions))
         case Compare(comparison, left, right):
-            return _oriented(_OPPOSITE[comparison], left, right)
+            return _oriented(OPPOSITE[comparison], left, right)
         case Literal(value):
             return Literal(not value)
         case _:
@@ -177,7 +177,7 @@ def _oriented(comparison: Comparison, left: Expression, right: Expression) -> Co
         truth = _decided(comparison, left, right)
         if truth is not None:
             return Literal(truth)
-    mirrored = _MIRRORED[comparison]
+    mirrored = MIRRORED[comparison]
     if (_order(left), comparison) > (_order(right), mirrored):
         return Compare(mirrored, right, left)
     return Compare(comparison, left, right)

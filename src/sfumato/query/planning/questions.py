@@ -7,6 +7,7 @@ from typing import Final
 
 from sfumato.errors import ParameterError
 from sfumato.numeric.rationals import positive
+from sfumato.query.analysis.folding import folded_rows
 from sfumato.query.analysis.inference import facts_of
 from sfumato.query.analysis.keys import grouping_sets, key_columns
 from sfumato.query.analysis.shape import Metric, Shape, shape_of
@@ -121,11 +122,13 @@ def presented(
     statistic_values = [value for _, statistic in statistics for value in statistic.expressions]
     outputs = [expression for _, expression in columns] + [key.value for key in order]
     check_size(child, *statistic_values, *outputs, *(() if having is None else (having,)))
+    child = folded_rows(child)
     shape = shape_of(child)
     group_by = GroupBy(child, keys, labels, checked_sets(keys, sets))
     _check_keys(group_by, shape)
     for name, statistic in statistics:
         statistic.check(name, shape)
+    statistics = tuple((name, statistic.folded(shape)) for name, statistic in statistics)
     if limits is not None and shape.metric is not Metric.UNITS:
         raise ParameterError("limits", "of a unit", "belong to rows that have owners; each row is a unit here")
     if consistent:

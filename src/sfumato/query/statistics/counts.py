@@ -9,6 +9,7 @@ from sfumato.errors import ParameterError
 from sfumato.numeric.rationals import positive_integer
 from sfumato.privacy.stored_names import Names
 from sfumato.query.analysis.bounding import least
+from sfumato.query.analysis.inference import facts_of
 from sfumato.query.analysis.shape import Metric, Shape
 from sfumato.query.handles.columns import expression_of
 from sfumato.query.model.expressions import ColumnRef, Expression, Literal
@@ -90,6 +91,10 @@ class CountValues(CountStatistic):
     def sql(self, values: Sequence[str]) -> str:
         """COUNT(x)."""
         return f"COUNT({values[0]})"
+
+    def folded(self, shape: Shape) -> Statistic:
+        """COUNT(*), where the value is never NULL."""
+        return Statistic.folded(self, shape) if facts_of(self.value, shape.columns).nullable else CountRows()
 
     def recipe(self, rows: GroupedRows, name: str) -> Recipe:
         """Rows in which it is not NULL."""

@@ -12,11 +12,12 @@ from sfumato.privacy.stored_names import Names
 from sfumato.query.analysis.inference import facts_of
 from sfumato.query.analysis.shape import Shape
 from sfumato.query.handles.columns import expression_of
-from sfumato.query.model.expressions import Expression
+from sfumato.query.model.expressions import Expression, Literal
 from sfumato.query.model.facts import Facts
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.relations import Fold, Folded
 from sfumato.query.model.statement import AUTO, Bounds, LatticeValue, StepSum, is_whole_sum
+from sfumato.query.statistics.counts import CountRows
 from sfumato.query.statistics.estimates import NOTHING, AnswerValue, Estimator, Forecast, Measured, by_row, within
 from sfumato.query.statistics.measurements import Output, Section
 from sfumato.query.statistics.recipes import GroupedRows, NoisyMeasures, Recipe, single
@@ -100,6 +101,11 @@ class Sum(BoundedStatistic):
     def sql(self, values: Sequence[str]) -> str:
         """SUM(x)."""
         return f"SUM({values[0]}{bounds_sql(self.bounds)})"
+
+    def folded(self, shape: Shape) -> Statistic:
+        """COUNT(*), if what is added up is 1 for each row."""
+        statistic = Statistic.folded(self, shape)
+        return CountRows() if statistic == Sum(Literal(Fraction(1))) else statistic
 
     def facts(self, shape: Shape) -> tuple[Facts, ...]:
         """A sum of whole numbers is one, if 64 bits hold it."""

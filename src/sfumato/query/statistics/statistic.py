@@ -6,7 +6,7 @@ its outputs, if it needs other than those there are, and the functions by which 
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import chain
 from typing import Any, ClassVar, Protocol, Self, TypeAlias
@@ -15,6 +15,7 @@ from sfumato.errors import NotPrivateError, ParameterError
 from sfumato.numeric.rationals import Number, decimal_text, exact
 from sfumato.privacy.stored_names import Names
 from sfumato.query.analysis.conditions import clamped
+from sfumato.query.analysis.folding import folded
 from sfumato.query.analysis.inference import facts_of
 from sfumato.query.analysis.shape import Shape
 from sfumato.query.handles.columns import ColumnExpression
@@ -58,6 +59,17 @@ class Statistic(ABC):
         """What it reads of each row."""
         fields = [getattr(self, field) for field in self.stored.unwritten]
         return tuple(chain.from_iterable(held if isinstance(held, tuple) else (held,) for held in fields))
+
+    def folded(self, shape: Shape) -> "Statistic":
+        """The same statistic of folded expressions, or a simpler one that is equal to it on all rows."""
+        held = {field: getattr(self, field) for field in self.stored.unwritten}
+        new = {
+            field: tuple(folded(one, shape.columns) for one in value)
+            if isinstance(value, tuple)
+            else folded(value, shape.columns)
+            for field, value in held.items()
+        }
+        return self if new == held else replace(self, **new)  # type: ignore[type-var]
 
     @abstractmethod
     def recipe(self, rows: GroupedRows, name: str) -> Recipe:
