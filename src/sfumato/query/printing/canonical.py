@@ -1,7 +1,8 @@
 """The canonical form of a question: equal for ways of writing that mean the same, and its hash.
 
 Names of columns and of outputs, the order of conditions, BETWEEN, `x >= 3` for `NOT x < 3`, columns computed in
-sub-queries or in place make no difference, and how the answer is shown is no part of it. Questions with equal forms
+sub-queries or in place make no difference, and how the answer is shown is no part of it. Questions come here folded:
+constants are computed, and what changes nothing is left out. Questions with equal forms
 have equal exact answers on every database. Two that mean the same may differ here: the second is then charged.
 
 What is called here how is hashed into what is stored, whatever Python calls it; see `privacy.stored_names`. The public
