@@ -10,16 +10,17 @@ from hypothesis import strategies as st
 from tests.expressions_of import COLUMNS, expressions, rows
 
 import sfumato as sf
-from sfumato.engines.values.evaluation import evaluate, unmixed
 from sfumato.query.analysis.folding import folded, folded_rows
 from sfumato.query.analysis.inference import facts_of
 from sfumato.query.analysis.simplify import text_of
+from sfumato.query.analysis.unmixed import unmixed
 from sfumato.query.model.expressions import Call, ColumnRef, Compare, Comparison, IsNull, Literal, Not
 from sfumato.query.model.facts import Facts
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.relations import Filter, Source
 from sfumato.query.model.schema import Table, integer
+from sfumato.query.values.evaluation import evaluate
 
 FACTS = {name: Facts(kind=kind) for name, kind in COLUMNS.items()}
 ANY = st.sampled_from(list(Kind)).flatmap(expressions)

@@ -23,7 +23,7 @@ from sfumato.query.planning.auto_bounds import (
     widest_bounds,
     with_bounds,
 )
-from sfumato.query.planning.questions import Aggregate
+from sfumato.query.planning.questions import Aggregate, folded_question
 from sfumato.query.planning.sections import check_size, draft, grouped_rows
 from sfumato.query.statistics.measurements import Law, LinearOutput, Output, Section
 
@@ -97,6 +97,8 @@ def compile_plan(
         UnboundedSensitivityError: A sum without bounds, or a unit without limits.
         ParameterError: An unknown column, values of a wrong kind, or more groups than an answer can hold.
     """
+    if edition is Edition.LATEST:
+        question = folded_question(question)
     if automatic(question):
         return _bounds_first(question, total, neighboring_relation, law, edition)
     drafts = [

@@ -122,13 +122,11 @@ def presented(
     statistic_values = [value for _, statistic in statistics for value in statistic.expressions]
     outputs = [expression for _, expression in columns] + [key.value for key in order]
     check_size(child, *statistic_values, *outputs, *(() if having is None else (having,)))
-    child = folded_rows(child)
     shape = shape_of(child)
     group_by = GroupBy(child, keys, labels, checked_sets(keys, sets))
     _check_keys(group_by, shape)
     for name, statistic in statistics:
         statistic.check(name, shape)
-    statistics = tuple((name, statistic.folded(shape)) for name, statistic in statistics)
     if limits is not None and shape.metric is not Metric.UNITS:
         raise ParameterError("limits", "of a unit", "belong to rows that have owners; each row is a unit here")
     if consistent:
@@ -141,6 +139,21 @@ def presented(
         aggregate, columns=columns, having=having, order=order, limit=None if limit is None else _count(limit, "limit"),
         offset=_count(offset, "offset"), consistent=consistent,
     )  # fmt: skip
+
+
+def folded_question(question: Aggregate) -> Aggregate:
+    """The same question with constants computed and what changes nothing left out; itself if there is none of these.
+
+    Args:
+        question: One that `presented` made.
+    """
+    rows, shape = question.child.child, shape_of(question.child.child)
+    folded = replace(
+        question,
+        child=replace(question.child, child=folded_rows(rows)),
+        statistics=tuple((name, statistic.folded(shape)) for name, statistic in question.statistics),
+    )
+    return question if folded == question else folded  # whose shapes are known
 
 
 def with_intervals(question: Presented) -> Presented:
