@@ -79,6 +79,11 @@ def test_every_poison_is_read_alike(column):
     assert_read_alike(pa.array(TEXTS), [column])
 
 
+@pytest.mark.parametrize("cell", [2**63 - 1, 2**63, 2**64 - 1])
+def test_an_unsigned_number_beyond_64_bits_counts_as_the_bound_it_lies_beyond(cell):
+    assert in_sql(pa.array([cell], pa.uint64()), integer(0, 9)) == [2**63 - 1]
+
+
 @pytest.mark.parametrize(("cells", "stored"), [(DAYS, pa.date32()), (TIMESTAMPS, pa.timestamp("us"))])
 def test_days_and_times_are_read_alike(cells, stored):
     assert_read_alike(pa.array([*cells, None], stored), [Column(kind=kind) for kind in TIMES])

@@ -49,6 +49,9 @@ from sfumato.query.values.numbers import LARGEST
 
 _TIME_PATTERN: Final = f"({DATE_PATTERN})|({TIMESTAMP_PATTERN})"
 _DOUBLES: Final = {"FLOAT", "DOUBLE"}
+_BEYOND_64_BITS: Final = {"UBIGINT", "HUGEINT", "UHUGEINT", "BIGNUM"}
+"""Types of whole numbers that may lie beyond 64 bits with a sign."""
+
 _TIMES: Final = {TYPES[kind] for kind in TIMES}
 _TEXT_OF: Final = {"BOOLEAN": "text_of_boolean", "DATE": "text_of_date"}
 _TO_THE_SECOND: Final = len("2026-01-31 12:00:00")
@@ -72,7 +75,7 @@ def lower_typed(name: str, declared: Column, storage: str) -> Sql:
             written = stored if storage == "VARCHAR" else try_cast(stored, "VARCHAR")
             stored, storage = beginning(written, LONGEST_STORED), "VARCHAR"
         value = as_kind(stored, storage, declared.kind)
-        if declared.saturates and not is_whole(storage):
+        if declared.saturates and (not is_whole(storage) or storage in _BEYOND_64_BITS):
             value = function("COALESCE", value, _nearest_whole(stored, storage))
     nearest = null_cell(declared)
     return value if nearest is None else function("COALESCE", value, constant(nearest))
