@@ -82,7 +82,7 @@ near: $(VENV)/.test
 	@$(BIN)/python -m tests.near $(FILE)
 
 quick: $(VENV)/.test
-	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m "not statistical and not mutation and not docs" $(TESTS) --part $(PART)
+	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m "not statistical and not mutation and not docs" $(TESTS) --part $(PART) $(if $(CASES),--cases $(CASES))
 
 format: $(VENV)/.test
 	$(BIN)/ruff format .

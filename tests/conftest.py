@@ -55,6 +55,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--times", metavar="FILE", help="measure what tests cost, and write the list")
     help_of_part = f"of each slow test run a part that takes about so many seconds, {SLOW} if no number is given"
     parser.addoption("--part", nargs="?", type=float, const=SLOW, metavar="SECONDS", help=help_of_part)
+    help_of_cases = "with --part, run each test function with at most so many of its parameters"
+    parser.addoption("--cases", type=int, metavar="NUMBER", help=help_of_cases)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -77,7 +79,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker("random")
     if seconds := config.getoption("--part"):  # the seeded bugs that are tried are a part already
         essential = {function_of(item.nodeid) for item in items if item.get_closest_marker("essential")}
-        part = part_of_slow((item.nodeid for item in items), seconds, essential=frozenset(essential))
+        part = part_of_slow(
+            (item.nodeid for item in items), seconds, essential=frozenset(essential), cases=config.getoption("--cases")
+        )
         left = {item for item in items if item.nodeid not in part and not item.get_closest_marker("mutation")}
         config.hook.pytest_deselected(items=list(left))
         items[:] = [item for item in items if item not in left]

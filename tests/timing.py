@@ -46,11 +46,15 @@ def function_of(test: str) -> str:
 
 
 def part_of_slow(
-    tests: Iterable[str], seconds: float = SLOW, *, essential: frozenset[str] = frozenset()
+    tests: Iterable[str],
+    seconds: float = SLOW,
+    *,
+    essential: frozenset[str] = frozenset(),
+    cases: int | None = None,
 ) -> frozenset[str]:
     """Of each slow function as many tests as take no longer than so, or `ESSENTIAL`, at least one; all others.
 
-    Which ones is decided by a hash of their names: the same ones each time, spread over all parameters.
+    With `cases`, of any function at most so many. Which ones is decided by a hash of their names: the same ones each time, spread over all parameters.
     """
     slow, families = slow_functions(), defaultdict(list)
     for test in tests:
@@ -59,6 +63,7 @@ def part_of_slow(
     for function, family in families.items():
         most = ESSENTIAL if function in essential else seconds
         number = max(1, int(len(family) * most / slow[function])) if function in slow else len(family)
+        number = number if cases is None else min(number, cases)
         kept += sorted(family, key=lambda test: sha256(test.encode()).digest())[:number]
     return frozenset(kept)
 

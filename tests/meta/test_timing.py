@@ -77,3 +77,9 @@ def test_what_was_measured_of_other_files_stays_unless_they_are_gone(tmp_path, m
     written = json.loads(path.read_text("utf-8"))
     assert written["tests"] == {"tests/meta/test_docs.py::test_slow": 1.0, function_of(Report.nodeid): 2.0}
     assert written["files"] == {"tests/meta/test_timing.py": 2.0}
+
+
+def test_of_each_function_at_most_so_many_cases_are_run_if_that_is_asked():
+    kept = part_of_slow([*QUICK, *SLOW, *SLOWEST], cases=1)
+    assert {function_of(test) for test in kept} == {function_of(test) for test in (*QUICK, *SLOW, *SLOWEST)}
+    assert len(kept) == len({function_of(test) for test in kept})
