@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sfumato.engines.sources import csv_text
@@ -58,6 +58,7 @@ def test_a_packed_file_is_told_by_its_name_alone(tmp_path):
 BYTES = st.lists(st.sampled_from([10, 13, 34, 44, 59, 9]) | st.integers(0, 255), max_size=40).map(bytes)
 
 
+@example(data=b"\n\n", encoding="utf-16", size=1)
 @given(data=BYTES, encoding=st.sampled_from(sorted(ENCODINGS)), size=st.integers(1, 9))
 def test_no_bytes_make_a_read_fail_and_blocks_change_no_text(tmp_path_factory, data, encoding, size):
     path = stored(tmp_path_factory.mktemp("csv"), data)

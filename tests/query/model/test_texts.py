@@ -14,7 +14,6 @@ from sfumato.query.model.texts import (
     OTHERWISE_LOWERED,
     OTHERWISE_RAISED,
     UPPER_LETTERS,
-    WITHOUT_CASE,
     Word,
     WordPlace,
     lowered,
@@ -48,11 +47,6 @@ def test_nothing_else_of_unicode_changes():
     others = [c for c in map(chr, [*range(0xD800), *range(0xE000, 0x110000)]) if c not in LOWER_LETTERS + UPPER_LETTERS]
     text = "".join(others)
     assert lowered(text) == raised(text) == text
-
-
-def test_scripts_without_case_are_left_alone_by_unicode_too():
-    text = "".join(chr(code) for block in WITHOUT_CASE for code in block)
-    assert text.lower() == text.upper() == text.swapcase() == text
 
 
 def test_only_these_letters_are_changed_otherwise_by_unicode():

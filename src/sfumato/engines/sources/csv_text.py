@@ -12,7 +12,7 @@ import csv
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import fields, replace
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from typing import Any, Final
 
@@ -59,7 +59,6 @@ _ENCODINGS: Final = (
 )  # fmt: skip
 
 _SHOWN: Final = {"iso8859-1": "latin-1"}
-_UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def check_is_csv(path: Path, encoding: str, *, has_header: bool) -> None:
@@ -100,15 +99,18 @@ def start(path: Path, size: int) -> bytes:
 def blocks(path: Path, encoding: str) -> Iterator[str]:
     """The text of a file in blocks of whole lines, each about `BLOCK` bytes, or as long as its longest line.
 
-    Lines end in LF alone, and only the last one of all may lack it. A block is never empty.
+    Lines end in LF alone, and only the last one of all may lack it. A block is never empty. UTF-16 that lost its byte
+    order mark since `check_is_csv` looked is read with the low byte first, as no bytes make a read fail.
 
     Raises:
         OSError: It cannot be read, or is damaged.
     """
-    decoder, parts, is_first = codecs.getincrementaldecoder(encoding)("replace"), list[str](), True
+    parts, is_first = list[str](), True
     with _opened(path) as file:
-        while True:
-            data: bytes = file.read(BLOCK)
+        first: bytes = file.read(2)
+        is_marked = encoding != "utf-16" or first.startswith(_ORDERS)
+        decoder = codecs.getincrementaldecoder(encoding if is_marked else "utf-16-le")("replace")
+        for data in chain([first] if first else [], iter(lambda: file.read(BLOCK), None)):
             text = decoder.decode(data, not data)
             if is_first and text:
                 text, is_first = text.removeprefix(MARK), False
@@ -165,10 +167,10 @@ def suggestion(path: Path, csv_format: CsvFormat, wanted: Collection[str]) -> st
 
 def _formats(stated: CsvFormat, first: bytes, most: int) -> Iterator[CsvFormat]:
     """Formats that a header may be written in, likelier ones first."""
-    encodings = ("utf-16", "utf-16-le", "utf-16-be") if first.startswith(_UTF16) or b"\0" in first else _ENCODINGS
+    encodings = ("utf-16", "utf-16-le", "utf-16-be") if first.startswith(_ORDERS) or b"\0" in first else _ENCODINGS
     lines = dict.fromkeys([stated.skip_lines, *range(most)])
     for skipped, encoding, delimiter in product(lines, encodings, _DELIMITERS):
-        if encoding != "utf-16" or first.startswith(_UTF16):
+        if encoding != "utf-16" or first.startswith(_ORDERS):
             yield replace(stated, encoding=encoding, delimiter=delimiter, skip_lines=skipped)
 
 

@@ -14,13 +14,6 @@ from typing import Final, TypeAlias
 ALPHABETS: Final = (range(0x180), range(0x370, 0x500))
 """The code points from which the pairs are taken."""
 
-WITHOUT_CASE: Final = (
-    range(0x300, 0x345), range(0x590, 0x10A0), range(0x2000, 0x20D0), range(0x3000, 0xA000), range(0xAC00, 0xD7B0),
-    range(0x1F300, 0x1FB00),
-)  # fmt: skip
-"""Code points that no edition of Unicode changes: accents, Hebrew to Burmese, Chinese, Japanese, Korean, pictures."""
-
-
 _PAIRS: Final = [
     (lower, upper)
     for block in ALPHABETS
