@@ -377,4 +377,11 @@ MUTANTS = (
         ),
         tests=("tests/plots/test_measured.py::test_a_bar_that_was_not_released_has_neither_height_nor_interval",),
     ),
+    Mutant(
+        name="what was bought by earlier rules is charged again by the latest",
+        edits=(("session/asking/planning.py", "return _bought_before(planning, planned) or latest", "return latest"),),
+        tests=(
+            "tests/session/asking/test_editions.py::test_an_answer_that_was_bought_by_the_first_rules_is_still_free",
+        ),
+    ),
 )

@@ -1,4 +1,4 @@
-"""Questions whose hashes and keys are frozen: ledgers and stored answers call them by these for ever.
+"""Questions whose hashes and keys by the first rules are frozen: ledgers and stored answers call them so for ever.
 
 `python -m tests.session.stored_keys` writes the golden file anew, which makes every stored answer of these cost again.
 """
@@ -16,9 +16,11 @@ from sfumato.privacy.guarantees import guarantee
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, NeighboringRelation
 from sfumato.query.model.csv_format import CsvFormat
 from sfumato.query.model.expressions import Literal
+from sfumato.query.model.facts import Edition
 from sfumato.query.model.relations import BoundRows, Except, Filter, Intersect, PeoplePart, Select, Source, UnionAll
 from sfumato.query.model.schema import Limits, Table, UnitPath, integer, text, timestamp
 from sfumato.query.model.statement import AUTO
+from sfumato.query.planning.plan import compile_plan
 from sfumato.query.planning.questions import Presented, presented
 from sfumato.query.policy.policy import SourceFacts
 from sfumato.query.printing.canonical import question_hash, question_text
@@ -30,8 +32,9 @@ from sfumato.query.statistics.quantiles import Percentile
 from sfumato.query.statistics.statistic import Statistic
 from sfumato.query.statistics.top_values import TopValues
 from sfumato.query.statistics.vectors import VectorSum
+from sfumato.session.asking.answer_key import answer_key
 from sfumato.session.asking.execution import Desk
-from sfumato.session.asking.planning import Prepared, charged_part, prepare
+from sfumato.session.asking.planning import Prepared, charged_part
 from sfumato.session.asking.question import Question
 
 FILE: Final = ROOT / "tests" / "golden" / "keys.json"
@@ -130,21 +133,25 @@ def curator(asked: Asked) -> Desk:
     )
 
 
-def prepared(asked: Asked) -> Prepared:
-    """The question with its key."""
+def prepared(asked: Asked, edition: Edition = Edition.LATEST) -> Prepared:
+    """The question with its key, by the rules of an edition."""
+    desk_of_all = curator(asked)
     part = None if asked.part is None else charged_part(asked.part)
-    total = guarantee(asked.epsilon, asked.delta)
-    return prepare(curator(asked), asked.question.child, text="as asked", total=total, part=part, law=asked.law)
+    plan = compile_plan(
+        asked.question.child, guarantee(asked.epsilon, asked.delta),
+        neighboring_relation=asked.relation, law=asked.law, edition=edition,
+    )  # fmt: skip
+    return Prepared(plan=plan, text="as asked", key=answer_key(desk_of_all.policy, plan), part=part)
 
 
-def stored(asked: Asked) -> dict[str, str]:
-    """What of a question is stored, or hashed into what is stored."""
-    found = prepared(asked)
+def stored(asked: Asked, edition: Edition = Edition.FIRST) -> dict[str, str]:
+    """What of a question is stored, or hashed into what is stored, by the rules of an edition."""
+    found = prepared(asked, edition)
     written = Question(relation=asked.question, text="as asked", desk=curator(asked), part=found.part)
     sent = written._asked("monday", found, Fraction(95, 100))  # the ledger alone has it
     return {
-        "question": question_text(asked.question.child),
-        "hash": question_hash(asked.question.child),
+        "question": question_text(found.plan.question),
+        "hash": question_hash(found.plan.question),
         "key": found.key,
         "body": sent.body,
     }

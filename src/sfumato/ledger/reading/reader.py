@@ -43,6 +43,7 @@ class LedgerReader:
         self._follower = Follower(key)
         self._at = 0
         self._opened: dict[str, Opened] = {}
+        self._oldest_key: str | None = None
 
     @property
     def key(self) -> LedgerKey:
@@ -85,6 +86,14 @@ class LedgerReader:
         """
         found = self._named(answer_name(account, key))
         return found.answer if isinstance(found, Committed) else None
+
+    @property
+    def oldest_key(self) -> str | None:
+        """The key of the first answer that any account stored; None if there is none."""
+        if self._oldest_key is None:
+            committed = (entry for entry in self.entries() if isinstance(entry, Committed))
+            self._oldest_key = next((entry.key for entry in committed), None)
+        return self._oldest_key
 
     def answer_of(self, reservation: Reservation) -> Json:
         """The answer that a reservation under a key has, byte for byte; None if it has none.

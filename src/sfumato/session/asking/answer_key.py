@@ -29,6 +29,7 @@ from sfumato.query.analysis.stability import Sensitivity
 from sfumato.query.model.columns import Column
 from sfumato.query.model.csv_format import DEFAULT_FORMAT, CsvFormat
 from sfumato.query.model.expressions import Expression
+from sfumato.query.model.facts import Edition
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.relations import tables_of
 from sfumato.query.model.schema import Limits, Public, Table, UnitPath
@@ -132,7 +133,10 @@ MEMBERS: Final[Mapping[Enum, str]] = MappingProxyType(
 
 
 def answer_key(policy: Policy, plan: PrivatePlan) -> str:
-    """All that an answer depends on: query and limits, bounds and keys, mechanisms and price, formats, versions."""
+    """All that an answer depends on: query and limits, bounds and keys, mechanisms and price, formats, versions.
+
+    It is the edition of the rules and a hash; by the first edition it is the hash alone.
+    """
     bounds, tables = plan.bounds, tables_of(plan.question.child.child)
     written = {table.name: policy.sources[table.name].csv or DEFAULT_FORMAT for table in tables}
     formats = {name: declared_text(csv) for name, csv in written.items() if csv != DEFAULT_FORMAT}
@@ -148,7 +152,13 @@ def answer_key(policy: Policy, plan: PrivatePlan) -> str:
         "data": policy.data_version,
         **({"formats": formats} if formats else {}),  # without them the key is that of earlier versions
     }
-    return sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
+    digest = sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
+    return digest if plan.edition is Edition.FIRST else f"{plan.edition}:{digest}"
+
+
+def is_of_latest_edition(key: str) -> bool:
+    """Whether a key is of a plan by the latest rules."""
+    return key.startswith(f"{Edition.LATEST}:")
 
 
 def request_body(key: str, text: str, part: PartitionPart | None, confidence: Fraction) -> str:

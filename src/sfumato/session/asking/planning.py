@@ -27,13 +27,14 @@ from sfumato.ledger.core.reservations import NOBODY, Asked, Flight, Reservation
 from sfumato.ledger.ledger import Ledger
 from sfumato.privacy.codec import Json
 from sfumato.privacy.guarantees import ApproxDP, PureDP
+from sfumato.query.model.facts import Edition
 from sfumato.query.model.relations import PeoplePart, Relation, Source, inputs, tables_of
 from sfumato.query.planning.plan import PrivatePlan, compile_plan
 from sfumato.query.planning.questions import Aggregate
 from sfumato.query.policy.policy import Policy
 from sfumato.query.printing.canonical import question_hash
 from sfumato.query.statistics.measurements import Law
-from sfumato.session.asking.answer_key import answer_key
+from sfumato.session.asking.answer_key import answer_key, is_of_latest_edition
 from sfumato.session.releases.receipt import receipt_from_dict
 
 LEASE = 30.0
@@ -104,6 +105,8 @@ def prepare(
 ) -> Prepared:
     """Plan a query for at most `total`; no data, no charge.
 
+    An answer that was bought by earlier rules is still the answer: then the plan is the one by which it was bought.
+
     Raises:
         ParameterError: A table is of another session.
         NotPrivateError: It would be charged to a part of a partition, and reads people outside of it; or its tables are
@@ -120,8 +123,26 @@ def prepare(
         one_place(tables, planning.places)
     if part is not None:
         _check_part(question, part)
-    plan = compile_plan(question, total, neighboring_relation=planning.policy.neighboring_relation, law=law)
-    return Prepared(plan=plan, text=text, key=answer_key(planning.policy, plan), part=part)
+
+    def planned(edition: Edition) -> Prepared:
+        relation = planning.policy.neighboring_relation
+        plan = compile_plan(question, total, neighboring_relation=relation, law=law, edition=edition)
+        return Prepared(plan=plan, text=text, key=answer_key(planning.policy, plan), part=part)
+
+    latest = planned(Edition.LATEST)
+    return _bought_before(planning, planned) or latest
+
+
+def _bought_before(planning: Planning, planned: Callable[[Edition], Prepared]) -> Prepared | None:
+    """The query as it was planned by the first rules, if the account has its answer since then."""
+    oldest = planning.ledger.oldest_key
+    if oldest is None or is_of_latest_edition(oldest):
+        return None
+    try:
+        first = planned(Edition.FIRST)
+    except SfumatoError:  # those rules refused it
+        return None
+    return None if planning.ledger.answer(planning.account, first.key) is None else first
 
 
 def charged_part(part: PeoplePart) -> PartitionPart:
