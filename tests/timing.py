@@ -54,7 +54,8 @@ def part_of_slow(
 ) -> frozenset[str]:
     """Of each slow function as many tests as take no longer than so, or `ESSENTIAL`, at least one; all others.
 
-    With `cases`, of any function at most so many. Which ones is decided by a hash of their names: the same ones each time, spread over all parameters.
+    With `cases`, of any function at most so many. Which ones is decided by a hash of their names: the same ones each
+    time, spread over all parameters.
     """
     slow, families = slow_functions(), defaultdict(list)
     for test in tests:

@@ -209,7 +209,7 @@ MUTANTS = (
     ),
     Mutant(
         name="a byte that is no text fails the read of a CSV file",
-        edits=(("engines/sources/csv_text.py", '(encoding)("replace")', '(encoding)("strict")'),),
+        edits=(("engines/sources/csv_text.py", '"utf-16-le")("replace")', '"utf-16-le")("strict")'),),
         tests=("tests/engines/sources/test_csv_text.py",),
     ),
     Mutant(

@@ -262,7 +262,13 @@ MUTANTS = (
     ),
     Mutant(
         name="in SQL an amount of more than 64 bits is missing",
-        edits=(("engines/sql/expressions/casts.py", "if declared.saturates and not is_whole(storage):", "if False:"),),
+        edits=(
+            (
+                "engines/sql/expressions/casts.py",
+                "if declared.saturates and (not is_whole(storage) or storage in _BEYOND_64_BITS):",
+                "if False:",
+            ),
+        ),
         tests=(f"{READING}test_amounts_beyond_64_bits_are_clamped_and_never_missing",),
     ),
     Mutant(
@@ -285,5 +291,12 @@ MUTANTS = (
         name="on DuckDB an escaped percent sign of a pattern is any run of characters",
         edits=(("engines/duckdb/dialect.py", "character not in _SPECIAL", 'character not in "_"'),),
         tests=("tests/engines/duckdb/test_dialect.py::test_the_engines_own_like_is_taken_for_words_alone",),
+    ),
+    Mutant(
+        name="an unsigned number beyond 64 bits is NULL",
+        edits=(("engines/sql/expressions/casts.py", " or storage in _BEYOND_64_BITS", ""),),
+        tests=(
+            "tests/engines/sql/expressions/test_casts.py::test_an_unsigned_number_beyond_64_bits_counts_as_the_bound_it_lies_beyond",
+        ),
     ),
 )

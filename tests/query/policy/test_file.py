@@ -306,7 +306,8 @@ def test_ids_that_are_not_declared_are_text_or_what_their_path_leads_to():
         ("order_id -> orders(nosuch)", "nosuch"),
         ("nosuch -> orders", "column of orders"),
         ("order_id -> orders(id).customer_id -> customers", "one foreign key"),
-        ("order_id -> ", "one foreign key"), ("-> orders", "one foreign key"), ("order_id -> orders.id.x", "one foreign key"),
+        ("order_id -> ", "one foreign key"), ("-> orders", "one foreign key"),
+        ("order_id -> orders.id.x", "one foreign key"),
         ("order_id -> orders()", "one foreign key"),
     ],
 )  # fmt: skip
