@@ -100,7 +100,7 @@ def test_an_account_of_another_dataset_is_not_opened_by_its_name(tmp_path):
         )
     with census(ledger=path) as session:
         for find in (lambda: session.account("ann"), lambda: session.open_account("ann", budget=HALF)):
-            with pytest.raises(LedgerError, match="below"):
+            with pytest.raises(LedgerError, match="not a descendant"):
                 find()
 
 
@@ -231,7 +231,7 @@ def test_a_budget_for_life_is_stated_from_the_beginning_and_stays(tmp_path, monk
         with pytest.raises(LedgerError, match="was opened with"):
             census(lifetime=sf.PureDP(3), **where)
     else:
-        with pytest.raises(LedgerError, match="below"):
+        with pytest.raises(LedgerError, match="as a child of"):
             census(lifetime=sf.PureDP(2), **where)
 
 

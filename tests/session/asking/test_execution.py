@@ -155,7 +155,7 @@ def test_a_shared_answer_is_asked_again_under_its_key_like_any_other():
         first, again = (asked(bob, 30, idempotency_key="one") for _ in range(2))
         assert again == first
         assert not first.reused
-        with pytest.raises(ReservationError, match="another question"):
+        with pytest.raises(ReservationError, match="another query"):
             asked(bob, 40, idempotency_key="one")
         assert bob.spent == TENTH
 
@@ -239,7 +239,7 @@ def test_a_key_of_another_question_is_refused_before_anything_is_charged():
     with session:
         asked(session, 30, idempotency_key="one")
         for age, more in ((40, {}), (30, {"epsilon": "0.2"}), (30, {"confidence": "0.5"})):
-            with pytest.raises(ReservationError, match="another question"):
+            with pytest.raises(ReservationError, match="another query"):
                 asked(session, age, idempotency_key="one", **more)
         assert (session.spent, len(engine.statements)) == (TENTH, 1)
 

@@ -160,7 +160,7 @@ def test_a_file_that_a_table_is_read_from_is_not_written_over(tmp_path, name):
 def test_an_answer_that_is_made_to_add_up_is_not_saved(tmp_path):
     db = sf.open(ROWS, name="visits", columns={"g": VISITS.columns["g"]}, budget=sf.NO_GUARANTEE)
     asked = db.table("visits").group_by("g").rollup(consistent=True).agg(n=sf.count())
-    with pytest.raises(ParameterError, match="add up"):
+    with pytest.raises(ParameterError, match="consistent"):
         asked.release(epsilon=1, to=tmp_path / "a.parquet")
     db.close()
 
@@ -247,7 +247,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))  # no file may gro
 try:
     db.query("SELECT k, COUNT(*) AS n FROM t GROUP BY k").release(epsilon=1_000, delta="1e-3", to=f"{folder}/a.parquet")
 except sf.errors.LedgerError as error:
-    print(db.spent, "make room" in str(error))
+    print(db.spent, "free disk space" in str(error))
 """
 
 

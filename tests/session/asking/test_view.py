@@ -203,7 +203,7 @@ def test_a_unit_moves_all_parts_together_by_at_most_its_limit_in_each_of_so_many
         ({"table": "visits", "by": "hours"}, "public values of hours"),
         ({"table": "visits", "by": "ward", "values": []}, "at least one"),
         ({"table": "visits", "by": "ward", "values": ["A", "A"]}, "once"),
-        ({"table": "visits", "by": "ward", "values": [1]}, "no key"),
+        ({"table": "visits", "by": "ward", "values": [1]}, "cannot be a key"),
         ({"table": "visits", "by": "ward", "max_parts_per_unit": 0}, "at least 1"),
     ],
 )
