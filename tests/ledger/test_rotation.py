@@ -67,5 +67,5 @@ def test_a_lost_key_is_replaced_by_closing_all_accounts(anywhere):
 
 
 def test_a_key_that_is_there_is_not_lost(source):
-    with pytest.raises(LedgerError, match="is there"):
+    with pytest.raises(LedgerError, match="exists; only a lost key"):
         declare_all_spent(source, reason="by mistake")

@@ -52,7 +52,7 @@ def test_what_was_asked_under_a_key_is_found_with_the_same_body_only(ledger):
     assert ledger.asked_before(under("once", "b")).request == reservation.request
     assert ledger.asked_before(under("once", "b", "bob")) is None
     assert ledger.asked_before(under("", "b")) is None
-    with pytest.raises(ReservationError, match="another question"):
+    with pytest.raises(ReservationError, match="another query"):
         ledger.asked_before(under("once", "c"))
 
 
